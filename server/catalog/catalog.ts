@@ -1,0 +1,32 @@
+// What the rest of the server may ask of the catalog: streamers, their sessions, and where a session's recording lies.
+import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
+import type { SessionReference } from '../../shared/paths.ts'
+
+/** One session as the catalog knows it. Names are NFC; `path` is spelled as the storage spells it. */
+export interface SessionRow extends SessionReference {
+  /** Path of the recording, for storage. */
+  path: string
+  sizeBytes: number
+  modifiedMs: number
+  state: SessionState
+}
+
+/** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed nor counted; says why. */
+export type SessionState =
+  | { status: 'found' }
+  | { status: 'playable'; durationSeconds: number }
+  | { status: 'unplayable'; reason: string }
+
+/** Read side of the catalog. All answers are quick look-ups; names are compared in NFC. */
+export interface Catalog {
+  /** A number that changes whenever any list may have changed; cheap enough to ask on every request. */
+  generation(): number
+  /** Streamers with at least one listed session, sorted as the contract says. */
+  listStreamers(): StreamerItem[]
+  /** A streamer's listed sessions, newest first; undefined where there is no such streamer. */
+  listSessions(streamer: string): SessionItem[] | undefined
+  /** A session, playable or not; undefined where there is none. */
+  findSession(session: SessionReference): SessionRow | undefined
+  /** A streamer's listed sessions as rows, newest first, at most `limit`. */
+  newestSessions(streamer: string, limit: number): SessionRow[]
+}

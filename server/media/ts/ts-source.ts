@@ -1,0 +1,5 @@
+// Where the key frames and program tables of an MPEG-TS file lie.
+
+export interface TsSource {
+  container: 'ts'
+}

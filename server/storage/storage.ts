@@ -1,0 +1,43 @@
+// What the program needs of the place where recordings lie: list, stat, read a range, watch. Nothing writes.
+
+/** One file or folder inside a folder. Symbolic links are already followed, or left out. */
+export interface StorageEntry {
+  /** Last part of the path, as the storage spells it (not normalised). */
+  name: string
+  kind: 'file' | 'folder'
+}
+
+/** Size and time of a file, by which a change is seen. */
+export interface FileStat {
+  sizeBytes: number
+  /** Modification time in whole milliseconds since 1970. */
+  modifiedMs: number
+}
+
+/**
+ * An open file. Reading never goes beyond the file: short reads tell the end.
+ * The stat was taken when the file was opened.
+ */
+export interface OpenFile {
+  readonly stat: FileStat
+  /** Reads up to `buffer.length` bytes from `position`; answers the number of bytes read, 0 at the end. */
+  read(buffer: Uint8Array, position: number): Promise<number>
+  /** Reads consecutive bytes from `position` into the buffers in turn; answers the number of bytes read. */
+  readv(buffers: readonly Uint8Array[], position: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** Paths are relative to the library, parts joined by `/`, spelled as the storage spells them; '' is the root. */
+export interface Storage {
+  /** Entries of a folder, unsorted. Hidden files, what leaves the library, and what is no file or folder are left out. */
+  list(folder: string): Promise<StorageEntry[]>
+  /** Throws AppError `not_found` where there is no such file inside the library. */
+  stat(path: string): Promise<FileStat>
+  /** Throws AppError `not_found` where there is no such file inside the library. */
+  open(path: string): Promise<OpenFile>
+  /**
+   * Calls `onChange` with the folder ('' = anywhere) in which something changed, until the signal aborts.
+   * A lost event is repaired by the scanner's periodic rescan. Rejects where watching is not possible.
+   */
+  watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void>
+}
