@@ -1,0 +1,206 @@
+// The fMP4 media segment: a computed moof and mdat header in front of the recording's own bytes.
+import { AppError } from '../../errors.ts'
+import type { Part, RangePart, SampleRun } from '../../media/media-reader.ts'
+import { TRACK_IDS } from './init-segment.ts'
+
+// ISO/IEC 14496-12 8.8.7, 8.8.8: flags of tfhd and trun.
+const TFHD_DEFAULT_DURATION = 0x8
+const TFHD_DEFAULT_FLAGS = 0x20
+const TFHD_BASE_IS_MOOF = 0x20000
+const TRUN_DATA_OFFSET = 0x1
+const TRUN_FIRST_FLAGS = 0x4
+const TRUN_DURATION = 0x100
+const TRUN_SIZE = 0x200
+const TRUN_COMPOSITION = 0x800
+
+// ISO/IEC 14496-12 8.8.3.1: depends on none, or on others and is no sync sample.
+const SYNC_SAMPLE = 0x02000000
+const DEPENDENT_SAMPLE = 0x01010000
+
+/** trun's data offset is a signed 32-bit number. */
+const MAX_SEGMENT_BYTES = 0x7fffffff
+const MDAT_HEADER_BYTES = 8
+
+/**
+ * The segment's parts in the order they are sent: moof and mdat header, then every run's samples, run after run.
+ *
+ * @param sequence number of the fragment, from 1 (mfhd)
+ * @throws AppError `unplayable` where the samples exceed 2 GiB
+ */
+export function formatMediaSegment(runs: readonly SampleRun[], sequence: number): Part[] {
+  const layouts = runs.map(layOut)
+  const trackSizes = layouts.map(trafBytes)
+  const moofBytes = 8 + 16 + trackSizes.reduce((sum, size) => sum + size, 0)
+  const dataBytes = layouts.reduce((sum, layout) => sum + layout.dataBytes, 0)
+  if (moofBytes + MDAT_HEADER_BYTES + dataBytes > MAX_SEGMENT_BYTES) {
+    throw new AppError('unplayable', 'two key frames are more than 2 GiB apart')
+  }
+  const writer = new HeadWriter(moofBytes + MDAT_HEADER_BYTES)
+  writer.header('moof', moofBytes)
+  writer.header('mfhd', 16)
+  writer.words(0, sequence)
+  let dataOffset = moofBytes + MDAT_HEADER_BYTES
+  layouts.forEach((layout, i) => {
+    writeTraf(writer, layout, { sizeBytes: trackSizes[i] ?? 0, dataOffset })
+    dataOffset += layout.dataBytes
+  })
+  writer.header('mdat', MDAT_HEADER_BYTES + dataBytes)
+  return [{ kind: 'bytes', bytes: writer.bytes }, ...runs.flatMap(sampleRanges)]
+}
+
+/** Where the samples lie in the recording: neighbours are one range. */
+function sampleRanges(run: SampleRun): RangePart[] {
+  const ranges: RangePart[] = []
+  let last: RangePart | undefined
+  run.sizes.forEach((size, i) => {
+    const offset = run.offsets[i] ?? 0
+    if (last !== undefined && last.offset + last.length === offset) {
+      last.length += size
+    } else if (size > 0) {
+      last = { kind: 'range', offset, length: size }
+      ranges.push(last)
+    }
+  })
+  return ranges
+}
+
+interface RunLayout {
+  run: SampleRun
+  dataBytes: number
+  /** Numbers of the samples that begin a trun: the first, and every key frame. */
+  trunStarts: number[]
+  /** Fields of each sample in a trun. */
+  sampleFlags: number
+  /** Duration of every sample where all are equal. */
+  constantDuration: number | undefined
+}
+
+function layOut(run: SampleRun): RunLayout {
+  const trunStarts = [0]
+  run.syncs?.forEach((sync, i) => {
+    if (sync === 1 && i > 0) trunStarts.push(i)
+  })
+  const first = run.durations[0] ?? 0
+  const constantDuration = run.durations.every((duration) => duration === first) ? first : undefined
+  return {
+    run,
+    dataBytes: run.sizes.reduce((sum, size) => sum + size, 0),
+    trunStarts,
+    constantDuration,
+    sampleFlags:
+      TRUN_SIZE |
+      (constantDuration === undefined ? TRUN_DURATION : 0) |
+      (run.compositionOffsets === undefined ? 0 : TRUN_COMPOSITION),
+  }
+}
+
+function trafBytes(layout: RunLayout): number {
+  return (
+    8 +
+    tfhdBytes(layout) +
+    TFDT_BYTES +
+    layout.trunStarts.length * trunHeadBytes(layout) +
+    samplesBytes(layout)
+  )
+}
+
+const TFDT_BYTES = 20
+
+function tfhdBytes({ constantDuration }: RunLayout): number {
+  return 20 + (constantDuration === undefined ? 0 : 4)
+}
+
+function trunHeadBytes({ run }: RunLayout): number {
+  return run.syncs === undefined ? 20 : 24
+}
+
+function samplesBytes({ run, sampleFlags }: RunLayout): number {
+  return run.sizes.length * sampleBytes(sampleFlags)
+}
+
+function sampleBytes(flags: number): number {
+  return 4 + (flags & TRUN_DURATION ? 4 : 0) + (flags & TRUN_COMPOSITION ? 4 : 0)
+}
+
+function writeTraf(
+  writer: HeadWriter,
+  layout: RunLayout,
+  { sizeBytes, dataOffset }: { sizeBytes: number; dataOffset: number },
+): void {
+  const { run, constantDuration } = layout
+  writer.header('traf', sizeBytes)
+  writer.header('tfhd', tfhdBytes(layout))
+  writer.words(
+    TFHD_BASE_IS_MOOF |
+      TFHD_DEFAULT_FLAGS |
+      (constantDuration === undefined ? 0 : TFHD_DEFAULT_DURATION),
+    TRACK_IDS[run.kind],
+  )
+  if (constantDuration !== undefined) writer.words(constantDuration)
+  writer.words(run.syncs === undefined ? SYNC_SAMPLE : DEPENDENT_SAMPLE)
+  writer.header('tfdt', TFDT_BYTES)
+  writer.words(0x01000000)
+  writer.uint64(run.firstDecodeTicks)
+  let offset = dataOffset
+  layout.trunStarts.forEach((start, i) => {
+    offset += writeTrun(writer, layout, {
+      start,
+      end: layout.trunStarts[i + 1] ?? run.sizes.length,
+      dataOffset: offset,
+    })
+  })
+}
+
+/** Writes one trun and answers the bytes of its samples. */
+function writeTrun(
+  writer: HeadWriter,
+  layout: RunLayout,
+  { start, end, dataOffset }: { start: number; end: number; dataOffset: number },
+): number {
+  const { run, sampleFlags } = layout
+  const { syncs, sizes, durations, compositionOffsets } = run
+  const firstFlags = syncs === undefined ? 0 : TRUN_FIRST_FLAGS
+  writer.header('trun', trunHeadBytes(layout) + (end - start) * sampleBytes(sampleFlags))
+  // Version 1: composition offsets are signed.
+  writer.words(0x01000000 | TRUN_DATA_OFFSET | firstFlags | sampleFlags, end - start, dataOffset)
+  if (syncs !== undefined) writer.words(syncs[start] === 1 ? SYNC_SAMPLE : DEPENDENT_SAMPLE)
+  let sampleDataBytes = 0
+  for (let i = start; i < end; i += 1) {
+    const size = sizes[i] ?? 0
+    if (sampleFlags & TRUN_DURATION) writer.words(durations[i] ?? 0)
+    writer.words(size)
+    if (compositionOffsets !== undefined) writer.words(compositionOffsets[i] ?? 0)
+    sampleDataBytes += size
+  }
+  return sampleDataBytes
+}
+
+/** Appends 32-bit words to a buffer of known size. */
+class HeadWriter {
+  readonly bytes: Uint8Array
+  readonly #view: DataView
+  #at = 0
+
+  constructor(sizeBytes: number) {
+    this.bytes = Buffer.allocUnsafe(sizeBytes)
+    this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, sizeBytes)
+  }
+
+  header(type: string, sizeBytes: number): void {
+    this.words(sizeBytes)
+    for (let i = 0; i < 4; i += 1) this.#view.setUint8(this.#at + i, type.charCodeAt(i))
+    this.#at += 4
+  }
+
+  /** Signed and unsigned values alike: both have the same 32 bits. */
+  words(...values: number[]): void {
+    for (const value of values) {
+      this.#view.setUint32(this.#at, value)
+      this.#at += 4
+    }
+  }
+
+  uint64(value: number): void {
+    this.words(Math.floor(value / 0x100000000), value % 0x100000000)
+  }
+}

@@ -1,0 +1,186 @@
+// Reads a segment's bytes from the recording, chunk by chunk, plain or encrypted.
+import type { Cipheriv } from 'node:crypto'
+import { AppError } from '../errors.ts'
+import type { RangePart } from '../media/media-reader.ts'
+import type { OpenFile } from '../storage/storage.ts'
+import type { BufferPool, ChunkPurpose } from './buffer-pool.ts'
+import { DISCARD_BYTES, planPasses, ScatterCursor } from './read-plan.ts'
+import type { Pass } from './read-plan.ts'
+import { M2TS_PACKET_BYTES, unpackM2ts } from './segment-body.ts'
+import type { SegmentBody } from './segment-body.ts'
+
+/**
+ * The body's bytes in order. A chunk stays valid until the answer after the next one is asked for: the next chunk may
+ * be read while one is being sent.
+ *
+ * @throws AppError `failed` where the recording is shorter than its index says
+ */
+export async function* readBody(
+  file: OpenFile,
+  body: SegmentBody,
+  { pool, purpose }: { pool: BufferPool; purpose: ChunkPurpose },
+): AsyncGenerator<Uint8Array, void> {
+  const buffers = new AlternatingBuffers(pool, purpose)
+  try {
+    for (const pass of planPasses(body.parts)) yield* readPass(file, pass, buffers)
+  } finally {
+    buffers.giveBack()
+  }
+}
+
+/** Encrypts chunks on their way; the last one carries the padding. */
+export async function* encryptChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  cipher: Cipheriv,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) yield cipher.update(chunk)
+  yield cipher.final()
+}
+
+/** Lets through the bytes from `start` up to, not including, `end`, then stops reading. */
+export async function* windowChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  { start, end }: { start: number; end: number },
+): AsyncGenerator<Uint8Array, void> {
+  let position = 0
+  for await (const chunk of chunks) {
+    const from = Math.max(start - position, 0)
+    const to = Math.min(end - position, chunk.length)
+    if (from < to) yield chunk.subarray(from, to)
+    position += chunk.length
+    if (position >= end) return
+  }
+}
+
+async function* readPass(
+  file: OpenFile,
+  pass: Pass,
+  buffers: AlternatingBuffers,
+): AsyncGenerator<Uint8Array, void> {
+  switch (pass.kind) {
+    case 'bytes':
+      yield pass.bytes
+      return
+    case 'packets':
+      yield* readPackets(file, pass.range, buffers)
+      return
+    case 'scatter':
+      yield* readScattered(file, pass, buffers)
+  }
+}
+
+async function* readPackets(
+  file: OpenFile,
+  range: RangePart,
+  buffers: AlternatingBuffers,
+): AsyncGenerator<Uint8Array, void> {
+  let done = 0
+  while (done < range.length) {
+    const buffer = buffers.next()
+    const room = buffer.length - (buffer.length % M2TS_PACKET_BYTES)
+    const chunk = buffer.subarray(0, Math.min(room, range.length - done))
+    await readFully(file, [chunk], range.offset + done)
+    done += chunk.length
+    yield unpackM2ts(chunk)
+  }
+}
+
+async function* readScattered(
+  file: OpenFile,
+  pass: Extract<Pass, { kind: 'scatter' }>,
+  buffers: AlternatingBuffers,
+): AsyncGenerator<Uint8Array, void> {
+  const cursor = new ScatterCursor(pass.main, pass.late)
+  const late = buffers.extra(pass.lateBytes)
+  const discard = buffers.discard
+  let lateFilled = 0
+  for (;;) {
+    const main = buffers.next()
+    const read = cursor.next({ main, late: late.subarray(lateFilled), discard })
+    if (read === undefined) break
+    await readFully(file, read.buffers, read.position)
+    lateFilled += read.lateBytes
+    if (read.mainBytes > 0) yield main.subarray(0, read.mainBytes)
+  }
+  if (lateFilled > 0) yield late
+}
+
+/** Fills all buffers, or throws. */
+async function readFully(
+  file: OpenFile,
+  buffers: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  let wanted = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+  let rest = buffers
+  let at = position
+  while (wanted > 0) {
+    const [only] = rest
+    const count =
+      rest.length === 1 && only !== undefined
+        ? await file.read(only, at)
+        : await file.readv(rest, at)
+    if (count === 0) throw new AppError('failed', 'the recording is shorter than it was')
+    wanted -= count
+    at += count
+    if (wanted > 0) rest = dropBytes(rest, count)
+  }
+}
+
+function dropBytes(buffers: readonly Uint8Array[], count: number): Uint8Array[] {
+  const rest: Uint8Array[] = []
+  let drop = count
+  for (const buffer of buffers) {
+    if (drop >= buffer.length) {
+      drop -= buffer.length
+    } else {
+      rest.push(buffer.subarray(drop))
+      drop = 0
+    }
+  }
+  return rest
+}
+
+/** Two buffers in turn, so that one is filled while the other is sent. */
+class AlternatingBuffers {
+  readonly #pool: BufferPool
+  readonly #purpose: ChunkPurpose
+  readonly #lent: Uint8Array[] = []
+  #pair: [Uint8Array, Uint8Array] | undefined
+  #discard: Uint8Array | undefined
+
+  constructor(pool: BufferPool, purpose: ChunkPurpose) {
+    this.#pool = pool
+    this.#purpose = purpose
+  }
+
+  next(): Uint8Array {
+    const [older, newer] = this.#pair ?? [this.#take(), this.#take()]
+    this.#pair = [newer, older]
+    return older
+  }
+
+  /** A buffer of exactly this size for bytes that are held back. */
+  extra(sizeBytes: number): Uint8Array {
+    if (sizeBytes === 0) return new Uint8Array(0)
+    const buffer = this.#take()
+    return buffer.length < sizeBytes
+      ? Buffer.allocUnsafeSlow(sizeBytes)
+      : buffer.subarray(0, sizeBytes)
+  }
+
+  get discard(): Uint8Array {
+    this.#discard ??= Buffer.allocUnsafe(DISCARD_BYTES)
+    return this.#discard
+  }
+
+  giveBack(): void {
+    for (const buffer of this.#lent) this.#pool.give(this.#purpose, buffer)
+  }
+
+  #take(): Uint8Array {
+    const buffer = this.#pool.take(this.#purpose)
+    this.#lent.push(buffer)
+    return buffer
+  }
+}

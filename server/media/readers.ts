@@ -1,0 +1,53 @@
+// Chooses the reader for a recording by its first bytes, never by its name.
+import { AppError } from '../errors.ts'
+import type { OpenFile } from '../storage/storage.ts'
+import type { MediaIndex } from './media-index.ts'
+import type { MediaReader } from './media-reader.ts'
+import { createMp4Reader } from './mp4/mp4-reader.ts'
+import { createTsReader } from './ts/ts-reader.ts'
+
+const PROBE_BYTES = 4096
+/** Top-level boxes that an MP4 or MOV file begins with (ISO/IEC 14496-12 4.3, QuickTime File Format). */
+const FIRST_BOXES = new Set([
+  'ftyp',
+  'moov',
+  'mdat',
+  'free',
+  'skip',
+  'wide',
+  'pnot',
+  'styp',
+  'uuid',
+])
+const NOT_MPEG_TS = new Map([
+  ['1a45dfa3', 'Matroska and WebM recordings cannot be played yet'],
+  ['464c5601', 'FLV recordings cannot be played yet'],
+])
+
+/** The readers of all containers, by the container that an index names. */
+export interface MediaReaders {
+  /** @throws AppError `unplayable` where the container is none that can be read */
+  forFile(file: OpenFile): Promise<MediaReader>
+  forIndex(index: MediaIndex): MediaReader
+}
+
+export function createMediaReaders(): MediaReaders {
+  const byContainer = { mp4: createMp4Reader(), ts: createTsReader() }
+  return {
+    async forFile(file) {
+      const head = Buffer.alloc(PROBE_BYTES)
+      const count = await file.read(head, 0)
+      return byContainer[chooseContainer(head.subarray(0, count))]
+    },
+    forIndex: (index) => byContainer[index.source.container],
+  }
+}
+
+function chooseContainer(head: Buffer): 'mp4' | 'ts' {
+  if (head.length === 0) throw new AppError('unplayable', 'the file is empty')
+  if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'mp4'
+  const reason = NOT_MPEG_TS.get(head.toString('hex', 0, 4))
+  if (reason !== undefined) throw new AppError('unplayable', reason)
+  // MPEG-TS has no magic number and may begin with garbage: its reader looks for itself.
+  return 'ts'
+}
