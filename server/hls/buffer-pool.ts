@@ -1,4 +1,5 @@
 // Buffers for bodies under way, kept for reuse and bounded in all.
+import { DISCARD_BYTES } from './read-plan.ts'
 
 /** 384 KiB stay in the processor's second cache between read and send: larger and smaller chunks are slower. */
 const PLAIN_CHUNK_BYTES = 384 * 1024
@@ -31,5 +32,52 @@ export class BufferPool {
 
   give(purpose: ChunkPurpose, buffer: Uint8Array): void {
     if (buffer.length === CHUNK_BYTES[purpose]) this.#free[purpose].push(buffer)
+  }
+}
+
+/** What one response borrows: two buffers in turn, so that one is filled while the other is sent. */
+export class LentBuffers {
+  readonly #pool: BufferPool
+  readonly #purpose: ChunkPurpose
+  readonly #lent: Uint8Array[] = []
+  #pair: [Uint8Array, Uint8Array] | undefined
+  #discard: Uint8Array | undefined
+
+  constructor(pool: BufferPool, purpose: ChunkPurpose) {
+    this.#pool = pool
+    this.#purpose = purpose
+  }
+
+  /** The buffer that was not answered last. */
+  next(): Uint8Array {
+    const [older, newer] = this.#pair ?? [this.#take(), this.#take()]
+    this.#pair = [newer, older]
+    return older
+  }
+
+  /** A buffer of exactly this size for bytes that are held back. */
+  extra(sizeBytes: number): Uint8Array {
+    if (sizeBytes === 0) return new Uint8Array(0)
+    const buffer = this.#take()
+    return buffer.length < sizeBytes
+      ? Buffer.allocUnsafeSlow(sizeBytes)
+      : buffer.subarray(0, sizeBytes)
+  }
+
+  /** Room for bytes that nobody wants. */
+  get discard(): Uint8Array {
+    this.#discard ??= Buffer.allocUnsafe(DISCARD_BYTES)
+    return this.#discard
+  }
+
+  /** Only when nothing reads or sends them any more. */
+  giveBack(): void {
+    for (const buffer of this.#lent) this.#pool.give(this.#purpose, buffer)
+  }
+
+  #take(): Uint8Array {
+    const buffer = this.#pool.take(this.#purpose)
+    this.#lent.push(buffer)
+    return buffer
   }
 }

@@ -3,29 +3,24 @@ import type { Cipheriv } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import type { RangePart } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
-import type { BufferPool, ChunkPurpose } from './buffer-pool.ts'
-import { DISCARD_BYTES, planPasses, ScatterCursor } from './read-plan.ts'
+import type { LentBuffers } from './buffer-pool.ts'
+import { planPasses, ScatterCursor } from './read-plan.ts'
 import type { Pass } from './read-plan.ts'
 import { M2TS_PACKET_BYTES, unpackM2ts } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 
 /**
- * The body's bytes in order. A chunk stays valid until the answer after the next one is asked for: the next chunk may
- * be read while one is being sent.
+ * The body's bytes in order. A chunk stays valid until the one after the next is asked for, so that the next is read
+ * while one is being sent. The buffers are given back by the caller, when the last chunk was sent.
  *
  * @throws AppError `failed` where the recording is shorter than its index says
  */
 export async function* readBody(
   file: OpenFile,
   body: SegmentBody,
-  { pool, purpose }: { pool: BufferPool; purpose: ChunkPurpose },
+  buffers: LentBuffers,
 ): AsyncGenerator<Uint8Array, void> {
-  const buffers = new AlternatingBuffers(pool, purpose)
-  try {
-    for (const pass of planPasses(body.parts)) yield* readPass(file, pass, buffers)
-  } finally {
-    buffers.giveBack()
-  }
+  for (const pass of planPasses(body.parts)) yield* readPass(file, pass, buffers)
 }
 
 /** Encrypts chunks on their way; the last one carries the padding. */
@@ -55,7 +50,7 @@ export async function* windowChunks(
 async function* readPass(
   file: OpenFile,
   pass: Pass,
-  buffers: AlternatingBuffers,
+  buffers: LentBuffers,
 ): AsyncGenerator<Uint8Array, void> {
   switch (pass.kind) {
     case 'bytes':
@@ -72,7 +67,7 @@ async function* readPass(
 async function* readPackets(
   file: OpenFile,
   range: RangePart,
-  buffers: AlternatingBuffers,
+  buffers: LentBuffers,
 ): AsyncGenerator<Uint8Array, void> {
   let done = 0
   while (done < range.length) {
@@ -88,7 +83,7 @@ async function* readPackets(
 async function* readScattered(
   file: OpenFile,
   pass: Extract<Pass, { kind: 'scatter' }>,
-  buffers: AlternatingBuffers,
+  buffers: LentBuffers,
 ): AsyncGenerator<Uint8Array, void> {
   const cursor = new ScatterCursor(pass.main, pass.late)
   const late = buffers.extra(pass.lateBytes)
@@ -139,48 +134,4 @@ function dropBytes(buffers: readonly Uint8Array[], count: number): Uint8Array[] 
     }
   }
   return rest
-}
-
-/** Two buffers in turn, so that one is filled while the other is sent. */
-class AlternatingBuffers {
-  readonly #pool: BufferPool
-  readonly #purpose: ChunkPurpose
-  readonly #lent: Uint8Array[] = []
-  #pair: [Uint8Array, Uint8Array] | undefined
-  #discard: Uint8Array | undefined
-
-  constructor(pool: BufferPool, purpose: ChunkPurpose) {
-    this.#pool = pool
-    this.#purpose = purpose
-  }
-
-  next(): Uint8Array {
-    const [older, newer] = this.#pair ?? [this.#take(), this.#take()]
-    this.#pair = [newer, older]
-    return older
-  }
-
-  /** A buffer of exactly this size for bytes that are held back. */
-  extra(sizeBytes: number): Uint8Array {
-    if (sizeBytes === 0) return new Uint8Array(0)
-    const buffer = this.#take()
-    return buffer.length < sizeBytes
-      ? Buffer.allocUnsafeSlow(sizeBytes)
-      : buffer.subarray(0, sizeBytes)
-  }
-
-  get discard(): Uint8Array {
-    this.#discard ??= Buffer.allocUnsafe(DISCARD_BYTES)
-    return this.#discard
-  }
-
-  giveBack(): void {
-    for (const buffer of this.#lent) this.#pool.give(this.#purpose, buffer)
-  }
-
-  #take(): Uint8Array {
-    const buffer = this.#pool.take(this.#purpose)
-    this.#lent.push(buffer)
-    return buffer
-  }
 }

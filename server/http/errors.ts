@@ -1,0 +1,55 @@
+// Errors -> answers: the one table of statuses, and the handler that hides whatever is not ours to tell.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorAnswer } from '../../shared/contract.ts'
+import { AppError } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
+
+const STATUS: Record<ErrorCode, number> = {
+  invalid: 400,
+  not_found: 404,
+  gone: 410,
+  unplayable: 422,
+  busy: 503,
+  usage: 500,
+  failed: 502,
+}
+
+const RETRY_AFTER_SECONDS = 3
+const INTERNAL: ErrorAnswer = { error: { code: 'internal', message: 'something went wrong' } }
+
+/** Answers an error. What a visitor may not know is logged and told as a fixed text. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  void reply.header('cache-control', 'no-store')
+  if (error instanceof AppError) {
+    const status = STATUS[error.code]
+    if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
+    if (status >= 500) request.log.warn({ err: error }, 'request failed')
+    if (error.code === 'usage') return reply.code(status).send(INTERNAL)
+    return reply.code(status).send(errorAnswer(error.code, error.message))
+  }
+  const status = frameworkStatus(error)
+  if (status !== undefined)
+    return reply.code(status).send(errorAnswer('invalid', 'the request is malformed'))
+  request.log.error({ err: error }, 'unexpected error')
+  return reply.code(500).send(INTERNAL)
+}
+
+/** Status of a refusal by the framework itself (bad URL, body too large): always the client's fault. */
+function frameworkStatus(error: unknown): number | undefined {
+  if (!isFastifyError(error)) return undefined
+  const { statusCode } = error
+  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? statusCode : undefined
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
+}
+
+/** The body of every error answer. */
+export function errorAnswer(code: string, message: string): ErrorAnswer {
+  return { error: { code, message } }
+}

@@ -1,0 +1,106 @@
+// The HTTP server: limits, headers, and the groups of routes.
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import Fastify from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { BufferPool } from '../hls/buffer-pool.ts'
+import type { Packager } from '../hls/packager.ts'
+import type { BuiltPage } from './built-page.ts'
+import { addCrawlerRoutes } from './crawler-routes.ts'
+import { answerError } from './errors.ts'
+import { addHealthRoutes } from './health-routes.ts'
+import { addListRoutes } from './list-routes.ts'
+import { addPageRoutes } from './page-routes.ts'
+import { addVideoRoutes } from './video-routes.ts'
+
+/** Four names of 1024 characters, percent-encoded. */
+const MAX_PARAMETER_LENGTH = 10_000
+// Slow clients: node looks at them every 2 s and drops a request whose headers take longer than 8 s.
+const CONNECTION_CHECK_MS = 2000
+const HEADERS_TIMEOUT_MS = 8000
+const REQUEST_TIMEOUT_MS = 15_000
+const KEEP_ALIVE_MS = 15_000
+const MAX_BODY_BYTES = 64 * 1024
+
+export interface HttpServerOptions {
+  catalog: Catalog
+  packager: Packager
+  page: BuiltPage
+  config: ConfigAnswer
+  logger: FastifyBaseLogger
+  corsOrigins: readonly string[]
+  trustProxy: boolean
+  isReady(): boolean
+  publicUrl(): string
+}
+
+/** The server with all routes; it does not listen yet. */
+export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    trustProxy: options.trustProxy,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    http: {
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+    },
+    frameworkErrors: (error, request, reply) => {
+      void answerError(error, request, reply)
+    },
+  })
+  app.setErrorHandler(async (error, request, reply) => answerError(error, request, reply))
+  await addHeaders(app, options)
+  addHealthRoutes(app, options)
+  addListRoutes(app, options)
+  addVideoRoutes(app, { ...options, buffers: new BufferPool() })
+  addCrawlerRoutes(app, options)
+  await addPageRoutes(app, options)
+  return app
+}
+
+async function addHeaders(
+  app: FastifyInstance,
+  { page, corsOrigins }: HttpServerOptions,
+): Promise<void> {
+  const isCrossOrigin = corsOrigins.length > 0
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'", ...page.shell.styleHashes],
+        imgSrc: ["'self'", 'data:'],
+        mediaSrc: ["'self'", 'blob:'],
+        connectSrc: ["'self'"],
+        workerSrc: ["'self'", 'blob:'],
+        fontSrc: ["'self'"],
+        manifestSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'self'"],
+        objectSrc: ["'none'"],
+      },
+    },
+    crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
+    crossOriginResourcePolicy: { policy: isCrossOrigin ? 'cross-origin' : 'same-origin' },
+    referrerPolicy: { policy: 'strict-origin-when-cross-origin' },
+    // Only who ends TLS knows whether the site may demand it for ever.
+    strictTransportSecurity: false,
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.raw.setHeader(
+      'permissions-policy',
+      'camera=(), microphone=(), geolocation=(), payment=(), usb=(), autoplay=(self), fullscreen=(self)',
+    )
+  })
+  if (isCrossOrigin)
+    await app.register(cors, { origin: [...corsOrigins], methods: ['GET', 'HEAD'] })
+}
