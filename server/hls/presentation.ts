@@ -36,15 +36,15 @@ export function createSegmentBodies(): SegmentBodies {
 export class Presentation {
   readonly urlVersion: string
   readonly form: SegmentForm
+  readonly recording: IndexedRecording
   /** The segments' key; undefined where they are sent in the clear. */
   readonly key: Buffer | undefined
-  readonly #recording: IndexedRecording
   readonly #plan: SegmentPlan
   readonly #bodies: SegmentBodies
 
   constructor(recording: IndexedRecording, settings: HlsSettings, bodies: SegmentBodies) {
     const { session, identity, index, reader } = recording
-    this.#recording = recording
+    this.recording = recording
     this.#bodies = bodies
     this.#plan = planSegments(index.cuts, settings.segmentSeconds)
     this.urlVersion = formatUrlVersion(identity, settings)
@@ -68,7 +68,7 @@ export class Presentation {
   init(segmentNumber: number): Uint8Array | undefined {
     const segment = this.#plan.segments[segmentNumber]
     if (segment === undefined || (segmentNumber > 0 && !segment.isBreak)) return undefined
-    const { reader, index } = this.#recording
+    const { reader, index } = this.recording
     const tracks = reader.initTracks(index, segment.from)
     return tracks === undefined ? undefined : formatInitSegment(tracks)
   }
@@ -86,7 +86,7 @@ export class Presentation {
   }
 
   async #makeSegment(number: number, range: CutRange, file: OpenFile): Promise<SegmentBody> {
-    const { reader, index } = this.#recording
+    const { reader, index } = this.recording
     const content = await reader.readSegment(file, index, range)
     if (content.kind === 'ts') return segmentBody(content.parts)
     return segmentBody(formatMediaSegment(content.runs, number + 1))

@@ -1,0 +1,52 @@
+// GET /api/thumbnail/… and /api/thumbnail-streamer/…: pictures in the best format that the browser takes.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fresh from 'fresh'
+import { AppError } from '../errors.ts'
+import { chooseImageFormat } from '../thumbnails/image-format.ts'
+import type { Thumbnail, Thumbnails } from '../thumbnails/thumbnails.ts'
+import { parseName, parseSessionParameters } from './session-parameters.ts'
+import { addVary } from './text-answer.ts'
+import type { ThumbnailSources } from './thumbnail-sources.ts'
+
+export interface ThumbnailRouteOptions {
+  thumbnails: Thumbnails
+  sources: ThumbnailSources
+}
+
+/** A replaced recording shows its new picture within a minute. */
+const PICTURE_CACHE = 'public, max-age=60'
+
+/** Registers the routes. */
+export function addThumbnailRoutes(
+  app: FastifyInstance,
+  { thumbnails, sources }: ThumbnailRouteOptions,
+): void {
+  app.get('/api/thumbnail/:streamer/:date/:sessionId', async (request, reply) => {
+    const source = await sources.session(parseSessionParameters(request.params))
+    const format = chooseImageFormat(request.headers.accept)
+    return answer(request, reply, source && (await thumbnails.session(source, format)))
+  })
+
+  app.get('/api/thumbnail-streamer/:streamer', async (request, reply) => {
+    const source = await sources.streamer(parseName(request.params, 'streamer'))
+    const format = chooseImageFormat(request.headers.accept)
+    return answer(request, reply, source && (await thumbnails.streamer(source, format)))
+  })
+}
+
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thumbnail: Thumbnail | undefined,
+): FastifyReply {
+  if (thumbnail === undefined) throw new AppError('not_found', 'there is no picture')
+  const etag = `"${thumbnail.version}"`
+  void reply.headers({
+    'content-type': thumbnail.contentType,
+    'cache-control': PICTURE_CACHE,
+    etag,
+    vary: addVary(reply.getHeader('vary'), 'Accept'),
+  })
+  if (fresh(request.headers, { etag })) return reply.code(304).send()
+  return reply.send(Buffer.from(thumbnail.bytes))
+}
