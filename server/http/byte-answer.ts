@@ -1,7 +1,6 @@
 // Decides how bytes of known size are answered: whole, in part, not modified, or not at all (RFC 9110 13, 14). Pure.
 import type { IncomingHttpHeaders } from 'node:http'
 import fresh from 'fresh'
-import parseRange from 'range-parser'
 
 export type ByteAnswer =
   | { kind: 'not-modified' }
@@ -20,11 +19,24 @@ export function planByteAnswer(
   if (headers.range === undefined) return whole
   // RFC 9110 13.1.5: a part of another version is of no use.
   if (headers['if-range'] !== undefined && headers['if-range'] !== etag) return whole
-  const ranges = parseRange(sizeBytes, headers.range, { combine: true })
-  if (ranges === -1) return { kind: 'unsatisfiable' }
-  // Malformed, of another unit, or several: a server may ignore them (RFC 9110 14.2).
-  if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return whole
-  const [range] = ranges
-  if (range === undefined) return whole
-  return { kind: 'bytes', status: 206, start: range.start, end: range.end + 1 }
+  return planRange(headers.range, sizeBytes) ?? whole
+}
+
+const ONE_RANGE = /^bytes=(?<first>\d*)-(?<last>\d*)$/i
+
+/**
+ * One byte range (RFC 9110 14.1.2). Undefined where it is malformed, of another unit, or one of several: a server may
+ * ignore those (14.2).
+ */
+function planRange(range: string, sizeBytes: number): ByteAnswer | undefined {
+  const { first = '', last = '' } = ONE_RANGE.exec(range)?.groups ?? {}
+  if (first === '' && last === '') return undefined
+  if (first === '') return part(sizeBytes - Number(last), sizeBytes, sizeBytes)
+  if (last === '') return part(Number(first), sizeBytes, sizeBytes)
+  return Number(last) < Number(first) ? undefined : part(Number(first), Number(last) + 1, sizeBytes)
+}
+
+function part(start: number, end: number, sizeBytes: number): ByteAnswer {
+  if (start >= sizeBytes) return { kind: 'unsatisfiable' }
+  return { kind: 'bytes', status: 206, start: Math.max(start, 0), end: Math.min(end, sizeBytes) }
 }

@@ -5,6 +5,7 @@ import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
 import type { Packager } from '../hls/packager.ts'
 import { CUT_KEY } from '../media/media-index.ts'
+import type { CutTable } from '../media/media-index.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
@@ -70,10 +71,7 @@ export class ThumbnailSources {
     const { file, presentation } = await this.#packager.open({ session: row, path: row.path })
     await file.close()
     const { identity, index, reader } = presentation.recording
-    const keyCuts = index.cuts.flags.reduce<number[]>(
-      (cuts, flags, cut) => ((flags & CUT_KEY) === 0 ? cuts : [...cuts, cut]),
-      [],
-    )
+    const keyCuts = [...index.cuts.flags.keys()].filter((cut) => isKey(index.cuts, cut))
     return {
       key: identity,
       sidecar,
@@ -119,6 +117,10 @@ export class ThumbnailSources {
     this.#folders.set(folder, names)
     return names
   }
+}
+
+function isKey({ flags }: CutTable, cut: number): boolean {
+  return ((flags[cut] ?? 0) & CUT_KEY) !== 0
 }
 
 /** The folder that bears the streamer's name, where the layout has one. */

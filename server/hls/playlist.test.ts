@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { formatPlaylist, initFileName, parseSegmentFileName, segmentFileName } from './playlist.ts'
+import type { SegmentPlan } from './segment-plan.ts'
+
+function plan(durations: number[], breaks: number[] = []): SegmentPlan {
+  let startTicks = 0
+  const segments = durations.map((seconds, i) => {
+    const segment = {
+      from: i,
+      to: i + 1,
+      startTicks,
+      endTicks: startTicks + seconds * 1000,
+      isBreak: breaks.includes(i),
+    }
+    startTicks = segment.endTicks
+    return segment
+  })
+  return { timescale: 1000, segments, isIndependent: true }
+}
+
+describe('formatPlaylist', () => {
+  it('lists MPEG-TS segments in the clear', () => {
+    const text = formatPlaylist(plan([6, 6.006, 2.5]), {
+      urlVersion: 'v',
+      form: 'ts',
+      encryption: 'none',
+    })
+    expect(text).toBe(
+      [
+        '#EXTM3U',
+        '#EXT-X-VERSION:3',
+        '#EXT-X-TARGETDURATION:6',
+        '#EXT-X-MEDIA-SEQUENCE:0',
+        '#EXT-X-PLAYLIST-TYPE:VOD',
+        '#EXT-X-INDEPENDENT-SEGMENTS',
+        '#EXTINF:6.000000,',
+        'v/0.ts',
+        '#EXTINF:6.006000,',
+        'v/1.ts',
+        '#EXTINF:2.500000,',
+        'v/2.ts',
+        '#EXT-X-ENDLIST',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('names no target duration below a rounded EXTINF', () => {
+    const text = formatPlaylist(plan([6, 8.5]), { urlVersion: 'v', form: 'ts', encryption: 'none' })
+    expect(text).toContain('#EXT-X-TARGETDURATION:9\n')
+  })
+
+  it('leaves every init in the clear and gives every segment an IV of its own', () => {
+    const text = formatPlaylist(plan([6, 6], [1]), {
+      urlVersion: 'v',
+      form: 'fmp4',
+      encryption: 'aes-128',
+    })
+    expect(text.split('\n').slice(6)).toEqual([
+      '#EXT-X-MAP:URI="v/init-0.mp4"',
+      '#EXT-X-KEY:METHOD=AES-128,URI="v/key",IV=0x00000000000000000000000000000000',
+      '#EXTINF:6.000000,',
+      'v/0.m4s',
+      '#EXT-X-DISCONTINUITY',
+      '#EXT-X-KEY:METHOD=NONE',
+      '#EXT-X-MAP:URI="v/init-1.mp4"',
+      '#EXT-X-KEY:METHOD=AES-128,URI="v/key",IV=0x00000000000000000000000000000001',
+      '#EXTINF:6.000000,',
+      'v/1.m4s',
+      '#EXT-X-ENDLIST',
+      '',
+    ])
+  })
+})
+
+describe('parseSegmentFileName', () => {
+  it('reads every name that the playlist writes', () => {
+    expect(parseSegmentFileName(segmentFileName(12, 'ts'))).toEqual({
+      kind: 'segment',
+      number: 12,
+      form: 'ts',
+    })
+    expect(parseSegmentFileName(segmentFileName(0, 'fmp4'))).toEqual({
+      kind: 'segment',
+      number: 0,
+      form: 'fmp4',
+    })
+    expect(parseSegmentFileName(initFileName(7))).toEqual({ kind: 'init', segmentNumber: 7 })
+    expect(parseSegmentFileName('key')).toEqual({ kind: 'key' })
+  })
+
+  it.each([
+    '',
+    '01.ts',
+    '-1.ts',
+    '1.mp4',
+    'init.mp4',
+    'init-00.mp4',
+    '1e3.ts',
+    '9999999999.ts',
+    'key.txt',
+    '1.ts\n',
+  ])('refuses %j', (name) => {
+    expect(parseSegmentFileName(name)).toBeUndefined()
+  })
+})
