@@ -1,0 +1,75 @@
+// Puts together what every command needs of a library: storage, catalog, indexes, HLS.
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { createCatalog } from '../catalog/sqlite-catalog.ts'
+import { openDatabase } from '../catalog/database.ts'
+import type { Database } from '../catalog/database.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Config } from '../config/load-config.ts'
+import { Packager } from '../hls/packager.ts'
+import { readOrMakeSecret } from '../hls/secret.ts'
+import { IndexStore } from '../media/index-store.ts'
+import { IndexThread } from '../media/index-thread.ts'
+import { createMediaReaders } from '../media/readers.ts'
+import { createFolderStorage } from '../storage/folder-storage.ts'
+import type { Storage } from '../storage/storage.ts'
+
+/** A library that was opened; close it when nothing uses it any more. */
+export interface Library {
+  storage: Storage
+  database: Database
+  catalog: Catalog
+  indexes: IndexStore
+  packager: Packager
+  close(): Promise<void>
+}
+
+export interface LibraryOptions {
+  config: Config
+  /** Folder of the recordings: the configured one, or the demo's. */
+  recordings: string
+  /** One process writes the catalog, others read beside it. */
+  mode: 'read' | 'write'
+  logger: Logger
+  signal: AbortSignal
+}
+
+/** @throws AppError `failed` where the data folder or the catalog cannot be used */
+export async function openLibrary({
+  config,
+  recordings,
+  mode,
+  logger,
+  signal,
+}: LibraryOptions): Promise<Library> {
+  const storage = createFolderStorage(recordings, {
+    onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
+  })
+  const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))
+  const database = openDatabase({ path: join(config.data, 'catalog.sqlite'), mode })
+  const thread = new IndexThread(recordings)
+  const indexes = new IndexStore({
+    folder: join(config.data, 'indexes'),
+    inspect: async (path, jobSignal) => thread.inspect(path, jobSignal),
+    onWriteError: (error) => logger.warn({ err: error }, 'an index could not be kept'),
+  })
+  const { segmentSeconds, encryption } = config.hls
+  const packager = new Packager({
+    storage,
+    indexes,
+    readers: createMediaReaders(),
+    settings: { segmentSeconds, encryption, secret },
+    signal,
+  })
+  return {
+    storage,
+    database,
+    catalog: createCatalog(database),
+    indexes,
+    packager,
+    close: async () => {
+      await thread.close()
+      database.close()
+    },
+  }
+}

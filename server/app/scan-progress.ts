@@ -1,0 +1,46 @@
+// Shows how far a scan is: a bar on a terminal, a line now and then where there is none.
+import { Presets, SingleBar } from 'cli-progress'
+import type { ScanProgress } from '../catalog/scan.ts'
+import type { Io } from './io.ts'
+
+const LINE_INTERVAL_MS = 5000
+
+/** Told of progress until it is stopped. */
+export interface ProgressDisplay {
+  show(progress: ScanProgress): void
+  stop(): void
+}
+
+export function createProgressDisplay(io: Io, now: () => number): ProgressDisplay {
+  return io.isTerminal ? createBar() : createLines(io, now)
+}
+
+function createBar(): ProgressDisplay {
+  const bar = new SingleBar(
+    { format: 'Indexing {bar} {value}/{total} · {found} recordings', clearOnComplete: true, hideCursor: true },
+    Presets.shades_classic,
+  )
+  let isStarted = false
+  return {
+    show({ done, total, found }) {
+      if (total === 0) return
+      if (!isStarted) bar.start(total, done, { found })
+      isStarted = true
+      bar.setTotal(total)
+      bar.update(done, { found })
+    },
+    stop: () => bar.stop(),
+  }
+}
+
+function createLines(io: Io, now: () => number): ProgressDisplay {
+  let nextAtMs = now() + LINE_INTERVAL_MS
+  return {
+    show({ done, total, found }) {
+      if (now() < nextAtMs) return
+      nextAtMs = now() + LINE_INTERVAL_MS
+      io.stderr(`${found} recordings found, ${done} of ${total} indexed`)
+    },
+    stop: () => undefined,
+  }
+}

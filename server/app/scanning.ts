@@ -1,0 +1,46 @@
+// Puts the scanner together, and tells of its progress and its problems.
+import type { Logger } from 'pino'
+import { createCatalogWriter } from '../catalog/catalog-writer.ts'
+import { createLayout } from '../catalog/layout.ts'
+import { createScanner } from '../catalog/scan.ts'
+import type { Scanner, ScanProblem, ScanProgress } from '../catalog/scan.ts'
+import type { Config } from '../config/load-config.ts'
+import { durationSeconds } from '../media/media-index.ts'
+import type { Library } from './library.ts'
+
+export interface ScanningOptions {
+  config: Config
+  library: Library
+  logger: Logger
+  onProgress(progress: ScanProgress): void
+}
+
+/** A scanner of the library that has not begun. */
+export function createLibraryScanner({ config, library, logger, onProgress }: ScanningOptions): Scanner {
+  const { storage, database, indexes } = library
+  return createScanner({
+    storage,
+    layout: createLayout(config.layout),
+    writer: createCatalogWriter(database),
+    settleSeconds: config.library.settleSeconds,
+    inspect: async (path, signal) => {
+      const inspection = await indexes.find(path, await storage.stat(path), signal)
+      if (inspection.status === 'unplayable') return inspection
+      return { status: 'playable', durationSeconds: durationSeconds(inspection.index) }
+    },
+    onProgress,
+    onProblem: (problem) => logProblem(logger, problem),
+  })
+}
+
+const PROBLEMS: Record<ScanProblem['kind'], string> = {
+  library: 'the recordings cannot be read; the catalog is kept as it is',
+  folder: 'a folder cannot be read; what is known of it is kept',
+  inspection: 'a recording could not be read; it is tried again later',
+  watch: 'changes cannot be watched; the library is looked through regularly instead',
+  catalog: 'the catalog could not be written; it is tried again later',
+}
+
+function logProblem(logger: Logger, { kind, path, error }: ScanProblem): void {
+  logger.warn({ err: error, path }, PROBLEMS[kind])
+}

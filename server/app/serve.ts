@@ -1,0 +1,94 @@
+// `aftercast serve`: one process scans the library, and answers visitors itself or lets workers do so on all cores.
+import cluster from 'node:cluster'
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import type { Config } from '../config/load-config.ts'
+import type { Io } from './io.ts'
+import { openLibrary } from './library.ts'
+import type { Library } from './library.ts'
+import { chooseRecordings } from './recordings.ts'
+import { createProgressDisplay } from './scan-progress.ts'
+import { createLibraryScanner } from './scanning.ts'
+import { startWebServer } from './web-server.ts'
+import { listenAsWorker, startWorkers } from './workers.ts'
+
+const STDERR = 2
+/** A small library is indexed whole before the site is called ready, so that the first page shows every length. */
+const FIRST_INDEX_MS = 1000
+
+/** Serves until the signal aborts, then resolves when everything has ended. */
+export async function serve(config: Config, io: Io): Promise<void> {
+  const logger = pino({ level: 'warn' }, pino.destination(STDERR))
+  const isWorker = cluster.isWorker
+  const recordings = await chooseRecordings(config, io)
+  const mode = isWorker ? 'read' : 'write'
+  const library = await openLibrary({ config, recordings, mode, logger, signal: io.signal })
+  const serving = { config, io, logger, library }
+  try {
+    if (isWorker) await listenAsWorker(serving)
+    else await scanAndServe(serving)
+  } finally {
+    await library.close()
+  }
+}
+
+/** What every way of serving needs. */
+export interface Serving {
+  config: Config
+  io: Io
+  logger: Logger
+  library: Library
+}
+
+async function scanAndServe(serving: Serving): Promise<void> {
+  const { config, io } = serving
+  const scan = startScanning(serving)
+  const state = { isWalked: false }
+  const server =
+    config.server.workers > 1
+      ? await startWorkers(serving)
+      : await startWebServer({ ...serving, isReady: () => state.isWalked })
+  try {
+    await Promise.race([scan.firstWalk, scan.ended])
+    state.isWalked = true
+    if ('tellWalked' in server) server.tellWalked()
+    await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
+    if (!io.signal.aborted) io.stdout(`Aftercast is ready at ${server.url}`)
+    await scan.ended
+  } finally {
+    await server.close()
+  }
+}
+
+interface Scan {
+  /** Every recording is listed. */
+  firstWalk: Promise<void>
+  /** Every recording that was found then is indexed. */
+  isIndexed: Promise<void>
+  /** Resolves when the signal has aborted. */
+  ended: Promise<void>
+}
+
+function startScanning({ config, io, logger, library }: Serving): Scan {
+  const display = createProgressDisplay(io, Date.now)
+  const indexed = Promise.withResolvers<void>()
+  const scanner = createLibraryScanner({
+    config,
+    library,
+    logger,
+    onProgress: (progress) => {
+      display.show(progress)
+      if (progress.done < progress.total) return
+      display.stop()
+      indexed.resolve()
+    },
+  })
+  const ended = scanner.run(io.signal).finally(() => display.stop())
+  return { firstWalk: scanner.firstWalk, isIndexed: indexed.promise, ended }
+}
+
+async function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })
+}

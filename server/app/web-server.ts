@@ -1,0 +1,83 @@
+// Puts the HTTP server together over an opened library, and lets it listen.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import type { Config } from '../config/load-config.ts'
+import { AppError } from '../errors.ts'
+import { readBuiltPage } from '../http/built-page.ts'
+import { createHttpServer } from '../http/http-server.ts'
+import { ThumbnailSources } from '../http/thumbnail-sources.ts'
+import { createDecoder } from '../thumbnails/decoder.ts'
+import { createThumbnails } from '../thumbnails/thumbnails.ts'
+import type { Library } from './library.ts'
+
+/** A server that listens. */
+export interface WebServer {
+  /** Where it can be reached from this machine. */
+  url: string
+  /** Takes no new connections, lets what is under way finish for a moment, then ends. */
+  close(): Promise<void>
+}
+
+export interface WebServerOptions {
+  config: Config
+  library: Library
+  logger: Logger
+  isReady(): boolean
+}
+
+/** What is under way at the end may take so long. */
+const CLOSE_TIMEOUT_MS = 8000
+
+/** @throws AppError `failed` where the page is not built or the address cannot be had */
+export async function startWebServer({ config, library, logger, isReady }: WebServerOptions): Promise<WebServer> {
+  const decoder = createDecoder({ log: logger })
+  const thumbnails = createThumbnails({ folder: join(config.data, 'thumbnails'), decoder, log: logger })
+  const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
+  let url = formatUrl(host, port)
+  const app = await createHttpServer({
+    catalog: library.catalog,
+    packager: library.packager,
+    page: await readBuiltPage(builtPageFolder()),
+    thumbnails,
+    sources: new ThumbnailSources(library),
+    config: { ads: { provider: 'none' }, analytics: { firstParty: false } },
+    logger,
+    corsOrigins,
+    trustProxy,
+    isReady,
+    publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
+  })
+  await app.listen({ host, port }).catch((cause: unknown) => {
+    throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
+  })
+  url = formatUrl(host, app.addresses()[0]?.port ?? port)
+  return {
+    url,
+    close: async () => {
+      const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
+      await app.close()
+      clearTimeout(timer)
+      thumbnails.close()
+      decoder.close()
+    },
+  }
+}
+
+/** dist/web of this package, be the program run from source or built into dist/server. */
+function builtPageFolder(): string {
+  const here = import.meta.url
+  return fileURLToPath(new URL(here.endsWith('.ts') ? '../../dist/web' : '../../web', here))
+}
+
+function formatUrl(host: string, port: number): string {
+  const name = host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'EADDRINUSE') return 'another program listens there'
+  if (code === 'EACCES') return 'it is not allowed'
+  return code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : String(code ?? cause)
+}

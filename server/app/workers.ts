@@ -1,0 +1,88 @@
+// Worker processes that share the port: each answers on its own, from the same catalog, indexes and thumbnails.
+import cluster from 'node:cluster'
+import type { Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
+import type { Serving } from './serve.ts'
+import { startWebServer } from './web-server.ts'
+import type { WebServer } from './web-server.ts'
+
+/** A worker that keeps dying is not started more often than this. */
+const RESTART_PAUSE_MS = 1000
+const CLOSE_TIMEOUT_MS = 9000
+/** Told to workers when the first walk over the library is done. */
+const WALKED = 'walked'
+
+/** The workers as one server. */
+export interface Workers extends WebServer {
+  /** Tells them that the catalog is usable. */
+  tellWalked(): void
+}
+
+/** @throws AppError `failed` where a worker cannot start; it has said why */
+export async function startWorkers({ config, io, logger }: Serving): Promise<Workers> {
+  const state = { isWalked: false }
+  const tell = (worker: Worker): void => {
+    if (state.isWalked && worker.isConnected()) worker.send(WALKED)
+  }
+  const keepRunning = (worker: Worker): void => {
+    worker.once('listening', () => tell(worker))
+    worker.once('exit', (code) => {
+      if (io.signal.aborted) return
+      logger.error({ code }, 'a worker ended unexpectedly; it is started again')
+      void sleep(RESTART_PAUSE_MS, undefined, { signal: io.signal }).then(
+        () => keepRunning(cluster.fork()),
+        () => undefined,
+      )
+    })
+  }
+  const workers = await Promise.all(Array.from({ length: config.server.workers }, startWorker))
+  workers.forEach(({ worker }) => keepRunning(worker))
+  return {
+    url: workers[0]?.url ?? '',
+    tellWalked() {
+      state.isWalked = true
+      for (const worker of liveWorkers()) tell(worker)
+    },
+    async close() {
+      await Promise.all(liveWorkers().map(endWorker))
+    },
+  }
+}
+
+/** Answers visitors in a worker process until the signal aborts. */
+export async function listenAsWorker(serving: Serving): Promise<void> {
+  const { io } = serving
+  const state = { isWalked: false }
+  const walked = cluster.worker
+  walked?.on('message', (message: unknown) => {
+    if (message === WALKED) state.isWalked = true
+  })
+  const server = await startWebServer({ ...serving, isReady: () => state.isWalked })
+  walked?.send({ url: server.url })
+  if (!io.signal.aborted) await once(io.signal, 'abort')
+  await server.close()
+}
+
+async function startWorker(): Promise<{ worker: Worker; url: string }> {
+  const worker = cluster.fork()
+  return new Promise((resolve, reject) => {
+    worker.once('message', ({ url }: { url: string }) => resolve({ worker, url }))
+    worker.once('exit', () => reject(new AppError('failed', 'a worker process could not start')))
+  })
+}
+
+function liveWorkers(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+}
+
+/** Lets a worker finish what is under way; one that does not end is ended. */
+async function endWorker(worker: Worker): Promise<void> {
+  if (worker.isDead()) return
+  const ended = once(worker, 'exit')
+  worker.process.kill('SIGTERM')
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
+  await ended
+  clearTimeout(timer)
+}
