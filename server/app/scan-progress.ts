@@ -17,7 +17,11 @@ export function createProgressDisplay(io: Io, now: () => number): ProgressDispla
 
 function createBar(): ProgressDisplay {
   const bar = new SingleBar(
-    { format: 'Indexing {bar} {value}/{total} · {found} recordings', clearOnComplete: true, hideCursor: true },
+    {
+      format: 'Indexing {bar} {value}/{total} · {found} recordings',
+      clearOnComplete: true,
+      hideCursor: true,
+    },
     Presets.shades_classic,
   )
   let isStarted = false

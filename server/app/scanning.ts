@@ -16,7 +16,12 @@ export interface ScanningOptions {
 }
 
 /** A scanner of the library that has not begun. */
-export function createLibraryScanner({ config, library, logger, onProgress }: ScanningOptions): Scanner {
+export function createLibraryScanner({
+  config,
+  library,
+  logger,
+  onProgress,
+}: ScanningOptions): Scanner {
   const { storage, database, indexes } = library
   return createScanner({
     storage,

@@ -30,9 +30,18 @@ export interface WebServerOptions {
 const CLOSE_TIMEOUT_MS = 8000
 
 /** @throws AppError `failed` where the page is not built or the address cannot be had */
-export async function startWebServer({ config, library, logger, isReady }: WebServerOptions): Promise<WebServer> {
+export async function startWebServer({
+  config,
+  library,
+  logger,
+  isReady,
+}: WebServerOptions): Promise<WebServer> {
   const decoder = createDecoder({ log: logger })
-  const thumbnails = createThumbnails({ folder: join(config.data, 'thumbnails'), decoder, log: logger })
+  const thumbnails = createThumbnails({
+    folder: join(config.data, 'thumbnails'),
+    decoder,
+    log: logger,
+  })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
   let url = formatUrl(host, port)
   const app = await createHttpServer({

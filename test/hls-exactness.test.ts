@@ -1,0 +1,136 @@
+// Every packet of a recording comes through HLS once, unchanged, at its time: compared with FFmpeg's reading of the source.
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import type { ListedPlaylist } from './support/hls-client.ts'
+import { readReferencePackets } from './support/reference-packets.ts'
+import type { ReferencePacket } from './support/reference-packets.ts'
+import { startServer } from './support/running-server.ts'
+import type { RunningServer } from './support/running-server.ts'
+
+const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
+/** EXTINF may differ from the packets by this much. */
+const EXTINF_TOLERANCE_SECONDS = 0.05
+/** Sound and picture keep their distance within this. */
+const OFFSET_TOLERANCE_SECONDS = 0.01
+
+let folder: string
+let server: RunningServer
+const names = (await readdir(FIXTURES)).filter(isServed)
+
+/** Recordings of this test: those that are played whole and unchanged. */
+function isServed(name: string): boolean {
+  return /\.(mp4|mov|ts)$/.test(name) && !/unreadable|mpeg2|ac3|fmp4|corrupted/.test(name)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aftercast-exactness-'))
+  await mkdir(join(folder, 'alice/2026-01-31'), { recursive: true })
+  for (const name of names)
+    await copyFile(join(FIXTURES, name), join(folder, 'alice/2026-01-31', name))
+  server = await startServer({ recordings: folder })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true })
+})
+
+/** Packets of one kind: pictures, or sound. */
+type Kind = 'video' | 'audio'
+
+interface ServedSegment {
+  durationSeconds: number
+  packets: ReferencePacket[]
+}
+
+async function readServed(
+  name: string,
+): Promise<{ playlist: ListedPlaylist; segments: ServedSegment[] }> {
+  const sessionId = encodeURIComponent(name.replace(/\.\w+$/, ''))
+  const playlist = await fetchPlaylist(
+    `${server.url}/api/video/alice/2026-01-31/${sessionId}/playlist.m3u8`,
+  )
+  const segments: ServedSegment[] = []
+  for (const [i, segment] of playlist.segments.entries()) {
+    const path = join(folder, `${name}.${i}.${segment.initUrl === undefined ? 'ts' : 'mp4'}`)
+    await writeFile(path, await fetchSegment(segment))
+    segments.push({
+      durationSeconds: segment.durationSeconds,
+      packets: await readReferencePackets(path),
+    })
+    await rm(path)
+  }
+  return { playlist, segments }
+}
+
+/** The source's first track of a kind that is served, in decode order. */
+function sourceTrack(packets: ReferencePacket[], kind: Kind): ReferencePacket[] {
+  const first = packets.find((packet) => packet.kind === kind)
+  return packets.filter((packet) => packet.streamIndex === first?.streamIndex)
+}
+
+describe('HLS of real recordings', () => {
+  it.each(names)('%s: the same payload, packet for packet', async (name) => {
+    const source = await readReferencePackets(join(FIXTURES, name))
+    const { segments } = await readServed(name)
+    const served = segments.flatMap(({ packets }) => packets)
+    for (const kind of ['video', 'audio'] as const) {
+      const servedTrack = served.filter((packet) => packet.kind === kind)
+      if (kind === 'audio' && servedTrack.length === 0) continue
+      expect(servedTrack.map(({ sha1 }) => sha1)).toEqual(
+        sourceTrack(source, kind).map(({ sha1 }) => sha1),
+      )
+    }
+  })
+
+  it.each(names)(
+    '%s: every segment begins with a key frame and has its true length',
+    async (name) => {
+      const { playlist, segments } = await readServed(name)
+      expect(playlist.isEnded).toBe(true)
+      for (const [i, { packets, durationSeconds }] of segments.entries()) {
+        const pictures = packets.filter(({ kind }) => kind === 'video')
+        if (pictures.length > 0) expect(pictures[0]?.isKey).toBe(true)
+        expect(Math.round(durationSeconds)).toBeLessThanOrEqual(playlist.targetDuration)
+        const next = segments[i + 1]
+        if (next === undefined || playlist.segments[i + 1]?.isDiscontinuity === true) continue
+        const distance = startSeconds(next.packets) - startSeconds(packets)
+        // The first segment may begin with sound alone.
+        if (i > 0)
+          expect(Math.abs(distance - durationSeconds)).toBeLessThan(EXTINF_TOLERANCE_SECONDS)
+      }
+    },
+  )
+
+  it.each(names)('%s: sound and picture keep their distance', async (name) => {
+    const source = await readReferencePackets(join(FIXTURES, name))
+    const { playlist, segments } = await readServed(name)
+    if (playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)) return
+    const served = segments.flatMap(({ packets }) => packets)
+    const shifts = (['video', 'audio'] as const).flatMap((kind) =>
+      trackShifts(
+        sourceTrack(source, kind),
+        served.filter((packet) => packet.kind === kind),
+      ),
+    )
+    expect(Math.max(...shifts) - Math.min(...shifts)).toBeLessThan(OFFSET_TOLERANCE_SECONDS)
+  })
+})
+
+function startSeconds(packets: ReferencePacket[]): number {
+  const pictures = packets.filter(({ kind }) => kind === 'video')
+  const timed = (pictures.length > 0 ? pictures : packets).slice(0, 1)
+  return Math.min(...timed.map(({ ptsSeconds }) => ptsSeconds))
+}
+
+/** How far each packet was moved in time. */
+function trackShifts(source: ReferencePacket[], served: ReferencePacket[]): number[] {
+  return served.flatMap((packet, i) => {
+    const shift = packet.ptsSeconds - (source[i]?.ptsSeconds ?? NaN)
+    return Number.isNaN(shift) ? [] : [shift]
+  })
+}

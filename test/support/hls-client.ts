@@ -1,0 +1,101 @@
+// Reads a playlist as a player does, and gets its segments, decrypted.
+import { createDecipheriv } from 'node:crypto'
+
+/** One segment of a playlist. URLs are absolute. */
+export interface ListedSegment {
+  url: string
+  durationSeconds: number
+  initUrl?: string
+  key?: { url: string; iv: Buffer }
+  isDiscontinuity: boolean
+}
+
+export interface ListedPlaylist {
+  text: string
+  targetDuration: number
+  isEnded: boolean
+  segments: ListedSegment[]
+}
+
+/** Fetches a media playlist and reads it (RFC 8216). */
+export async function fetchPlaylist(url: string): Promise<ListedPlaylist> {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${response.status} for ${url}: ${await response.text()}`)
+  return parsePlaylist(await response.text(), url)
+}
+
+function parsePlaylist(text: string, baseUrl: string): ListedPlaylist {
+  const playlist: ListedPlaylist = { text, targetDuration: 0, isEnded: false, segments: [] }
+  const state: {
+    initUrl?: string
+    key?: ListedSegment['key']
+    duration: number
+    isBreak: boolean
+  } = {
+    duration: 0,
+    isBreak: false,
+  }
+  for (const line of text.split('\n')) {
+    const [tag = '', value = ''] = splitOnce(line, ':')
+    if (tag === '#EXT-X-TARGETDURATION') playlist.targetDuration = Number(value)
+    else if (tag === '#EXT-X-ENDLIST') playlist.isEnded = true
+    else if (tag === '#EXT-X-DISCONTINUITY') state.isBreak = true
+    else if (tag === '#EXT-X-MAP') state.initUrl = resolve(attribute(value, 'URI'), baseUrl)
+    else if (tag === '#EXT-X-KEY') state.key = readKey(value, baseUrl)
+    else if (tag === '#EXTINF') state.duration = parseFloat(value)
+    else if (line !== '' && !line.startsWith('#')) {
+      playlist.segments.push({
+        url: resolve(line, baseUrl),
+        durationSeconds: state.duration,
+        isDiscontinuity: state.isBreak,
+        ...(state.initUrl === undefined ? {} : { initUrl: state.initUrl }),
+        ...(state.key === undefined ? {} : { key: state.key }),
+      })
+      state.isBreak = false
+    }
+  }
+  return playlist
+}
+
+function readKey(value: string, baseUrl: string): ListedSegment['key'] {
+  if (value.includes('METHOD=NONE')) return undefined
+  const iv = /IV=0x(?<hex>[0-9a-f]{32})/i.exec(value)?.groups?.hex
+  if (iv === undefined || !value.includes('METHOD=AES-128')) throw new Error(`no key: ${value}`)
+  return { url: resolve(attribute(value, 'URI'), baseUrl), iv: Buffer.from(iv, 'hex') }
+}
+
+function attribute(value: string, name: string): string {
+  const found = new RegExp(`(?:^|,)${name}="(?<text>[^"]*)"`).exec(value)?.groups?.text
+  if (found === undefined) throw new Error(`no ${name} in ${value}`)
+  return found
+}
+
+/** Contract: URIs are relative and never start with `/`. */
+function resolve(uri: string, baseUrl: string): string {
+  if (uri.startsWith('/') || /^[a-z]+:/i.test(uri)) throw new Error(`not relative: ${uri}`)
+  return new URL(uri, baseUrl).href
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** A segment's bytes in the clear, with its init in front: what a player can decode alone. */
+export async function fetchSegment(segment: ListedSegment): Promise<Buffer> {
+  const init = segment.initUrl === undefined ? Buffer.alloc(0) : await fetchBytes(segment.initUrl)
+  const bytes = await fetchBytes(segment.url)
+  if (segment.key === undefined) return Buffer.concat([init, bytes])
+  const decipher = createDecipheriv(
+    'aes-128-cbc',
+    await fetchBytes(segment.key.url),
+    segment.key.iv,
+  )
+  return Buffer.concat([init, decipher.update(bytes), decipher.final()])
+}
+
+export async function fetchBytes(url: string): Promise<Buffer> {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${response.status} for ${url}`)
+  return Buffer.from(await response.arrayBuffer())
+}
