@@ -73,7 +73,7 @@ export default defineConfig({
     'typescript/prefer-as-const': 'error',
     'import/extensions': ['error', 'always', { ignorePackages: true }],
     'import/no-absolute-path': 'error',
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-default-export': 'error',
     'import/no-self-import': 'error',
     'oxc/no-barrel-file': ['error', { threshold: 0 }],
