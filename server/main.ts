@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 // The program: reads the command line and the configuration, starts the app, and turns failures into exit codes.
 // The only file that touches `process`.
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { check, demo, scan, serve, type Io } from './app.ts'
+import { check } from './app/check.ts'
+import { demo } from './app/demo.ts'
+import type { Io } from './app/io.ts'
+import { scan } from './app/scan.ts'
+import { serve } from './app/serve.ts'
 import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
 import { loadConfig, type Config } from './config/load-config.ts'
 import { readConfigFile } from './config/read-config-file.ts'
@@ -44,21 +47,19 @@ async function main(io: Io): Promise<number> {
 function createActions(io: Io): CommandActions {
   return {
     async serve(input) {
-      const server = await serve(await configure(input, io), io)
-      if (!io.signal.aborted) await once(io.signal, 'abort')
-      await server.close()
+      await serve(await configure(input), io)
       return exitCodes.done
     },
-    scan: async (input) => scan(await configure(input, io), io),
-    check: async (input) => check(await configure(input, io), io),
+    scan: async (input) => scan(await configure(input), io),
+    check: async (input) => check(await configure(input), io),
     demo: (folder) => demo(folder, io),
   }
 }
 
-async function configure({ flags, configFile }: CommandInput, io: Io): Promise<Config> {
+async function configure({ flags, configFile }: CommandInput): Promise<Config> {
   const workingFolder = process.cwd()
   const file = await readConfigFile({ named: configFile, workingFolder })
-  const { cpuCount } = io
+  const cpuCount = availableParallelism()
   return loadConfig({ flags, environment: process.env, file, workingFolder, cpuCount })
 }
 
@@ -66,9 +67,8 @@ function createIo(signal: AbortSignal): Io {
   return {
     stdout: (line) => process.stdout.write(`${line}\n`),
     stderr: (line) => process.stderr.write(`${line}\n`),
-    isTerminal: process.stdout.isTTY,
+    isTerminal: process.stderr.isTTY,
     signal,
-    cpuCount: availableParallelism(),
   }
 }
 

@@ -142,7 +142,7 @@ function processPlants(): Plant[] {
   const pid = 'export const a = process.pid\n'
   const globalPid = 'export const a = globalThis.process.pid\n'
   return [
-    caughtBy('eslint(no-restricted-globals)', 'server/app.ts', pid),
+    caughtBy('eslint(no-restricted-globals)', 'server/app/serve.ts', pid),
     caughtBy('eslint(no-restricted-properties)', 'server/http/global.ts', globalPid),
     caughtImport('server/hls/to-process.ts', 'node:process'),
     { file: 'server/main.ts', code: pid },
@@ -160,6 +160,7 @@ function pathPlants(): Plant[] {
     caughtImport('server/hls/to-web.ts', '../../web/main.tsx'),
     caughtImport('server/hls/to-test.ts', '../../test/support/media.ts'),
     caughtImport('server/hls/inner/deep/own.ts', '../../playlist.ts'),
+    caughtImport('server/unnamed.ts', './errors.ts'),
     caughtImport('server/unnamed/to-errors.ts', '../errors.ts'),
     caughtBy('import(extensions)', 'server/hls/no-extension.ts', valueImport('./playlist')),
     { file: 'server/hls/to-shared.ts', code: valueImport('../../shared/paths.ts') },
@@ -194,7 +195,7 @@ function caughtBy(rule: string, file: string, code: string): Plant {
 }
 
 function isFile(part: string): boolean {
-  return ['errors', 'app', 'main'].includes(part)
+  return ['errors', 'main'].includes(part)
 }
 
 function valueImport(specifier: string): string {
