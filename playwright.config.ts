@@ -1,0 +1,34 @@
+// Browser tests against the real server, in the Chromium of the system.
+import { defineConfig } from '@playwright/test'
+import { findChromium } from './scripts/find-chromium.mjs'
+
+const executablePath = findChromium()
+if (executablePath === undefined) {
+  throw new Error('The browser tests need Chromium: install it, or name one in AFTERCAST_CHROMIUM.')
+}
+
+export default defineConfig({
+  testDir: 'test/e2e',
+  outputDir: 'test-results/e2e',
+  reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
+  // One at a time: playing at speed needs the machine, and two at once would measure each other.
+  workers: 1,
+  forbidOnly: true,
+  timeout: 30_000,
+  use: {
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        '--autoplay-policy=no-user-gesture-required',
+      ],
+    },
+  },
+})

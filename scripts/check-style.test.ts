@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findProblems, type ProjectFile } from './check-style.ts'
+import { formatConfigTable, formatEnvExample } from './config-tables.ts'
+import { findPathsToNodeAv } from './import-graph.ts'
+
+const readme: ProjectFile = { path: 'README.md', text: 'Folders: `web/`, `server/`' }
+
+function problemsOf(path: string, text: string): string[] {
+  return findProblems([readme, { path, text }])
+}
+
+describe('findProblems', () => {
+  it.each([
+    ['.a { color: #fff; }'],
+    ['.a { background: rgb(0 0 0 / 50%); }'],
+    ['.a { color: light-dark(red, blue); }'],
+    ['.a { z-index: 3; }'],
+  ])('finds a colour or z-index outside the tokens: %s', (css) => {
+    expect(problemsOf('web/ui/card.module.css', `/* Card. */\n${css}\n`)).toEqual([
+      expect.stringContaining('web/ui/card.module.css:2:'),
+    ])
+  })
+
+  it('lets colours stand in the tokens, and names and ids elsewhere', () => {
+    expect(problemsOf('web/styles/tokens.css', '/* Tokens. */\n:root { --ink: #111; }')).toEqual([])
+    const css = '/* Card. */\n#face { color: var(--ink); z-index: var(--layer-top); }'
+    expect(problemsOf('web/ui/card.module.css', css)).toEqual([])
+    expect(problemsOf('web/layout.tsx', '// Frame.\nexport const a = <a href="#main" />')).toEqual(
+      [],
+    )
+  })
+
+  it('finds a file without an introduction', () => {
+    expect(problemsOf('server/hls/plan.ts', 'export const a = 1\n')).toHaveLength(1)
+    expect(problemsOf('server/main.ts', '#!/usr/bin/env node\n// The program.\n')).toEqual([])
+  })
+
+  it('finds a name that says nothing', () => {
+    expect(problemsOf('server/http/utils.ts', '// Odds.\n')).toHaveLength(1)
+    expect(problemsOf('server/http/time-helpers.ts', '// Ends.\n')).toHaveLength(1)
+    expect(problemsOf('web/ui/commonplace.ts', '// Fine.\n')).toEqual([])
+  })
+
+  it.each([['test.only('], ['  test.describe.skip('], ['it.todo('], ['test.fixme(']])(
+    'finds a test that is skipped or runs alone: %s',
+    (begin) => {
+      expect(problemsOf('web/browse.spec.ts', `// Browse.\n${begin}'x', run)\n`)).toHaveLength(1)
+    },
+  )
+
+  it('finds a folder that the README does not name', () => {
+    expect(problemsOf('attic/old.txt', '')).toEqual(['README.md: does not say what `attic/` is'])
+  })
+})
+
+describe('findPathsToNodeAv', () => {
+  let folder = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-imports-'))
+    const write = (name: string, text: string) => writeFile(path.join(folder, name), text)
+    await write('decoder-child.ts', "import { Decoder } from 'node-av/api'\n")
+    await write(
+      'clean.ts',
+      "import type { Frame } from 'node-av/lib'\nfork('./decoder-child.ts')\n",
+    )
+    await write('direct.ts', "import {\n  a,\n  b,\n} from './clean.ts'\nimport './middle.ts'\n")
+    await write('middle.ts', "export { Decoder } from './decoder-child.ts'\n")
+    await write('later.ts', "export const load = () => import('./middle.ts')\n")
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('finds FFmpeg behind several imports', () => {
+    expect(findPathsToNodeAv(path.join(folder, 'direct.ts'))).toEqual([
+      'direct.ts > middle.ts > decoder-child.ts > node-av/api',
+    ])
+  })
+
+  it('finds FFmpeg behind an import that is made later', () => {
+    expect(findPathsToNodeAv(path.join(folder, 'later.ts'))).toHaveLength(1)
+  })
+
+  it('lets types pass, and programs that are started', () => {
+    expect(findPathsToNodeAv(path.join(folder, 'clean.ts'))).toEqual([])
+  })
+})
+
+describe('the configuration in words', () => {
+  const options = [
+    { key: 'a.b', kind: 'number', about: 'One | two.', environment: 'A_B', defaultValue: 8 },
+    { key: 'c', kind: 'text', about: 'Three.', fallback: 'made once' },
+  ] as const
+
+  it('is a table with a row for each key', () => {
+    expect(formatConfigTable([...options]).split('\n')).toEqual([
+      '| key   | environment | default   | what it is for |',
+      '| ----- | ----------- | --------- | -------------- |',
+      '| `a.b` | `A_B`       | `8`       | One \\| two.    |',
+      '| `c`   |             | made once | Three.         |',
+    ])
+  })
+
+  it('is a line for each variable, commented out', () => {
+    expect(formatEnvExample([...options])).toContain('# One | two.\n# A_B=8\n')
+    expect(formatEnvExample([...options])).not.toContain('Three')
+  })
+})

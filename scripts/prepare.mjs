@@ -1,0 +1,167 @@
+// Brings a clone to where it can run: packages installed, a new enough Node found, the page built. Plain JavaScript for
+// Node 20 without packages, because it runs before any is there. What is already done costs a few milliseconds.
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+
+const oldestNode = 24
+const installStamp = path.join(root, 'node_modules', '.aftercast-installed')
+const buildStamp = path.join(root, 'dist', '.web-built')
+const pageSources = ['web', 'shared', 'vite.config.ts', 'package-lock.json']
+
+/** A failure that the user is told in one line. */
+export class PrepareError extends Error {}
+
+/**
+ * Installs the locked packages unless they are there. The stamp is removed first and written last, so an interrupted
+ * install never looks done. Linked node_modules belong to another clone and are left alone.
+ */
+export async function ensureInstalled() {
+  if (isLink(path.join(root, 'node_modules'))) return
+  const wanted = fingerprint(
+    ['package.json', 'package-lock.json'],
+    [process.platform, process.arch],
+  )
+  if (readStamp(installStamp) === wanted) return
+  rmSync(installStamp, { force: true })
+  const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-progress']
+  await told('Installing packages, once', () => npm(['ci', '--include=dev', ...quiet]))
+  writeStamp(installStamp, wanted)
+}
+
+/**
+ * Path of a Node that is new enough: the one that runs this, else the one of the npm package `node`.
+ * @returns {string}
+ */
+export function findRuntime() {
+  const [major = '0'] = process.versions.node.split('.')
+  if (Number(major) >= oldestNode) return process.execPath
+  const packaged = path.join(root, 'node_modules', 'node', 'bin', nodeName())
+  if (existsSync(packaged)) return packaged
+  throw new PrepareError(
+    `Aftercast needs Node ${oldestNode} or newer: this is Node ${process.versions.node}, and the npm package ` +
+      '"node" could not bring a newer one. Install it from https://nodejs.org and start again.',
+  )
+}
+
+/** Builds the page into dist/web unless it was built from the very same sources. */
+export async function ensureBuilt() {
+  const wanted = fingerprint(pageSources, [process.env.VITE_API_BASE ?? ''])
+  const page = path.join(root, 'dist', 'web', 'index.html')
+  if (readStamp(buildStamp) === wanted && existsSync(page)) return
+  rmSync(buildStamp, { force: true })
+  await told('Building the page', () => npm(['run', '--silent', 'build:web']))
+  writeStamp(buildStamp, wanted)
+}
+
+/**
+ * Runs npm in the root of the project; rejects when it fails.
+ * @param {string[]} args
+ */
+export async function npm(args) {
+  const { program, first } = npmProgram()
+  // npm's chatter belongs on stderr: stdout is for what the program itself says.
+  const { code } = await run(program, [...first, ...args], { stdio: ['ignore', 2, 2] })
+  if (code !== 0) throw new PrepareError(`npm ${args[0]} failed; what it said is above.`)
+}
+
+/** The npm that runs us, so that its version and registry are kept; else the one on the path. */
+export function npmProgram() {
+  const own = process.env.npm_execpath ?? ''
+  if (path.basename(own) === 'npm-cli.js') return { program: process.execPath, first: [own] }
+  return { program: process.platform === 'win32' ? 'npm.cmd' : 'npm', first: [] }
+}
+
+/**
+ * Runs a program in the root of the project until it ends.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} options
+ * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>}
+ */
+export function run(program, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, ...options })
+    child.once('error', (cause) => {
+      reject(new PrepareError(`${program} could not be run: ${cause.message}`, { cause }))
+    })
+    child.once('close', (code, signal) => resolve({ code, signal }))
+  })
+}
+
+/**
+ * One line for a long piece of work: what it is, and how long it took.
+ * @param {string} label
+ * @param {() => Promise<void>} work
+ */
+async function told(label, work) {
+  const begin = Date.now()
+  process.stderr.write(`${label}…\n`)
+  await work()
+  process.stderr.write(`${label}: done in ${((Date.now() - begin) / 1000).toFixed(1)} s\n`)
+}
+
+/**
+ * A hash over the names and contents of files and folders, and over a few words more.
+ * @param {string[]} names
+ * @param {string[]} words
+ */
+function fingerprint(names, words) {
+  const hash = createHash('sha256')
+  for (const file of names.flatMap(filesBelow).toSorted()) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(root, file)))
+      .update('\0')
+  }
+  return hash.update(words.join('\0')).digest('hex')
+}
+
+/**
+ * The file itself, or every file below a folder; nothing where there is none.
+ * @param {string} name
+ * @returns {string[]}
+ */
+function filesBelow(name) {
+  const target = path.join(root, name)
+  if (!existsSync(target)) return []
+  if (!lstatSync(target).isDirectory()) return [name]
+  return readdirSync(target).flatMap((entry) => filesBelow(path.join(name, entry)))
+}
+
+/** @param {string} file */
+function readStamp(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+/**
+ * @param {string} file
+ * @param {string} value
+ */
+function writeStamp(file, value) {
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(`${file}.new`, value)
+  renameSync(`${file}.new`, file)
+}
+
+/** @param {string} target */
+function isLink(target) {
+  return lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+}
+
+function nodeName() {
+  return process.platform === 'win32' ? 'node.exe' : 'node'
+}

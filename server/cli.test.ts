@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { runCommandLine, type CommandInput } from './cli.ts'
+import { AppError } from './errors.ts'
+
+/** Runs the command line with actions that note what they were asked, and answers all that can be seen. */
+async function runWith(args: string[], exitCode = 0) {
+  const seen = { asked: [] as [string, CommandInput | string][], stdout: '', stderr: '' }
+  const noting = (name: string) => async (input: CommandInput | string) => {
+    seen.asked.push([name, input])
+    return exitCode
+  }
+  const code = await runCommandLine(args, {
+    actions: {
+      serve: noting('serve'),
+      scan: noting('scan'),
+      check: noting('check'),
+      demo: noting('demo'),
+    },
+    output: {
+      stdout: (text) => (seen.stdout += text),
+      stderr: (text) => (seen.stderr += text),
+    },
+    version: '1.2.3',
+  })
+  return { ...seen, code }
+}
+
+describe('runCommandLine', () => {
+  it('hands folder and options to serve by configuration key', async () => {
+    const args = ['serve', 'videos', '--port', '0', '--host', '::1', '--data', 'd', '--config', 'c']
+    expect((await runWith(args)).asked).toEqual([
+      [
+        'serve',
+        {
+          flags: { recordings: 'videos', data: 'd', 'server.host': '::1', 'server.port': '0' },
+          configFile: 'c',
+        },
+      ],
+    ])
+  })
+
+  it('takes a folder whose name begins with a dash behind --', async () => {
+    const { asked } = await runWith(['scan', '--', '-videos'])
+    expect(asked).toMatchObject([['scan', { flags: { recordings: '-videos' } }]])
+  })
+
+  it('hands the folder to demo', async () => {
+    expect((await runWith(['demo', 'here'])).asked).toEqual([['demo', 'here']])
+  })
+
+  it('answers the exit code of the command', async () => {
+    expect((await runWith(['check'], 1)).code).toBe(1)
+    expect((await runWith(['check'], 0)).code).toBe(0)
+  })
+
+  it('lets what a command throws through', async () => {
+    const actions = {
+      serve: async () => 0,
+      scan: async () => 0,
+      check: async () => Promise.reject(new AppError('failed', 'the disk is gone')),
+      demo: async () => 0,
+    }
+    const output = { stdout: () => undefined, stderr: () => undefined }
+    await expect(runCommandLine(['check'], { actions, output, version: '1' })).rejects.toThrow(
+      'the disk is gone',
+    )
+  })
+
+  it.each([['serve'], ['scan'], ['check'], ['demo']])('prints help of %s', async (command) => {
+    const { code, stdout, asked } = await runWith([command, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: aftercast ${command}`)
+    expect(asked).toEqual([])
+  })
+
+  it('prints the version', async () => {
+    expect(await runWith(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
+  })
+
+  it.each([
+    [['fly'], "aftercast: unknown command 'fly'\n"],
+    [['serve', '--wings'], "aftercast: unknown option '--wings'\n"],
+    [['scan', '--port', '1'], "aftercast: unknown option '--port'\n"],
+    [['serve', '--port'], "aftercast: option '--port <number>' argument missing\n"],
+    [['demo'], "aftercast: missing required argument 'DIR'\n"],
+  ])('answers 2 and one line for %j', async (args, line) => {
+    expect(await runWith(args)).toMatchObject({ code: 2, stderr: line, stdout: '', asked: [] })
+  })
+
+  it('answers 2 and the help where no command is named', async () => {
+    const { code, stderr } = await runWith([])
+    expect(code).toBe(2)
+    expect(stderr).toContain('Usage: aftercast')
+  })
+})

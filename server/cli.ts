@@ -1,0 +1,139 @@
+// The command line: which commands and options there are, and their help. What they do comes in as actions.
+import { Command, CommanderError } from 'commander'
+import { defaultConfigName } from './config/read-config-file.ts'
+
+/** What a command that reads the configuration was given. */
+export interface CommandInput {
+  /** Values by configuration key, as text. */
+  flags: Record<string, string | undefined>
+  /** Path given with `--config`. */
+  configFile?: string | undefined
+}
+
+/** What each command does; each answers its exit code. */
+export interface CommandActions {
+  serve: (input: CommandInput) => Promise<number>
+  scan: (input: CommandInput) => Promise<number>
+  check: (input: CommandInput) => Promise<number>
+  demo: (folder: string) => Promise<number>
+}
+
+/** Where the command line writes; whole texts with their line ends. */
+export interface CommandOutput {
+  stdout: (text: string) => void
+  stderr: (text: string) => void
+}
+
+/** What a run needs beside its arguments. */
+export interface CommandLine {
+  actions: CommandActions
+  output: CommandOutput
+  version: string
+}
+
+/**
+ * Runs the command that the arguments (without program names) ask for and answers its exit code: 2 where they are
+ * unusable, after one line on stderr. What an action throws is thrown.
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  { actions, output, version }: CommandLine,
+): Promise<number> {
+  let exitCode = 0
+  const program = createProgram({ version, output, conclude: (code) => (exitCode = code), actions })
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    // Commander has written its line already; help that was asked for is no failure.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    throw error
+  }
+}
+
+interface ProgramOptions extends CommandLine {
+  conclude: (exitCode: number) => void
+}
+
+function createProgram({ actions, conclude, output, version }: ProgramOptions): Command {
+  const program = new Command('aftercast')
+    .description('A public web viewer for recorded live-stream sessions.')
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureOutput({
+      writeOut: (text) => output.stdout(text),
+      writeErr: (text) => output.stderr(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'aftercast: ')),
+    })
+  addServe(program).action(async (folder: string | undefined, options: LibraryOptions) =>
+    conclude(await actions.serve(inputOf(folder, options))),
+  )
+  addScan(program).action(async (folder: string | undefined, options: LibraryOptions) =>
+    conclude(await actions.scan(inputOf(folder, options))),
+  )
+  addCheck(program).action(async (folder: string | undefined, options: LibraryOptions) =>
+    conclude(await actions.check(inputOf(folder, options))),
+  )
+  addDemo(program).action(async (folder: string) => conclude(await actions.demo(folder)))
+  return program
+}
+
+interface LibraryOptions {
+  port?: string
+  host?: string
+  data?: string
+  config?: string
+}
+
+function addServe(program: Command): Command {
+  return withLibrary(
+    program
+      .command('serve')
+      .description('Serves the recordings below DIR; without any, a demo library.')
+      .option('--port <number>', 'port to listen on (default: 8080)')
+      .option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
+  )
+}
+
+function addScan(program: Command): Command {
+  return withLibrary(
+    program.command('scan').description('Indexes the recordings below DIR once, and leaves.'),
+  )
+}
+
+function addCheck(program: Command): Command {
+  return withLibrary(
+    program
+      .command('check')
+      .description('Lists the recordings that cannot be played, each with its reason.')
+      .addHelpText('after', '\nExits with 1 where there is such a recording.'),
+  )
+}
+
+function addDemo(program: Command): Command {
+  return program
+    .command('demo')
+    .description('Writes the demo library into DIR.')
+    .argument('<DIR>', 'a folder that is empty or not there yet')
+}
+
+/** What serve, scan and check share. */
+function withLibrary(command: Command): Command {
+  return command
+    .argument('[DIR]', 'folder of the recordings (default: the configuration’s)')
+    .option('--data <DIR>', 'folder of the catalog, indexes and thumbnails')
+    .option('--config <FILE>', `configuration file (default: ${defaultConfigName})`)
+}
+
+function inputOf(folder: string | undefined, options: LibraryOptions): CommandInput {
+  return {
+    flags: {
+      recordings: folder,
+      data: options.data,
+      'server.host': options.host,
+      'server.port': options.port,
+    },
+    configFile: options.config,
+  }
+}

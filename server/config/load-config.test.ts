@@ -1,0 +1,188 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isAppError } from '../errors.ts'
+import { loadConfig, type ConfigSources } from './load-config.ts'
+import { listConfigOptions } from './options.ts'
+import { readConfigFile } from './read-config-file.ts'
+
+const none: ConfigSources = { flags: {}, environment: {}, workingFolder: '/srv', cpuCount: 3 }
+
+function fileOf(value: unknown): ConfigSources['file'] {
+  return { path: '/etc/aftercast/aftercast.config.json', value }
+}
+
+function messageOf(sources: Partial<ConfigSources>): string {
+  try {
+    loadConfig({ ...none, ...sources })
+  } catch (error) {
+    if (isAppError(error, 'usage')) return error.message
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('loadConfig', () => {
+  it('answers the defaults of the contract where nothing is given', () => {
+    expect(loadConfig(none)).toEqual({
+      layout: '{streamer}/{date}/{sessionId}',
+      data: '/srv/aftercast-data',
+      server: {
+        host: '127.0.0.1',
+        port: 8080,
+        trustProxy: false,
+        corsOrigins: [],
+        workers: 3,
+      },
+      hls: { segmentSeconds: 6, encryption: 'aes-128' },
+      library: { settleSeconds: 30 },
+      ads: { provider: 'none', hosts: {}, zones: {}, fill: 'frame' },
+      analytics: { firstParty: true },
+    })
+  })
+
+  it('lets flags win over environment, environment over file, file over defaults', () => {
+    const file = fileOf({
+      server: { port: 1, host: 'file.example' },
+      library: { settleSeconds: 5 },
+    })
+    const environment = { PORT: '2', AFTERCAST_HOST: 'env.example' }
+    const config = loadConfig({ ...none, file, environment, flags: { 'server.port': '3' } })
+    expect(config.server.port).toBe(3)
+    expect(config.server.host).toBe('env.example')
+    expect(config.library.settleSeconds).toBe(5)
+    expect(config.hls.segmentSeconds).toBe(6)
+  })
+
+  it('counts relative folders of flags from the working folder, those of the file from its own', () => {
+    const file = fileOf({ recordings: 'videos', data: '../data' })
+    const config = loadConfig({ ...none, file, flags: { recordings: './mine' } })
+    expect(config.recordings).toBe('/srv/mine')
+    expect(config.data).toBe('/etc/data')
+  })
+
+  it('reads numbers, truth values and lists from the environment', () => {
+    const environment = {
+      PORT: '0',
+      AFTERCAST_TRUST_PROXY: 'true',
+      AFTERCAST_CORS_ORIGINS: 'https://a.example, https://b.example:8443',
+      AFTERCAST_WORKERS: '2',
+    }
+    expect(loadConfig({ ...none, environment }).server).toMatchObject({
+      port: 0,
+      trustProxy: true,
+      corsOrigins: ['https://a.example', 'https://b.example:8443'],
+      workers: 2,
+    })
+  })
+
+  it('takes an empty variable as unset', () => {
+    expect(loadConfig({ ...none, environment: { PORT: '' } }).server.port).toBe(8080)
+  })
+
+  it('names an unknown key by its full path', () => {
+    expect(messageOf({ file: fileOf({ server: { prot: 80 } }) })).toBe('server.prot: unknown key')
+    expect(messageOf({ file: fileOf({ ads: { zones: { top: 'x' } } }) })).toBe(
+      'ads.zones.top: unknown key',
+    )
+    expect(messageOf({ file: fileOf(JSON.parse('{ "__proto__": { "a": 1 } }')) })).toBe(
+      '__proto__: unknown key',
+    )
+  })
+
+  it('names every problem at once, and where each value came from', () => {
+    const message = messageOf({
+      file: fileOf({ hls: { encryption: 'rot13' }, colour: 'red' }),
+      environment: { PORT: 'eighty' },
+      flags: { layout: '' },
+    })
+    expect(message.split('; ').toSorted()).toEqual([
+      'colour: unknown key',
+      'hls.encryption (from aftercast.config.json): must be aes-128 or none',
+      'layout (from the command line): must be a path template',
+      'server.port (from PORT): must be a whole number from 0 to 65535',
+    ])
+  })
+
+  it.each([
+    ['server.port', { server: { port: 65_536 } }],
+    ['server.port', { server: { port: '80' } }],
+    ['server', { server: 'localhost' }],
+    ['server.corsOrigins.0', { server: { corsOrigins: ['https://a.example/path'] } }],
+    ['server.publicUrl', { server: { publicUrl: 'ftp://a.example' } }],
+    ['server.metrics', { server: { metrics: 'localhost' } }],
+    ['hls.segmentSeconds', { hls: { segmentSeconds: 0 } }],
+    ['hls.secret', { hls: { secret: 'short' } }],
+    ['ads.hosts.a', { ads: { hosts: { a: 'http://a.example' } } }],
+    ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
+    ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
+  ])('refuses a bad %s', (key, value) => {
+    expect(messageOf({ file: fileOf(value) })).toMatch(
+      new RegExp(`^${key.replaceAll('.', '\\.')}[ :]`),
+    )
+  })
+
+  it.each([
+    ['recordings', { recordings: 's3://bucket/prefix' }],
+    ['database', { database: 'postgres://db.example/aftercast' }],
+    ['server.metrics', { server: { metrics: '127.0.0.1:9090' } }],
+    ['ads.provider', { ads: { provider: 'network' } }],
+    ['analytics.ga4', { analytics: { ga4: 'G-1' } }],
+  ])('says that a %s of that kind is not supported yet', (key, value) => {
+    const message = messageOf({ file: fileOf(value) })
+    expect(message).toContain(`${key} (from aftercast.config.json)`)
+    expect(message).toContain('supported yet')
+  })
+
+  it('refuses a file that holds no object', () => {
+    expect(messageOf({ file: fileOf(['recordings']) })).toContain('must hold one JSON object')
+  })
+})
+
+describe('listConfigOptions', () => {
+  it('lists every key with its environment name, and each environment name once', () => {
+    const options = listConfigOptions()
+    expect(options.map(({ key }) => key)).toContain('ads.zones.video')
+    expect(options.find(({ key }) => key === 'server.port')).toMatchObject({
+      kind: 'number',
+      environment: 'PORT',
+      defaultValue: 8080,
+    })
+    const names = options.flatMap(({ environment }) => environment ?? [])
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+describe('readConfigFile', () => {
+  let folder = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-config-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('answers nothing where no file was named and none lies in the working folder', async () => {
+    expect(await readConfigFile({ workingFolder: path.join(folder, 'empty') })).toBeUndefined()
+  })
+
+  it('reads the default name in the working folder', async () => {
+    await writeFile(path.join(folder, 'aftercast.config.json'), '{ "layout": "{streamer}/*" }')
+    const file = await readConfigFile({ workingFolder: folder })
+    expect(file?.value).toEqual({ layout: '{streamer}/*' })
+  })
+
+  it.each([
+    ['missing.json', undefined, 'there is no file'],
+    ['broken.json', '{ "layout": ', 'is not JSON'],
+    ['huge.json', ' '.repeat(1024 * 1024 + 1), 'is larger than 1 MiB'],
+  ])('refuses %s with the reason', async (named, content, reason) => {
+    if (content !== undefined) await writeFile(path.join(folder, named), content)
+    await expect(readConfigFile({ named, workingFolder: folder })).rejects.toThrow(reason)
+  })
+
+  it('refuses a folder', async () => {
+    await expect(readConfigFile({ named: '.', workingFolder: folder })).rejects.toThrow(
+      'could not be read',
+    )
+  })
+})

@@ -1,0 +1,163 @@
+// Merges command line, environment, file and defaults into one read-only Config, or names every problem at once. Pure.
+import path from 'node:path'
+import type { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { listConfigOptions, type ConfigOption } from './options.ts'
+import { configSchema } from './schema.ts'
+import { findUnsupported, type Problem } from './unsupported.ts'
+
+/** The whole configuration. Paths are absolute; `recordings` is absent where the demo library is to be served. */
+export type Config = DeepReadonly<
+  Omit<z.output<typeof configSchema>, 'server'> & { server: ServerConfig }
+>
+
+type ServerConfig = z.output<typeof configSchema>['server'] & { workers: number }
+
+/** A configuration file as it was read: where it lies, and its JSON value. */
+export interface ConfigFile {
+  path: string
+  value: unknown
+}
+
+/** Where the configuration comes from, the strongest first. */
+export interface ConfigSources {
+  /** Values of the command line by key (`server.port`), as text. */
+  flags: Readonly<Record<string, string | undefined>>
+  environment: Readonly<Record<string, string | undefined>>
+  file?: ConfigFile | undefined
+  /** Folder from which relative paths of flags and environment count; those of the file count from its folder. */
+  workingFolder: string
+  cpuCount: number
+}
+
+/** Throws AppError `usage` with one line that names every key at fault. */
+export function loadConfig(sources: ConfigSources): Config {
+  const options = listConfigOptions()
+  const given = [
+    ...givenByFile(sources.file, options),
+    ...options.flatMap((option) => givenByText(option, sources)),
+  ]
+  const raw = startValue(sources.file)
+  for (const { key, value } of given) setAt(raw, key.split('.'), value)
+  const parsed = configSchema.safeParse(raw)
+  if (!parsed.success) throw usageError(parsed.error.issues.flatMap(problemsOf), given)
+  const unsupported = findUnsupported(parsed.data)
+  if (unsupported.length > 0) throw usageError(unsupported, given)
+  return finish(parsed.data, sources)
+}
+
+interface Given {
+  key: string
+  value: unknown
+  /** Name by which the user gave it: `PORT`, `--port`, or the file's path. */
+  origin: string
+}
+
+/** Paths of the file, made absolute from the file's folder; its other values are merged as they are. */
+function givenByFile(file: ConfigFile | undefined, options: ConfigOption[]): Given[] {
+  if (file === undefined || !isRecord(file.value)) return []
+  const origin = path.basename(file.path)
+  return options.flatMap(({ key }) => {
+    const value = valueAt(file.value, key.split('.'))
+    if (value === undefined) return []
+    const isFolder = folderKeys.has(key) && typeof value === 'string'
+    return [{ key, origin, value: isFolder ? absolute(value, path.dirname(file.path)) : value }]
+  })
+}
+
+/** What environment and command line say of a key; the command line comes last and wins. */
+function givenByText(option: ConfigOption, sources: ConfigSources): Given[] {
+  const { key, environment } = option
+  const flag = sources.flags[key]
+  const variable = environment === undefined ? undefined : sources.environment[environment]
+  const given: Given[] = []
+  // An empty variable is an unset one, as in compose files.
+  if (environment !== undefined && variable !== undefined && variable !== '') {
+    given.push({ key, value: valueOfText(option, variable), origin: environment })
+  }
+  if (flag !== undefined) {
+    given.push({ key, value: valueOfText(option, flag), origin: 'the command line' })
+  }
+  return given
+}
+
+/** The value that a text stands for; a text that stands for none is left as it is, for the schema to refuse. */
+function valueOfText({ kind }: ConfigOption, value: string): unknown {
+  if (kind === 'number') return /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
+  if (kind === 'boolean') return booleanWords.get(value.toLowerCase()) ?? value
+  if (kind === 'list') return value.split(',').map((entry) => entry.trim())
+  return value
+}
+
+const booleanWords = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+const folderKeys = new Set(['recordings', 'data'])
+
+function startValue(file: ConfigFile | undefined): Record<string, unknown> {
+  if (file === undefined) return {}
+  if (isRecord(file.value)) return structuredClone(file.value)
+  throw new AppError('usage', `${file.path} must hold one JSON object`)
+}
+
+/** Sets a value deep inside; where the way is blocked by something else, the schema will say so. */
+function setAt(target: Record<string, unknown>, keys: readonly string[], value: unknown): void {
+  const [first, ...rest] = keys
+  if (first === undefined) return
+  if (rest.length === 0) {
+    target[first] = value
+    return
+  }
+  target[first] ??= {}
+  const inner = target[first]
+  if (isRecord(inner)) setAt(inner, rest, value)
+}
+
+function valueAt(value: unknown, keys: readonly string[]): unknown {
+  const [first, ...rest] = keys
+  if (first === undefined) return value
+  return isRecord(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined
+}
+
+function problemsOf(issue: z.core.$ZodIssue): Problem[] {
+  const parts = issue.path.map(String)
+  if (issue.code !== 'unrecognized_keys')
+    return [{ key: parts.join('.') || 'the configuration', message: issue.message }]
+  return issue.keys.map((name) => ({ key: [...parts, name].join('.'), message: 'unknown key' }))
+}
+
+/** One line that names every key at fault, and where its value came from. */
+function usageError(problems: Problem[], given: Given[]): AppError {
+  const lines = problems.map(({ key, message }) => {
+    const origin = given.findLast((entry) => entry.key === key)?.origin
+    return origin === undefined ? `${key}: ${message}` : `${key} (from ${origin}): ${message}`
+  })
+  return new AppError('usage', [...new Set(lines)].join('; '))
+}
+
+function finish(values: z.output<typeof configSchema>, sources: ConfigSources): Config {
+  const { workingFolder, cpuCount } = sources
+  return {
+    ...values,
+    ...(values.recordings === undefined
+      ? {}
+      : { recordings: absolute(values.recordings, workingFolder) }),
+    data: absolute(values.data, workingFolder),
+    server: { ...values.server, workers: values.server.workers ?? cpuCount },
+  }
+}
+
+/** An absolute path; addresses with a scheme (`s3://…`) are left as they are. */
+function absolute(value: string, folder: string): string {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(value) ? value : path.resolve(folder, value)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+type DeepReadonly<Value> = { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }

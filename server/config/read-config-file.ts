@@ -1,0 +1,54 @@
+// Reads the configuration file. The only place of the configuration that touches the disk.
+import { open } from 'node:fs/promises'
+import path from 'node:path'
+import { AppError } from '../errors.ts'
+import type { ConfigFile } from './load-config.ts'
+
+export const defaultConfigName = 'aftercast.config.json'
+
+const largestFileBytes = 1024 * 1024
+
+/** What a configuration file is looked for by. */
+export interface ConfigFileWish {
+  /** Path given with `--config`; absent: the default name, which may be missing. */
+  named?: string | undefined
+  workingFolder: string
+}
+
+/** The file's path and JSON value; undefined where none was named and none lies there. Throws AppError `usage`. */
+export async function readConfigFile(wish: ConfigFileWish): Promise<ConfigFile | undefined> {
+  const file = path.resolve(wish.workingFolder, wish.named ?? defaultConfigName)
+  const content = await readBounded(file)
+  if (content !== undefined) return { path: file, value: parse(file, content) }
+  if (wish.named === undefined) return undefined
+  throw new AppError('usage', `--config: there is no file ${file}`)
+}
+
+async function readBounded(file: string): Promise<string | undefined> {
+  try {
+    await using handle = await open(file, 'r')
+    const { size } = await handle.stat()
+    if (size > largestFileBytes) throw new AppError('usage', `${file} is larger than 1 MiB`)
+    return await handle.readFile('utf8')
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    if (isMissing(cause)) return undefined
+    throw new AppError('usage', `${file} could not be read: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+function parse(file: string, content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch (cause) {
+    throw new AppError('usage', `${file} is not JSON: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,199 @@
+// The one schema of the configuration: every key, its default, its environment name and what it is for.
+import { z } from 'zod'
+
+/** What the tables, the command line and the environment need to know of a key beside its shape. */
+export interface OptionNote {
+  about: string
+  environment?: string
+  /** What stands in the tables where the default is not a plain value. */
+  fallback?: string
+}
+
+export const optionNotes = z.registry<OptionNote>()
+
+const text = (message: string) => z.string({ error: message }).min(1, message).max(4096, message)
+
+const longText = (min: number) => {
+  const message = `must be a text of ${min} characters or more`
+  return text(message).min(min, message)
+}
+
+const httpUrl = text('must be an http or https URL').refine(isHttpUrl, {
+  error: 'must be an http or https URL',
+})
+
+const origin = text('must be an origin such as https://a.example, or *').refine(isOrigin, {
+  error: 'must be an origin such as https://a.example, or *',
+})
+
+const hostAndPort = text('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, {
+  error: 'must be host:port, such as 127.0.0.1:9090',
+})
+
+/** Reverse proxies are told as one address or URL; `allowPrivate` lets it lie in a private network. */
+const adHost = z.union(
+  [
+    httpUrl.refine((url) => url.startsWith('https:')),
+    z.strictObject({ url: httpUrl, allowPrivate: z.boolean().default(false) }),
+  ],
+  { error: 'must be "https://a.example" or { "url": "http://…", "allowPrivate": true }' },
+)
+
+const serverSection = z.strictObject({
+  host: noted(text('must be a host name or address').default('127.0.0.1'), {
+    environment: 'AFTERCAST_HOST',
+    about: 'Address to listen on; `0.0.0.0` for all.',
+  }),
+  port: noted(wholeNumber(0, 65_535).default(8080), {
+    environment: 'PORT',
+    about: 'Port to listen on; 0 takes any free one.',
+  }),
+  publicUrl: noted(httpUrl.optional(), {
+    environment: 'AFTERCAST_PUBLIC_URL',
+    about: 'Where visitors reach the site; used in the sitemap and in link previews.',
+  }),
+  trustProxy: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+    environment: 'AFTERCAST_TRUST_PROXY',
+    about: 'Believe the `X-Forwarded-*` headers of a reverse proxy in front.',
+  }),
+  corsOrigins: noted(z.array(origin, { error: 'must be a list of origins' }).max(100).default([]), {
+    environment: 'AFTERCAST_CORS_ORIGINS',
+    about: 'Other origins that may call the API, with commas between them in the environment.',
+  }),
+  metrics: noted(hostAndPort.optional(), {
+    environment: 'AFTERCAST_METRICS',
+    about: '`host:port` of a listener of its own for Prometheus.',
+  }),
+  workers: noted(wholeNumber(1, 256).optional(), {
+    environment: 'AFTERCAST_WORKERS',
+    fallback: 'the number of cores',
+    about: 'How many processes serve.',
+  }),
+})
+
+const hlsSection = z.strictObject({
+  segmentSeconds: noted(numberBetween(1, 60).default(6), {
+    about: 'Length that segments aim at; they are cut at key frames.',
+  }),
+  encryption: noted(
+    z.enum(['aes-128', 'none'], { error: 'must be aes-128 or none' }).default('aes-128'),
+    {
+      environment: 'AFTERCAST_HLS_ENCRYPTION',
+      about: 'Encryption of segments: `aes-128` or `none`.',
+    },
+  ),
+  secret: noted(longText(16).optional(), {
+    environment: 'AFTERCAST_HLS_SECRET',
+    fallback: 'made once in `data`',
+    about: 'Keys are derived from it; nodes that share it answer the same bytes.',
+  }),
+})
+
+const librarySection = z.strictObject({
+  settleSeconds: noted(numberBetween(0, 86_400).default(30), {
+    about: 'A recording that has not changed for so long is finished.',
+  }),
+})
+
+const zonesSection = z.strictObject({
+  banner: noted(text('must be a text').optional(), { about: 'Zone of the layout’s ads.' }),
+  inline: noted(text('must be a text').optional(), { about: 'Zone of the ads in lists.' }),
+  video: noted(text('must be a text').optional(), { about: 'Zone of the pre-roll.' }),
+})
+
+const adsSection = z.strictObject({
+  provider: noted(
+    z
+      .enum(['none', 'house', 'network'], { error: 'must be none, house or network' })
+      .default('none'),
+    { environment: 'AFTERCAST_ADS', about: 'Who fills the ad places: `none`, `house`, `network`.' },
+  ),
+  scriptHost: noted(text('must be a key of ads.hosts').optional(), {
+    about: 'Key of `ads.hosts` that serves the ad script.',
+  }),
+  hosts: noted(
+    z
+      .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/), adHost, {
+        error: 'must map names to ad hosts',
+      })
+      .default({}),
+    { about: 'Ad hosts by name: `"https://a.example"` or `{ "url": …, "allowPrivate": true }`.' },
+  ),
+  vastUrl: noted(
+    text('must be a URL with {zone}')
+      .refine((url) => url.includes('{zone}') && isHttpUrl(url.replaceAll('{zone}', '1')), {
+        error: 'must be a URL with {zone}',
+      })
+      .optional(),
+    { about: 'The network’s VAST address, with `{zone}`.' },
+  ),
+  insClass: noted(text('must be a text').optional(), {
+    about: 'Class of the network’s `ins` elements.',
+  }),
+  zones: zonesSection.prefault({}),
+  fill: noted(
+    z.enum(['frame', 'creative'], { error: 'must be frame or creative' }).default('frame'),
+    {
+      about: 'What counts as a filled ad: `frame`, or `creative` (an image, video or canvas too).',
+    },
+  ),
+})
+
+const analyticsSection = z.strictObject({
+  firstParty: noted(z.boolean({ error: 'must be true or false' }).default(true), {
+    about: 'Count page views and events on this server.',
+  }),
+  ga4: noted(text('must be a text').optional(), { about: 'Google Analytics measurement id.' }),
+  plausible: noted(text('must be a text').optional(), { about: 'Plausible site.' }),
+  umami: noted(text('must be a text').optional(), { about: 'Umami site.' }),
+})
+
+export const configSchema = z.strictObject({
+  recordings: noted(text('must be a folder').optional(), {
+    environment: 'AFTERCAST_RECORDINGS',
+    fallback: 'the demo library',
+    about: 'Folder of the recordings.',
+  }),
+  layout: noted(text('must be a path template').default('{streamer}/{date}/{sessionId}'), {
+    environment: 'AFTERCAST_LAYOUT',
+    about: 'How paths name sessions: a template over `{streamer}`, `{date}`, `{sessionId}`, `*`.',
+  }),
+  data: noted(text('must be a folder').default('./aftercast-data'), {
+    environment: 'AFTERCAST_DATA',
+    about: 'Folder of the catalog, the indexes and the thumbnails.',
+  }),
+  database: noted(text('must be a database URL').optional(), {
+    environment: 'AFTERCAST_DATABASE_URL',
+    fallback: 'SQLite in `data`',
+    about: 'Database of the catalog.',
+  }),
+  server: serverSection.prefault({}),
+  hls: hlsSection.prefault({}),
+  library: librarySection.prefault({}),
+  ads: adsSection.prefault({}),
+  analytics: analyticsSection.prefault({}),
+})
+
+function noted<Schema extends z.ZodType>(schema: Schema, note: OptionNote): Schema {
+  optionNotes.add(schema, note)
+  return schema
+}
+
+function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`
+  return z.int({ error }).min(min, error).max(max, error)
+}
+
+function numberBetween(min: number, max: number) {
+  const error = `must be a number from ${min} to ${max}`
+  return z.number({ error }).min(min, error).max(max, error)
+}
+
+function isHttpUrl(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
+}
+
+function isOrigin(value: string): boolean {
+  return value === '*' || (isHttpUrl(value) && URL.parse(value)?.origin === value)
+}

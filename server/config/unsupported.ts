@@ -1,0 +1,33 @@
+// Values that the configuration's shape allows and this version cannot honour: told at the start, not ignored.
+import type { z } from 'zod'
+import type { configSchema } from './schema.ts'
+
+type Values = z.output<typeof configSchema>
+
+/** What is wrong with one key. */
+export interface Problem {
+  key: string
+  message: string
+}
+
+/** Every key whose value this version does not support. */
+export function findUnsupported(values: Values): Problem[] {
+  const { recordings, database, server, ads, analytics } = values
+  return [
+    ...refuse('recordings', recordings?.includes('://'), 'only folders are supported yet'),
+    ...refuse(
+      'database',
+      database !== undefined,
+      'only SQLite in the data folder is supported yet',
+    ),
+    ...refuse('server.metrics', server.metrics !== undefined, 'is not supported yet'),
+    ...refuse('ads.provider', ads.provider !== 'none', `${ads.provider} is not supported yet`),
+    ...refuse('analytics.ga4', analytics.ga4 !== undefined, 'is not supported yet'),
+    ...refuse('analytics.plausible', analytics.plausible !== undefined, 'is not supported yet'),
+    ...refuse('analytics.umami', analytics.umami !== undefined, 'is not supported yet'),
+  ]
+}
+
+function refuse(key: string, isRefused: boolean | undefined, message: string): Problem[] {
+  return isRefused === true ? [{ key, message }] : []
+}

@@ -1,0 +1,43 @@
+// The three pages hold to WCAG 2.2 AA as far as a machine can tell, in both colour schemes, and work by keyboard.
+import { AxeBuilder } from '@axe-core/playwright'
+import { fixtureDate, fixtureStreamer } from './library.ts'
+import { expect, test } from './site.ts'
+
+const streamer = encodeURIComponent(fixtureStreamer)
+const pages = [
+  { name: 'streamers', path: '/' },
+  { name: 'sessions', path: `/s/${streamer}` },
+  { name: 'player', path: `/p/${streamer}/${fixtureDate}/mp4-h264-aac-moov-first` },
+]
+const schemes = ['light', 'dark'] as const
+
+for (const { name, path } of pages) {
+  for (const colorScheme of schemes) {
+    test(`has no violation on the ${name} page, ${colorScheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.goto(path)
+      await expect(page.getByRole('listitem').first()).toBeVisible()
+      // @ts-expect-error axe brings its own copy of playwright-core, whose types differ in optional properties.
+      const axe = new AxeBuilder({ page })
+      const { violations } = await axe
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+        .analyze()
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+    })
+  }
+}
+
+test('offers a way past the header as the first stop of the keyboard', async ({ page }) => {
+  await page.goto('/')
+  await expect(page.getByRole('listitem').first()).toBeVisible()
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
+})
+
+test('moves the focus to the heading of the page that was opened', async ({ page }) => {
+  await page.goto('/')
+  const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
+  await card.getByRole('link', { name: 'View Sessions' }).press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+})

@@ -1,0 +1,184 @@
+// Visitors find their way: streamers, sessions, search, Back, and what they see while things load or fail.
+import {
+  crowdSize,
+  fixtureDate,
+  fixtureStreamer,
+  playableFixtures,
+  sessionIdOf,
+} from './library.ts'
+import { expect, test } from './site.ts'
+
+const cards = (name: string) => ({ name, exact: true })
+
+test('leads from the streamers over the sessions to the player', async ({
+  page,
+  consoleErrors,
+}) => {
+  await page.goto('/')
+  await expect(page.getByRole('heading', { level: 1, name: 'Streamers' })).toBeVisible()
+  const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
+  await expect(card).toContainText(`${playableFixtures.length} recordings`)
+
+  await card.getByRole('link', { name: 'View Sessions' }).click()
+  await expect(page).toHaveURL(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
+  await expect(page).toHaveTitle(new RegExp(fixtureStreamer))
+  const sessions = page.getByRole('list', cards('Sessions')).getByRole('listitem')
+  await expect(sessions).toHaveCount(playableFixtures.length)
+
+  const sessionId = 'mp4-h264-aac-moov-first'
+  const session = sessions.filter({ hasText: `Session ${sessionId} •` })
+  await expect(session).toContainText(fixtureDate)
+  await session.getByRole('link', { name: 'Play' }).click()
+  const title = `${fixtureStreamer} - ${fixtureDate} - ${sessionId}`
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(title)
+  await expect(page).toHaveTitle(new RegExp(title))
+  await expect(page.locator('video')).toHaveJSProperty('controls', true)
+
+  await page.getByRole('button', { name: 'Back' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
+  await page.getByRole('button', { name: 'Back' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Streamers')
+  expect(consoleErrors.list()).toEqual([])
+})
+
+test('tells the length of every session once it is indexed', async ({ page, request }) => {
+  const path = `/api/sessions/${encodeURIComponent(fixtureStreamer)}`
+  await expect
+    .poll(async () => unknownDurations(await (await request.get(path)).json()), { timeout: 30_000 })
+    .toBe(0)
+  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  const long = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
+  await expect(long).toContainText('Session ts-h264-aac-clean-hls-concat • 0:00:36')
+})
+
+test('filters streamers by any part of the name, in any case', async ({ page }) => {
+  await page.goto('/')
+  const streamers = page.getByRole('list', cards('Streamers')).getByRole('listitem')
+  await expect(streamers).toHaveCount(crowdSize + 1)
+  await page.getByPlaceholder('Search streamer...').fill('TURE pl')
+  await expect(streamers).toHaveCount(1)
+  await expect(streamers).toContainText(fixtureStreamer)
+  await page.getByPlaceholder('Search streamer...').fill('nobody')
+  await expect(streamers).toHaveCount(0)
+  await page.getByPlaceholder('Search streamer...').fill('')
+  await expect(streamers).toHaveCount(crowdSize + 1)
+})
+
+test('says Loading… until the list has come', async ({ page }) => {
+  const { promise: mayGo, resolve: letGo } = Promise.withResolvers<void>()
+  await page.route('**/api/streamers', async (route) => {
+    await mayGo
+    await route.continue()
+  })
+  await page.goto('/')
+  await expect(page.getByText('Loading…')).toBeVisible()
+  letGo()
+  await expect(page.getByRole('list', cards('Streamers'))).toBeVisible()
+  await expect(page.getByText('Loading…')).toHaveCount(0)
+})
+
+test('leaves the list empty, without a word, where the call fails', async ({ page }) => {
+  await page.route('**/api/streamers', (route) => route.fulfill({ status: 500, body: 'broken' }))
+  await page.goto('/')
+  await expect(page.getByText('Loading…')).toHaveCount(0)
+  await expect(page.getByRole('heading', { level: 1, name: 'Streamers' })).toBeVisible()
+  await expect(page.getByRole('listitem')).toHaveCount(0)
+  await expect(page.getByText(/error|failed|wrong/i)).toHaveCount(0)
+})
+
+test('hides pictures that fail and shows two letters on streamers', async ({ page }) => {
+  await page.route('**/api/thumbnail**', (route) => route.abort())
+  await page.route('**/api/thumbnail*/**', (route) => route.abort())
+  await page.goto('/')
+  const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
+  await expect(card.getByText('FI', { exact: true })).toBeVisible()
+  await expect(page.locator('main img:visible')).toHaveCount(0)
+  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  await expect(page.getByRole('listitem').first()).toBeVisible()
+  await expect(page.locator('main img:visible')).toHaveCount(0)
+})
+
+test('comes back to where the visitor was on the page', async ({ page }) => {
+  await page.setViewportSize({ width: 800, height: 600 })
+  await page.goto('/')
+  const card = page.getByRole('listitem').filter({ hasText: 'Crowd 40' })
+  await card.scrollIntoViewIfNeeded()
+  await expect(card).toBeInViewport()
+  const before = await page.evaluate(() => scrollY)
+  expect(before).toBeGreaterThan(300)
+  await card.getByRole('link', { name: 'View Sessions' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sessions: Crowd 40')
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0)
+  await page.getByRole('button', { name: 'Back' }).click()
+  await expect(card).toBeInViewport()
+  await expect
+    .poll(async () => Math.abs((await page.evaluate(() => scrollY)) - before))
+    .toBeLessThan(120)
+})
+
+test('recommends at most eight sessions, each of another streamer', async ({ page }) => {
+  await page.goto(`/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/mp4-h264-mp3`)
+  const recommended = page.getByRole('list', cards('Recommended')).getByRole('listitem')
+  await expect(recommended).toHaveCount(8)
+  const links = await recommended
+    .getByRole('link')
+    .evaluateAll((anchors) =>
+      anchors.map((anchor) => new URL(anchor.getAttribute('href') ?? '', location.href).pathname),
+    )
+  const streamers = new Set(links.map((path) => path.split('/')[2]))
+  expect(streamers.size).toBe(8)
+  for (const path of links) expect(path).toMatch(/^\/p\/[^/]+\/[^/]+\/[^/]+$/)
+})
+
+test('has three columns of sessions on a desk, one on a phone', async ({ page }) => {
+  const columnsAt = async (width: number) => {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+    const items = page.getByRole('list', cards('Sessions')).getByRole('listitem')
+    await expect(items).toHaveCount(playableFixtures.length)
+    return items.evaluateAll(
+      (all) => new Set(all.map((item) => item.getBoundingClientRect().x)).size,
+    )
+  }
+  expect(await columnsAt(1440)).toBe(3)
+  expect(await columnsAt(360)).toBe(1)
+})
+
+test('answers unknown names with 404 and JSON, and the page still stands', async ({
+  page,
+  request,
+}) => {
+  for (const path of [
+    '/api/sessions/nobody',
+    '/api/thumbnail-streamer/nobody',
+    '/api/thumbnail/nobody/2026-01-01/1',
+    '/api/video/nobody/2026-01-01/1/playlist.m3u8',
+    '/api/nothing',
+  ]) {
+    const answer = await request.get(path)
+    expect(answer.status(), path).toBe(404)
+    expect(await answer.json(), path).toMatchObject({
+      error: { code: expect.any(String), message: expect.any(String) },
+    })
+  }
+  await page.goto('/s/nobody')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sessions: nobody')
+})
+
+test('survives a reload on every route', async ({ page }) => {
+  const sessionId = sessionIdOf({ file: 'mp4-h264-mp3.mp4', seconds: 0 })
+  for (const path of [
+    '/',
+    `/s/${fixtureStreamer}`,
+    `/p/${fixtureStreamer}/${fixtureDate}/${sessionId}`,
+  ]) {
+    await page.goto(path)
+    await page.reload()
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  }
+})
+
+function unknownDurations(sessions: { duration?: string }[]): number {
+  return sessions.filter(({ duration }) => duration === undefined).length
+}

@@ -1,0 +1,57 @@
+// The library that the browser tests look at: real recordings under names that are easy to look for.
+import { copyFile, link, mkdir, utimes } from 'node:fs/promises'
+import path from 'node:path'
+
+/** A recording of the fixtures that a Chromium without patents' extras plays: H.264 with AAC or MP3, or silent. */
+export interface PlayableFixture {
+  file: string
+  /** Length in seconds as ffprobe tells it from packets. */
+  seconds: number
+}
+
+export const playableFixtures: PlayableFixture[] = [
+  { file: 'mp4-h264-aac-moov-first.mp4', seconds: 5.05 },
+  { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02 },
+  { file: 'mp4-h264-aac-editlist-video-starts-1s.mp4', seconds: 10.01 },
+  { file: 'mp4-h264-mp3.mp4', seconds: 9.64 },
+  { file: 'mp4-h264-vfr.mp4', seconds: 24.46 },
+  { file: 'mp4-h264-two-video-two-audio-movtext.mp4', seconds: 16.57 },
+  { file: 'mov-h264-aac-rotated90-audio-first.mov', seconds: 2.07 },
+  { file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36 },
+  { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 },
+  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20 },
+]
+
+export const fixtureStreamer = 'Fixture Player'
+export const fixtureDate = '2026-01-31'
+/** Many streamers make a page that scrolls. */
+export const crowdSize = 48
+
+const mediaFolder = path.resolve(import.meta.dirname, '../fixtures/media')
+/** Long enough ago that no recording looks as if it still grew. */
+const recordedAt = new Date('2026-02-01T00:00:00Z')
+
+/** The session id under which a fixture is found: its name without the extension. */
+export function sessionIdOf(fixture: PlayableFixture): string {
+  return path.parse(fixture.file).name
+}
+
+/** Lays the library out in an empty folder. */
+export async function layOutLibrary(folder: string): Promise<void> {
+  const sessions = path.join(folder, fixtureStreamer, fixtureDate)
+  await mkdir(sessions, { recursive: true })
+  for (const { file } of playableFixtures) {
+    await place(path.join(mediaFolder, file), path.join(sessions, file))
+  }
+  const small = path.join(sessions, 'mp4-h264-aac-editlist-video-starts-1s.mp4')
+  for (let number = 1; number <= crowdSize; number += 1) {
+    const name = `Crowd ${String(number).padStart(2, '0')}`
+    await mkdir(path.join(folder, name, '2026-01-30'), { recursive: true })
+    await link(small, path.join(folder, name, '2026-01-30', '1001.mp4'))
+  }
+}
+
+async function place(from: string, to: string): Promise<void> {
+  await copyFile(from, to)
+  await utimes(to, recordedAt, recordedAt)
+}

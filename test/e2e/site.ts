@@ -1,0 +1,53 @@
+// The tests' `test`: one real server over the fixture library for each worker, and a page that fails on console errors.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test as base, type Page } from '@playwright/test'
+import { startServer } from '../support/start-server.ts'
+import { layOutLibrary } from './library.ts'
+
+export { expect } from '@playwright/test'
+
+/** What tests see of the page's console. */
+export interface ConsoleErrors {
+  /** Errors so far, but for pictures that were not there: those are the product's normal case. */
+  list(): string[]
+}
+
+interface TestFixtures {
+  consoleErrors: ConsoleErrors
+}
+
+interface WorkerFixtures {
+  siteUrl: string
+}
+
+export const test = base.extend<TestFixtures, WorkerFixtures>({
+  siteUrl: [
+    // Playwright reads the names of what a fixture needs from the pattern, so an empty one says "nothing".
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-e2e-'))
+      const library = path.join(folder, 'library')
+      await layOutLibrary(library)
+      const args = [library, '--data', path.join(folder, 'data')]
+      const server = await startServer({ args, readyWithinMs: 30_000 })
+      await provide(server.url)
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  baseURL: async ({ siteUrl }, provide) => provide(siteUrl),
+  consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
+})
+
+function watchConsole(page: Page): ConsoleErrors {
+  const errors: string[] = []
+  page.on('console', (message) => {
+    const isPicture = message.location().url.includes('/api/thumbnail')
+    if (message.type() === 'error' && !isPicture) errors.push(message.text())
+  })
+  page.on('pageerror', (error) => errors.push(String(error)))
+  return { list: () => errors }
+}

@@ -1,0 +1,253 @@
+// Plants a violation of every layer rule into a copy of the tree and sees the linter catch it, and clean imports pass.
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+/** One planted file: where it lies, what it holds, and the rule that must catch it (absent: none may). */
+interface Plant {
+  file: string
+  code: string
+  caughtBy?: string
+}
+
+const importRule = 'eslint(no-restricted-imports)'
+
+/** Rows may import columns marked x; everything else between these parts of server/ is forbidden. */
+const serverMatrix = `
+              errors config storage catalog media hls thumbnails http demo ads analytics app main
+  errors      -
+  config      x      -
+  storage     x      x      -
+  catalog     x      x      x       -
+  media       x      x      x       .       -
+  hls         x      x      x       x       x     -
+  thumbnails  x      x      x       .       x     .   -
+  http        x      x      x       x       x     x   x          -
+  demo        x      x      .       .       .     .   .          .    -
+  ads         x      x      .       .       .     .   .          .    .    -
+  analytics   x      x      .       .       .     .   .          .    .    .   -
+  app         x      x      x       x       x     x   x          x    x    x   x         -
+  main        x      x      .       .       .     .   .          .    .    .   .         x   -
+`
+
+const groups: Record<string, Plant[]> = {
+  ...serverPlants(),
+  'the page apart from server and Node, and pages apart from each other': webPlants(),
+  'shared/ apart from everything': sharedPlants(),
+  'process to main.ts and child programs': processPlants(),
+  'imports to the shortest path and the folders of the product': pathPlants(),
+  'files small, named and typed by the house style': stylePlants(),
+}
+const plants = Object.values(groups).flat()
+
+describe('the lint configuration', () => {
+  let folder = ''
+  let found: Map<string, string[]>
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-lint-'))
+    await plantAll(folder)
+    found = await lint(folder)
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it.each(Object.entries(groups))('keeps %s', (_name, group) => {
+    const expected = group.map(({ file, caughtBy }) => [file, caughtBy ?? 'clean'])
+    const seen = group.map(({ file, caughtBy }) => [file, verdict(found.get(file), caughtBy)])
+    expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected))
+  })
+})
+
+/** The awaited rule where it fired, else what fired instead. */
+function verdict(fired: string[] | undefined, awaited: string | undefined): string {
+  if (fired === undefined) return 'clean'
+  return awaited !== undefined && fired.includes(awaited) ? awaited : fired.join(', ')
+}
+
+function serverPlants(): Record<string, Plant[]> {
+  const [header = '', ...rows] = serverMatrix.trim().split('\n')
+  const columns = header.trim().split(/\s+/)
+  const layers = rows.map((row) => {
+    const [from = '', ...marks] = row.trim().split(/\s+/)
+    const pairs = columns.flatMap((to, at) => {
+      const mark = marks[at] ?? '.'
+      return mark === '-' ? [] : serverPair(from, to, mark === 'x')
+    })
+    return [`server/${from} to its layer`, pairs] as const
+  })
+  return Object.fromEntries(layers)
+}
+
+/** A file of `from` that imports `to`, from the folder itself and, where it is a folder, from one level deeper. */
+function serverPair(from: string, to: string, allowed: boolean): Plant[] {
+  const verdict = allowed ? {} : { caughtBy: importRule }
+  const target = isFile(to) ? `${to}.ts` : `${to}/${to}.ts`
+  // Programs and errors.ts are single files: a case of its own stands for each, linted in its own copy of the tree.
+  if (isFile(from))
+    return [
+      { file: `${from}-${to}/server/${from}.ts`, code: valueImport(`./${target}`), ...verdict },
+    ]
+  return [
+    { file: `server/${from}/to-${to}.ts`, code: valueImport(`../${target}`), ...verdict },
+    { file: `server/${from}/inner/to-${to}.ts`, code: valueImport(`../../${target}`), ...verdict },
+    { file: `server/${from}/type-of-${to}.ts`, code: typeImport(`../${target}`), ...verdict },
+    { file: `server/${from}/later-${to}.ts`, code: lazyImport(`../${target}`), ...verdict },
+  ]
+}
+
+function webPlants(): Plant[] {
+  const pages = ['streamers', 'sessions', 'player']
+  const betweenPages = pages.flatMap((from) =>
+    pages
+      .filter((to) => to !== from)
+      .map((to) => caughtImport(`web/${from}/to-${to}.ts`, `../${to}/${to}-page.tsx`)),
+  )
+  const fromParts = ['ui', 'api', 'ads'].flatMap((from) => [
+    caughtImport(`web/${from}/to-page.ts`, '../player/player-page.tsx'),
+    caughtImport(`web/${from}/to-routes.ts`, '../routes.tsx'),
+    caughtImport(`web/${from}/to-server.ts`, '../../server/errors.ts'),
+    caughtImport(`web/${from}/to-node.ts`, 'node:path'),
+    { file: `web/${from}/to-shared.ts`, code: valueImport('../../shared/paths.ts') },
+  ])
+  return [
+    ...betweenPages,
+    ...fromParts,
+    caughtImport('web/to-server.ts', '../server/errors.ts'),
+    caughtImport('web/to-node.ts', 'node:path'),
+    caughtImport('web/to-zod.ts', 'zod'),
+    caughtImport('web/contract-value.ts', '../shared/contract.ts'),
+    { file: 'web/contract-type.ts', code: typeImport('../shared/contract.ts') },
+    { file: 'web/player/to-ui.ts', code: valueImport('../ui/card.tsx') },
+    { file: 'web/player/to-own.ts', code: valueImport('./play-session.ts') },
+    { file: 'web/player/inner/to-own.ts', code: valueImport('../play-session.ts') },
+    { file: 'web/player/inner/to-shared.ts', code: valueImport('../../../shared/paths.ts') },
+    { file: 'web/to-page.ts', code: valueImport('./player/player-page.tsx') },
+  ]
+}
+
+function sharedPlants(): Plant[] {
+  return [
+    caughtImport('shared/to-server.ts', '../server/errors.ts'),
+    caughtImport('shared/to-web.ts', '../web/main.tsx'),
+    caughtImport('shared/to-node.ts', 'node:path'),
+    { file: 'shared/to-zod.ts', code: valueImport('zod') },
+    { file: 'shared/to-own.ts', code: valueImport('./paths.ts') },
+  ]
+}
+
+function processPlants(): Plant[] {
+  const pid = 'export const a = process.pid\n'
+  const globalPid = 'export const a = globalThis.process.pid\n'
+  return [
+    caughtBy('eslint(no-restricted-globals)', 'server/app/serve.ts', pid),
+    caughtBy('eslint(no-restricted-properties)', 'server/http/global.ts', globalPid),
+    caughtImport('server/hls/to-process.ts', 'node:process'),
+    { file: 'server/main.ts', code: pid },
+    { file: 'server/thumbnails/some-child.ts', code: pid },
+    { file: 'server/media/mp4/some-worker.ts', code: pid },
+    caughtImport('server/thumbnails/other-child.ts', '../hls/playlist.ts'),
+    { file: 'server/http/some.test.ts', code: pid },
+  ]
+}
+
+function pathPlants(): Plant[] {
+  return [
+    caughtImport('server/hls/winding.ts', '../media/../http/routes.ts'),
+    caughtImport('server/hls/winding-own.ts', './../http/routes.ts'),
+    caughtImport('server/hls/to-web.ts', '../../web/main.tsx'),
+    caughtImport('server/hls/to-test.ts', '../../test/support/media.ts'),
+    caughtImport('server/hls/inner/deep/own.ts', '../../playlist.ts'),
+    caughtImport('server/unnamed.ts', './errors.ts'),
+    caughtImport('server/unnamed/to-errors.ts', '../errors.ts'),
+    caughtBy('import(extensions)', 'server/hls/no-extension.ts', valueImport('./playlist')),
+    { file: 'server/hls/to-shared.ts', code: valueImport('../../shared/paths.ts') },
+    { file: 'server/hls/to-own.ts', code: valueImport('./playlist.ts') },
+    { file: 'server/hls/inner/to-own.ts', code: valueImport('../playlist.ts') },
+    { file: 'server/hls/to-own.test.ts', code: valueImport('../../test/support/media.ts') },
+  ]
+}
+
+function stylePlants(): Plant[] {
+  const importType = "export type A = import('./playlist.ts').A\n"
+  const fourParams = 'export function f(a: 1, b: 2, c: 3, d: 4) {\n  return [a, b, c, d]\n}\n'
+  const focused = "import { it } from 'vitest'\n\nit.only('runs alone', () => {})\n"
+  return [
+    caughtBy('unicorn(filename-case)', 'server/hls/CamelCase.ts', valueImport('./a.ts')),
+    caughtBy('typescript(consistent-type-imports)', 'server/hls/import-type.ts', importType),
+    caughtBy('import(no-default-export)', 'server/hls/default.ts', 'export default 1\n'),
+    caughtBy('oxc(no-barrel-file)', 'server/hls/barrel.ts', "export * from './playlist.ts'\n"),
+    caughtBy('typescript(no-explicit-any)', 'server/hls/any.ts', 'export const a: any = 1\n'),
+    caughtBy('eslint(max-lines)', 'server/hls/long.ts', 'export {}\n'.repeat(401)),
+    caughtBy('eslint(max-params)', 'server/hls/params.ts', fourParams),
+    caughtBy('vitest(no-focused-tests)', 'server/hls/focused.test.ts', focused),
+  ]
+}
+
+function caughtImport(file: string, specifier: string): Plant {
+  return caughtBy(importRule, file, valueImport(specifier))
+}
+
+function caughtBy(rule: string, file: string, code: string): Plant {
+  return { file, code, caughtBy: rule }
+}
+
+function isFile(part: string): boolean {
+  return ['errors', 'main'].includes(part)
+}
+
+function valueImport(specifier: string): string {
+  return `import { a } from '${specifier}'\n\nexport const b = a\n`
+}
+
+function typeImport(specifier: string): string {
+  return `import type { A } from '${specifier}'\n\nexport type B = A\n`
+}
+
+function lazyImport(specifier: string): string {
+  return `export const b = () => import('${specifier}')\n`
+}
+
+/** Single files that stand for one case each get a tree of their own: the folder before `server/` in their name. */
+async function plantAll(folder: string): Promise<void> {
+  const trees = new Set(plants.map(({ file }) => treeOf(file)))
+  for (const tree of trees) {
+    await mkdir(path.join(folder, tree), { recursive: true })
+    await copyFile('oxlint.config.ts', path.join(folder, tree, 'oxlint.config.ts'))
+  }
+  await symlink(path.resolve('node_modules'), path.join(folder, 'node_modules'))
+  for (const { file, code } of plants) {
+    const target = path.join(folder, file)
+    await mkdir(path.dirname(target), { recursive: true })
+    await writeFile(target, code)
+  }
+}
+
+function treeOf(file: string): string {
+  return /^(?<tree>.+?)\/server\//.exec(file)?.groups?.tree ?? ''
+}
+
+const report = z.object({
+  diagnostics: z.array(z.object({ code: z.string().optional(), filename: z.string() })),
+})
+
+/** Runs the linter on the folder as `npm run lint` does, and answers the rules that fired, by file. */
+async function lint(folder: string): Promise<Map<string, string[]>> {
+  const program = path.resolve('node_modules/oxlint/bin/oxlint')
+  const output = await new Promise<string>((resolve) => {
+    execFile(
+      process.execPath,
+      [program, '--format', 'json'],
+      { cwd: folder, maxBuffer: 64 * 1024 * 1024, timeout: 30_000 },
+      // Violations make it exit with 1; what it printed tells whether it ran.
+      (_error, stdout) => resolve(stdout),
+    )
+  })
+  const found = new Map<string, string[]>()
+  for (const { filename, code } of report.parse(JSON.parse(output)).diagnostics) {
+    found.set(filename, [...(found.get(filename) ?? []), code ?? 'does not parse'])
+  }
+  return found
+}

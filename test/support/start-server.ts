@@ -1,0 +1,65 @@
+// Starts the real program as a child on a free port, and waits until it says that it is ready.
+import { spawn, type ChildProcess } from 'node:child_process'
+import path from 'node:path'
+
+/** A server under way. */
+export interface StartedServer {
+  /** Address without a slash at the end. */
+  url: string
+  /** Everything it has written so far to both outputs. */
+  output(): string
+  /** Asks it to end and answers its exit code; kills it after ten seconds. */
+  stop(): Promise<number | null>
+}
+
+export interface StartOptions {
+  /** Arguments behind `serve --port 0`. */
+  args: string[]
+  readyWithinMs: number
+  environment?: NodeJS.ProcessEnv
+}
+
+const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
+
+/** Rejects with what the server wrote where it ends, or is not ready in time. */
+export async function startServer(options: StartOptions): Promise<StartedServer> {
+  const program = path.resolve(import.meta.dirname, '../../server/main.ts')
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...options.args], {
+    env: { ...process.env, ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let written = ''
+  const note = (chunk: Buffer): void => void (written += chunk.toString())
+  child.stdout.on('data', note)
+  child.stderr.on('data', note)
+  try {
+    const url = await waitUntilReady(child, () => written, options.readyWithinMs)
+    return { url, output: () => written, stop: () => stop(child) }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+}
+
+function waitUntilReady(child: ChildProcess, written: () => string, limitMs: number) {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const look = (): void => {
+    const url = readyLine.exec(written())?.groups?.url
+    if (url !== undefined) resolve(url)
+  }
+  const fail = (what: string): void => reject(new Error(`${what}:\n${written()}`))
+  const timer = setTimeout(() => fail(`the server was not ready in ${limitMs} ms`), limitMs)
+  child.stdout?.on('data', look)
+  child.once('error', reject)
+  child.once('exit', (code) => fail(`the server ended with ${code}`))
+  return promise.finally(() => clearTimeout(timer))
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null) return child.exitCode
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  child.once('exit', resolve)
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  return promise.finally(() => clearTimeout(timer))
+}
