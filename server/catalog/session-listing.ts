@@ -52,7 +52,9 @@ type ListingQueries = ReturnType<typeof prepareListingQueries>
 
 /** The first recording that may play stands for the session; none where all are unplayable. */
 function settleSession(queries: ListingQueries, key: SessionKey): void {
-  const candidates = queries.candidates.all(key)
+  const found = queries.candidates.all(key)
+  // nearly every session has one recording; sorting in the database costs ten times the look-up
+  const candidates = found.length > 1 ? queries.sortedCandidates.all(key) : found
   const chosen = candidates.find(({ status }) => status !== 'unplayable')
   for (const candidate of candidates) {
     const listed = candidate === chosen ? 1 : 0
@@ -64,6 +66,14 @@ function prepareListingQueries(database: Database) {
   return {
     ...prepareStreamerQueries(database),
     candidates: database.prepare<SessionKey>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select(['id', 'status', 'listed'])
+        .where('streamer_id', '=', parameter('streamerId'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId')),
+    ),
+    sortedCandidates: database.prepare<SessionKey>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
         .innerJoin('folders', 'folders.id', 'recordings.folder_id')
