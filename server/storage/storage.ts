@@ -5,6 +5,14 @@ export interface StorageEntry {
   /** Last part of the path, as the storage spells it (not normalised). */
   name: string
   kind: 'file' | 'folder'
+  /** Of a file, where `list` was asked for it. */
+  stat?: FileStat
+}
+
+/** What a listing is to hold beside names and kinds. */
+export interface ListOptions {
+  /** Stats of files come with the listing, which is far cheaper than asking for each. */
+  stats?: boolean
 }
 
 /** Size and time of a file, by which a change is seen. */
@@ -30,14 +38,15 @@ export interface OpenFile {
 /** Paths are relative to the library, parts joined by `/`, spelled as the storage spells them; '' is the root. */
 export interface Storage {
   /** Entries of a folder, unsorted. Hidden files, what leaves the library, and what is no file or folder are left out. */
-  list(folder: string): Promise<StorageEntry[]>
+  list(folder: string, options?: ListOptions): Promise<StorageEntry[]>
   /** Throws AppError `not_found` where there is no such file inside the library. */
   stat(path: string): Promise<FileStat>
   /** Throws AppError `not_found` where there is no such file inside the library. */
   open(path: string): Promise<OpenFile>
   /**
-   * Calls `onChange` with the folder ('' = anywhere) in which something changed, until the signal aborts.
-   * A lost event is repaired by the scanner's periodic rescan. Rejects where watching is not possible.
+   * Calls `onChange` with the folder ('' = anywhere) in which something changed, until the signal aborts. What
+   * vanished is named itself, be it file or folder. The first call is '' and says that watching has begun.
+   * A lost event is repaired by the scanner's periodic rescan. Rejects where watching is not possible or ends.
    */
   watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void>
 }

@@ -1,0 +1,113 @@
+// The queries of the catalog's read side.
+import { sql } from 'kysely'
+import type { Database, Query } from './database.ts'
+
+/** A recording with the names of its session, as selected by `session` and `newest`. */
+export interface RecordingRow {
+  streamer: string
+  date: string
+  sessionId: string
+  folder: string
+  name: string
+  size_bytes: number
+  modified_ms: number
+  duration_seconds: number | null
+  reason: string | null
+}
+
+export interface CatalogQueries {
+  generation: Query<object, { generation: number }>
+  streamers: Query<object, { name: string; recording_count: number }>
+  streamer: Query<{ name: string }, { id: number }>
+  sessions: Query<
+    { id: number },
+    { date: string; sessionId: string; duration_seconds: number | null }
+  >
+  session: Query<{ streamer: string; date: string; sessionId: string }, RecordingRow>
+  /** The date of the listed session at a place of the list, newest first. */
+  dateAt: Query<{ id: number; offset: number }, { date: string }>
+  /** Listed sessions of a date and of later ones. */
+  newest: Query<{ id: number; date: string }, RecordingRow>
+}
+
+/** Compiles and prepares them all. */
+export function prepareCatalogQueries(database: Database): CatalogQueries {
+  return { ...prepareLists(database), ...prepareRows(database) }
+}
+
+function prepareLists(database: Database) {
+  return {
+    generation: database.prepare<object>()((kysely) =>
+      kysely.selectFrom('library').select('generation'),
+    ),
+    streamers: database.prepare<object>()((kysely) =>
+      kysely
+        .selectFrom('streamers')
+        .select(['name', 'recording_count'])
+        .where('recording_count', '>', 0),
+    ),
+    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    ),
+    sessions: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select(['date', 'session_id as sessionId', 'duration_seconds'])
+        .where('streamer_id', '=', parameter('id'))
+        .where('listed', '=', 1),
+    ),
+    dateAt: database.prepare<{ id: number; offset: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select('date')
+        .where('streamer_id', '=', parameter('id'))
+        .where('listed', '=', 1)
+        .orderBy('date', 'desc')
+        .limit(sql.lit(1))
+        .offset(parameter('offset')),
+    ),
+  }
+}
+
+function prepareRows(database: Database) {
+  return {
+    session: database.prepare<{ streamer: string; date: string; sessionId: string }>()(
+      (kysely, parameter) =>
+        kysely
+          .selectFrom('streamers')
+          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+          .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+          .select(recordingColumns)
+          .where('streamers.name', '=', parameter('streamer'))
+          .where('recordings.date', '=', parameter('date'))
+          .where('recordings.session_id', '=', parameter('sessionId'))
+          .orderBy('recordings.listed', 'desc')
+          .orderBy('recordings.rank')
+          .orderBy('folders.path')
+          .orderBy('recordings.name')
+          .limit(sql.lit(1)),
+    ),
+    newest: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .select(recordingColumns)
+        .where('streamers.id', '=', parameter('id'))
+        .where('recordings.date', '>=', parameter('date'))
+        .where('recordings.listed', '=', 1),
+    ),
+  }
+}
+
+const recordingColumns = [
+  'streamers.name as streamer',
+  'recordings.date as date',
+  'recordings.session_id as sessionId',
+  'folders.path as folder',
+  'recordings.name as name',
+  'recordings.size_bytes as size_bytes',
+  'recordings.modified_ms as modified_ms',
+  'recordings.duration_seconds as duration_seconds',
+  'recordings.reason as reason',
+] as const

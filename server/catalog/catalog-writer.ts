@@ -1,0 +1,242 @@
+// The write side of the catalog: what the scanner found, what went, and what inspections told. One transaction a call.
+import type { FileStat } from '../storage/storage.ts'
+import type { SessionReference } from '../../shared/paths.ts'
+import type { Database } from './database.ts'
+import type { InspectionResult } from './inspection-result.ts'
+import type { LayoutMatch } from './layout.ts'
+import { joinPath, splitPath } from './library-path.ts'
+import { prepareFolderQueries, preparePendingQueries } from './writer-queries.ts'
+import type { FolderQueries, PendingQueries, PendingRow } from './writer-queries.ts'
+import { createSessionListing } from './session-listing.ts'
+import type { SessionKey, SessionListing } from './session-listing.ts'
+
+/** A recording that is new, or whose size or time has changed. */
+export interface FoundRecording {
+  folder: string
+  name: string
+  stat: FileStat
+  match: LayoutMatch
+  /** Moment from which it counts as finished. */
+  settlesAtMs: number
+}
+
+/** What the catalog knows of one folder. */
+export interface KnownFolder {
+  recordings: KnownRecording[]
+  /** Names of the folders inside that hold recordings, or once did. */
+  folders: string[]
+}
+
+export interface KnownRecording extends FileStat {
+  id: number
+  name: string
+}
+
+/** A recording that waits for its inspection. */
+export interface PendingRecording {
+  id: number
+  path: string
+  stat: FileStat
+  settlesAtMs: number
+  attempts: number
+}
+
+/** Changes of one transaction. */
+export interface FolderChanges {
+  found: readonly FoundRecording[]
+  /** Ids of recordings that are not there any more. */
+  gone: readonly number[]
+}
+
+/** The catalog's write side. There is one writer at a time; several harm nothing but speed. */
+export function createCatalogWriter(database: Database): CatalogWriter {
+  return new CatalogWriter(database)
+}
+
+export class CatalogWriter {
+  readonly #database: Database
+  readonly #folders: FolderQueries
+  readonly #pending: PendingQueries
+  readonly #listing: SessionListing
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#folders = prepareFolderQueries(database)
+    this.#pending = preparePendingQueries(database)
+    this.#listing = createSessionListing(database)
+  }
+
+  /** Sees to it that the catalog was made by this path template; one made by another is emptied. */
+  useLayout(template: string): void {
+    this.#database.transaction(() => {
+      const known = this.#folders.layout.get({})?.layout
+      if (known === template) return
+      if (known !== null) {
+        this.#folders.removeAllRecordings.run({})
+        this.#folders.removeAllFolders.run({})
+        this.#folders.removeAllStreamers.run({})
+      }
+      this.#folders.setLayout.run({ template })
+    })
+  }
+
+  /** What is known of a folder; empty where it is new. */
+  readFolder(path: string): KnownFolder {
+    const folder = this.#folders.folder.get({ path })
+    if (!folder) return { recordings: [], folders: [] }
+    const children = this.#folders.children.all(folder)
+    return {
+      recordings: this.#folders.recordings.all(folder),
+      folders: children.flatMap((child) => splitPath(child.path)?.name ?? []),
+    }
+  }
+
+  apply({ found, gone }: FolderChanges): void {
+    this.#database.transaction(() => {
+      const folderIds = new Map<string, number>()
+      for (const recording of found) this.#put(recording, folderIds)
+      for (const id of gone) this.#remove(id)
+      this.#listing.settle()
+    })
+  }
+
+  /**
+   * Removes at most `limit` recordings at or below a path. Answers whether there may be more, so that a large folder
+   * goes in several transactions.
+   */
+  removeSome(path: string, limit: number): boolean {
+    return this.#database.transaction(() => {
+      const more = this.#removeFolder(path, limit) || this.#removeFile(path)
+      this.#listing.settle()
+      return more
+    })
+  }
+
+  /** Number of recordings known, be they listed or not. */
+  countRecordings(): number {
+    return this.#pending.countRecordings.get({})?.count ?? 0
+  }
+
+  /** Number of recordings that wait for their inspection, due or not. */
+  countPending(): number {
+    return this.#pending.countPending.get({})?.count ?? 0
+  }
+
+  /** Ids of recordings whose inspection is due, newest first. */
+  duePending(nowMs: number, limit: number): number[] {
+    return this.#pending.due.all({ nowMs, limit }).map(({ id }) => id)
+  }
+
+  /** The moment at which the next pending recording comes due; undefined where none waits. */
+  nextDueMs(): number | undefined {
+    return this.#pending.nextDue.get({})?.nextDueMs ?? undefined
+  }
+
+  /** A recording, if its inspection is still due. */
+  readPending(id: number, nowMs: number): PendingRecording | undefined {
+    const row = this.#pending.pending.get({ id, nowMs })
+    return row && pendingRecording(row)
+  }
+
+  /** Id of the recording that waits for its inspection on behalf of a session. */
+  findPending(session: SessionReference): number | undefined {
+    return this.#pending.pendingOfSession.get({ ...session })?.id
+  }
+
+  /** Keeps an inspection's result, unless the recording has changed or gone meanwhile. */
+  record({ id, stat }: PendingRecording, result: InspectionResult): void {
+    this.#database.transaction(() => {
+      const key = this.#folders.sessionKey.get({ id })
+      const changed = this.#pending.record.run({ id, ...stat, ...result })
+      if (!key || changed === 0 || result.status === 'found') return
+      this.#listing.touch(key)
+      this.#listing.settle()
+    })
+  }
+
+  #put(recording: FoundRecording, folderIds: Map<string, number>): void {
+    const folderId = this.#ensureFolder(recording.folder, folderIds)
+    const before = this.#folders.sessionKeyByName.get({ folderId, name: recording.name })
+    if (before) this.#listing.touch(before)
+    const { session, rank } = recording.match
+    const key: SessionKey = {
+      streamerId: this.#listing.ensureStreamer(session.streamer),
+      date: session.date,
+      sessionId: session.sessionId,
+    }
+    this.#folders.put.run({
+      ...key,
+      ...recording.stat,
+      folderId,
+      rank,
+      name: recording.name,
+      settlesAtMs: recording.settlesAtMs,
+    })
+    this.#listing.touch(key)
+  }
+
+  #remove(id: number): void {
+    const key = this.#folders.sessionKey.get({ id })
+    if (!key) return
+    this.#folders.removeRecording.run({ id })
+    this.#listing.touch(key)
+  }
+
+  #ensureFolder(path: string, ids: Map<string, number>): number {
+    const known = ids.get(path) ?? this.#folders.folder.get({ path })?.id
+    const id = known ?? this.#addFolder(path, ids)
+    ids.set(path, id)
+    return id
+  }
+
+  #addFolder(path: string, ids: Map<string, number>): number {
+    const parent = splitPath(path)
+    const parentId = parent ? this.#ensureFolder(parent.folder, ids) : null
+    const added = this.#folders.addFolder.get({ path, parentId })
+    if (!added) throw new Error('an inserted folder has no id')
+    return added.id
+  }
+
+  #removeFolder(path: string, limit: number): boolean {
+    let left = limit
+    while (left > 0) {
+      const leaf = this.#leafBelow(path)
+      if (leaf === undefined) return false
+      const recordings = this.#folders.recordingIds.all({ id: leaf, limit: left })
+      for (const { id } of recordings) this.#remove(id)
+      // counts folders too: thousands of empty ones must not make one long transaction
+      left -= recordings.length + 1
+      if (left >= 0) this.#folders.removeFolder.run({ id: leaf })
+    }
+    return true
+  }
+
+  /** A folder without folders inside, at or below a path; undefined where the path is no known folder. */
+  #leafBelow(path: string): number | undefined {
+    let id = this.#folders.folder.get({ path })?.id
+    for (let child = id; child !== undefined;) {
+      id = child
+      child = this.#folders.firstChild.get({ id })?.id
+    }
+    return id
+  }
+
+  /** Never more than one. */
+  #removeFile(path: string): false {
+    const place = splitPath(path)
+    const folder = place && this.#folders.folder.get({ path: place.folder })
+    const file = folder && this.#folders.recordingByName.get({ ...folder, name: place.name })
+    if (file) this.#remove(file.id)
+    return false
+  }
+}
+
+function pendingRecording(row: PendingRow): PendingRecording {
+  return {
+    id: row.id,
+    path: joinPath(row.folder, row.name),
+    stat: { sizeBytes: row.sizeBytes, modifiedMs: row.modifiedMs },
+    settlesAtMs: row.settlesAtMs,
+    attempts: row.attempts,
+  }
+}

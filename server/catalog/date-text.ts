@@ -1,0 +1,96 @@
+// Dates as recorders write them into names, found by position, without regular expressions.
+
+/** Separators between the parts of a day: `2026-01-31`, `2026_01_31`, `2026.01.31`, `20260131`. */
+const daySeparators = ['-', '_', '.', '']
+/** What stands between day and time. */
+const timeLeaders = ['_', '-', 'T', ' ']
+/** Separators between the parts of a time: `20-15-00`, `20_15_00`, `20:15:00`, `20.15.00`, `201500`. */
+const timeSeparators = ['-', '_', ':', '.', '']
+/** Longest run of digits that is a fraction of a second (microseconds). */
+const MAX_FRACTION_DIGITS = 6
+
+/**
+ * Ends (exclusive) of all dates that begin at `start`, longest first: `2026-01-31_20-15-00` gives the whole, the
+ * date with hours and minutes, and the day alone. Empty where no date begins there.
+ */
+export function dateEnds(text: string, start: number): number[] {
+  const ends = new Set<number>()
+  for (const separator of daySeparators) {
+    const dayEnd = endOfDay(text, start, separator)
+    if (dayEnd === undefined) continue
+    ends.add(dayEnd)
+    for (const end of timeEnds(text, dayEnd)) ends.add(end)
+  }
+  return [...ends].toSorted((a, b) => b - a)
+}
+
+/** The day of a moment in UTC, as `2026-01-31`. */
+export function utcDay(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10)
+}
+
+function endOfDay(text: string, start: number, separator: string): number | undefined {
+  const year = numberAt(text, start, 4)
+  const monthAt = after(text, start + 4, separator)
+  if (year === undefined || monthAt === undefined) return undefined
+  const month = numberAt(text, monthAt, 2)
+  const dayAt = after(text, monthAt + 2, separator)
+  if (month === undefined || dayAt === undefined) return undefined
+  const day = numberAt(text, dayAt, 2)
+  if (day === undefined || month < 1 || month > 12 || day < 1 || day > 31) return undefined
+  return dayAt + 2
+}
+
+function timeEnds(text: string, dayEnd: number): number[] {
+  if (!timeLeaders.includes(text.charAt(dayEnd))) return []
+  return timeSeparators.flatMap((separator) => clockEnds(text, dayEnd + 1, separator))
+}
+
+function clockEnds(text: string, start: number, separator: string): number[] {
+  if (!isBelow(numberAt(text, start, 2), 24)) return []
+  const minuteAt = after(text, start + 2, separator)
+  if (minuteAt === undefined || !isBelow(numberAt(text, minuteAt, 2), 60)) return []
+  const minuteEnd = minuteAt + 2
+  // four digits alone are as likely an id as a time
+  const ends = separator === '' ? [] : withZone(text, minuteEnd)
+  const secondAt = after(text, minuteEnd, separator)
+  if (secondAt === undefined || !isBelow(numberAt(text, secondAt, 2), 61)) return ends
+  const secondEnd = secondAt + 2
+  const fractionEnd = endOfFraction(text, secondEnd)
+  const fraction = fractionEnd === undefined ? [] : withZone(text, fractionEnd)
+  return [...ends, ...withZone(text, secondEnd), ...fraction]
+}
+
+/** `.123`, `-123456`: three to six digits. */
+function endOfFraction(text: string, start: number): number | undefined {
+  if (!['.', '-'].includes(text.charAt(start))) return undefined
+  let end = start + 1
+  while (end - start <= MAX_FRACTION_DIGITS && isDigit(text, end)) end += 1
+  return end - start > 3 && !isDigit(text, end) ? end : undefined
+}
+
+/** The end itself, and the end behind `Z`, `+0100` or `+01:00`. */
+function withZone(text: string, end: number): number[] {
+  if (text.charAt(end) === 'Z') return [end, end + 1]
+  if (text.charAt(end) !== '+' || numberAt(text, end + 1, 2) === undefined) return [end]
+  const minuteAt = after(text, end + 3, ':') ?? end + 3
+  return numberAt(text, minuteAt, 2) === undefined ? [end] : [end, minuteAt + 2]
+}
+
+function after(text: string, position: number, separator: string): number | undefined {
+  return text.startsWith(separator, position) ? position + separator.length : undefined
+}
+
+function numberAt(text: string, start: number, digits: number): number | undefined {
+  for (let at = start; at < start + digits; at += 1) if (!isDigit(text, at)) return undefined
+  return Number(text.slice(start, start + digits))
+}
+
+function isBelow(value: number | undefined, limit: number): boolean {
+  return value !== undefined && value < limit
+}
+
+function isDigit(text: string, position: number): boolean {
+  const code = text.charCodeAt(position)
+  return code >= 48 && code <= 57
+}

@@ -1,0 +1,187 @@
+// The second pass of a scan: inspects pending recordings, those asked for first, then newest first.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SessionReference } from '../../shared/paths.ts'
+import type { CatalogWriter, PendingRecording } from './catalog-writer.ts'
+import { planInspectionResult } from './inspection-result.ts'
+import type { Inspection, InspectionOutcome } from './inspection-result.ts'
+import { createBell } from './bell.ts'
+
+/**
+ * Looks at one recording. Rejects only for reasons outside of the recording (disk, network); it is then tried again
+ * later.
+ */
+export type Inspect = (path: string, signal: AbortSignal) => Promise<Inspection>
+
+export interface InspectorOptions {
+  writer: CatalogWriter
+  inspect: Inspect
+  /** Recordings inspected at once. */
+  concurrency: number
+  now: () => number
+  /** An inspection failed for a reason outside of the recording. */
+  onError: (path: string, error: unknown) => void
+  /** A result could not be written, or the queue not be read. */
+  onCatalogError: (error: unknown) => void
+  /** Called after each inspection. */
+  onInspected: () => void
+}
+
+/** Ids fetched at once, so that those which wait are not skipped again for each. */
+const BATCH_SIZE = 64
+/** Sessions asked for and not inspected yet; the oldest wish is dropped when there are more. */
+const MAX_WANTED = 1000
+/** An inspection that takes longer counts as failed. */
+const INSPECTION_TIMEOUT_MS = 600_000
+/** Longest sleep, in case the clock is set. */
+const MAX_SLEEP_MS = 60_000
+const CATALOG_RETRY_MS = 5000
+
+/** The queue of pending recordings; its state is in the database, so that nothing is lost when the process dies. */
+export class Inspector {
+  readonly #options: InspectorOptions
+  readonly #bell = createBell()
+  readonly #active = new Set<number>()
+  readonly #wanted = new Map<string, SessionReference>()
+  #batch: number[] = []
+  #isOpen = false
+
+  constructor(options: InspectorOptions) {
+    this.#options = options
+  }
+
+  /** Puts a session first in the queue. */
+  prioritise(session: SessionReference): void {
+    const key = JSON.stringify([session.streamer, session.date, session.sessionId])
+    this.#wanted.set(key, session)
+    const oldest = this.#wanted.keys().next()
+    if (this.#wanted.size > MAX_WANTED && !oldest.done) this.#wanted.delete(oldest.value)
+    this.#bell.ring()
+  }
+
+  /** Tells that the first walk is over: before, only what was asked for is inspected, as the newest is not known. */
+  open(): void {
+    this.#isOpen = true
+    this.refresh()
+  }
+
+  /** Tells that the catalog may hold new pending recordings. */
+  refresh(): void {
+    this.#batch = []
+    this.#bell.ring()
+  }
+
+  /** Inspects all that is due, then resolves. Rejects when the signal aborts. */
+  async drain(signal: AbortSignal): Promise<void> {
+    await this.#inParallel(async () => {
+      for (let job = this.#take(); job; job = this.#take()) await this.#inspect(job, signal)
+    })
+  }
+
+  /** Inspects what becomes due, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#inParallel(async () => {
+      while (!signal.aborted) await this.#runOnce(signal)
+    })
+  }
+
+  /** One inspection, or one sleep. A catalog that cannot be written (a full disk) is tried again later. */
+  async #runOnce(signal: AbortSignal): Promise<void> {
+    try {
+      const job = this.#take()
+      if (job) await this.#inspect(job, signal)
+      else await this.#bell.wait(this.#sleepMs(), signal)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#options.onCatalogError(error)
+      await sleep(CATALOG_RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #inParallel(worker: () => Promise<void>): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.concurrency }, worker))
+  }
+
+  #take(): PendingRecording | undefined {
+    const job = this.#takeWanted() ?? (this.#isOpen ? this.#takeNewest() : undefined)
+    if (job) this.#active.add(job.id)
+    return job
+  }
+
+  #takeWanted(): PendingRecording | undefined {
+    for (const [key, session] of this.#wanted) {
+      this.#wanted.delete(key)
+      const id = this.#options.writer.findPending(session)
+      const job = id === undefined ? undefined : this.#readPending(id)
+      if (job) return job
+    }
+    return undefined
+  }
+
+  #takeNewest(): PendingRecording | undefined {
+    for (let isFresh = false; ;) {
+      const id = this.#batch.shift()
+      if (id !== undefined) {
+        // the row may have changed or gone since the batch was fetched
+        const job = this.#readPending(id)
+        if (job) return job
+      } else if (isFresh) {
+        return undefined
+      } else {
+        const { writer, now } = this.#options
+        this.#batch = writer.duePending(now(), BATCH_SIZE)
+        isFresh = true
+      }
+    }
+  }
+
+  #readPending(id: number): PendingRecording | undefined {
+    if (this.#active.has(id)) return undefined
+    return this.#options.writer.readPending(id, this.#options.now())
+  }
+
+  async #inspect(job: PendingRecording, signal: AbortSignal): Promise<void> {
+    const { writer, now, onInspected } = this.#options
+    const startedMs = performance.now()
+    try {
+      const outcome = await this.#outcomeOf(job, signal)
+      const tookMs = performance.now() - startedMs
+      const { settlesAtMs, attempts } = job
+      const context = { nowMs: now(), tookMs, settlesAtMs, attempts }
+      writer.record(job, planInspectionResult(outcome, context))
+    } finally {
+      this.#active.delete(job.id)
+    }
+    onInspected()
+  }
+
+  async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(INSPECTION_TIMEOUT_MS)])
+    try {
+      return await untilAborted(this.#options.inspect(job.path, limit), limit)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#options.onError(job.path, error)
+      return { status: 'failed' }
+    }
+  }
+
+  #sleepMs(): number {
+    const dueMs = this.#options.writer.nextDueMs()
+    // one that is due now is under way: its end wakes this worker, not the clock
+    const waitMs = dueMs === undefined ? MAX_SLEEP_MS : dueMs - this.#options.now()
+    return Math.min(Math.max(waitMs, 100), MAX_SLEEP_MS)
+  }
+}
+
+/** The promise's outcome, or a rejection as soon as the signal aborts, even if the work does not heed it. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,84 @@
+// The steps that bring a catalog of any age to today's tables. A step that was released is never changed.
+import type { Database as SqliteDatabase } from 'better-sqlite3'
+import { AppError } from '../errors.ts'
+
+/**
+ * Statements of each step; the step's number is its place, from 1. Written as SQL that SQLite and PostgreSQL both
+ * take, but for the identity columns.
+ */
+const steps: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE library (
+       id INTEGER PRIMARY KEY CHECK (id = 1),
+       generation INTEGER NOT NULL,
+       layout TEXT)`,
+    `INSERT INTO library (id, generation) VALUES (1, 1)`,
+    `CREATE TABLE streamers (
+       id INTEGER PRIMARY KEY,
+       name TEXT NOT NULL UNIQUE,
+       recording_count INTEGER NOT NULL)`,
+    `CREATE TABLE folders (
+       id INTEGER PRIMARY KEY,
+       parent_id INTEGER REFERENCES folders (id),
+       path TEXT NOT NULL UNIQUE)`,
+    `CREATE INDEX folders_by_parent ON folders (parent_id)`,
+    `CREATE TABLE recordings (
+       id INTEGER PRIMARY KEY,
+       folder_id INTEGER NOT NULL REFERENCES folders (id),
+       name TEXT NOT NULL,
+       streamer_id INTEGER NOT NULL REFERENCES streamers (id),
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       rank INTEGER NOT NULL,
+       size_bytes BIGINT NOT NULL,
+       modified_ms BIGINT NOT NULL,
+       status TEXT NOT NULL CHECK (status IN ('found', 'playable', 'unplayable')),
+       duration_seconds DOUBLE PRECISION,
+       reason TEXT,
+       listed INTEGER NOT NULL,
+       settles_at_ms BIGINT NOT NULL,
+       retry_at_ms BIGINT NOT NULL,
+       rest_until_ms BIGINT NOT NULL,
+       attempts INTEGER NOT NULL,
+       UNIQUE (folder_id, name),
+       CHECK ((status = 'playable') = (duration_seconds IS NOT NULL)),
+       CHECK ((status = 'unplayable') = (reason IS NOT NULL)))`,
+    `CREATE INDEX recordings_by_session ON recordings (streamer_id, date, session_id, listed)`,
+    `CREATE INDEX recordings_pending ON recordings (date, modified_ms)
+       WHERE status = 'found' AND listed = 1`,
+  ],
+]
+
+/** Runs the steps that lack, each in one transaction with its mark, so that a kill between any two harms nothing. */
+export function migrate(sqlite: SqliteDatabase): void {
+  sqlite.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)')
+  const runNext = sqlite.transaction((): boolean => {
+    // read inside of the transaction: another process may have been quicker
+    const done = migratedTo(sqlite)
+    const statements = steps[done]
+    if (done > steps.length) throw madeByNewer()
+    if (!statements) return false
+    for (const statement of statements) sqlite.exec(statement)
+    sqlite.prepare('INSERT INTO migrations (number) VALUES (?)').run(done + 1)
+    return true
+  })
+  while (runNext.immediate());
+}
+
+/** Throws AppError `failed` where a reader would meet other tables than it knows. */
+export function checkMigrated(sqlite: SqliteDatabase): void {
+  const done = migratedTo(sqlite)
+  if (done > steps.length) throw madeByNewer()
+  if (done < steps.length) throw new AppError('failed', 'the catalog is not migrated yet')
+}
+
+function migratedTo(sqlite: SqliteDatabase): number {
+  const row = sqlite
+    .prepare<[], { number: number | null }>('SELECT max(number) AS number FROM migrations')
+    .get()
+  return row?.number ?? 0
+}
+
+function madeByNewer(): AppError {
+  return new AppError('failed', 'the catalog was made by a newer version of this program')
+}

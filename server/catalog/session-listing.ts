@@ -1,0 +1,140 @@
+// Keeps, inside a writer's transaction, what lists rest on: which recording stands for a session, and how many a
+// streamer has. Sessions are marked as touched first and settled together before the transaction ends.
+import { sql } from 'kysely'
+import type { Database } from './database.ts'
+
+/** Names one session inside of the database. */
+export interface SessionKey {
+  streamerId: number
+  date: string
+  sessionId: string
+}
+
+export type SessionListing = ReturnType<typeof createSessionListing>
+
+/** The keeper of one writer. */
+export function createSessionListing(database: Database) {
+  const queries = prepareListingQueries(database)
+  const touched = new Map<string, SessionKey>()
+
+  return {
+    /** Id of a streamer by NFC name, made where there is none. */
+    ensureStreamer(name: string): number {
+      const known = queries.streamer.get({ name }) ?? queries.addStreamer.get({ name })
+      if (!known) throw new Error('an inserted streamer has no id')
+      return known.id
+    },
+
+    /** Notes that recordings of this session were added, removed or inspected. */
+    touch(key: SessionKey): void {
+      touched.set(JSON.stringify([key.streamerId, key.date, key.sessionId]), key)
+    },
+
+    /** Brings all touched sessions and their streamers up to date. Ends every transaction that touched any. */
+    settle(): void {
+      if (touched.size === 0) return
+      const streamerIds = new Set<number>()
+      for (const key of touched.values()) {
+        settleSession(queries, key)
+        streamerIds.add(key.streamerId)
+      }
+      for (const id of streamerIds) {
+        queries.count.run({ id })
+        queries.removeIfEmpty.run({ id })
+      }
+      queries.bumpGeneration.run({})
+      touched.clear()
+    },
+  }
+}
+
+type ListingQueries = ReturnType<typeof prepareListingQueries>
+
+/** The first recording that may play stands for the session; none where all are unplayable. */
+function settleSession(queries: ListingQueries, key: SessionKey): void {
+  const found = queries.candidates.all(key)
+  // nearly every session has one recording; sorting in the database costs ten times the look-up
+  const candidates = found.length > 1 ? queries.sortedCandidates.all(key) : found
+  const chosen = candidates.find(({ status }) => status !== 'unplayable')
+  for (const candidate of candidates) {
+    const listed = candidate === chosen ? 1 : 0
+    if (candidate.listed !== listed) queries.setListed.run({ id: candidate.id, listed })
+  }
+}
+
+function prepareListingQueries(database: Database) {
+  return {
+    ...prepareStreamerQueries(database),
+    candidates: database.prepare<SessionKey>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select(['id', 'status', 'listed'])
+        .where('streamer_id', '=', parameter('streamerId'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId')),
+    ),
+    sortedCandidates: database.prepare<SessionKey>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .select(['recordings.id', 'status', 'listed'])
+        .where('streamer_id', '=', parameter('streamerId'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId'))
+        .orderBy('rank')
+        .orderBy('path')
+        .orderBy('name'),
+    ),
+    setListed: database.prepare<{ id: number; listed: number }>()((kysely, parameter) =>
+      kysely
+        .updateTable('recordings')
+        .set({ listed: parameter('listed') })
+        .where('id', '=', parameter('id')),
+    ),
+    bumpGeneration: database.prepare<object>()((kysely) =>
+      kysely.updateTable('library').set({ generation: sql`generation + 1` }),
+    ),
+  }
+}
+
+function prepareStreamerQueries(database: Database) {
+  return {
+    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    ),
+    addStreamer: database.prepare<{ name: string }>()((kysely, parameter) =>
+      kysely
+        .insertInto('streamers')
+        .values({ name: parameter('name'), recording_count: 0 })
+        .returning('id'),
+    ),
+    count: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .updateTable('streamers')
+        .set((expression) => ({
+          recording_count: expression
+            .selectFrom('recordings')
+            .select((count) => count.fn.countAll<number>().as('count'))
+            .where('streamer_id', '=', parameter('id'))
+            .where('listed', '=', 1),
+        }))
+        .where('id', '=', parameter('id')),
+    ),
+    removeIfEmpty: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .deleteFrom('streamers')
+        .where('id', '=', parameter('id'))
+        .where('recording_count', '=', 0)
+        .where((expression) =>
+          expression.not(
+            expression.exists(
+              expression
+                .selectFrom('recordings')
+                .select('recordings.id')
+                .where('streamer_id', '=', parameter('id')),
+            ),
+          ),
+        ),
+    ),
+  }
+}

@@ -1,0 +1,103 @@
+// Turns storage's change events into rounds of folders to walk: gathered for a moment, and everything now and then.
+import type { Storage } from '../storage/storage.ts'
+import { createBell } from './bell.ts'
+
+/** A round begins when nothing has changed for so long, */
+const QUIET_MS = 300
+/** but at the latest so long after its first change. */
+const MAX_WAIT_MS = 1000
+/** More changed folders than this count as a change anywhere. */
+const MAX_FOLDERS = 1000
+
+export interface LibraryWatchOptions {
+  storage: Storage
+  /** Watching is not possible, or ended by itself. */
+  onEnded: (error: unknown) => void
+}
+
+/** Watches a library while told to, and gathers what changed. */
+export class LibraryWatch {
+  readonly #options: LibraryWatchOptions
+  readonly #bell = createBell()
+  readonly #changed = new Set<string>()
+  #firstChangeMs = 0
+  #lastChangeMs = 0
+  #isOn = false
+  #stop = new AbortController()
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(options: LibraryWatchOptions) {
+    this.#options = options
+  }
+
+  /** Whether changes are told; else the library must be polled. */
+  get isOn(): boolean {
+    return this.#isOn
+  }
+
+  /** Begins to watch, anew where it did already: what was watched may have been exchanged. */
+  async start(): Promise<void> {
+    await this.stop()
+    this.#stop = new AbortController()
+    this.#isOn = true
+    this.#ended = this.#watch(this.#stop.signal)
+  }
+
+  /** Ends watching; resolves when storage has let go. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#ended
+  }
+
+  /**
+   * Resolves with the folders to walk next: those that changed, once they have been quiet for a moment, or all ('')
+   * when nothing has changed for `timeoutMs()`, which is asked again when watching begins or ends.
+   */
+  async next(timeoutMs: () => number, signal: AbortSignal): Promise<string[]> {
+    const startMs = performance.now()
+    while (this.#changed.size === 0) {
+      const leftMs = startMs + timeoutMs() - performance.now()
+      if (leftMs <= 0) return ['']
+      await this.#bell.wait(leftMs, signal)
+    }
+    for (let leftMs = this.#quietInMs(); leftMs > 0; leftMs = this.#quietInMs()) {
+      await this.#bell.wait(leftMs, signal)
+    }
+    const folders = outermost(this.#changed)
+    this.#changed.clear()
+    return folders
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.storage.watch((folder) => this.#note(folder), signal)
+    } catch (error) {
+      this.#options.onEnded(error)
+    }
+    this.#isOn = false
+    this.#bell.ring()
+  }
+
+  #note(folder: string): void {
+    this.#lastChangeMs = performance.now()
+    if (this.#changed.size === 0) this.#firstChangeMs = this.#lastChangeMs
+    this.#changed.add(this.#changed.size < MAX_FOLDERS ? folder : '')
+    this.#bell.ring()
+  }
+
+  #quietInMs(): number {
+    const quietMs = Math.min(this.#lastChangeMs + QUIET_MS, this.#firstChangeMs + MAX_WAIT_MS)
+    return quietMs - performance.now()
+  }
+}
+
+/** Folders of the set that lie in no other of the set. */
+function outermost(folders: ReadonlySet<string>): string[] {
+  if (folders.has('')) return ['']
+  return [...folders].filter((folder) => {
+    for (let end = folder.lastIndexOf('/'); end > 0; end = folder.lastIndexOf('/', end - 1)) {
+      if (folders.has(folder.slice(0, end))) return false
+    }
+    return true
+  })
+}

@@ -1,0 +1,179 @@
+// Containment, hostile names and reading of the folder storage, on real folders.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createFolderStorage } from './folder-storage.ts'
+import type { Storage } from './storage.ts'
+
+let base: string
+let root: string
+let skipped: string[]
+let storage: Storage
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'aftercast-storage-'))
+  root = join(base, 'rec')
+  mkdirSync(root)
+  skipped = []
+  storage = createFolderStorage(root, {
+    onSkipped: (reason, path) => skipped.push(`${path}: ${reason}`),
+  })
+})
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+async function names(folder = ''): Promise<string[]> {
+  return (await storage.list(folder)).map(({ name }) => name).toSorted()
+}
+
+describe('list', () => {
+  test('gives files with their stats, and folders', async () => {
+    mkdirSync(join(root, 'alice'))
+    writeFileSync(join(root, 'a.ts'), '12345')
+    const entries = await storage.list('', { stats: true })
+    const file = entries.find(({ name }) => name === 'a.ts')
+    expect(entries).toHaveLength(2)
+    expect(file).toEqual({ name: 'a.ts', kind: 'file', stat: await storage.stat('a.ts') })
+    expect(file?.stat?.sizeBytes).toBe(5)
+  })
+
+  test('leaves out hidden names', async () => {
+    mkdirSync(join(root, '.hidden'))
+    writeFileSync(join(root, '.hidden', 'x.ts'), '')
+    writeFileSync(join(root, '.x.ts'), '')
+    expect(await names()).toEqual([])
+    await expect(storage.list('.hidden')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(storage.open('.hidden/x.ts')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('follows links inside of the library and leaves out those that leave it, dangle or loop', async () => {
+    const sibling = join(base, 'rec-evil')
+    mkdirSync(sibling)
+    writeFileSync(join(sibling, 's.ts'), 'canary')
+    mkdirSync(join(root, 'real'))
+    writeFileSync(join(root, 'real', 'a.ts'), 'inside')
+    symlinkSync('real', join(root, 'folder-link'))
+    symlinkSync('real/a.ts', join(root, 'file-link.ts'))
+    symlinkSync(sibling, join(root, 'out'))
+    symlinkSync(join(sibling, 's.ts'), join(root, 'out.ts'))
+    symlinkSync('nowhere', join(root, 'dangling.ts'))
+    symlinkSync('loop.ts', join(root, 'loop.ts'))
+    expect(await names()).toEqual(['file-link.ts', 'folder-link', 'real'])
+    expect(await names('folder-link')).toEqual(['a.ts'])
+    expect((await storage.stat('folder-link/a.ts')).sizeBytes).toBe(6)
+    for (const path of ['out.ts', 'out/s.ts', 'dangling.ts', 'loop.ts']) {
+      await expect(storage.open(path)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(storage.stat(path)).rejects.toMatchObject({ code: 'not_found' })
+    }
+    expect(skipped.toSorted()).toEqual([
+      'dangling.ts: the link leads nowhere',
+      'loop.ts: the link leads nowhere',
+      'out.ts: the link leaves the library',
+      'out: the link leaves the library',
+    ])
+  })
+
+  test('leaves out a FIFO and a socket, and never hangs on them', async () => {
+    execFileSync('mkfifo', [join(root, 'fifo.ts')])
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(join(root, 'socket.ts'), resolve))
+    try {
+      expect(await names()).toEqual([])
+      await expect(storage.open('fifo.ts')).rejects.toMatchObject({ code: 'not_found' })
+      await expect(storage.open('socket.ts')).rejects.toMatchObject({ code: 'not_found' })
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+
+  test('leaves out names that are not valid UTF-8, but keeps the replacement character itself', async () => {
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${root}/bad-`), Buffer.from([0xff]), Buffer.from('.ts')]),
+      '',
+    )
+    writeFileSync(join(root, 'good-\uFFFD.ts'), '')
+    expect(await names()).toEqual(['good-\uFFFD.ts'])
+    expect(skipped).toEqual(['bad-\uFFFD.ts: the name is not valid UTF-8'])
+  })
+
+  test('fails where the root was exchanged for an empty folder, as when a disk is unmounted', async () => {
+    writeFileSync(join(root, 'a.ts'), '')
+    expect(await names()).toEqual(['a.ts'])
+    rmSync(root, { recursive: true })
+    await expect(storage.list('')).rejects.toMatchObject({ code: 'not_found' })
+    // the first folder may get the old inode back
+    mkdirSync(join(base, 'other'))
+    mkdirSync(root)
+    rmSync(join(base, 'other'), { recursive: true })
+    const attempt = storage.list('')
+    await expect(attempt).rejects.toMatchObject({ code: 'failed' })
+  })
+})
+
+test.each([
+  '..',
+  '../rec-evil/s.ts',
+  'a/../../x',
+  '/etc/passwd',
+  'a//b',
+  './a',
+  'a\0b',
+  'x'.repeat(5000),
+])('answers not_found for the path %j', async (path) => {
+  mkdirSync(join(base, 'rec-evil'))
+  writeFileSync(join(base, 'rec-evil', 's.ts'), 'canary')
+  await expect(storage.list(path)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(storage.stat(path)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(storage.open(path)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+describe('an open file', () => {
+  test('reads ranges and scattered buffers, short at the end', async () => {
+    writeFileSync(join(root, 'a.ts'), 'abcdefgh')
+    const file = await storage.open('a.ts')
+    const buffer = Buffer.alloc(4)
+    expect(await file.read(buffer, 2)).toBe(4)
+    expect(buffer.toString()).toBe('cdef')
+    expect(await file.read(buffer, 6)).toBe(2)
+    expect(await file.read(buffer, 8)).toBe(0)
+    const [one, two] = [Buffer.alloc(3), Buffer.alloc(3)]
+    expect(await file.readv([one, two], 1)).toBe(6)
+    expect(`${one}|${two}`).toBe('bcd|efg')
+    expect(file.stat.sizeBytes).toBe(8)
+    await file.close()
+  })
+
+  test('finishes reads under way before it closes, closes once, and rejects reads after', async () => {
+    writeFileSync(join(root, 'a.ts'), Buffer.alloc(1 << 20, 7))
+    const file = await storage.open('a.ts')
+    const reads = Array.from({ length: 16 }, () => file.read(Buffer.alloc(1 << 16), 0))
+    await Promise.all([file.close(), file.close()])
+    expect(await Promise.all(reads)).toEqual(Array.from({ length: 16 }, () => 1 << 16))
+    await expect(file.read(Buffer.alloc(1), 0)).rejects.toMatchObject({ code: 'failed' })
+  })
+})
+
+test('tells of changes by folder, first that anything may have changed', async () => {
+  mkdirSync(join(root, 'alice/2026-01-31'), { recursive: true })
+  const changed: string[] = []
+  const stop = new AbortController()
+  const watching = storage.watch((folder) => changed.push(folder), stop.signal)
+  await expect.poll(() => changed).toEqual([''])
+  writeFileSync(join(root, 'alice/2026-01-31/1.ts'), 'x')
+  await expect.poll(() => changed).toContain('alice/2026-01-31')
+  mkdirSync(join(root, 'bob/2026-01-31'), { recursive: true })
+  await expect.poll(() => changed).toContain('bob')
+  rmSync(join(root, 'alice'), { recursive: true })
+  await expect.poll(() => changed).toContain('alice')
+  stop.abort()
+  await watching
+})
+
+test('rejects to watch a folder that is not there', async () => {
+  rmSync(root, { recursive: true })
+  const { signal } = new AbortController()
+  await expect(storage.watch(() => undefined, signal)).rejects.toMatchObject({ code: 'not_found' })
+})

@@ -1,0 +1,183 @@
+// Recordings in a folder of this machine. Containment lives here: nothing outside of the folder is listed or opened.
+import { close, constants, lstat, open, readdir, realpath, stat } from 'node:fs'
+import type { Dirent, Stats } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '../errors.ts'
+import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
+import { isInside, isVisibleName, joinLibraryPath, notFound } from './storage-path.ts'
+import type { FileStat, ListOptions, OpenFile, Storage, StorageEntry } from './storage.ts'
+import { watchFolder } from './watch-folder.ts'
+
+/** Told for every entry that is left out for a reason that the operator may want to know. */
+export type OnSkipped = (reason: string, path: string) => void
+
+export interface FolderStorageOptions {
+  onSkipped?: OnSkipped
+}
+
+/** Stats under way at once in one listing; libuv runs four at a time anyway, more only cost memory. */
+const STATS_AT_ONCE = 64
+
+const realPathOf = promisify(realpath.native)
+const statPath = promisify<string, Stats>(stat)
+const lstatPath = promisify<string, Stats>(lstat)
+const openPath = promisify<string, number, number>(open)
+const closeDescriptor = promisify(close)
+const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
+
+/** A Storage over the folder `root` (absolute or relative to the working directory; it need not be there yet). */
+export function createFolderStorage(root: string, options: FolderStorageOptions = {}): Storage {
+  return new FolderStorage(root, options.onSkipped ?? (() => undefined))
+}
+
+class FolderStorage implements Storage {
+  readonly #root: string
+  readonly #onSkipped: OnSkipped
+  /** Device and inode of the root when it last held something. */
+  #identity: string | undefined
+
+  constructor(root: string, onSkipped: OnSkipped) {
+    this.#root = root
+    this.#onSkipped = onSkipped
+  }
+
+  async list(folder: string, options: ListOptions = {}): Promise<StorageEntry[]> {
+    const { realRoot, real } = await this.#resolve(folder)
+    const found = await orAppError(readFolder(real, { withFileTypes: true }))
+    if (folder === '') await this.#checkIdentity(real, found.length)
+    const here: Listing = { folder, real, realRoot, stats: options.stats === true }
+    const entries: StorageEntry[] = []
+    await forEachOf(found, STATS_AT_ONCE, async (dirent) => {
+      const entry = await this.#entry(here, dirent)
+      if (entry) entries.push(entry)
+    })
+    return entries
+  }
+
+  async stat(path: string): Promise<FileStat> {
+    const { real } = await this.#resolve(path)
+    const stats = await orAppError(statPath(real))
+    if (!stats.isFile()) throw notFound()
+    return fileStat(stats)
+  }
+
+  async open(path: string): Promise<OpenFile> {
+    const { real } = await this.#resolve(path)
+    // O_NONBLOCK: a FIFO that took the file's place must not hang us; O_NOFOLLOW: nor a link lead us out
+    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+    const descriptor = await orAppError(openPath(real, flags))
+    try {
+      const stats = await orAppError(statDescriptor(descriptor))
+      // a folder on the way may have become a link between looking and opening
+      if (!stats.isFile() || (await orAppError(realPathOf(real))) !== real) throw notFound()
+      return createOpenFile(descriptor, fileStat(stats))
+    } catch (error) {
+      await closeDescriptor(descriptor)
+      throw error
+    }
+  }
+
+  async watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void> {
+    const { real } = await this.#resolve('')
+    await watchFolder(real, onChange, signal)
+  }
+
+  async #resolve(path: string): Promise<{ realRoot: string; real: string }> {
+    const joined = joinLibraryPath(this.#root, path)
+    const realRoot = await orAppError(realPathOf(this.#root))
+    const real = path === '' ? realRoot : await orAppError(realPathOf(joined))
+    if (!isInside(realRoot, real)) throw notFound()
+    return { realRoot, real }
+  }
+
+  /** An unmounted disk leaves an empty folder of another identity: that is a failure, not an empty library. */
+  async #checkIdentity(real: string, entryCount: number): Promise<void> {
+    const stats = await orAppError(statPath(real))
+    const identity = `${stats.dev}:${stats.ino}`
+    if (entryCount > 0) this.#identity = identity
+    else if (this.#identity !== undefined && this.#identity !== identity) {
+      throw new AppError('failed', 'the library is empty where another folder was before')
+    }
+  }
+
+  async #entry(here: Listing, dirent: Dirent): Promise<StorageEntry | undefined> {
+    const { name } = dirent
+    if (!isVisibleName(name)) return undefined
+    const absolute = join(here.real, name)
+    if (name.includes('\uFFFD') && !(await exists(absolute))) {
+      return this.#skip(here, name, 'the name is not valid UTF-8')
+    }
+    if (dirent.isSymbolicLink()) return this.#linkEntry(here, name)
+    if (dirent.isDirectory()) return { name, kind: 'folder' }
+    if (!dirent.isFile()) return this.#skip(here, name, 'it is neither a file nor a folder')
+    if (!here.stats) return { name, kind: 'file' }
+    return statEntry(name, lstatPath(absolute))
+  }
+
+  async #linkEntry(here: Listing, name: string): Promise<StorageEntry | undefined> {
+    const target = await realPathOf(join(here.real, name)).catch(() => undefined)
+    if (target === undefined) return this.#skip(here, name, 'the link leads nowhere')
+    if (!isInside(here.realRoot, target))
+      return this.#skip(here, name, 'the link leaves the library')
+    const stats = await statPath(target).catch(() => undefined)
+    if (stats?.isDirectory()) return { name, kind: 'folder' }
+    if (!stats?.isFile()) return this.#skip(here, name, 'the link leads to neither file nor folder')
+    return here.stats ? { name, kind: 'file', stat: fileStat(stats) } : { name, kind: 'file' }
+  }
+
+  #skip(here: Listing, name: string, reason: string): undefined {
+    this.#onSkipped(reason, here.folder === '' ? name : `${here.folder}/${name}`)
+  }
+}
+
+interface Listing {
+  folder: string
+  real: string
+  realRoot: string
+  stats: boolean
+}
+
+/** A file that vanished or was exchanged since the folder was read is left out, as if read a moment later. */
+async function statEntry(
+  name: string,
+  lookedAt: Promise<Stats>,
+): Promise<StorageEntry | undefined> {
+  const stats = await orAppError(lookedAt).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
+    throw error
+  })
+  return stats?.isFile() ? { name, kind: 'file', stat: fileStat(stats) } : undefined
+}
+
+function exists(path: string): Promise<boolean> {
+  return lstatPath(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'])
+
+/** Rejections of node:fs as AppErrors: what is not there is `not_found`, what cannot be read is `failed`. */
+async function orAppError<T>(operation: Promise<T>): Promise<T> {
+  try {
+    return await operation
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    if (absentCodes.has(code)) throw notFound(error)
+    throw new AppError('failed', `the library cannot be read (${code})`, { cause: error })
+  }
+}
+
+async function forEachOf<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items.values()
+  const lane = async (): Promise<void> => {
+    for (const item of iterator) await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane))
+}

@@ -1,0 +1,90 @@
+// One file open for reading: a raw descriptor with the callback API, measured a tenth quicker than a FileHandle.
+import { close, fstat, read, readv } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { promisify } from 'node:util'
+import { AppError } from '../errors.ts'
+import type { FileStat, OpenFile } from './storage.ts'
+
+const closeDescriptor = promisify(close)
+const fstatDescriptor = promisify(fstat)
+
+/** Stat of a descriptor, as node gives it. */
+export function statDescriptor(descriptor: number): Promise<Stats> {
+  return fstatDescriptor(descriptor)
+}
+
+/** Size and whole milliseconds, as the rest of the program knows them. */
+export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
+  return { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
+}
+
+/**
+ * An OpenFile over a descriptor, which it owns from now on. `close` waits for reads under way, so that a descriptor
+ * number is never read after the system has given it to another file. Reads after `close` reject with `failed`.
+ */
+export function createOpenFile(descriptor: number, stat: FileStat): OpenFile {
+  return new DescriptorFile(descriptor, stat)
+}
+
+class DescriptorFile implements OpenFile {
+  readonly stat: FileStat
+  readonly #descriptor: number
+  #readsUnderWay = 0
+  #closed: Promise<void> | undefined
+  #onIdle: (() => void) | undefined
+
+  constructor(descriptor: number, stat: FileStat) {
+    this.#descriptor = descriptor
+    this.stat = stat
+  }
+
+  read(buffer: Uint8Array, position: number): Promise<number> {
+    return this.#run((done) => {
+      read(this.#descriptor, buffer, 0, buffer.length, position, done)
+    })
+  }
+
+  readv(buffers: readonly Uint8Array[], position: number): Promise<number> {
+    return this.#run((done) => {
+      readv(this.#descriptor, [...buffers], position, done)
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeWhenIdle()
+    return this.#closed
+  }
+
+  #run(start: (done: (error: Error | null, bytesRead: number) => void) => void): Promise<number> {
+    if (this.#closed) return Promise.reject(new AppError('failed', 'the file was closed already'))
+    this.#readsUnderWay += 1
+    return new Promise((resolve, reject) => {
+      const done = (error: Error | null, bytesRead: number): void => {
+        this.#leave()
+        if (error) reject(new AppError('failed', 'the recording cannot be read', { cause: error }))
+        else resolve(bytesRead)
+      }
+      try {
+        start(done)
+      } catch (error) {
+        // node checks arguments before it starts; the callback is not called then
+        this.#leave()
+        reject(error)
+      }
+    })
+  }
+
+  #leave(): void {
+    this.#readsUnderWay -= 1
+    if (this.#readsUnderWay === 0) this.#onIdle?.()
+  }
+
+  async #closeWhenIdle(): Promise<void> {
+    if (this.#readsUnderWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+    }
+    await closeDescriptor(this.#descriptor)
+  }
+}
