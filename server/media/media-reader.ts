@@ -63,7 +63,10 @@ export interface MediaReader {
   index(file: OpenFile, signal: AbortSignal): Promise<MediaIndex>
   /** Content of the segment that holds the cuts. Throws AppError `failed` where the file no longer matches. */
   readSegment(file: OpenFile, index: MediaIndex, range: CutRange): Promise<SegmentContent>
-  /** Tracks for the fMP4 init segment in force at a cut; undefined where segments are MPEG-TS. Needs no read. */
+  /**
+   * Tracks for the fMP4 init segment in force at a cut; undefined where segments are MPEG-TS. Needs no read. It is the
+   * same for all cuts up to the next CUT_BREAK.
+   */
   initTracks(index: MediaIndex, cut: number): InitTrack[] | undefined
   /** The key frame at a cut; undefined where the recording has no pictures. */
   readKeyFrame(file: OpenFile, index: MediaIndex, cut: number): Promise<KeyFrame | undefined>

@@ -1,0 +1,127 @@
+// Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2): what browsers play inside fMP4.
+import { AppError } from '../../errors.ts'
+import type { AudioTrack } from '../media-index.ts'
+import { parseAudioConfig } from './audio-specific-config.ts'
+import { type Box, parseBoxes } from './box.ts'
+import type { Description, RawEntry } from './descriptions.ts'
+import { type EntryParts, entryContent, joinEntry, splitEntry, wholeBox } from './entry-parts.ts'
+import { parseEsds } from './esds.ts'
+
+/** An audio sample entry that browsers play in fMP4. */
+export interface AudioDescription extends Omit<AudioTrack, 'kind'> {
+  /** Clean sample entry box for an init segment. */
+  sampleEntry: Uint8Array
+}
+
+const FIELD_BYTES = 28
+const VERSION_AT = 8
+const CHANNELS_AT = 16
+/** What QuickTime puts behind the fields (QuickTime File Format, sound sample descriptions 1 and 2). */
+const QUICKTIME_BYTES = [0, 16, 36] as const
+
+/**
+ * Parses an audio sample entry. MP3, AC-3, PCM and what else browsers refuse in fMP4 is `unplayable`, and so is a
+ * damaged entry: a recording without sound is better than none.
+ */
+export function parseAudioEntry(entry: RawEntry): Description<AudioDescription> {
+  try {
+    const found = parseByType(entry)
+    if (found !== undefined) return { status: 'playable', ...found }
+  } catch (error) {
+    if (!(error instanceof AppError) && !(error instanceof RangeError)) throw error
+  }
+  const reason = `the sound is of a kind ('${entry.box.type}') that browsers do not play`
+  return { status: 'unplayable', reason, isStillImage: false }
+}
+
+function parseByType(entry: RawEntry): AudioDescription | undefined {
+  switch (entry.box.type) {
+    case 'mp4a':
+      return parseMp4a(entry)
+    case 'Opus':
+      return parseOpus(entry)
+    case 'fLaC':
+      return parseFlac(entry)
+    default:
+      return undefined
+  }
+}
+
+function parseMp4a(entry: RawEntry): AudioDescription | undefined {
+  const { fields, boxes } = splitSoundEntry(entry)
+  const esdsBox = findEsds(entry, boxes)
+  if (esdsBox === undefined) return undefined
+  const esds = parseEsds(entryContent(entry, esdsBox))
+  const config = esds && parseAudioConfig(esds)
+  if (config === undefined) return undefined
+  const channels = config.channels ?? fields.getUint16(CHANNELS_AT)
+  const isClean = fields.getUint16(VERSION_AT) === 0 && boxes.includes(esdsBox)
+  const sampleEntry = isClean
+    ? joinEntry(
+        'mp4a',
+        fields,
+        boxes.map((box) => wholeBox(entry, box)),
+      )
+    : joinEntry('mp4a', plainFields(channels, config.coreRate), [wholeBox(entry, esdsBox)])
+  const { codec, sampleRate } = config
+  return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
+}
+
+/** Encapsulation of Opus in ISOBMFF 4.3.2. */
+function parseOpus(entry: RawEntry): AudioDescription | undefined {
+  const { fields, boxes } = splitSoundEntry(entry)
+  const dOps = boxes.find((box) => box.type === 'dOps')
+  if (dOps === undefined) return undefined
+  const channels = entryContent(entry, dOps).getUint8(1)
+  const sampleEntry = joinEntry(
+    'Opus',
+    fields,
+    boxes.map((box) => wholeBox(entry, box)),
+  )
+  return { codec: 'opus', codecName: 'Opus', channels, sampleRate: 48_000, sampleEntry }
+}
+
+/** Encapsulation of FLAC in ISOBMFF 3.3.2: a full box whose first metadata block is STREAMINFO. */
+function parseFlac(entry: RawEntry): AudioDescription | undefined {
+  const { fields, boxes } = splitSoundEntry(entry)
+  const dfLa = boxes.find((box) => box.type === 'dfLa')
+  if (dfLa === undefined) return undefined
+  const rateAndChannels = entryContent(entry, dfLa).getUint32(18)
+  const sampleRate = rateAndChannels >>> 12
+  const channels = ((rateAndChannels >>> 9) & 7) + 1
+  const sampleEntry = joinEntry(
+    'fLaC',
+    fields,
+    boxes.map((box) => wholeBox(entry, box)),
+  )
+  return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
+}
+
+function splitSoundEntry(entry: RawEntry): EntryParts {
+  const version = splitVersion(entry)
+  const extraBytes = QUICKTIME_BYTES[version] ?? 0
+  const { fields, boxes } = splitEntry(entry, FIELD_BYTES + extraBytes)
+  return { fields: new DataView(fields.buffer, fields.byteOffset, FIELD_BYTES), boxes }
+}
+
+/** Version of QuickTime's fields; ISO's own version 1 comes in a version 1 stsd and has no more fields than 0. */
+function splitVersion({ box, bytes, stsdVersion }: RawEntry): number {
+  if (stsdVersion === 1) return 0
+  return bytes.getUint16(box.contentStart - box.start + VERSION_AT)
+}
+
+/** esds lies in the entry, or in QuickTime's `wave` box. */
+function findEsds(entry: RawEntry, boxes: readonly Box[]): Box | undefined {
+  const direct = boxes.find((box) => box.type === 'esds')
+  const wave = boxes.find((box) => box.type === 'wave')
+  if (direct !== undefined || wave === undefined) return direct
+  return parseBoxes(entryContent(entry, wave), wave.contentStart).find((box) => box.type === 'esds')
+}
+
+function plainFields(channels: number, sampleRate: number): DataView {
+  const fields = new DataView(new ArrayBuffer(FIELD_BYTES))
+  fields.setUint16(CHANNELS_AT, channels)
+  fields.setUint16(18, 16)
+  fields.setUint16(24, sampleRate < 0x1_00_00 ? sampleRate : 0)
+  return fields
+}

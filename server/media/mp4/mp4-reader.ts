@@ -1,0 +1,84 @@
+// The reader of MP4 and MOV files (ISO/IEC 14496-12, QuickTime File Format) whose samples are listed in a moov box.
+import { AppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { CUT_KEY, type CutRange, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import type { InitTrack, MediaReader, SegmentContent } from '../media-reader.ts'
+import { readExactly } from './file-window.ts'
+import { indexMovie } from './index-movie.ts'
+import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
+import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
+import { readSamplePlaces } from './sample-places.ts'
+import { readSampleRun } from './sample-run.ts'
+
+/** A reader without state: what it knows of a recording is in the index. */
+export function createMp4Reader(): MediaReader {
+  return { index: indexMovie, readSegment, initTracks, readKeyFrame }
+}
+
+async function readSegment(
+  file: OpenFile,
+  index: MediaIndex,
+  range: CutRange,
+): Promise<SegmentContent> {
+  const cutCount = index.cuts.startTicks.length
+  if (!(range.from >= 0 && range.from < range.to && range.to <= cutCount)) {
+    throw new AppError('failed', 'there is no such segment')
+  }
+  const { tracks } = openSource(file, index)
+  const runs = await Promise.all(tracks.map((track) => readSampleRun(file, track, range)))
+  return { kind: 'samples', runs: runs.filter((run) => run !== undefined) }
+}
+
+function initTracks(index: MediaIndex, cut: number): InitTrack[] {
+  return mp4Source(index).tracks.map((track) => {
+    const { kind, timescale, matrix, width, height } = track
+    const { sampleEntry } = descriptionAt(track, cut)
+    return { kind, timescale, sampleEntry, ...(matrix && { matrix }), width, height }
+  })
+}
+
+async function readKeyFrame(
+  file: OpenFile,
+  index: MediaIndex,
+  cut: number,
+): Promise<KeyFrame | undefined> {
+  const { tracks } = openSource(file, index)
+  const position = tracks.findIndex((track) => track.kind === 'video')
+  const track = tracks[position]
+  const described = index.tracks[position]
+  const isKey = ((index.cuts.flags[cut] ?? 0) & CUT_KEY) !== 0
+  if (track === undefined || described?.kind !== 'video' || !isKey) return undefined
+  const { decoder } = descriptionAt(track, cut)
+  if (decoder === undefined) return undefined
+  const data = await readSample(file, track, track.cursors.samples[cut] ?? 0)
+  return { ...decoder, data, rotationDegrees: described.rotationDegrees }
+}
+
+async function readSample(file: OpenFile, track: Mp4Track, sample: number): Promise<Uint8Array> {
+  const range = { from: sample, to: sample + 1 }
+  const { sizes, offsets } = await readSamplePlaces(file, track.samples, range)
+  const [size = 0] = sizes
+  const [offset = 0] = offsets
+  if (size > MAX_KEY_FRAME_BYTES || !(offset + size <= file.stat.sizeBytes)) {
+    throw new AppError('failed', 'the key frame cannot be read')
+  }
+  return readExactly(file, offset, size)
+}
+
+function descriptionAt(track: Mp4Track, cut: number): Mp4Description {
+  const description = track.descriptions[track.descriptionOfCut?.[cut] ?? 0]
+  if (description === undefined) throw new AppError('failed', 'the index is damaged')
+  return description
+}
+
+/** Offsets of an index hold for the file it was made from; the size tells the grossest mistakes. */
+function openSource(file: OpenFile, index: MediaIndex): Mp4Source {
+  const source = mp4Source(index)
+  if (source.sizeBytes === file.stat.sizeBytes) return source
+  throw new AppError('failed', 'the recording no longer matches its index')
+}
+
+function mp4Source({ source }: MediaIndex): Mp4Source {
+  if (source.container === 'mp4') return source
+  throw new AppError('failed', 'the index is not of an MP4')
+}

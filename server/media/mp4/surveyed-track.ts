@@ -1,0 +1,94 @@
+// A chosen track with its samples surveyed: what cuts and timeline are made from.
+import type { OpenFile } from '../../storage/storage.ts'
+import { type PictureTimes } from './audio-cuts.ts'
+import { isIdentity } from './matrix.ts'
+import type { MovieTrack } from './movie.ts'
+import type { Mp4Description, Mp4Track } from './mp4-source.ts'
+import { type SampleSurvey, type SurveyPlan, surveySamples } from './sample-map.ts'
+import { type TrackClock, type TrackShift, createClock } from './timeline.ts'
+import type { ChosenTrack } from './track-choice.ts'
+import type { VideoCuts } from './video-cuts.ts'
+
+/** A track that has at least one whole sample in the file. */
+export interface SurveyedTrack<Playable> {
+  track: MovieTrack
+  survey: SampleSurvey
+  clock: TrackClock
+  /** Codec configurations; those of the survey's changes count in it. */
+  descriptions: [Playable, ...Playable[]]
+}
+
+interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount'> {
+  movieTimescale: number
+}
+
+/** Surveys a track; undefined where none of its samples is in the file, or nothing plays them. */
+export async function surveyTrack<Playable>(
+  file: OpenFile,
+  { track, descriptions }: ChosenTrack<Playable>,
+  plan: TrackPlan,
+): Promise<SurveyedTrack<Playable> | undefined> {
+  const survey = await surveySamples(file, track.tables, {
+    ...plan,
+    descriptionCount: descriptions.length,
+  })
+  if (survey.map.sampleCount === 0) return undefined
+  const used = [...new Set(survey.changes.map((change) => change.description))]
+  const playable = used
+    .map((description) => descriptions[description])
+    .filter((description) => description?.status === 'playable')
+  const [first, ...others] = playable
+  if (first === undefined || playable.length < used.length) return undefined
+  const changes = survey.changes.map(({ sample, description }) => {
+    return { sample, description: used.indexOf(description) }
+  })
+  const clock = createClock({
+    fileTimescale: track.timescale,
+    movieTimescale: plan.movieTimescale,
+    edits: track.edits,
+    totalTicks: survey.totalTicks,
+    largestDuration: survey.largestDuration,
+  })
+  return { track, survey: { ...survey, changes }, clock, descriptions: [first, ...others] }
+}
+
+/** What every served track is made of, but for its cursors. */
+export function baseTrack(
+  { track, survey, clock, descriptions }: SurveyedTrack<Mp4Description>,
+  shift: TrackShift,
+): Omit<Mp4Track, 'cursors'> {
+  const { kind, matrix, width, height } = track
+  const isShown = kind === 'video'
+  return {
+    kind,
+    timescale: clock.timescale,
+    tickScale: clock.tickScale,
+    decodeShiftTicks: shift.decodeShiftTicks,
+    compositionShiftTicks: shift.compositionShiftTicks,
+    samples: survey.map,
+    descriptions: descriptions.map(({ sampleEntry, decoder }) => ({
+      sampleEntry,
+      ...(decoder && { decoder }),
+    })),
+    ...(isShown && !isIdentity(matrix) && { matrix }),
+    width: isShown ? width : 0,
+    height: isShown ? height : 0,
+  }
+}
+
+/** The pictures' cuts on the clock of the sound: file ticks of the audio track, its edit list taken off. */
+export function pictureTimes(
+  audio: TrackClock,
+  video: { cuts: VideoCuts; clock: TrackClock } | undefined,
+): PictureTimes {
+  if (video === undefined) return { cutTicks: [], endTicks: undefined }
+  const { cuts, clock } = video
+  const toAudio = (ticks: number) => {
+    const seconds = (ticks * clock.tickScale + clock.editTicks) / clock.timescale
+    return (seconds * audio.timescale - audio.editTicks) / audio.tickScale
+  }
+  return {
+    cutTicks: cuts.presentationTicks.slice(1).map(toAudio),
+    endTicks: toAudio(cuts.extent.latestEndTicks),
+  }
+}

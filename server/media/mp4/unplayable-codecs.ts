@@ -1,0 +1,42 @@
+// Names, in the field's words, of video codecs that MP4 and QuickTime files carry and no browser plays.
+
+const NAMES = new Map<string, string>([
+  ['mp4v', 'MPEG-4 Visual'],
+  ['s263', 'H.263'],
+  ['h263', 'H.263'],
+  ['jpeg', 'Motion JPEG'],
+  ['mjpa', 'Motion JPEG'],
+  ['mjpb', 'Motion JPEG'],
+  ['png ', 'PNG'],
+  ['SVQ1', 'Sorenson Video'],
+  ['SVQ3', 'Sorenson Video 3'],
+  ['rle ', 'QuickTime Animation'],
+  ['cvid', 'Cinepak'],
+  ['raw ', 'uncompressed'],
+  ['2vuy', 'uncompressed'],
+  ['v210', 'uncompressed'],
+  ['AVdn', 'DNxHD'],
+  ['AVdh', 'DNxHR'],
+  ['CFHD', 'CineForm'],
+  ['vp08', 'VP8 in MP4'],
+  ['vvc1', 'VVC'],
+  ['vvi1', 'VVC'],
+  ['dvh1', 'Dolby Vision without a base layer'],
+  ['dvhe', 'Dolby Vision without a base layer'],
+  ['m2v1', 'MPEG-2'],
+])
+
+const FAMILIES: readonly (readonly [prefix: string, name: string])[] = [
+  ['ap', 'Apple ProRes'],
+  ['dv', 'DV'],
+  ['hdv', 'MPEG-2 (HDV)'],
+  ['xdv', 'MPEG-2 (XDCAM)'],
+  ['xd5', 'MPEG-2 (XDCAM)'],
+  ['mx', 'MPEG-2 (IMX)'],
+]
+
+/** Name of the codec behind a sample entry's four characters; unknown ones are named by the characters. */
+export function videoCodecName(type: string): string {
+  const family = FAMILIES.find(([prefix]) => type.startsWith(prefix))
+  return NAMES.get(type) ?? family?.[1] ?? `of the kind '${type}'`
+}
