@@ -1,0 +1,83 @@
+// Reads a media file packet by packet with FFmpeg (node-av): the reference that our own readers are compared with.
+import { createHash } from 'node:crypto'
+import { AV_NOPTS_VALUE, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import { Dictionary, FFmpegError, FormatContext, Packet, type Stream } from 'node-av/lib'
+
+/** One packet as FFmpeg's demuxer gives it. Times are seconds of the file's own clock. */
+export interface ReferencePacket {
+  streamIndex: number
+  kind: 'video' | 'audio' | 'other'
+  /** Presentation time; NaN where the container gives none. */
+  ptsSeconds: number
+  /** Decode time; NaN where the container gives none. */
+  dtsSeconds: number
+  durationSeconds: number
+  isKey: boolean
+  sizeBytes: number
+  /** Hash of the payload, in hex. */
+  sha1: string
+}
+
+/** Options of FFmpeg's demuxer, e.g. `{ ignore_editlist: 1 }` (mov). */
+export type DemuxerOptions = Record<string, string | number>
+
+/**
+ * Every packet of every stream, in the order of the file's interleaving. Packets of MP4 come with simple edit lists
+ * applied as one shift per track and none left out (`advanced_editlist` off), unless `options` say otherwise.
+ */
+export async function readReferencePackets(
+  path: string,
+  options: DemuxerOptions = {},
+): Promise<ReferencePacket[]> {
+  const demuxer = new FormatContext()
+  using dictionary = Dictionary.fromObject({ ...defaultsFor(path), ...options })
+  FFmpegError.throwIfError(await demuxer.openInput(path, null, dictionary), 'openInput')
+  try {
+    FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
+    return await readPackets(demuxer)
+  } finally {
+    await demuxer.closeInput()
+  }
+}
+
+/** The packets of one stream. */
+export function packetsOf(packets: ReferencePacket[], streamIndex: number): ReferencePacket[] {
+  return packets.filter((packet) => packet.streamIndex === streamIndex)
+}
+
+function defaultsFor(path: string): DemuxerOptions {
+  return /\.(mp4|m4v|mov)$/i.test(path) ? { advanced_editlist: 0 } : {}
+}
+
+async function readPackets(demuxer: FormatContext): Promise<ReferencePacket[]> {
+  const packets: ReferencePacket[] = []
+  using packet = new Packet()
+  packet.alloc()
+  while ((await demuxer.readFrame(packet)) >= 0) {
+    const stream = demuxer.streams[packet.streamIndex]
+    if (stream !== undefined) packets.push(toReferencePacket(packet, stream))
+    packet.unref()
+  }
+  return packets
+}
+
+function toReferencePacket(packet: Packet, stream: Stream): ReferencePacket {
+  const { num, den } = stream.timeBase
+  const seconds = (ticks: bigint) => (ticks === AV_NOPTS_VALUE ? NaN : (Number(ticks) * num) / den)
+  const data = packet.data ?? new Uint8Array()
+  return {
+    streamIndex: packet.streamIndex,
+    kind: kindOf(stream),
+    ptsSeconds: seconds(packet.pts),
+    dtsSeconds: seconds(packet.dts),
+    durationSeconds: seconds(packet.duration),
+    isKey: packet.isKeyframe,
+    sizeBytes: data.length,
+    sha1: createHash('sha1').update(data).digest('hex'),
+  }
+}
+
+function kindOf(stream: Stream): ReferencePacket['kind'] {
+  if (stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO) return 'video'
+  return stream.codecpar.codecType === AVMEDIA_TYPE_AUDIO ? 'audio' : 'other'
+}
