@@ -112,7 +112,7 @@ function parseHevcSps(sps: Uint8Array): ParsedSps {
   reader.bits(4)
   const subLayers = reader.bits(3)
   reader.bits(1)
-  const codec = readHevcCodec(reader, sps.subarray(9, 15))
+  const codec = readHevcCodec(reader, sps.subarray(8, 14))
   skipSubLayers(reader, subLayers)
   reader.unsigned()
   const chroma = reader.unsigned()
