@@ -1,5 +1,41 @@
 // Where the key frames and program tables of an MPEG-TS file lie.
 
+/** What segments need of an MPEG-TS file: about 13 bytes a cut, and the tables once. Positions are in bytes of the file. */
 export interface TsSource {
   container: 'ts'
+  /** 188, or 192 where every packet has a 4-byte time code in front (m2ts). */
+  packetBytes: 188 | 192
+  /** First packet of each cut; a cut ends where the next begins, the last at `endOffset`. */
+  offsets: Float64Array
+  endOffset: number
+  /**
+   * Per cut: up to this many bytes behind its offset, packets of the sound that continue a PES packet begun before the
+   * cut. They belong to the cut before. 0 nearly always: most muxers write PES packets in one piece.
+   */
+  carryBytes: Uint32Array
+  /** Per cut: continuity counters of the last PAT (high four bits) and PMT (low four bits) before it. */
+  tableCounters: Uint8Array
+  /** Ranges that belong to nobody, as pairs of first byte and end, in order: lost sync, sound behind a break without its key frame. */
+  holes: Float64Array
+  /** Stretches of cuts with the same tables and parameter sets, in order; the first begins at cut 0. */
+  sections: TsSection[]
+}
+
+/** From one break to the next. */
+export interface TsSection {
+  firstCut: number
+  /**
+   * `verbatim`: the tables are the recording's own, and those inside of segments stay. `own`: the tables list only what
+   * is served, and those of the recording are left out of segments.
+   */
+  tables: 'verbatim' | 'own'
+  /** Whole PAT and PMT sections (ISO/IEC 13818-1 2.4.4), to be put in front of a segment. */
+  pat: Uint8Array
+  pmt: Uint8Array
+  pmtPid: number
+  videoPid?: number
+  audioPid?: number
+  videoCodec?: 'h264' | 'hevc'
+  /** Parameter sets as Annex B, for key frames that come without. */
+  parameterSets?: Uint8Array
 }

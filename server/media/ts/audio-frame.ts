@@ -1,0 +1,102 @@
+// Frames of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3): their headers, and how many a PES packet holds.
+
+export interface AudioFrame {
+  /** Codec string (RFC 6381). */
+  codec: string
+  sampleRate: number
+  channels: number
+  /** Samples per channel in the frame. */
+  samples: number
+  /** Bytes of the frame with its header. */
+  bytes: number
+}
+
+/** `mpeg` is any MPEG audio; whether it is MP3 its frames tell. */
+export type AudioFraming = 'aac' | 'mpeg'
+
+const AAC_RATES = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000,
+  7350,
+]
+const ADTS_HEADER_BYTES = 7
+const MPEG_HEADER_BYTES = 4
+/** Kilobits per second of layer III by bitrate_index: MPEG-1, and MPEG-2 and 2.5. */
+const MP3_KILOBITS = [
+  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+] as const
+const MP3_RATES = [44_100, 48_000, 32_000]
+
+/** The first frame header in `bytes`; `other` where it is MPEG audio that is not MP3; undefined where there is none. */
+export function findAudioFrame(
+  framing: AudioFraming,
+  bytes: Uint8Array,
+): AudioFrame | 'other' | undefined {
+  for (let at = 0; at < bytes.length; at++) {
+    const frame = parseFrame(framing, bytes, at)
+    if (frame !== undefined) return frame
+  }
+  return undefined
+}
+
+/** Seconds of sound in the frames that begin in `bytes`. */
+export function framesSeconds(framing: AudioFraming, bytes: Uint8Array): number {
+  let seconds = 0
+  for (let at = 0; at < bytes.length;) {
+    const frame = parseFrame(framing, bytes, at)
+    if (frame === undefined || frame === 'other') {
+      at++
+      continue
+    }
+    seconds += frame.samples / frame.sampleRate
+    at += frame.bytes
+  }
+  return seconds
+}
+
+function parseFrame(
+  framing: AudioFraming,
+  bytes: Uint8Array,
+  at: number,
+): AudioFrame | 'other' | undefined {
+  return framing === 'aac' ? parseAdts(bytes, at) : parseMpeg(bytes, at)
+}
+
+function parseAdts(bytes: Uint8Array, at: number): AudioFrame | undefined {
+  if (at + ADTS_HEADER_BYTES > bytes.length) return undefined
+  const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
+  if (first !== 0xff || (second & 0xf6) !== 0xf0) return undefined
+  const sampleRate = AAC_RATES[(third >>> 2) & 0x0f]
+  const size = ((fourth & 3) << 11) | ((bytes[at + 4] ?? 0) << 3) | ((bytes[at + 5] ?? 0) >>> 5)
+  if (sampleRate === undefined || size < ADTS_HEADER_BYTES) return undefined
+  const configuration = ((third & 1) << 2) | (fourth >>> 6)
+  const blocks = ((bytes[at + 6] ?? 0) & 3) + 1
+  return {
+    codec: `mp4a.40.${(third >>> 6) + 1}`,
+    sampleRate,
+    // 7 stands for 7.1; 0 leaves it to the frames, where stereo is the likeliest.
+    channels: configuration === 7 ? 8 : configuration || 2,
+    samples: 1024 * blocks,
+    bytes: size,
+  }
+}
+
+function parseMpeg(bytes: Uint8Array, at: number): AudioFrame | 'other' | undefined {
+  if (at + MPEG_HEADER_BYTES > bytes.length) return undefined
+  const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
+  if (first !== 0xff || (second & 0xe0) !== 0xe0) return undefined
+  const version = (second >>> 3) & 3
+  const layer = (second >>> 1) & 3
+  const rate = MP3_RATES[(third >>> 2) & 3]
+  const bitrateIndex = third >>> 4
+  if (version === 1 || layer === 0 || rate === undefined || bitrateIndex === 15) return undefined
+  if (layer !== 1) return 'other'
+  const isMpeg1 = version === 3
+  const kilobits = MP3_KILOBITS[isMpeg1 ? 0 : 1][bitrateIndex]
+  if (kilobits === undefined || kilobits === 0) return undefined
+  const sampleRate = isMpeg1 ? rate : version === 2 ? rate / 2 : rate / 4
+  const padding = (third >>> 1) & 1
+  const size = Math.floor(((isMpeg1 ? 144_000 : 72_000) * kilobits) / sampleRate) + padding
+  const channels = fourth >>> 6 === 3 ? 1 : 2
+  return { codec: 'mp4a.40.34', sampleRate, channels, samples: isMpeg1 ? 1152 : 576, bytes: size }
+}

@@ -1,0 +1,210 @@
+// Walks over the packets of a file in large reads, the next in flight while one is looked at, and finds sync again where it is lost.
+import type { OpenFile } from '../../storage/storage.ts'
+import { isUnitStart, MAX_PACKET_BYTES, packetPid, prefixBytes, SYNC_BYTE } from './packet.ts'
+import type { PacketLayout, PacketView } from './packet.ts'
+
+/** Interest in a PID: its packets are passed over, only those that start a unit are shown, all are shown. */
+export const SKIP = 0
+export const STARTS = 1
+export const ALL = 2
+
+/** Bytes without sync after which the rest of the file counts as lost (a file that was allocated and never filled). */
+export const MAX_LOST_BYTES = 64 * 1024 * 1024
+/** Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. */
+export const SCAN_CHUNK_BYTES = 36_096 * 64
+export const SMALL_CHUNK_BYTES = 36_096 * 4
+/** Room in front of a read for what the last one left over: one packet to look back on, three to see sync. */
+const HEADROOM_BYTES = 6 * MAX_PACKET_BYTES
+/** Sync bytes in a row, at the distance of packets, that count as sync. */
+const SYNC_ROW = 3
+
+export interface TsFile {
+  file: OpenFile
+  layout: PacketLayout
+}
+
+export interface PacketVisitor {
+  /** SKIP, STARTS or ALL for every PID; may change while packets are visited. */
+  readonly interest: Uint8Array
+  /** Looks at a packet that is of interest; answers `stop` to end the walk behind it. */
+  visit(packet: PacketView): 'go on' | 'stop'
+  /** Hears of a range of the file (first byte, end) that holds no whole packets. */
+  lost?(from: number, to: number): void
+}
+
+export interface WalkRange {
+  /** Position of the first packet. */
+  from: number
+  /** Position behind the last byte that is looked at. */
+  to: number
+  /** SCAN_CHUNK_BYTES or SMALL_CHUNK_BYTES. */
+  chunkBytes: number
+  signal?: AbortSignal
+}
+
+interface WalkState {
+  visitor: PacketVisitor
+  packetBytes: number
+  prefix: number
+  packet: PacketView
+  /** File position of the packet to visit next; while sync is lost, of the byte to search from. */
+  position: number
+  /** Where sync was lost and not found again yet. */
+  lostAt: number | undefined
+  stopped: boolean
+}
+
+/** A buffer with bytes of the file: index 0 stands for position `base`; filled from `start` to `end`. */
+interface Window {
+  bytes: Uint8Array<ArrayBuffer>
+  view: DataView<ArrayBuffer>
+  base: number
+  start: number
+  end: number
+  isLast: boolean
+}
+
+/** Shows the packets of a range to the visitor, in order. Answers the position behind the last whole packet. */
+export async function walkPackets(
+  { file, layout }: TsFile,
+  visitor: PacketVisitor,
+  range: WalkRange,
+): Promise<number> {
+  const state = createWalkState(layout, visitor, range.from)
+  let current = createWindow(range.chunkBytes)
+  let next = createWindow(range.chunkBytes)
+  let pending = fill(file, current, { ...range })
+  try {
+    while (!state.stopped) {
+      await pending
+      range.signal?.throwIfAborted()
+      const readEnd = current.base + current.end
+      if (!current.isLast) pending = fill(file, next, { ...range, from: readEnd })
+      walkWindow(state, current)
+      if (current.isLast || state.stopped) break
+      keepRest(state, current, next)
+      const walked = current
+      current = next
+      next = walked
+    }
+  } finally {
+    // The buffer must not be written to behind the caller's back; what this read may say is of no interest any more.
+    await pending.catch(() => undefined)
+  }
+  return state.lostAt ?? state.position
+}
+
+function createWalkState(layout: PacketLayout, visitor: PacketVisitor, from: number): WalkState {
+  return {
+    visitor,
+    packetBytes: layout.packetBytes,
+    prefix: prefixBytes(layout),
+    packet: { bytes: new Uint8Array(0), at: 0, position: 0, header: 0 },
+    position: from,
+    lostAt: undefined,
+    stopped: false,
+  }
+}
+
+function createWindow(chunkBytes: number): Window {
+  const bytes = new Uint8Array(HEADROOM_BYTES + chunkBytes)
+  const view = new DataView(bytes.buffer)
+  return { bytes, view, base: 0, start: HEADROOM_BYTES, end: HEADROOM_BYTES, isLast: false }
+}
+
+async function fill(file: OpenFile, window: Window, range: WalkRange): Promise<void> {
+  const wanted = Math.max(0, Math.min(range.chunkBytes, range.to - range.from))
+  const target = window.bytes.subarray(HEADROOM_BYTES, HEADROOM_BYTES + wanted)
+  window.base = range.from - HEADROOM_BYTES
+  window.start = HEADROOM_BYTES
+  const length = wanted === 0 ? 0 : await file.read(target, range.from)
+  window.end = HEADROOM_BYTES + length
+  window.isLast = length < range.chunkBytes || range.from + length >= range.to
+}
+
+/** Moves what was not looked at, and one packet before it, in front of the next window's bytes. */
+function keepRest(state: WalkState, from: Window, to: Window): void {
+  const lookBack = state.lostAt === undefined ? state.packetBytes : 0
+  const first = Math.max(from.start, state.position - from.base - lookBack)
+  const kept = from.bytes.subarray(first, from.end)
+  to.start = HEADROOM_BYTES - kept.length
+  to.bytes.set(kept, to.start)
+}
+
+function walkWindow(state: WalkState, window: Window): void {
+  state.packet.bytes = window.bytes
+  while (!state.stopped) {
+    if (state.lostAt !== undefined && !findSync(state, window)) return
+    if (!walkInSync(state, window)) return
+  }
+}
+
+/** Visits packets until the window ends (answers false) or sync is lost (answers true). */
+function walkInSync(state: WalkState, window: Window): boolean {
+  const { visitor, packetBytes, prefix, packet } = state
+  const { interest } = visitor
+  const { view, base, end } = window
+  const last = end - packetBytes
+  let at = state.position - base
+  for (; at <= last; at += packetBytes) {
+    const header = view.getUint32(at + prefix)
+    if (header >>> 24 !== SYNC_BYTE) {
+      loseSync(state, window, at)
+      return true
+    }
+    const level = interest[packetPid(header)]
+    if (level === SKIP || (level === STARTS && !isUnitStart(header))) continue
+    packet.at = at + prefix
+    packet.position = base + at
+    packet.header = header
+    if (visitor.visit(packet) === 'stop') {
+      state.stopped = true
+      at += packetBytes
+      break
+    }
+  }
+  state.position = base + at
+  return false
+}
+
+/** The packet before may have been cut short, so the search begins inside of it. */
+function loseSync(state: WalkState, window: Window, at: number): void {
+  state.lostAt = window.base + at
+  state.position = window.base + Math.max(window.start, at - state.packetBytes + 1)
+}
+
+/** Looks for sync from the state's position. Answers false where the window has none, and where to go on is set. */
+function findSync(state: WalkState, window: Window): boolean {
+  const { packetBytes, prefix, lostAt = state.position } = state
+  const { bytes, base, end, isLast } = window
+  const needed = isLast ? packetBytes : (SYNC_ROW - 1) * packetBytes + prefix + 1
+  let at = state.position - base
+  while (at + needed <= end) {
+    const sync = bytes.indexOf(SYNC_BYTE, at + prefix)
+    at = sync < 0 ? end : sync - prefix
+    if (at + needed > end) break
+    if (isRow(state, window, at)) {
+      const found = base + at
+      state.visitor.lost?.(found < lostAt ? lostAt - packetBytes : lostAt, found)
+      state.lostAt = undefined
+      state.position = found
+      return true
+    }
+    at++
+  }
+  state.position = base + Math.max(state.position - base, Math.min(at, end - needed + 1))
+  if (base + end - lostAt > MAX_LOST_BYTES) state.stopped = true
+  return false
+}
+
+function isRow(state: WalkState, window: Window, at: number): boolean {
+  let seen = 0
+  for (let i = 0; i < SYNC_ROW; i++) {
+    const sync = at + i * state.packetBytes + state.prefix
+    if (sync >= window.end) break
+    if (window.bytes[sync] !== SYNC_BYTE) return false
+    seen++
+  }
+  // At the very end of the file, one whole packet that ends there is enough with a neighbour.
+  return seen > 1 || (window.isLast && at + state.packetBytes === window.end)
+}

@@ -1,0 +1,101 @@
+// Transport stream packets (ISO/IEC 13818-1 2.4.3.2): how a file is cut into them, and what their headers say.
+import { AppError } from '../../errors.ts'
+
+export const SYNC_BYTE = 0x47
+/** Bytes of a transport packet without the prefix of m2ts. */
+export const TS_PACKET_BYTES = 188
+export const MAX_PACKET_BYTES = 192
+export const PID_COUNT = 8192
+export const NULL_PID = 0x1fff
+/** How far into a file the first packet may lie. */
+export const LAYOUT_SEARCH_BYTES = 1024 * 1024
+/** Packets in a row that make a file MPEG-TS; fewer where the file is shorter, but never under three. */
+const LAYOUT_PACKETS = 5
+const MIN_LAYOUT_PACKETS = 3
+
+/** How a file is cut into packets. */
+export interface PacketLayout {
+  packetBytes: 188 | 192
+  /** Position of the first packet (of its prefix, where it has one). */
+  start: number
+}
+
+/** One packet where it lies in a buffer. The same object is handed out again and again. */
+export interface PacketView {
+  bytes: Uint8Array
+  /** Index of the sync byte in `bytes`. */
+  at: number
+  /** Position of the packet in the file (of its prefix, where it has one). */
+  position: number
+  /** The four header bytes, big-endian. */
+  header: number
+}
+
+/** Bytes in front of the sync byte. */
+export function prefixBytes(layout: { packetBytes: 188 | 192 }): number {
+  return layout.packetBytes - TS_PACKET_BYTES
+}
+
+export function packetPid(header: number): number {
+  return (header >>> 8) & 0x1fff
+}
+
+/** Whether a PES packet or a table section starts in the packet (payload_unit_start_indicator). */
+export function isUnitStart(header: number): boolean {
+  return (header & 0x400000) !== 0
+}
+
+/** Whether a receiver found the packet broken (transport_error_indicator). */
+export function isDamaged(header: number): boolean {
+  return (header & 0x800000) !== 0
+}
+
+export function isScrambled(header: number): boolean {
+  return (header & 0xc0) !== 0
+}
+
+export function hasPayload(header: number): boolean {
+  return (header & 0x10) !== 0
+}
+
+export function continuityCounter(header: number): number {
+  return header & 0x0f
+}
+
+/** Index in `bytes` of the packet's payload; the packet's end where there is none. */
+export function payloadStart(packet: PacketView): number {
+  const end = packet.at + TS_PACKET_BYTES
+  if (!hasPayload(packet.header)) return end
+  if ((packet.header & 0x20) === 0) return packet.at + 4
+  const adaptationBytes = packet.bytes[packet.at + 4] ?? 0
+  return Math.min(end, packet.at + 5 + adaptationBytes)
+}
+
+/** Index in `bytes` behind the packet's last byte. */
+export function payloadEnd(packet: PacketView): number {
+  return packet.at + TS_PACKET_BYTES
+}
+
+/** Finds the packets in the first bytes of a file. Throws AppError `unplayable` where it is not MPEG-TS that is served. */
+export function findLayout(head: Uint8Array): PacketLayout {
+  const searchEnd = Math.min(head.length, LAYOUT_SEARCH_BYTES)
+  for (let at = head.indexOf(SYNC_BYTE); at >= 0 && at < searchEnd;) {
+    if (isPacketRow(head, at, 188)) return { packetBytes: 188, start: at }
+    if (isPacketRow(head, at, 192)) return { packetBytes: 192, start: at < 4 ? at + 188 : at - 4 }
+    if (isPacketRow(head, at, 204)) {
+      throw new AppError('unplayable', 'MPEG-TS with 204-byte packets is not supported')
+    }
+    at = head.indexOf(SYNC_BYTE, at + 1)
+  }
+  throw new AppError('unplayable', 'the file is not MPEG-TS')
+}
+
+function isPacketRow(bytes: Uint8Array, at: number, packetBytes: number): boolean {
+  const fitting = Math.floor((bytes.length - at - TS_PACKET_BYTES) / packetBytes) + 1
+  const wanted = Math.min(LAYOUT_PACKETS, fitting)
+  if (wanted < MIN_LAYOUT_PACKETS) return false
+  for (let i = 1; i < wanted; i++) {
+    if (bytes[at + i * packetBytes] !== SYNC_BYTE) return false
+  }
+  return true
+}

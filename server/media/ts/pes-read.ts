@@ -1,0 +1,59 @@
+// Reads one whole PES packet out of a file.
+import { isScrambled, isUnitStart, payloadEnd, payloadStart, PID_COUNT } from './packet.ts'
+import type { PacketView } from './packet.ts'
+import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
+import type { TsFile } from './packet-walk.ts'
+import { parsePesHeader } from './pes.ts'
+
+export interface PesWanted {
+  pid: number
+  /** Positions between which the PES packet starts, and behind which no byte of it is taken. */
+  from: number
+  to: number
+  /** More bytes than this are not taken. */
+  limitBytes: number
+}
+
+/** Payload of the first PES packet of the PID that starts in the range; undefined where there is none. */
+export async function readPesPayload(
+  tsFile: TsFile,
+  wanted: PesWanted,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  let wantedLength = wanted.limitBytes
+  const interest = new Uint8Array(PID_COUNT)
+  interest[wanted.pid] = ALL
+
+  function visit(packet: PacketView): 'go on' | 'stop' {
+    const isStart = isUnitStart(packet.header)
+    if (length > 0 && isStart) return 'stop'
+    if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'go on'
+    const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
+    pieces.push(payload)
+    length += payload.length
+    if (pieces.length === 1) wantedLength = Math.min(wantedLength, pesBytes(payload))
+    return length >= wantedLength ? 'stop' : 'go on'
+  }
+
+  const { from, to } = wanted
+  await walkPackets(tsFile, { interest, visit }, { from, to, chunkBytes: SMALL_CHUNK_BYTES })
+  const pes = joinPieces(pieces, Math.min(length, wantedLength))
+  const header = parsePesHeader(pes)
+  return typeof header === 'string' ? undefined : pes.subarray(header.headerBytes)
+}
+
+function pesBytes(start: Uint8Array): number {
+  const header = parsePesHeader(start)
+  return typeof header === 'string' || header.packetBytes === 0 ? Infinity : header.packetBytes
+}
+
+function joinPieces(pieces: Uint8Array[], length: number): Uint8Array {
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    joined.set(piece.subarray(0, length - at), at)
+    at = Math.min(length, at + piece.length)
+  }
+  return joined
+}

@@ -1,0 +1,80 @@
+// PES packets (ISO/IEC 13818-1 2.4.3.6): their headers, and the 33-bit clock they are stamped with.
+import { uint16 } from './table-section.ts'
+
+/** Ticks per second of PTS and DTS. */
+export const PES_TIMESCALE = 90_000
+const CLOCK_PERIOD = 2 ** 33
+/** The fixed part of the header, and the optional part whose length one byte gives. */
+export const MAX_PES_HEADER_BYTES = 9 + 255
+
+export interface PesHeader {
+  /** Where the payload begins, counted from the PES packet's first byte. */
+  headerBytes: number
+  /** Bytes of the whole PES packet; 0 where the packet ends with the next one's start. */
+  packetBytes: number
+  /** Presentation and decode time, 33 bits of 90 kHz. `dts` equals `pts` where only that is given. */
+  stamps: { pts: number; dts: number } | undefined
+}
+
+/** Reads the header at the start of `bytes`: `short` where more bytes are needed, `invalid` where it is none. */
+export function parsePesHeader(bytes: Uint8Array): PesHeader | 'short' | 'invalid' {
+  if (bytes.length < 9) return 'short'
+  if (bytes[0] !== 0 || bytes[1] !== 0 || bytes[2] !== 1) return 'invalid'
+  if (((bytes[6] ?? 0) & 0xc0) !== 0x80) return 'invalid'
+  const headerBytes = 9 + (bytes[8] ?? 0)
+  if (bytes.length < headerBytes) return 'short'
+  const length = uint16(bytes, 4)
+  const packetBytes = length === 0 ? 0 : length + 6
+  return { headerBytes, packetBytes, stamps: parseStamps(bytes, headerBytes) }
+}
+
+function parseStamps(bytes: Uint8Array, headerBytes: number): PesHeader['stamps'] {
+  const flags = (bytes[7] ?? 0) >>> 6
+  if ((flags & 2) === 0 || headerBytes < 14) return undefined
+  const pts = parseStamp(bytes, 9)
+  if (flags !== 3 || headerBytes < 19) return { pts, dts: pts }
+  return { pts, dts: parseStamp(bytes, 14) }
+}
+
+/** 33 bits in five bytes, with marker bits between (2.4.3.7). */
+function parseStamp(bytes: Uint8Array, at: number): number {
+  const high = ((bytes[at] ?? 0) >>> 1) & 0x07
+  const middle = uint16(bytes, at + 1) >>> 1
+  const low = uint16(bytes, at + 3) >>> 1
+  return high * 2 ** 30 + middle * 2 ** 15 + low
+}
+
+/** The time nearest to `reference` that the 33-bit clock shows as `stamp`. */
+export function unwrapStamp(stamp: number, reference: number): number {
+  return stamp + Math.round((reference - stamp) / CLOCK_PERIOD) * CLOCK_PERIOD
+}
+
+/** The start of a PES packet, gathered from transport packets. */
+export interface PesStart {
+  bytes: Uint8Array
+  length: number
+  /** Position in the file of the transport packet in which it starts. */
+  position: number
+  header: PesHeader | undefined
+}
+
+export function createPesStart(limitBytes: number): PesStart {
+  return { bytes: new Uint8Array(limitBytes), length: 0, position: 0, header: undefined }
+}
+
+/** Adds payload, as far as there is room. Answers `invalid` where this is no PES packet with a readable header. */
+export function gatherPesStart(
+  start: PesStart,
+  payload: Uint8Array,
+): 'header' | 'short' | 'invalid' {
+  const taken = payload.subarray(0, start.bytes.length - start.length)
+  start.bytes.set(taken, start.length)
+  start.length += taken.length
+  if (start.header !== undefined) return 'header'
+  const header = parsePesHeader(
+    start.bytes.subarray(0, Math.min(start.length, MAX_PES_HEADER_BYTES)),
+  )
+  if (typeof header === 'string') return header
+  start.header = header
+  return 'header'
+}

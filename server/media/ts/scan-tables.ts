@@ -1,0 +1,81 @@
+// Takes the packets of the PAT and PMT: notices when the program changes under way.
+import { isAppError } from '../../errors.ts'
+import { continuityCounter, hasPayload, packetPid } from './packet.ts'
+import type { PacketView } from './packet.ts'
+import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
+import type { ProgramMap } from './program-table.ts'
+import { finishPicture } from './scan-picture.ts'
+import { createGate, isVerbatim, watchProgram } from './scan-state.ts'
+import type { ScanState } from './scan-state.ts'
+import { chooseStreams, isSameService } from './served-program.ts'
+import type { ServedStreams } from './served-program.ts'
+import { createSectionGatherer, gatherSections } from './table-section.ts'
+
+/** Takes a packet of the PAT's or the PMT's PID. */
+export function takeTablePacket(state: ScanState, packet: PacketView): void {
+  if (!hasPayload(packet.header)) return
+  const counter = continuityCounter(packet.header)
+  if (packetPid(packet.header) === PAT_PID) {
+    state.counters = (state.counters & 0x0f) | (counter << 4)
+    for (const section of gatherSections(state.patGatherer, packet)) takePat(state, section)
+    return
+  }
+  state.counters = (state.counters & 0xf0) | counter
+  for (const section of gatherSections(state.pmtGatherer, packet)) {
+    takePmt(state, section, packet.position)
+  }
+}
+
+function takePat(state: ScanState, section: Uint8Array): void {
+  const { program } = state
+  if (Buffer.compare(section, program.pat) === 0) return
+  const entries = parsePat(section)?.filter(({ programNumber }) => programNumber !== 0)
+  const first = entries?.[0]
+  if (entries === undefined || first === undefined || first.pid === PAT_PID) return
+  const { programNumber } = program.map
+  const same = entries.find((entry) => entry.programNumber === programNumber)
+  const pmtPid = (same ?? first).pid
+  if (pmtPid !== program.pmtPid) state.pmtGatherer = createSectionGatherer()
+  const map =
+    same === undefined ? { ...program.map, programNumber: first.programNumber } : program.map
+  state.program = { ...program, pat: section, pmtPid, map }
+  watchProgram(state)
+  checkVerbatim(state)
+}
+
+function takePmt(state: ScanState, section: Uint8Array, position: number): void {
+  const { program, served } = state
+  if (Buffer.compare(section, program.pmt) === 0) return
+  const map = parsePmt(section)
+  if (map === undefined || map.programNumber !== program.map.programNumber) return
+  const streams = tryStreams(state, map)
+  // Pictures that leave the table for a while come back; what has none from the start is served as sound.
+  const hasPictures = streams?.video !== undefined
+  if (streams === undefined || hasPictures !== (served.video !== undefined)) return
+  state.program = { ...program, pmt: section, map }
+  if (isSameService(streams, served)) {
+    checkVerbatim(state)
+    return
+  }
+  finishPicture(state)
+  state.sound.isOpen = false
+  state.served = streams
+  state.gate ??= createGate(state, 'program', position)
+  watchProgram(state)
+}
+
+function tryStreams(state: ScanState, map: ProgramMap): ServedStreams | undefined {
+  try {
+    const { audio } = state.served
+    const isMp3 = (pid: number) => state.options.isMp3(pid) || audio?.codec === 'mp3'
+    return chooseStreams(map, isMp3)
+  } catch (error) {
+    if (isAppError(error, 'unplayable')) return undefined
+    throw error
+  }
+}
+
+function checkVerbatim(state: ScanState): void {
+  const section = state.sections.at(-1)
+  if (section !== undefined && !isVerbatim(state)) section.isVerbatim = false
+}

@@ -1,0 +1,183 @@
+// The reader against real recordings, with FFmpeg's demuxer as the second opinion.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDiskFile } from '../../../test/support/bytes-file.ts'
+import { readReferencePackets } from '../../../test/support/reference-packets.ts'
+import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
+import { everyCut, cutsBy, readSegmentBytes } from '../../../test/support/ts-segments.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import type { CutRange, MediaIndex } from '../media-index.ts'
+import { createTsReader } from './ts-reader.ts'
+
+const reader = createTsReader()
+const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
+const playable = [
+  'ts-h264-aac-clean-hls-concat.ts',
+  'ts-h264-aac-pts-reset-backwards.ts',
+  'ts-h264-aac-pat-not-at-start.ts',
+  'ts-h264-aac-cea608.ts',
+  'ts-h264-pts-wrap-33bit.ts',
+  'ts-hevc-aac51.ts',
+]
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'ts-reader-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Indexed {
+  file: OpenFile
+  index: MediaIndex
+}
+
+async function withIndex(name: string, look: (indexed: Indexed) => Promise<void>): Promise<void> {
+  const file = await openDiskFile(path.join(fixtures, name))
+  try {
+    await look({ file, index: await reader.index(file, AbortSignal.timeout(10_000)) })
+  } finally {
+    await file.close()
+  }
+}
+
+/** Payload and time of packets; FFmpeg unwraps the 33-bit clock by what it saw before, so the time is taken as it was written. */
+function facts(packets: ReferencePacket[], kind: 'video' | 'audio'): string[] {
+  return packets
+    .filter((packet) => packet.kind === kind)
+    .map(({ ptsSeconds, sha1 }) => {
+      const ticks = Math.round(ptsSeconds * 90_000)
+      return `${sha1} ${((ticks % 2 ** 33) + 2 ** 33) % 2 ** 33}`
+    })
+}
+
+async function demux(bytes: Uint8Array): Promise<ReferencePacket[]> {
+  const segment = path.join(folder, 'segment.ts')
+  await writeFile(segment, bytes)
+  return readReferencePackets(segment)
+}
+
+async function demuxEach(indexed: Indexed, ranges: CutRange[]): Promise<ReferencePacket[][]> {
+  const demuxed: ReferencePacket[][] = []
+  for (const range of ranges) {
+    demuxed.push(await demux(await readSegmentBytes({ reader, ...indexed }, range)))
+  }
+  return demuxed
+}
+
+describe('segments of real recordings', () => {
+  it.each(playable)('%s: every cut can be read alone, and together they are the source', (name) =>
+    withIndex(name, async (indexed) => {
+      const source = await readReferencePackets(path.join(fixtures, name))
+      for (const ranges of [everyCut(indexed.index), cutsBy(indexed.index, 6)]) {
+        const segments = await demuxEach(indexed, ranges)
+        const together = segments.flat()
+        expect(facts(together, 'video')).toEqual(facts(source, 'video'))
+        expect(facts(together, 'audio')).toEqual(facts(source, 'audio'))
+        for (const segment of segments) {
+          expect(segment.find(({ kind }) => kind === 'video')?.isKey).toBe(true)
+        }
+      }
+    }),
+  )
+
+  it.each(playable)('%s: segments in a row read as the source', (name) =>
+    withIndex(name, async (indexed) => {
+      const source = await readReferencePackets(path.join(fixtures, name))
+      const pieces: Uint8Array[] = []
+      for (const range of everyCut(indexed.index)) {
+        pieces.push(await readSegmentBytes({ reader, ...indexed }, range))
+      }
+      const joined = await demux(Buffer.concat(pieces))
+      expect(facts(joined, 'video')).toEqual(facts(source, 'video'))
+      expect(facts(joined, 'audio')).toEqual(facts(source, 'audio'))
+    }),
+  )
+
+  it.each(playable)('%s: cut times are those of the key frames', (name) =>
+    withIndex(name, async (indexed) => {
+      const segments = await demuxEach(indexed, everyCut(indexed.index))
+      const { startTicks, flags } = indexed.index.cuts
+      segments.slice(1).forEach((segment, i) => {
+        if (((flags[i + 1] ?? 0) & CUT_BREAK) !== 0) return
+        const [before, own] = [segments[i], segment].map(
+          (packets) => packets?.find(({ kind }) => kind === 'video')?.ptsSeconds ?? NaN,
+        )
+        // The first cut and those behind a break start with the earliest packet, which may be sound.
+        const tolerance = i === 0 || ((flags[i] ?? 0) & CUT_BREAK) !== 0 ? 0.2 : 1e-4
+        const step = ((startTicks[i + 1] ?? 0) - (startTicks[i] ?? 0)) / 90_000
+        expect(Math.abs(step - ((own ?? 0) - (before ?? 0)))).toBeLessThan(tolerance)
+      })
+    }),
+  )
+})
+
+describe('the index of real recordings', () => {
+  it.each([
+    ['ts-h264-aac-clean-hls-concat.ts', 36.0, 'avc1.42c00d', 320, 180],
+    ['ts-h264-aac-pts-reset-backwards.ts', 12.0, 'avc1.42c00d', 320, 180],
+    ['ts-h264-aac-pat-not-at-start.ts', 0.65, 'avc1.42c01f', 864, 480],
+    ['ts-h264-aac-cea608.ts', 10.12, 'avc1.42c00d', 400, 170],
+    ['ts-h264-pts-wrap-33bit.ts', 20.0, 'avc1.64000b', 128, 72],
+    ['ts-hevc-aac51.ts', 5.01, 'hvc1.1.6.L120.90', 1920, 1080],
+  ])('%s lasts %d s', (name, seconds, codec, width, height) =>
+    withIndex(name, async ({ index }) => {
+      expect(Math.abs(durationSeconds(index) - seconds)).toBeLessThan(0.05)
+      expect(index.tracks[0]).toMatchObject({ kind: 'video', codec, width, height })
+      expect(index.cuts.startTicks[0]).toBe(0)
+      expect(deserialize(serialize(index))).toEqual(index)
+      return Promise.resolve()
+    }),
+  )
+
+  it('finds a break where the clock is set back, and none where it wraps', async () => {
+    await withIndex('ts-h264-aac-pts-reset-backwards.ts', async ({ index }) => {
+      const breaks = index.cuts.flags.filter((flag) => (flag & CUT_BREAK) !== 0)
+      expect(breaks.length).toBe(1)
+      return Promise.resolve()
+    })
+    await withIndex('ts-h264-pts-wrap-33bit.ts', async ({ index }) => {
+      expect([...index.cuts.flags]).toEqual([CUT_KEY])
+      return Promise.resolve()
+    })
+  })
+
+  it('describes the sound', () =>
+    withIndex('ts-hevc-aac51.ts', async ({ index }) => {
+      const sound = { kind: 'audio', codec: 'mp4a.40.2', channels: 6, sampleRate: 48_000 }
+      expect(index.tracks[1]).toMatchObject(sound)
+      return Promise.resolve()
+    }))
+
+  it.each([
+    ['ts-ac3-51-audio-only.ts', 'the sound is AC-3, which no browser plays'],
+    ['ts-mpeg2-1080i-422-dts-mp2-two-audio.ts', 'the video is MPEG-2, which no browser plays'],
+    ['README.md', 'the file is not MPEG-TS'],
+  ])('%s: says why it cannot be played', async (name, message) => {
+    const file = await openDiskFile(path.join(fixtures, name))
+    const index = reader.index(file, AbortSignal.timeout(10_000))
+    await expect(index).rejects.toMatchObject({ code: 'unplayable', message })
+    await file.close()
+  })
+})
+
+describe('key frames of real recordings', () => {
+  it.each(playable)('%s: the picture at every cut is the one FFmpeg reads', (name) =>
+    withIndex(name, async (indexed) => {
+      const { index, file } = indexed
+      for (const { from } of everyCut(index)) {
+        const frame = await reader.readKeyFrame(file, index, from)
+        const segment = await demux(
+          await readSegmentBytes({ reader, ...indexed }, { from, to: from + 1 }),
+        )
+        const first = segment.find(({ kind }) => kind === 'video')
+        expect(frame?.codec).toBe(name.includes('hevc') ? 'hevc' : 'h264')
+        // FFmpeg cuts an access unit at its delimiter; the PES packet is the same unit.
+        expect(Math.abs((frame?.data.length ?? 0) - (first?.sizeBytes ?? 0))).toBeLessThan(8)
+      }
+    }),
+  )
+})

@@ -1,0 +1,48 @@
+// Open files for tests: bytes in memory, and files of the disk.
+import { open } from 'node:fs/promises'
+import type { OpenFile } from '../../server/storage/storage.ts'
+
+/** Bytes that are read like a file. `sizeBytes` larger than the bytes stands for zeros behind them. */
+export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): OpenFile {
+  async function read(buffer: Uint8Array, position: number): Promise<number> {
+    const length = Math.max(0, Math.min(buffer.length, sizeBytes - position))
+    buffer.fill(0, 0, length)
+    buffer.set(bytes.subarray(position, position + length))
+    return Promise.resolve(length)
+  }
+  return {
+    stat: { sizeBytes, modifiedMs: 0 },
+    read,
+    readv: (buffers, position) => readInTurn(read, buffers, position),
+    close: () => Promise.resolve(),
+  }
+}
+
+/** Opens a file of the disk; to be closed by the caller. */
+export async function openDiskFile(path: string): Promise<OpenFile> {
+  const handle = await open(path)
+  const { size, mtimeMs } = await handle.stat()
+  async function read(buffer: Uint8Array, position: number): Promise<number> {
+    return (await handle.read(buffer, 0, buffer.length, position)).bytesRead
+  }
+  return {
+    stat: { sizeBytes: size, modifiedMs: Math.trunc(mtimeMs) },
+    read,
+    readv: (buffers, position) => readInTurn(read, buffers, position),
+    close: () => handle.close(),
+  }
+}
+
+async function readInTurn(
+  read: OpenFile['read'],
+  buffers: readonly Uint8Array[],
+  position: number,
+): Promise<number> {
+  let total = 0
+  for (const buffer of buffers) {
+    const length = await read(buffer, position + total)
+    total += length
+    if (length < buffer.length) break
+  }
+  return total
+}

@@ -1,0 +1,64 @@
+// Reads segments of MPEG-TS as players get them, and looks at them without the code that made them.
+import type { MediaIndex } from '../../server/media/media-index.ts'
+import { CUT_BREAK } from '../../server/media/media-index.ts'
+import type { CutRange } from '../../server/media/media-index.ts'
+import type { MediaReader, Part } from '../../server/media/media-reader.ts'
+import type { OpenFile } from '../../server/storage/storage.ts'
+
+/** Bytes of the segment that holds the cuts. */
+export async function readSegmentBytes(
+  { reader, file, index }: { reader: MediaReader; file: OpenFile; index: MediaIndex },
+  range: CutRange,
+): Promise<Uint8Array> {
+  const content = await reader.readSegment(file, index, range)
+  if (content.kind !== 'ts') throw new Error('the segment is not MPEG-TS')
+  return Buffer.concat(await Promise.all(content.parts.map((part) => readPart(file, part))))
+}
+
+async function readPart(file: OpenFile, part: Part): Promise<Uint8Array> {
+  if (part.kind === 'bytes') return part.bytes
+  const bytes = new Uint8Array(part.length)
+  await file.read(bytes, part.offset)
+  if (part.packing === undefined) return bytes
+  const packets: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; at += 192) packets.push(bytes.subarray(at + 4, at + 192))
+  return Buffer.concat(packets)
+}
+
+/** Ranges of one cut each. */
+export function everyCut(index: MediaIndex): CutRange[] {
+  return Array.from(index.cuts.startTicks, (_, from) => ({ from, to: from + 1 }))
+}
+
+/** Ranges of `count` cuts each, which end at breaks. */
+export function cutsBy(index: MediaIndex, count: number): CutRange[] {
+  const total = index.cuts.startTicks.length
+  const ranges: CutRange[] = []
+  for (let from = 0; from < total;) {
+    let to = from + 1
+    while (to < total && to < from + count && ((index.cuts.flags[to] ?? 0) & CUT_BREAK) === 0) to++
+    ranges.push({ from, to })
+    from = to
+  }
+  return ranges
+}
+
+/** Packets of a PID in hex, in order. */
+export function packetsOfPid(bytes: Uint8Array, pid: number): string[] {
+  const packets: string[] = []
+  for (let at = 0; at + 188 <= bytes.length; at += 188) {
+    if (bytes[at] !== 0x47) throw new Error(`no sync at ${at}`)
+    const own = (((bytes[at + 1] ?? 0) & 0x1f) << 8) | (bytes[at + 2] ?? 0)
+    if (own === pid) packets.push(Buffer.from(bytes.subarray(at, at + 188)).toString('hex'))
+  }
+  return packets
+}
+
+/** PIDs of a segment's packets, in order. */
+export function pidsOf(bytes: Uint8Array): number[] {
+  const pids: number[] = []
+  for (let at = 0; at + 188 <= bytes.length; at += 188) {
+    pids.push((((bytes[at + 1] ?? 0) & 0x1f) << 8) | (bytes[at + 2] ?? 0))
+  }
+  return pids
+}
