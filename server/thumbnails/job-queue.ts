@@ -1,0 +1,56 @@
+// A bounded queue: so many jobs at once, so many waiting, and a clear refusal beyond.
+import { AppError } from '../errors.ts'
+
+export interface JobQueue {
+  /**
+   * Runs the job when its turn comes and answers what it answers. Throws AppError `busy` where too many wait already;
+   * rejects with the signal's reason where it aborts before the job's turn.
+   */
+  run<Value>(job: () => Promise<Value>, signal: AbortSignal): Promise<Value>
+}
+
+/** A queue that runs `concurrency` jobs at once and lets `waiting` more wait, first come, first served. */
+export function createJobQueue(bounds: { concurrency: number; waiting: number }): JobQueue {
+  const turns: (() => void)[] = []
+  let running = 0
+
+  function takeTurn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (running < bounds.concurrency) {
+      running++
+      return Promise.resolve()
+    }
+    if (turns.length >= bounds.waiting) {
+      throw new AppError('busy', 'Too many pictures are being made at once; try again soon')
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        turns.splice(turns.indexOf(start), 1)
+        reject(signal.reason)
+      }
+      const start = () => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      turns.push(start)
+    })
+  }
+
+  function passTurn(): void {
+    const next = turns.shift()
+    if (next === undefined) running--
+    else next()
+  }
+
+  return {
+    async run(job, signal) {
+      await takeTurn(signal)
+      try {
+        return await job()
+      } finally {
+        passTurn()
+      }
+    },
+  }
+}

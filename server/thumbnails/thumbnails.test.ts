@@ -1,0 +1,213 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readKeyFrames } from '../../test/demux/key-frames.ts'
+import { AppError } from '../errors.ts'
+import type { KeyFrame } from '../media/media-index.ts'
+import { createDecoder } from './decoder.ts'
+import type { Decoder } from './decoder.ts'
+import { sniffImageType } from './image-format.ts'
+import { ThumbnailCache } from './thumbnail-cache.ts'
+import { createThumbnails } from './thumbnails.ts'
+import type { Thumbnails, ThumbnailSource } from './thumbnails.ts'
+
+let folder: string
+let decoder: Decoder
+let thumbnails: Thumbnails
+let flower: KeyFrame
+let black: KeyFrame
+
+beforeAll(async () => {
+  const [bright] = await readKeyFrames('mp4-h264-aac-moov-first.mp4')
+  const [dark] = await readKeyFrames('ts-h264-aac-pat-not-at-start.ts')
+  if (bright === undefined || dark === undefined) throw new Error('no key frames')
+  ;[flower, black] = [bright, dark]
+  decoder = createDecoder()
+})
+afterAll(() => decoder.close())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'thumbnails-'))
+  thumbnails = createThumbnails({ folder, decoder })
+})
+afterEach(async () => {
+  thumbnails.close()
+  await rm(folder, { recursive: true })
+})
+
+/** A source that counts which cuts were read. */
+function source(
+  frames: (KeyFrame | undefined)[],
+  key = 'a',
+): ThumbnailSource & { reads: number[] } {
+  const reads: number[] = []
+  return {
+    key,
+    reads,
+    cuts: frames.length,
+    readKeyFrame: async (cut) => {
+      reads.push(cut)
+      return frames[cut]
+    },
+  }
+}
+
+async function kept(): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true })
+  return names.filter((name) => name.includes('.'))
+}
+
+describe('session', () => {
+  it('shows the key frame about a tenth in', async () => {
+    const recording = source(Array.from({ length: 50 }, () => flower))
+    const image = await thumbnails.session(recording, 'webp')
+    expect(image?.contentType).toBe('image/webp')
+    expect(sniffImageType(image?.bytes ?? new Uint8Array())).toBe('image/webp')
+    expect(recording.reads).toEqual([5])
+  })
+
+  it('looks further where the picture is nearly black', async () => {
+    const recording = source([
+      black,
+      black,
+      flower,
+      black,
+      black,
+      black,
+      black,
+      black,
+      black,
+      black,
+    ])
+    expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
+    expect(recording.reads).toEqual([1, 2])
+  })
+
+  it('is content with black where all is black, after at most five looks', async () => {
+    const recording = source(Array.from({ length: 100 }, () => black))
+    expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
+    expect(recording.reads).toEqual([10, 20, 30, 50, 5])
+  })
+
+  it('remembers the chosen cut for the other formats', async () => {
+    const recording = source([black, black, flower, black])
+    await thumbnails.session(recording, 'jpeg')
+    recording.reads.length = 0
+    expect((await thumbnails.session(recording, 'avif'))?.contentType).toBe('image/avif')
+    expect(recording.reads).toEqual([2])
+  })
+
+  it('answers from the disk after a restart, with the same version', async () => {
+    const first = await thumbnails.session(source([flower]), 'jpeg')
+    const recording = source([flower])
+    const again = await createThumbnails({ folder, decoder }).session(recording, 'jpeg')
+    expect(again).toEqual({ ...first, bytes: Buffer.from(first?.bytes ?? []) })
+    expect(recording.reads).toEqual([])
+  })
+
+  it('makes a picture once for all who ask at the same time', async () => {
+    const recording = source([flower])
+    const asked = Array.from({ length: 30 }, () => thumbnails.session(recording, 'jpeg'))
+    const images = await Promise.all(asked)
+    expect(recording.reads).toEqual([0])
+    expect(new Set(images.map((image) => image?.version)).size).toBe(1)
+  })
+
+  it('remembers that there is no picture', async () => {
+    const noise: KeyFrame = { codec: 'h264', data: new Uint8Array(99).fill(7), rotationDegrees: 0 }
+    const recording = source([noise, undefined])
+    expect(await thumbnails.session(recording, 'jpeg')).toBeUndefined()
+    recording.reads.length = 0
+    expect(await thumbnails.session(recording, 'avif')).toBeUndefined()
+    expect(await createThumbnails({ folder, decoder }).session(recording, 'jpeg')).toBeUndefined()
+    expect(recording.reads).toEqual([])
+  })
+
+  it('does not remember a disk error', async () => {
+    const recording = source([flower])
+    const failing = {
+      ...recording,
+      readKeyFrame: () => Promise.reject(new AppError('failed', 'The disk does not answer')),
+    }
+    await expect(thumbnails.session(failing, 'jpeg')).rejects.toThrow('The disk')
+    expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
+  })
+
+  it('refuses as busy beyond the waiting bound', async () => {
+    const small = createThumbnails({ folder, decoder, maxWaiting: 2 })
+    const asked = Array.from({ length: 10 }, (_, number) =>
+      small.session(source([flower], `${number}`), 'jpeg'),
+    )
+    const outcomes = await Promise.allSettled(asked)
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(7)
+    expect(refused[0]).toMatchObject({ reason: { code: 'busy' } })
+  })
+
+  it('still serves where the disk takes nothing', async () => {
+    const file = join(folder, 'no-folder')
+    await writeFile(file, '')
+    const unkept = createThumbnails({ folder: file, decoder })
+    expect(await unkept.session(source([flower]), 'jpeg')).toBeDefined()
+  })
+
+  it('makes a damaged file anew and never serves a half-written one', async () => {
+    await thumbnails.session(source([flower]), 'jpeg')
+    const [name = ''] = (await kept()).filter((path) => path.endsWith('.jpeg'))
+    await writeFile(join(folder, `${name}.0.tmp`), 'half')
+    await writeFile(join(folder, name), '')
+    const image = await thumbnails.session(source([flower]), 'jpeg')
+    expect(image?.bytes.length).toBeGreaterThan(1000)
+    expect(await readFile(join(folder, name))).toEqual(Buffer.from(image?.bytes ?? []))
+  })
+
+  it('lets a sidecar win', async () => {
+    const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+    const recording = source([flower])
+    const sidecar = { sizeBytes: png.length, read: async () => png }
+    expect(await thumbnails.session({ ...recording, sidecar }, 'avif')).toMatchObject({
+      bytes: png,
+      contentType: 'image/png',
+    })
+    const gone = { sizeBytes: 1, read: () => Promise.reject(new AppError('not_found', 'gone')) }
+    const image = await thumbnails.session({ ...recording, sidecar: gone }, 'jpeg')
+    expect(image?.contentType).toBe('image/jpeg')
+  })
+})
+
+describe('streamer', () => {
+  it('shows the newest session that has a picture', async () => {
+    const sessions = [source([undefined], 'x'), source([], 'y'), source([flower], 'z')]
+    expect(await thumbnails.streamer({ sessions }, 'jpeg')).toBeDefined()
+    expect(await thumbnails.streamer({ sessions: [] }, 'jpeg')).toBeUndefined()
+  })
+})
+
+describe('ThumbnailCache', () => {
+  const bytes = Buffer.alloc(1000, 1)
+  const name = (number: number) => `${number}`.padStart(4, '0')
+
+  it('removes the least recently used beyond its bound while it runs', async () => {
+    const cache = new ThumbnailCache({ folder, maxBytes: 5000 })
+    for (let number = 0; number < 5; number++) await cache.write(name(number), bytes)
+    await cache.read(name(0))
+    await cache.write(name(5), bytes)
+    await cache.settled()
+    expect(await cache.read(name(0))).toBeDefined()
+    expect(await cache.read(name(1))).toBeUndefined()
+    expect(await cache.read(name(5))).toBeDefined()
+  })
+
+  it('counts what an earlier run left, and removes its temporary files', async () => {
+    const first = new ThumbnailCache({ folder, maxBytes: 100_000 })
+    for (let number = 0; number < 10; number++) await first.write(name(number), bytes)
+    await mkdir(join(folder, 'ab'))
+    await writeFile(join(folder, 'ab', 'abcd.1.tmp'), 'half')
+    await sleep(10)
+    const second = new ThumbnailCache({ folder, maxBytes: 5000 })
+    await second.settled()
+    expect((await readdir(join(folder, '00'))).length).toBe(4)
+    expect(await readdir(join(folder, 'ab'))).toEqual([])
+  })
+})

@@ -1,0 +1,46 @@
+// A second opinion on media files for tests: what FFmpeg reads of them, by a process of its own.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+export interface DemuxedTrack {
+  kind: 'video' | 'audio'
+  /** FFmpeg's number of the codec, e.g. 27 = H.264. */
+  codecId: number
+  timescale: number
+  extradata: Uint8Array | undefined
+  width: number
+  height: number
+  sampleRate: number
+}
+
+export interface DemuxedPacket {
+  track: number
+  /** Ticks of the track's timescale. */
+  pts: number
+  dts: number
+  sizeBytes: number
+  isKey: boolean
+  data: Uint8Array | undefined
+}
+
+export interface DemuxAnswer {
+  tracks: DemuxedTrack[]
+  packets: DemuxedPacket[]
+}
+
+/** Tracks and packets of a file, in the file's order; the data of key packets alone unless `all` is asked for. */
+export async function demux(path: string, withData: 'all' | 'keys' = 'keys'): Promise<DemuxAnswer> {
+  const child = fork(new URL('./demux-child.ts', import.meta.url), [], {
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  child.send({ path, withData })
+  const [answer] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => {
+      throw new Error(`${path} cannot be demuxed`)
+    }),
+  ])
+  return answer as DemuxAnswer
+}
