@@ -32,7 +32,7 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
       </a>
       <header className={styles.header}>
         <p className={styles.brand}>
-          <svg viewBox="0 0 32 32" aria-hidden="true">
+          <svg viewBox="4 6 23 20" aria-hidden="true">
             <path className={styles.glow} d="M8.5 22.5a11 11 0 0 1 0-13" />
             <path d="M13 9.6v12.8a1 1 0 0 0 1.5.9l10.6-6.4a1 1 0 0 0 0-1.8L14.5 8.7a1 1 0 0 0-1.5.9z" />
           </svg>

@@ -17,7 +17,11 @@ export function PlayerPage({ api, session }: PlayerPageProps) {
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
-      <PageHeader heading={title} back={<BackButton parent={sessionsPagePath(streamer)} />} />
+      <PageHeader
+        heading={title}
+        size="session"
+        back={<BackButton parent={sessionsPagePath(streamer)} />}
+      />
       {/* No key: the element lives on from session to session, and with it volume and full screen. */}
       <VideoPlayer
         source={api.playlistUrl(session)}

@@ -32,7 +32,7 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
         {`Session ${sessionId} • ${duration || '—'}`}
       </p>
       <Link
-        className={`${buttonStyles.primary} ${cardStyles.action}`}
+        className={`${buttonStyles.soft} ${cardStyles.action}`}
         to={playerPagePath({ streamer, date, sessionId })}
         aria-describedby={id}
         onPointerEnter={onPlayIntent}

@@ -26,9 +26,9 @@ export function SearchBox({ query, onQuery, found }: SearchBoxProps) {
         value={query}
         onChange={(event) => onQuery(event.target.value)}
       />
-      <output className={styles.found}>
+      <p className={styles.found} aria-live="polite">
         {found === undefined ? '' : found === 1 ? '1 streamer found' : `${found} streamers found`}
-      </output>
+      </p>
     </search>
   )
 }

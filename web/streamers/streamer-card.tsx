@@ -26,7 +26,7 @@ export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps)
       </h2>
       <p className={cardStyles.detail}>{`${recordingCount} recordings`}</p>
       <Link
-        className={`${buttonStyles.primary} ${cardStyles.action}`}
+        className={`${buttonStyles.soft} ${cardStyles.action}`}
         to={sessionsPagePath(name)}
         aria-describedby={nameId}
       >

@@ -5,19 +5,25 @@ import styles from './page-header.module.css'
 
 interface PageHeaderProps {
   heading: string
+  /** `page` is large; `session` leaves the room to the video. */
+  size?: 'page' | 'session'
   /** The Back button, before the heading. */
   back?: ReactNode
   /** Controls of the page, after the heading. */
   children?: ReactNode
 }
 
-export function PageHeader({ heading, back, children }: PageHeaderProps) {
+export function PageHeader({ heading, size = 'page', back, children }: PageHeaderProps) {
   useDocumentTitle(heading)
   return (
     <div className={styles.header}>
       {back}
       {/* Takes the focus after a navigation, so that a screen reader says where one is. */}
-      <h1 className={styles.heading} dir="auto" tabIndex={-1}>
+      <h1
+        className={size === 'page' ? styles.heading : `${styles.heading} ${styles.session}`}
+        dir="auto"
+        tabIndex={-1}
+      >
         {heading}
       </h1>
       {children}
