@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Resource } from './resource.ts'
+import { ResourceCache } from './resource-cache.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const { signal } = new AbortController()
+
+/** Answers with the number of the call, after `delayMs`; `fail` decides which calls fail. */
+function createSource(delayMs = 10, fail: (call: number) => boolean = () => false) {
+  const signals: AbortSignal[] = []
+  const load = async (given: AbortSignal) => {
+    const call = signals.push(given)
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    if (fail(call)) throw new Error(`call ${call}`)
+    return call
+  }
+  return { load, signals }
+}
+
+test('loads once for all who watch', async () => {
+  const { load, signals } = createSource()
+  const resource = new Resource(load)
+  const seen: string[] = []
+  resource.subscribe(() => seen.push('a'))
+  resource.subscribe(() => seen.push('b'))
+  await vi.advanceTimersByTimeAsync(10)
+  expect(signals).toHaveLength(1)
+  expect(seen).toEqual(['a', 'b'])
+  expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
+})
+
+test('loads nothing before it is watched', () => {
+  const { load, signals } = createSource()
+  expect(new Resource(load).read()).toEqual({ status: 'loading' })
+  expect(signals).toHaveLength(0)
+})
+
+test('stops loading when the last one leaves', () => {
+  const { load, signals } = createSource()
+  const resource = new Resource(load)
+  const leaveFirst = resource.subscribe(() => undefined)
+  const leaveSecond = resource.subscribe(() => undefined)
+  leaveFirst()
+  expect(signals[0]?.aborted).toBe(false)
+  leaveSecond()
+  expect(signals[0]?.aborted).toBe(true)
+})
+
+test('shows a kept answer at once, and a newer one where the kept one is old', async () => {
+  const { load } = createSource()
+  const resource = new Resource(load)
+  resource.subscribe(() => undefined)()
+  resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(10)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 2 })
+  await vi.advanceTimersByTimeAsync(10_001)
+  resource.subscribe(() => undefined)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 2 })
+  await vi.advanceTimersByTimeAsync(10)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 3 })
+})
+
+test('keeps an old answer where the newer one fails', async () => {
+  const { load } = createSource(10, (call) => call === 2)
+  const resource = new Resource(load)
+  resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(20_000)
+  resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(10)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
+})
+
+test('tries again after a failure when somebody comes back', async () => {
+  const { load } = createSource(10, (call) => call === 1)
+  const resource = new Resource(load)
+  const leave = resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(10)
+  expect(resource.read()).toEqual({ status: 'failed' })
+  leave()
+  resource.subscribe(() => undefined)
+  expect(resource.read()).toEqual({ status: 'loading' })
+  await vi.advanceTimersByTimeAsync(10)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 2 })
+})
+
+test('settled waits for the answer, and rejects on failure and on leaving', async () => {
+  const settled = new Resource(createSource().load).settled(signal)
+  const failed = expect(
+    new Resource(createSource(10, () => true).load).settled(signal),
+  ).rejects.toThrow()
+  const source = createSource()
+  const left = new AbortController()
+  const leaving = expect(new Resource(source.load).settled(left.signal)).rejects.toThrow('left')
+  left.abort()
+  await vi.advanceTimersByTimeAsync(10)
+  await expect(settled).resolves.toBe(1)
+  await Promise.all([failed, leaving])
+  expect(source.signals[0]?.aborted).toBe(true)
+})
+
+test('a cache drops the resource unused longest, but none that is watched', () => {
+  const cache = new ResourceCache(2, async (key) => key)
+  const watched = cache.get('a')
+  watched.subscribe(() => undefined)
+  const second = cache.get('b')
+  cache.get('c')
+  expect(cache.get('a')).toBe(watched)
+  expect(cache.get('b')).not.toBe(second)
+})

@@ -1,0 +1,60 @@
+// The frame around every page: skip link, header, main, sidebar, footer.
+import { useRef } from 'react'
+import type { MouseEvent, ReactNode } from 'react'
+import { Link, Outlet } from 'react-router'
+import styles from './layout.module.css'
+import { useNavigationEffects } from './navigation/use-navigation-effects.ts'
+import type { VisitMemory } from './navigation/visit-memory.ts'
+
+interface LayoutProps {
+  visits: VisitMemory
+  /** What stands below the header on every page; without it the place takes no room. */
+  headerSlot?: ReactNode
+  /** What stands beside the page. */
+  sidebarSlot?: ReactNode
+  footerSlot?: ReactNode
+}
+
+export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutProps) {
+  const mainRef = useRef<HTMLElement>(null)
+  useNavigationEffects(mainRef, visits)
+
+  function skip(event: MouseEvent): void {
+    // The fragment would become an entry of the history, which Back then has to pass.
+    event.preventDefault()
+    mainRef.current?.focus()
+  }
+
+  return (
+    <div className={styles.layout}>
+      <a className={styles.skip} href="#main" onClick={skip}>
+        Skip to content
+      </a>
+      <header className={styles.header}>
+        <p className={styles.brand}>
+          <svg viewBox="4 6 23 20" aria-hidden="true">
+            <path className={styles.glow} d="M8.5 22.5a11 11 0 0 1 0-13" />
+            <path d="M13 9.6v12.8a1 1 0 0 0 1.5.9l10.6-6.4a1 1 0 0 0 0-1.8L14.5 8.7a1 1 0 0 0-1.5.9z" />
+          </svg>
+          Aftercast
+        </p>
+        <nav aria-label="Site">
+          <Link className={styles.home} to="/">
+            Home
+          </Link>
+        </nav>
+        {headerSlot}
+      </header>
+      <div className={styles.columns}>
+        <main ref={mainRef} id="main" className={styles.main} tabIndex={-1}>
+          <Outlet />
+        </main>
+        {sidebarSlot}
+      </div>
+      <footer className={styles.footer}>
+        {footerSlot}
+        <p>Recorded live, kept for later.</p>
+      </footer>
+    </div>
+  )
+}

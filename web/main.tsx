@@ -1,0 +1,34 @@
+// The page's program: makes the parts, hands them to the routes and mounts them.
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { BrowserRouter } from 'react-router'
+import { createPageApi } from './api/page-api.ts'
+import { readVisitMemory } from './navigation/visit-memory.ts'
+import { AppRoutes } from './routes.tsx'
+import './styles/tokens.css'
+import './styles/base.css'
+
+const api = createPageApi(import.meta.env.VITE_API_BASE ?? '')
+// Reading the property alone throws where a visitor has switched storage off.
+const openStorage = () => sessionStorage
+const visits = readVisitMemory(openStorage)
+// The first entry of every document has this key: only a reload or a return means the one that was left.
+if (!isReturn()) visits.forget('default')
+history.scrollRestoration = 'manual'
+window.addEventListener('pagehide', () => visits.save(openStorage))
+
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <BrowserRouter>
+        <AppRoutes api={api} visits={visits} />
+      </BrowserRouter>
+    </StrictMode>,
+  )
+}
+
+function isReturn(): boolean {
+  const [entry] = performance.getEntriesByType('navigation')
+  return entry instanceof PerformanceNavigationTiming && entry.type !== 'navigate'
+}

@@ -1,0 +1,51 @@
+// @vitest-environment jsdom
+import { beforeEach, expect, test } from 'vitest'
+import { readVisitMemory, VisitMemory } from './visit-memory.ts'
+
+const openStorage = () => sessionStorage
+
+beforeEach(() => sessionStorage.clear())
+
+test('remembers place and search of each visit apart', () => {
+  const visits = new VisitMemory()
+  visits.remember('a', { scrollTop: 400 })
+  visits.remember('a', { search: 'bob' })
+  visits.remember('b', { scrollTop: 9 })
+  expect(visits.recall('a')).toEqual({ scrollTop: 400, search: 'bob' })
+  expect(visits.recall('b')).toEqual({ scrollTop: 9, search: '' })
+  expect(visits.recall('new')).toEqual({ scrollTop: 0, search: '' })
+})
+
+test('forgets the visit changed longest ago beyond a hundred', () => {
+  const visits = new VisitMemory()
+  for (let i = 0; i < 100; i += 1) visits.remember(`k${i}`, { scrollTop: i + 1 })
+  visits.remember('k0', { scrollTop: 7 })
+  visits.remember('one more', { scrollTop: 8 })
+  expect(visits.recall('k1').scrollTop).toBe(0)
+  expect(visits.recall('k0').scrollTop).toBe(7)
+  expect(visits.recall('k2').scrollTop).toBe(3)
+})
+
+test('survives a reload', () => {
+  const visits = new VisitMemory()
+  visits.remember('a', { scrollTop: 400, search: 'ß' })
+  visits.save(openStorage)
+  expect(readVisitMemory(openStorage).recall('a')).toEqual({ scrollTop: 400, search: 'ß' })
+})
+
+test.each(['{', '7', '[["a"]]', '[["a",{"scrollTop":"1","search":""}]]'])(
+  'starts empty where storage holds %s',
+  (text) => {
+    sessionStorage.setItem('aftercast.visits', text)
+    expect(readVisitMemory(openStorage).recall('a').scrollTop).toBe(0)
+  },
+)
+
+test('does without storage where the browser denies it', () => {
+  const denied = (): Storage => {
+    throw new DOMException('denied', 'SecurityError')
+  }
+  const visits = readVisitMemory(denied)
+  visits.remember('a', { scrollTop: 1 })
+  expect(() => visits.save(denied)).not.toThrow()
+})

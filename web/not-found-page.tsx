@@ -1,0 +1,15 @@
+// What an address that is none of ours shows.
+import { Link } from 'react-router'
+import buttonStyles from './ui/button.module.css'
+import { PageHeader } from './ui/page-header.tsx'
+
+export function NotFoundPage() {
+  return (
+    <>
+      <PageHeader heading="Page not found" />
+      <Link className={buttonStyles.primary} to="/">
+        All streamers
+      </Link>
+    </>
+  )
+}

@@ -1,0 +1,40 @@
+// Sets the playlist as the element's source and lets the browser play it; sets it again after a failure.
+import { createRecovery } from './recovery.ts'
+import type { Failure } from './recovery.ts'
+
+/** Plays until the signal aborts; the element is empty afterwards. */
+export function playDirectly(video: HTMLVideoElement, source: string, signal: AbortSignal): void {
+  const recovery = createRecovery({
+    resume: reload,
+    reload,
+    recoverMedia: reload,
+    giveUp: () => undefined,
+  })
+
+  function reload(): void {
+    const { currentTime, paused } = video
+    const takeUp = () => {
+      if (currentTime > 0) video.currentTime = currentTime
+      if (!paused) void video.play().catch(() => undefined) // refused: the controls are there
+    }
+    video.addEventListener('loadedmetadata', takeUp, { once: true, signal })
+    video.src = source
+  }
+
+  video.addEventListener('error', () => recovery.failed(failureOf(video.error)), { signal })
+  video.addEventListener('playing', recovery.progressed, { signal })
+  signal.addEventListener('abort', () => {
+    recovery.dispose()
+    // An empty source alone would go on loading the old one.
+    video.removeAttribute('src')
+    video.load()
+  })
+  video.src = source
+}
+
+function failureOf(error: MediaError | null): Failure {
+  if (error?.code === MediaError.MEDIA_ERR_DECODE) return { kind: 'media' }
+  if (error?.code === MediaError.MEDIA_ERR_NETWORK) return { kind: 'network' }
+  // All that the browser says of a playlist that is not there.
+  return { kind: 'network', refused: 'playlist' }
+}

@@ -1,0 +1,96 @@
+// Plays with hls.js. This file and the library are one chunk, loaded on intent.
+import Hls, { ErrorDetails, ErrorTypes, Events } from 'hls.js/light'
+import type { ErrorData, HlsConfig } from 'hls.js/light'
+import workerUrl from 'hls.js/dist/hls.worker.js?url'
+import { createRecovery } from './recovery.ts'
+import type { Failure } from './recovery.ts'
+
+interface HlsEngineOptions {
+  signal: AbortSignal
+  /** Use hls.js even where it says that it is not supported. */
+  force: boolean
+}
+
+/** Plays until the signal aborts; the element is empty afterwards. Answers false where hls.js cannot work. */
+export function playWithHls(
+  video: HTMLVideoElement,
+  source: string,
+  { signal, force }: HlsEngineOptions,
+): boolean {
+  if (!Hls.isSupported() && !force) return false
+  let hls = attach(0)
+  const recovery = createRecovery({
+    // Until a playlist has come there is nothing to resume, and startLoad would do nothing.
+    resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
+    reload,
+    recoverMedia: () => hls.recoverMediaError(),
+    // What is buffered still plays.
+    giveUp: () => hls.stopLoad(),
+  })
+
+  function attach(startSeconds: number): Hls {
+    const made = new Hls(hlsConfig(startSeconds))
+    made.on(Events.ERROR, (_event, data) => {
+      if (data.fatal) recovery.failed(failureOf(data))
+    })
+    made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
+    made.loadSource(source)
+    made.attachMedia(video)
+    return made
+  }
+
+  function reload(): void {
+    const { currentTime, paused } = video
+    hls.destroy()
+    hls = attach(currentTime)
+    // The new source has paused the element.
+    if (!paused) void video.play().catch(() => undefined) // refused: the controls are there
+  }
+
+  signal.addEventListener('abort', () => {
+    recovery.dispose()
+    hls.destroy()
+  })
+  return true
+}
+
+function hlsConfig(startSeconds: number): Partial<HlsConfig> {
+  const { manifestLoadPolicy, playlistLoadPolicy } = Hls.DefaultConfig
+  return {
+    enableWorker: true,
+    // The module build carries no worker of its own: without a path there would be none.
+    workerPath: workerUrl,
+    lowLatencyMode: false,
+    startPosition: startSeconds,
+    startFragPrefetch: true,
+    maxBufferLength: 30,
+    // Spares the data of visitors who leave.
+    maxMaxBufferLength: 120,
+    // The default keeps all that was played; sessions last for hours.
+    backBufferLength: 90,
+    manifestLoadPolicy: withErrorRetries(manifestLoadPolicy),
+    playlistLoadPolicy: withErrorRetries(playlistLoadPolicy),
+  }
+}
+
+/** The default gives up on a playlist after one error. */
+function withErrorRetries(
+  policy: HlsConfig['manifestLoadPolicy'],
+): HlsConfig['manifestLoadPolicy'] {
+  const { errorRetry } = policy.default
+  return {
+    default: { ...policy.default, errorRetry: errorRetry && { ...errorRetry, maxNumRetry: 3 } },
+  }
+}
+
+function failureOf({ type, details, response }: ErrorData): Failure {
+  if (type === ErrorTypes.MEDIA_ERROR) return { kind: 'media' }
+  if (type !== ErrorTypes.NETWORK_ERROR) return { kind: 'other' }
+  if (response?.code === undefined || !REFUSALS.has(response.code)) return { kind: 'network' }
+  const isPlaylist =
+    details === ErrorDetails.MANIFEST_LOAD_ERROR || details === ErrorDetails.LEVEL_LOAD_ERROR
+  return { kind: 'network', refused: isPlaylist ? 'playlist' : 'piece' }
+}
+
+/** Answers that another try does not change: malformed, unknown, taken off, unplayable. */
+const REFUSALS = new Set([400, 403, 404, 410, 422])

@@ -1,0 +1,115 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Mock } from 'vitest'
+import { autoplay } from './autoplay.ts'
+import { loadHlsEngine } from './load-hls-engine.ts'
+import { chooseEngine, playSession } from './play-session.ts'
+
+const withoutMediaSource = { hasMediaSource: false, isFirefox: false }
+let video: HTMLVideoElement
+let play: Mock<HTMLVideoElement['play']>
+let load: Mock<HTMLVideoElement['load']>
+
+beforeEach(() => {
+  video = document.createElement('video')
+  // jsdom has no media engine of its own.
+  load = vi.spyOn(video, 'load').mockImplementation(() => undefined)
+  play = vi.spyOn(video, 'play').mockResolvedValue(undefined)
+})
+
+afterEach(() => void vi.restoreAllMocks())
+
+test('prefers hls.js wherever there is Media Source, whatever the browser says of HLS', () => {
+  expect(chooseEngine({ hasMediaSource: true, isFirefox: false })).toBe('hls')
+})
+
+test('forces hls.js on Firefox, which has nothing to fall back to', () => {
+  expect(chooseEngine({ hasMediaSource: false, isFirefox: true })).toBe('hls')
+})
+
+test('sets the source directly where hls.js cannot work', () => {
+  const leave = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
+  expect(video.src).toBe('http://127.0.0.1/playlist.m3u8')
+  leave()
+})
+
+test('sets the source directly where the library itself finds that it cannot work', async () => {
+  const leave = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
+    hasMediaSource: true,
+    isFirefox: false,
+  })
+  await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'))
+  leave()
+})
+
+test('leaves the element empty', () => {
+  playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)()
+  expect(video.hasAttribute('src')).toBe(false)
+  expect(load).toHaveBeenCalledOnce()
+})
+
+test('starts nothing for a visitor who leaves before the player has come', async () => {
+  playSession(video, 'http://127.0.0.1/a.m3u8', { hasMediaSource: true, isFirefox: true })()
+  await loadHlsEngine().catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(video.hasAttribute('src')).toBe(false)
+})
+
+test('goes to 0 when the metadata is there, once for each session', () => {
+  const seeks = watchSeeks(video, 12)
+  const leave = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  video.dispatchEvent(new Event('loadedmetadata'))
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(seeks).toEqual([0])
+  leave()
+})
+
+test('does not seek where the position is 0 already', () => {
+  const seeks = watchSeeks(video, 0)
+  const leave = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(seeks).toEqual([])
+  leave()
+})
+
+test('plays as soon as there is a source', () => {
+  autoplay(video)
+  expect(play).not.toHaveBeenCalled()
+  video.dispatchEvent(new Event('loadstart'))
+  expect(play).toHaveBeenCalledOnce()
+})
+
+test('does not play in a background tab before it is looked at', () => {
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  autoplay(video)
+  video.dispatchEvent(new Event('loadstart'))
+  expect(play).not.toHaveBeenCalled()
+  hidden.mockReturnValue(false)
+  document.dispatchEvent(new Event('visibilitychange'))
+  expect(play).toHaveBeenCalledOnce()
+})
+
+test('leaves the video paused and unmuted where the browser refuses sound', async () => {
+  play.mockRejectedValue(new DOMException('no gesture', 'NotAllowedError'))
+  autoplay(video)
+  video.dispatchEvent(new Event('loadstart'))
+  await Promise.resolve()
+  expect(video.muted).toBe(false)
+  expect(play).toHaveBeenCalledOnce()
+})
+
+test('does not play for a visitor who has left', () => {
+  autoplay(video)()
+  video.dispatchEvent(new Event('loadstart'))
+  expect(play).not.toHaveBeenCalled()
+})
+
+/** The positions that the element is sent to; it stands at `seconds` before. */
+function watchSeeks(element: HTMLVideoElement, seconds: number): number[] {
+  const seeks: number[] = []
+  Object.defineProperty(element, 'currentTime', {
+    get: () => seconds,
+    set: (target: number) => void seeks.push(target),
+  })
+  return seeks
+}

@@ -1,0 +1,34 @@
+// The player at `/p/:streamer/:date/:sessionId`.
+import type { PageApi } from '../api/page-api.ts'
+import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
+import type { SessionReference } from '../../shared/paths.ts'
+import { BackButton } from '../ui/back-button.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { Recommended } from './recommended.tsx'
+import { VideoPlayer } from './video-player.tsx'
+
+interface PlayerPageProps {
+  api: PageApi
+  session: SessionReference
+}
+
+export function PlayerPage({ api, session }: PlayerPageProps) {
+  const { streamer, date, sessionId } = session
+  const title = `${streamer} - ${date} - ${sessionId}`
+  return (
+    <>
+      <PageHeader
+        heading={title}
+        size="session"
+        back={<BackButton parent={sessionsPagePath(streamer)} />}
+      />
+      {/* No key: the element lives on from session to session, and with it volume and full screen. */}
+      <VideoPlayer
+        source={api.playlistUrl(session)}
+        poster={api.thumbnailUrl(session)}
+        label={title}
+      />
+      <Recommended key={playerPagePath(session)} api={api} streamer={streamer} />
+    </>
+  )
+}

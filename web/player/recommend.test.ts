@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import type { SessionItem } from '../../shared/contract.ts'
+import { recommendSessions } from './recommend.ts'
+import type { RecommendSources } from './recommend.ts'
+
+/** Sources over a plain library, with what they were asked and how many requests were under way at most. */
+function createSources(library: Record<string, SessionItem[]>, randoms: number[] = []) {
+  const asked: string[] = []
+  let underWay = 0
+  const seen = { asked, mostUnderWay: 0 }
+  const sources: RecommendSources = {
+    fetchStreamers: async () =>
+      Object.keys(library).map((name) => ({ name, recording_count: library[name]?.length ?? 0 })),
+    fetchSessions: async (streamer) => {
+      asked.push(streamer)
+      underWay += 1
+      seen.mostUnderWay = Math.max(seen.mostUnderWay, underWay)
+      // Later requests answer first, so that only an ordered choice comes out in order.
+      await new Promise((resolve) => setTimeout(resolve, 10 - (asked.length % 4) * 2))
+      underWay -= 1
+      return library[streamer] ?? []
+    },
+    random: () => randoms.shift() ?? 0,
+  }
+  return { sources, seen }
+}
+
+function sessionsOf(...ids: string[]): SessionItem[] {
+  return ids.map((sessionId) => ({ date: '2026-01-31', sessionId }))
+}
+
+function libraryOf(count: number, sessions = sessionsOf('1', '2', '3')) {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, sessions]))
+}
+
+const { signal } = new AbortController()
+
+test('picks one random session of each streamer in the order of the list', async () => {
+  const { sources } = createSources(libraryOf(3), [0.99, 0, 0.5])
+  const found = await recommendSessions('s0', sources, signal)
+  expect(found.map((item) => `${item.streamer}:${item.sessionId}`)).toEqual([
+    's0:3',
+    's1:1',
+    's2:2',
+  ])
+})
+
+test('stops at eight and asks no streamer in vain', async () => {
+  const { sources, seen } = createSources(libraryOf(30))
+  const found = await recommendSessions('s0', sources, signal)
+  expect(found.map((item) => item.streamer)).toEqual([
+    's0',
+    's1',
+    's2',
+    's3',
+    's4',
+    's5',
+    's6',
+    's7',
+  ])
+  expect(seen.asked).toHaveLength(8)
+})
+
+test('asks side by side, four at most', async () => {
+  const { sources, seen } = createSources(libraryOf(30))
+  await recommendSessions('s0', sources, signal)
+  expect(seen.mostUnderWay).toBe(4)
+})
+
+test('goes on past streamers that have no session or cannot be fetched', async () => {
+  const { sources } = createSources({ ...libraryOf(4), s1: [] })
+  const failing: RecommendSources = {
+    ...sources,
+    fetchSessions: (streamer, abort) =>
+      streamer === 's2' ? Promise.reject(new Error('500')) : sources.fetchSessions(streamer, abort),
+  }
+  const found = await recommendSessions('s0', failing, signal)
+  expect(found.map((item) => item.streamer)).toEqual(['s0', 's3'])
+})
+
+test('picks of the current streamer, repeats possible, where no streamer gives any', async () => {
+  const { sources } = createSources({}, [0, 0, 0.9])
+  const lonely = { ...sources, fetchSessions: async () => sessionsOf('1', '2', '3') }
+  const found = await recommendSessions('me', lonely, signal)
+  expect(found.map((item) => item.sessionId)).toEqual(['1', '1', '3'])
+  expect(found[0]?.streamer).toBe('me')
+})
+
+test('picks eight of the current streamer at most, also where the list of streamers fails', async () => {
+  const { sources } = createSources({})
+  const many = sessionsOf(...Array.from({ length: 20 }, (_, i) => String(i)))
+  const found = await recommendSessions(
+    'me',
+    {
+      ...sources,
+      fetchStreamers: () => Promise.reject(new Error('down')),
+      fetchSessions: async () => many,
+    },
+    signal,
+  )
+  expect(found).toHaveLength(8)
+})
+
+test('is empty where nothing can be fetched at all', async () => {
+  const down = () => Promise.reject(new Error('down'))
+  const sources = { fetchStreamers: down, fetchSessions: down, random: () => 0 }
+  await expect(recommendSessions('me', sources, signal)).resolves.toEqual([])
+})
+
+test('asks nobody any more once the visitor has left', async () => {
+  const { sources, seen } = createSources(libraryOf(1000, []))
+  const left = new AbortController()
+  const choice = recommendSessions('s0', sources, left.signal)
+  setTimeout(() => left.abort(), 20)
+  await expect(choice).rejects.toThrow()
+  const askedThen = seen.asked.length
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(seen.asked).toHaveLength(askedThen)
+  expect(askedThen).toBeLessThan(100)
+})

@@ -1,0 +1,263 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { BrowserRouter } from 'react-router'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startStandInApi } from '../test/page/stand-in-api.ts'
+import type { StandInApi, StandInLibrary } from '../test/page/stand-in-api.ts'
+import { createPageApi } from './api/page-api.ts'
+import { VisitMemory } from './navigation/visit-memory.ts'
+import { AppRoutes } from './routes.tsx'
+
+let api: StandInApi
+let visits: VisitMemory
+
+beforeEach(() => {
+  visits = new VisitMemory()
+  // What jsdom lacks: layout and media.
+  vi.stubGlobal('scrollTo', vi.fn())
+  vi.stubGlobal(
+    'ResizeObserver',
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  )
+  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
+  vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
+})
+
+afterEach(async () => {
+  cleanup()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  await api.close()
+})
+
+const names = ['Alice', 'bob', 'Zoë & co', 'a/b 100%2F']
+
+const library: Partial<StandInLibrary> = {
+  streamers: names.map((name, i) => ({ name, recording_count: i + 1 })),
+  sessions: {
+    Alice: [
+      { date: '2026-01-31', sessionId: '1002', duration: '0:04:05' },
+      { date: '2026-01-30', sessionId: 'late night' },
+    ],
+    bob: [{ date: '2026-02-01', sessionId: '7' }],
+    'a/b 100%2F': [{ date: '2026-02-02', sessionId: '#?' }],
+  },
+}
+
+/** Opens the page at a path as a direct link does. */
+async function open(path: string, content = library): Promise<void> {
+  api = await startStandInApi(content)
+  // A document of its own has a history that begins there.
+  window.history.replaceState(null, '', path)
+  render(
+    <BrowserRouter>
+      <AppRoutes api={createPageApi(api.base)} visits={visits} />
+    </BrowserRouter>,
+  )
+}
+
+async function cardsOf(list: string): Promise<HTMLElement[]> {
+  return within(await screen.findByRole('list', { name: list })).findAllByRole('listitem')
+}
+
+function follow(link: HTMLElement): void {
+  fireEvent.click(link)
+}
+
+test('lists streamers with name, count, picture and the way to their sessions', async () => {
+  await open('/')
+  expect(screen.getByRole('heading', { level: 1, name: 'Streamers' })).toBeDefined()
+  const cards = await cardsOf('Streamers')
+  const card = within(cards[3] ?? document.body)
+  expect(cards).toHaveLength(4)
+  expect(card.getByRole('heading', { name: 'a/b 100%2F' })).toBeDefined()
+  expect(card.getByText('4 recordings')).toBeDefined()
+  expect(card.getByRole('link', { name: 'View Sessions' }).getAttribute('href')).toBe(
+    '/s/a%2Fb%20100%252F',
+  )
+  expect(cards[3]?.querySelector('img')?.src).toBe(
+    `${api.base}/api/thumbnail-streamer/a%2Fb%20100%252F`,
+  )
+})
+
+test('says Loading… until the list is there', async () => {
+  let openGate = () => {}
+  const gate = new Promise<void>((resolve) => (openGate = resolve))
+  await open('/', { ...library, gate })
+  expect(screen.getByRole('status').textContent).toBe('Loading…')
+  openGate()
+  await cardsOf('Streamers')
+  expect(screen.queryByText('Loading…')).toBeNull()
+})
+
+test('filters by a part of the name in any case, and says how many were found', async () => {
+  await open('/')
+  await cardsOf('Streamers')
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 'O' } })
+  await screen.findByText('2 streamers found')
+  const cards = await cardsOf('Streamers')
+  expect(cards.map((card) => within(card).getByRole('heading').textContent)).toEqual([
+    'bob',
+    'Zoë & co',
+  ])
+})
+
+test('shows the first two letters where a picture fails', async () => {
+  await open('/')
+  const [card] = await cardsOf('Streamers')
+  const picture = card?.querySelector('img')
+  if (!card || !picture) throw new Error('no card')
+  expect(within(card).queryByText('AL')).toBeNull()
+  fireEvent.error(picture)
+  expect(picture.hidden).toBe(true)
+  expect(within(card).getByText('AL')).toBeDefined()
+})
+
+test('ends loading with an empty list and no message where the list fails', async () => {
+  await open('/', { ...library, broken: new Set(['/api/streamers']) })
+  await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
+  expect(screen.queryAllByRole('listitem')).toHaveLength(0)
+  expect(screen.getByRole('main').textContent).toBe('Streamers')
+})
+
+test('leads from a streamer to the sessions, with title, focus and the top of the page', async () => {
+  await open('/')
+  await cardsOf('Streamers')
+  follow(screen.getAllByRole('link', { name: 'View Sessions' })[0] ?? document.body)
+  const heading = await screen.findByRole('heading', { level: 1, name: 'Sessions: Alice' })
+  await waitFor(() => expect(document.activeElement).toBe(heading))
+  expect(window.location.pathname).toBe('/s/Alice')
+  expect(document.title).toBe('Sessions: Alice · Aftercast')
+  expect(window.scrollTo).toHaveBeenLastCalledWith(0, 0)
+})
+
+test('lists sessions with date, id, duration or a dash, and the way to the player', async () => {
+  await open('/s/Alice')
+  const [first, second] = await cardsOf('Sessions')
+  expect(within(first ?? document.body).getByText('2026-01-31')).toBeDefined()
+  expect(within(first ?? document.body).getByText('Session 1002 • 0:04:05')).toBeDefined()
+  expect(within(second ?? document.body).getByText('Session late night • —')).toBeDefined()
+  const play = within(second ?? document.body).getByRole('link', { name: 'Play' })
+  expect(play.getAttribute('href')).toBe('/p/Alice/2026-01-30/late%20night')
+})
+
+test('asks for the name as it is, also where it holds a literal %2F', async () => {
+  await open('/s/a%2Fb%20100%252F')
+  await cardsOf('Sessions')
+  expect(screen.getByRole('heading', { name: 'Sessions: a/b 100%2F' })).toBeDefined()
+  expect(api.requests).toContain('/api/sessions/a%2Fb%20100%252F')
+})
+
+test('hides the picture of a session that fails, without letters', async () => {
+  await open('/s/Alice')
+  const [card] = await cardsOf('Sessions')
+  const picture = card?.querySelector('img')
+  if (!card || !picture) throw new Error('no card')
+  const text = card.textContent
+  fireEvent.error(picture)
+  expect(picture.hidden).toBe(true)
+  expect(card.textContent).toBe(text)
+})
+
+test('an unknown streamer has an empty list', async () => {
+  await open('/s/nobody')
+  await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
+  expect(screen.queryAllByRole('listitem')).toHaveLength(0)
+})
+
+test('Back returns to the list as it was left, without loading it again', async () => {
+  await open('/')
+  await cardsOf('Streamers')
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 'ali' } })
+  await screen.findByText('1 streamer found')
+  follow(screen.getByRole('link', { name: 'View Sessions' }))
+  fireEvent.click(await screen.findByRole('button', { name: 'Back' }))
+  await screen.findByRole('heading', { name: 'Streamers' })
+  expect(screen.queryByText('Loading…')).toBeNull()
+  expect(screen.getByPlaceholderText('Search streamer...')).toHaveProperty('value', 'ali')
+  expect(await cardsOf('Streamers')).toHaveLength(1)
+  expect(api.requests.filter((path) => path === '/api/streamers')).toHaveLength(1)
+})
+
+test('Back goes up where a direct link left no history', async () => {
+  await open('/p/Alice/2026-01-31/1002')
+  fireEvent.click(screen.getByRole('button', { name: 'Back' }))
+  await screen.findByRole('heading', { name: 'Sessions: Alice' })
+  expect(window.location.pathname).toBe('/s/Alice')
+})
+
+test('shows title, video with controls and one recommendation of each streamer', async () => {
+  await open('/p/Alice/2026-01-31/1002')
+  expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Alice - 2026-01-31 - 1002')
+  expect(document.querySelector('video')?.controls).toBe(true)
+  expect(screen.getByRole('heading', { level: 2, name: 'Recommended' })).toBeDefined()
+  const cards = await cardsOf('Recommended')
+  const links = cards.map((card) => within(card).getByRole('link').getAttribute('href'))
+  expect(links).toHaveLength(3)
+  expect(links[0]).toMatch(/^\/p\/Alice\/2026-01-3[01]\//)
+  expect(links.slice(1)).toEqual(['/p/bob/2026-02-01/7', '/p/a%2Fb%20100%252F/2026-02-02/%23%3F'])
+})
+
+test('plays the playlist of the session, and of the next one in the same element', async () => {
+  await open('/p/Alice/2026-01-31/1002')
+  const video = document.querySelector('video')
+  await waitFor(() =>
+    expect(video?.src).toBe(`${api.base}/api/video/Alice/2026-01-31/1002/playlist.m3u8`),
+  )
+  const [, bob] = await cardsOf('Recommended')
+  follow(within(bob ?? document.body).getByRole('link'))
+  await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
+  await waitFor(() =>
+    expect(video?.src).toBe(`${api.base}/api/video/bob/2026-02-01/7/playlist.m3u8`),
+  )
+  expect(document.querySelector('video')).toBe(video)
+})
+
+test('stops asking for recommendations when the visitor leaves', async () => {
+  const streamers = Array.from({ length: 500 }, (_, i) => ({ name: `e${i}`, recording_count: 0 }))
+  await open('/p/Alice/2026-01-31/1002', {
+    streamers,
+    sessions: Object.fromEntries(streamers.map(({ name }) => [name, []])),
+  })
+  await waitFor(() => expect(api.requests.length).toBeGreaterThan(5))
+  follow(screen.getByRole('link', { name: 'Home' }))
+  await screen.findByRole('heading', { name: 'Streamers' })
+  await act(() => new Promise((resolve) => setTimeout(resolve, 50)))
+  const asked = api.requests.length
+  await act(() => new Promise((resolve) => setTimeout(resolve, 100)))
+  expect(api.requests).toHaveLength(asked)
+  expect(asked).toBeLessThan(500)
+})
+
+test.each(['/p', '/p/Alice', '/p/Alice/2026-01-31'])(
+  'the player at %s renders nothing',
+  async (path) => {
+    await open(path)
+    expect(screen.getByRole('main').childElementCount).toBe(0)
+  },
+)
+
+test('an address that is none of ours leads home', async () => {
+  await open('/nowhere/at/all')
+  expect(screen.getByRole('heading', { name: 'Page not found' })).toBeDefined()
+  expect(screen.getByRole('link', { name: 'All streamers' }).getAttribute('href')).toBe('/')
+  expect(screen.getByRole('link', { name: 'Home' }).getAttribute('href')).toBe('/')
+})
+
+test('the skip link moves the focus to the page and leaves the history alone', async () => {
+  await open('/')
+  fireEvent.click(screen.getByRole('link', { name: 'Skip to content' }))
+  expect(document.activeElement).toBe(screen.getByRole('main'))
+  expect(window.location.hash).toBe('')
+})
+
+test('renders a long list in steps and in the end all of it', async () => {
+  const streamers = Array.from({ length: 1200 }, (_, i) => ({ name: `s${i}`, recording_count: 1 }))
+  await open('/', { streamers })
+  const list = await screen.findByRole('list', { name: 'Streamers' })
+  expect(list.childElementCount).toBe(60)
+  await waitFor(() => expect(list.childElementCount).toBe(1200), { timeout: 10_000 })
+})

@@ -1,0 +1,51 @@
+// Which page belongs to which path, and what each is handed: the one place where pages and parts meet.
+import { Route, Routes, useLocation } from 'react-router'
+import type { PageApi } from './api/page-api.ts'
+import { Layout } from './layout.tsx'
+import { usePathSegments } from './navigation/use-path-segments.ts'
+import type { VisitMemory } from './navigation/visit-memory.ts'
+import { NotFoundPage } from './not-found-page.tsx'
+import { loadHlsEngine } from './player/load-hls-engine.ts'
+import { PlayerPage } from './player/player-page.tsx'
+import { SessionsPage } from './sessions/sessions-page.tsx'
+import { StreamersPage } from './streamers/streamers-page.tsx'
+
+interface AppRoutesProps {
+  api: PageApi
+  visits: VisitMemory
+}
+
+export function AppRoutes({ api, visits }: AppRoutesProps) {
+  return (
+    <Routes>
+      <Route element={<Layout visits={visits} />}>
+        <Route path="/" element={<StreamersRoute api={api} visits={visits} />} />
+        <Route path="/s/:streamer" element={<SessionsRoute api={api} />} />
+        <Route path="/p/:streamer?/:date?/:sessionId?" element={<PlayerRoute api={api} />} />
+        <Route path="*" element={<NotFoundPage />} />
+      </Route>
+    </Routes>
+  )
+}
+
+function StreamersRoute({ api, visits }: AppRoutesProps) {
+  const { key } = useLocation()
+  // A new visit is a new page: Home leads to the whole list also from a search.
+  return <StreamersPage key={key} api={api} visits={visits} visitKey={key} />
+}
+
+function SessionsRoute({ api }: { api: PageApi }) {
+  const [, streamer] = usePathSegments()
+  return streamer && <SessionsPage api={api} streamer={streamer} onPlayIntent={preloadPlayer} />
+}
+
+/** Renders nothing where a parameter is missing. */
+function PlayerRoute({ api }: { api: PageApi }) {
+  const [, streamer, date, sessionId] = usePathSegments()
+  if (!streamer || !date || !sessionId) return null
+  return <PlayerPage api={api} session={{ streamer, date, sessionId }} />
+}
+
+function preloadPlayer(): void {
+  void loadHlsEngine().catch(() => undefined) // The player tries again when it is needed.
+}

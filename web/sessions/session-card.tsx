@@ -1,0 +1,48 @@
+// One session of a streamer.
+import { memo, useId } from 'react'
+import { Link } from 'react-router'
+import { playerPagePath } from '../../shared/paths.ts'
+import buttonStyles from '../ui/button.module.css'
+import { Card } from '../ui/card.tsx'
+import cardStyles from '../ui/card.module.css'
+import { Thumbnail } from '../ui/thumbnail.tsx'
+
+interface SessionCardProps {
+  streamer: string
+  date: string
+  sessionId: string
+  /** Absent while unknown. */
+  duration: string | undefined
+  thumbnailUrl: string
+  position: number
+  /** Called when the visitor is about to play: time to load the player. */
+  onPlayIntent(this: void): void
+}
+
+/** Memoised: a list that grows in steps would otherwise render all earlier cards again. */
+export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
+  const { streamer, date, sessionId, duration, thumbnailUrl, position, onPlayIntent } = props
+  const id = useId()
+  return (
+    <Card picture={<Thumbnail url={thumbnailUrl} position={position} />}>
+      <h2 className={cardStyles.title} dir="auto">
+        {date}
+      </h2>
+      <p id={id} className={cardStyles.detail} dir="auto">
+        {`Session ${sessionId} • ${duration || '—'}`}
+      </p>
+      <Link
+        className={`${buttonStyles.soft} ${cardStyles.action}`}
+        to={playerPagePath({ streamer, date, sessionId })}
+        aria-describedby={id}
+        onPointerEnter={onPlayIntent}
+        onFocus={onPlayIntent}
+      >
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M5 3.5v9l7-4.5z" />
+        </svg>
+        Play
+      </Link>
+    </Card>
+  )
+})

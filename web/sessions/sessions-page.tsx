@@ -1,0 +1,47 @@
+// A streamer's sessions at `/s/:streamer`.
+import type { PageApi } from '../api/page-api.ts'
+import { useResource } from '../api/use-resource.ts'
+import { BackButton } from '../ui/back-button.tsx'
+import { CardList } from '../ui/card-list.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { useGrowingCount } from '../ui/use-growing-count.ts'
+import { SessionCard } from './session-card.tsx'
+
+interface SessionsPageProps {
+  api: PageApi
+  streamer: string
+  onPlayIntent(this: void): void
+}
+
+export function SessionsPage({ api, streamer, onPlayIntent }: SessionsPageProps) {
+  const list = useResource(api.sessions(streamer))
+  const sessions = list.status === 'loaded' ? list.value : []
+  const count = useGrowingCount(sessions.length)
+
+  const cards = sessions
+    .slice(0, count)
+    .map(({ date, sessionId, duration }, position) => (
+      <SessionCard
+        key={`${date}/${sessionId}`}
+        streamer={streamer}
+        date={date}
+        sessionId={sessionId}
+        duration={duration}
+        thumbnailUrl={api.thumbnailUrl({ streamer, date, sessionId })}
+        position={position}
+        onPlayIntent={onPlayIntent}
+      />
+    ))
+
+  return (
+    <>
+      <PageHeader heading={`Sessions: ${streamer}`} back={<BackButton parent="/" />} />
+      {list.status === 'loading' ? (
+        <Loading />
+      ) : (
+        <CardList label="Sessions" layout="wide" cards={cards} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,37 @@
+// One streamer in the list.
+import { memo, useId } from 'react'
+import { Link } from 'react-router'
+import { sessionsPagePath } from '../../shared/paths.ts'
+import buttonStyles from '../ui/button.module.css'
+import { Card } from '../ui/card.tsx'
+import cardStyles from '../ui/card.module.css'
+import { Thumbnail } from '../ui/thumbnail.tsx'
+import { initials } from './initials.ts'
+
+interface StreamerCardProps {
+  name: string
+  recordingCount: number
+  thumbnailUrl: string
+  position: number
+}
+
+/** Memoised: with 10,000 cards a keystroke in the search box would otherwise render them all. */
+export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps) {
+  const { name, recordingCount, thumbnailUrl, position } = props
+  const nameId = useId()
+  return (
+    <Card picture={<Thumbnail url={thumbnailUrl} position={position} letters={initials(name)} />}>
+      <h2 id={nameId} className={cardStyles.title} dir="auto">
+        {name}
+      </h2>
+      <p className={cardStyles.detail}>{`${recordingCount} recordings`}</p>
+      <Link
+        className={`${buttonStyles.soft} ${cardStyles.action}`}
+        to={sessionsPagePath(name)}
+        aria-describedby={nameId}
+      >
+        View Sessions
+      </Link>
+    </Card>
+  )
+})

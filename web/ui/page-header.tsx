@@ -1,0 +1,32 @@
+// The top of every page: its one `h1`, which is also its title in the tab, and what stands beside it.
+import type { ReactNode } from 'react'
+import { useDocumentTitle } from '../navigation/use-document-title.ts'
+import styles from './page-header.module.css'
+
+interface PageHeaderProps {
+  heading: string
+  /** `page` is large; `session` leaves the room to the video. */
+  size?: 'page' | 'session'
+  /** The Back button, before the heading. */
+  back?: ReactNode
+  /** Controls of the page, after the heading. */
+  children?: ReactNode
+}
+
+export function PageHeader({ heading, size = 'page', back, children }: PageHeaderProps) {
+  useDocumentTitle(heading)
+  return (
+    <div className={styles.header}>
+      {back}
+      {/* Takes the focus after a navigation, so that a screen reader says where one is. */}
+      <h1
+        className={size === 'page' ? styles.heading : `${styles.heading} ${styles.session}`}
+        dir="auto"
+        tabIndex={-1}
+      >
+        {heading}
+      </h1>
+      {children}
+    </div>
+  )
+}

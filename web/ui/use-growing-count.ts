@@ -1,0 +1,29 @@
+// Shows the first cards of a long list at once and the rest whenever the browser has nothing better to do.
+import { startTransition, useEffect, useState } from 'react'
+
+/** Fills the tallest screen. */
+const FIRST_COUNT = 60
+/** One step stays below a frame or two on a slow phone. */
+const STEP_COUNT = 500
+const IDLE_TIMEOUT_MS = 500
+
+/** How many of `total` cards to render now; grows to all of them. */
+export function useGrowingCount(total: number): number {
+  const [count, setCount] = useState(FIRST_COUNT)
+  useEffect(() => {
+    if (count >= total) return undefined
+    return whenIdle(() => startTransition(() => setCount(count + STEP_COUNT)))
+  }, [count, total])
+  return Math.min(count, total)
+}
+
+/** Calls back once when idle; answers the undo. */
+function whenIdle(callback: () => void): () => void {
+  // Safari has learnt requestIdleCallback only lately.
+  if (!('requestIdleCallback' in globalThis)) {
+    const timer = setTimeout(callback, 50)
+    return () => clearTimeout(timer)
+  }
+  const request = requestIdleCallback(callback, { timeout: IDLE_TIMEOUT_MS })
+  return () => cancelIdleCallback(request)
+}
