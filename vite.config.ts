@@ -8,6 +8,8 @@ export default defineConfig({
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
+    // The server reads which script the player needs, to name it in the head of its page.
+    manifest: true,
     target: ['chrome123', 'firefox120', 'safari17.5'],
     // Data URIs would need wider img-src and worker-src rules in the Content-Security-Policy.
     assetsInlineLimit: 0,

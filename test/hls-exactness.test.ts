@@ -8,8 +8,8 @@ import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import type { ListedPlaylist } from './support/hls-client.ts'
 import { readReferencePackets } from './support/reference-packets.ts'
 import type { ReferencePacket } from './support/reference-packets.ts'
-import { startServer } from './support/running-server.ts'
-import type { RunningServer } from './support/running-server.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
 
 const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
 /** EXTINF may differ from the packets by this much. */
@@ -18,7 +18,7 @@ const EXTINF_TOLERANCE_SECONDS = 0.05
 const OFFSET_TOLERANCE_SECONDS = 0.01
 
 let folder: string
-let server: RunningServer
+let server: StartedServer
 const names = (await readdir(FIXTURES)).filter(isServed)
 
 /** Recordings of this test: those that are played whole and unchanged. */
@@ -31,7 +31,12 @@ beforeAll(async () => {
   await mkdir(join(folder, 'alice/2026-01-31'), { recursive: true })
   for (const name of names)
     await copyFile(join(FIXTURES, name), join(folder, 'alice/2026-01-31', name))
-  server = await startServer({ recordings: folder })
+  const args = [folder, '--data', join(folder, '.data')]
+  server = await startServer({
+    args,
+    readyWithinMs: 30_000,
+    environment: { AFTERCAST_WORKERS: '1' },
+  })
 })
 
 afterAll(async () => {

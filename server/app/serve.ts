@@ -10,7 +10,9 @@ import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
 import { startWebServer } from './web-server.ts'
+import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
+import type { Workers } from './workers.ts'
 
 const STDERR = 2
 /** A small library is indexed whole before the site is called ready, so that the first page shows every length. */
@@ -41,23 +43,29 @@ export interface Serving {
 }
 
 async function scanAndServe(serving: Serving): Promise<void> {
-  const { config, io } = serving
+  const { io } = serving
   const scan = startScanning(serving)
   const state = { isWalked: false }
-  const server =
-    config.server.workers > 1
-      ? await startWorkers(serving)
-      : await startWebServer({ ...serving, isReady: () => state.isWalked })
+  const server = await startServer(serving, () => state.isWalked)
   try {
     await Promise.race([scan.firstWalk, scan.ended])
     state.isWalked = true
-    if ('tellWalked' in server) server.tellWalked()
+    server.tellWalked?.()
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
     if (!io.signal.aborted) io.stdout(`Aftercast is ready at ${server.url}`)
     await scan.ended
   } finally {
     await server.close()
   }
+}
+
+/** A server, or several that have to be told what this process knows. */
+async function startServer(
+  serving: Serving,
+  isReady: () => boolean,
+): Promise<WebServer & Partial<Workers>> {
+  if (serving.config.server.workers > 1) return startWorkers(serving)
+  return startWebServer({ ...serving, isReady })
 }
 
 interface Scan {

@@ -60,7 +60,8 @@ export async function startWebServer({
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
   })
-  url = formatUrl(host, app.addresses()[0]?.port ?? port)
+  const address = app.server.address()
+  if (typeof address === 'object' && address !== null) url = formatUrl(host, address.port)
   return {
     url,
     close: async () => {

@@ -1,18 +1,21 @@
 // The HTTP server: limits, headers, and the groups of routes.
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import Fastify from 'fastify'
+import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigAnswer } from '../../shared/contract.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BufferPool } from '../hls/buffer-pool.ts'
 import type { Packager } from '../hls/packager.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
 import { addCrawlerRoutes } from './crawler-routes.ts'
 import { answerError } from './errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
-import { addPageRoutes } from './page-routes.ts'
+import { addFallbacks, addPageRoutes } from './page-routes.ts'
+import { addThumbnailRoutes } from './thumbnail-routes.ts'
+import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
 
 /** Four names of 1024 characters, percent-encoded. */
@@ -24,10 +27,17 @@ const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 15_000
 const MAX_BODY_BYTES = 64 * 1024
 
+const PERMISSIONS =
+  'camera=(), microphone=(), geolocation=(), payment=(), usb=(), autoplay=(self), fullscreen=(self)'
+/** Data is never a page, wherever it is opened. */
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
 export interface HttpServerOptions {
   catalog: Catalog
   packager: Packager
   page: BuiltPage
+  thumbnails: Thumbnails
+  sources: ThumbnailSources
   config: ConfigAnswer
   logger: FastifyBaseLogger
   corsOrigins: readonly string[]
@@ -40,7 +50,7 @@ export interface HttpServerOptions {
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -55,11 +65,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       void answerError(error, request, reply)
     },
   })
-  app.setErrorHandler(async (error, request, reply) => answerError(error, request, reply))
   await addHeaders(app, options)
+  addFallbacks(app, options)
   addHealthRoutes(app, options)
   addListRoutes(app, options)
   addVideoRoutes(app, { ...options, buffers: new BufferPool() })
+  addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
   await addPageRoutes(app, options)
   return app
@@ -92,14 +103,18 @@ async function addHeaders(
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
     crossOriginResourcePolicy: { policy: isCrossOrigin ? 'cross-origin' : 'same-origin' },
     referrerPolicy: { policy: 'strict-origin-when-cross-origin' },
+    // Headers that only dead browsers read.
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
     // Only who ends TLS knows whether the site may demand it for ever.
     strictTransportSecurity: false,
   })
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.raw.setHeader(
-      'permissions-policy',
-      'camera=(), microphone=(), geolocation=(), payment=(), usb=(), autoplay=(self), fullscreen=(self)',
-    )
+  app.addHook('onRequest', async (request, reply) => {
+    reply.raw.setHeader('permissions-policy', PERMISSIONS)
+    if (request.url.startsWith('/api/')) reply.raw.setHeader('content-security-policy', DATA_POLICY)
   })
   if (isCrossOrigin)
     await app.register(cors, { origin: [...corsOrigins], methods: ['GET', 'HEAD'] })

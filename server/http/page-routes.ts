@@ -29,40 +29,52 @@ export interface PageRouteOptions {
   publicUrl(): string
 }
 
-/** Registers the routes, the built files, and the answer to everything that is neither page nor API. */
+/** Answers everything that is no route, and every error; routes that are added later are covered. */
+export function addFallbacks(app: FastifyInstance, options: PageRouteOptions): void {
+  const heads = createHeads(options)
+
+  app.setNotFoundHandler(async (request, reply) => {
+    void reply.code(404)
+    if (isPageRequest(request))
+      return sendPage(request, reply, { head: heads.missing(), ...options })
+    return reply
+      .header('cache-control', 'no-store')
+      .send(errorAnswer('not_found', 'there is nothing here'))
+  })
+
+  app.setErrorHandler(async (error, request, reply) => {
+    if (!isPageRequest(request) || !isAppError(error, 'invalid')) {
+      return answerError(error, request, reply)
+    }
+    void reply.code(400)
+    return sendPage(request, reply, { head: heads.missing(), ...options })
+  })
+}
+
+/** Registers the three routes and the built files. */
 export async function addPageRoutes(
   app: FastifyInstance,
   options: PageRouteOptions,
 ): Promise<void> {
-  const { catalog, page, publicUrl } = options
+  const { catalog, page } = options
   const heads = createHeads(options)
 
-  async function sendPage(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    head: PageHead,
-  ): Promise<FastifyReply> {
-    const html = new TextAnswer(formatPage(page.shell, head), {
-      contentType: HTML_TYPE,
-      cacheControl: 'no-cache',
-    })
-    return sendText(request, reply, html)
-  }
-
-  app.get('/', async (request, reply) => sendPage(request, reply, heads.streamers()))
+  app.get('/', async (request, reply) =>
+    sendPage(request, reply, { head: heads.streamers(), ...options }),
+  )
 
   app.get('/s/:streamer', async (request, reply) => {
     const streamer = parseName(request.params, 'streamer')
     // The same page with its true status: a crawler must not keep a streamer who left.
     if (catalog.listSessions(streamer) === undefined) void reply.code(404)
-    return sendPage(request, reply, heads.sessions(streamer))
+    return sendPage(request, reply, { head: heads.sessions(streamer), ...options })
   })
 
   app.get('/p/:streamer/:date/:sessionId', async (request, reply) => {
     const session = parseSessionParameters(request.params)
     const row = catalog.findSession(session)
     if (row === undefined) void reply.code(404)
-    return sendPage(request, reply, heads.player(session, row))
+    return sendPage(request, reply, { head: heads.player(session, row), ...options })
   })
 
   await app.register(fastifyStatic, {
@@ -75,23 +87,22 @@ export async function addPageRoutes(
     preCompressed: true,
     decorateReply: false,
   })
+}
 
-  app.setNotFoundHandler(async (request, reply) => {
-    void reply.code(404)
-    if (request.url.startsWith('/api/') || !['GET', 'HEAD'].includes(request.method)) {
-      return reply
-        .header('cache-control', 'no-store')
-        .send(errorAnswer('not_found', 'there is nothing here'))
-    }
-    return sendPage(request, reply, heads.missing())
-  })
+function isPageRequest({ method, url }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && !url.startsWith('/api/')
+}
 
-  app.setErrorHandler(async (error, request, reply) => {
-    const wantsPage = request.url.startsWith('/s/') || request.url.startsWith('/p/')
-    if (!wantsPage || !isAppError(error, 'invalid')) return answerError(error, request, reply)
-    void reply.code(400)
-    return sendPage(request, reply, { ...heads.missing(), canonicalUrl: publicUrl() })
+async function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { page, head }: { page: BuiltPage; head: PageHead },
+): Promise<FastifyReply> {
+  const html = new TextAnswer(formatPage(page.shell, head), {
+    contentType: HTML_TYPE,
+    cacheControl: 'no-cache',
   })
+  return sendText(request, reply, html)
 }
 
 interface Heads {

@@ -11,7 +11,7 @@ import type { SegmentBody } from '../hls/segment-body.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { planByteAnswer } from './byte-answer.ts'
 import type { ByteAnswer } from './byte-answer.ts'
-import { sendBody } from './send-body.ts'
+import { sendBody, sendHead } from './send-body.ts'
 
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 export const SEGMENT_TYPES = { ts: 'video/mp2t', fmp4: 'video/mp4' } as const
@@ -43,7 +43,7 @@ export async function answerSegment(
       'content-type': SEGMENT_TYPES[presentation.form],
       ...rangeHeaders(answer, sizeBytes),
     })
-    if (request.method === 'HEAD') return await reply.send()
+    if (request.method === 'HEAD') return sendHead(reply)
     const cipher = presentation.key && createSegmentCipher(presentation.key, number)
     await sendBody(reply, segmentChunks(file, body, { answer, cipher, lent }))
     return reply

@@ -16,12 +16,7 @@ export async function sendBody(
 ): Promise<void> {
   try {
     const first = await chunks.next()
-    reply.hijack()
-    const response = reply.raw
-    for (const [name, value] of Object.entries(reply.getHeaders())) {
-      if (value !== undefined) response.setHeader(name, value)
-    }
-    response.writeHead(reply.statusCode)
+    const response = writeHead(reply)
     await pump(response, first, chunks).catch((error: unknown) => {
       reply.log.info({ err: error }, 'a segment was not sent to its end')
       response.destroy()
@@ -29,6 +24,21 @@ export async function sendBody(
   } finally {
     await chunks.return()
   }
+}
+
+/** Answers HEAD: the headers of the body, with its true length. */
+export function sendHead(reply: FastifyReply): FastifyReply {
+  writeHead(reply).end()
+  return reply
+}
+
+function writeHead(reply: FastifyReply): ServerResponse {
+  reply.hijack()
+  const response = reply.raw
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) response.setHeader(name, value)
+  }
+  return response.writeHead(reply.statusCode)
 }
 
 async function pump(

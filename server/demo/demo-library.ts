@@ -1,0 +1,5 @@
+// placeholder until the merge
+export async function createDemoLibrary(
+  _folder: string,
+  _o: { onProgress: (l: string) => void; signal: AbortSignal },
+): Promise<void> {}
