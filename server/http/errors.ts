@@ -1,5 +1,5 @@
 // Errors -> answers: the one table of statuses, and the handler that hides whatever is not ours to tell.
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorAnswer } from '../../shared/contract.ts'
 import { AppError } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -31,22 +31,21 @@ export function answerError(
     if (error.code === 'usage') return reply.code(status).send(INTERNAL)
     return reply.code(status).send(errorAnswer(error.code, error.message))
   }
-  const status = frameworkStatus(error)
-  if (status !== undefined)
+  const status = clientErrorStatus(error)
+  if (status === 404) return reply.code(404).send(errorAnswer('not_found', 'there is nothing here'))
+  if (status !== undefined) {
     return reply.code(status).send(errorAnswer('invalid', 'the request is malformed'))
+  }
   request.log.error({ err: error }, 'unexpected error')
   return reply.code(500).send(INTERNAL)
 }
 
-/** Status of a refusal by the framework itself (bad URL, body too large): always the client's fault. */
-function frameworkStatus(error: unknown): number | undefined {
-  if (!isFastifyError(error)) return undefined
-  const { statusCode } = error
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? statusCode : undefined
-}
-
-function isFastifyError(error: unknown): error is FastifyError {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
+/** Status of a refusal by the framework or a plugin of it (bad URL, large body, hidden file): the client's fault. */
+function clientErrorStatus(error: unknown): number | undefined {
+  const status: unknown = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined
+  // What is refused is not told from what is not there.
+  return status === 403 ? 404 : status
 }
 
 /** The body of every error answer. */
