@@ -232,6 +232,25 @@ describe('several sample descriptions', () => {
   })
 })
 
+describe('composition offsets', () => {
+  it('put the earliest picture at 0, wherever it comes, and the end behind the latest', async () => {
+    const plan = plainTrack('video', 6, {
+      timescale: 8000,
+      compositionOffsets: [
+        [1, 500],
+        [1, 900],
+        [1, -450],
+        [1, 100],
+      ],
+    })
+    const { index, video } = await readAll(makeFile([{ ...plan, syncs: [1] }]))
+    const shown = flatten(video).map((sample) => sample.presentationTicks)
+    expect(shown).toEqual([750, 1250, 0, 650, 650, 750])
+    expect(index.cuts.endTicks).toBe(1350)
+    expect([...(video[0]?.compositionOffsets ?? [])]).toEqual([500, 900, -450, 100, 0, 0])
+  })
+})
+
 describe('edit lists', () => {
   it('keeps the offset of tracks that an empty edit delays, however coarse their clock', async () => {
     const video = plainTrack('video', 30, {
