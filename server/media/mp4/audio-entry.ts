@@ -3,8 +3,15 @@ import { AppError } from '../../errors.ts'
 import type { AudioTrack } from '../media-index.ts'
 import { parseAudioConfig } from './audio-specific-config.ts'
 import { type Box, parseBoxes } from './box.ts'
-import type { Description, RawEntry } from './descriptions.ts'
-import { type EntryParts, entryContent, joinEntry, splitEntry, wholeBox } from './entry-parts.ts'
+import {
+  type Description,
+  type RawEntry,
+  type EntryParts,
+  entryContent,
+  joinEntry,
+  splitEntry,
+  wholeBox,
+} from './entry-parts.ts'
 import { parseEsds } from './esds.ts'
 
 /** An audio sample entry that browsers play in fMP4. */

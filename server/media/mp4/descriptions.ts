@@ -1,23 +1,10 @@
 // The sample descriptions of a track (stsd, ISO/IEC 14496-12 8.5.2): which codec, set up how, and whether browsers play it.
 import { type AudioDescription, parseAudioEntry } from './audio-entry.ts'
 import { type Box, brokenBox } from './box.ts'
+import type { Description, RawEntry } from './entry-parts.ts'
 import type { FileWindow } from './file-window.ts'
 import { MAX_DESCRIPTIONS, MAX_SAMPLE_ENTRY_BYTES } from './mp4-limits.ts'
 import { type VideoDescription, parseVideoEntry } from './video-entry.ts'
-
-/** A sample entry as found, or why nothing plays it. */
-export type Description<Playable> =
-  | ({ status: 'playable' } & Playable)
-  | { status: 'unplayable'; reason: string; isStillImage: boolean }
-
-/** A sample entry box, read whole. */
-export interface RawEntry {
-  box: Box
-  /** The box from its header on. */
-  bytes: DataView
-  /** Version of the stsd box: tells QuickTime's version 1 sound entries from ISO's. */
-  stsdVersion: number
-}
 
 /** Reads and parses the video sample entries in a track's `stsd`, in order. */
 export async function readVideoDescriptions(

@@ -1,6 +1,19 @@
 // Taking a sample entry box apart and putting it together again, clean: what both pictures and sound need.
 import { type Box, brokenBox, parseBoxes } from './box.ts'
-import type { RawEntry } from './descriptions.ts'
+
+/** A sample entry as found, or why nothing plays it. */
+export type Description<Playable> =
+  | ({ status: 'playable' } & Playable)
+  | { status: 'unplayable'; reason: string; isStillImage: boolean }
+
+/** A sample entry box, read whole. */
+export interface RawEntry {
+  box: Box
+  /** The box from its header on. */
+  bytes: DataView
+  /** Version of the stsd box: tells QuickTime's version 1 sound entries from ISO's. */
+  stsdVersion: number
+}
 
 /** Fields of a sample entry up to its boxes, and the boxes. */
 export interface EntryParts {

@@ -1,5 +1,4 @@
 // Where the sample tables of an MP4 file lie, and how far each has been read at every cut: what a segment needs.
-import type { KeyFrame } from '../media-index.ts'
 import type { SampleTables } from './sample-tables.ts'
 
 /** Source of a MediaIndex made from MP4 or MOV. Plain values; grows with the number of cuts, not of samples. */
@@ -40,7 +39,13 @@ export interface Mp4Description {
   /** Clean sample entry box for an init segment. */
   sampleEntry: Uint8Array
   /** For pictures: what a decoder needs. */
-  decoder?: { codec: KeyFrame['codec']; extradata?: Uint8Array }
+  decoder?: Mp4Decoder
+}
+
+/** What decodes a track's pictures: `extradata` is the payload of avcC, hvcC or av1C. */
+export interface Mp4Decoder {
+  codec: 'h264' | 'hevc' | 'av1' | 'vp9'
+  extradata?: Uint8Array
 }
 
 /** Where samples lie in the file, and shortcuts into the tables that say so. */

@@ -3,31 +3,24 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { AppError } from '../../errors.ts'
 import { MAX_EMPTY_RUNS } from './mp4-limits.ts'
 import type { Table } from './sample-tables.ts'
-import { type ReadPlan, TableReader } from './table-reader.ts'
+import { TableReader } from './table-reader.ts'
 
-/** Where a cursor starts: a run, and how many of its samples come before. */
-export interface RunPlan extends ReadPlan {
-  used: number
-}
-
-/** Steps through runs. `left` samples have the current `value`; behind the last run all have 0. */
+/** Steps through runs from the first on. `left` samples have the current `value`; behind the last run all have 0. */
 export class RunCursor {
-  run: number
-  used: number
+  run = 0
+  used = 0
   left = 0
   value = 0
   #emptyRuns = 0
   readonly #reader: TableReader
 
-  constructor(file: OpenFile, table: Table, plan: RunPlan) {
-    this.#reader = new TableReader(file, table, plan)
-    this.run = plan.from
-    this.used = plan.used
+  constructor(file: OpenFile, table: Table, signal: AbortSignal) {
+    this.#reader = new TableReader(file, table, { expected: table.count, signal })
   }
 
   /** Must be called once, before anything else. */
   async open(): Promise<void> {
-    await this.#reader.load(this.run)
+    await this.#reader.load(0)
     this.#enter()
     await this.settle()
   }
@@ -55,16 +48,30 @@ export class RunCursor {
     while (!this.settleNow()) await this.#reader.load(this.run + 1)
   }
 
+  /**
+   * Words (count, value) of the runs behind the current one that are in view: for those who hurry through many
+   * short runs. They call `skipRuns` with the number of runs they passed whole.
+   */
+  runsAhead(): Uint32Array {
+    const { words, from, to } = this.#reader
+    return words.subarray((this.run + 1 - from) * 2, (to - from) * 2)
+  }
+
+  /** Puts the cursor behind `count` runs of those ahead, all passed whole. */
+  skipRuns(count: number): void {
+    this.run += count
+    this.left = 0
+  }
+
   #enter(): void {
     if (this.run >= this.#reader.table.count) {
       this.left = Infinity
       this.value = 0
       return
     }
-    const count = this.#reader.field(this.run, 0)
-    this.left = Math.max(count - this.used, 0)
+    this.left = this.#reader.field(this.run, 0)
     this.value = this.#reader.field(this.run, 1)
-    if (count === 0) this.#emptyRuns += 1
+    if (this.left === 0) this.#emptyRuns += 1
     if (this.#emptyRuns > MAX_EMPTY_RUNS) {
       throw new AppError('unplayable', 'the file is damaged: a table of times is full of nothing')
     }

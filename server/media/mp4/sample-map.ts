@@ -71,36 +71,41 @@ interface ChunkRunSurvey {
   changes: DescriptionChange[]
 }
 
-/** stsc (8.7.4): chunk numbers grow, and no run is empty. */
+/** stsc (8.7.4): chunk numbers grow, and no run is empty. Up to a million runs in ten hours, hence the plain inner loop. */
 async function surveyChunkRuns(
   file: OpenFile,
   { chunkRuns, chunks, sampleCount }: SampleTables,
   { descriptionCount, signal }: SurveyPlan,
 ): Promise<ChunkRunSurvey> {
-  const reader = new TableReader(file, chunkRuns, { from: 0, expected: chunkRuns.count, signal })
+  const reader = new TableReader(file, chunkRuns, { expected: chunkRuns.count, signal })
   const firstSamples: number[] = []
   const changes: DescriptionChange[] = []
   let sample = 0
   let longestChunk = 0
+  let firstChunk = 1
   let description = -1
-  await reader.load(0)
-  for (let run = 0; run < chunkRuns.count && sample < sampleCount; run += 1) {
-    const firstChunk = reader.field(run, 0)
-    const perChunk = reader.field(run, 1)
-    const wanted = Math.min(Math.max(reader.field(run, 2), 1), descriptionCount) - 1
-    if (!reader.has(run + 1)) await reader.load(run + 1)
-    const isLast = run + 1 === chunkRuns.count
-    const nextChunk = isLast ? chunks.count + 1 : reader.field(run + 1, 0)
-    if ((run === 0 && firstChunk !== 1) || perChunk === 0 || (!isLast && nextChunk <= firstChunk)) {
-      throw brokenBox('stsc', chunkRuns.offset, `has an impossible run (${run})`)
+  for (let run = 0; run < chunkRuns.count && sample < sampleCount;) {
+    // A run's length is told by the next, so that each slice begins with the last run of the one before.
+    await reader.loadFrom(run)
+    const { words, from, to } = reader
+    const end = to === chunkRuns.count ? to : to - 1
+    for (; run < end && sample < sampleCount; run += 1) {
+      const at = (run - from) * 3
+      const perChunk = words[at + 1] ?? 0
+      const nextChunk = run + 1 < chunkRuns.count ? (words[at + 3] ?? 0) : Infinity
+      if (words[at] !== firstChunk || perChunk === 0 || nextChunk <= firstChunk) {
+        throw brokenBox('stsc', chunkRuns.offset, `has an impossible run (${run})`)
+      }
+      if (run % CHUNK_RUN_STEP === 0) firstSamples.push(sample)
+      const wanted = Math.min(Math.max(words[at + 2] ?? 1, 1), descriptionCount)
+      if (wanted !== description) changes.push({ sample, description: wanted - 1 })
+      description = wanted
+      const chunkCount = Math.min(nextChunk, chunks.count + 1) - firstChunk
+      if (chunkCount > 0) sample += chunkCount * perChunk
+      if (perChunk > longestChunk) longestChunk = perChunk
+      firstChunk = nextChunk
     }
-    if (run % CHUNK_RUN_STEP === 0) firstSamples.push(sample)
-    if (wanted !== description) changes.push({ sample, description: wanted })
     if (changes.length > MAX_CUTS) throw brokenBox('stsc', chunkRuns.offset, 'changes too often')
-    description = wanted
-    const chunkCount = Math.min(nextChunk, chunks.count + 1) - firstChunk
-    sample += Math.max(chunkCount, 0) * perChunk
-    if (perChunk > longestChunk && chunkCount > 0) longestChunk = perChunk
   }
   return { firstSamples: Uint32Array.from(firstSamples), capacity: sample, longestChunk, changes }
 }
@@ -117,7 +122,7 @@ async function surveyDurations(
   { durations }: SampleTables,
   { to, signal }: { to: number; signal: AbortSignal },
 ): Promise<DurationSurvey> {
-  const reader = new TableReader(file, durations, { from: 0, expected: durations.count, signal })
+  const reader = new TableReader(file, durations, { expected: durations.count, signal })
   let samples = 0
   let totalTicks = 0
   let largestDuration = 0
@@ -139,7 +144,7 @@ async function sumSizes(
 ): Promise<Float64Array> {
   const sums = new Float64Array(Math.ceil(sampleCount / SIZE_STEP))
   if (sizes.kind === 'constant') return sums
-  const reader = new TableReader(file, sizes.table, { from: 0, expected: sampleCount, signal })
+  const reader = new TableReader(file, sizes.table, { expected: sampleCount, signal })
   let bytes = 0
   for (let sample = 0; sample < sampleCount; sample += 1) {
     if (sample % SIZE_STEP === 0) sums[sample / SIZE_STEP] = bytes

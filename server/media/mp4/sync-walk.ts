@@ -15,7 +15,7 @@ export class SyncWalk {
   constructor(file: OpenFile, table: Table | undefined, signal: AbortSignal) {
     this.isEverySample = table === undefined
     if (table === undefined) return
-    this.#reader = new TableReader(file, table, { from: 0, expected: table.count, signal })
+    this.#reader = new TableReader(file, table, { expected: table.count, signal })
     this.entry = 0
   }
 

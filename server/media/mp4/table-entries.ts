@@ -1,4 +1,5 @@
-// Reads a stretch of a table at once, for one segment: as 32-bit words, whatever the entries' width in the file.
+// Reads a stretch of a table at once, as 32-bit words, whatever the entries' width in the file.
+import { endianness } from 'node:os'
 import type { OpenFile } from '../../storage/storage.ts'
 import { readExactly } from './file-window.ts'
 import { MAX_SLICE_BYTES } from './mp4-limits.ts'
@@ -21,41 +22,51 @@ export async function readEntries(
 ): Promise<Uint32Array> {
   const end = Math.min(to, table.count)
   if (end <= from) return new Uint32Array()
+  const most = Math.floor((MAX_SLICE_BYTES * 8) / table.entryBits)
+  if (end - from <= most) {
+    const range = { from, to: end }
+    return unpack(await readBytes(file, table, range), table, range)
+  }
   const wordsEach = Math.ceil(table.entryBits / 32)
   const words = new Uint32Array((end - from) * wordsEach)
-  const most = Math.floor((MAX_SLICE_BYTES * 8) / table.entryBits)
   for (let index = from; index < end; index += most) {
-    const slice = { from: index, to: Math.min(index + most, end) }
-    const bytes = await readSlice(file, table, slice)
-    unpack(bytes, table.entryBits, {
-      words: words.subarray((index - from) * wordsEach, (slice.to - from) * wordsEach),
-      skipHalf: table.entryBits === 4 && index % 2 === 1,
-    })
+    const range = { from: index, to: Math.min(index + most, end) }
+    const bytes = await readBytes(file, table, range)
+    words.set(unpack(bytes, table, range), (index - from) * wordsEach)
   }
   return words
 }
 
-async function readSlice(file: OpenFile, table: Table, range: EntryRange): Promise<DataView> {
+/** Bytes of their own: they are unpacked in place. */
+async function readBytes(
+  file: OpenFile,
+  table: Table,
+  range: EntryRange,
+): Promise<Uint8Array<ArrayBuffer>> {
   const { start, length } = tableBytes(table, range.from, range.to)
-  const bytes =
-    table.inline?.subarray(start, start + length) ??
-    (await readExactly(file, table.offset + start, length))
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (table.inline !== undefined)
+    return Uint8Array.from(table.inline.subarray(start, start + length))
+  return readExactly(file, table.offset + start, length)
 }
 
-/** `skipHalf`: the first entry is the lower half of its byte (stz2 with 4 bits, 8.7.3.3: the upper half comes first). */
+/** Half bytes (stz2, 8.7.3.3): the upper half comes first, so an odd first entry is the lower half of its byte. */
 function unpack(
-  bytes: DataView,
-  entryBits: Table['entryBits'],
-  { words, skipHalf }: { words: Uint32Array; skipHalf: boolean },
-): void {
-  const odd = skipHalf ? 1 : 0
-  for (let at = 0; at < words.length; at += 1) {
-    if (entryBits === 4) {
-      const byte = bytes.getUint8((at + odd) >> 1)
-      words[at] = (at + odd) % 2 === 0 ? byte >> 4 : byte & 15
-    } else if (entryBits === 8) words[at] = bytes.getUint8(at)
-    else if (entryBits === 16) words[at] = bytes.getUint16(at * 2)
-    else words[at] = bytes.getUint32(at * 4)
+  bytes: Uint8Array<ArrayBuffer>,
+  { entryBits }: Table,
+  { from, to }: EntryRange,
+): Uint32Array {
+  if (entryBits >= 32) {
+    if (endianness() === 'LE') Buffer.from(bytes.buffer).swap32()
+    return new Uint32Array(bytes.buffer)
   }
+  if (entryBits === 8) return Uint32Array.from(bytes)
+  if (entryBits === 16) {
+    if (endianness() === 'LE') Buffer.from(bytes.buffer).swap16()
+    return Uint32Array.from(new Uint16Array(bytes.buffer))
+  }
+  const odd = from % 2
+  return Uint32Array.from({ length: to - from }, (_, at) => {
+    const byte = bytes[(at + odd) >> 1] ?? 0
+    return (at + odd) % 2 === 0 ? byte >> 4 : byte & 15
+  })
 }

@@ -29,11 +29,8 @@ export class TimeWalk {
 
   constructor(file: OpenFile, { tables, sampleCount }: SampleMap, signal: AbortSignal) {
     const { durations, compositionOffsets } = tables
-    const start = { from: 0, used: 0, signal }
-    this.durations = new RunCursor(file, durations, { ...start, expected: durations.count })
-    this.offsets =
-      compositionOffsets &&
-      new RunCursor(file, compositionOffsets, { ...start, expected: compositionOffsets.count })
+    this.durations = new RunCursor(file, durations, signal)
+    this.offsets = compositionOffsets && new RunCursor(file, compositionOffsets, signal)
     this.#sampleCount = sampleCount
   }
 
@@ -52,6 +49,7 @@ export class TimeWalk {
     const end = Math.min(target, this.#sampleCount)
     while (this.sample < end) {
       this.#pass(end - this.sample)
+      this.#passShortRuns(end)
       if (!this.#settleNow()) await this.#settle()
     }
   }
@@ -85,6 +83,38 @@ export class TimeWalk {
     if (Math.abs(offset) > extent.largestOffset) extent.largestOffset = Math.abs(offset)
     this.durations.pass(count)
     this.offsets?.pass(count)
+  }
+
+  /**
+   * Passes runs of ctts that end before sample `end` and inside the current run of stts. With B-frames nearly every
+   * picture is a run of its own, a million in ten hours: this loop is what indexing costs.
+   */
+  #passShortRuns(end: number): void {
+    const { offsets, durations, extent } = this
+    if (offsets?.left !== 0) return
+    const runs = offsets.runsAhead()
+    const step = durationTicks(durations.value)
+    const most = Math.min(durations.left, end - this.sample)
+    let { earliestTicks, latestEndTicks, largestOffset } = extent
+    let ticks = this.decodeTicks
+    let passed = 0
+    let at = 0
+    for (; at + 1 < runs.length; at += 2) {
+      const count = runs[at] ?? 0
+      if (count === 0 || passed + count > most) break
+      const offset = compositionTicks(runs[at + 1] ?? 0)
+      passed += count
+      if (ticks + offset < earliestTicks) earliestTicks = ticks + offset
+      ticks += count * step
+      if (ticks + offset > latestEndTicks) latestEndTicks = ticks + offset
+      if (offset > largestOffset) largestOffset = offset
+      if (-offset > largestOffset) largestOffset = -offset
+    }
+    Object.assign(extent, { earliestTicks, latestEndTicks, largestOffset })
+    this.sample += passed
+    this.decodeTicks = ticks
+    durations.pass(passed)
+    offsets.skipRuns(at / 2)
   }
 
   #settleNow(): boolean {

@@ -1,7 +1,8 @@
 // Which tracks of a movie are served: the first enabled video track, and the first sound that browsers play.
 import { AppError } from '../../errors.ts'
 import type { AudioDescription } from './audio-entry.ts'
-import { type Description, readAudioDescriptions, readVideoDescriptions } from './descriptions.ts'
+import { readAudioDescriptions, readVideoDescriptions } from './descriptions.ts'
+import type { Description } from './entry-parts.ts'
 import type { FileWindow } from './file-window.ts'
 import { type Movie, type MovieTrack, fragmented } from './movie.ts'
 import type { VideoDescription } from './video-entry.ts'

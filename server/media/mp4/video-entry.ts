@@ -1,8 +1,16 @@
 // Video sample entries (ISO/IEC 14496-12 12.1.3): what browsers play, its codec string, and a clean box for the init segment.
-import type { KeyFrame, VideoTrack } from '../media-index.ts'
+import type { VideoTrack } from '../media-index.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
-import type { Description, RawEntry } from './descriptions.ts'
-import { copyBytes, entryContent, joinEntry, splitEntry, wholeBox } from './entry-parts.ts'
+import {
+  type Description,
+  type RawEntry,
+  copyBytes,
+  entryContent,
+  joinEntry,
+  splitEntry,
+  wholeBox,
+} from './entry-parts.ts'
+import type { Mp4Decoder } from './mp4-source.ts'
 import { videoCodecName } from './unplayable-codecs.ts'
 
 /** A video sample entry that browsers play. */
@@ -12,13 +20,12 @@ export interface VideoDescription extends Pick<
 > {
   /** Clean sample entry box for an init segment. */
   sampleEntry: Uint8Array
-  /** What a decoder needs; `extradata` is the payload of avcC, hvcC or av1C. */
-  decoder: { codec: KeyFrame['codec']; extradata?: Uint8Array }
+  decoder: Mp4Decoder
 }
 
 interface VideoCodec {
   codecName: string
-  decoder: KeyFrame['codec']
+  decoder: Mp4Decoder['codec']
   /** Type of the box that holds the decoder's set-up. */
   configType: string
   /** Four-character code in the init segment. */

@@ -1,0 +1,148 @@
+// The MP4 reader on recordings of many hours: every packet is where reckoning says, and the index stays small.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import v8 from 'node:v8'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDiskFile } from '../../../test/support/bytes-file.ts'
+import { type LongMp4, makeLongMp4 } from '../../../test/support/make-long-mp4.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
+import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { type MediaIndex, durationSeconds } from '../media-index.ts'
+import { createMp4Reader } from './mp4-reader.ts'
+
+const sourcePath = fileURLToPath(
+  new URL('../../../test/fixtures/media/mp4-h264-aac-moov-first.mp4', import.meta.url),
+)
+const reader = createMp4Reader()
+const { signal } = new AbortController()
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aftercast-mp4-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('a recording of ten hours', () => {
+  const HOURS = 10
+  let made: LongMp4
+  let file: OpenFile
+  let index: MediaIndex
+  let indexMs = 0
+  let readBytes = 0
+
+  beforeAll(async () => {
+    const path = join(folder, 'ten-hours.mp4')
+    made = await makeLongMp4({ sourcePath, path, seconds: HOURS * 3600 })
+    file = await openDiskFile(path)
+    const counting: OpenFile = {
+      ...file,
+      read: async (buffer, position) => {
+        const count = await file.read(buffer, position)
+        readBytes += count
+        return count
+      },
+    }
+    const started = process.cpuUsage()
+    index = await reader.index(counting, signal)
+    const { user, system } = process.cpuUsage(started)
+    indexMs = (user + system) / 1000
+  })
+  afterAll(() => file.close())
+
+  it('is indexed in a moment, without its tables of sizes and places', () => {
+    // Far above what is measured (about 50 ms once compiled): a machine that runs tests is busy.
+    expect(indexMs).toBeLessThan(2000)
+    expect(readBytes).toBeLessThan(made.fileBytes * 0.6)
+  })
+
+  it('has a small index', () => {
+    expect(v8.serialize(index).length).toBeLessThan(HOURS * 100_000)
+  })
+
+  it('knows its length and cuts from packets', () => {
+    const gopTicks = made.gopPresentationTicks.length * made.frameTicks
+    expect(index.cuts.startTicks.length).toBe(
+      Math.ceil(made.videoCount / made.gopPresentationTicks.length),
+    )
+    // One packet of sound lies before the edit list's start; pictures are shifted by as much.
+    const primingTicks = (1024 * 30_000) / 48_000
+    expect(index.cuts.startTicks[0]).toBe(0)
+    expect(index.cuts.startTicks[9000]).toBe(9000 * gopTicks + primingTicks)
+    const soundEnd = (made.audioCount * 1024) / 48_000
+    const pictureEnd = (made.videoCount * made.frameTicks + primingTicks) / 30_000
+    expect(durationSeconds(index)).toBeCloseTo(Math.max(soundEnd, pictureEnd), 3)
+  })
+
+  it.each([0, 1, 5000, 11_985])(
+    'serves exact times and the looped bytes at cut %i',
+    async (cut) => {
+      const segments = await readRuns(reader, { file, index }, [{ from: cut, to: cut + 3 }])
+      const gop = made.gopPresentationTicks.length
+      const pictures = await readServedSamples(file, segments, 'video')
+      expect(pictures.length).toBe(Math.min(3 * gop, made.videoCount - cut * gop))
+      const priming = (1024 * 30_000) / 48_000
+      for (const [at, { ptsSeconds }] of pictures.entries()) {
+        const inGop = made.gopPresentationTicks[at % gop] ?? NaN
+        const ticks = (cut * gop + at - (at % gop)) * made.frameTicks + inGop + priming
+        expect(Math.abs(ptsSeconds - ticks / 30_000)).toBeLessThan(1e-6)
+      }
+      const source = await readReferencePackets(sourcePath)
+      const pictureHashes = packetsOf(source, 0).map((packet) => packet.sha1)
+      expect(pictures.map((sample) => sample.sha1)).toEqual(
+        pictures.map((_, at) => pictureHashes[at % gop]),
+      )
+      const sounds = await readServedSamples(file, segments, 'audio')
+      const first = Math.round(((sounds[0]?.ptsSeconds ?? NaN) * 48_000) / 1024)
+      const soundHashes = packetsOf(source, 1).map((packet) => packet.sha1)
+      expect(sounds.map((sample) => sample.sha1)).toEqual(
+        sounds.map((_, at) => soundHashes[(first + at) % made.audioLoop]),
+      )
+    },
+  )
+
+  it('serves every packet of both tracks exactly once', async () => {
+    const counts = { video: 0, audio: 0 }
+    const next = { video: 0, audio: 0 }
+    for (const range of rangesOf(index, 400)) {
+      const content = await reader.readSegment(file, index, range)
+      for (const run of content.kind === 'samples' ? content.runs : []) {
+        expect(run.firstDecodeTicks).toBe(next[run.kind])
+        counts[run.kind] += run.sizes.length
+        next[run.kind] = run.durations.reduce((sum, ticks) => sum + ticks, run.firstDecodeTicks)
+      }
+    }
+    expect(counts).toEqual({ video: made.videoCount, audio: made.audioCount })
+  })
+})
+
+describe('other forms of the same tables', () => {
+  it('serves co64, stz2 and moov first as it serves stco, stsz and moov last', async () => {
+    const small = { sourcePath: sourcePath.replace('moov-first', 'editlist-video-starts-1s') }
+    const plain = { ...small, path: join(folder, 'plain.mp4'), seconds: 120 }
+    const other = {
+      ...plain,
+      path: join(folder, 'other.mp4'),
+      moov: 'first',
+      chunkForm: 'co64',
+      sizeForm: 'stz2',
+    } as const
+    const hashes: string[][] = []
+    for (const plan of [plain, other]) {
+      await makeLongMp4(plan)
+      const file = await openDiskFile(plan.path)
+      const index = await reader.index(file, signal)
+      const segments = await readRuns(reader, { file, index }, rangesOf(index, 2))
+      const samples = [
+        ...(await readServedSamples(file, segments, 'video')),
+        ...(await readServedSamples(file, segments, 'audio')),
+      ]
+      hashes.push(samples.map(({ sha1, ptsSeconds }) => `${sha1} ${ptsSeconds}`))
+      await file.close()
+    }
+    expect(hashes[0]?.length).toBeGreaterThan(9000)
+    expect(hashes[1]).toEqual(hashes[0])
+  })
+})

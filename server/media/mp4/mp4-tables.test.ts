@@ -1,0 +1,379 @@
+// The MP4 reader against a naive walk over whole tables: made files of random tables, and particular shapes.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import {
+  type TrackPlan,
+  avc1,
+  box,
+  ftyp,
+  fullBox,
+  moov,
+  mp4a,
+  u32,
+} from '../../../test/support/make-mp4.ts'
+import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
+import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import type { SampleRun } from '../media-reader.ts'
+import { createMp4Reader } from './mp4-reader.ts'
+
+const reader = createMp4Reader()
+const { signal } = new AbortController()
+
+const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+const AAC_LC = Buffer.from('1190', 'hex')
+const MEDIA_BYTES = 1_000_000
+
+/** A file of these tracks whose media bytes are zeros, at its end. */
+function makeFile(tracks: TrackPlan[], ...more: Uint8Array[]) {
+  const head = Buffer.concat([ftyp(), moov(tracks, ...more)])
+  return bytesFile(head, head.length + MEDIA_BYTES)
+}
+
+/** A track of `count` samples of 10 bytes, one in a chunk, 100 ms each. */
+function plainTrack(
+  kind: 'video' | 'audio',
+  count: number,
+  more: Partial<TrackPlan> = {},
+): TrackPlan {
+  return {
+    kind,
+    timescale: 1000,
+    sampleEntries: [kind === 'video' ? avc1(AVC_C) : mp4a(AAC_LC)],
+    durations: [[count, 100]],
+    sizes: Array.from({ length: count }, () => 10),
+    chunkRuns: [[1, 1, 1]],
+    chunkOffsets: Array.from({ length: count }, (_, at) => 10_000 + at * 10),
+    ...more,
+  }
+}
+
+async function readAll(file: ReturnType<typeof bytesFile>, cutsEach = 1) {
+  const index = await reader.index(file, signal)
+  const segments = await readRuns(reader, { file, index }, rangesOf(index, cutsEach))
+  const runs = (kind: SampleRun['kind']) =>
+    segments.flatMap((segment) => segment.runs.filter((run) => run.kind === kind))
+  return { index, video: runs('video'), audio: runs('audio') }
+}
+
+interface NaiveSample {
+  size: number
+  offset: number
+  decodeTicks: number
+  presentationTicks: number
+  isKey: boolean
+}
+
+/** All samples of a track by reading each table from its start. */
+function naiveWalk(plan: TrackPlan): NaiveSample[] {
+  const durations = plan.durations.flatMap(([count, ticks]) => Array<number>(count).fill(ticks))
+  const offsets = (plan.compositionOffsets ?? []).flatMap(([count, ticks]) =>
+    Array<number>(count).fill(ticks),
+  )
+  const keys = plan.syncs && new Set(Array.from(plan.syncs))
+  const samples: NaiveSample[] = []
+  let decodeTicks = 0
+  for (let chunk = 1; chunk <= plan.chunkOffsets.length; chunk += 1) {
+    const perChunk = plan.chunkRuns.findLast(([first]) => first <= chunk)?.[1] ?? 0
+    let offset = plan.chunkOffsets[chunk - 1] ?? NaN
+    for (let inChunk = 0; inChunk < perChunk; inChunk += 1) {
+      const at = samples.length
+      const size = plan.sizes[at]
+      const ticks = durations[at]
+      if (size === undefined || ticks === undefined) return samples
+      const presentationTicks = decodeTicks + (offsets[at] ?? 0)
+      samples.push({
+        size,
+        offset,
+        decodeTicks,
+        presentationTicks,
+        isKey: keys?.has(at + 1) ?? true,
+      })
+      offset += size
+      decodeTicks += ticks
+    }
+  }
+  return samples
+}
+
+function flatten(runs: SampleRun[]): NaiveSample[] {
+  return runs.flatMap((run) => {
+    let decodeTicks = run.firstDecodeTicks
+    return [...run.sizes].map((size, at) => {
+      const sample = {
+        size,
+        offset: run.offsets[at] ?? NaN,
+        decodeTicks,
+        presentationTicks: decodeTicks + (run.compositionOffsets?.[at] ?? 0),
+        isKey: run.syncs === undefined || run.syncs[at] === 1,
+      }
+      decodeTicks += run.durations[at] ?? NaN
+      return sample
+    })
+  })
+}
+
+const runsOf = (count: number, value: fc.Arbitrary<number>) =>
+  fc
+    .array(fc.tuple(fc.nat(40), value), { minLength: 1, maxLength: 40 })
+    .map((runs): [number, number][] => [...runs, [count, 40]])
+
+const trackPlans = fc.integer({ min: 1, max: 300 }).chain((count) =>
+  fc.record({
+    kind: fc.constant('video' as const),
+    timescale: fc.constantFrom(8000, 15_360, 90_000),
+    sampleEntries: fc.constant<Uint8Array[]>([avc1(AVC_C)]),
+    durations: runsOf(count, fc.integer({ min: 1, max: 5000 })),
+    compositionOffsets: runsOf(count, fc.integer({ min: -3000, max: 9000 })),
+    syncs: fc
+      .uniqueArray(fc.integer({ min: 2, max: count + 1 }), { maxLength: 20 })
+      .map((numbers) => [1, ...numbers.toSorted((a, b) => a - b)]),
+    sizes: fc.array(fc.nat(15), { minLength: count, maxLength: count }),
+    sizeForm: fc.constantFrom<0 | 4 | 8 | 16>(0, 4, 8, 16),
+    chunkRuns: fc
+      .array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 20 })), {
+        minLength: 1,
+        maxLength: 30,
+      })
+      .map((steps) => {
+        let first = 1
+        return steps.map(([chunks, perChunk]): [number, number, number] => {
+          const run: [number, number, number] = [first, perChunk, 1]
+          first += chunks
+          return run
+        })
+      }),
+    chunkOffsets: fc.array(fc.integer({ min: 20_000, max: 900_000 }), {
+      minLength: count,
+      maxLength: count,
+    }),
+    chunkForm: fc.constantFrom<'stco' | 'co64'>('stco', 'co64'),
+  }),
+)
+
+describe('random tables', () => {
+  it('gives the same samples as a walk over all of them', async () => {
+    await fc.assert(
+      fc.asyncProperty(trackPlans, fc.integer({ min: 1, max: 5 }), async (plan, cutsEach) => {
+        const { video, index } = await readAll(makeFile([plan]), cutsEach)
+        const expected = naiveWalk(plan)
+        const served = flatten(video)
+        const earliest = Math.min(...expected.map((sample) => sample.presentationTicks))
+        const decodeShift = served[0]?.decodeTicks ?? NaN
+        expect(decodeShift).toBeGreaterThanOrEqual(0)
+        expect(served).toEqual(
+          expected.map((sample) => ({
+            ...sample,
+            decodeTicks: sample.decodeTicks + decodeShift,
+            presentationTicks: sample.presentationTicks - earliest,
+          })),
+        )
+        const starts = [...index.cuts.startTicks]
+        expect(starts).toEqual([...new Set(starts)].toSorted((a, b) => a - b))
+        expect(index.cuts.endTicks).toBeGreaterThan(starts.at(-1) ?? NaN)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('long chunks', () => {
+  it('finds samples in the middle of a chunk that holds all, for sizes in a table and for one size', async () => {
+    const count = 30_000
+    const sizes = Array.from({ length: count }, (_, at) => at % 7)
+    const chunk = {
+      chunkRuns: [[1, count, 1]] as [number, number, number][],
+      chunkOffsets: [20_000],
+    }
+    for (const plan of [
+      plainTrack('audio', count, { ...chunk, sizes }),
+      plainTrack('audio', count, { ...chunk, sizeForm: 'constant' }),
+    ]) {
+      const { audio, index } = await readAll(makeFile([plan]), 7)
+      expect(flatten(audio).map((sample) => sample.offset)).toEqual(
+        naiveWalk(plan).map((sample) => sample.offset),
+      )
+      expect(index.cuts.startTicks.length).toBe(3000)
+    }
+  })
+})
+
+describe('several sample descriptions', () => {
+  it('breaks at the cut where another begins, and answers its init', async () => {
+    const other = Buffer.from('014d401effe100046764001f01000468ee3cb0', 'hex')
+    const plan = plainTrack('video', 40, {
+      sampleEntries: [avc1(AVC_C), avc1(other, 160, 90)],
+      chunkRuns: [
+        [1, 1, 1],
+        [21, 1, 2],
+      ],
+      syncs: [1, 11, 21, 31],
+    })
+    const { index } = await readAll(makeFile([plan]))
+    expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY | CUT_BREAK, CUT_KEY])
+    const entries = [0, 1, 2, 3].map((cut) =>
+      Buffer.from(reader.initTracks(index, cut)?.[0]?.sampleEntry ?? []),
+    )
+    expect(entries.map((entry) => entry.equals(avc1(AVC_C)))).toEqual([true, true, false, false])
+    expect(entries[3]?.equals(avc1(other, 160, 90))).toBe(true)
+  })
+
+  it('ends the sound where another begins', async () => {
+    const plan = plainTrack('audio', 40, {
+      sampleEntries: [mp4a(AAC_LC), mp4a(Buffer.from('1210', 'hex'))],
+      chunkRuns: [
+        [1, 1, 1],
+        [21, 1, 2],
+      ],
+    })
+    const { index, audio } = await readAll(makeFile([plan]))
+    expect(flatten(audio).length).toBe(20)
+    expect(durationSeconds(index)).toBe(2)
+  })
+})
+
+describe('composition offsets', () => {
+  it('put the earliest picture at 0, wherever it comes, and the end behind the latest', async () => {
+    const plan = plainTrack('video', 6, {
+      timescale: 8000,
+      compositionOffsets: [
+        [1, 500],
+        [1, 900],
+        [1, -450],
+        [1, 100],
+      ],
+    })
+    const { index, video } = await readAll(makeFile([{ ...plan, syncs: [1] }]))
+    const shown = flatten(video).map((sample) => sample.presentationTicks)
+    expect(shown).toEqual([750, 1250, 0, 650, 650, 750])
+    expect(index.cuts.endTicks).toBe(1350)
+    expect([...(video[0]?.compositionOffsets ?? [])]).toEqual([500, 900, -450, 100, 0, 0])
+  })
+})
+
+describe('edit lists', () => {
+  it('keeps the offset of tracks that an empty edit delays, however coarse their clock', async () => {
+    const video = plainTrack('video', 30, {
+      timescale: 25,
+      durations: [[30, 1]],
+      edits: [
+        [33, -1],
+        [1000, 0],
+      ],
+    })
+    const audio = plainTrack('audio', 30, { edits: [[1000, 20]] })
+    const read = await readAll(makeFile([video, audio]))
+    const [firstPicture] = flatten(read.video)
+    const [firstSound] = flatten(read.audio)
+    const pictureSeconds =
+      (firstPicture?.presentationTicks ?? NaN) / (read.video[0]?.timescale ?? 1)
+    expect(firstSound?.presentationTicks).toBe(0)
+    expect(pictureSeconds).toBeCloseTo(0.053, 3)
+  })
+})
+
+describe('sound without pictures', () => {
+  it('cuts sound that outlasts the pictures about every second', async () => {
+    const video = plainTrack('video', 20, { syncs: [1, 11] })
+    const {
+      index,
+      audio,
+      video: pictures,
+    } = await readAll(makeFile([video, plainTrack('audio', 53)]))
+    const seconds = [...index.cuts.startTicks].map((ticks) => ticks / index.cuts.timescale)
+    expect(seconds).toEqual([0, 1, 2, 3, 4])
+    expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, 0, 0, 0])
+    expect(durationSeconds(index)).toBe(5.3)
+    expect(audio.map((run) => run.sizes.length)).toEqual([10, 10, 10, 10, 13])
+    expect(pictures.length).toBe(2)
+  })
+
+  it('cuts a recording of sound alone about every second', async () => {
+    const { index, audio } = await readAll(makeFile([plainTrack('audio', 24)]))
+    expect([...index.cuts.flags]).toEqual([0, 0])
+    expect(audio.map((run) => run.sizes.length)).toEqual([10, 14])
+    const file = makeFile([plainTrack('audio', 24)])
+    expect(await reader.readKeyFrame(file, index, 0)).toBeUndefined()
+  })
+})
+
+describe('the choice of tracks', () => {
+  it('passes over disabled and empty tracks, and sound that browsers do not play', async () => {
+    const tracks = [
+      plainTrack('video', 20, { isDisabled: true }),
+      plainTrack('video', 0),
+      plainTrack('audio', 20, { sampleEntries: [mp4a(AAC_LC, 0x6b)] }),
+      plainTrack('audio', 20, { sampleEntries: [box('ac-3', Buffer.alloc(28))] }),
+      plainTrack('video', 30),
+      plainTrack('audio', 40),
+    ]
+    const { video, audio } = await readAll(makeFile(tracks))
+    expect(flatten(video).length).toBe(30)
+    expect(flatten(audio).length).toBe(40)
+  })
+
+  it.each([
+    ['mp4v', 'the video is MPEG-4 Visual, which no browser plays'],
+    ['apch', 'the video is Apple ProRes, which no browser plays'],
+    ['encv', 'the video is encrypted'],
+    ['avc1', 'the video (H.264) lacks its decoder set-up (avcC box)'],
+  ])('refuses a video of %s and says why', async (type, message) => {
+    const plan = plainTrack('video', 20, { sampleEntries: [box(type, Buffer.alloc(78))] })
+    const file = makeFile([plan, plainTrack('audio', 20)])
+    await expect(reader.index(file, signal)).rejects.toMatchObject({ code: 'unplayable', message })
+  })
+
+  it('plays the sound beside a cover picture', async () => {
+    const cover = plainTrack('video', 1, { sampleEntries: [box('jpeg', Buffer.alloc(78))] })
+    const { index } = await readAll(makeFile([cover, plainTrack('audio', 20)]))
+    expect(index.tracks.map((track) => track.kind)).toEqual(['audio'])
+  })
+
+  it('says that fragments are not supported where the moov lists no samples', async () => {
+    const file = makeFile(
+      [plainTrack('video', 0)],
+      box('mvex', fullBox('trex', 0, u32(1, 1, 0, 0, 0))),
+    )
+    await expect(reader.index(file, signal)).rejects.toMatchObject({
+      message: 'fragmented MP4 is not supported yet',
+    })
+  })
+})
+
+describe('tables that contradict themselves', () => {
+  it.each<[string, Partial<TrackPlan>, RegExp]>([
+    ['a timescale of 0', { timescale: 0 }, /'mdhd' at byte \d+ has a timescale of 0/],
+    [
+      'a run of empty chunks',
+      { chunkRuns: [[1, 0, 1]] },
+      /'stsc' at byte \d+ has an impossible run/,
+    ],
+    [
+      'chunk numbers that fall',
+      {
+        chunkRuns: [
+          [1, 1, 1],
+          [5, 2, 1],
+          [3, 1, 1],
+        ],
+      },
+      /impossible run/,
+    ],
+    [
+      'durations out of all reason',
+      { durations: [[20, 2 ** 31 - 1]] },
+      /times are out of all reason/,
+    ],
+  ])('refuses %s', async (_, more, message) => {
+    const file = makeFile([plainTrack('video', 20, more)])
+    await expect(reader.index(file, signal)).rejects.toMatchObject({ code: 'unplayable' })
+    await expect(reader.index(file, signal)).rejects.toThrow(message)
+  })
+
+  it('refuses a count that its box cannot hold, without allocating for it', async () => {
+    const bytes = Buffer.concat([ftyp(), moov([plainTrack('video', 20)])])
+    bytes.writeUInt32BE(0x7f_ff_ff_ff, bytes.indexOf('stsz') + 12)
+    const file = bytesFile(bytes, bytes.length + MEDIA_BYTES)
+    await expect(reader.index(file, signal)).rejects.toThrow(/'stsz' at byte \d+ is too small/)
+  })
+})

@@ -1,0 +1,70 @@
+// Reads a recording's samples back through a reader, segment by segment, as a client of the server would get them.
+import { createHash } from 'node:crypto'
+import { readExactly } from '../../server/media/mp4/file-window.ts'
+import type { CutRange, MediaIndex } from '../../server/media/media-index.ts'
+import type { MediaReader, SampleRun } from '../../server/media/media-reader.ts'
+import type { OpenFile } from '../../server/storage/storage.ts'
+
+/** One sample as a segment gives it; times in seconds of the session. */
+export interface ServedSample {
+  offset: number
+  sizeBytes: number
+  sha1: string
+  ptsSeconds: number
+  dtsSeconds: number
+  isKey: boolean
+  /** First cut of the segment. */
+  cut: number
+}
+
+/** Every range of `cutsEach` cuts, in order. */
+export function rangesOf(index: MediaIndex, cutsEach: number): CutRange[] {
+  const count = index.cuts.startTicks.length
+  return Array.from({ length: Math.ceil(count / cutsEach) }, (_, at) => {
+    return { from: at * cutsEach, to: Math.min((at + 1) * cutsEach, count) }
+  })
+}
+
+/** The runs of one kind over the ranges, one for each range that has any. */
+export async function readRuns(
+  reader: MediaReader,
+  { file, index }: { file: OpenFile; index: MediaIndex },
+  ranges: CutRange[],
+): Promise<{ range: CutRange; runs: SampleRun[] }[]> {
+  const all: { range: CutRange; runs: SampleRun[] }[] = []
+  for (const range of ranges) {
+    const content = await reader.readSegment(file, index, range)
+    all.push({ range, runs: content.kind === 'samples' ? content.runs : [] })
+  }
+  return all
+}
+
+/** Samples of one kind, their bytes hashed. */
+export async function readServedSamples(
+  file: OpenFile,
+  segments: { range: CutRange; runs: SampleRun[] }[],
+  kind: SampleRun['kind'],
+): Promise<ServedSample[]> {
+  const samples: ServedSample[] = []
+  for (const { range, runs } of segments) {
+    for (const run of runs.filter((each) => each.kind === kind)) {
+      let ticks = run.firstDecodeTicks
+      for (let at = 0; at < run.sizes.length; at += 1) {
+        const offset = run.offsets[at] ?? NaN
+        const sizeBytes = run.sizes[at] ?? NaN
+        const bytes = await readExactly(file, offset, sizeBytes)
+        samples.push({
+          offset,
+          sizeBytes,
+          sha1: createHash('sha1').update(bytes).digest('hex'),
+          ptsSeconds: (ticks + (run.compositionOffsets?.[at] ?? 0)) / run.timescale,
+          dtsSeconds: ticks / run.timescale,
+          isKey: run.syncs === undefined || run.syncs[at] === 1,
+          cut: range.from,
+        })
+        ticks += run.durations[at] ?? NaN
+      }
+    }
+  }
+  return samples
+}
