@@ -38,7 +38,8 @@ export interface Probe {
 
 /** Reads the file's beginning. Throws AppError `unplayable` that says why it cannot be served. */
 export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Probe> {
-  const head = new Uint8Array(LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES)
+  const headBytes = LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES
+  const head = new Uint8Array(Math.min(headBytes, file.stat.sizeBytes))
   const tsFile = { file, layout: findLayout(head.subarray(0, await file.read(head, 0))) }
   const programs = await findPrograms(tsFile, signal)
   if (programs.length === 0) {
