@@ -212,6 +212,21 @@ describe('sound around a cut', () => {
     expectEachPacketOnce(made)
   })
 
+  it('that goes on before the key frame shows itself as one stays with the cut before, too', async () => {
+    const maker = createTsMaker()
+    const filler = Uint8Array.from({ length: 600 }, (_, i) => [0, 0, 0, 1, 0x0c][i] ?? 0xff)
+    const key = (pts: number) =>
+      maker.pes(VIDEO_PID, { pts }, Buffer.concat([filler, h264Picture('key', 900)]))
+    const sound = (pts: number) => maker.pes(AUDIO_PID, { pts }, adtsFrames(3))
+    const [first, second, third] = [key(SECOND), key(2 * SECOND), key(3 * SECOND)]
+    const [start = NULL_PACKET, ...rest] = sound(SECOND)
+    const [head = NULL_PACKET, ...others] = second
+    const woven = [...first, start, head, ...rest, ...others, ...sound(2 * SECOND), ...third]
+    const made = await play(joinPackets([...tables(maker), ...woven]))
+    expect(startSeconds(made)).toEqual([0, 1, 2])
+    expectEachPacketOnce(made)
+  })
+
   it('earlier than the first picture counts from the start, and keeps its distance', async () => {
     const maker = createTsMaker()
     const early = maker.pes(AUDIO_PID, { pts: SECOND / 2 }, adtsFrames(20))
