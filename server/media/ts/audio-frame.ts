@@ -39,6 +39,13 @@ export function findAudioFrame(
   return undefined
 }
 
+/** Whether the bytes are frames of AAC from the first one on: two in a row, or one that fills them. */
+export function beginsWithAac(bytes: Uint8Array): boolean {
+  const frame = parseAdts(bytes, 0)
+  if (frame === undefined) return false
+  return frame.bytes >= bytes.length || parseAdts(bytes, frame.bytes) !== undefined
+}
+
 /** Seconds of sound in the frames that begin in `bytes`. */
 export function framesSeconds(framing: AudioFraming, bytes: Uint8Array): number {
   let seconds = 0

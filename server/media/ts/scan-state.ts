@@ -7,7 +7,7 @@ import { PICTURE_SEARCH_BYTES } from './picture-start.ts'
 import type { PictureScan } from './picture-start.ts'
 import { PAT_PID } from './program-table.ts'
 import { canServeVerbatim } from './served-program.ts'
-import type { Mp3Test, Program, ServedStreams } from './served-program.ts'
+import type { FrameTest, Program, ServedStreams } from './served-program.ts'
 import { createSectionGatherer } from './table-section.ts'
 import type { SectionGatherer } from './table-section.ts'
 
@@ -22,7 +22,7 @@ export interface ScanOptions {
   start: number
   program: Program
   served: ServedStreams
-  isMp3: Mp3Test
+  framesOf: FrameTest
   /** Whether recovery points count as key frames. */
   recoveryPoints: 'cut' | 'pass'
 }

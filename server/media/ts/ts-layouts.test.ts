@@ -371,6 +371,18 @@ describe('tables', () => {
     )
   })
 
+  it('name AAC that the recording lists as private', async () => {
+    const maker = createTsMaker()
+    const streams = [H264_STREAM, { type: 0x06, pid: AUDIO_PID }]
+    const made = await play(
+      joinPackets([...tables(maker, streams), ...plainGops(maker, SECOND, 2)]),
+    )
+    expect(made.index.tracks.map(({ codec }) => codec)).toEqual(['avc1.64000b', 'mp4a.40.2'])
+    for (const segment of made.segments) {
+      expect(packetsOfPid(segment, PMT_PID)).toEqual([expect.stringContaining('0fe101f000')])
+    }
+  })
+
   it('do not list sound that never comes', async () => {
     const maker = createTsMaker()
     const pictures = [1, 2].flatMap((i) => gop(maker, i * SECOND)).flatMap(({ picture }) => picture)
