@@ -1,6 +1,6 @@
 // Frames of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3): their headers, and how many a PES packet holds.
 
-export interface AudioFrame {
+interface AudioFrame {
   /** Codec string (RFC 6381). */
   codec: string
   sampleRate: number

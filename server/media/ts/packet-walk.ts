@@ -4,12 +4,12 @@ import { isUnitStart, MAX_PACKET_BYTES, packetPid, prefixBytes, SYNC_BYTE } from
 import type { PacketLayout, PacketView } from './packet.ts'
 
 /** Interest in a PID: its packets are passed over, only those that start a unit are shown, all are shown. */
-export const SKIP = 0
+const SKIP = 0
 export const STARTS = 1
 export const ALL = 2
 
 /** Bytes without sync after which the rest of the file counts as lost (a file that was allocated and never filled). */
-export const MAX_LOST_BYTES = 64 * 1024 * 1024
+const MAX_LOST_BYTES = 64 * 1024 * 1024
 /** Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. */
 export const SCAN_CHUNK_BYTES = 36_096 * 64
 export const SMALL_CHUNK_BYTES = 36_096 * 4
@@ -23,7 +23,7 @@ export interface TsFile {
   layout: PacketLayout
 }
 
-export interface PacketVisitor {
+interface PacketVisitor {
   /** SKIP, STARTS or ALL for every PID; may change while packets are visited. */
   readonly interest: Uint8Array
   /** Looks at a packet that is of interest; answers `stop` to end the walk behind it. */
@@ -32,7 +32,7 @@ export interface PacketVisitor {
   lost?(from: number, to: number): void
 }
 
-export interface WalkRange {
+interface WalkRange {
   /** Position of the first packet. */
   from: number
   /** Position behind the last byte that is looked at; the file's end, as it was when opened, if that comes first. */

@@ -6,9 +6,8 @@ export const SYNC_BYTE = 0x47
 export const TS_PACKET_BYTES = 188
 export const MAX_PACKET_BYTES = 192
 /** The time code in front of each packet of m2ts. */
-export const PREFIX_BYTES = 4
+const PREFIX_BYTES = 4
 export const PID_COUNT = 8192
-export const NULL_PID = 0x1fff
 /** How far into a file the first packet may lie. */
 export const LAYOUT_SEARCH_BYTES = 1024 * 1024
 /** Packets in a row that make a file MPEG-TS; fewer where the file is shorter, but never under three. */

@@ -2,7 +2,7 @@
 import type { StreamEntry } from './program-table.ts'
 
 /** `mpeg-audio` is MP3 or one of its elders; only its frames tell. */
-export type StreamKind =
+type StreamKind =
   | { kind: 'video'; codec: 'h264' | 'hevc' }
   | { kind: 'audio'; codec: 'aac' | 'mpeg-audio' }
   | { kind: 'video' | 'audio'; codec: 'other'; name: string }
