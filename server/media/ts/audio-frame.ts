@@ -1,6 +1,6 @@
 // Frames of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3): their headers, and how many a PES packet holds.
 
-export interface AudioFrame {
+interface AudioFrame {
   /** Codec string (RFC 6381). */
   codec: string
   sampleRate: number
@@ -37,6 +37,13 @@ export function findAudioFrame(
     if (frame !== undefined) return frame
   }
   return undefined
+}
+
+/** Whether the bytes are frames of AAC from the first one on: two in a row, or one that fills them. */
+export function beginsWithAac(bytes: Uint8Array): boolean {
+  const frame = parseAdts(bytes, 0)
+  if (frame === undefined) return false
+  return frame.bytes >= bytes.length || parseAdts(bytes, frame.bytes) !== undefined
 }
 
 /** Seconds of sound in the frames that begin in `bytes`. */

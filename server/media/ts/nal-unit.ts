@@ -6,7 +6,7 @@ export const START_CODE = Uint8Array.of(0, 0, 0, 1)
 export type VideoCodec = 'h264' | 'hevc'
 
 /** What a NAL unit holds, as far as cutting needs to know. */
-export type NalRole = 'key slice' | 'slice' | 'parameters' | 'sps' | 'sei' | 'other'
+type NalRole = 'key slice' | 'slice' | 'parameters' | 'sps' | 'sei' | 'other'
 
 /** Index of the first byte behind a start code (00 00 01) at or after `from`; -1 where there is none before `end`. */
 export function findNal(bytes: Uint8Array, from: number, end: number): number {

@@ -4,12 +4,12 @@ import { isUnitStart, MAX_PACKET_BYTES, packetPid, prefixBytes, SYNC_BYTE } from
 import type { PacketLayout, PacketView } from './packet.ts'
 
 /** Interest in a PID: its packets are passed over, only those that start a unit are shown, all are shown. */
-export const SKIP = 0
+const SKIP = 0
 export const STARTS = 1
 export const ALL = 2
 
 /** Bytes without sync after which the rest of the file counts as lost (a file that was allocated and never filled). */
-export const MAX_LOST_BYTES = 64 * 1024 * 1024
+const MAX_LOST_BYTES = 64 * 1024 * 1024
 /** Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. */
 export const SCAN_CHUNK_BYTES = 36_096 * 64
 export const SMALL_CHUNK_BYTES = 36_096 * 4
@@ -23,7 +23,7 @@ export interface TsFile {
   layout: PacketLayout
 }
 
-export interface PacketVisitor {
+interface PacketVisitor {
   /** SKIP, STARTS or ALL for every PID; may change while packets are visited. */
   readonly interest: Uint8Array
   /** Looks at a packet that is of interest; answers `stop` to end the walk behind it. */
@@ -32,10 +32,10 @@ export interface PacketVisitor {
   lost?(from: number, to: number): void
 }
 
-export interface WalkRange {
+interface WalkRange {
   /** Position of the first packet. */
   from: number
-  /** Position behind the last byte that is looked at. */
+  /** Position behind the last byte that is looked at; the file's end, as it was when opened, if that comes first. */
   to: number
   /** SCAN_CHUNK_BYTES or SMALL_CHUNK_BYTES. */
   chunkBytes: number
@@ -71,15 +71,18 @@ export async function walkPackets(
   range: WalkRange,
 ): Promise<number> {
   const state = createWalkState(layout, visitor, range.from)
-  let current = createWindow(range.chunkBytes)
-  let next = createWindow(range.chunkBytes)
-  let pending = fill(file, current, { ...range })
+  const to = Math.min(range.to, file.stat.sizeBytes)
+  const chunkBytes = Math.max(0, Math.min(range.chunkBytes, to - range.from))
+  let current = createWindow(chunkBytes)
+  let next: Window | undefined
+  let pending = fill(file, current, { from: range.from, to, chunkBytes })
   try {
     while (!state.stopped) {
       await pending
       range.signal?.throwIfAborted()
       const readEnd = current.base + current.end
-      if (!current.isLast) pending = fill(file, next, { ...range, from: readEnd })
+      next ??= createWindow(current.isLast ? 0 : chunkBytes)
+      if (!current.isLast) pending = fill(file, next, { from: readEnd, to, chunkBytes })
       walkWindow(state, current)
       if (current.isLast || state.stopped) break
       keepRest(state, current, next)
@@ -184,7 +187,7 @@ function findSync(state: WalkState, window: Window): boolean {
     at = sync < 0 ? end : sync - prefix
     if (at + needed > end) break
     if (isRow(state, window, at)) {
-      const found = base + at
+      const found = base + lastRow(state, window, at)
       state.visitor.lost?.(found < lostAt ? lostAt - packetBytes : lostAt, found)
       state.lostAt = undefined
       state.position = found
@@ -195,6 +198,15 @@ function findSync(state: WalkState, window: Window): boolean {
   state.position = base + Math.max(state.position - base, Math.min(at, end - needed + 1))
   if (base + end - lostAt > MAX_LOST_BYTES) state.stopped = true
   return false
+}
+
+/** Bytes of a time code may look like sync, so the last row of the few behind the first counts. */
+function lastRow(state: WalkState, window: Window, first: number): number {
+  let last = first
+  for (let at = first + 1; at <= first + state.prefix; at++) {
+    if (isRow(state, window, at)) last = at
+  }
+  return last
 }
 
 function isRow(state: WalkState, window: Window, at: number): boolean {

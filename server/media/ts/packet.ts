@@ -5,8 +5,9 @@ export const SYNC_BYTE = 0x47
 /** Bytes of a transport packet without the prefix of m2ts. */
 export const TS_PACKET_BYTES = 188
 export const MAX_PACKET_BYTES = 192
+/** The time code in front of each packet of m2ts. */
+const PREFIX_BYTES = 4
 export const PID_COUNT = 8192
-export const NULL_PID = 0x1fff
 /** How far into a file the first packet may lie. */
 export const LAYOUT_SEARCH_BYTES = 1024 * 1024
 /** Packets in a row that make a file MPEG-TS; fewer where the file is shorter, but never under three. */
@@ -81,13 +82,25 @@ export function findLayout(head: Uint8Array): PacketLayout {
   const searchEnd = Math.min(head.length, LAYOUT_SEARCH_BYTES)
   for (let at = head.indexOf(SYNC_BYTE); at >= 0 && at < searchEnd;) {
     if (isPacketRow(head, at, 188)) return { packetBytes: 188, start: at }
-    if (isPacketRow(head, at, 192)) return { packetBytes: 192, start: at < 4 ? at + 188 : at - 4 }
+    if (isPacketRow(head, at, 192)) return m2tsLayout(head, at)
     if (isPacketRow(head, at, 204)) {
       throw new AppError('unplayable', 'MPEG-TS with 204-byte packets is not supported')
     }
     at = head.indexOf(SYNC_BYTE, at + 1)
   }
   throw new AppError('unplayable', 'the file is not MPEG-TS')
+}
+
+/** A time code may hold bytes that look like sync for half a second; the sync byte is the last of what looks so. */
+function m2tsLayout(head: Uint8Array, firstRow: number): PacketLayout {
+  let sync = firstRow
+  for (let at = firstRow + 1; at <= firstRow + PREFIX_BYTES; at++) {
+    if (isPacketRow(head, at, 192)) sync = at
+  }
+  return {
+    packetBytes: 192,
+    start: sync < PREFIX_BYTES ? sync + TS_PACKET_BYTES : sync - PREFIX_BYTES,
+  }
 }
 
 function isPacketRow(bytes: Uint8Array, at: number, packetBytes: number): boolean {

@@ -5,7 +5,7 @@ import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
 import { parsePesHeader } from './pes.ts'
 
-export interface PesWanted {
+interface PesWanted {
   pid: number
   /** Positions between which the PES packet starts, and behind which no byte of it is taken. */
   from: number

@@ -7,7 +7,7 @@ const CLOCK_PERIOD = 2 ** 33
 /** The fixed part of the header, and the optional part whose length one byte gives. */
 export const MAX_PES_HEADER_BYTES = 9 + 255
 
-export interface PesHeader {
+interface PesHeader {
   /** Where the payload begins, counted from the PES packet's first byte. */
   headerBytes: number
   /** Bytes of the whole PES packet; 0 where the packet ends with the next one's start. */

@@ -6,7 +6,7 @@ import type { VideoCodec } from './nal-unit.ts'
 /** Bytes of a picture in which its first slice must begin; what has none there is no key frame. */
 export const PICTURE_SEARCH_BYTES = 64 * 1024
 /** Parameter sets longer than this in all are not kept. */
-export const MAX_PARAMETER_SET_BYTES = 4096
+const MAX_PARAMETER_SET_BYTES = 4096
 /** Bytes of a slice that hold its type behind the NAL header. */
 const SLICE_START_BYTES = 12
 const RECOVERY_POINT_SEI = 6

@@ -1,7 +1,7 @@
 // Finds out what an MPEG-TS file is before it is scanned: its packets, its program, and the streams to serve.
 import { AppError, isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { findAudioFrame } from './audio-frame.ts'
+import { beginsWithAac, findAudioFrame } from './audio-frame.ts'
 import {
   findLayout,
   LAYOUT_SEARCH_BYTES,
@@ -14,10 +14,10 @@ import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
 import { readPesPayload } from './pes-read.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
-import type { ProgramEntry, StreamEntry } from './program-table.ts'
+import type { ProgramEntry } from './program-table.ts'
 import { chooseStreams } from './served-program.ts'
-import type { Mp3Test, Program, ServedStreams } from './served-program.ts'
-import { streamKind } from './stream-kind.ts'
+import type { FrameTest, Program, ServedStreams } from './served-program.ts'
+import { isMpegAudio, isUnnamed } from './stream-kind.ts'
 import { createSectionGatherer, gatherSections } from './table-section.ts'
 import type { SectionGatherer } from './table-section.ts'
 
@@ -33,32 +33,33 @@ export interface Probe {
   tsFile: TsFile
   program: Program
   served: ServedStreams
-  isMp3: Mp3Test
+  framesOf: FrameTest
 }
 
 /** Reads the file's beginning. Throws AppError `unplayable` that says why it cannot be served. */
 export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Probe> {
-  const head = new Uint8Array(LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES)
+  const headBytes = LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES
+  const head = new Uint8Array(Math.min(headBytes, file.stat.sizeBytes))
   const tsFile = { file, layout: findLayout(head.subarray(0, await file.read(head, 0))) }
   const programs = await findPrograms(tsFile, signal)
   if (programs.length === 0) {
     throw new AppError('unplayable', 'the file has no program table (PAT and PMT)')
   }
-  const mp3Pids = await findMp3Pids(tsFile, programs)
-  const isMp3: Mp3Test = (pid) => mp3Pids.has(pid)
-  return { tsFile, isMp3, ...chooseProgram(programs, isMp3) }
+  const frames = await sniffFrames(tsFile, programs)
+  const framesOf: FrameTest = (pid) => frames.get(pid)
+  return { tsFile, framesOf, ...chooseProgram(programs, framesOf) }
 }
 
 /** The first program with pictures that browsers play, else the first with sound. */
 function chooseProgram(
   programs: Program[],
-  isMp3: Mp3Test,
+  framesOf: FrameTest,
 ): { program: Program; served: ServedStreams } {
   let withSound: { program: Program; served: ServedStreams } | undefined
   let refusal: AppError | undefined
   for (const program of programs) {
     try {
-      const served = chooseStreams(program.map, isMp3)
+      const served = chooseStreams(program.map, framesOf)
       if (served.video !== undefined) return { program, served }
       withSound ??= { program, served }
     } catch (error) {
@@ -134,21 +135,27 @@ function takePmt(search: TableSearch, section: Uint8Array, pid: number): void {
   search.programs.push({ pat: search.pat, pmt: section, pmtPid: pid, map })
 }
 
-/** PIDs of MPEG audio whose first frame is MP3. */
-async function findMp3Pids(tsFile: TsFile, programs: Program[]): Promise<Set<number>> {
-  const mp3Pids = new Set<number>()
+/** What the frames of streams are whose type leaves it open. */
+async function sniffFrames(
+  tsFile: TsFile,
+  programs: Program[],
+): Promise<Map<number, 'aac' | 'mp3'>> {
+  const frames = new Map<number, 'aac' | 'mp3'>()
   const { start } = tsFile.layout
-  const streams = programs.flatMap(({ map }) => map.streams).filter(isMpegAudio)
-  for (const stream of streams.slice(0, MAX_PROBED_STREAMS)) {
+  const streams = programs.flatMap(({ map }) => map.streams)
+  const open = streams.filter((stream) => isMpegAudio(stream) || isUnnamed(stream))
+  for (const stream of open.slice(0, MAX_PROBED_STREAMS)) {
     const range = { from: start, to: start + FRAME_SEARCH_BYTES, limitBytes: FRAME_BYTES }
     const payload = await readPesPayload(tsFile, { pid: stream.pid, ...range })
-    const frame = payload && findAudioFrame('mpeg', payload)
-    if (frame !== undefined && frame !== 'other') mp3Pids.add(stream.pid)
+    if (payload === undefined) continue
+    if (isUnnamed(stream)) {
+      if (beginsWithAac(payload)) frames.set(stream.pid, 'aac')
+    } else if (isMp3(payload)) frames.set(stream.pid, 'mp3')
   }
-  return mp3Pids
+  return frames
 }
 
-function isMpegAudio(stream: StreamEntry): boolean {
-  const kind = streamKind(stream)
-  return kind.kind === 'audio' && kind.codec === 'mpeg-audio'
+function isMp3(payload: Uint8Array): boolean {
+  const frame = findAudioFrame('mpeg', payload)
+  return frame !== undefined && frame !== 'other'
 }

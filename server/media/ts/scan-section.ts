@@ -28,14 +28,27 @@ export function startSection(state: ScanState, entry: Entry): void {
   if (sections.length >= MAX_SECTIONS) {
     throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
   }
-  const opensAtGate = gate !== undefined && !gate.sawPicture
   if (gate?.sawPicture && before !== undefined) addHole(state, gate.from, entry.position)
-  const sound =
-    opensAtGate && gate.sound && isNear(gate.sound.pts, entry.dts) ? gate.sound : undefined
-  sections.push({
+  sections.push(createSection(state, entry))
+  if (gate !== undefined && !gate.sawPicture && gate.from !== entry.position) {
+    const { from: position, counters } = gate
+    addCut(state, { ...entry, position, counters, carryBytes: 0, carryIsOpen: false })
+  } else {
+    addCut(state, entry)
+  }
+  state.gate = undefined
+  state.stray = undefined
+}
+
+function createSection(state: ScanState, entry: Entry): ScanSection {
+  const { gate, program, served } = state
+  const before = state.sections.at(-1)
+  const waiting = gate?.sawPicture ? undefined : gate?.sound
+  const sound = waiting && isNear(waiting.pts, entry.dts) ? waiting : undefined
+  return {
     firstCut: state.cuts.offsets.length,
-    program: state.program,
-    served: state.served,
+    program,
+    served,
     isVerbatim: isVerbatim(state),
     continues: before !== undefined && !gate?.sawPicture && goesOn(state, before, entry),
     sps: entry.sps ?? before?.sps,
@@ -45,15 +58,7 @@ export function startSection(state: ScanState, entry: Entry): void {
     latestPicturePts: entry.pts,
     frameTicks: 0,
     sound,
-  })
-  if (opensAtGate && gate.from !== entry.position) {
-    const { from: position, counters } = gate
-    addCut(state, { ...entry, position, counters, carryBytes: 0, carryIsOpen: false })
-  } else {
-    addCut(state, entry)
   }
-  state.gate = undefined
-  state.stray = undefined
 }
 
 /** Whether the clock of a new section is that of the section before. */

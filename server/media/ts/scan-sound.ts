@@ -10,7 +10,7 @@ import type { ScanSection, ScanState, SoundMark } from './scan-state.ts'
 import type { AudioStream } from './served-program.ts'
 
 /** A PES packet that has gone on this far behind a cut is cut there all the same. */
-export const MAX_CARRY_BYTES = 4 * 1024 * 1024
+const MAX_CARRY_BYTES = 4 * 1024 * 1024
 /** Sound that outlasts the pictures by less than this stays in the last picture's segment. */
 const MIN_TAIL_TICKS = 2 * PES_TIMESCALE
 

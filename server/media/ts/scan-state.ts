@@ -7,12 +7,12 @@ import { PICTURE_SEARCH_BYTES } from './picture-start.ts'
 import type { PictureScan } from './picture-start.ts'
 import { PAT_PID } from './program-table.ts'
 import { canServeVerbatim } from './served-program.ts'
-import type { Mp3Test, Program, ServedStreams } from './served-program.ts'
+import type { FrameTest, Program, ServedStreams } from './served-program.ts'
 import { createSectionGatherer } from './table-section.ts'
 import type { SectionGatherer } from './table-section.ts'
 
 /** Time stamps that go back further, or on further, than this have jumped. */
-export const MAX_BACK_TICKS = PES_TIMESCALE
+const MAX_BACK_TICKS = PES_TIMESCALE
 export const MAX_FORWARD_TICKS = 10 * PES_TIMESCALE
 /** Key frames nearer than this to the cut before are no cuts of their own: about one a second is enough. */
 export const MIN_CUT_TICKS = 0.9 * PES_TIMESCALE
@@ -22,7 +22,7 @@ export interface ScanOptions {
   start: number
   program: Program
   served: ServedStreams
-  isMp3: Mp3Test
+  framesOf: FrameTest
   /** Whether recovery points count as key frames. */
   recoveryPoints: 'cut' | 'pass'
 }
@@ -61,7 +61,7 @@ export interface SoundMark {
 }
 
 /** Why packets wait for the next key frame, and since where. */
-export interface Gate {
+interface Gate {
   reason: 'start' | 'jump' | 'program'
   from: number
   counters: number

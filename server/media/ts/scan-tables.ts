@@ -66,9 +66,9 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
 
 function tryStreams(state: ScanState, map: ProgramMap): ServedStreams | undefined {
   try {
-    const { audio } = state.served
-    const isMp3 = (pid: number) => state.options.isMp3(pid) || audio?.codec === 'mp3'
-    return chooseStreams(map, isMp3)
+    // A PID that is new under way is taken to carry what the one before it did.
+    const codec = state.served.audio?.codec
+    return chooseStreams(map, (pid) => state.options.framesOf(pid) ?? codec)
   } catch (error) {
     if (isAppError(error, 'unplayable')) return undefined
     throw error

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts'
 import { buildPat, buildPmt, parsePat } from './program-table.ts'
 import type { ProgramMap, StreamEntry } from './program-table.ts'
-import { streamKind } from './stream-kind.ts'
+import { ADTS_STREAM_TYPE, isMpegAudio, isUnnamed, streamKind } from './stream-kind.ts'
 import { countSectionPackets, uint16 } from './table-section.ts'
 
 /** Stream types at which hls.js stops reading the table or reports an error. */
@@ -34,13 +34,16 @@ export interface Program {
   map: ProgramMap
 }
 
-/** Whether a PID's frames are MP3, and not one of its elders, which browsers do not play in HLS. */
-export type Mp3Test = (pid: number) => boolean
+/**
+ * What the first frames of a PID are, where its stream type leaves that open: MP3 or one of its elders (which browsers
+ * do not play in HLS), private or AAC (FFmpeg lists AAC in m2ts as private).
+ */
+export type FrameTest = (pid: number) => 'aac' | 'mp3' | undefined
 
 /** The first video and the first audio that browsers play. Throws AppError `unplayable` that names what is there instead. */
-export function chooseStreams(map: ProgramMap, isMp3: Mp3Test): ServedStreams {
+export function chooseStreams(map: ProgramMap, framesOf: FrameTest): ServedStreams {
   const video = findVideo(map)
-  const audio = findAudio(map, isMp3)
+  const audio = findAudio(map, framesOf)
   const otherVideo = otherName(map, 'video')
   if (video === undefined && otherVideo !== undefined) {
     throw new AppError('unplayable', `the video is ${otherVideo}, which no browser plays`)
@@ -62,12 +65,16 @@ function findVideo(map: ProgramMap): VideoStream | undefined {
   return undefined
 }
 
-function findAudio(map: ProgramMap, isMp3: Mp3Test): AudioStream | undefined {
-  for (const { pid, streamType, descriptors } of map.streams) {
-    const kind = streamKind({ pid, streamType, descriptors })
-    if (kind.kind !== 'audio' || kind.codec === 'other') continue
-    if (kind.codec === 'aac') return { pid, codec: 'aac', streamType }
-    if (isMp3(pid)) return { pid, codec: 'mp3', streamType }
+function findAudio(map: ProgramMap, framesOf: FrameTest): AudioStream | undefined {
+  for (const stream of map.streams) {
+    const { pid, streamType } = stream
+    const kind = streamKind(stream)
+    if (kind.kind === 'audio' && kind.codec === 'aac') return { pid, codec: 'aac', streamType }
+    const frames = framesOf(pid)
+    if (isMpegAudio(stream) && frames === 'mp3') return { pid, codec: 'mp3', streamType }
+    if (isUnnamed(stream) && frames === 'aac') {
+      return { pid, codec: 'aac', streamType: ADTS_STREAM_TYPE }
+    }
   }
   return undefined
 }

@@ -2,7 +2,7 @@
 import type { StreamEntry } from './program-table.ts'
 
 /** `mpeg-audio` is MP3 or one of its elders; only its frames tell. */
-export type StreamKind =
+type StreamKind =
   | { kind: 'video'; codec: 'h264' | 'hevc' }
   | { kind: 'audio'; codec: 'aac' | 'mpeg-audio' }
   | { kind: 'video' | 'audio'; codec: 'other'; name: string }
@@ -37,6 +37,7 @@ const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
 
 /** Private streams say what they are in descriptors (ETSI EN 300 468 annex D, G; SMPTE RA registrations). */
 const PRIVATE_TYPE = 0x06
+export const ADTS_STREAM_TYPE = 0x0f
 const DESCRIPTOR_NAMES: ReadonlyMap<number, string> = new Map([
   [0x6a, 'AC-3'],
   [0x7a, 'E-AC-3'],
@@ -57,6 +58,17 @@ const HEVC_REGISTRATION = 'HEVC'
 export function streamKind(stream: StreamEntry): StreamKind {
   if (stream.streamType === PRIVATE_TYPE) return privateKind(stream.descriptors)
   return KINDS.get(stream.streamType) ?? { kind: 'data' }
+}
+
+/** MPEG audio of which only the frames tell whether it is MP3. */
+export function isMpegAudio(stream: StreamEntry): boolean {
+  const kind = streamKind(stream)
+  return kind.kind === 'audio' && kind.codec === 'mpeg-audio'
+}
+
+/** A private stream of which no descriptor says what it is. */
+export function isUnnamed(stream: StreamEntry): boolean {
+  return stream.streamType === PRIVATE_TYPE && stream.descriptors.length === 0
 }
 
 function privateKind(descriptors: Uint8Array): StreamKind {

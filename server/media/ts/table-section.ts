@@ -3,7 +3,7 @@ import { payloadEnd, payloadStart, isUnitStart, SYNC_BYTE, TS_PACKET_BYTES } fro
 import type { PacketView } from './packet.ts'
 
 /** PAT and PMT sections hold at most 1021 bytes behind their length field (2.4.4.5, 2.4.4.9). */
-export const MAX_SECTION_BYTES = 1024
+const MAX_SECTION_BYTES = 1024
 const MIN_SECTION_BYTES = 12
 const CRC_BYTES = 4
 

@@ -4,7 +4,7 @@ import type { CutList, ScanSection } from './scan-state.ts'
 /** Length of a picture whose successor is not known, in ticks: one 25th of a second. */
 const LONE_PICTURE_TICKS = 3600
 
-export interface Timeline {
+interface Timeline {
   /** Start of each cut, in ticks; the first is 0, each is greater than the one before. */
   startTicks: Float64Array
   endTicks: number

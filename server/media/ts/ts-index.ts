@@ -44,9 +44,9 @@ export async function readTsIndex(file: OpenFile, signal: AbortSignal): Promise<
 
 /** Scans with what the probe found, and once more where that turns out not to be there. */
 async function scanForCuts(probe: Probe, signal: AbortSignal): Promise<Scan> {
-  const { tsFile, program, isMp3 } = probe
+  const { tsFile, program, framesOf } = probe
   const run = (served: ServedStreams, recoveryPoints: 'cut' | 'pass') =>
-    scanFile(tsFile, { program, served, isMp3, recoveryPoints }, signal)
+    scanFile(tsFile, { program, served, framesOf, recoveryPoints }, signal)
   let scan = await run(probe.served, 'pass')
   const { keys, recoveryPoints, longestWaitTicks, pictures, scrambled } = scan.counts
   if (recoveryPoints > 0 && (keys === 0 || longestWaitTicks > MAX_KEY_WAIT_TICKS)) {

@@ -12,7 +12,7 @@ const HIGH_PROFILES: ReadonlySet<number> = new Set([
   44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244,
 ])
 
-export interface VideoParameters {
+interface VideoParameters {
   /** Codec string (RFC 6381; ISO/IEC 14496-15 annex E for HEVC). */
   codec: string
   /** Size in pixels, cropped as the SPS says. */

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { h264Picture } from '../../../test/support/make-ts.ts'
+import type { VideoCodec } from './nal-unit.ts'
+import {
+  createPictureScan,
+  pictureParameterSets,
+  pictureSps,
+  scanPicture,
+} from './picture-start.ts'
+
+function kindOf(bytes: Uint8Array, codec: VideoCodec = 'h264') {
+  return scanPicture(createPictureScan(0), codec, bytes)
+}
+
+describe('scanPicture()', () => {
+  it('tells key frames and recovery points from other pictures', () => {
+    expect(kindOf(h264Picture('key', 300))).toBe('key')
+    expect(kindOf(h264Picture('bare key', 300))).toBe('key')
+    expect(kindOf(h264Picture('recovery', 300))).toBe('recovery')
+    expect(kindOf(h264Picture('plain', 300))).toBe('other')
+    expect(kindOf(new Uint8Array(300))).toBeUndefined()
+  })
+
+  it('needs an I slice for a recovery point', () => {
+    const recovery = h264Picture('recovery', 300)
+    const slice = recovery.lastIndexOf(0x88)
+    expect(kindOf(recovery.with(slice, 0x98))).toBe('other')
+  })
+
+  it.each([
+    [19, 'key'],
+    [20, 'key'],
+    [21, 'key'],
+    [16, 'key'],
+    [1, 'other'],
+    [9, 'other'],
+  ])('reads HEVC slices of type %d', (type, kind) => {
+    expect(kindOf(Uint8Array.of(0, 0, 1, type << 1, 1, 0x80, 0, 0), 'hevc')).toBe(kind)
+  })
+
+  it('answers the same however the bytes are portioned', () => {
+    for (const kind of ['key', 'other key', 'recovery', 'plain'] as const) {
+      const picture = h264Picture(kind, 200)
+      for (const step of [1, 2, 3, 7, 50]) {
+        const scan = createPictureScan(0)
+        let seen: ReturnType<typeof scanPicture>
+        for (let length = 0; length <= 200 && seen === undefined; length += step) {
+          seen = scanPicture(scan, 'h264', picture.subarray(0, length))
+        }
+        expect(seen).toBe(kindOf(picture))
+        const whole = createPictureScan(0)
+        scanPicture(whole, 'h264', picture)
+        expect(pictureParameterSets(scan, picture)).toEqual(pictureParameterSets(whole, picture))
+        expect(pictureSps(scan, picture)).toEqual(pictureSps(whole, picture))
+      }
+    }
+  })
+
+  it('does not keep parameter sets of unlikely length', () => {
+    const head = h264Picture('key', 100).subarray(0, 40)
+    const long = new Uint8Array(9000).fill(0x55)
+    const picture = Buffer.concat([head, long, h264Picture('bare key', 50)])
+    const scan = createPictureScan(0)
+    expect(scanPicture(scan, 'h264', picture)).toBe('key')
+    expect(pictureParameterSets(scan, picture)).toBeUndefined()
+  })
+})

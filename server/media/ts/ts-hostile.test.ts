@@ -1,0 +1,172 @@
+// The reader against bytes that nobody promised anything about, and against length.
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { serialize } from 'node:v8'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
+import {
+  AAC_STREAM,
+  adtsFrames,
+  AUDIO_PID,
+  createTsMaker,
+  H264_STREAM,
+  h264Picture,
+  joinPackets,
+  VIDEO_PID,
+} from '../../../test/support/make-ts.ts'
+import {
+  everyCut,
+  packetsOfPid,
+  pidsOf,
+  readSegmentBytes,
+} from '../../../test/support/ts-segments.ts'
+import { isAppError } from '../../errors.ts'
+import { durationSeconds } from '../media-index.ts'
+import { createTsReader } from './ts-reader.ts'
+
+const reader = createTsReader()
+const SECOND = 90_000
+const KEY_PICTURE = h264Picture('key', 500)
+const PLAIN_PICTURE = h264Picture('plain', 150)
+const SOUND = adtsFrames(47, 20)
+
+/** Pictures and sound of `seconds`, two pictures a second, tables each second. */
+function smallRecording(seconds: number, startTicks: number): Uint8Array[] {
+  const maker = createTsMaker()
+  return Array.from({ length: seconds }, (_, i) => {
+    const pts = startTicks + i * SECOND
+    const key = maker.pes(VIDEO_PID, { pts }, KEY_PICTURE)
+    const sound = maker.pes(AUDIO_PID, { pts }, SOUND)
+    const plain = maker.pes(VIDEO_PID, { pts: pts + SECOND / 2 }, PLAIN_PICTURE)
+    return [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM]), ...key, ...sound, ...plain]
+  }).flat()
+}
+
+interface Damage {
+  kind: 'change' | 'remove' | 'insert' | 'repeat'
+  at: number
+  length: number
+  byte: number
+}
+
+const damage: fc.Arbitrary<Damage> = fc.record({
+  kind: fc.constantFrom('change', 'remove', 'insert', 'repeat'),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.integer({ min: 1, max: 400 }),
+  byte: fc.integer({ min: 0, max: 255 }),
+})
+
+function applyDamage(bytes: Uint8Array, { kind, at, length, byte }: Damage): Uint8Array {
+  const from = Math.floor(at * bytes.length)
+  if (kind === 'change') return bytes.with(Math.min(from, bytes.length - 1), byte)
+  const piece = bytes.subarray(from, from + length)
+  const middle = { remove: [], insert: [new Uint8Array(length).fill(byte)], repeat: [piece, piece] }
+  const behind = kind === 'insert' ? from : from + length
+  return Buffer.concat([bytes.subarray(0, from), ...middle[kind], bytes.subarray(behind)])
+}
+
+/** Indexes, and reads every segment and key frame: answers whether that went well, or was refused in our words. */
+async function readAll(bytes: Uint8Array): Promise<'played' | 'refused'> {
+  const file = bytesFile(bytes)
+  try {
+    const index = await reader.index(file, AbortSignal.timeout(5000))
+    expect(durationSeconds(index)).toBeGreaterThan(0)
+    const { startTicks, endTicks } = index.cuts
+    startTicks.forEach((ticks, i) => expect(ticks).toBeLessThan(startTicks[i + 1] ?? endTicks))
+    for (const range of everyCut(index)) {
+      const segment = await readSegmentBytes({ reader, file, index }, range)
+      expect(segment.length % 188).toBe(0)
+      for (let at = 0; at < segment.length; at += 188) expect(segment[at]).toBe(0x47)
+      await reader.readKeyFrame(file, index, range.from)
+    }
+    return 'played'
+  } catch (error) {
+    if (isAppError(error)) return 'refused'
+    throw error
+  }
+}
+
+describe('damaged recordings', () => {
+  const whole = joinPackets(smallRecording(6, SECOND))
+
+  it('are played or refused, whatever is changed, lost, added or repeated', async () => {
+    const seen = { played: 0, refused: 0 }
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 12 }), async (damages) => {
+        seen[await readAll(damages.reduce(applyDamage, whole))]++
+      }),
+      { numRuns: 500 },
+    )
+    expect(seen.played).toBeGreaterThan(250)
+  })
+
+  it('are played or refused where only headers are damaged', async () => {
+    const flip = fc.record({
+      packet: fc.nat(),
+      at: fc.integer({ min: 1, max: 40 }),
+      byte: fc.nat(255),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 30 }), async (flips) => {
+        const bytes = whole.slice()
+        for (const { packet, at, byte } of flips) {
+          bytes[(packet % (bytes.length / 188)) * 188 + at] = byte
+        }
+        expect(['played', 'refused']).toContain(await readAll(bytes))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('of noise alone are refused', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 5000 }), async (bytes) => {
+        expect(await readAll(bytes)).toBe('refused')
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('a recording of ten hours', () => {
+  it('is indexed in seconds, over the wrap of its clock, with every cut in its place', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'ts-long-'))
+    try {
+      const seconds = 36_000
+      // Two hours before the clock begins anew.
+      const startTicks = 2 ** 33 - 7200 * SECOND
+      const recording = path.join(folder, 'long.ts')
+      await writeLong(recording, seconds, startTicks)
+      const file = await openDiskFile(recording)
+      const started = performance.now()
+      const index = await reader.index(file, AbortSignal.timeout(20_000))
+      expect(performance.now() - started).toBeLessThan(5000)
+      expect(index.cuts.startTicks).toEqual(
+        Float64Array.from({ length: seconds }, (_, i) => i * SECOND),
+      )
+      expect(index.cuts.flags.every((flag) => flag === 1)).toBe(true)
+      expect(durationSeconds(index)).toBeCloseTo(seconds, 1)
+      expect(serialize(index.source).length).toBeLessThan(10 * 60_000)
+      const last = await readSegmentBytes(
+        { reader, file, index },
+        { from: seconds - 6, to: seconds },
+      )
+      expect(pidsOf(last).slice(0, 3)).toEqual([0, 0x1000, VIDEO_PID])
+      expect(packetsOfPid(last, VIDEO_PID).length).toBe(6 * 4)
+      await file.close()
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+/** Writes `seconds` piece by piece. */
+async function writeLong(recording: string, seconds: number, startTicks: number): Promise<void> {
+  const handle = await open(recording, 'w')
+  for (let done = 0; done < seconds; done += 600) {
+    await handle.write(joinPackets(smallRecording(600, startTicks + done * SECOND)))
+  }
+  await handle.close()
+}

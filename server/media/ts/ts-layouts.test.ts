@@ -1,0 +1,572 @@
+// The reader against recordings made in all the ways muxers, networks and disks lay them out.
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import {
+  AAC_STREAM,
+  adtsFrames,
+  AUDIO_PID,
+  createTsMaker,
+  H264_STREAM,
+  h264Picture,
+  joinPackets,
+  mpegFrames,
+  NULL_PACKET,
+  PMT_PID,
+  scramble,
+  VIDEO_PID,
+} from '../../../test/support/make-ts.ts'
+import type { StreamListing, TsMaker } from '../../../test/support/make-ts.ts'
+import {
+  everyCut,
+  packetsOfPid,
+  pidsOf,
+  readSegmentBytes,
+} from '../../../test/support/ts-segments.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import type { MediaIndex } from '../media-index.ts'
+import { createTsReader } from './ts-reader.ts'
+
+const reader = createTsReader()
+const SECOND = 90_000
+
+function indexOf(file: OpenFile): Promise<MediaIndex> {
+  return reader.index(file, AbortSignal.timeout(10_000))
+}
+
+interface Play {
+  bytes: Uint8Array
+  index: MediaIndex
+  segments: Uint8Array[]
+}
+
+async function play(bytes: Uint8Array): Promise<Play> {
+  const file = bytesFile(bytes)
+  const index = await indexOf(file)
+  const segments: Uint8Array[] = []
+  for (const range of everyCut(index)) {
+    segments.push(await readSegmentBytes({ reader, file, index }, range))
+  }
+  return { bytes, index, segments }
+}
+
+function startSeconds({ index }: Play): number[] {
+  return Array.from(index.cuts.startTicks, (ticks) => Number((ticks / SECOND).toFixed(3)))
+}
+
+/** One GOP of a second: a key frame and three pictures, four PES packets of sound (0.256 s each, so a bit more). */
+function gop(maker: TsMaker, startTicks: number, key: Parameters<typeof h264Picture>[0] = 'key') {
+  return [0, 1, 2, 3].map((i) => {
+    const pts = startTicks + i * (SECOND / 4)
+    return {
+      picture: maker.pes(VIDEO_PID, { pts }, h264Picture(i === 0 ? key : 'plain', 900)),
+      sound: maker.pes(AUDIO_PID, { pts }, adtsFrames(12)),
+    }
+  })
+}
+
+function tables(
+  maker: TsMaker,
+  streams: StreamListing[] = [H264_STREAM, AAC_STREAM],
+): Uint8Array[] {
+  return [...maker.pat(), ...maker.pmt(streams)]
+}
+
+/** `seconds` GOPs with pictures and sound one after the other. */
+function plainGops(maker: TsMaker, startTicks: number, seconds: number): Uint8Array[] {
+  return Array.from({ length: seconds }, (_, i) => gop(maker, startTicks + i * SECOND))
+    .flat()
+    .flatMap(({ picture, sound }) => [...picture, ...sound])
+}
+
+function plainRecording(seconds: number, startTicks = SECOND): Uint8Array[] {
+  const maker = createTsMaker()
+  return [...tables(maker), ...plainGops(maker, startTicks, seconds)]
+}
+
+function expectEachPacketOnce({ segments, bytes }: Play, pids = [VIDEO_PID, AUDIO_PID]): void {
+  for (const pid of pids) {
+    const served = segments.flatMap((segment) => packetsOfPid(segment, pid))
+    expect(served).toEqual(packetsOfPid(bytes, pid))
+    // payload_unit_start_indicator: a segment begins no stream in the middle of a PES packet.
+    const firsts = segments.flatMap((segment) => packetsOfPid(segment, pid).slice(0, 1))
+    expect(firsts.filter((hex) => (Number.parseInt(hex.slice(2, 4), 16) & 0x40) === 0)).toEqual([])
+  }
+}
+
+describe('packets', () => {
+  it('begin every segment with PAT and PMT', async () => {
+    const { segments, index } = await play(joinPackets(plainRecording(5)))
+    expect(index.cuts.startTicks.length).toBe(5)
+    for (const segment of segments) expect(pidsOf(segment).slice(0, 2)).toEqual([0, PMT_PID])
+    expect(pidsOf(segments[1] ?? new Uint8Array(0))[2]).toBe(VIDEO_PID)
+  })
+
+  it('keep their PAT and PMT counters going on from the last ones', async () => {
+    const maker = createTsMaker()
+    const packets = [0, 1, 2, 3].flatMap((i) => [
+      ...tables(maker),
+      ...plainGops(maker, (i + 1) * SECOND, 1),
+    ])
+    const { segments } = await play(joinPackets(packets))
+    const counters = segments.map((segment) => packetsOfPid(segment, PMT_PID).map((hex) => hex[7]))
+    // Each table stands before its key frame, so at the end of the segment before; its duplicate is in front of the next.
+    expect(counters).toEqual([['f', '0', '1'], ['1', '2'], ['2', '3'], ['3']])
+  })
+
+  it('of 192 bytes are served as 188 bytes', async () => {
+    const packets = plainRecording(3)
+    const file = bytesFile(joinPackets(packets, 192))
+    const index = await indexOf(file)
+    const segments = await Promise.all(
+      everyCut(index).map((range) => readSegmentBytes({ reader, file, index }, range)),
+    )
+    expect(index.cuts.startTicks.length).toBe(3)
+    expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
+  })
+
+  it('of 204 bytes are refused by name', async () => {
+    const padded = plainRecording(2).map((packet) => Buffer.concat([packet, new Uint8Array(16)]))
+    await expect(indexOf(bytesFile(Buffer.concat(padded)))).rejects.toMatchObject({
+      code: 'unplayable',
+      message: 'MPEG-TS with 204-byte packets is not supported',
+    })
+  })
+
+  it('are found behind garbage in front, and garbage between is left out of segments', async () => {
+    const packets = plainRecording(6)
+    const noise = new Uint8Array(100).fill(0x47)
+    const bytes = Buffer.concat([
+      noise,
+      joinPackets(packets.slice(0, 30)),
+      noise,
+      joinPackets(packets.slice(30, 70)),
+      noise,
+      joinPackets(packets.slice(70)),
+    ])
+    const made = await play(bytes)
+    expectEachPacketOnce({ ...made, bytes: joinPackets(packets) })
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  it('of 192 bytes are found again behind garbage, whatever their time codes look like', async () => {
+    const packets = plainRecording(6)
+    const noise = new Uint8Array(100).fill(0x47)
+    const [early, late] = [packets.slice(0, 50), packets.slice(50)]
+    const bytes = Buffer.concat([joinPackets(early, 192), noise, joinPackets(late, 192)])
+    const { segments, index } = await play(bytes)
+    expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
+    expect(index.cuts.startTicks.length).toBe(6)
+  })
+
+  it('cut short are left out, and what follows stays in sync', async () => {
+    const packets = plainRecording(6)
+    const short = packets[50]?.subarray(0, 77) ?? new Uint8Array(0)
+    const bytes = Buffer.concat([
+      joinPackets(packets.slice(0, 50)),
+      short,
+      joinPackets(packets.slice(51)),
+    ])
+    const { segments } = await play(bytes)
+    for (const segment of segments) expect(pidsOf(segment).length * 188).toBe(segment.length)
+    const whole = [...packets.slice(0, 50), ...packets.slice(51)]
+    const served = segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID))
+    expect(served).toEqual(packetsOfPid(joinPackets(whole), VIDEO_PID))
+  })
+
+  it('end where a file was allocated and never filled', async () => {
+    const bytes = joinPackets(plainRecording(4))
+    const index = await indexOf(bytesFile(bytes, 60 * 2 ** 30))
+    expect(index.source).toMatchObject({ container: 'ts', endOffset: bytes.length })
+    expect(durationSeconds(index)).toBeCloseTo(4.006, 2)
+  })
+
+  it('are not looked for through 60 GB of zeros', async () => {
+    const reading = indexOf(bytesFile(new Uint8Array(0), 60 * 2 ** 30))
+    await expect(reading).rejects.toMatchObject({ message: 'the file is not MPEG-TS' })
+  })
+})
+
+describe('sound around a cut', () => {
+  it('that goes on behind a key frame stays with the cut before', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND))
+    // The sound of each picture is woven into the picture that comes after it.
+    const woven = gops.flatMap(({ picture }, i) => {
+      const late = gops[i - 1]?.sound ?? []
+      const [first = new Uint8Array(0), ...rest] = late
+      const start = i === 0 ? [] : [first]
+      return [
+        ...start,
+        ...picture.flatMap((packet, j) => [packet, ...rest.slice(j, j + 1)]),
+        ...rest.slice(picture.length),
+      ]
+    })
+    const made = await play(
+      joinPackets([...tables(maker), ...woven, ...(gops.at(-1)?.sound ?? [])]),
+    )
+    expect(made.index.cuts.startTicks.length).toBe(4)
+    expect(made.index.source).toMatchObject({
+      carryBytes: expect.objectContaining({ 1: expect.any(Number) }),
+    })
+    expectEachPacketOnce(made)
+  })
+
+  it('that goes on before the key frame shows itself as one stays with the cut before, too', async () => {
+    const maker = createTsMaker()
+    const filler = Uint8Array.from({ length: 600 }, (_, i) => [0, 0, 0, 1, 0x0c][i] ?? 0xff)
+    const key = (pts: number) =>
+      maker.pes(VIDEO_PID, { pts }, Buffer.concat([filler, h264Picture('key', 900)]))
+    const sound = (pts: number) => maker.pes(AUDIO_PID, { pts }, adtsFrames(3))
+    const [first, second, third] = [key(SECOND), key(2 * SECOND), key(3 * SECOND)]
+    const [start = NULL_PACKET, ...rest] = sound(SECOND)
+    const [head = NULL_PACKET, ...others] = second
+    const woven = [...first, start, head, ...rest, ...others, ...sound(2 * SECOND), ...third]
+    const made = await play(joinPackets([...tables(maker), ...woven]))
+    expect(startSeconds(made)).toEqual([0, 1, 2])
+    expectEachPacketOnce(made)
+  })
+
+  it('earlier than the first picture counts from the start, and keeps its distance', async () => {
+    const maker = createTsMaker()
+    const early = maker.pes(AUDIO_PID, { pts: SECOND / 2 }, adtsFrames(20))
+    const made = await play(
+      joinPackets([...tables(maker), ...early, ...plainGops(maker, SECOND, 3)]),
+    )
+    expect(startSeconds(made)).toEqual([0, 1.5, 2.5])
+    expectEachPacketOnce(made)
+  })
+
+  it('that outlasts the pictures is cut about every second', async () => {
+    const maker = createTsMaker()
+    const tail = Array.from({ length: 80 }, (_, i) =>
+      maker.pes(AUDIO_PID, { pts: 4 * SECOND + i * (SECOND / 4) }, adtsFrames(12)),
+    ).flat()
+    const made = await play(
+      joinPackets([...tables(maker), ...plainGops(maker, SECOND, 3), ...tail]),
+    )
+    expect(durationSeconds(made.index)).toBeCloseTo(23, 1)
+    const { flags, startTicks } = made.index.cuts
+    expect(flags.slice(3).every((flag) => flag === 0)).toBe(true)
+    expect(startTicks.length).toBeGreaterThan(18)
+    expectEachPacketOnce(made)
+    expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 10)).toBeUndefined()
+  })
+})
+
+describe('pictures', () => {
+  it('before the first key frame are not served, nor is the sound beside them', async () => {
+    const maker = createTsMaker()
+    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(
+      joinPackets([...tables(maker), ...headless, ...plainGops(maker, SECOND, 3)]),
+    )
+    expect(startSeconds(made)).toEqual([0, 1, 2])
+    expect(made.segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID)).length).toBe(60)
+  })
+
+  it('in B-frame order keep their time over the wrap of the 33-bit clock', async () => {
+    const maker = createTsMaker()
+    const frame = SECOND / 4
+    const start = 2 ** 33 - 2 * SECOND
+    const order = [0, 3, 1, 2]
+    const packets = Array.from({ length: 20 }, (_, i) => {
+      const dts = start + i * frame
+      const pts = start + (4 * Math.floor(i / 4) + (order[i % 4] ?? 0) + 2) * frame
+      return maker.pes(VIDEO_PID, { pts, dts }, h264Picture(i % 4 === 0 ? 'key' : 'plain', 600))
+    }).flat()
+    const made = await play(joinPackets([...tables(maker, [H264_STREAM]), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4])
+    expect(durationSeconds(made.index)).toBe(5)
+    expect(made.index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
+  })
+
+  it('at recovery points are cuts where there is no other key frame', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2, 3].flatMap((i) => gop(maker, i * SECOND, 'recovery'))
+    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 2])
+  })
+
+  it('at recovery points are passed over where key frames come often enough', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2, 3, 4].flatMap((i) =>
+      gop(maker, i * SECOND, i % 2 === 1 ? 'key' : 'recovery'),
+    )
+    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 2])
+  })
+
+  it('whose parameter sets change begin behind a break on a clock that goes on', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND, i < 3 ? 'key' : 'other key'))
+    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3])
+    expect([...made.index.cuts.flags]).toEqual([1, 1, CUT_KEY | CUT_BREAK, 1])
+    expectEachPacketOnce(made)
+  })
+
+  it('without parameter sets get those seen before them', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND, i === 1 ? 'key' : 'bare key'))
+    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const { bytes, index } = await play(joinPackets([...tables(maker), ...packets]))
+    const [whole, bare] = await Promise.all(
+      [0, 1].map((cut) => reader.readKeyFrame(bytesFile(bytes), index, cut)),
+    )
+    const setsAt = whole?.data.subarray(6, 46) ?? new Uint8Array(0)
+    expect(setsAt[4]).toBe(0x67)
+    expect(Buffer.from(bare?.data.subarray(0, 40) ?? []).equals(setsAt)).toBe(true)
+  })
+
+  it('nearer than a second to the cut before are no cuts of their own', async () => {
+    const maker = createTsMaker()
+    const packets = Array.from({ length: 120 }, (_, i) =>
+      maker.pes(VIDEO_PID, { pts: i * 3000 }, h264Picture('key', 300)),
+    ).flat()
+    const made = await play(joinPackets([...tables(maker, [H264_STREAM]), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 0.9, 1.8, 2.7, 3.6])
+  })
+})
+
+describe('tables', () => {
+  it('that come late name the packets before them, too', async () => {
+    const maker = createTsMaker()
+    const first = plainGops(maker, SECOND, 2)
+    const made = await play(
+      joinPackets([...first, ...tables(maker), ...plainGops(maker, 3 * SECOND, 2)]),
+    )
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3])
+    expectEachPacketOnce(made)
+  })
+
+  it('are replaced where a sound that browsers lack stands first', async () => {
+    const maker = createTsMaker()
+    const streams = [H264_STREAM, { type: 0x81, pid: 0x110 }, AAC_STREAM]
+    const { segments, index } = await play(
+      joinPackets([
+        ...tables(maker, streams),
+        ...plainGops(maker, SECOND, 2),
+        ...tables(maker, streams),
+      ]),
+    )
+    expect(index.tracks.map(({ codecName }) => codecName)).toEqual(['H.264', 'AAC'])
+    for (const segment of segments) {
+      const [pmt, ...others] = packetsOfPid(segment, PMT_PID)
+      expect(others).toEqual([])
+      expect(pmt).toContain('1be100f000' + '0fe101f000')
+    }
+  })
+
+  it('are kept where the sound that browsers lack comes after', async () => {
+    const maker = createTsMaker()
+    const streams = [H264_STREAM, AAC_STREAM, { type: 0x81, pid: 0x110 }]
+    const packets = tables(maker, streams)
+    const { segments } = await play(joinPackets([...packets, ...plainGops(maker, SECOND, 2)]))
+    expect(packetsOfPid(segments[1] ?? new Uint8Array(0), PMT_PID)[0]).toBe(
+      packetsOfPid(joinPackets(packets), PMT_PID)[0],
+    )
+  })
+
+  it('name AAC that the recording lists as private', async () => {
+    const maker = createTsMaker()
+    const streams = [H264_STREAM, { type: 0x06, pid: AUDIO_PID }]
+    const made = await play(
+      joinPackets([...tables(maker, streams), ...plainGops(maker, SECOND, 2)]),
+    )
+    expect(made.index.tracks.map(({ codec }) => codec)).toEqual(['avc1.64000b', 'mp4a.40.2'])
+    for (const segment of made.segments) {
+      expect(packetsOfPid(segment, PMT_PID)).toEqual([expect.stringContaining('0fe101f000')])
+    }
+  })
+
+  it('do not list sound that never comes', async () => {
+    const maker = createTsMaker()
+    const pictures = [1, 2].flatMap((i) => gop(maker, i * SECOND)).flatMap(({ picture }) => picture)
+    const { segments, index } = await play(joinPackets([...tables(maker), ...pictures]))
+    expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
+    expect(packetsOfPid(segments[0] ?? new Uint8Array(0), PMT_PID)).toHaveLength(1)
+    expect(packetsOfPid(segments[0] ?? new Uint8Array(0), PMT_PID)[0]).not.toContain('0fe101')
+  })
+
+  it('of several packets are replaced by one that players can read', async () => {
+    const maker = createTsMaker()
+    const descriptors = [0x80, 250, ...new Uint8Array(250)]
+    const streams = [{ ...H264_STREAM, descriptors }, AAC_STREAM]
+    const { segments } = await play(
+      joinPackets([...tables(maker, streams), ...plainGops(maker, SECOND, 2)]),
+    )
+    for (const segment of segments)
+      expect(pidsOf(segment).slice(0, 3)).toEqual([0, PMT_PID, VIDEO_PID])
+  })
+
+  it('of the first program with pictures are the ones that count', async () => {
+    const maker = createTsMaker()
+    const pat = maker.pat([
+      [0, 0x10],
+      [7, 0x1001],
+      [1, PMT_PID],
+    ])
+    const radio = maker.pmt([{ type: 0x0f, pid: 0x200 }], { pid: 0x1001, program: 7 })
+    const tv = maker.pmt([H264_STREAM, AAC_STREAM])
+    const made = await play(joinPackets([...pat, ...radio, ...tv, ...plainGops(maker, SECOND, 2)]))
+    expect(made.index.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    for (const segment of made.segments) expect(packetsOfPid(segment, 0)).toHaveLength(1)
+  })
+
+  it('that name other PIDs under way begin a section behind a break', async () => {
+    const maker = createTsMaker()
+    const moved = [{ type: 0x1b, pid: 0x120 }, AAC_STREAM]
+    const later = [3, 4].flatMap((i) => [
+      ...maker.pes(0x120, { pts: i * SECOND }, h264Picture('key', 900)),
+      ...maker.pes(AUDIO_PID, { pts: i * SECOND }, adtsFrames(46)),
+    ])
+    const packets = [
+      ...tables(maker),
+      ...plainGops(maker, SECOND, 2),
+      ...maker.pat(),
+      ...maker.pmt(moved, { version: 1 }),
+      ...later,
+    ]
+    const made = await play(joinPackets(packets))
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3])
+    expect([...made.index.cuts.flags]).toEqual([1, 1, 3, 1])
+    expect(packetsOfPid(made.segments[2] ?? new Uint8Array(0), PMT_PID)[0]).toContain('1be120')
+    expectEachPacketOnce(made, [VIDEO_PID, 0x120, AUDIO_PID])
+  })
+})
+
+describe('breaks', () => {
+  it.each([
+    ['set back', 0],
+    ['set far on', 5000 * SECOND],
+  ])('the clock %s: the session goes on without a hole', async (_, startTicks) => {
+    const maker = createTsMaker()
+    const packets = [...plainGops(maker, 100 * SECOND, 3), ...plainGops(maker, startTicks, 3)]
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3.006, 4.006, 5.006])
+    expect([...made.index.cuts.flags]).toEqual([1, 1, 1, 3, 1, 1])
+    expectEachPacketOnce(made)
+  })
+
+  it('whose sound comes before the picture begin with the sound', async () => {
+    const maker = createTsMaker()
+    const before = plainGops(maker, 100 * SECOND, 2)
+    const early = maker.pes(AUDIO_PID, { pts: SECOND - 4500 }, adtsFrames(2))
+    const made = await play(
+      joinPackets([...tables(maker), ...before, ...early, ...plainGops(maker, SECOND, 2)]),
+    )
+    const third = made.segments[2] ?? new Uint8Array(0)
+    expect(pidsOf(third).slice(0, 3)).toEqual([0, PMT_PID, AUDIO_PID])
+    expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.056])
+    expectEachPacketOnce(made)
+  })
+
+  it('in the middle of a GOP begin at the next key frame', async () => {
+    const maker = createTsMaker()
+    const before = plainGops(maker, 100 * SECOND, 2)
+    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(
+      joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
+    )
+    expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.006])
+    expect(made.segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID)).length).toBe(80)
+  })
+
+  it('are not seen in a pause of the pictures while the sound goes on', async () => {
+    const maker = createTsMaker()
+    const bridge = Array.from({ length: 60 }, (_, i) =>
+      maker.pes(AUDIO_PID, { pts: 3 * SECOND + (i * SECOND) / 4 }, adtsFrames(12)),
+    ).flat()
+    const packets = [...plainGops(maker, SECOND, 2), ...bridge, ...plainGops(maker, 18 * SECOND, 2)]
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 17, 18])
+    expect([...made.index.cuts.flags]).toEqual([1, 1, 1, 1])
+  })
+})
+
+describe('sound alone', () => {
+  it.each([
+    [{ codecName: 'AAC', codec: 'mp4a.40.2' }, 0x0f, adtsFrames(47)] as const,
+    [{ codecName: 'MP3', codec: 'mp4a.40.34' }, 0x03, mpegFrames(42, 3)] as const,
+  ])('$codecName is cut about every second', async (names, type, payload) => {
+    const maker = createTsMaker()
+    const packets = Array.from({ length: 5 }, (_, i) =>
+      maker.pes(AUDIO_PID, { pts: i * SECOND }, payload),
+    ).flat()
+    const made = await play(joinPackets([...tables(maker, [{ type, pid: AUDIO_PID }]), ...packets]))
+    expect(made.index.tracks).toMatchObject([{ kind: 'audio', ...names, sampleRate: 48_000 }])
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4])
+    expect(durationSeconds(made.index)).toBeCloseTo(5, 1)
+    expectEachPacketOnce(made, [AUDIO_PID])
+    expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 0)).toBeUndefined()
+  })
+
+  it('is served where a table promises pictures that never come', async () => {
+    const maker = createTsMaker()
+    const sound = [0, 1, 2].flatMap((i) =>
+      maker.pes(AUDIO_PID, { pts: i * SECOND }, adtsFrames(46)),
+    )
+    const { index } = await play(joinPackets([...tables(maker), ...sound]))
+    expect(index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
+    expect(index.cuts.startTicks.length).toBe(3)
+  })
+})
+
+describe('recordings that cannot be played say why', () => {
+  const sound = { pts: 0 }
+  const cases: [string, (maker: TsMaker) => Uint8Array[]][] = [
+    ['the file has no program table (PAT and PMT)', (maker) => plainGops(maker, 0, 2)],
+    [
+      'the video has no key frame',
+      (maker) => [
+        ...tables(maker),
+        ...[0, 1].flatMap((i) => gop(maker, i * SECOND, 'plain')).flatMap(({ picture }) => picture),
+      ],
+    ],
+    [
+      'the recording is encrypted',
+      (maker) => [...tables(maker), ...plainGops(maker, 0, 2).map(scramble)],
+    ],
+    [
+      'the sound is MPEG audio older than MP3, which no browser plays',
+      (maker) => [
+        ...tables(maker, [{ type: 0x03, pid: AUDIO_PID }]),
+        ...maker.pes(AUDIO_PID, sound, mpegFrames(10, 2)),
+      ],
+    ],
+    [
+      'the sound is E-AC-3, which no browser plays',
+      (maker) => [
+        ...tables(maker, [{ type: 0x06, pid: AUDIO_PID, descriptors: [0x7a, 0] }]),
+        ...maker.pes(AUDIO_PID, sound, new Uint8Array(900)),
+      ],
+    ],
+    [
+      'the file has no video or sound',
+      (maker) => [...tables(maker), ...Array.from({ length: 9 }, () => NULL_PACKET)],
+    ],
+  ]
+  it.each(cases)('%s', async (message, make) => {
+    const bytes = joinPackets(make(createTsMaker()))
+    await expect(indexOf(bytesFile(bytes))).rejects.toMatchObject({ code: 'unplayable', message })
+  })
+
+  it('a segment of a file that has become shorter fails', async () => {
+    const bytes = joinPackets(plainRecording(3))
+    const index = await indexOf(bytesFile(bytes))
+    const shorter = bytesFile(bytes.subarray(0, 4000))
+    const reading = reader.readSegment(shorter, index, { from: 0, to: 1 })
+    await expect(reading).rejects.toMatchObject({ code: 'failed' })
+  })
+
+  it('stops when it is told to', async () => {
+    const file = bytesFile(joinPackets(plainRecording(3)))
+    await expect(reader.index(file, AbortSignal.abort())).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+  })
+})
