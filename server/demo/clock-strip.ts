@@ -15,7 +15,7 @@ const DOT = [96, 108, 214] as const
 const LEFT = 76
 const TOP = 32
 const DOT_SIZE = 5
-const CRF = 23
+const CRF = 30
 
 /** Rows of five bits, top to bottom. */
 const GLYPHS: Record<string, readonly number[]> = {
@@ -45,7 +45,7 @@ export function encodeClock(seconds: number): StripPair[] {
     height: STRIP_HEIGHT,
     crf: CRF,
     gopFrames: 2,
-    preset: 'ultrafast',
+    preset: 'superfast',
   })
   const picture = Buffer.alloc(encoder.pictureBytes)
   const coded: CodedPicture[] = []

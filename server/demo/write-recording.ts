@@ -15,6 +15,10 @@ import { LOOP_FRAMES, SCENE_HEIGHT } from './video-loop.ts'
 
 const PICTURE_HEIGHT = 540
 const MACROBLOCK = 16
+/** The longest that ISO/IEC 13818-1 2.7.2 allows is 100; FFmpeg's 20 would cost as much as the sound. */
+const PCR_PERIOD_MS = 80
+/** Lets several AAC frames share a PES packet, as ffmpeg does by default. */
+const MAX_DELAY_US = 700_000
 const START_CODE = Uint8Array.of(0, 0, 0, 1)
 
 /** What a recording is put together from. */
@@ -66,6 +70,10 @@ export function writeRecording(
   audio.codecpar.codecType = AVMEDIA_TYPE_AUDIO
   muxer.setFlags(AVFMT_FLAG_BITEXACT)
   if (session.container === 'mp4-fast') muxer.setOption('movflags', '+faststart')
+  if (session.container === 'ts') {
+    muxer.setOption('pcr_period', PCR_PERIOD_MS)
+    muxer.setOption('max_delay', MAX_DELAY_US)
+  }
   FFmpegError.throwIfError(muxer.openOutputSync(), 'open output')
   FFmpegError.throwIfError(muxer.writeHeaderSync(null), 'write header')
   writePackets(muxer, { video, audio, session, whole, content })
