@@ -12,8 +12,8 @@ import { DEMO_PLAN } from './demo-plan.ts'
 import type { DemoStreamer } from './demo-plan.ts'
 
 export interface DemoOptions {
-  /** Called after each session. */
-  onProgress?: (progress: { made: number; total: number }) => void
+  /** Called with a line for the terminal after each session. */
+  onProgress?: (line: string) => void
   signal: AbortSignal
   /** What to make; by default the whole demo library. */
   plan?: DemoStreamer[]
@@ -108,7 +108,7 @@ async function makeAll(
   const stopping = new AbortController()
   const either = AbortSignal.any([signal, stopping.signal])
   let made = 0
-  const onMade = () => onProgress?.({ made: ++made, total })
+  const onMade = () => onProgress?.(`Making the demo library: ${++made} of ${total} sessions`)
   const shares = sharePlan(plan, Math.min(MAX_PROCESSES, availableParallelism()))
   const outcomes = await Promise.allSettled(
     shares.map(async (streamers) => {

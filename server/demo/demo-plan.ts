@@ -41,8 +41,8 @@ type Row = [
 
 /** Beyond this length a session is encoded smaller, so that the library stays below 300 MB. */
 const LONG_SECONDS = 600
-const LONG_CRF = 40
-const SHORT_CRF = 34
+const LONG_CRF = 42
+const SHORT_CRF = 36
 
 /** The library that a first start without recordings shows. No real person is meant. */
 export const DEMO_PLAN: DemoStreamer[] = [
