@@ -40,7 +40,7 @@ export async function chooseFrame({ cuts, render }: FrameChoice): Promise<Chosen
 }
 
 /** Distinct cuts at the places to look. */
-export function candidateCuts(count: number): number[] {
+function candidateCuts(count: number): number[] {
   if (count < 1) return []
   return [...new Set(PLACES.map((place) => Math.floor(place * count)))]
 }

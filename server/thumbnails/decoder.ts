@@ -16,7 +16,7 @@ export interface Decoder {
 }
 
 /** The part of a logger that the decoder uses. */
-export interface DecoderLog {
+interface DecoderLog {
   debug(details: object, message: string): void
   warn(details: object, message: string): void
 }

@@ -1,7 +1,7 @@
 // The image formats that thumbnails are served in: which one a visitor gets, and how bytes are recognised.
 
 /** Formats that are made, best first. */
-export const IMAGE_FORMATS = ['avif', 'webp', 'jpeg'] as const
+const IMAGE_FORMATS = ['avif', 'webp', 'jpeg'] as const
 export type ImageFormat = (typeof IMAGE_FORMATS)[number]
 
 /** Media types that are served; PNG only ever comes from a sidecar. */

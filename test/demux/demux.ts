@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
-export interface DemuxedTrack {
+interface DemuxedTrack {
   kind: 'video' | 'audio'
   /** FFmpeg's number of the codec, e.g. 27 = H.264. */
   codecId: number

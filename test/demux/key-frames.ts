@@ -14,7 +14,7 @@ const CODECS = new Map<number, KeyFrame['codec']>([
 ])
 
 /** The path of a media fixture. */
-export function fixturePath(name: string): string {
+function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../fixtures/media/${name}`, import.meta.url))
 }
 

@@ -1,0 +1,162 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { demux } from '../../test/demux/demux.ts'
+import { createDemoLibrary, sharePlan } from './demo-library.ts'
+import { DEMO_PLAN } from './demo-plan.ts'
+import type { DemoSession, DemoStreamer } from './demo-plan.ts'
+
+const H264 = 27
+const AAC = 86018
+const { signal } = new AbortController()
+
+let parent: string
+let folder: string
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'demo-'))
+  folder = join(parent, 'library')
+})
+afterEach(() => rm(parent, { recursive: true, force: true }))
+
+function plan(...containers: DemoSession['container'][]): DemoStreamer[] {
+  const session = { date: '2025-10-04', lengthSeconds: 10, crf: 40 } as const
+  const sessions = containers.map((container, number) => ({
+    ...session,
+    sessionId: `${number}`,
+    container,
+    scene: 'bars' as const,
+    palette: 'gold',
+  }))
+  return [{ name: 'Ada', seed: 1, poster: { scene: 'grid', palette: 'dusk' }, sessions }]
+}
+
+describe('createDemoLibrary', () => {
+  it.each(['ts', 'mp4', 'mp4-fast'] as const)(
+    'writes %s that plays as planned',
+    async (container) => {
+      const lines: string[] = []
+      const outcome = await createDemoLibrary(folder, {
+        signal,
+        plan: plan(container),
+        onProgress: (line) => lines.push(line),
+      })
+      expect(outcome).toBe('made')
+      expect(lines).toEqual(['Making the demo library: 1 of 1 sessions'])
+      const path = join(folder, 'Ada', '2025-10-04', container === 'ts' ? '0.ts' : '0.mp4')
+      expect((await stat(path)).mtime.toISOString()).toBe('2025-10-04T19:30:10.000Z')
+      const { tracks, packets } = await demux(path)
+      expect(tracks.map(({ codecId }) => codecId)).toEqual([H264, AAC])
+      expect(tracks[0]).toMatchObject({ width: 960, height: 540 })
+      tracks.forEach(({ timescale }, track) => {
+        const own = packets.filter((packet) => packet.track === track)
+        const [shown, decoded] = [own.map(({ pts }) => pts), own.map(({ dts }) => dts)]
+        expect(decoded).toEqual(decoded.toSorted((left, right) => left - right))
+        expect(new Set(decoded).size).toBe(own.length)
+        expect((Math.max(...shown) - Math.min(...shown)) / timescale).toBeGreaterThan(9.9)
+        expect((Math.max(...shown) - Math.min(...shown)) / timescale).toBeLessThan(10)
+      })
+      const pictures = packets.filter(({ track }) => track === 0)
+      const keys = pictures.flatMap(({ isKey }, number) => (isKey ? [number] : []))
+      expect(keys).toEqual([0, 40, 80, 120, 160])
+      expect(pictures.some(({ pts, dts }) => pts - dts > (tracks[0]?.timescale ?? 0) / 20)).toBe(
+        true,
+      )
+    },
+  )
+
+  it('puts the index first or last as planned', async () => {
+    await createDemoLibrary(folder, { signal, plan: plan('mp4', 'mp4-fast') })
+    const [last, first] = await Promise.all(
+      ['0.mp4', '1.mp4'].map((name) => readFile(join(folder, 'Ada', '2025-10-04', name))),
+    )
+    expect(last?.indexOf('moov')).toBeGreaterThan(last?.indexOf('mdat') ?? Infinity)
+    expect(first?.indexOf('moov')).toBeLessThan(first?.indexOf('mdat') ?? 0)
+  })
+
+  it('writes a poster', async () => {
+    await createDemoLibrary(folder, { signal, plan: plan('ts') })
+    const poster = await readFile(join(folder, 'Ada', 'poster.jpg'))
+    expect(poster.subarray(0, 3)).toEqual(Buffer.of(0xff, 0xd8, 0xff))
+  })
+
+  it('leaves a complete library alone', async () => {
+    await createDemoLibrary(folder, { signal, plan: plan('ts') })
+    await rm(join(folder, 'Ada'), { recursive: true })
+    expect(await createDemoLibrary(folder, { signal, plan: plan('ts') })).toBe('kept')
+    expect(await readdir(folder)).toEqual(['.aftercast-demo'])
+  })
+
+  it('refuses a folder that holds anything else', async () => {
+    await mkdir(folder)
+    await writeFile(join(folder, 'mine.mp4'), 'precious')
+    await expect(createDemoLibrary(folder, { signal, plan: plan('ts') })).rejects.toMatchObject({
+      code: 'usage',
+    })
+    expect(await readdir(folder)).toEqual(['mine.mp4'])
+  })
+
+  it('leaves nothing behind when it is stopped', async () => {
+    const stopping = new AbortController()
+    const making = createDemoLibrary(folder, {
+      signal: stopping.signal,
+      plan: plan('ts', 'mp4', 'mp4', 'ts'),
+      onProgress: () => stopping.abort(new Error('stopped')),
+    })
+    await expect(making).rejects.toThrow('stopped')
+    expect(await readdir(parent)).toEqual([])
+  })
+
+  it('takes its place only when all is there, and starts anew after a kill', async () => {
+    const program = join(parent, 'make.ts')
+    await writeFile(
+      program,
+      `import { createDemoLibrary } from ${JSON.stringify(join(import.meta.dirname, 'demo-library.ts'))}
+       const onProgress = () => process.send('made')
+       const { signal } = new AbortController()
+       await createDemoLibrary(${JSON.stringify(folder)}, { signal, onProgress, plan: ${JSON.stringify(plan('ts', 'ts', 'ts', 'ts'))} })`,
+    )
+    const child = fork(program, [], { execArgv: [] })
+    await once(child, 'message')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(await readdir(parent)).not.toContain('library')
+    expect(await createDemoLibrary(folder, { signal, plan: plan('ts') })).toBe('made')
+    expect(await readdir(parent)).toContain('library')
+    expect((await readdir(folder)).toSorted()).toEqual(['.aftercast-demo', 'Ada'])
+  })
+})
+
+describe('DEMO_PLAN', () => {
+  const sessions = DEMO_PLAN.flatMap((streamer) =>
+    streamer.sessions.map((session) => ({ ...session, streamer: streamer.name })),
+  )
+
+  it('is lively', () => {
+    expect(DEMO_PLAN.length).toBeGreaterThanOrEqual(12)
+    expect(sessions.length).toBeGreaterThanOrEqual(40)
+    expect(DEMO_PLAN.some(({ name }) => /\p{Script=Han}|\p{Script=Hiragana}/u.test(name))).toBe(
+      true,
+    )
+    expect(sessions.filter((one) => one.lengthSeconds > 3600).map((one) => one.container)).toEqual(
+      expect.arrayContaining(['ts', 'mp4']),
+    )
+  })
+
+  it('names no session twice, and gives whole groups of pictures', () => {
+    const names = sessions.map((one) => `${one.streamer}/${one.date}/${one.sessionId}`)
+    expect(new Set(names).size).toBe(names.length)
+    expect(sessions.every((one) => one.lengthSeconds % 2 === 0 && one.lengthSeconds >= 30)).toBe(
+      true,
+    )
+  })
+
+  it('divides into shares of about the same work', () => {
+    const shares = sharePlan(DEMO_PLAN, 2)
+    expect(shares.flat().length).toBe(DEMO_PLAN.length)
+    const lengths = shares.map((share) => share.flatMap((one) => one.sessions).length)
+    expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(12)
+  })
+})

@@ -1,0 +1,135 @@
+// What the demo library holds: streamers, their sessions, and how each looks. A plain value, so that a test can make a small one.
+import type { PALETTES } from './palette.ts'
+import type { SceneName } from './scenes.ts'
+
+export interface DemoStreamer {
+  /** Folder name, shown on the page. */
+  name: string
+  /** Sets the music and every detail of the scenes. */
+  seed: number
+  /** A poster beside the sessions, or none: then the newest session's picture is shown. */
+  poster?: DemoLook
+  sessions: DemoSession[]
+}
+
+export interface DemoLook {
+  scene: SceneName
+  palette: keyof typeof PALETTES
+}
+
+export interface DemoSession extends DemoLook {
+  /** `2025-10-04`; the folder's name. */
+  date: string
+  /** File name without its extension. */
+  sessionId: string
+  /** `mp4`: index (moov) last; `mp4-fast`: index first. */
+  container: 'ts' | 'mp4' | 'mp4-fast'
+  /** Even, for whole groups of pictures. */
+  lengthSeconds: number
+  /** x264's constant quality; long sessions take a larger one. */
+  crf: number
+}
+
+type Row = [
+  date: string,
+  sessionId: string,
+  container: DemoSession['container'],
+  length: number,
+  scene: SceneName,
+  palette: keyof typeof PALETTES,
+]
+
+/** Beyond this length a session is encoded smaller, so that the library stays below 300 MB. */
+const LONG_SECONDS = 600
+const LONG_CRF = 42
+const SHORT_CRF = 36
+
+/** The library that a first start without recordings shows. No real person is meant. */
+export const DEMO_PLAN: DemoStreamer[] = [
+  streamer({ name: 'AmberWaves', seed: 11 }, [
+    ['2025-10-18', '1003', 'mp4-fast', 74, 'hills', 'dusk'],
+    ['2025-10-11', '1002', 'ts', 48, 'orbs', 'candy'],
+    ['2025-10-11', '1001', 'mp4', 3724, 'blocks', 'ember'],
+    ['2025-09-27', '1001', 'ts', 36, 'plasma', 'dusk'],
+  ]),
+  streamer({ name: 'bytecrafter', seed: 12 }, [
+    ['2025-10-19', '2101', 'ts', 52, 'blocks', 'neon'],
+    ['2025-10-12', '2101', 'mp4', 94, 'tunnel', 'steel'],
+    ['2025-10-05', '2102', 'mp4-fast', 30, 'grid', 'neon'],
+    ['2025-10-05', '2101', 'ts', 604, 'blocks', 'steel'],
+  ]),
+  streamer({ name: 'Captain Kestrel', seed: 13 }, [
+    ['2025-10-17', '1', 'mp4', 66, 'runner', 'gold'],
+    ['2025-10-10', '1', 'ts', 40, 'warp', 'ocean'],
+    ['2025-10-03', '1', 'mp4-fast', 58, 'hills', 'arctic'],
+  ]),
+  streamer({ name: 'Luna Pixel', seed: 14, poster: { scene: 'hills', palette: 'candy' } }, [
+    ['2025-10-20', '512', 'mp4-fast', 44, 'city', 'berry'],
+    ['2025-10-16', '511', 'mp4', 62, 'runner', 'candy'],
+    ['2025-10-09', '510', 'ts', 34, 'orbs', 'neon'],
+    ['2025-10-02', '509', 'mp4', 118, 'blocks', 'candy'],
+  ]),
+  streamer({ name: 'mossy_oak', seed: 15 }, [
+    ['2025-10-15', '77', 'ts', 56, 'hills', 'forest'],
+    ['2025-10-08', '76', 'mp4', 82, 'runner', 'forest'],
+    ['2025-10-01', '75', 'mp4-fast', 38, 'plasma', 'forest'],
+  ]),
+  streamer({ name: 'NeonDrift', seed: 16 }, [
+    ['2025-10-20', '3004', 'ts', 46, 'grid', 'dusk'],
+    ['2025-10-13', '3003', 'mp4-fast', 54, 'warp', 'neon'],
+    ['2025-10-06', '3002', 'mp4', 32, 'tunnel', 'neon'],
+    ['2025-09-29', '3001', 'ts', 40, 'city', 'neon'],
+  ]),
+  streamer({ name: 'Old Harbour Radio', seed: 17, poster: { scene: 'bars', palette: 'gold' } }, [
+    ['2025-10-14', '4', 'mp4', 1208, 'plasma', 'ocean'],
+    ['2025-10-07', '3', 'ts', 60, 'bars', 'ocean'],
+    ['2025-09-30', '2', 'mp4-fast', 42, 'bars', 'aurora'],
+  ]),
+  streamer({ name: 'pepper.jack', seed: 18 }, [
+    ['2025-10-18', '901', 'mp4-fast', 36, 'runner', 'ember'],
+    ['2025-10-04', '900', 'ts', 70, 'blocks', 'citrus'],
+    ['2025-09-28', '899', 'mp4', 50, 'orbs', 'citrus'],
+  ]),
+  streamer({ name: 'QuietCartographer', seed: 19 }, [
+    ['2025-10-12', '61', 'ts', 3612, 'plasma', 'gold'],
+    ['2025-10-05', '60', 'mp4', 64, 'hills', 'gold'],
+    ['2025-09-28', '59', 'mp4-fast', 46, 'city', 'gold'],
+  ]),
+  streamer({ name: 'Sora Skies', seed: 20 }, [
+    ['2025-10-19', '8', 'mp4', 38, 'warp', 'arctic'],
+    ['2025-10-11', '7', 'ts', 52, 'hills', 'aurora'],
+    ['2025-10-03', '6', 'mp4-fast', 110, 'plasma', 'arctic'],
+    ['2025-09-26', '5', 'ts', 30, 'grid', 'aurora'],
+  ]),
+  streamer({ name: 'Tunnelvision', seed: 21 }, [
+    ['2025-10-16', '1201', 'mp4-fast', 48, 'tunnel', 'berry'],
+    ['2025-10-02', '1200', 'ts', 40, 'tunnel', 'ember'],
+    ['2025-09-25', '1199', 'mp4', 606, 'plasma', 'berry'],
+  ]),
+  streamer({ name: 'vintage_vera', seed: 22, poster: { scene: 'grid', palette: 'berry' } }, [
+    ['2025-10-17', '33', 'ts', 42, 'bars', 'candy'],
+    ['2025-10-10', '32', 'mp4-fast', 34, 'city', 'dusk'],
+    ['2025-10-03', '31', 'mp4', 56, 'grid', 'gold'],
+  ]),
+  streamer({ name: '\u6708\u591c\u306e\u732b', seed: 23 }, [
+    ['2025-10-20', '0002', 'mp4', 58, 'city', 'arctic'],
+    ['2025-10-13', '0001', 'ts', 44, 'bars', 'neon'],
+    ['2025-10-06', '0001', 'mp4-fast', 32, 'orbs', 'aurora'],
+  ]),
+]
+
+function streamer(
+  names: { name: string; seed: number; poster?: DemoLook },
+  rows: Row[],
+): DemoStreamer {
+  const sessions = rows.map(([date, sessionId, container, lengthSeconds, scene, palette]) => ({
+    date,
+    sessionId,
+    container,
+    lengthSeconds,
+    scene,
+    palette,
+    crf: lengthSeconds > LONG_SECONDS ? LONG_CRF : SHORT_CRF,
+  }))
+  return { ...names, sessions }
+}

@@ -1,0 +1,160 @@
+// Writes one session's recording: the loops of its pictures and its sound, over and over, with the clock running. Runs in the demo's own process.
+import { AVFMT_FLAG_BITEXACT, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import { FFmpegError, FormatContext, Packet, Rational } from 'node-av/lib'
+import type { Stream } from 'node-av/lib'
+import type { StripPair } from './clock-strip.ts'
+import { STRIP_HEIGHT, STRIP_WIDTH } from './clock-strip.ts'
+import type { DemoSession } from './demo-plan.ts'
+import { AUDIO_FRAME_SAMPLES, SAMPLE_RATE } from './music.ts'
+import type { MusicLoop } from './music.ts'
+import { lowerSlice, skippedLowerSlice, topSlice } from './slices.ts'
+import type { LowerPlace, Slice } from './slices.ts'
+import { FRAME_RATE, GOP_FRAMES, VideoEncoder } from './video-encoder.ts'
+import type { CodedPicture } from './video-encoder.ts'
+import { LOOP_FRAMES, SCENE_HEIGHT } from './video-loop.ts'
+
+const PICTURE_HEIGHT = 540
+const MACROBLOCK = 16
+/** The longest that ISO/IEC 13818-1 2.7.2 allows is 100; FFmpeg's 20 would cost as much as the sound. */
+const PCR_PERIOD_MS = 80
+/** Lets several AAC frames share a PES packet, as ffmpeg does by default. */
+const MAX_DELAY_US = 700_000
+const START_CODE = Uint8Array.of(0, 0, 0, 1)
+
+/** What a recording is put together from. */
+export interface RecordingContent {
+  /** One loop in coding order. */
+  pictures: CodedPicture[]
+  /** The clock, at least as long as the session. */
+  clock: StripPair[]
+  music: MusicLoop
+}
+
+/** Parameter sets of the whole picture, and where the clock's part of it lies. The same for every session. */
+export interface WholePicture {
+  encoder: VideoEncoder
+  place: LowerPlace
+}
+
+/** An encoder of the whole picture's size writes the parameter sets; it encodes nothing. */
+export function describeWholePicture(): WholePicture {
+  const encoder = new VideoEncoder({
+    width: STRIP_WIDTH,
+    height: PICTURE_HEIGHT,
+    crf: 30,
+    gopFrames: GOP_FRAMES,
+  })
+  const columns = STRIP_WIDTH / MACROBLOCK
+  const place = {
+    firstMacroblock: columns * (SCENE_HEIGHT / MACROBLOCK),
+    macroblocks: columns * (STRIP_HEIGHT / MACROBLOCK),
+    format: encoder.format,
+  }
+  return { encoder, place }
+}
+
+/** Writes the file at `path`; it must not exist. */
+export function writeRecording(
+  { path, session }: { path: string; session: DemoSession },
+  whole: WholePicture,
+  content: RecordingContent,
+): void {
+  const muxer = new FormatContext()
+  const format = session.container === 'ts' ? 'mpegts' : 'mp4'
+  FFmpegError.throwIfError(muxer.allocOutputContext2(null, format, path), 'open output')
+  const video = addStream(muxer, new Rational(1, FRAME_RATE))
+  whole.encoder.describe(video.codecpar)
+  video.codecpar.codecType = AVMEDIA_TYPE_VIDEO
+  const audio = addStream(muxer, new Rational(1, SAMPLE_RATE))
+  content.music.describe(audio.codecpar)
+  audio.codecpar.codecType = AVMEDIA_TYPE_AUDIO
+  muxer.setFlags(AVFMT_FLAG_BITEXACT)
+  if (session.container === 'mp4-fast') muxer.setOption('movflags', '+faststart')
+  if (session.container === 'ts') {
+    muxer.setOption('pcr_period', PCR_PERIOD_MS)
+    muxer.setOption('max_delay', MAX_DELAY_US)
+  }
+  FFmpegError.throwIfError(muxer.openOutputSync(), 'open output')
+  FFmpegError.throwIfError(muxer.writeHeaderSync(null), 'write header')
+  writePackets(muxer, { video, audio, session, whole, content })
+  FFmpegError.throwIfError(muxer.writeTrailerSync(), 'write trailer')
+  muxer.closeOutputSync()
+  muxer.freeContext()
+}
+
+function addStream(muxer: FormatContext, timeBase: Rational): Stream {
+  const stream = muxer.newStream(null)
+  stream.timeBase = timeBase
+  return stream
+}
+
+interface PacketSource {
+  video: Stream
+  audio: Stream
+  session: DemoSession
+  whole: WholePicture
+  content: RecordingContent
+}
+
+function writePackets(muxer: FormatContext, source: PacketSource): void {
+  const { session, content } = source
+  const frames = session.lengthSeconds * FRAME_RATE
+  const videoTicks = source.video.timeBase.den / source.video.timeBase.num / FRAME_RATE
+  const audioTicks = source.audio.timeBase.den / source.audio.timeBase.num / SAMPLE_RATE
+  const sounds = Math.ceil((session.lengthSeconds * SAMPLE_RATE) / AUDIO_FRAME_SAMPLES)
+  const assemble = createAssembler(source)
+  using packet = new Packet()
+  packet.alloc()
+  let sound = 0
+  for (let number = 0; number < frames; number++) {
+    const { shownAt, bytes } = assemble(number)
+    packet.data = bytes
+    packet.streamIndex = source.video.index
+    packet.isKeyframe = number % GOP_FRAMES === 0
+    packet.pts = BigInt(shownAt * videoTicks)
+    // B-pictures are decoded one picture ahead.
+    packet.dts = BigInt((number - 1) * videoTicks)
+    packet.duration = BigInt(videoTicks)
+    FFmpegError.throwIfError(muxer.writeFrameSync(packet), 'write picture')
+    const until = ((number + 1) / FRAME_RATE) * SAMPLE_RATE
+    for (; sound < sounds && sound * AUDIO_FRAME_SAMPLES < until; sound++) {
+      const frame = content.music.frames[sound % content.music.frames.length]
+      packet.data = Buffer.from(frame ?? [])
+      packet.streamIndex = source.audio.index
+      packet.isKeyframe = true
+      packet.pts = packet.dts = BigInt(Math.round(sound * AUDIO_FRAME_SAMPLES * audioTicks))
+      packet.duration = BigInt(Math.round(AUDIO_FRAME_SAMPLES * audioTicks))
+      FFmpegError.throwIfError(muxer.writeFrameSync(packet), 'write sound')
+    }
+  }
+}
+
+/** Puts together the coded picture with a number in coding order: the scene's slice above the clock's. */
+function createAssembler({ session, whole, content }: PacketSource) {
+  const parameterSets = whole.encoder.parameterSets.flatMap((set) => [START_CODE, set])
+  const loop = content.pictures.map(({ slice, shownAt }) => ({
+    slice,
+    shownAt,
+    top: topSlice(slice),
+    still: slice.isIdr ? undefined : skippedLowerSlice(slice, whole.place),
+  }))
+  return (number: number): { shownAt: number; bytes: Buffer } => {
+    const picture = loop[number % LOOP_FRAMES]
+    if (picture === undefined) throw new Error('the loop is short')
+    const shownAt = picture.shownAt + number - (number % LOOP_FRAMES)
+    const strip = findStrip(content.clock, shownAt)
+    const lower = strip ? lowerSlice(picture.slice, strip, whole.place) : picture.still
+    if (lower === undefined || (strip && !picture.slice.isReference)) {
+      throw new Error('the clock changes in a picture that cannot carry it')
+    }
+    const sets = session.container === 'ts' && picture.slice.isIdr ? parameterSets : []
+    return { shownAt, bytes: Buffer.concat([...sets, picture.top, lower]) }
+  }
+}
+
+/** The coded strip of a picture at which the clock changes. */
+function findStrip(clock: StripPair[], shownAt: number): Slice | undefined {
+  const pair = clock[Math.floor(shownAt / GOP_FRAMES)]
+  if (shownAt % GOP_FRAMES === 0) return pair?.even
+  return shownAt % GOP_FRAMES === FRAME_RATE ? pair?.odd : undefined
+}
