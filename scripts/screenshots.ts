@@ -67,7 +67,9 @@ async function takePicture({ browser, name, url, size }: Picture): Promise<void>
   await page.goto(url)
   await page.getByRole('listitem').first().waitFor()
   if (name === 'player') await page.waitForTimeout(5000)
+  // The first visit has the pictures made; the second shows them all.
   await page.waitForLoadState('networkidle')
+  if (name !== 'player') await page.reload({ waitUntil: 'networkidle' })
   const devtools = await page.context().newCDPSession(page)
   // Playwright writes PNG and JPEG alone; WebP is a fifth of the size.
   const options = { format: 'webp', quality: 82 } as const

@@ -100,6 +100,22 @@ test('hides pictures that fail and shows two letters on streamers', async ({ pag
   await expect(session.locator('img:visible')).toHaveCount(0)
 })
 
+test('shows a picture of the recording on its card, and of the newest on the streamer', async ({
+  page,
+}) => {
+  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  const session = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
+  await session.scrollIntoViewIfNeeded()
+  await expect
+    .poll(() => pictureWidth(session.locator('img')), { timeout: 15_000 })
+    .toBeGreaterThan(100)
+  await page.goto('/')
+  const streamer = page.getByRole('listitem').first()
+  await expect
+    .poll(() => pictureWidth(streamer.locator('img')), { timeout: 15_000 })
+    .toBeGreaterThan(100)
+})
+
 test('comes back to where the visitor was on the page', async ({ page }) => {
   await page.setViewportSize({ width: 800, height: 600 })
   await page.goto('/')
@@ -179,6 +195,11 @@ test('survives a reload on every route', async ({ page }) => {
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   }
 })
+
+/** Width of the picture that has come, in its own pixels; 0 while there is none. */
+function pictureWidth(image: Locator): Promise<number> {
+  return image.evaluate((element: HTMLImageElement) => element.naturalWidth)
+}
 
 function unknownDurations(sessions: { duration?: string }[]): number {
   return sessions.filter(({ duration }) => duration === undefined).length
