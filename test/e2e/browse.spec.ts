@@ -1,4 +1,5 @@
 // Visitors find their way: streamers, sessions, search, Back, and what they see while things load or fail.
+import type { Locator } from '@playwright/test'
 import {
   crowdSize,
   fixtureDate,
