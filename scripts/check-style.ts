@@ -59,7 +59,8 @@ function findColours({ path: name, text }: ProjectFile): string[] {
 /** Each file begins with a sentence that says what it is. */
 function findMissingIntroduction({ path: name, text }: ProjectFile): string[] {
   if (!/^(?:server|shared|web|scripts|bench)\//.test(name) || name.includes('.test.')) return []
-  if (name.endsWith('.d.ts')) return []
+  // A CSS module belongs to the component beside it, which says what both are.
+  if (name.endsWith('.d.ts') || name.endsWith('.module.css')) return []
   const begin = text.replace(/^#!.*\n/, '')
   return /^(?:\/\/|\/\*)/.test(begin) ? [] : [`${name}:1: say in one sentence what this file is`]
 }

@@ -45,7 +45,9 @@ export function formatEnvExample(options: ConfigOption[]): string {
   const entries = options.flatMap(({ environment, about, defaultValue, fallback }) => {
     if (environment === undefined) return []
     const words = fallback === undefined ? '' : ` Without it: ${fallback.replaceAll('`', '')}.`
-    const value = Array.isArray(defaultValue) ? defaultValue.join(',') : String(defaultValue ?? '')
+    const value = Array.isArray(defaultValue)
+      ? defaultValue.join(',')
+      : plainText(defaultValue ?? '')
     return [`# ${about.replaceAll('`', '')}${words}\n# ${environment}=${value}\n`]
   })
   return `# Environment of \`npm start\` and \`aftercast\`, with the defaults. Written by scripts/config-tables.ts.\n\n${entries.join('\n')}`

@@ -63,7 +63,9 @@ export async function ensureBuilt() {
   const page = path.join(root, 'dist', 'web', 'index.html')
   if (readStamp(buildStamp) === wanted && existsSync(page)) return
   rmSync(buildStamp, { force: true })
-  await told('Building the page', () => npm(['run', '--silent', 'build:web']))
+  await told('Building the page', () =>
+    npm(['run', '--silent', 'build:web', '--', '--logLevel', 'warn']),
+  )
   writeStamp(buildStamp, wanted)
 }
 

@@ -1,4 +1,5 @@
 // Visitors find their way: streamers, sessions, search, Back, and what they see while things load or fail.
+import type { Locator } from '@playwright/test'
 import {
   crowdSize,
   fixtureDate,
@@ -88,15 +89,32 @@ test('leaves the list empty, without a word, where the call fails', async ({ pag
 })
 
 test('hides pictures that fail and shows two letters on streamers', async ({ page }) => {
-  await page.route('**/api/thumbnail**', (route) => route.abort())
-  await page.route('**/api/thumbnail*/**', (route) => route.abort())
+  await page.route(/\/api\/thumbnail/, (route) => route.abort())
   await page.goto('/')
-  const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
-  await expect(card.getByText('FI', { exact: true })).toBeVisible()
-  await expect(page.locator('main img:visible')).toHaveCount(0)
+  // Pictures further down are not asked for before they come near.
+  const streamer = page.getByRole('listitem').first()
+  await expect(streamer.getByText('CR', { exact: true })).toBeVisible()
+  await expect(streamer.locator('img:visible')).toHaveCount(0)
   await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
-  await expect(page.getByRole('listitem').first()).toBeVisible()
-  await expect(page.locator('main img:visible')).toHaveCount(0)
+  const session = page.getByRole('listitem').first()
+  await expect(session).toBeVisible()
+  await expect(session.locator('img:visible')).toHaveCount(0)
+})
+
+test('shows a picture of the recording on its card, and of the newest on the streamer', async ({
+  page,
+}) => {
+  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  const session = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
+  await session.scrollIntoViewIfNeeded()
+  await expect
+    .poll(() => pictureWidth(session.locator('img')), { timeout: 15_000 })
+    .toBeGreaterThan(100)
+  await page.goto('/')
+  const streamer = page.getByRole('listitem').first()
+  await expect
+    .poll(() => pictureWidth(streamer.locator('img')), { timeout: 15_000 })
+    .toBeGreaterThan(100)
 })
 
 test('comes back to where the visitor was on the page', async ({ page }) => {
@@ -178,6 +196,11 @@ test('survives a reload on every route', async ({ page }) => {
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   }
 })
+
+/** Width of the picture that has come, in its own pixels; 0 while there is none. */
+function pictureWidth(image: Locator): Promise<number> {
+  return image.evaluate((element: HTMLImageElement) => element.naturalWidth)
+}
 
 function unknownDurations(sessions: { duration?: string }[]): number {
   return sessions.filter(({ duration }) => duration === undefined).length

@@ -1,0 +1,88 @@
+// Takes the pictures in docs/screenshots: the three pages of the demo library at the width of a phone, a tablet and a desk.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { chromium, type Browser } from '@playwright/test'
+import { z } from 'zod'
+import { sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
+import {
+  playerPagePath,
+  sessionsApiPath,
+  sessionsPagePath,
+  streamersApiPath,
+} from '../shared/paths.ts'
+import { startServer } from '../test/support/start-server.ts'
+import { findChromium } from './find-chromium.mjs'
+
+const sizes = [
+  { width: 360, height: 780 },
+  { width: 768, height: 1024 },
+  { width: 1440, height: 900 },
+]
+const largestBytes = 150_000
+const capture = z.object({ data: z.base64() })
+const folder = path.join(path.dirname(import.meta.dirname), 'docs/screenshots')
+
+const executablePath = findChromium()
+if (executablePath === undefined) throw new Error('Screenshots need Chromium.')
+const data = await mkdtemp(path.join(tmpdir(), 'aftercast-screenshots-'))
+const server = await startServer({ args: ['--data', data], readyWithinMs: 180_000 })
+const args = ['--no-sandbox', '--disable-gpu', '--autoplay-policy=no-user-gesture-required']
+const browser = await chromium.launch({ executablePath, args })
+try {
+  await mkdir(folder, { recursive: true })
+  for (const { name, url } of await choosePages(server.url)) {
+    for (const size of sizes) await takePicture({ browser, name, url, size })
+  }
+} finally {
+  await browser.close()
+  await server.stop()
+  await rm(data, { recursive: true, force: true })
+}
+
+/** The pages to show: the list, the streamer with the most sessions, and that streamer's newest session. */
+async function choosePages(site: string): Promise<{ name: string; url: string }[]> {
+  const { streamers } = streamersAnswer.parse(await fetchJson(site + streamersApiPath))
+  const [busiest] = streamers.toSorted((a, b) => b.recording_count - a.recording_count)
+  if (busiest === undefined) throw new Error('the demo library has no streamer')
+  const sessions = sessionsAnswer.parse(await fetchJson(site + sessionsApiPath(busiest.name)))
+  const [newest] = sessions
+  if (newest === undefined) throw new Error(`${busiest.name} has no session`)
+  return [
+    { name: 'streamers', url: `${site}/` },
+    { name: 'sessions', url: site + sessionsPagePath(busiest.name) },
+    { name: 'player', url: site + playerPagePath({ streamer: busiest.name, ...newest }) },
+  ]
+}
+
+interface Picture {
+  browser: Browser
+  name: string
+  url: string
+  size: { width: number; height: number }
+}
+
+async function takePicture({ browser, name, url, size }: Picture): Promise<void> {
+  const page = await browser.newPage({ viewport: size, colorScheme: 'dark' })
+  await page.goto(url)
+  await page.getByRole('listitem').first().waitFor()
+  if (name === 'player') await page.waitForTimeout(5000)
+  // The first visit has the pictures made; the second shows them all.
+  await page.waitForLoadState('networkidle')
+  if (name !== 'player') await page.reload({ waitUntil: 'networkidle' })
+  const devtools = await page.context().newCDPSession(page)
+  // Playwright writes PNG and JPEG alone; WebP is a fifth of the size.
+  const options = { format: 'webp', quality: 82 } as const
+  const { data: encoded } = capture.parse(await devtools.send('Page.captureScreenshot', options))
+  const bytes = Buffer.from(encoded, 'base64')
+  const file = `${name}-${size.width}.webp`
+  if (bytes.length > largestBytes) throw new Error(`${file} has ${bytes.length} bytes`)
+  await writeFile(path.join(folder, file), bytes)
+  console.log(`${file}: ${Math.round(bytes.length / 1000)} kB`)
+  await page.close()
+}
+
+async function fetchJson(url: string): Promise<unknown> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+  return answer.json()
+}
