@@ -4,8 +4,9 @@ import { startTransition, useEffect, useState } from 'react'
 /** Fills the tallest screen. */
 const FIRST_COUNT = 60
 /** One step stays below a frame or two on a slow phone. */
-const STEP_COUNT = 500
-const IDLE_TIMEOUT_MS = 500
+const STEP_COUNT = 400
+/** A busy browser never says that it is idle. */
+const IDLE_TIMEOUT_MS = 100
 
 /** How many of `total` cards to render now; grows to all of them. */
 export function useGrowingCount(total: number): number {
