@@ -12,14 +12,20 @@ export function useCardSize(listRef: RefObject<HTMLUListElement | null>): void {
     if (!list) return undefined
     let knownPx: number | undefined
     const measure = () => {
-      const heightPx = list.firstElementChild?.clientHeight
-      if (!heightPx || heightPx === knownPx) return
-      knownPx = heightPx
-      list.style.setProperty('--card-block-size', `${heightPx}px`)
+      const contentPx = measureContent(list.firstElementChild)
+      if (contentPx === knownPx) return
+      knownPx = contentPx
+      list.style.setProperty('--card-block-size', `${contentPx}px`)
     }
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(list)
     return () => observer.disconnect()
   }, [listRef])
+}
+
+/** Height without the border. To a fraction of a pixel: after a thousand rows the fractions are a screen. */
+function measureContent(card: Element | null): number | undefined {
+  if (!(card instanceof HTMLElement) || card.clientHeight === 0) return undefined
+  return card.getBoundingClientRect().height - (card.offsetHeight - card.clientHeight)
 }
