@@ -261,3 +261,11 @@ test('renders a long list in steps and in the end all of it', async () => {
   expect(list.childElementCount).toBe(60)
   await waitFor(() => expect(list.childElementCount).toBe(1200), { timeout: 10_000 })
 })
+
+test('brings back as much of a long list as was seen, at once', async () => {
+  const streamers = Array.from({ length: 4000 }, (_, i) => ({ name: `s${i}`, recording_count: 1 }))
+  visits.remember('default', { scrollTop: 9000, seenShare: 0.5 })
+  await open('/', { streamers })
+  const list = await screen.findByRole('list', { name: 'Streamers' })
+  expect(list.childElementCount).toBe(2000)
+})

@@ -20,7 +20,7 @@ export function AppRoutes({ api, visits }: AppRoutesProps) {
     <Routes>
       <Route element={<Layout visits={visits} />}>
         <Route path="/" element={<StreamersRoute api={api} visits={visits} />} />
-        <Route path="/s/:streamer" element={<SessionsRoute api={api} />} />
+        <Route path="/s/:streamer" element={<SessionsRoute api={api} visits={visits} />} />
         <Route path="/p/:streamer?/:date?/:sessionId?" element={<PlayerRoute api={api} />} />
         <Route path="*" element={<NotFoundPage />} />
       </Route>
@@ -34,9 +34,20 @@ function StreamersRoute({ api, visits }: AppRoutesProps) {
   return <StreamersPage key={key} api={api} visits={visits} visitKey={key} />
 }
 
-function SessionsRoute({ api }: { api: PageApi }) {
+function SessionsRoute({ api, visits }: AppRoutesProps) {
+  const { key } = useLocation()
   const [, streamer] = usePathSegments()
-  return streamer && <SessionsPage api={api} streamer={streamer} onPlayIntent={preloadPlayer} />
+  if (!streamer) return null
+  return (
+    <SessionsPage
+      key={key}
+      api={api}
+      streamer={streamer}
+      visits={visits}
+      visitKey={key}
+      onPlayIntent={preloadPlayer}
+    />
+  )
 }
 
 /** Renders nothing where a parameter is missing. */

@@ -1,7 +1,7 @@
 // Brings the window back to where it was, also where the list that made the page so long still grows.
 
 /** After this the page is as long as it will get; a late jump would only disturb. */
-const GIVE_UP_MS = 3000
+const GIVE_UP_MS = 10_000
 
 /** Scrolls to `scrollTop` now and while `content` grows, until it is reached or the visitor moves. Answers the undo. */
 export function restoreScroll(content: Element, scrollTop: number): () => void {

@@ -13,7 +13,7 @@ export function useNavigationEffects(main: RefObject<HTMLElement | null>, visits
 
   // A layout effect: the scroll event of the new page must not be taken for one of the old.
   useLayoutEffect(() => {
-    const remember = () => visits.remember(key, { scrollTop: window.scrollY })
+    const remember = () => visits.remember(key, measurePlace())
     window.addEventListener('scroll', remember, { passive: true })
     return () => window.removeEventListener('scroll', remember)
   }, [visits, key])
@@ -31,4 +31,12 @@ export function useNavigationEffects(main: RefObject<HTMLElement | null>, visits
     shownKey.current = key
     main.current?.querySelector('h1')?.focus({ preventScroll: true })
   }, [main, key])
+}
+
+function measurePlace() {
+  const { scrollY, innerHeight } = window
+  // A window more than was seen: the list that comes back must be longer than the place is deep.
+  const seenPx = scrollY + 2 * innerHeight
+  const seenShare = Math.min(seenPx / document.documentElement.scrollHeight, 1)
+  return { scrollTop: scrollY, seenShare }
 }

@@ -11,9 +11,9 @@ test('remembers place and search of each visit apart', () => {
   visits.remember('a', { scrollTop: 400 })
   visits.remember('a', { search: 'bob' })
   visits.remember('b', { scrollTop: 9 })
-  expect(visits.recall('a')).toEqual({ scrollTop: 400, search: 'bob' })
-  expect(visits.recall('b')).toEqual({ scrollTop: 9, search: '' })
-  expect(visits.recall('new')).toEqual({ scrollTop: 0, search: '' })
+  expect(visits.recall('a')).toEqual({ scrollTop: 400, seenShare: 0, search: 'bob' })
+  expect(visits.recall('b')).toEqual({ scrollTop: 9, seenShare: 0, search: '' })
+  expect(visits.recall('new')).toEqual({ scrollTop: 0, seenShare: 0, search: '' })
 })
 
 test('forgets the visit changed longest ago beyond a hundred', () => {
@@ -28,12 +28,16 @@ test('forgets the visit changed longest ago beyond a hundred', () => {
 
 test('survives a reload', () => {
   const visits = new VisitMemory()
-  visits.remember('a', { scrollTop: 400, search: 'ß' })
+  visits.remember('a', { scrollTop: 400, seenShare: 0.5, search: 'ß' })
   visits.save(openStorage)
-  expect(readVisitMemory(openStorage).recall('a')).toEqual({ scrollTop: 400, search: 'ß' })
+  expect(readVisitMemory(openStorage).recall('a')).toEqual({
+    scrollTop: 400,
+    seenShare: 0.5,
+    search: 'ß',
+  })
 })
 
-test.each(['{', '7', '[["a"]]', '[["a",{"scrollTop":"1","search":""}]]'])(
+test.each(['{', '7', '[["a"]]', '[["a",{"scrollTop":"1","seenShare":0,"search":""}]]'])(
   'starts empty where storage holds %s',
   (text) => {
     sessionStorage.setItem('aftercast.visits', text)

@@ -3,6 +3,8 @@
 export interface Visit {
   /** Distance from the top in CSS pixels. */
   scrollTop: number
+  /** How much of the page's length was above the window's end, or near it: 0 to 1. */
+  seenShare: number
   /** What was typed into the search box. */
   search: string
 }
@@ -10,7 +12,7 @@ export interface Visit {
 /** As many entries as anybody goes back. */
 const KEPT_VISITS = 100
 const STORAGE_KEY = 'aftercast.visits'
-const NEW_VISIT: Visit = { scrollTop: 0, search: '' }
+const NEW_VISIT: Visit = { scrollTop: 0, seenShare: 0, search: '' }
 
 /** Visits by history key; the one changed longest ago is forgotten first. */
 export class VisitMemory {
@@ -64,6 +66,8 @@ function isVisitEntry(entry: unknown): entry is [string, Visit] {
     visit !== null &&
     'scrollTop' in visit &&
     typeof visit.scrollTop === 'number' &&
+    'seenShare' in visit &&
+    typeof visit.seenShare === 'number' &&
     'search' in visit &&
     typeof visit.search === 'string'
   )

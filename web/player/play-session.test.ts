@@ -109,7 +109,9 @@ function watchSeeks(element: HTMLVideoElement, seconds: number): number[] {
   const seeks: number[] = []
   Object.defineProperty(element, 'currentTime', {
     get: () => seconds,
-    set: (target: number) => void seeks.push(target),
+    set: (target: number) => {
+      seeks.push(target)
+    },
   })
   return seeks
 }

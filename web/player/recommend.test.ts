@@ -112,7 +112,7 @@ test('asks nobody any more once the visitor has left', async () => {
   const left = new AbortController()
   const choice = recommendSessions('s0', sources, left.signal)
   setTimeout(() => left.abort(), 20)
-  await expect(choice).rejects.toThrow()
+  await expect(choice).rejects.toThrow('aborted')
   const askedThen = seen.asked.length
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(seen.asked).toHaveLength(askedThen)

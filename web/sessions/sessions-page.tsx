@@ -1,6 +1,8 @@
 // A streamer's sessions at `/s/:streamer`.
+import { useState } from 'react'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
+import type { VisitMemory } from '../navigation/visit-memory.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { CardList } from '../ui/card-list.tsx'
 import { Loading } from '../ui/loading.tsx'
@@ -11,13 +13,18 @@ import { SessionCard } from './session-card.tsx'
 interface SessionsPageProps {
   api: PageApi
   streamer: string
+  visits: VisitMemory
+  /** Key of this visit in the history. */
+  visitKey: string
   onPlayIntent(this: void): void
 }
 
-export function SessionsPage({ api, streamer, onPlayIntent }: SessionsPageProps) {
+export function SessionsPage(props: SessionsPageProps) {
+  const { api, streamer, visits, visitKey, onPlayIntent } = props
   const list = useResource(api.sessions(streamer))
   const sessions = list.status === 'loaded' ? list.value : []
-  const count = useGrowingCount(sessions.length)
+  const [visit] = useState(() => visits.recall(visitKey))
+  const count = useGrowingCount(sessions.length, visit.seenShare)
 
   const cards = sessions
     .slice(0, count)

@@ -20,12 +20,13 @@ interface StreamersPageProps {
 
 export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const list = useResource(api.streamers())
-  const [query, setQuery] = useState(() => visits.recall(visitKey).search)
+  const [visit] = useState(() => visits.recall(visitKey))
+  const [query, setQuery] = useState(visit.search)
   // Typing comes first; the cards follow when there is time.
   const shownQuery = useDeferredValue(query)
   const all = list.status === 'loaded' ? list.value : []
   const streamers = filterStreamers(all, shownQuery)
-  const count = useGrowingCount(streamers.length)
+  const count = useGrowingCount(streamers.length, visit.seenShare)
 
   function search(text: string): void {
     setQuery(text)

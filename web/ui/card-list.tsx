@@ -1,6 +1,8 @@
 // The grid that all three lists of cards are.
+import { useRef } from 'react'
 import type { ReactElement } from 'react'
 import styles from './card-list.module.css'
+import { useCardSize } from './use-card-size.ts'
 
 interface CardListProps {
   /** Accessible name of the list. */
@@ -12,8 +14,10 @@ interface CardListProps {
 }
 
 export function CardList({ label, layout, cards }: CardListProps) {
+  const listRef = useRef<HTMLUListElement>(null)
+  useCardSize(listRef)
   return (
-    <ul className={layout === 'wide' ? styles.wide : styles.dense} aria-label={label}>
+    <ul ref={listRef} className={layout === 'wide' ? styles.wide : styles.dense} aria-label={label}>
       {cards}
     </ul>
   )

@@ -16,9 +16,10 @@ const EAGER_COUNT = 4
 export function Thumbnail({ url, position, letters }: ThumbnailProps) {
   const [failedUrl, setFailedUrl] = useState<string>()
   const hasFailed = failedUrl === url
+  const isLettered = hasFailed && letters !== undefined
   return (
-    <div className={styles.frame}>
-      {hasFailed && letters !== undefined && (
+    <div className={isLettered ? `${styles.frame} ${styles.lettered}` : styles.frame}>
+      {isLettered && (
         <span className={styles.letters} aria-hidden="true">
           {letters}
         </span>

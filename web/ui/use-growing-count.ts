@@ -4,12 +4,17 @@ import { startTransition, useEffect, useState } from 'react'
 /** Fills the tallest screen. */
 const FIRST_COUNT = 60
 /** One step stays below a frame or two on a slow phone. */
-const STEP_COUNT = 500
-const IDLE_TIMEOUT_MS = 500
+const STEP_COUNT = 400
+/** A busy browser never says that it is idle. */
+const IDLE_TIMEOUT_MS = 100
 
-/** How many of `total` cards to render now; grows to all of them. */
-export function useGrowingCount(total: number): number {
-  const [count, setCount] = useState(FIRST_COUNT)
+/**
+ * How many of `total` cards to render now; grows to all of them. A visitor who comes back gets at once the share (0 to
+ * 1) of the list that was seen before.
+ */
+export function useGrowingCount(total: number, seenShare: number): number {
+  const [grownCount, setCount] = useState(FIRST_COUNT)
+  const count = Math.max(grownCount, Math.ceil(total * seenShare))
   useEffect(() => {
     if (count >= total) return undefined
     return whenIdle(() => startTransition(() => setCount(count + STEP_COUNT)))
