@@ -66,7 +66,7 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   const { createScanner } = await import(${JSON.stringify(moduleUrl('./scan.ts'))})
   const { createFolderStorage } = await import(${JSON.stringify(moduleUrl('../storage/folder-storage.ts'))})
   const [path, root] = process.argv.slice(-2)
-  process.stdout.write('ready\n')
+  process.stdout.write('ready\\n')
   const inspect = async (recording) => {
     process.stdout.write(recording + '\\n')
     return { status: 'playable', durationSeconds: 1 }
@@ -93,7 +93,7 @@ test('a scan that is killed at any moment loses nothing, and the next goes on', 
     const output: string[] = []
     child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text))
     const closed = once(child, 'close')
-    await once(child.stdout, 'data')
+    await Promise.race([once(child.stdout, 'data'), closed])
     await sleep(moment + (Math.random() * moment) / 2)
     child.kill('SIGKILL')
     await closed
