@@ -146,10 +146,12 @@ export class CatalogWriter {
   /** Keeps an inspection's result, unless the recording has changed or gone meanwhile. */
   record({ id, stat }: PendingRecording, result: InspectionResult): void {
     this.#database.transaction(() => {
-      const key = this.#folders.sessionKey.get({ id })
       const changed = this.#pending.record.run({ id, ...stat, ...result })
-      if (!key || changed === 0 || result.status === 'found') return
-      this.#listing.touch(key)
+      if (changed === 0 || result.status === 'found') return
+      const key = result.status === 'unplayable' && this.#folders.sessionKey.get({ id })
+      if (key) this.#listing.touch(key)
+      // one that plays is listed already; only its duration is new
+      else this.#listing.bumpGeneration()
       this.#listing.settle()
     })
   }

@@ -38,6 +38,8 @@ type Build<P, R> = (kysely: Kysely<CatalogSchema>, parameter: Parameter<P>) => C
 
 /** How long a statement waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 5000
+/** Pages kept in memory by each connection: enough for the indexes of a hundred thousand recordings. */
+const CACHE_KIB = 32 * 1024
 
 /** Opens the catalog's database, migrated. Throws AppError `failed` where it cannot be used, with the cause. */
 export function openDatabase({ path, mode }: DatabaseOptions): Database {
@@ -47,6 +49,7 @@ export function openDatabase({ path, mode }: DatabaseOptions): Database {
     if (!readonly) mkdirSync(dirname(path), { recursive: true })
     sqlite = new Sqlite(path, { readonly, fileMustExist: readonly, timeout: BUSY_TIMEOUT_MS })
     sqlite.pragma('foreign_keys = ON')
+    sqlite.pragma(`cache_size = -${CACHE_KIB}`)
     if (readonly) checkMigrated(sqlite)
     else {
       sqlite.pragma('journal_mode = WAL')

@@ -44,7 +44,7 @@ const steps: readonly (readonly string[])[] = [
        CHECK ((status = 'playable') = (duration_seconds IS NOT NULL)),
        CHECK ((status = 'unplayable') = (reason IS NOT NULL)))`,
     `CREATE INDEX recordings_by_session ON recordings (streamer_id, date, session_id, listed)`,
-    `CREATE INDEX recordings_pending ON recordings (date, modified_ms)
+    `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
        WHERE status = 'found' AND listed = 1`,
   ],
 ]

@@ -73,6 +73,7 @@ export class Scanner {
   #hasTrouble = false
   /** Whether the library was met with something in it. */
   #wasSeen = false
+  #watchError: unknown
   #wasWatchTold = false
   #watchedAtMs = 0
   #found = 0
@@ -93,7 +94,9 @@ export class Scanner {
     })
     this.#watch = new LibraryWatch({
       storage: options.storage,
-      onEnded: (error) => this.#tellWatchEnded(error),
+      onEnded: (error) => {
+        this.#watchError = error
+      },
     })
   }
 
@@ -155,6 +158,7 @@ export class Scanner {
     this.#hasTrouble = false
     // after trouble, what was watched is not what is there now
     if (hadTrouble || (round.includes('') && this.#isTimeToWatch())) await this.#startWatching()
+    else this.#tellWatchEnded()
   }
 
   async #walk(folders: readonly string[], signal: AbortSignal): Promise<void> {
@@ -201,6 +205,7 @@ export class Scanner {
 
   async #startWatching(): Promise<void> {
     this.#watchedAtMs = performance.now()
+    this.#watchError = undefined
     await this.#watch.start()
   }
 
@@ -208,11 +213,11 @@ export class Scanner {
     return !this.#watch.isOn && performance.now() - this.#watchedAtMs > WATCH_RETRY_MS
   }
 
-  #tellWatchEnded(error: unknown): void {
-    // a library that is not there cannot be watched either, which is told already
-    if (this.#hasTrouble || this.#wasWatchTold) return
+  /** Told after a walk that went well: a library that is not there cannot be watched either, and is told itself. */
+  #tellWatchEnded(): void {
+    if (this.#watchError === undefined || this.#wasWatchTold) return
     this.#wasWatchTold = true
-    this.#tell({ kind: 'watch', path: '', error })
+    this.#tell({ kind: 'watch', path: '', error: this.#watchError })
   }
 
   /** How long to wait for a change before everything is walked again. */

@@ -30,6 +30,11 @@ export function createSessionListing(database: Database) {
       touched.set(JSON.stringify([key.streamerId, key.date, key.sessionId]), key)
     },
 
+    /** Tells readers that lists have changed; `settle` does so itself. */
+    bumpGeneration(): void {
+      queries.bumpGeneration.run({})
+    },
+
     /** Brings all touched sessions and their streamers up to date. Ends every transaction that touched any. */
     settle(): void {
       if (touched.size === 0) return

@@ -9,7 +9,7 @@ import type {
   KnownRecording,
 } from './catalog-writer.ts'
 import type { Layout, LayoutPosition } from './layout.ts'
-import { joinPath } from './library-path.ts'
+import { joinPath, splitPath } from './library-path.ts'
 
 export interface WalkOptions {
   storage: Storage
@@ -44,16 +44,26 @@ export async function walkLibrary(
   options: WalkOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const position = positionOf(start, options.layout)
-  if (!position) return false
+  const folder = startingFolder(start, options.layout)
+  if (!folder) return false
   const walk = new Walk(options, signal)
-  await walk.run({ path: start, position })
+  await walk.run(folder)
   return walk.hasChanged
 }
 
 interface Folder {
   path: string
   position: LayoutPosition
+}
+
+/** The folder to walk for a path: itself, or where the path is that of a recording, the folder that holds it. */
+function startingFolder(path: string, layout: Layout): Folder | undefined {
+  const position = positionOf(path, layout)
+  if (position) return { path, position }
+  const place = splitPath(path)
+  const parent = place && positionOf(place.folder, layout)
+  if (!parent || !layout.match(parent, place.name, 0)) return undefined
+  return { path: place.folder, position: parent }
 }
 
 /** Position of a folder by its path, or undefined where no recording can lie at or below it. */

@@ -75,7 +75,8 @@ export class LibraryWatch {
       this.#options.onEnded(error)
     }
     this.#isOn = false
-    this.#bell.ring()
+    // whatever ended it, what happened since is not known
+    if (!signal.aborted) this.#note('')
   }
 
   #note(folder: string): void {
