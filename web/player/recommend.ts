@@ -11,7 +11,7 @@ export interface RecommendSources {
 }
 
 /** The most items in the grid. */
-export const RECOMMENDED_LIMIT = 8
+const RECOMMENDED_LIMIT = 8
 /** Requests side by side; browsers allow six on HTTP/1.1, and the video needs some of them. */
 const REQUEST_LIMIT = 4
 
