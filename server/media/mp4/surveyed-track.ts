@@ -65,6 +65,7 @@ export function baseTrack(
     tickScale: clock.tickScale,
     decodeShiftTicks: shift.decodeShiftTicks,
     compositionShiftTicks: shift.compositionShiftTicks,
+    leadTicks: shift.leadTicks,
     samples: survey.map,
     descriptions: descriptions.map(({ sampleEntry, decoder }) => ({
       sampleEntry,

@@ -8,7 +8,8 @@ export interface TimeExtent {
   /** Earliest presentation time, and latest end of a presentation. */
   earliestTicks: number
   latestEndTicks: number
-  /** Largest distance between presentation and decode time. */
+  /** Smallest and largest of presentation minus decode time. */
+  smallestOffset: number
   largestOffset: number
 }
 
@@ -21,7 +22,8 @@ export class TimeWalk {
   readonly extent: TimeExtent = {
     earliestTicks: Infinity,
     latestEndTicks: -Infinity,
-    largestOffset: 0,
+    smallestOffset: Infinity,
+    largestOffset: -Infinity,
   }
   readonly durations: RunCursor
   readonly offsets: RunCursor | undefined
@@ -80,7 +82,8 @@ export class TimeWalk {
     const { extent } = this
     if (first < extent.earliestTicks) extent.earliestTicks = first
     if (end > extent.latestEndTicks) extent.latestEndTicks = end
-    if (Math.abs(offset) > extent.largestOffset) extent.largestOffset = Math.abs(offset)
+    if (offset < extent.smallestOffset) extent.smallestOffset = offset
+    if (offset > extent.largestOffset) extent.largestOffset = offset
     this.durations.pass(count)
     this.offsets?.pass(count)
   }
@@ -95,7 +98,7 @@ export class TimeWalk {
     const runs = offsets.runsAhead()
     const step = durationTicks(durations.value)
     const most = Math.min(durations.left, end - this.sample)
-    let { earliestTicks, latestEndTicks, largestOffset } = extent
+    let { earliestTicks, latestEndTicks, smallestOffset, largestOffset } = extent
     let ticks = this.decodeTicks
     let passed = 0
     let at = 0
@@ -108,9 +111,9 @@ export class TimeWalk {
       ticks += count * step
       if (ticks + offset > latestEndTicks) latestEndTicks = ticks + offset
       if (offset > largestOffset) largestOffset = offset
-      if (-offset > largestOffset) largestOffset = -offset
+      if (offset < smallestOffset) smallestOffset = offset
     }
-    Object.assign(extent, { earliestTicks, latestEndTicks, largestOffset })
+    Object.assign(extent, { earliestTicks, latestEndTicks, smallestOffset, largestOffset })
     this.sample += passed
     this.decodeTicks = ticks
     durations.pass(passed)
