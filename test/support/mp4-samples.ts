@@ -25,7 +25,7 @@ export function rangesOf(index: MediaIndex, cutsEach: number): CutRange[] {
   })
 }
 
-/** The runs over the ranges, put back onto the session's timeline. */
+/** The runs of one kind over the ranges, one for each range that has any. */
 export async function readRuns(
   reader: MediaReader,
   { file, index }: { file: OpenFile; index: MediaIndex },
@@ -34,19 +34,9 @@ export async function readRuns(
   const all: { range: CutRange; runs: SampleRun[] }[] = []
   for (const range of ranges) {
     const content = await reader.readSegment(file, index, range)
-    all.push({ range, runs: content.kind === 'samples' ? content.runs.map(onSession) : [] })
+    all.push({ range, runs: content.kind === 'samples' ? content.runs : [] })
   }
   return all
-
-  function onSession(run: SampleRun): SampleRun {
-    return { ...run, firstDecodeTicks: run.firstDecodeTicks - leadTicks(index, run.kind) }
-  }
-}
-
-/** How much later than on the session's timeline a track is served. */
-export function leadTicks({ source }: MediaIndex, kind: SampleRun['kind']): number {
-  if (source.container !== 'mp4') return 0
-  return source.tracks.find((track) => track.kind === kind)?.leadTicks ?? 0
 }
 
 /** Samples of one kind, their bytes hashed. */

@@ -16,12 +16,10 @@ export interface Mp4Track {
   timescale: number
   /** What the file's ticks are multiplied with, so that coarse clocks can be shifted finely. */
   tickScale: number
-  /** Added to decode times, in served ticks: edit list, common shift, the common lead, and the smallest offset. */
+  /** Added to decode times, in served ticks: edit list, common shift and what keeps them from being negative. */
   decodeShiftTicks: number
-  /** Added to composition offsets, in served ticks: takes back the smallest offset, so that none is negative. */
+  /** Added to composition offsets, in served ticks: takes back the last of the three; never positive. */
   compositionShiftTicks: number
-  /** How much later than on the session's timeline the track is served; the same time for all tracks. */
-  leadTicks: number
   samples: SampleMap
   /** Where each cut of the index begins in this track. */
   cursors: CursorTable

@@ -12,7 +12,7 @@ import {
   mp4a,
   u32,
 } from '../../../test/support/make-mp4.ts'
-import { leadTicks, rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
+import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
 import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMp4Reader } from './mp4-reader.ts'
@@ -160,10 +160,7 @@ describe('random tables', () => {
         const served = flatten(video)
         const earliest = Math.min(...expected.map((sample) => sample.presentationTicks))
         const decodeShift = served[0]?.decodeTicks ?? NaN
-        expect(
-          video.every((run) => (run.compositionOffsets ?? []).every((offset) => offset >= 0)),
-        ).toBe(true)
-        expect(decodeShift + leadTicks(index, 'video')).toBeGreaterThanOrEqual(0)
+        expect(decodeShift).toBeGreaterThanOrEqual(0)
         expect(served).toEqual(
           expected.map((sample) => ({
             ...sample,
@@ -250,7 +247,7 @@ describe('composition offsets', () => {
     const shown = flatten(video).map((sample) => sample.presentationTicks)
     expect(shown).toEqual([750, 1250, 0, 650, 650, 750])
     expect(index.cuts.endTicks).toBe(1350)
-    expect([...(video[0]?.compositionOffsets ?? [])]).toEqual([950, 1350, 0, 550, 450, 450])
+    expect([...(video[0]?.compositionOffsets ?? [])]).toEqual([500, 900, -450, 100, 0, 0])
   })
 })
 

@@ -65,7 +65,6 @@ export function baseTrack(
     tickScale: clock.tickScale,
     decodeShiftTicks: shift.decodeShiftTicks,
     compositionShiftTicks: shift.compositionShiftTicks,
-    leadTicks: shift.leadTicks,
     samples: survey.map,
     descriptions: descriptions.map(({ sampleEntry, decoder }) => ({
       sampleEntry,

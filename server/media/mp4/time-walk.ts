@@ -8,8 +8,7 @@ export interface TimeExtent {
   /** Earliest presentation time, and latest end of a presentation. */
   earliestTicks: number
   latestEndTicks: number
-  /** Smallest and largest of presentation minus decode time. */
-  smallestOffset: number
+  /** Largest distance between presentation and decode time. */
   largestOffset: number
 }
 
@@ -22,8 +21,7 @@ export class TimeWalk {
   readonly extent: TimeExtent = {
     earliestTicks: Infinity,
     latestEndTicks: -Infinity,
-    smallestOffset: Infinity,
-    largestOffset: -Infinity,
+    largestOffset: 0,
   }
   readonly durations: RunCursor
   readonly offsets: RunCursor | undefined
@@ -82,8 +80,7 @@ export class TimeWalk {
     const { extent } = this
     if (first < extent.earliestTicks) extent.earliestTicks = first
     if (end > extent.latestEndTicks) extent.latestEndTicks = end
-    if (offset < extent.smallestOffset) extent.smallestOffset = offset
-    if (offset > extent.largestOffset) extent.largestOffset = offset
+    if (Math.abs(offset) > extent.largestOffset) extent.largestOffset = Math.abs(offset)
     this.durations.pass(count)
     this.offsets?.pass(count)
   }
@@ -98,7 +95,7 @@ export class TimeWalk {
     const runs = offsets.runsAhead()
     const step = durationTicks(durations.value)
     const most = Math.min(durations.left, end - this.sample)
-    let { earliestTicks, latestEndTicks, smallestOffset, largestOffset } = extent
+    let { earliestTicks, latestEndTicks, largestOffset } = extent
     let ticks = this.decodeTicks
     let passed = 0
     let at = 0
@@ -111,9 +108,9 @@ export class TimeWalk {
       ticks += count * step
       if (ticks + offset > latestEndTicks) latestEndTicks = ticks + offset
       if (offset > largestOffset) largestOffset = offset
-      if (offset < smallestOffset) smallestOffset = offset
+      if (-offset > largestOffset) largestOffset = -offset
     }
-    Object.assign(extent, { earliestTicks, latestEndTicks, smallestOffset, largestOffset })
+    Object.assign(extent, { earliestTicks, latestEndTicks, largestOffset })
     this.sample += passed
     this.decodeTicks = ticks
     durations.pass(passed)

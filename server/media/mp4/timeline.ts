@@ -35,7 +35,6 @@ export interface TrackShift {
   presentationShiftTicks: number
   decodeShiftTicks: number
   compositionShiftTicks: number
-  leadTicks: number
 }
 
 /** Makes a track's clock. Throws `unplayable` where its times are out of all reason. */
@@ -56,36 +55,27 @@ export function createClock(source: ClockSource): TrackClock {
 }
 
 /**
- * Shifts for tracks that are shown together. The earliest presentation of any becomes 0 on the session's timeline. What
- * is served runs later by one lead for all tracks: the least with which no decode time and no composition offset is
- * negative. Players read negative offsets in different ways (FFmpeg moves the pictures against the sound).
+ * Shifts for tracks that are shown together. The earliest presentation of any becomes 0, and all move by that same
+ * time. A track whose decode times would still be negative (B-frames) has them moved alone, and its composition offsets back.
  */
 export function alignTracks(
   tracks: readonly { clock: TrackClock; extent: TimeExtent }[],
 ): TrackShift[] {
-  const starts = tracks.map(
-    ({ clock, extent }) =>
-      (extent.earliestTicks * clock.tickScale + clock.editTicks) / clock.timescale,
+  const earliest = (clock: TrackClock, extent: TimeExtent) =>
+    extent.earliestTicks * clock.tickScale + clock.editTicks
+  const startSeconds = Math.min(
+    ...tracks.map(({ clock, extent }) => earliest(clock, extent) / clock.timescale),
   )
-  const startSeconds = Math.min(...starts)
-  const shifts = tracks.map(({ clock, extent }) => {
-    const smallest = extent.smallestOffset * clock.tickScale
-    if (extent.largestOffset * clock.tickScale - smallest >= 2 ** 31) throw unbelievable()
-    const presentationShiftTicks = clock.editTicks + Math.round(-startSeconds * clock.timescale)
-    return { clock, smallest, presentationShiftTicks }
-  })
-  const leads = shifts.map(
-    ({ clock, smallest, presentationShiftTicks }) =>
-      Math.max(0, -(presentationShiftTicks + smallest)) / clock.timescale,
-  )
-  const leadSeconds = Math.max(...leads)
-  return shifts.map(({ clock, smallest, presentationShiftTicks }) => {
-    const leadTicks = Math.ceil(leadSeconds * clock.timescale)
+  return tracks.map(({ clock, extent }) => {
+    const commonTicks = Math.round(-startSeconds * clock.timescale)
+    const shift = clock.editTicks + commonTicks
+    const delay = Math.max(0, -shift)
+    const largest = extent.largestOffset * clock.tickScale + delay
+    if (largest >= 2 ** 31) throw unbelievable()
     return {
-      presentationShiftTicks,
-      decodeShiftTicks: presentationShiftTicks + smallest + leadTicks,
-      compositionShiftTicks: 0 - smallest,
-      leadTicks,
+      presentationShiftTicks: shift,
+      decodeShiftTicks: shift + delay,
+      compositionShiftTicks: 0 - delay,
     }
   })
 }
