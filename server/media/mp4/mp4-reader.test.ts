@@ -87,6 +87,10 @@ describe('real recordings', () => {
         compare(samples, packetsOf(reference, stream), start)
       }
     }
+    const negative = (await readRuns(reader, { file, index }, rangesOf(index, 1)))
+      .flatMap(({ runs }) => runs)
+      .filter((run) => run.compositionOffsets?.some((offset) => offset < 0) === true)
+    expect(negative).toEqual([])
     const end = Math.max(...served.map((packet) => packet.ptsSeconds + packet.durationSeconds))
     expect(durationSeconds(index)).toBeCloseTo(end - start, 1)
     await file.close()

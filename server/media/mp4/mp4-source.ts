@@ -16,9 +16,12 @@ export interface Mp4Track {
   timescale: number
   /** What the file's ticks are multiplied with, so that coarse clocks can be shifted finely. */
   tickScale: number
-  /** Added to decode times, in served ticks: edit list, common shift and what keeps them from being negative. */
+  /**
+   * Added to decode times, in served ticks: edit list, common shift, and what keeps composition offsets from being
+   * negative. Where it is negative itself, the first decode times are lifted (`liftDecodeTimes`).
+   */
   decodeShiftTicks: number
-  /** Added to composition offsets, in served ticks: takes back the last of the three; never positive. */
+  /** Added to composition offsets, in served ticks, for the last of the three; never negative. */
   compositionShiftTicks: number
   samples: SampleMap
   /** Where each cut of the index begins in this track. */

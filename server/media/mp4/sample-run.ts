@@ -32,15 +32,45 @@ export async function readSampleRun(
     throw new AppError('failed', 'the recording no longer matches its index')
   }
   const decodeTicks = track.cursors.decodeTicks[range.from] ?? 0
-  return {
-    kind: track.kind,
-    timescale: track.timescale,
+  const times = liftDecodeTimes({
+    firstSample: samples.from,
     firstDecodeTicks: decodeTicks * track.tickScale + track.decodeShiftTicks,
-    sizes,
-    offsets,
     durations,
     ...(compositionOffsets && { compositionOffsets }),
-    ...(syncs && { syncs }),
+  })
+  const { kind, timescale } = track
+  return { kind, timescale, sizes, offsets, ...times, ...(syncs && { syncs }) }
+}
+
+type RunTimes = Pick<SampleRun, 'firstDecodeTicks' | 'durations' | 'compositionOffsets'>
+
+/**
+ * Lifts decode times that a track's shift made negative (the delay of B-frames at the start of a recording): sample n
+ * is decoded at tick n at the earliest, and is shown when it was. Needs no more than the sample's number, so that
+ * segments agree without knowing each other.
+ */
+export function liftDecodeTimes({
+  firstSample,
+  ...times
+}: RunTimes & { firstSample: number }): RunTimes {
+  const { firstDecodeTicks, durations } = times
+  const count = durations.length
+  if (firstDecodeTicks >= firstSample + count) return times
+  const lifted = new Uint32Array(count)
+  const compositionOffsets = new Int32Array(count)
+  let ticks = firstDecodeTicks
+  for (let at = 0; at < count; at += 1) {
+    const sample = firstSample + at
+    const from = Math.max(ticks, sample)
+    compositionOffsets[at] = (times.compositionOffsets?.[at] ?? 0) + ticks - from
+    ticks += durations[at] ?? 0
+    lifted[at] = Math.max(ticks, sample + 1) - from
+  }
+  const isFlat = compositionOffsets.every((offset) => offset === 0)
+  return {
+    firstDecodeTicks: Math.max(firstDecodeTicks, firstSample),
+    durations: lifted,
+    ...(!isFlat && { compositionOffsets }),
   }
 }
 

@@ -8,7 +8,8 @@ export interface TimeExtent {
   /** Earliest presentation time, and latest end of a presentation. */
   earliestTicks: number
   latestEndTicks: number
-  /** Largest distance between presentation and decode time. */
+  /** Smallest and largest of presentation time minus decode time, and 0. */
+  lowestOffset: number
   largestOffset: number
 }
 
@@ -21,6 +22,7 @@ export class TimeWalk {
   readonly extent: TimeExtent = {
     earliestTicks: Infinity,
     latestEndTicks: -Infinity,
+    lowestOffset: 0,
     largestOffset: 0,
   }
   readonly durations: RunCursor
@@ -80,7 +82,8 @@ export class TimeWalk {
     const { extent } = this
     if (first < extent.earliestTicks) extent.earliestTicks = first
     if (end > extent.latestEndTicks) extent.latestEndTicks = end
-    if (Math.abs(offset) > extent.largestOffset) extent.largestOffset = Math.abs(offset)
+    if (offset > extent.largestOffset) extent.largestOffset = offset
+    if (offset < extent.lowestOffset) extent.lowestOffset = offset
     this.durations.pass(count)
     this.offsets?.pass(count)
   }
@@ -95,7 +98,7 @@ export class TimeWalk {
     const runs = offsets.runsAhead()
     const step = durationTicks(durations.value)
     const most = Math.min(durations.left, end - this.sample)
-    let { earliestTicks, latestEndTicks, largestOffset } = extent
+    let { earliestTicks, latestEndTicks, lowestOffset, largestOffset } = extent
     let ticks = this.decodeTicks
     let passed = 0
     let at = 0
@@ -108,9 +111,9 @@ export class TimeWalk {
       ticks += count * step
       if (ticks + offset > latestEndTicks) latestEndTicks = ticks + offset
       if (offset > largestOffset) largestOffset = offset
-      if (-offset > largestOffset) largestOffset = -offset
+      if (offset < lowestOffset) lowestOffset = offset
     }
-    Object.assign(extent, { earliestTicks, latestEndTicks, largestOffset })
+    Object.assign(extent, { earliestTicks, latestEndTicks, lowestOffset, largestOffset })
     this.sample += passed
     this.decodeTicks = ticks
     durations.pass(passed)

@@ -56,7 +56,8 @@ export function createClock(source: ClockSource): TrackClock {
 
 /**
  * Shifts for tracks that are shown together. The earliest presentation of any becomes 0, and all move by that same
- * time. A track whose decode times would still be negative (B-frames) has them moved alone, and its composition offsets back.
+ * time. Decode times move so far that no picture is shown before it is decoded: FFmpeg, and what is built on it, shows
+ * fragments with negative composition offsets too late. What is negative of them then is lifted where it is served.
  */
 export function alignTracks(
   tracks: readonly { clock: TrackClock; extent: TimeExtent }[],
@@ -67,15 +68,13 @@ export function alignTracks(
     ...tracks.map(({ clock, extent }) => earliest(clock, extent) / clock.timescale),
   )
   return tracks.map(({ clock, extent }) => {
-    const commonTicks = Math.round(-startSeconds * clock.timescale)
-    const shift = clock.editTicks + commonTicks
-    const delay = Math.max(0, -shift)
-    const largest = extent.largestOffset * clock.tickScale + delay
-    if (largest >= 2 ** 31) throw unbelievable()
+    const shift = clock.editTicks + Math.round(-startSeconds * clock.timescale)
+    const lead = -extent.lowestOffset * clock.tickScale
+    if (extent.largestOffset * clock.tickScale + lead >= 2 ** 31) throw unbelievable()
     return {
       presentationShiftTicks: shift,
-      decodeShiftTicks: shift + delay,
-      compositionShiftTicks: 0 - delay,
+      decodeShiftTicks: shift - lead,
+      compositionShiftTicks: lead,
     }
   })
 }
