@@ -12,7 +12,7 @@ export interface ScanningOptions {
   config: Config
   library: Library
   logger: Logger
-  onProgress(progress: ScanProgress): void
+  onProgress: (progress: ScanProgress) => void
 }
 
 /** A scanner of the library that has not begun. */

@@ -1,14 +1,13 @@
 // `aftercast serve`: one process scans the library, and answers visitors itself or lets workers do so on all cores.
 import cluster from 'node:cluster'
 import { pino } from 'pino'
-import type { Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
-import type { Library } from './library.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
+import type { Serving } from './serving.ts'
 import { startWebServer } from './web-server.ts'
 import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
@@ -32,14 +31,6 @@ export async function serve(config: Config, io: Io): Promise<void> {
   } finally {
     await library.close()
   }
-}
-
-/** What every way of serving needs. */
-export interface Serving {
-  config: Config
-  io: Io
-  logger: Logger
-  library: Library
 }
 
 async function scanAndServe(serving: Serving): Promise<void> {

@@ -23,7 +23,7 @@ export interface WebServerOptions {
   config: Config
   library: Library
   logger: Logger
-  isReady(): boolean
+  isReady: () => boolean
 }
 
 /** What is under way at the end may take so long. */

@@ -4,7 +4,7 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
-import type { Serving } from './serve.ts'
+import type { Serving } from './serving.ts'
 import { startWebServer } from './web-server.ts'
 import type { WebServer } from './web-server.ts'
 

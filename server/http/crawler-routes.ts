@@ -13,7 +13,7 @@ const CRAWLER_CACHE = 'public, max-age=3600'
 export interface CrawlerRouteOptions {
   catalog: Catalog
   /** Origin of the site as visitors see it, without a slash at its end. */
-  publicUrl(): string
+  publicUrl: () => string
 }
 
 /** Registers the routes. A site with more pages than one sitemap holds answers an index of sitemaps. */

@@ -3,7 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
 
 /** Registers the routes. `isReady` answers whether the first walk over the library is done. */
-export function addHealthRoutes(app: FastifyInstance, { isReady }: { isReady(): boolean }): void {
+export function addHealthRoutes(
+  app: FastifyInstance,
+  { isReady }: { isReady: () => boolean },
+): void {
   app.get('/healthz', async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   )

@@ -42,8 +42,8 @@ export interface HttpServerOptions {
   logger: FastifyBaseLogger
   corsOrigins: readonly string[]
   trustProxy: boolean
-  isReady(): boolean
-  publicUrl(): string
+  isReady: () => boolean
+  publicUrl: () => string
 }
 
 /** The server with all routes; it does not listen yet. */

@@ -26,7 +26,7 @@ const SITE_DESCRIPTION = 'Watch recorded live streams: browse streamers and play
 export interface PageRouteOptions {
   catalog: Catalog
   page: BuiltPage
-  publicUrl(): string
+  publicUrl: () => string
 }
 
 /** Answers everything that is no route, and every error; routes that are added later are covered. */

@@ -80,7 +80,11 @@ export class ThumbnailSources {
         const cut = keyCuts[number]
         if (cut === undefined) return undefined
         const opened = await this.#packager.open({ session: row, path: row.path })
-        return reader.readKeyFrame(opened.file, index, cut).finally(() => opened.file.close())
+        try {
+          return await reader.readKeyFrame(opened.file, index, cut)
+        } finally {
+          await opened.file.close()
+        }
       },
     }
   }

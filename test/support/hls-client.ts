@@ -36,7 +36,7 @@ function parsePlaylist(text: string, baseUrl: string): ListedPlaylist {
     isBreak: false,
   }
   for (const line of text.split('\n')) {
-    const [tag = '', value = ''] = splitOnce(line, ':')
+    const [tag, value] = splitOnce(line, ':')
     if (tag === '#EXT-X-TARGETDURATION') playlist.targetDuration = Number(value)
     else if (tag === '#EXT-X-ENDLIST') playlist.isEnded = true
     else if (tag === '#EXT-X-DISCONTINUITY') state.isBreak = true
