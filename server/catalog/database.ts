@@ -38,6 +38,8 @@ type Build<P, R> = (kysely: Kysely<CatalogSchema>, parameter: Parameter<P>) => C
 
 /** How long a statement waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 5000
+/** Each inspection is a transaction of a few pages; with SQLite's own 1000 every few hundredth would wait for the disk. */
+const CHECKPOINT_PAGES = 4000
 /** Pages kept in memory by each connection: enough for the indexes of a hundred thousand recordings. */
 const CACHE_KIB = 32 * 1024
 
@@ -54,6 +56,7 @@ export function openDatabase({ path, mode }: DatabaseOptions): Database {
     else {
       sqlite.pragma('journal_mode = WAL')
       sqlite.pragma('synchronous = NORMAL')
+      sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
       migrate(sqlite)
     }
     return new Database(sqlite)

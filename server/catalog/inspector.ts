@@ -155,9 +155,8 @@ export class Inspector {
   }
 
   async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(INSPECTION_TIMEOUT_MS)])
     try {
-      return await untilAborted(this.#options.inspect(job.path, limit), limit)
+      return await withinLimit((limit) => this.#options.inspect(job.path, limit), signal)
     } catch (error) {
       signal.throwIfAborted()
       this.#options.onError(job.path, error)
@@ -173,15 +172,31 @@ export class Inspector {
   }
 }
 
-/** The promise's outcome, or a rejection as soon as the signal aborts, even if the work does not heed it. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = (): void => aborted.reject(signal.reason)
-  if (signal.aborted) abort()
+/**
+ * The work's outcome, or a rejection as soon as the signal aborts or the time is over, even if the work does not heed
+ * it. Its own timer, as one of AbortSignal.timeout would live on after each of many thousand short inspections.
+ */
+async function withinLimit<T>(
+  work: (limit: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const limit = new AbortController()
+  const over = Promise.withResolvers<never>()
+  const stop = (reason: unknown): void => {
+    limit.abort(reason)
+    over.reject(reason)
+  }
+  const abort = (): void => stop(signal.reason)
+  const timer = setTimeout(
+    () => stop(new Error('the inspection took too long')),
+    INSPECTION_TIMEOUT_MS,
+  )
   signal.addEventListener('abort', abort)
   try {
-    return await Promise.race([work, aborted.promise])
+    if (signal.aborted) abort()
+    return await Promise.race([over.promise, work(limit.signal)])
   } finally {
+    clearTimeout(timer)
     signal.removeEventListener('abort', abort)
   }
 }

@@ -58,9 +58,10 @@ test('natural order is total: antisymmetric, transitive, 0 for equal texts alone
     fc.property(id, id, id, (a, b, c) => {
       expect(Math.sign(compareNatural(a, b))).toBe(-Math.sign(compareNatural(b, a)) || 0)
       expect(compareNatural(a, b) === 0).toBe(a === b)
-      if (compareNatural(a, b) <= 0 && compareNatural(b, c) <= 0) {
-        expect(compareNatural(a, c)).toBeLessThanOrEqual(0)
-      }
+      const [first = '', middle = '', last = ''] = [a, b, c].toSorted(compareNatural)
+      expect(compareNatural(first, middle)).toBeLessThanOrEqual(0)
+      expect(compareNatural(middle, last)).toBeLessThanOrEqual(0)
+      expect(compareNatural(first, last)).toBeLessThanOrEqual(0)
     }),
     { numRuns: 2000 },
   )

@@ -24,6 +24,7 @@ import { createLayout } from './layout.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { listUnserved } from './unserved.ts'
 
 let base: string
 let root: string
@@ -211,8 +212,13 @@ describe('two files of one session', () => {
   test('leave the other uninspected where the best plays, and use it when the best goes', async () => {
     put('a/2026-01-01/1.ts', '61')
     put('a/2026-01-01/1.mp4', '60')
+    put('b/2026-01-01/1.ts', '!')
     await scan()
-    expect(inspected).toEqual(['a/2026-01-01/1.mp4'])
+    expect(inspected).toEqual(['a/2026-01-01/1.mp4', 'b/2026-01-01/1.ts'])
+    expect(listUnserved(database)).toEqual([
+      { status: 'spare', path: 'a/2026-01-01/1.ts', servedPath: 'a/2026-01-01/1.mp4' },
+      { status: 'unplayable', path: 'b/2026-01-01/1.ts', reason: 'no index' },
+    ])
     rmSync(join(root, 'a/2026-01-01/1.mp4'))
     await scan()
     expect(catalog.findSession(session)?.path).toBe('a/2026-01-01/1.ts')
@@ -411,8 +417,11 @@ describe('while it runs', () => {
     await start({ storage }).firstWalk
     put('a/2026-01-01/1.ts', '60')
     await expect.poll(durations, { timeout: 6000 }).toEqual(['0:01:00'])
+    // the first may have come with the walk after watching failed
+    put('a/2026-01-02/1.ts', '120')
+    await expect.poll(durations, { timeout: 6000 }).toEqual(['0:02:00', '0:01:00'])
     expect(problems).toMatchObject([{ kind: 'watch' }])
-  }, 10_000)
+  }, 20_000)
 
   test('keeps the catalog while the library is away, says so once, and follows it when it is back', async () => {
     put('a/2026-01-01/1.ts', '60')

@@ -1,7 +1,7 @@
 // Recordings in a folder of this machine. Containment lives here: nothing outside of the folder is listed or opened.
 import { close, constants, lstat, open, readdir, realpath, stat } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '../errors.ts'
 import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
@@ -17,7 +17,7 @@ export interface FolderStorageOptions {
 }
 
 /** Stats under way at once in one listing; libuv runs four at a time anyway, more only cost memory. */
-const STATS_AT_ONCE = 64
+const STATS_AT_ONCE = 256
 
 const realPathOf = promisify(realpath.native)
 const statPath = promisify<string, Stats>(stat)
@@ -34,6 +34,7 @@ export function createFolderStorage(root: string, options: FolderStorageOptions 
 class FolderStorage implements Storage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
+  #realRoot: string | undefined
   /** Device and inode of the root when it last held something. */
   #identity: string | undefined
 
@@ -48,10 +49,16 @@ class FolderStorage implements Storage {
     if (folder === '') await this.#checkIdentity(real, found.length)
     const here: Listing = { folder, real, realRoot, stats: options.stats === true }
     const entries: StorageEntry[] = []
-    await forEachOf(found, STATS_AT_ONCE, async (dirent) => {
-      const entry = await this.#entry(here, dirent)
-      if (entry) entries.push(entry)
-    })
+    const files: string[] = []
+    for (const dirent of found) {
+      const kind = plainKind(dirent)
+      if (kind === 'file' && here.stats) files.push(dirent.name)
+      else if (kind !== 'odd') entries.push({ name: dirent.name, kind })
+      else entries.push(...(await this.#oddEntry(here, dirent)))
+    }
+    for (let start = 0; start < files.length; start += STATS_AT_ONCE) {
+      entries.push(...(await statFiles(real, files.slice(start, start + STATS_AT_ONCE))))
+    }
     return entries
   }
 
@@ -85,7 +92,10 @@ class FolderStorage implements Storage {
 
   async #resolve(path: string): Promise<{ realRoot: string; real: string }> {
     const joined = joinLibraryPath(this.#root, path)
-    const realRoot = await orAppError(realPathOf(this.#root))
+    // looked up anew with each listing of the root, so at the beginning of every scan
+    if (path === '') this.#realRoot = undefined
+    const realRoot = this.#realRoot ?? (await orAppError(realPathOf(this.#root)))
+    this.#realRoot = realRoot
     const real = path === '' ? realRoot : await orAppError(realPathOf(joined))
     if (!isInside(realRoot, real)) throw notFound()
     return { realRoot, real }
@@ -101,33 +111,34 @@ class FolderStorage implements Storage {
     }
   }
 
-  async #entry(here: Listing, dirent: Dirent): Promise<StorageEntry | undefined> {
+  /** An entry that needs a closer look: one, or none where it is left out. */
+  async #oddEntry(here: Listing, dirent: Dirent): Promise<StorageEntry[]> {
     const { name } = dirent
-    if (!isVisibleName(name)) return undefined
+    if (!isVisibleName(name)) return []
     const absolute = join(here.real, name)
     if (name.includes('\uFFFD') && !(await exists(absolute))) {
       return this.#skip(here, name, 'the name is not valid UTF-8')
     }
     if (dirent.isSymbolicLink()) return this.#linkEntry(here, name)
-    if (dirent.isDirectory()) return { name, kind: 'folder' }
+    if (dirent.isDirectory()) return [{ name, kind: 'folder' }]
     if (!dirent.isFile()) return this.#skip(here, name, 'it is neither a file nor a folder')
-    if (!here.stats) return { name, kind: 'file' }
-    return statEntry(name, lstatPath(absolute))
+    return here.stats ? statFiles(here.real, [name]) : [{ name, kind: 'file' }]
   }
 
-  async #linkEntry(here: Listing, name: string): Promise<StorageEntry | undefined> {
+  async #linkEntry(here: Listing, name: string): Promise<StorageEntry[]> {
     const target = await realPathOf(join(here.real, name)).catch(() => undefined)
     if (target === undefined) return this.#skip(here, name, 'the link leads nowhere')
     if (!isInside(here.realRoot, target))
       return this.#skip(here, name, 'the link leaves the library')
     const stats = await statPath(target).catch(() => undefined)
-    if (stats?.isDirectory()) return { name, kind: 'folder' }
+    if (stats?.isDirectory()) return [{ name, kind: 'folder' }]
     if (!stats?.isFile()) return this.#skip(here, name, 'the link leads to neither file nor folder')
-    return here.stats ? { name, kind: 'file', stat: fileStat(stats) } : { name, kind: 'file' }
+    return [here.stats ? { name, kind: 'file', stat: fileStat(stats) } : { name, kind: 'file' }]
   }
 
-  #skip(here: Listing, name: string, reason: string): undefined {
+  #skip(here: Listing, name: string, reason: string): [] {
     this.#onSkipped(reason, here.folder === '' ? name : `${here.folder}/${name}`)
+    return []
   }
 }
 
@@ -138,16 +149,33 @@ interface Listing {
   stats: boolean
 }
 
-/** A file that vanished or was exchanged since the folder was read is left out, as if read a moment later. */
-async function statEntry(
-  name: string,
-  lookedAt: Promise<Stats>,
-): Promise<StorageEntry | undefined> {
-  const stats = await orAppError(lookedAt).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'not_found') return undefined
-    throw error
-  })
-  return stats?.isFile() ? { name, kind: 'file', stat: fileStat(stats) } : undefined
+function plainKind(dirent: Dirent): 'file' | 'folder' | 'odd' {
+  if (!isVisibleName(dirent.name) || dirent.name.includes('\uFFFD')) return 'odd'
+  if (dirent.isFile()) return 'file'
+  return dirent.isDirectory() ? 'folder' : 'odd'
+}
+
+/**
+ * Stats of files in one folder. One promise for all: with one for each, promises cost as much as the stats. A file
+ * that vanished or was exchanged since the folder was read is left out, as if read a moment later.
+ */
+function statFiles(folder: string, names: readonly string[]): Promise<StorageEntry[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<StorageEntry[]>()
+  const entries: StorageEntry[] = []
+  let left = names.length
+  for (const name of names) {
+    lstat(folder + sep + name, (error, stats) => {
+      if (error) {
+        const failure = asAppError(error)
+        if (failure.code !== 'not_found') reject(failure)
+      } else if (stats.isFile()) {
+        entries.push({ name, kind: 'file', stat: fileStat(stats) })
+      }
+      left -= 1
+      if (left === 0) resolve(entries)
+    })
+  }
+  return promise
 }
 
 function exists(path: string): Promise<boolean> {
@@ -159,25 +187,18 @@ function exists(path: string): Promise<boolean> {
 
 const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'])
 
-/** Rejections of node:fs as AppErrors: what is not there is `not_found`, what cannot be read is `failed`. */
+/** Rejections of node:fs as AppErrors. */
 async function orAppError<T>(operation: Promise<T>): Promise<T> {
   try {
     return await operation
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    if (absentCodes.has(code)) throw notFound(error)
-    throw new AppError('failed', `the library cannot be read (${code})`, { cause: error })
+    throw asAppError(error)
   }
 }
 
-async function forEachOf<T>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const iterator = items.values()
-  const lane = async (): Promise<void> => {
-    for (const item of iterator) await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane))
+/** What is not there is `not_found`, what cannot be read is `failed`. */
+function asAppError(error: unknown): AppError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  if (absentCodes.has(code)) return notFound(error)
+  return new AppError('failed', `the library cannot be read (${code})`, { cause: error })
 }
