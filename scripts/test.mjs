@@ -13,16 +13,19 @@ import { PrepareError, ensureInstalled, findRuntime, npmProgram, root, run } fro
 /** Longest time of one step, after which it is ended and counts as failed. */
 const stepLimitMs = 8 * 60_000
 
-/** @type {Step[]} */
+/**
+ * The page is built before the tests, because those of the whole server serve it.
+ * @type {Step[]}
+ */
 const steps = [
   { name: 'format', script: 'format:check' },
   { name: 'lint', script: 'lint' },
   { name: 'types', script: 'types' },
   { name: 'unused', script: 'knip' },
   { name: 'style', script: 'style' },
-  { name: 'unit', script: 'unit:report', report: 'test-results/unit.json', count: countUnit },
   { name: 'build', script: 'build' },
   { name: 'size', script: 'size' },
+  { name: 'unit', script: 'unit:report', report: 'test-results/unit.json', count: countUnit },
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json', count: countE2e },
 ]
 
