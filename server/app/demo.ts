@@ -1,8 +1,10 @@
-// Placeholder until the app's own command is merged; only its signature counts.
-import { AppError } from '../errors.ts'
+// `aftercast demo`: writes the demo library into a folder.
+import { createDemoLibrary } from '../demo/demo-library.ts'
 import type { Io } from './io.ts'
 
-/** Answers the exit code. */
-export async function demo(_folder: string, _io: Io): Promise<number> {
-  throw new AppError('failed', 'not there yet')
+/** Makes the library unless it is there already, and answers the exit code: 0. */
+export async function demo(folder: string, io: Io): Promise<number> {
+  const outcome = await createDemoLibrary(folder, { onProgress: io.stderr, signal: io.signal })
+  io.stdout(outcome === 'made' ? `The demo library is in ${folder}` : `${folder} holds it already`)
+  return 0
 }

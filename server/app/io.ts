@@ -2,9 +2,9 @@
 
 export interface Io {
   /** Writes one line of the program's result. */
-  stdout(line: string): void
+  stdout: (line: string) => void
   /** Writes one line for the person in front of it. */
-  stderr(line: string): void
+  stderr: (line: string) => void
   /** Whether stderr is a terminal, which can show a progress bar. */
   isTerminal: boolean
   /** Aborts when the program is to end. */

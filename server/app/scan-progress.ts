@@ -7,8 +7,8 @@ const LINE_INTERVAL_MS = 5000
 
 /** Told of progress until it is stopped. */
 export interface ProgressDisplay {
-  show(progress: ScanProgress): void
-  stop(): void
+  show: (progress: ScanProgress) => void
+  stop: () => void
 }
 
 export function createProgressDisplay(io: Io, now: () => number): ProgressDisplay {
@@ -41,7 +41,7 @@ function createLines(io: Io, now: () => number): ProgressDisplay {
   let nextAtMs = now() + LINE_INTERVAL_MS
   return {
     show({ done, total, found }) {
-      if (now() < nextAtMs) return
+      if (total === 0 || now() < nextAtMs) return
       nextAtMs = now() + LINE_INTERVAL_MS
       io.stderr(`${found} recordings found, ${done} of ${total} indexed`)
     },

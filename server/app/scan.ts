@@ -1,9 +1,41 @@
-// Placeholder until the app's own command is merged; only its signature counts.
+// `aftercast scan`: indexes what is new once, shows how far it is, and leaves.
 import type { Config } from '../config/load-config.ts'
-import { AppError } from '../errors.ts'
 import type { Io } from './io.ts'
+import { openLibrary } from './library.ts'
+import type { Library } from './library.ts'
+import { createLogger } from './logger.ts'
+import { chooseRecordings } from './recordings.ts'
+import { createProgressDisplay } from './scan-progress.ts'
+import { createLibraryScanner } from './scanning.ts'
 
-/** Answers the exit code. */
-export async function scan(_config: Config, _io: Io): Promise<number> {
-  throw new AppError('failed', 'not there yet')
+/** Scans, and answers the exit code: 0. */
+export async function scan(config: Config, io: Io): Promise<number> {
+  return withScannedLibrary(config, io, ({ catalog }) => {
+    const streamers = catalog.listStreamers()
+    const sessions = streamers.reduce((sum, { recording_count }) => sum + recording_count, 0)
+    io.stdout(`${sessions} sessions of ${streamers.length} streamers are indexed`)
+    return 0
+  })
+}
+
+/** Opens the library, scans it to the end, and closes it when `report` has answered. */
+export async function withScannedLibrary(
+  config: Config,
+  io: Io,
+  report: (library: Library) => number,
+): Promise<number> {
+  const logger = createLogger()
+  const { signal } = io
+  const recordings = await chooseRecordings(config, io)
+  const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
+  const display = createProgressDisplay(io, Date.now)
+  const onProgress = display.show
+  try {
+    await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(signal)
+    display.stop()
+    return report(library)
+  } finally {
+    display.stop()
+    await library.close()
+  }
 }

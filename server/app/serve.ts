@@ -1,9 +1,9 @@
 // `aftercast serve`: one process scans the library, and answers visitors itself or lets workers do so on all cores.
 import cluster from 'node:cluster'
-import { pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
+import { createLogger } from './logger.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
@@ -13,13 +13,12 @@ import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
 import type { Workers } from './workers.ts'
 
-const STDERR = 2
 /** A small library is indexed whole before the site is called ready, so that the first page shows every length. */
 const FIRST_INDEX_MS = 1000
 
 /** Serves until the signal aborts, then resolves when everything has ended. */
 export async function serve(config: Config, io: Io): Promise<void> {
-  const logger = pino({ level: 'warn' }, pino.destination(STDERR))
+  const logger = createLogger()
   const isWorker = cluster.isWorker
   const recordings = await chooseRecordings(config, io)
   const mode = isWorker ? 'read' : 'write'

@@ -1,0 +1,9 @@
+// The program's log: one JSON object a line, on stderr, for what an operator should see.
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+
+const STDERR = 2
+
+export function createLogger(): Logger {
+  return pino({ level: 'warn' }, pino.destination({ fd: STDERR, sync: true }))
+}
