@@ -23,8 +23,75 @@ export const errorAnswer = z.object({
 })
 export type ErrorAnswer = z.infer<typeof errorAnswer>
 
-export const configAnswer = z.object({
-  ads: z.object({ provider: z.enum(['none', 'house', 'network']) }),
-  analytics: z.object({ firstParty: z.boolean() }),
+export const adsConfig = z.discriminatedUnion('provider', [
+  z.object({ provider: z.literal('none') }),
+  z.object({
+    /** `house`: own creatives by the same protocol; the fields are the same, and point at this server. */
+    provider: z.enum(['house', 'network']),
+    /** Path of the ad script on this server; absent: no script, so no banners. */
+    scriptPath: z.string().optional(),
+    /** Class that every `ins` placeholder begins with. */
+    insClass: z.string(),
+    /** VAST address with `{zone}`; a path where it is on this server; absent: no pre-roll. */
+    vastUrl: z.string().optional(),
+    /** Zone ids; a place without one is not rendered. */
+    zones: z.object({
+      /** Header, sidebar, footer. */
+      banner: z.string().optional(),
+      /** Blocks in lists. */
+      inline: z.string().optional(),
+      /** Pre-roll. */
+      video: z.string().optional(),
+    }),
+    /** What counts as a filled block: an embedded frame, or any creative. */
+    fill: z.enum(['frame', 'creative']),
+  }),
+])
+export type AdsConfig = z.infer<typeof adsConfig>
+
+export const analyticsConfig = z.object({
+  firstParty: z.boolean(),
+  /** Google Analytics 4 measurement id, and the consent defaults given to gtag. */
+  ga4: z
+    .object({
+      measurementId: z.string(),
+      consent: z.record(z.string(), z.enum(['granted', 'denied'])),
+    })
+    .optional(),
+  /** Script address and site of Plausible. */
+  plausible: z.object({ scriptUrl: z.string(), domain: z.string() }).optional(),
+  /** Script address and website id of Umami. */
+  umami: z.object({ scriptUrl: z.string(), websiteId: z.string() }).optional(),
 })
+export type AnalyticsConfig = z.infer<typeof analyticsConfig>
+
+export const configAnswer = z.object({ ads: adsConfig, analytics: analyticsConfig })
 export type ConfigAnswer = z.infer<typeof configAnswer>
+
+/** Longest list that one `view_item_list` carries; longer lists come in several. */
+export const ITEMS_PER_EVENT = 200
+
+const sessionFields = { streamer: z.string(), date: z.string(), sessionId: z.string() }
+
+/** One thing that a visitor did, as the first-party collector takes it (POST /api/activity, a JSON array of these). */
+export const activityEvent = z.discriminatedUnion('name', [
+  z.object({ name: z.literal('page_view'), path: z.string(), title: z.string() }),
+  z.object({
+    name: z.literal('view_item_list'),
+    list: z.enum(['streamers', 'sessions']),
+    items: z.array(z.string()).max(ITEMS_PER_EVENT),
+  }),
+  z.object({
+    name: z.literal('select_item'),
+    list: z.enum(['streamers', 'sessions', 'recommended']),
+    item: z.string(),
+  }),
+  z.object({ name: z.literal('begin_video'), ...sessionFields }),
+  /** House ads: shown, or clicked. */
+  z.object({
+    name: z.enum(['ad_impression', 'ad_click']),
+    creative: z.string(),
+    zone: z.string(),
+  }),
+])
+export type ActivityEvent = z.infer<typeof activityEvent>

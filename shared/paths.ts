@@ -40,6 +40,17 @@ export function playlistApiPath(session: SessionReference): string {
   return `/api/video/${sessionPart(session)}/playlist.m3u8`
 }
 
+/** Path of the call that tells the page what it needs to know: ads, analytics. */
+export const configApiPath = '/api/config'
+
+/** Path of the first-party collector. */
+export const activityApiPath = '/api/activity'
+
+/** Path of the ad script of one configured host. */
+export function adScriptApiPath(adHost: string): string {
+  return `/api/proxy-ad/${encodeURIComponent(adHost)}/ad-provider.js`
+}
+
 function sessionPart({ streamer, date, sessionId }: SessionReference): string {
   return [streamer, date, sessionId].map(encodeURIComponent).join('/')
 }
