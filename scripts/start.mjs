@@ -24,6 +24,7 @@ function serve(runtime, args) {
   /** @type {NodeJS.Signals[]} */
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, () => server.kill(signal))
+  endWithParent(server)
   server.once('error', (cause) => {
     process.stderr.write(`${runtime} could not be run: ${cause.message}\n`)
     process.exitCode = 1
@@ -33,4 +34,19 @@ function serve(runtime, args) {
     for (const name of signals) process.removeAllListeners(name)
     process.kill(process.pid, signal)
   })
+}
+
+/**
+ * npm hands signals to the shell between us, which dies of them without a word: its end is our signal.
+ * @param {import('node:child_process').ChildProcess} server
+ */
+function endWithParent(server) {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    server.kill('SIGTERM')
+  }, 250)
+  timer.unref()
 }

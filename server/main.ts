@@ -25,6 +25,8 @@ endOnSignals(ending)
 // A reader that goes away (`aftercast serve | head -1`) must not end the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.exitCode = await main(createIo(ending.signal))
+// A worker's channel to its primary would keep it alive.
+if (process.connected) process.disconnect()
 // Something that was left open does not keep the program: it has said all it had to say.
 setTimeout(() => process.exit(), lingerMs).unref()
 

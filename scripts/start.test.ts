@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const emptyLock = { name: 'clone', version: '1.0.0', lockfileVersion: 3, packages: {} }
+const build =
+  "import { mkdirSync, writeFileSync } from 'node:fs'\n" +
+  "mkdirSync('dist/web', { recursive: true })\nwriteFileSync('dist/web/index.html', '')\n"
+const program =
+  "console.log(process.argv.slice(2).join(' '))\n" +
+  "if (process.argv.includes('--wait')) console.log(`pid ${process.pid}`)\n" +
+  "if (process.argv.includes('--wait')) setInterval(() => {}, 1000)\nelse process.exitCode = 7\n"
+
+/** A clone without dependencies, whose program says its arguments and exits with 7. */
+describe('npm start', () => {
+  let clone = ''
+  const write = async (name: string, text: string) => {
+    await mkdir(path.dirname(path.join(clone, name)), { recursive: true })
+    await writeFile(path.join(clone, name), text)
+  }
+
+  beforeEach(async () => {
+    clone = await mkdtemp(path.join(tmpdir(), 'aftercast-start-'))
+    const scripts = { start: 'node scripts/start.mjs', 'build:web': 'node build.mjs' }
+    await write('package.json', JSON.stringify({ name: 'clone', version: '1.0.0', scripts }))
+    await write('package-lock.json', JSON.stringify(emptyLock))
+    await write('build.mjs', build)
+    await write('web/main.tsx', '1')
+    await write('server/main.ts', program)
+    await mkdir(path.join(clone, 'scripts'))
+    for (const name of ['prepare.mjs', 'start.mjs']) {
+      await copyFile(path.join('scripts', name), path.join(clone, 'scripts', name))
+    }
+  })
+  afterEach(() => rm(clone, { recursive: true, force: true }))
+
+  function start(args: string[] = []) {
+    const { promise, resolve } = Promise.withResolvers<{
+      code: unknown
+      out: string
+      err: string
+    }>()
+    execFile(
+      process.execPath,
+      ['scripts/start.mjs', ...args],
+      { cwd: clone },
+      (error, out, err) => {
+        resolve({ code: error === null ? 0 : (error.code ?? error.signal), out, err })
+      },
+    )
+    return promise
+  }
+
+  it('installs and builds once, hands on arguments and exit code', async () => {
+    const first = await start(['a folder', '--port', '0'])
+    expect(first).toMatchObject({ code: 7, out: 'serve a folder --port 0\n' })
+    expect(first.err).toContain('Installing packages')
+    expect(first.err).toContain('Building the page')
+    expect(await start()).toEqual({ code: 7, out: 'serve\n', err: '' })
+  })
+
+  it('installs again when the lock has changed, builds again when the page has', async () => {
+    await start()
+    await write('web/main.tsx', '2')
+    const rebuilt = await start()
+    expect(rebuilt.err).toContain('Building the page')
+    expect(rebuilt.err).not.toContain('Installing')
+    await write('package-lock.json', `${JSON.stringify(emptyLock)}\n`)
+    expect((await start()).err).toContain('Installing packages')
+  })
+
+  it('says so and installs again next time where an install failed', async () => {
+    await start()
+    await write('package-lock.json', '{ broken')
+    const failed = await start()
+    expect(failed.code).toBe(1)
+    expect(failed.err).toContain('npm ci failed')
+    await write('package-lock.json', JSON.stringify(emptyLock))
+    expect((await start()).err).toContain('Installing packages')
+  })
+
+  it('leaves linked packages alone', async () => {
+    const elsewhere = path.join(clone, 'elsewhere')
+    await mkdir(elsewhere)
+    await symlink(elsewhere, path.join(clone, 'node_modules'))
+    expect((await start()).err).not.toContain('Installing')
+  })
+
+  it('hands signals to the server', async () => {
+    await start()
+    const child = execFile(process.execPath, ['scripts/start.mjs', '--wait'], { cwd: clone })
+    await new Promise((resolve) => child.stdout?.once('data', resolve))
+    const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
+    child.kill('SIGTERM')
+    expect(await ended).toBe('SIGTERM')
+  })
+
+  it('ends the server when npm is asked to end', async () => {
+    await start()
+    const folders = [path.dirname(process.execPath), process.env.PATH]
+    const env = { ...process.env, PATH: folders.join(path.delimiter) }
+    const npm = execFile('npm', ['start', '--silent', '--', '--wait'], { cwd: clone, env })
+    const serverId = await new Promise<number>((resolve) => {
+      npm.stdout?.on('data', (text: string) => {
+        const found = /pid (?<pid>\d+)/.exec(text)?.groups?.pid
+        if (found !== undefined) resolve(Number(found))
+      })
+    })
+    npm.kill('SIGTERM')
+    await expect.poll(() => isAlive(serverId), { timeout: 5000 }).toBe(false)
+  })
+})
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0)
+  } catch {
+    return false
+  }
+}
