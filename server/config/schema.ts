@@ -13,11 +13,6 @@ export const optionNotes = z.registry<OptionNote>()
 
 const text = (message: string) => z.string({ error: message }).min(1, message).max(4096, message)
 
-const longText = (min: number) => {
-  const message = `must be a text of ${min} characters or more`
-  return text(message).min(min, message)
-}
-
 const httpUrl = text('must be an http or https URL').refine(isHttpUrl, {
   error: 'must be an http or https URL',
 })
@@ -82,7 +77,7 @@ const hlsSection = z.strictObject({
       about: 'Encryption of segments: `aes-128` or `none`.',
     },
   ),
-  secret: noted(longText(16).optional(), {
+  secret: noted(text('must be a text').optional(), {
     environment: 'AFTERCAST_HLS_SECRET',
     fallback: 'made once in `data`',
     about: 'Keys are derived from it; nodes that share it answer the same bytes.',
