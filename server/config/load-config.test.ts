@@ -113,7 +113,7 @@ describe('loadConfig', () => {
     ['server.publicUrl', { server: { publicUrl: 'ftp://a.example' } }],
     ['server.metrics', { server: { metrics: 'localhost' } }],
     ['hls.segmentSeconds', { hls: { segmentSeconds: 0 } }],
-    ['hls.secret', { hls: { secret: 'short' } }],
+    ['hls.secret', { hls: { secret: '' } }],
     ['ads.hosts.a', { ads: { hosts: { a: 'http://a.example' } } }],
     ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
     ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
