@@ -55,6 +55,7 @@ export async function startWebServer({
     corsOrigins,
     trustProxy,
     isReady,
+    isSettled: ({ modifiedMs }) => isSettled(modifiedMs, config.library.settleSeconds),
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
   })
   await app.listen({ host, port }).catch((cause: unknown) => {
@@ -72,6 +73,12 @@ export async function startWebServer({
       decoder.close()
     },
   }
+}
+
+/** A time in the future counts as still: the file was not written to now. */
+function isSettled(modifiedMs: number, settleSeconds: number): boolean {
+  const ageMs = Date.now() - modifiedMs
+  return ageMs < 0 || ageMs > settleSeconds * 1000
 }
 
 /** dist/web of this package, be the program run from source or built into dist/server. */

@@ -7,6 +7,7 @@ import type { BufferPool } from '../hls/buffer-pool.ts'
 import type { OpenRecording, Packager } from '../hls/packager.ts'
 import { parseSegmentFileName } from '../hls/playlist.ts'
 import type { SegmentFile } from '../hls/playlist.ts'
+import type { FileStat } from '../storage/storage.ts'
 import { answerSegment, IMMUTABLE, SEGMENT_TYPES } from './segment-answer.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
@@ -15,10 +16,14 @@ export interface VideoRouteOptions {
   catalog: Catalog
   packager: Packager
   buffers: BufferPool
+  /** Whether a recording has been still for so long that it counts as finished. */
+  isSettled: (stat: FileStat) => boolean
 }
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
 const PLAYLIST_CACHE = 'public, max-age=3600'
+/** A recording that may still be written to has another playlist soon. */
+const FRESH_PLAYLIST_CACHE = 'public, max-age=2'
 const MAX_PLAYLISTS = 256
 
 /** Registers the routes. */
@@ -29,13 +34,13 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
   app.get(`${base}/playlist.m3u8`, async (request, reply) => {
     const { file, presentation } = await openRecording(request, options)
     await file.close()
-    const known = playlists.get(presentation.urlVersion)
+    const cacheControl = options.isSettled(file.stat) ? PLAYLIST_CACHE : FRESH_PLAYLIST_CACHE
+    const key = `${presentation.urlVersion} ${cacheControl}`
+    const known = playlists.get(key)
     if (known !== undefined) return sendText(request, reply, known)
-    const answer = new TextAnswer(presentation.playlist(), {
-      contentType: PLAYLIST_TYPE,
-      cacheControl: PLAYLIST_CACHE,
-    })
-    playlists.set(presentation.urlVersion, answer)
+    const text = presentation.playlist()
+    const answer = new TextAnswer(text, { contentType: PLAYLIST_TYPE, cacheControl })
+    playlists.set(key, answer)
     return sendText(request, reply, answer)
   })
 
