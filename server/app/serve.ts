@@ -4,6 +4,8 @@ import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
 import { createLogger } from './logger.ts'
+import { listenForMetrics } from './metrics.ts'
+import type { MetricsListener } from './metrics.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
@@ -36,6 +38,7 @@ async function scanAndServe(serving: Serving): Promise<void> {
   const { io } = serving
   const scan = startScanning(serving)
   const state = { isWalked: false }
+  const metrics = await startMetrics(serving)
   const server = await startServer(serving, () => state.isWalked)
   try {
     await Promise.race([scan.firstWalk, scan.ended])
@@ -45,8 +48,14 @@ async function scanAndServe(serving: Serving): Promise<void> {
     if (!io.signal.aborted) io.stdout(`Aftercast is ready at ${server.url}`)
     await scan.ended
   } finally {
+    metrics?.close()
     await server.close()
   }
+}
+
+async function startMetrics({ config }: Serving): Promise<MetricsListener | undefined> {
+  const { metrics } = config.server
+  return metrics === undefined ? undefined : listenForMetrics(metrics)
 }
 
 /** A server, or several that have to be told what this process knows. */

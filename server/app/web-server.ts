@@ -10,6 +10,7 @@ import { ThumbnailSources } from '../http/thumbnail-sources.ts'
 import { createDecoder } from '../thumbnails/decoder.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import type { Library } from './library.ts'
+import { measureRequests } from './metrics.ts'
 
 /** A server that listens. */
 export interface WebServer {
@@ -58,6 +59,7 @@ export async function startWebServer({
     isSettled: ({ modifiedMs }) => isSettled(modifiedMs, config.library.settleSeconds),
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
   })
+  if (config.server.metrics !== undefined) measureRequests(app)
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
   })

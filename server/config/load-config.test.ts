@@ -126,7 +126,6 @@ describe('loadConfig', () => {
   it.each([
     ['recordings', { recordings: 's3://bucket/prefix' }],
     ['database', { database: 'postgres://db.example/aftercast' }],
-    ['server.metrics', { server: { metrics: '127.0.0.1:9090' } }],
     ['ads.provider', { ads: { provider: 'network' } }],
     ['analytics.ga4', { analytics: { ga4: 'G-1' } }],
   ])('says that a %s of that kind is not supported yet', (key, value) => {

@@ -1,0 +1,79 @@
+// Figures for Prometheus: what this process does, and the listener of its own that tells them for all processes.
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Histogram,
+  register,
+} from 'prom-client'
+import { AppError } from '../errors.ts'
+
+/** Seconds; a segment of a slow disk or client may take long. */
+const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
+
+/** Counts requests of this process from now on, by route, method and status. */
+export function measureRequests(app: FastifyInstance): void {
+  // A worker tells its figures to the process that scans, when that is asked.
+  if (cluster.isWorker) void new AggregatorRegistry()
+  collectDefaultMetrics()
+  const labelNames = ['route', 'method', 'status'] as const
+  const requests = new Counter({
+    name: 'aftercast_http_requests_total',
+    help: 'Requests answered.',
+    labelNames,
+  })
+  const durations = new Histogram({
+    name: 'aftercast_http_request_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: DURATION_BUCKETS,
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    requests.inc({ route, method: request.method, status: reply.raw.statusCode })
+    durations.observe({ route }, reply.elapsedTime / 1000)
+    done()
+  })
+}
+
+/** Something that listens until it is closed. */
+export interface MetricsListener {
+  close: () => void
+}
+
+/**
+ * Answers GET /metrics at `host:port`, for this process and its workers.
+ *
+ * @throws AppError `failed` where the address cannot be had
+ */
+export async function listenForMetrics(hostAndPort: string): Promise<MetricsListener> {
+  const { hostname, port } = new URL(`http://${hostAndPort}`)
+  const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/metrics') {
+      answerMetrics(response).catch(() => response.writeHead(500).end())
+    } else {
+      response.writeHead(404).end()
+    }
+  })
+  server.listen(Number(port === '' ? 80 : port), hostname.replaceAll(/[[\]]/g, ''))
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new AppError('failed', `server.metrics: cannot listen at ${hostAndPort}`, { cause })
+  })
+  return {
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function answerMetrics(response: ServerResponse): Promise<void> {
+  const hasWorkers = Object.keys(cluster.workers ?? {}).length > 0
+  const text = await (hasWorkers ? new AggregatorRegistry().clusterMetrics() : register.metrics())
+  response.writeHead(200, { 'content-type': register.contentType }).end(text)
+}
