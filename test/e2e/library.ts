@@ -21,6 +21,10 @@ export const playableFixtures: PlayableFixture[] = [
   { file: 'mov-h264-aac-rotated90-audio-first.mov', seconds: 2.07 },
   { file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36 },
   { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 },
+  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40 },
+  { file: 'mp4-av1-10bit-aac-portrait.mp4', seconds: 4.24 },
+  { file: 'ts-h264-aac-pts-reset-backwards.ts', seconds: 12 },
+  { file: 'ts-h264-aac-pat-not-at-start.ts', seconds: 0.63 },
   // One picture a second, and B-frames: hls.js puts the first one two pictures later.
   { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1 },
 ]
