@@ -42,7 +42,7 @@ beforeAll(async () => {
   await vi.waitFor(
     async () => {
       const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('Crowd'))))
-      expect(sessions.filter(({ duration }) => duration !== undefined).length).toBe(40)
+      if (sessions.some(({ duration }) => duration === undefined)) throw new Error('not indexed')
     },
     { timeout: 20_000, interval: 100 },
   )
@@ -149,7 +149,6 @@ describe('compression', () => {
   it.each([
     ['br', 'br'],
     ['gzip, deflate, br', 'br'],
-    ['gzip;q=1.0, br;q=0.5', 'gzip or br'],
     ['gzip', 'gzip'],
     ['*', 'gzip'],
     ['gzip, identity;q=1, *;q=0', 'gzip'],
@@ -163,8 +162,7 @@ describe('compression', () => {
     const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
     const response = await raw(target, headers)
     const encoding = response.headers['content-encoding']
-    if (expected === 'gzip or br') expect(['gzip', 'br']).toContain(encoding)
-    else expect(encoding).toBe(expected)
+    expect(encoding).toBe(expected)
     expect(response.body.length).toBe(Number(response.headers['content-length']))
     expect(decode(response)).toEqual((await raw(target)).body)
   })
@@ -461,8 +459,8 @@ describe('pages', () => {
     [sessionsPagePath('alice'), 200, 'Sessions: alice · Aftercast'],
     [playerPagePath(session), 200, 'alice - 2026-02-01 - 10 · Aftercast'],
     [sessionsPagePath('日本'), 200, 'Sessions: 日本 · Aftercast'],
-    [sessionsPagePath('nobody'), 404, undefined],
-    [playerPagePath({ ...session, sessionId: 'none' }), 404, undefined],
+    [sessionsPagePath('nobody'), 404, 'Sessions: nobody · Aftercast'],
+    [playerPagePath({ ...session, sessionId: 'x' }), 404, 'alice - 2026-02-01 - x · Aftercast'],
     ['/nothing/at/all', 404, 'Not found · Aftercast'],
     ['/s/%2e%2e', 400, 'Not found · Aftercast'],
     ['/s/%00', 400, 'Not found · Aftercast'],
@@ -474,7 +472,7 @@ describe('pages', () => {
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
     const html = response.body.toString()
     expect(html).toContain('<div id="root">')
-    if (title !== undefined) expect(html).toContain(`<title>${title}</title>`)
+    expect(html).toContain(`<title>${title}</title>`)
   })
 
   it.each([sessionsPagePath(HOSTILE), playerPagePath(hostileSession())])(
