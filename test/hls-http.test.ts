@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import type { ListedPlaylist, ListedSegment } from './support/hls-client.ts'
+import { LARGE_SEGMENT_BYTES, makeLargeRecording } from './support/make-large-recording.ts'
 import { avc1, box, ftyp, moov } from './support/make-mp4.ts'
 import {
   adtsFrames,
@@ -27,8 +28,6 @@ import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
 const SECRET = 'a secret that two nodes share'
-/** Larger than what the sockets of both sides hold, so that a client can stand in the middle of it. */
-const LARGE_BYTES = 48 * 1024 * 1024
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Sessions of alice, and what is special in them. */
@@ -39,7 +38,7 @@ const SESSIONS = {
   small: SMALL_FIXTURE,
 } as const
 
-const large = largeRecording()
+const large = makeLargeRecording()
 let library: TempLibrary
 let server: StartedServer
 const started: { server: StartedServer; library: TempLibrary }[] = []
@@ -115,18 +114,6 @@ function changingRecording(): Uint8Array {
   const mediaStart = ftyp().length + moovFor(0).length + 8
   const media = Uint8Array.from({ length: count * sampleBytes }, (_, at) => at % 251)
   return Buffer.concat([ftyp(), moovFor(mediaStart), box('mdat', media)])
-}
-
-/** One segment of five seconds and LARGE_BYTES. */
-function largeRecording(): Uint8Array {
-  const maker = createTsMaker()
-  const packets = [...maker.pat(), ...maker.pmt([H264_STREAM])]
-  const pictures = 10
-  const body = h264Picture('plain', LARGE_BYTES / pictures)
-  const key = h264Picture('key', 1000)
-  for (let at = 0; at < pictures; at += 1)
-    packets.push(...maker.pes(VIDEO_PID, { pts: 90_000 + at * 45_000 }, at === 0 ? key : body))
-  return joinPackets(packets)
 }
 
 function playlistUrl(sessionId: string, of = server): string {
@@ -434,7 +421,7 @@ describe('a recording that changes', () => {
       const response = await open(url)
       response.pause()
       await sleep(300)
-      const keep = ending === 'to nothing' ? 0 : LARGE_BYTES / 2
+      const keep = ending === 'to nothing' ? 0 : LARGE_SEGMENT_BYTES / 2
       await truncate(library.pathOf(path), keep)
       const { bytes, isWhole } = await readToEnd(response)
       expect(isWhole).toBe(false)
@@ -502,7 +489,7 @@ describe('clients', () => {
       if (pauses < 20 && (pauses += 1)) await sleep(50)
     }
     expect(hash.digest('hex')).toBe(hashOf(expected.body))
-    expect(expected.body.length).toBeGreaterThan(LARGE_BYTES * 0.9)
+    expect(expected.body.length).toBeGreaterThan(LARGE_SEGMENT_BYTES * 0.9)
   })
 
   it('that leave in the middle leave nothing behind', async () => {
