@@ -34,9 +34,22 @@ export async function serve(config: Config, io: Io): Promise<void> {
   }
 }
 
+/** However serving ends, the scan has ended when this settles: the catalog may be closed then. */
 async function scanAndServe(serving: Serving): Promise<void> {
   const { io } = serving
-  const scan = startScanning(serving)
+  const stopping = new AbortController()
+  const signal = AbortSignal.any([io.signal, stopping.signal])
+  const scan = startScanning({ ...serving, io: { ...io, signal } })
+  try {
+    await serveBesideScan(serving, scan)
+  } finally {
+    stopping.abort()
+    await scan.ended
+  }
+}
+
+async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
+  const { io } = serving
   const state = { isWalked: false }
   const metrics = await startMetrics(serving)
   const server = await startServer(serving, () => state.isWalked)
@@ -91,6 +104,8 @@ function startScanning({ config, io, logger, library }: Serving): Scan {
     },
   })
   const ended = scanner.run(io.signal).finally(() => display.stop())
+  // It may fail while the server is still being started; who awaits it later is told.
+  ended.catch(() => undefined)
   return { firstWalk: scanner.firstWalk, isIndexed: indexed.promise, ended }
 }
 

@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../errors.ts'
+import { AppError, isAppError } from '../errors.ts'
 import type { Serving } from './serving.ts'
 import { startWebServer } from './web-server.ts'
 import type { WebServer } from './web-server.ts'
@@ -20,7 +20,10 @@ export interface Workers extends WebServer {
   tellWalked(): void
 }
 
-/** @throws AppError `failed` where a worker cannot start; it has said why */
+/** What a worker says once: where it listens, or why it cannot. */
+type StartMessage = { url: string } | { failure: string }
+
+/** @throws AppError `failed` where a worker cannot start; the others have ended then */
 export async function startWorkers({ config, io, logger }: Serving): Promise<Workers> {
   const state = { isWalked: false }
   const tell = (worker: Worker): void => {
@@ -37,7 +40,7 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
       )
     })
   }
-  const workers = await Promise.all(Array.from({ length: config.server.workers }, startWorker))
+  const workers = await startAll(config.server.workers)
   workers.forEach(({ worker }) => keepRunning(worker))
   return {
     url: workers[0]?.url ?? '',
@@ -51,24 +54,49 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
   }
 }
 
-/** Answers visitors in a worker process until the signal aborts. */
+/** Answers visitors in a worker process until the signal aborts. Why it cannot is told to the primary, which says it once. */
 export async function listenAsWorker(serving: Serving): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
-  const walked = cluster.worker
-  walked?.on('message', (message: unknown) => {
+  const self = cluster.worker
+  self?.on('message', (message: unknown) => {
     if (message === WALKED) state.isWalked = true
   })
-  const server = await startWebServer({ ...serving, isReady: () => state.isWalked })
-  walked?.send({ url: server.url })
+  const tell = (message: StartMessage): void => void self?.send(message)
+  const server = await startWebServer({ ...serving, isReady: () => state.isWalked }).catch(
+    (error: unknown) => {
+      if (!isAppError(error)) throw error
+      tell({ failure: error.message })
+    },
+  )
+  if (server === undefined) return
+  tell({ url: server.url })
   if (!io.signal.aborted) await once(io.signal, 'abort')
   await server.close()
 }
 
-async function startWorker(): Promise<{ worker: Worker; url: string }> {
+interface StartedWorker {
+  worker: Worker
+  url: string
+}
+
+async function startAll(count: number): Promise<StartedWorker[]> {
+  const starts = await Promise.allSettled(Array.from({ length: count }, startWorker))
+  const failed = starts.find((start) => start.status === 'rejected')
+  if (failed === undefined) {
+    return starts.flatMap((start) => (start.status === 'fulfilled' ? start.value : []))
+  }
+  await Promise.all(liveWorkers().map(endWorker))
+  throw failed.reason
+}
+
+async function startWorker(): Promise<StartedWorker> {
   const worker = cluster.fork()
   return new Promise((resolve, reject) => {
-    worker.once('message', ({ url }: { url: string }) => resolve({ worker, url }))
+    worker.once('message', (message: StartMessage) => {
+      if ('url' in message) resolve({ worker, url: message.url })
+      else reject(new AppError('failed', message.failure))
+    })
     worker.once('exit', () => reject(new AppError('failed', 'a worker process could not start')))
   })
 }

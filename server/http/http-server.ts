@@ -14,13 +14,14 @@ import { addCrawlerRoutes } from './crawler-routes.ts'
 import { answerError } from './errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
+import { answerUnreadable, readableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
 
-/** Four names of 1024 characters, percent-encoded. */
-const MAX_PARAMETER_LENGTH = 10_000
+/** As long as Node lets a request's head be: which names are too long is for the routes to say. */
+const MAX_PARAMETER_LENGTH = 16 * 1024
 // Slow clients: node looks at them every 2 s and drops a request whose headers take longer than 8 s.
 const CONNECTION_CHECK_MS = 2000
 const HEADERS_TIMEOUT_MS = 8000
@@ -63,6 +64,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
     },
+    rewriteUrl: ({ url }) => readableUrl(url ?? '/'),
+    clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => {
       void answerError(error, request, reply)
     },

@@ -6,10 +6,14 @@ import path from 'node:path'
 export interface StartedServer {
   /** Address without a slash at the end. */
   url: string
+  /** Of the process that was started; with one worker it is the one that answers. */
+  pid: number
   /** Everything it has written so far to both outputs. */
   output(): string
   /** Asks it to end and answers its exit code; kills it after ten seconds. */
   stop(): Promise<number | null>
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>
 }
 
 export interface StartOptions {
@@ -34,7 +38,13 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   child.stderr.on('data', note)
   try {
     const url = await waitUntilReady(child, () => written, options.readyWithinMs)
-    return { url, output: () => written, stop: () => stop(child) }
+    return {
+      url,
+      pid: child.pid ?? NaN,
+      output: () => written,
+      stop: () => stop(child),
+      kill: () => kill(child),
+    }
   } catch (error) {
     child.kill('SIGKILL')
     throw error
@@ -56,10 +66,18 @@ function waitUntilReady(child: ChildProcess, written: () => string, limitMs: num
 }
 
 async function stop(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode !== null) return child.exitCode
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('exit', resolve)
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
   return promise.finally(() => clearTimeout(timer))
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill('SIGKILL')
+  await promise
 }

@@ -1,0 +1,509 @@
+// The API, the page's HTML and the rest of HTTP that is not HLS, asked of the real program.
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { errorAnswer, sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
+import {
+  playerPagePath,
+  playlistApiPath,
+  sessionsApiPath,
+  sessionsPagePath,
+  streamersApiPath,
+  streamerThumbnailApiPath,
+  thumbnailApiPath,
+} from '../shared/paths.ts'
+import { fetchPlaylist } from './support/hls-client.ts'
+import { exchange, rawRequest } from './support/raw-request.ts'
+import type { RawResponse } from './support/raw-request.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
+/** Streamers in the order of the list: without regard to case, then by code unit. */
+const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '日本']
+/** As a browser makes it harmful: an attribute, an element, an entity, the end of a script. */
+const HOSTILE = `"'><img src=x onerror=alert(1)>&amp;<!--`
+const session = { streamer: 'alice', date: '2026-02-01', sessionId: '10' }
+const broken = { streamer: 'Bob', date: '2026-02-01', sessionId: 'broken' }
+
+let library: TempLibrary
+let server: StartedServer
+
+beforeAll(async () => {
+  library = await createTempLibrary('api')
+  await placeAll(library)
+  server = await startServer({
+    args: library.args,
+    readyWithinMs: 30_000,
+    environment: { AFTERCAST_WORKERS: '1' },
+  })
+  // Found is not indexed yet: wait for the last recording's length.
+  await vi.waitFor(
+    async () => {
+      const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('Crowd'))))
+      if (sessions.some(({ duration }) => duration === undefined)) throw new Error('not indexed')
+    },
+    { timeout: 20_000, interval: 100 },
+  )
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+async function placeAll(to: TempLibrary): Promise<void> {
+  for (const streamer of STREAMERS) await to.place(`${streamer}/2026-01-01/1.mp4`, SMALL_FIXTURE)
+  await to.place(`${HOSTILE}/2026-01-01/${HOSTILE}.mp4`, SMALL_FIXTURE)
+  for (const name of ['2026-01-31/7', '2026-02-01/9', '2026-02-01/part 2', '2026-02-01/part 10'])
+    await to.place(`alice/${name}.mp4`, SMALL_FIXTURE)
+  await to.place('alice/2026-02-01/10.ts', TS_FIXTURE)
+  await to.place('Bob/2026-02-01/broken.mp4', BROKEN_FIXTURE)
+  await to.place('Only Broken/2026-02-01/1.mp4', BROKEN_FIXTURE)
+  for (let number = 2; number <= 40; number += 1)
+    await to.place(`Crowd/2026-01-01/${number}.mp4`, SMALL_FIXTURE)
+}
+
+async function raw(target: string, headers: Record<string, string> = {}): Promise<RawResponse> {
+  return rawRequest(server.url, target, { headers })
+}
+
+function json(response: RawResponse): unknown {
+  return JSON.parse(response.body.toString())
+}
+
+describe('lists', () => {
+  it('sorts streamers by name without regard to case, then by code unit', async () => {
+    const { streamers } = streamersAnswer.parse(json(await raw(streamersApiPath)))
+    expect(streamers.map(({ name }) => name)).toEqual([HOSTILE, ...STREAMERS])
+  })
+
+  it('counts what can be played alone, and lists no streamer who has nothing else', async () => {
+    const { streamers } = streamersAnswer.parse(json(await raw(streamersApiPath)))
+    const counts = new Map(streamers.map(({ name, recording_count }) => [name, recording_count]))
+    expect(counts.get('alice')).toBe(6)
+    expect(counts.get('Bob')).toBe(1)
+    expect(counts.get('Crowd')).toBe(40)
+    expect(counts.has('Only Broken')).toBe(false)
+  })
+
+  it('sorts sessions by date, newest first, then by id in natural order, last first', async () => {
+    const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('alice'))))
+    expect(sessions.map(({ date, sessionId }) => `${date} ${sessionId}`)).toEqual([
+      '2026-02-01 part 10',
+      '2026-02-01 part 2',
+      '2026-02-01 10',
+      '2026-02-01 9',
+      '2026-01-31 7',
+      '2026-01-01 1',
+    ])
+  })
+
+  it('tells lengths as H:MM:SS, measured from packets', async () => {
+    const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('alice'))))
+    const durations = new Map(sessions.map(({ sessionId, duration }) => [sessionId, duration]))
+    expect(durations.get('10')).toBe('0:00:20')
+    expect(durations.get('9')).toBe('0:00:10')
+  })
+
+  it('answers nothing beside what the contract names', async () => {
+    const [first] = sessionsAnswer.parse(json(await raw(sessionsApiPath('Bob'))))
+    expect(json(await raw(sessionsApiPath('Bob')))).toEqual([
+      { date: '2026-01-01', sessionId: '1', duration: first?.duration },
+    ])
+  })
+
+  it('tells the page public configuration alone', async () => {
+    expect(json(await raw('/api/config'))).toMatchObject({ ads: { provider: 'none' } })
+    expect((await raw('/api/config')).body.toString()).not.toMatch(/secret|recordings|host|data/)
+  })
+})
+
+describe('revalidation', () => {
+  const targets = [streamersApiPath, sessionsApiPath('alice'), playlistApiPath(session), '/']
+  it.each(targets)('%s: answers 304 without a body to who has it', async (target) => {
+    const full = await raw(target)
+    expect(full.status).toBe(200)
+    const again = await raw(target, { 'if-none-match': full.headers.etag ?? '' })
+    expect(again.status).toBe(304)
+    expect(again.body.length).toBe(0)
+    expect(again.headers.etag).toBe(full.headers.etag)
+    expect(again.headers.vary).toBe(full.headers.vary)
+    expect(again.headers['cache-control']).toBe(full.headers['cache-control'])
+    const changed = await raw(target, { 'if-none-match': '"other"' })
+    expect(changed.status).toBe(200)
+  })
+
+  it.each(targets)('%s: varies by encoding', async (target) => {
+    expect((await raw(target)).headers.vary).toMatch(/\bAccept-Encoding\b/i)
+  })
+
+  it('lets lists be kept only with a question whether they still hold', async () => {
+    expect((await raw(streamersApiPath)).headers['cache-control']).toBe('no-cache')
+  })
+})
+
+describe('compression', () => {
+  const target = sessionsApiPath('Crowd')
+  it.each([
+    ['br', 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['*', 'gzip'],
+    ['gzip, identity;q=1, *;q=0', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0, *', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['zstd', undefined],
+    ['identity', undefined],
+    [undefined, undefined],
+  ])('accept-encoding %s is answered in %s', async (accepted, expected) => {
+    const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+    const response = await raw(target, headers)
+    const encoding = response.headers['content-encoding']
+    expect(encoding).toBe(expected)
+    expect(response.body.length).toBe(Number(response.headers['content-length']))
+    expect(decode(response)).toEqual((await raw(target)).body)
+  })
+
+  it('leaves media alone', async () => {
+    const playlist = await fetchPlaylist(server.url + playlistApiPath(session))
+    for (const url of mediaUrls(playlist)) {
+      const response = await raw(new URL(url).pathname, { 'accept-encoding': 'gzip, br' })
+      expect(response.headers['content-encoding']).toBeUndefined()
+    }
+  })
+})
+
+function decode({ headers, body }: RawResponse): Buffer {
+  const encoding = headers['content-encoding']
+  if (encoding === 'br') return brotliDecompressSync(body)
+  return encoding === 'gzip' ? gunzipSync(body) : body
+}
+
+function mediaUrls({ segments: [first] }: Awaited<ReturnType<typeof fetchPlaylist>>): string[] {
+  return [first?.url, first?.initUrl, first?.key?.url].filter((url) => url !== undefined)
+}
+
+describe('HEAD', () => {
+  it.each([
+    streamersApiPath,
+    sessionsApiPath('alice'),
+    '/api/config',
+    streamerThumbnailApiPath('alice'),
+    thumbnailApiPath(session),
+    playlistApiPath(session),
+    '/',
+    sessionsPagePath('alice'),
+    playerPagePath(session),
+    '/healthz',
+    '/readyz',
+    '/robots.txt',
+    '/sitemap.xml',
+    sessionsApiPath('nobody'),
+    playlistApiPath(broken),
+    '/s/nobody',
+    '/nothing',
+  ])('%s: answers as GET does, without a body', async (target) => {
+    const get = await raw(target)
+    const head = await rawRequest(server.url, target, { method: 'HEAD' })
+    expect(head.status).toBe(get.status)
+    expect(head.body.length).toBe(0)
+    expect(withoutDate(head.headers)).toEqual(withoutDate(get.headers))
+  })
+
+  it('answers on keys, inits and segments', async () => {
+    const playlist = await fetchPlaylist(
+      server.url + playlistApiPath({ ...session, sessionId: '9' }),
+    )
+    expect(mediaUrls(playlist).length).toBe(3)
+    for (const url of mediaUrls(playlist)) {
+      const get = await raw(new URL(url).pathname)
+      const head = await rawRequest(server.url, new URL(url).pathname, { method: 'HEAD' })
+      expect(head.status).toBe(200)
+      expect(head.body.length).toBe(0)
+      expect(Number(head.headers['content-length'])).toBe(get.body.length)
+      expect(withoutDate(head.headers)).toEqual(withoutDate(get.headers))
+    }
+  })
+})
+
+function withoutDate({ date: _date, ...headers }: Record<string, string>): unknown {
+  return headers
+}
+
+describe('errors', () => {
+  const missing = { streamer: 'alice', date: '2026-02-01', sessionId: 'none' }
+  it.each([
+    [sessionsApiPath('nobody'), 404, 'not_found'],
+    [playlistApiPath(missing), 404, 'not_found'],
+    [playlistApiPath({ ...session, streamer: 'nobody' }), 404, 'not_found'],
+    [thumbnailApiPath(missing), 404, 'not_found'],
+    [streamerThumbnailApiPath('nobody'), 404, 'not_found'],
+    ['/api/nothing', 404, 'not_found'],
+    ['/api/', 404, 'not_found'],
+    ['/api/video/alice/2026-02-01/10/AAAA/0.ts', 404, 'not_found'],
+    [sessionsApiPath('..'), 400, 'invalid'],
+    ['/api/sessions/%2e%2e', 400, 'invalid'],
+    ['/api/sessions/a%2Fb', 400, 'invalid'],
+    ['/api/sessions/%00', 400, 'invalid'],
+    ['/api/sessions/%zz', 400, 'invalid'],
+    ['/api/sessions/%ED%A0%80', 400, 'invalid'],
+    ['/api/video/alice/%2e/10/playlist.m3u8', 400, 'invalid'],
+    ['/api/thumbnail/alice/2026-02-01/%2e%2e%2f', 400, 'invalid'],
+    [playlistApiPath(broken), 422, 'unplayable'],
+  ])('%s: %i and the code in JSON', async (target, status, code) => {
+    const response = await raw(target)
+    expect(response.status).toBe(status)
+    expect(response.headers['content-type']).toMatch(/^application\/json/)
+    expect(response.headers['cache-control']).toBe('no-store')
+    expect(errorAnswer.strict().parse(json(response)).error.code).toBe(code)
+  })
+
+  it('refuses names and addresses that are too long', async () => {
+    expect((await raw(sessionsApiPath('x'.repeat(1025)))).status).toBe(400)
+    expect((await raw(sessionsApiPath('x'.repeat(10_001)))).status).toBe(400)
+    const tooLong = await raw(sessionsApiPath('x'.repeat(20_000)))
+    expect(tooLong.status).toBe(431)
+    expect(errorAnswer.parse(json(tooLong)).error.code).toBe('invalid')
+  })
+
+  it('answers what is no HTTP in the same form, and closes', async () => {
+    for (const bytes of ['GARBAGE\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET /\0 HTTP/1.1\r\n\r\n']) {
+      const answer = (await exchange(server.url, Buffer.from(bytes))).toString()
+      expect(answer).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
+      expect(answer).toContain('"code":"invalid"')
+    }
+  })
+
+  it('reads no query where none is meant, be it malformed or not', async () => {
+    expect((await raw(`${streamersApiPath}?a=%zz&__proto__=1`)).status).toBe(200)
+    expect((await raw('/?next=//evil.example')).status).toBe(200)
+  })
+
+  it('says why a session cannot be played', async () => {
+    const { error } = errorAnswer.parse(json(await raw(playlistApiPath(broken))))
+    expect(error.message.length).toBeGreaterThan(10)
+  })
+
+  it('gives no picture of a session that cannot be played', async () => {
+    expect((await raw(thumbnailApiPath(broken))).status).toBe(404)
+  })
+
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
+    '%s changes nothing and is refused in the same form',
+    async (method) => {
+      for (const target of [streamersApiPath, playlistApiPath(session), '/']) {
+        const response = await rawRequest(server.url, target, { method })
+        expect([404, 405]).toContain(response.status)
+        expect(errorAnswer.parse(json(response)).error.code).not.toBe('')
+      }
+    },
+  )
+
+  it('tells no stack, path, version or software to anyone', async () => {
+    const targets = [
+      '/api/sessions/%zz',
+      '/api/sessions/%00',
+      '/api/nothing',
+      '/nothing',
+      '/assets/../../package.json',
+      '/assets/none.js',
+      playlistApiPath(broken),
+      playlistApiPath(missing),
+      '/api/video/alice/2026-02-01/10/x/y',
+      '/s/%zz',
+      '/readyz',
+      '/healthz',
+      '/api/config',
+      '/robots.txt',
+    ]
+    for (const target of targets) {
+      const { headers, body } = await raw(target)
+      const text = JSON.stringify(headers) + body.toString()
+      expect(text).not.toContain(library.folder)
+      expect(text).not.toMatch(
+        /node_modules|fastify|\bat \S+:\d+|\.ts:\d|server\/http|\b0\.1\.0\b/i,
+      )
+      expect(headers.server).toBeUndefined()
+      expect(headers['x-powered-by']).toBeUndefined()
+    }
+  })
+
+  it('reads no metrics on the public listener', async () => {
+    expect((await raw('/metrics')).status).toBe(404)
+  })
+})
+
+describe('headers', () => {
+  const everything = [
+    streamersApiPath,
+    playlistApiPath(session),
+    thumbnailApiPath(session),
+    '/',
+    '/nothing',
+    '/api/nothing',
+    '/api/sessions/%zz',
+    '/s/%zz',
+    '/healthz',
+    '/sitemap.xml',
+  ]
+  it.each(everything)('%s: is never sniffed, and told its place', async (target) => {
+    const { headers } = await raw(target)
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['referrer-policy']).toBe('strict-origin-when-cross-origin')
+    expect(headers['permissions-policy']).toContain('camera=()')
+    expect(headers['x-frame-options']).toBe('SAMEORIGIN')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(headers['cross-origin-resource-policy']).toBe('same-origin')
+  })
+
+  it('lets data never be a page', async () => {
+    const { headers } = await raw(streamersApiPath)
+    expect(headers['content-security-policy']).toContain('sandbox')
+  })
+
+  it('gives media the same headers', async () => {
+    const playlist = await fetchPlaylist(server.url + playlistApiPath(session))
+    for (const url of mediaUrls(playlist)) {
+      const { headers } = await raw(new URL(url).pathname)
+      expect(headers['x-content-type-options']).toBe('nosniff')
+      expect(headers['content-security-policy']).toContain('sandbox')
+    }
+  })
+})
+
+describe('other origins', () => {
+  const origin = 'https://viewer.example'
+  it('are told nothing by default', async () => {
+    const { headers } = await raw(streamersApiPath, { origin })
+    expect(headers['access-control-allow-origin']).toBeUndefined()
+  })
+
+  it('may read where the configuration lists them', async () => {
+    const open = await startServer({
+      args: [library.recordings, '--data', `${library.data}-cors`],
+      readyWithinMs: 30_000,
+      environment: { AFTERCAST_WORKERS: '1', AFTERCAST_CORS_ORIGINS: origin },
+    })
+    try {
+      const ask = (target: string, from: string, method = 'GET') => {
+        const headers = { origin: from, 'access-control-request-method': 'GET' }
+        return rawRequest(open.url, target, { headers, method })
+      }
+      const targets = [streamersApiPath, playlistApiPath(session), ...(await mediaPaths(open.url))]
+      for (const target of targets) {
+        const listed = await ask(target, origin)
+        expect(listed.headers['access-control-allow-origin'], target).toBe(origin)
+        expect(listed.headers.vary).toMatch(/\bOrigin\b/i)
+        expect(listed.headers['cross-origin-resource-policy']).toBe('cross-origin')
+        const other = await ask(target, 'https://evil.example')
+        expect(other.headers['access-control-allow-origin'], target).not.toBe(
+          'https://evil.example',
+        )
+        expect(other.headers['access-control-allow-origin'], target).not.toBe('*')
+      }
+      const preflight = await ask(streamersApiPath, origin, 'OPTIONS')
+      expect(preflight.status).toBe(204)
+      expect(preflight.headers['access-control-allow-methods']).toMatch(/GET/)
+    } finally {
+      await open.stop()
+    }
+  })
+})
+
+async function mediaPaths(origin: string): Promise<string[]> {
+  const playlist = await fetchPlaylist(origin + playlistApiPath(session))
+  return mediaUrls(playlist).map((url) => new URL(url).pathname)
+}
+
+describe('health and crawlers', () => {
+  it('answers that it lives and that it is ready, and lets neither be kept', async () => {
+    for (const target of ['/healthz', '/readyz']) {
+      const response = await raw(target)
+      expect(response.status).toBe(200)
+      expect(response.headers['cache-control']).toBe('no-store')
+    }
+  })
+
+  it('shows crawlers the way to the sitemap', async () => {
+    const { body, headers } = await raw('/robots.txt')
+    expect(headers['content-type']).toMatch(/^text\/plain/)
+    expect(body.toString()).toMatch(/^User-agent: \*\n/)
+    expect(body.toString()).toContain(`Sitemap: ${server.url}/sitemap.xml`)
+  })
+
+  it('lists every page in the sitemap, names encoded and escaped', async () => {
+    const { body, headers } = await raw('/sitemap.xml')
+    expect(headers['content-type']).toMatch(/^application\/xml/)
+    const addresses = [...body.toString().matchAll(/<loc>(?<address>[^<]*)<\/loc>/g)].map(
+      ({ groups }) => (groups?.address ?? '').replaceAll('&apos;', "'").replaceAll('&amp;', '&'),
+    )
+    expect(body.toString()).not.toContain('<img')
+    expect(addresses).toContain(`${server.url}/`)
+    expect(addresses).toContain(server.url + playerPagePath(session))
+    expect(addresses).toContain(server.url + sessionsPagePath(HOSTILE))
+    expect(addresses).not.toContain(server.url + playerPagePath(broken))
+    // the home page, each streamer, each session
+    expect(addresses.length).toBe(1 + 8 + 52)
+    for (const address of addresses.slice(0, 12)) {
+      expect((await raw(new URL(address).pathname)).status).toBe(200)
+    }
+  })
+})
+
+describe('pages', () => {
+  it.each([
+    ['/', 200, 'Streamers · Aftercast'],
+    [sessionsPagePath('alice'), 200, 'Sessions: alice · Aftercast'],
+    [playerPagePath(session), 200, 'alice - 2026-02-01 - 10 · Aftercast'],
+    [sessionsPagePath('日本'), 200, 'Sessions: 日本 · Aftercast'],
+    [sessionsPagePath('nobody'), 404, 'Sessions: nobody · Aftercast'],
+    [playerPagePath({ ...session, sessionId: 'x' }), 404, 'alice - 2026-02-01 - x · Aftercast'],
+    ['/nothing/at/all', 404, 'Not found · Aftercast'],
+    ['/s/%2e%2e', 400, 'Not found · Aftercast'],
+    ['/s/%00', 400, 'Not found · Aftercast'],
+    ['/s/%zz', 400, 'Not found · Aftercast'],
+    ['/p/alice/%2e%2e/10', 400, 'Not found · Aftercast'],
+  ])('%s: %i, as a page', async (target, status, title) => {
+    const response = await raw(target)
+    expect(response.status).toBe(status)
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    const html = response.body.toString()
+    expect(html).toContain('<div id="root">')
+    expect(html).toContain(`<title>${title}</title>`)
+  })
+
+  it.each([sessionsPagePath(HOSTILE), playerPagePath(hostileSession())])(
+    '%s: shows a hostile name as text alone',
+    async (target) => {
+      const { status, body } = await raw(target)
+      expect(status).toBe(200)
+      const html = body.toString()
+      expect(html).not.toContain('<img')
+      expect(html).not.toContain('<!--"')
+      expect(html.match(/<script/g)?.length).toBe(
+        (await raw(target.startsWith('/s/') ? '/s/alice' : playerPagePath(session))).body
+          .toString()
+          .match(/<script/g)?.length,
+      )
+      expect(html).toContain("&quot;'&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;&lt;!--")
+    },
+  )
+
+  it('serves the built files for good, and nothing else of the folder', async () => {
+    const html = (await raw('/')).body.toString()
+    const script = /src="(?<path>\/assets\/[^"]+\.js)"/.exec(html)?.groups?.path ?? ''
+    const { status, headers } = await raw(script)
+    expect(status).toBe(200)
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    expect(headers['content-type']).toMatch(/javascript/)
+    for (const other of ['/assets/', '/index.html', '/.vite/manifest.json', '/assets/.hidden'])
+      expect((await raw(other)).status, other).toBe(404)
+  })
+})
+
+function hostileSession() {
+  return { streamer: HOSTILE, date: '2026-01-01', sessionId: HOSTILE }
+}

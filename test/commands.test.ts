@@ -1,0 +1,208 @@
+// The commands of the program: what they print, and the exit codes that scripts rely on.
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
+
+interface Outcome {
+  code: unknown
+  stdout: string
+  stderr: string
+}
+
+let library: TempLibrary
+
+beforeAll(async () => {
+  library = await createTempLibrary('commands')
+  await library.place('alice/2026-01-31/1001.mp4', SMALL_FIXTURE)
+  await library.place('alice/2026-01-31/1002.ts', 'ts-h264-pts-wrap-33bit.ts')
+  await library.place('bob/2026-02-01/1.mp4', SMALL_FIXTURE)
+})
+
+afterAll(() => library.remove())
+
+async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const options = {
+    cwd: library.folder,
+    env: { PATH: process.env.PATH, ...environment },
+    timeout: 60_000,
+  }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
+    })
+  })
+}
+
+/** A library with recordings that cannot be played, or are not served, beside one that plays. */
+async function flawedLibrary(): Promise<TempLibrary> {
+  const flawed = await createTempLibrary('flawed')
+  await flawed.place('alice/2026-01-31/1001.mp4', SMALL_FIXTURE)
+  await flawed.place('alice/2026-01-31/1001.ts', 'ts-h264-pts-wrap-33bit.ts')
+  await flawed.place('alice/2026-01-31/broken.mp4', BROKEN_FIXTURE)
+  await flawed.place('alice/2026-01-31/empty.ts', new Uint8Array())
+  await flawed.place('alice/2026-01-31/text.mp4', Buffer.from('#EXTM3U\n/etc/passwd\n'.repeat(400)))
+  await flawed.place('alice/2026-01-31/notes.txt', Buffer.from('not a recording'))
+  await flawed.place('alice/2026-01-31/.hidden.mp4', BROKEN_FIXTURE)
+  return flawed
+}
+
+describe('scan', () => {
+  it('indexes once, says what there is and leaves with 0', async () => {
+    const { code, stdout } = await run(['scan', ...library.args])
+    expect(code).toBe(0)
+    expect(stdout).toBe('3 sessions of 2 streamers are indexed\n')
+    expect(await readdir(library.data)).toContain('catalog.sqlite')
+  })
+
+  it('leaves with 0 where nothing is new', async () => {
+    expect((await run(['scan', ...library.args])).code).toBe(0)
+  })
+
+  it('reads the recordings from the environment too', async () => {
+    const { code, stdout } = await run(['scan'], {
+      AFTERCAST_RECORDINGS: library.recordings,
+      AFTERCAST_DATA: library.data,
+    })
+    expect([code, stdout]).toEqual([0, '3 sessions of 2 streamers are indexed\n'])
+  })
+})
+
+describe('check', () => {
+  it('leaves with 0 where every recording plays', async () => {
+    const { code, stdout } = await run(['check', ...library.args])
+    expect([code, stdout]).toEqual([0, ''])
+  })
+
+  it('names each recording that cannot be played with its reason, and leaves with 1', async () => {
+    const flawed = await flawedLibrary()
+    const { code, stdout } = await run(['check', ...flawed.args])
+    expect(code).toBe(1)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.map((line) => line.split(': ')[0])).toEqual(
+      ['1001.ts', 'broken.mp4', 'empty.ts', 'text.mp4'].map((name) => `alice/2026-01-31/${name}`),
+    )
+    for (const line of lines) expect(line.split(': ')[1]?.length).toBeGreaterThan(5)
+    expect(lines[0]).toContain('1001.mp4')
+    await flawed.remove()
+  })
+
+  it('judges a recording that is still being written as it is', async () => {
+    const growing = await createTempLibrary('growing')
+    await growing.place('alice/2026-01-31/1.mp4', BROKEN_FIXTURE, new Date())
+    expect((await run(['check', ...growing.args])).code).toBe(1)
+    await growing.remove()
+  })
+})
+
+describe('demo', () => {
+  it('refuses a folder that holds anything else, with 2', async () => {
+    const before = await readdir(library.recordings)
+    const { code, stderr } = await run(['demo', library.recordings])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^aftercast: .*not empty.*\n$/)
+    expect(await readdir(library.recordings)).toEqual(before)
+  })
+
+  it('needs a folder', async () => {
+    expect((await run(['demo'])).code).toBe(2)
+  })
+})
+
+describe('help', () => {
+  it.each([
+    [['--help'], 'serve'],
+    [['serve', '--help'], '--port'],
+    [['scan', '--help'], 'DIR'],
+    [['check', '--help'], 'Exits with 1'],
+    [['demo', '--help'], 'DIR'],
+  ])('%j: is printed, and the exit code is 0', async (args, word) => {
+    const { code, stdout, stderr } = await run(args)
+    expect(code).toBe(0)
+    expect(stdout).toContain('Usage: aftercast')
+    expect(stdout).toContain(word)
+    expect(stderr).toBe('')
+  })
+})
+
+describe('unusable arguments and configuration leave with 2 and one line', () => {
+  it.each([
+    [['serve', '--prot', '80'], '--prot'],
+    [['nonsense'], 'nonsense'],
+    [['serve', '--port', '99999'], 'server.port'],
+    [['serve', '--port', 'http'], 'server.port'],
+    [['serve', '/nowhere/at/all'], 'recordings'],
+    [['scan', '/nowhere/at/all'], 'recordings'],
+    [['scan', 's3://bucket/prefix'], 'recordings'],
+    [['serve', '--config', 'none.json'], 'none.json'],
+    [['scan', 'a', 'b'], 'argument'],
+  ])('%j', async (args, named) => {
+    const { code, stdout, stderr } = await run(args)
+    expect(code).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^aftercast: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+  })
+
+  it.each([
+    ['{ "server": { "prot": 1 } }', 'server.prot'],
+    ['{ "hls": { "encryption": "rot13" } }', 'hls.encryption'],
+    ['{ "hls": { "segmentSeconds": "six" } }', 'hls.segmentSeconds'],
+    ['{ "layout": "no placeholders" }', 'layout'],
+    ['{ "database": "postgres://a/b" }', 'database'],
+    ['{ not json', 'config.json'],
+  ])('%s', async (text, named) => {
+    const file = path.join(library.folder, 'config.json')
+    await writeFile(file, text)
+    const { code, stderr } = await run(['scan', library.recordings, '--config', file])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^aftercast: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+  })
+
+  it.each([
+    ['PORT', 'eighty', 'server.port'],
+    ['AFTERCAST_WORKERS', '0', 'server.workers'],
+    ['AFTERCAST_CORS_ORIGINS', 'not an origin', 'server.corsOrigins'],
+  ])('%s=%s', async (name, value, named) => {
+    const { code, stderr } = await run(['scan', ...library.args], { [name]: value })
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^aftercast: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+  })
+})
+
+describe('serve', () => {
+  it.each(['1', '2'])(
+    'with %s workers leaves with 1 and one line where the port is taken',
+    async (workers) => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      await once(taken, 'listening')
+      const address = taken.address()
+      const port = typeof address === 'object' ? address?.port : undefined
+      const { code, stdout, stderr } = await run(
+        ['serve', ...library.args, '--port', String(port)],
+        { AFTERCAST_WORKERS: workers },
+      )
+      taken.close()
+      expect(code).toBe(1)
+      expect(stdout).toBe('')
+      expect(stderr).toMatch(/^aftercast: [^\n]+\n$/)
+      expect(stderr).toContain(`127.0.0.1:${port}`)
+    },
+  )
+
+  it('leaves with 1 and one line where the data folder cannot be used', async () => {
+    const file = path.join(library.folder, 'a-file')
+    await writeFile(file, '')
+    const { code, stderr } = await run(['serve', library.recordings, '--port', '0', '--data', file])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^aftercast: [^\n]+\n$/)
+  })
+})

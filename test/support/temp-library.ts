@@ -1,0 +1,55 @@
+// Lays libraries out in temporary folders for tests that start the program.
+import { copyFile, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+/** Long enough ago that no recording looks as if it still grew. */
+export const RECORDED_AT = new Date('2026-02-01T00:00:00Z')
+
+/** A small recording that plays: ten seconds of H.264 and AAC in MP4. */
+export const SMALL_FIXTURE = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
+/** A recording that no reader understands. */
+export const BROKEN_FIXTURE = 'mp4-unreadable-malformed-box.mp4'
+
+/** A folder with a library and a place for the program's own data beside it. */
+export interface TempLibrary {
+  folder: string
+  recordings: string
+  data: string
+  /** Arguments for `serve`. */
+  args: string[]
+  /** Puts a fixture, or bytes, at a path of the library; its time lies in the past unless told. */
+  place(libraryPath: string, content: string | Uint8Array, modified?: Date): Promise<void>
+  /** Real path of a library path. */
+  pathOf(libraryPath: string): string
+  remove(): Promise<void>
+}
+
+/** An empty library. */
+export async function createTempLibrary(name: string): Promise<TempLibrary> {
+  const folder = await mkdtemp(path.join(tmpdir(), `aftercast-${name}-`))
+  const recordings = path.join(folder, 'recordings')
+  const data = path.join(folder, 'data')
+  await mkdir(recordings)
+  const pathOf = (libraryPath: string): string => path.join(recordings, libraryPath)
+  return {
+    folder,
+    recordings,
+    data,
+    args: [recordings, '--data', data],
+    pathOf,
+    async place(libraryPath, content, modified = RECORDED_AT) {
+      const target = pathOf(libraryPath)
+      await mkdir(path.dirname(target), { recursive: true })
+      if (typeof content === 'string') await copyFile(fixturePath(content), target)
+      else await writeFile(target, content)
+      await utimes(target, modified, modified)
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Path of a file of the media fixtures. */
+export function fixturePath(name: string): string {
+  return path.resolve(import.meta.dirname, '../fixtures/media', name)
+}
