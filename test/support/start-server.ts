@@ -8,6 +8,8 @@ export interface StartedServer {
   url: string
   /** Everything it has written so far to both outputs. */
   output(): string
+  /** The server's process; workers are its children. */
+  pid: number
   /** Asks it to end and answers its exit code; kills it after ten seconds. */
   stop(): Promise<number | null>
 }
@@ -17,6 +19,10 @@ export interface StartOptions {
   args: string[]
   readyWithinMs: number
   environment?: NodeJS.ProcessEnv
+  /** What runs Node and becomes it, such as `taskset -c 0`. Default nothing. */
+  wrapper?: string[]
+  /** Flags of Node. Default none. */
+  nodeFlags?: string[]
 }
 
 const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
@@ -24,7 +30,9 @@ const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
 /** Rejects with what the server wrote where it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
   const program = path.resolve(import.meta.dirname, '../../server/main.ts')
-  const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...options.args], {
+  const flags = [...(options.nodeFlags ?? []), program, 'serve', '--port', '0', ...options.args]
+  const [command, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
+  const child = spawn(command ?? process.execPath, words, {
     env: { ...process.env, ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -34,7 +42,7 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   child.stderr.on('data', note)
   try {
     const url = await waitUntilReady(child, () => written, options.readyWithinMs)
-    return { url, output: () => written, stop: () => stop(child) }
+    return { url, output: () => written, pid: child.pid ?? 0, stop: () => stop(child) }
   } catch (error) {
     child.kill('SIGKILL')
     throw error
