@@ -1,4 +1,5 @@
 // The read side of the catalog over its database. Lists are kept in memory until the catalog's generation moves.
+import { LRUCache } from 'lru-cache'
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog, SessionRow, SessionState } from './catalog.ts'
@@ -11,6 +12,8 @@ import { compareSessions, sortStreamers } from './ordering.ts'
 
 /** Sessions kept in memory over all lists; a session takes about 100 bytes. */
 const MAX_CACHED_SESSIONS = 200_000
+/** Sessions that were asked for one by one, by every segment of theirs. */
+const MAX_FOUND_SESSIONS = 1000
 
 /** The catalog's read side; works beside a writer in this or another process. */
 export function createCatalog(database: Database): Catalog {
@@ -23,6 +26,7 @@ class SqliteCatalog implements Catalog {
   #streamers: StreamerItem[] | undefined
   readonly #sessions = new Map<string, SessionItem[]>()
   #cachedSessions = 0
+  readonly #found = new LRUCache<string, SessionRow>({ max: MAX_FOUND_SESSIONS })
 
   constructor(database: Database) {
     this.#queries = prepareCatalogQueries(database)
@@ -50,13 +54,20 @@ class SqliteCatalog implements Catalog {
     return sessions
   }
 
-  findSession({ streamer, date, sessionId }: SessionReference): SessionRow | undefined {
-    const row = this.#queries.session.get({
-      streamer: streamer.normalize('NFC'),
-      date: date.normalize('NFC'),
-      sessionId: sessionId.normalize('NFC'),
-    })
-    return row && sessionRow(row)
+  findSession(reference: SessionReference): SessionRow | undefined {
+    this.#dropIfStale()
+    const streamer = reference.streamer.normalize('NFC')
+    const date = reference.date.normalize('NFC')
+    const sessionId = reference.sessionId.normalize('NFC')
+    // No name holds a slash.
+    const key = `${streamer}/${date}/${sessionId}`
+    const known = this.#found.get(key)
+    if (known !== undefined) return known
+    const row = this.#queries.session.get({ streamer, date, sessionId })
+    if (row === undefined) return undefined
+    const found = sessionRow(row)
+    this.#found.set(key, found)
+    return found
   }
 
   newestSessions(streamer: string, limit: number): SessionRow[] {
@@ -76,6 +87,7 @@ class SqliteCatalog implements Catalog {
     if (generation === this.#cachedAt) return
     this.#cachedAt = generation
     this.#streamers = undefined
+    this.#found.clear()
     this.#dropSessions()
   }
 

@@ -23,13 +23,28 @@ export async function* readBody(
   for (const pass of planPasses(body.parts)) yield* readPass(file, pass, buffers)
 }
 
-/** Encrypts chunks on their way; the last one carries the padding. */
+/**
+ * Encrypts chunks on their way; the last one carries the padding. A chunk stays valid until the one after the next is
+ * asked for, as those of `readBody` do: then its memory is freed at once. Left to the garbage collector, these
+ * megabytes would start one collection of the whole heap after another.
+ */
 export async function* encryptChunks(
   chunks: AsyncIterable<Uint8Array>,
   cipher: Cipheriv,
 ): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of chunks) yield cipher.update(chunk)
+  let sent: Uint8Array | undefined
+  for await (const chunk of chunks) {
+    const encrypted = cipher.update(chunk)
+    yield encrypted
+    if (sent !== undefined) freeMemory(sent)
+    sent = encrypted
+  }
   yield cipher.final()
+}
+
+/** Frees memory that these bytes alone lie in; they are empty then. */
+function freeMemory({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 /** Lets through the bytes from `start` up to, not including, `end`, then stops reading. */

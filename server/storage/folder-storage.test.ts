@@ -130,6 +130,50 @@ test.each([
   await expect(storage.open(path)).rejects.toMatchObject({ code: 'not_found' })
 })
 
+describe('a file that was opened before', () => {
+  /** Until then a file is looked at anew each time. */
+  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150))
+  const readAgain = async (path: string): Promise<string> => {
+    const file = await storage.open(path)
+    const buffer = Buffer.alloc(20)
+    const count = await file.read(buffer, 0)
+    await file.close()
+    return buffer.toString('utf8', 0, count)
+  }
+
+  test('is read as it is now, also where it was replaced or its link leads elsewhere', async () => {
+    writeFileSync(join(root, 'a.ts'), 'one')
+    writeFileSync(join(root, 'b.ts'), 'two')
+    symlinkSync('a.ts', join(root, 'link.ts'))
+    await settle()
+    expect([await readAgain('a.ts'), await readAgain('link.ts')]).toEqual(['one', 'one'])
+    rmSync(join(root, 'link.ts'))
+    symlinkSync('b.ts', join(root, 'link.ts'))
+    writeFileSync(join(root, 'a.ts'), 'three')
+    await settle()
+    expect([await readAgain('a.ts'), await readAgain('link.ts')]).toEqual(['three', 'two'])
+    expect([await readAgain('a.ts'), await readAgain('link.ts')]).toEqual(['three', 'two'])
+  })
+
+  test('is not there any more where the path leaves the library now, or is gone', async () => {
+    const outside = join(base, 'outside')
+    mkdirSync(outside)
+    mkdirSync(join(root, 'folder'))
+    writeFileSync(join(root, 'folder', 'a.ts'), 'inside')
+    writeFileSync(join(root, 'b.ts'), 'inside')
+    await settle()
+    expect([await readAgain('folder/a.ts'), await readAgain('b.ts')]).toEqual(['inside', 'inside'])
+    rmSync(join(root, 'folder'), { recursive: true })
+    rmSync(join(root, 'b.ts'))
+    // may well get the inode that has just become free
+    writeFileSync(join(outside, 'a.ts'), 'canary')
+    symlinkSync(outside, join(root, 'folder'))
+    for (const path of ['folder/a.ts', 'b.ts', 'folder/a.ts']) {
+      await expect(storage.open(path)).rejects.toMatchObject({ code: 'not_found' })
+    }
+  })
+})
+
 describe('an open file', () => {
   test('reads ranges and scattered buffers, short at the end', async () => {
     writeFileSync(join(root, 'a.ts'), 'abcdefgh')

@@ -21,6 +21,10 @@ export interface StartOptions {
   args: string[]
   readyWithinMs: number
   environment?: NodeJS.ProcessEnv
+  /** What runs Node and becomes it, such as `taskset -c 0`. Default nothing. */
+  wrapper?: string[]
+  /** Flags of Node. Default none. */
+  nodeFlags?: string[]
 }
 
 const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
@@ -28,7 +32,9 @@ const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
 /** Rejects with what the server wrote where it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
   const program = path.resolve(import.meta.dirname, '../../server/main.ts')
-  const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...options.args], {
+  const flags = [...(options.nodeFlags ?? []), program, 'serve', '--port', '0', ...options.args]
+  const [command, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
+  const child = spawn(command ?? process.execPath, words, {
     env: { ...process.env, ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,83 @@
+// Asks a server for a list of paths, over and over, by wrk, or by a slower client of our own where there is no wrk.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { hasProgram } from './machine.ts'
+
+const CONNECTIONS = 8
+
+/** What a load came to. */
+export interface LoadResult {
+  bytes: number
+  requests: number
+  seconds: number
+  /** Answers other than 2xx, and connections that failed. */
+  errors: number
+  /** Latency in milliseconds. Zero where the client does not measure it. */
+  p50: number
+  p99: number
+}
+
+export interface LoadPlan {
+  /** Without a slash at the end. */
+  origin: string
+  paths: string[]
+  seconds: number
+  /** Words before the command. */
+  wrapper: string[]
+  /** Folder for the client's input. */
+  scratch: string
+}
+
+/** Whether figures say something about the server rather than about our own client. */
+export function hasLoadProgram(): boolean {
+  return hasProgram('wrk')
+}
+
+/** @throws Error where an answer was not 2xx: then there is nothing to compare */
+export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  const [command = '', ...words] = [...plan.wrapper, ...clientCommand(plan)]
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  const numbers = /^RESULT (?<numbers>.*)$/m.exec(output)?.groups?.numbers?.split(' ').map(Number)
+  if (numbers === undefined) throw new Error(`the load did not run: ${output}`)
+  const [bytes = 0, requests = 0, seconds = 0, errors = 0, p50 = 0, p99 = 0] = numbers
+  if (errors > 0 || requests === 0) throw new Error(`${errors} of ${requests} answers were wrong`)
+  return { bytes, requests, seconds, errors, p50, p99 }
+}
+
+function clientCommand({ origin, paths, seconds, scratch }: LoadPlan): string[] {
+  const list = path.join(scratch, 'paths.txt')
+  writeFileSync(list, paths.join('\n'))
+  if (!hasLoadProgram()) {
+    const client = path.join(import.meta.dirname, 'load-child.ts')
+    return [process.execPath, client, origin, list, String(seconds), String(CONNECTIONS)]
+  }
+  const script = path.join(scratch, 'paths.lua')
+  writeFileSync(script, wrkScript(list))
+  const flags = ['-t1', `-c${CONNECTIONS}`, `-d${Math.ceil(seconds)}s`, '--timeout', '30s']
+  return ['wrk', ...flags, '-s', script, origin]
+}
+
+function wrkScript(list: string): string {
+  return `
+local requests, at = {}, 0
+function init()
+  for line in io.lines(${JSON.stringify(list)}) do
+    requests[#requests + 1] = wrk.format("GET", line)
+  end
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format("RESULT %d %d %f %d %f %f\\n", summary.bytes, summary.requests,
+    summary.duration / 1e6, e.connect + e.read + e.write + e.status + e.timeout,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
+end
+`
+}

@@ -1,0 +1,68 @@
+// What the machine is, how busy it is, and what a process has used of it. Reads /proc: Linux only.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
+
+/** Linux counts processor time in these (USER_HZ), whatever the kernel's own tick. */
+const TICKS_PER_SECOND = 100
+
+/** The lines that stand above a table, so that figures can be compared later. */
+export function describeMachine(programs: string[]): string[] {
+  const memory = (totalmem() / 2 ** 30).toFixed(0)
+  const versions = programs.map(readVersion).filter((version) => version !== '')
+  return [
+    `${new Date().toISOString().slice(0, 16)}Z, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GiB, Linux ${release()}`,
+    [`Node ${process.versions.node}`, ...versions].join(', '),
+  ]
+}
+
+function readVersion(program: string): string {
+  const { stdout, stderr } = spawnSync(program, [program === 'openssl' ? 'version' : '-v'])
+  const [line = ''] = `${String(stdout ?? '')}${String(stderr ?? '')}`.split('\n')
+  return line.replace(/^nginx version: /, '').replace(/ \[.*/, '')
+}
+
+/** Load of the last minute. */
+export function readLoad(): number {
+  return loadavg()[0] ?? 0
+}
+
+/** Whether a program can be run. */
+export function hasProgram(program: string): boolean {
+  return spawnSync('which', [program]).status === 0
+}
+
+/** Seconds that a process and its children have computed so far, all threads, user and system. */
+export function readProcessSeconds(pid: number): number {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+  )
+  // proc(5): the name in parentheses may hold spaces; utime and stime are fields 14 and 15.
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+  return children.reduce((sum, child) => sum + readProcessSeconds(Number(child)), own)
+}
+
+/** Seconds that the children of this process that have ended have computed. */
+export function readEndedChildrenSeconds(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
+}
+
+/** Most memory that a process has held, in MiB. */
+export function readPeakMebibytes(pid: number): number {
+  const kilobytes = /VmHWM:\s+(?<size>\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return Number(kilobytes?.groups?.size ?? 0) / 1024
+}
+
+/** Seconds that all processors together have worked, or were taken by other machines on the same host. */
+export function readBusySeconds(): number {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line
+    .split(/\s+/)
+    .slice(1)
+    .map(Number)
+  return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+}

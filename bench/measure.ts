@@ -1,0 +1,66 @@
+// Measures one row of a benchmark, and notes what else the machine did meanwhile.
+import { availableParallelism } from 'node:os'
+import { runLoad } from './load.ts'
+import {
+  readBusySeconds,
+  readEndedChildrenSeconds,
+  readLoad,
+  readPeakMebibytes,
+  readProcessSeconds,
+} from './machine.ts'
+
+/** A server and what it is asked for. */
+export interface Row {
+  name: string
+  pid: number
+  origin: string
+  paths: string[]
+}
+
+export interface Sample {
+  megabytesPerSecond: number
+  cpuSecondsPerGigabyte: number
+  requestsPerSecond: number
+  p50: number
+  p99: number
+  peakMebibytes: number
+  /** Load of the machine before the row. */
+  load: number
+  /** Share of the machine that went to neither the server nor the client. */
+  othersShare: number
+}
+
+/** More than this in other hands, and the row says little about speed. */
+export const DISTURBED_SHARE = 0.1
+
+export async function measureRow(
+  { pid, origin, paths }: Row,
+  { seconds, wrapper, scratch }: { seconds: number; wrapper: string[]; scratch: string },
+): Promise<Sample> {
+  const load = readLoad()
+  const before = readClocks(pid)
+  const result = await runLoad({ origin, paths, seconds, wrapper, scratch })
+  const after = readClocks(pid)
+  const server = after.server - before.server
+  const others = after.busy - before.busy - server - (after.client - before.client)
+  const wall = (after.wallMs - before.wallMs) / 1000
+  return {
+    megabytesPerSecond: result.bytes / 1e6 / result.seconds,
+    cpuSecondsPerGigabyte: server / (result.bytes / 1e9),
+    requestsPerSecond: result.requests / result.seconds,
+    p50: result.p50,
+    p99: result.p99,
+    peakMebibytes: readPeakMebibytes(pid),
+    load,
+    othersShare: Math.max(0, others) / (wall * availableParallelism()),
+  }
+}
+
+function readClocks(pid: number) {
+  return {
+    server: readProcessSeconds(pid),
+    client: readEndedChildrenSeconds(),
+    busy: readBusySeconds(),
+    wallMs: performance.now(),
+  }
+}

@@ -1,0 +1,23 @@
+// Tables for a terminal, which are Markdown as well.
+
+/** The middle of the values, the lower one of two; NaN of none. */
+export function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN
+}
+
+/** Lines of a table; the first row is its head. Columns but the first stand to the right. */
+export function formatTable(rows: string[][]): string[] {
+  const [head = []] = rows
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const lines = rows.map((row) => {
+    const cells = widths.map((width, column) => {
+      const cell = row[column] ?? ''
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+    })
+    return `| ${cells.join(' | ')} |`
+  })
+  const rule = widths.map((width, column) =>
+    column === 0 ? '-'.repeat(width) : `${'-'.repeat(Math.max(1, width - 1))}:`,
+  )
+  return [lines[0] ?? '', `| ${rule.join(' | ')} |`, ...lines.slice(1)]
+}
