@@ -292,25 +292,25 @@ describe('a library of hostile names', () => {
 })
 
 /** What must not be listed or served, inside and outside of the library. */
-async function placeTraps({ folder, pathOf, place }: TempLibrary): Promise<void> {
-  const outside = path.join(folder, 'outside')
+async function placeTraps(to: TempLibrary): Promise<void> {
+  const outside = path.join(to.folder, 'outside')
   await mkdir(path.join(outside, '2026-01-31'), { recursive: true })
   await writeFile(path.join(outside, 'canary.txt'), CANARY)
-  await writeFile(path.join(folder, 'canary.txt'), CANARY)
+  await writeFile(path.join(to.folder, 'canary.txt'), CANARY)
   await writeFile(
     path.join(outside, '2026-01-31/1.mp4'),
     await readFile(fixturePath(SMALL_FIXTURE)),
   )
   // a folder whose name begins as the library's
-  await mkdir(`${pathOf('')}-evil`, { recursive: true })
-  await writeFile(`${pathOf('')}-evil/canary.txt`, CANARY)
-  await place('.hidden/2026-01-31/1.mp4', SMALL_FIXTURE)
-  await place('key/2026-01-31/.hidden.mp4', SMALL_FIXTURE)
-  await place('key/2026-01-31/notes.txt', Buffer.from('notes'))
-  await symlink(outside, pathOf('outside'))
-  await symlink(path.join(outside, '2026-01-31/1.mp4'), pathOf('key/2026-01-31/evil.mp4'))
-  await symlink('loop', pathOf('loop'))
-  await symlink('/nowhere/at/all.mp4', pathOf('key/2026-01-31/evil-dangling.mp4'))
+  await mkdir(`${to.pathOf('')}-evil`, { recursive: true })
+  await writeFile(`${to.pathOf('')}-evil/canary.txt`, CANARY)
+  await to.place('.hidden/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await to.place('key/2026-01-31/.hidden.mp4', SMALL_FIXTURE)
+  await to.place('key/2026-01-31/notes.txt', Buffer.from('notes'))
+  await symlink(outside, to.pathOf('outside'))
+  await symlink(path.join(outside, '2026-01-31/1.mp4'), to.pathOf('key/2026-01-31/evil.mp4'))
+  await symlink('loop', to.pathOf('loop'))
+  await symlink('/nowhere/at/all.mp4', to.pathOf('key/2026-01-31/evil-dangling.mp4'))
 }
 
 const CLIMBS = ['..', '../..', '../outside', '../recordings-evil', '/etc', '//etc', '.', '~', '\0']
@@ -445,10 +445,10 @@ async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
   const names = (await readdir(folder, { recursive: true })).filter((name) =>
     name.endsWith('.index'),
   )
-  const times = names.map(async (name): Promise<[string, number]> => {
+  const times = names.toSorted().map(async (name): Promise<[string, number]> => {
     return [name, (await stat(path.join(folder, name))).mtimeMs]
   })
-  return new Map((await Promise.all(times)).toSorted())
+  return new Map(await Promise.all(times))
 }
 
 /** Takes two seconds for a segment, on a connection of its own. */

@@ -1,0 +1,243 @@
+// Recordings of ten hours through HLS over HTTP: the playlist is whole and true, and any segment has just its packets.
+import { rm, utimes, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionsAnswer } from '../shared/contract.ts'
+import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import type { ListedPlaylist } from './support/hls-client.ts'
+import { makeLongMp4 } from './support/make-long-mp4.ts'
+import type { LongMp4 } from './support/make-long-mp4.ts'
+import {
+  FIRST_PTS,
+  GOP_PICTURES,
+  makeLongTs,
+  PICTURE_TICKS,
+  pictureHash,
+  soundFrameHash,
+  soundFrameTicks,
+  TICKS_PER_SECOND,
+} from './support/make-long-ts.ts'
+import { packetsOf, readReferencePackets } from './support/reference-packets.ts'
+import type { ReferencePacket } from './support/reference-packets.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary, fixturePath, RECORDED_AT } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const SECONDS = 10 * 3600
+const DATE = '2026-01-31'
+/** Far above what is measured (a quarter of a second): a machine that runs tests is busy. */
+const FIRST_PLAYLIST_MS = 8000
+const EXTINF_TOLERANCE_SECONDS = 0.05
+/** Time stamps are compared in seconds of doubles; a tick of 90 kHz is 11 µs. */
+const EXACT_SECONDS = 0.0005
+const SOURCE = fixturePath('mp4-h264-aac-moov-first.mp4')
+
+let library: TempLibrary
+let server: StartedServer
+let made: LongMp4
+
+beforeAll(async () => {
+  library = await createTempLibrary('long')
+  await library.place(`alice/${DATE}/mp4.mp4`, new Uint8Array())
+  await library.place(`alice/${DATE}/ts.ts`, new Uint8Array())
+  const mp4 = library.pathOf(`alice/${DATE}/mp4.mp4`)
+  const ts = library.pathOf(`alice/${DATE}/ts.ts`)
+  made = await makeLongMp4({ sourcePath: SOURCE, path: mp4, seconds: SECONDS })
+  await makeLongTs(ts, SECONDS)
+  for (const file of [mp4, ts]) await utimes(file, RECORDED_AT, RECORDED_AT)
+  server = await startServer({
+    args: library.args,
+    readyWithinMs: 30_000,
+    environment: { AFTERCAST_WORKERS: '1' },
+  })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+async function playlistOf(sessionId: string): Promise<ListedPlaylist> {
+  const session = { streamer: 'alice', date: DATE, sessionId }
+  return fetchPlaylist(server.url + playlistApiPath(session))
+}
+
+/** Packets of one segment, as FFmpeg reads them, and when the playlist says that it begins. */
+async function readSegment(playlist: ListedPlaylist, number: number) {
+  const segment = playlist.segments.at(number)
+  if (segment === undefined) throw new Error(`there is no segment ${number}`)
+  const file = path.join(
+    library.folder,
+    `${number}.${segment.initUrl === undefined ? 'ts' : 'mp4'}`,
+  )
+  await writeFile(file, await fetchSegment(segment))
+  const packets = await readReferencePackets(file)
+  await rm(file)
+  const before = playlist.segments.slice(0, number)
+  return {
+    startSeconds: before.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0),
+    durationSeconds: segment.durationSeconds,
+    pictures: packets.filter(({ kind }) => kind === 'video'),
+    sounds: packets.filter(({ kind }) => kind === 'audio'),
+  }
+}
+
+function totalSeconds({ segments }: ListedPlaylist): number {
+  return segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
+}
+
+/** Segments at the start, in the middle and at the end. */
+const chosen = ['start', 'second', 'middle', 'last but one', 'end'] as const
+
+function numberOf(place: (typeof chosen)[number], { segments }: ListedPlaylist): number {
+  const count = segments.length
+  const places = {
+    start: 0,
+    second: 1,
+    middle: count >> 1,
+    'last but one': count - 2,
+    end: count - 1,
+  }
+  return places[place]
+}
+
+describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
+  it('have a whole playlist soon', async () => {
+    const began = performance.now()
+    const playlist = await playlistOf(id)
+    expect(performance.now() - began).toBeLessThan(FIRST_PLAYLIST_MS)
+    expect(playlist.isEnded).toBe(true)
+    expect(playlist.segments.length).toBeGreaterThan(SECONDS / 8)
+    expect(Math.abs(totalSeconds(playlist) - SECONDS)).toBeLessThan(0.3)
+    for (const { durationSeconds } of playlist.segments)
+      expect(Math.round(durationSeconds)).toBeLessThanOrEqual(playlist.targetDuration)
+    expect(playlist.targetDuration).toBeLessThanOrEqual(10)
+  })
+
+  it('are listed with their true length', async () => {
+    const lengthOf = async (): Promise<string | undefined> => {
+      const answer = await fetch(server.url + sessionsApiPath('alice'))
+      const sessions = sessionsAnswer.parse(await answer.json())
+      return sessions.find(({ sessionId }) => sessionId === id)?.duration
+    }
+    await expect.poll(lengthOf, { timeout: 10_000 }).toBe('10:00:00')
+  })
+
+  it.each(chosen)('begin with a key frame at the %s, where EXTINF says', async (place) => {
+    const playlist = await playlistOf(id)
+    const number = numberOf(place, playlist)
+    const segment = await readSegment(playlist, number)
+    const first = await readSegment(playlist, 0)
+    const [picture] = segment.pictures
+    expect(picture?.isKey).toBe(true)
+    const distance = wrapped((picture?.ptsSeconds ?? NaN) - (first.pictures[0]?.ptsSeconds ?? NaN))
+    // the first segment may begin with a packet of sound alone
+    const leadSeconds = number === 0 ? 0 : EXTINF_TOLERANCE_SECONDS
+    expect(Math.abs(distance - segment.startSeconds)).toBeLessThanOrEqual(leadSeconds)
+  })
+})
+
+/** Seconds of MPEG-TS begin anew after 2^33 ticks. */
+function wrapped(seconds: number): number {
+  const turn = 2 ** 33 / TICKS_PER_SECOND
+  return seconds < -1 ? seconds + turn : seconds
+}
+
+describe('ten hours of mp4', () => {
+  it.each(chosen)('have their own packets at their own times: %s', async (place) => {
+    const playlist = await playlistOf('mp4')
+    const gop = made.gopPresentationTicks
+    const expectedSeconds = (index: number): number => {
+      const ticks =
+        (index - (index % gop.length)) * made.frameTicks + (gop[index % gop.length] ?? NaN)
+      // one packet of sound lies before the edit list's start, and pictures are as much later
+      return (ticks + (1024 * 30_000) / 48_000) / 30_000
+    }
+    const first = await readSegment(playlist, 0)
+    const shift = (first.pictures[0]?.ptsSeconds ?? NaN) - expectedSeconds(0)
+    const { pictures, sounds, startSeconds } = await readSegment(
+      playlist,
+      numberOf(place, playlist),
+    )
+    const gopSeconds = (gop.length * made.frameTicks) / 30_000
+    const firstPicture = Math.round(startSeconds / gopSeconds) * gop.length
+    expect(pictures.length).toBe(Math.min(2 * gop.length, made.videoCount - firstPicture))
+    for (const [at, picture] of pictures.entries())
+      expectAt(picture, expectedSeconds(firstPicture + at) + shift)
+
+    const source = await readReferencePackets(SOURCE)
+    const pictureHashes = packetsOf(source, 0).map(({ sha1 }) => sha1)
+    expect(pictures.map(({ sha1 }) => sha1)).toEqual(
+      pictures.map((_, at) => pictureHashes[at % gop.length]),
+    )
+    const soundHashes = packetsOf(source, 1).map(({ sha1 }) => sha1)
+    const firstSound = Math.round((((sounds[0]?.ptsSeconds ?? NaN) - shift) * 48_000) / 1024)
+    expect(sounds.map(({ sha1 }) => sha1)).toEqual(
+      sounds.map((_, at) => soundHashes[(firstSound + at) % made.audioLoop]),
+    )
+    for (const [at, sound] of sounds.entries())
+      expectAt(sound, ((firstSound + at) * 1024) / 48_000 + shift)
+  })
+
+  it('end with the last packets of both tracks', async () => {
+    const playlist = await playlistOf('mp4')
+    const count = playlist.segments.length
+    const first = await readSegment(playlist, 0)
+    const ends = [await readSegment(playlist, count - 2), await readSegment(playlist, count - 1)]
+    const lastSound = ends.flatMap(({ sounds }) => sounds).at(-1)?.ptsSeconds ?? NaN
+    const soundSeconds = lastSound - (first.sounds[0]?.ptsSeconds ?? NaN)
+    expect(Math.round((soundSeconds * 48_000) / 1024)).toBe(made.audioCount - 1)
+    const lastPicture = ends.flatMap(({ pictures }) => pictures).at(-1)?.dtsSeconds ?? NaN
+    // the first pictures are decoded closer together, as no time of a fragment may be negative
+    const second = await readSegment(playlist, 1)
+    const pictureSeconds = lastPicture - (second.pictures[0]?.dtsSeconds ?? NaN)
+    expect(Math.round((pictureSeconds * 30_000) / made.frameTicks)).toBe(
+      made.videoCount - 1 - first.pictures.length,
+    )
+  })
+})
+
+function expectAt({ ptsSeconds }: ReferencePacket, seconds: number): void {
+  expect(Math.abs(ptsSeconds - seconds)).toBeLessThan(EXACT_SECONDS)
+}
+
+describe('ten hours of ts', () => {
+  /** Ticks behind the first picture, wherever the stamps wrap. */
+  function ticksOf({ ptsSeconds }: ReferencePacket): number {
+    const ticks = Math.round(ptsSeconds * TICKS_PER_SECOND) - FIRST_PTS
+    return ((ticks % 2 ** 33) + 2 ** 33) % 2 ** 33
+  }
+
+  it.each(chosen)('have their own packets at their own times: %s', async (place) => {
+    const playlist = await playlistOf('ts')
+    const segment = await readSegment(playlist, numberOf(place, playlist))
+    const firstPicture = Math.round((segment.startSeconds * TICKS_PER_SECOND) / PICTURE_TICKS)
+    // sound may outlast the last picture
+    const count = Math.min(
+      Math.round((segment.durationSeconds * TICKS_PER_SECOND) / PICTURE_TICKS),
+      (SECONDS * TICKS_PER_SECOND) / PICTURE_TICKS - firstPicture,
+    )
+    expect(firstPicture % GOP_PICTURES).toBe(0)
+    const numbers = Array.from({ length: count }, (_, at) => firstPicture + at)
+    expect(segment.pictures.map(ticksOf)).toEqual(numbers.map((number) => number * PICTURE_TICKS))
+    expect(segment.pictures.map(({ sha1 }) => sha1)).toEqual(numbers.map(pictureHash))
+
+    const [firstSound] = segment.sounds
+    const firstFrame = Math.round((firstSound ? ticksOf(firstSound) : NaN) / soundFrameTicks(1))
+    const frames = segment.sounds.map((_, at) => firstFrame + at)
+    expect(frames.length).toBeGreaterThan(40)
+    expect(segment.sounds.map(({ sha1 }) => sha1)).toEqual(frames.map(soundFrameHash))
+    // a PES packet holds about a second of sound, and stamps its first frame alone
+    const stamped = segment.sounds.flatMap((sound, at) =>
+      Number.isNaN(sound.ptsSeconds) ? [] : { at, ticks: ticksOf(sound) },
+    )
+    expect(stamped.length).toBeGreaterThan(0)
+    expect(stamped).toEqual(
+      stamped.map(({ at }) => ({ at, ticks: soundFrameTicks(firstFrame + at) })),
+    )
+    const distance = soundFrameTicks(firstFrame) - firstPicture * PICTURE_TICKS
+    expect(Math.abs(distance)).toBeLessThan(1.1 * TICKS_PER_SECOND)
+  })
+})
