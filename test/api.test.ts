@@ -12,6 +12,13 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
+import {
+  createTsMaker,
+  H264_STREAM,
+  h264Picture,
+  joinPackets,
+  VIDEO_PID,
+} from './support/make-ts.ts'
 import { exchange, rawRequest } from './support/raw-request.ts'
 import type { RawResponse } from './support/raw-request.ts'
 import { startServer } from './support/start-server.ts'
@@ -24,6 +31,11 @@ const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
 const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '日本']
 /** As a browser makes it harmful: an attribute, an element, an entity, the end of a script. */
 const HOSTILE = `"'><img src=x onerror=alert(1)>&amp;<!--`
+/** A picture that no recording shows: a PNG of one colour, 16 by 9. */
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAJCAIAAAC0SDtlAAAAFElEQVR42mNQaPhPEmIY1TAoNAAAoPnpcW9o6sYAAAAASUVORK5CYII=',
+  'base64',
+)
 const session = { streamer: 'alice', date: '2026-02-01', sessionId: '10' }
 const broken = { streamer: 'Bob', date: '2026-02-01', sessionId: 'broken' }
 
@@ -61,8 +73,21 @@ async function placeAll(to: TempLibrary): Promise<void> {
   await to.place('alice/2026-02-01/10.ts', TS_FIXTURE)
   await to.place('Bob/2026-02-01/broken.mp4', BROKEN_FIXTURE)
   await to.place('Only Broken/2026-02-01/1.mp4', BROKEN_FIXTURE)
+  for (const name of ['Bob/avatar.png', 'Bob/2026-01-01/1.png']) await to.place(name, PICTURE)
+  await to.place('Zoë/2026-01-02/garbage.ts', undecodableRecording())
   for (let number = 2; number <= 40; number += 1)
     await to.place(`Crowd/2026-01-01/${number}.mp4`, SMALL_FIXTURE)
+}
+
+/** Five seconds of pictures that have parameter sets and nothing to decode. */
+function undecodableRecording(): Uint8Array {
+  const maker = createTsMaker()
+  const packets = [...maker.pat(), ...maker.pmt([H264_STREAM])]
+  for (let at = 0; at < 50; at += 1) {
+    const picture = h264Picture(at % 10 === 0 ? 'key' : 'plain', 400)
+    packets.push(...maker.pes(VIDEO_PID, { pts: 90_000 + at * 9000 }, picture))
+  }
+  return joinPackets(packets)
 }
 
 async function raw(target: string, headers: Record<string, string> = {}): Promise<RawResponse> {
@@ -418,6 +443,43 @@ async function mediaPaths(origin: string): Promise<string[]> {
   return mediaUrls(playlist).map((url) => new URL(url).pathname)
 }
 
+describe('pictures', () => {
+  it.each([
+    ['image/avif,image/webp,*/*', 'image/avif'],
+    ['image/webp,*/*', 'image/webp'],
+    ['*/*', 'image/jpeg'],
+    [undefined, 'image/jpeg'],
+  ])('accept %s is answered as %s', async (accept, type) => {
+    const headers = accept === undefined ? {} : { accept }
+    for (const target of [thumbnailApiPath(session), streamerThumbnailApiPath('alice')]) {
+      const picture = await raw(target, headers)
+      expect(picture.status).toBe(200)
+      expect(picture.headers['content-type']).toBe(type)
+      expect(picture.headers.vary).toMatch(/\bAccept\b/)
+      expect(picture.body.length).toBeGreaterThan(100)
+      const again = await raw(target, { ...headers, 'if-none-match': picture.headers.etag ?? '' })
+      expect([again.status, again.body.length]).toEqual([304, 0])
+    }
+  })
+
+  it('beside a recording, or in the folder of a streamer, win', async () => {
+    for (const target of [
+      thumbnailApiPath({ streamer: 'Bob', date: '2026-01-01', sessionId: '1' }),
+      streamerThumbnailApiPath('Bob'),
+    ]) {
+      const { status, headers, body } = await raw(target, { accept: 'image/png, */*' })
+      expect([status, headers['content-type']]).toEqual([200, 'image/png'])
+      expect(body.equals(PICTURE)).toBe(true)
+    }
+  })
+
+  it('are not there for what cannot be decoded, which plays all the same', async () => {
+    const undecodable = { streamer: 'Zoë', date: '2026-01-02', sessionId: 'garbage' }
+    expect((await raw(thumbnailApiPath(undecodable))).status).toBe(404)
+    expect((await raw(playlistApiPath(undecodable))).status).toBe(200)
+  })
+})
+
 describe('health and crawlers', () => {
   it('answers that it lives and that it is ready, and lets neither be kept', async () => {
     for (const target of ['/healthz', '/readyz']) {
@@ -446,7 +508,7 @@ describe('health and crawlers', () => {
     expect(addresses).toContain(server.url + sessionsPagePath(HOSTILE))
     expect(addresses).not.toContain(server.url + playerPagePath(broken))
     // the home page, each streamer, each session
-    expect(addresses.length).toBe(1 + 8 + 52)
+    expect(addresses.length).toBe(1 + 8 + 53)
     for (const address of addresses.slice(0, 12)) {
       expect((await raw(new URL(address).pathname)).status).toBe(200)
     }

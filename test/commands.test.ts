@@ -74,6 +74,21 @@ describe('scan', () => {
   })
 })
 
+describe('layouts', () => {
+  it.each([
+    ['{streamer}/{date}_{sessionId}', 'alice/20260131_one.mp4', 'alice/20260131.mp4'],
+    ['{streamer}/*-{date}-{sessionId}', 'alice/live-2026-01-31-one.mp4', 'alice/one.mp4'],
+    ['{date}/{streamer}_{sessionId}', '2026-01-31/alice_one.mp4', 'alice/2026-01-31_one.mp4'],
+  ])('%s: finds what fits it, and nothing else', async (layout, fits, other) => {
+    const laid = await createTempLibrary('layout')
+    await laid.place(fits, SMALL_FIXTURE)
+    await laid.place(other, SMALL_FIXTURE)
+    const { stdout } = await run(['scan', ...laid.args], { AFTERCAST_LAYOUT: layout })
+    expect(stdout).toBe('1 sessions of 1 streamers are indexed\n')
+    await laid.remove()
+  })
+})
+
 describe('check', () => {
   it('leaves with 0 where every recording plays', async () => {
     const { code, stdout } = await run(['check', ...library.args])

@@ -60,6 +60,7 @@ async function placeSessions(to: TempLibrary, modified?: Date): Promise<void> {
     await to.place(`alice/2026-01-31/${id}${/\.\w+$/.exec(fixture)?.[0]}`, fixture, modified)
   await to.place('alice/2026-01-31/m2ts.m2ts', shortRecording(192), modified)
   await to.place('alice/2026-01-31/packets.ts', shortRecording(188), modified)
+  await to.place('alice/2026-01-31/sound.ts', soundRecording(), modified)
   await to.place('alice/2026-01-31/changing.mp4', changingRecording(), modified)
 }
 
@@ -88,6 +89,16 @@ function shortRecording(packetBytes: 188 | 192): Uint8Array {
     packets.push(...maker.pes(AUDIO_PID, { pts }, adtsFrames(5)))
   }
   return joinPackets(packets, packetBytes)
+}
+
+/** Twenty seconds without pictures. */
+function soundRecording(): Uint8Array {
+  const maker = createTsMaker()
+  const packets = [...maker.pat(), ...maker.pmt([AAC_STREAM])]
+  const ticks = (10 * 1024 * 90_000) / 48_000
+  for (let at = 0; at < 94; at += 1)
+    packets.push(...maker.pes(AUDIO_PID, { pts: 90_000 + at * ticks }, adtsFrames(10)))
+  return joinPackets(packets)
 }
 
 /** Twelve seconds whose second half has another size of pictures: two sample descriptions. */
@@ -135,7 +146,7 @@ async function ask(url: string, headers: Record<string, string> = {}, method = '
   return rawRequest(origin, pathname, { headers, method })
 }
 
-const everySession = [...Object.keys(SESSIONS), 'm2ts', 'packets', 'changing']
+const everySession = [...Object.keys(SESSIONS), 'm2ts', 'packets', 'changing', 'sound']
 
 describe('playlists', () => {
   it.each(everySession)('%s: is a whole VOD playlist with relative addresses', async (id) => {
@@ -188,6 +199,13 @@ describe('playlists', () => {
     const init = await fetchBytes(initUrl ?? '')
     expect(init.includes('hvc1')).toBe(true)
     expect(init.includes('hev1')).toBe(false)
+  })
+
+  it('cuts sound without pictures as it cuts pictures', async () => {
+    const { segments } = await playlistOf('sound')
+    expect(segments.length).toBeGreaterThan(2)
+    const total = segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
+    expect(total).toBeCloseTo((940 * 1024) / 48_000, 2)
   })
 
   it('marks a change of the picture with a discontinuity and a new init', async () => {

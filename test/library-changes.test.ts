@@ -1,8 +1,10 @@
 // The program over a library that changes, is hostile, or is interrupted: what shows, what never does, what survives.
+import { execFile } from 'node:child_process'
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
 import {
@@ -126,6 +128,20 @@ describe('a library that changes while it is served', () => {
     await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:10')
     await rm(library.pathOf('alice/2026-02-04/two.mp4'))
     await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:20')
+  })
+
+  it('goes on beside names that are no text', async () => {
+    const name = Buffer.from([0x62, 0xff, 0xfe])
+    const folder = Buffer.concat([
+      Buffer.from(library.pathOf('')),
+      name,
+      Buffer.from('/2026-01-31'),
+    ])
+    await mkdir(folder, { recursive: true })
+    await writeFile(Buffer.concat([folder, Buffer.from('/1.mp4')]), 'no recording')
+    await library.place('beside/2026-01-31/1.mp4', SMALL_FIXTURE)
+    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('beside 2026-01-31 1 0:00:10')
+    expect((await listAll(server)).join()).not.toContain('\uFFFD')
   })
 
   it('tells who asks again that the lists have changed', async () => {
@@ -302,14 +318,15 @@ async function placeTraps(to: TempLibrary): Promise<void> {
     await readFile(fixturePath(SMALL_FIXTURE)),
   )
   // a folder whose name begins as the library's
-  await mkdir(`${to.pathOf('')}-evil`, { recursive: true })
-  await writeFile(`${to.pathOf('')}-evil/canary.txt`, CANARY)
+  await mkdir(`${to.recordings}-evil`, { recursive: true })
+  await writeFile(`${to.recordings}-evil/canary.txt`, CANARY)
   await to.place('.hidden/2026-01-31/1.mp4', SMALL_FIXTURE)
   await to.place('key/2026-01-31/.hidden.mp4', SMALL_FIXTURE)
   await to.place('key/2026-01-31/notes.txt', Buffer.from('notes'))
   await symlink(outside, to.pathOf('outside'))
   await symlink(path.join(outside, '2026-01-31/1.mp4'), to.pathOf('key/2026-01-31/evil.mp4'))
   await symlink('loop', to.pathOf('loop'))
+  await promisify(execFile)('mkfifo', [to.pathOf('key/2026-01-31/fifo.mp4')])
   await symlink('/nowhere/at/all.mp4', to.pathOf('key/2026-01-31/evil-dangling.mp4'))
 }
 
