@@ -35,12 +35,12 @@ export class BufferPool {
   }
 }
 
-/** What one response borrows: two buffers in turn, so that one is filled while the other is sent. */
+/** What one response borrows. */
 export class LentBuffers {
   readonly #pool: BufferPool
   readonly #purpose: ChunkPurpose
   readonly #lent: Uint8Array[] = []
-  #pair: [Uint8Array, Uint8Array] | undefined
+  #main: Uint8Array | undefined
   #discard: Uint8Array | undefined
 
   constructor(pool: BufferPool, purpose: ChunkPurpose) {
@@ -48,11 +48,10 @@ export class LentBuffers {
     this.#purpose = purpose
   }
 
-  /** The buffer that was not answered last. */
-  next(): Uint8Array {
-    const [older, newer] = this.#pair ?? [this.#take(), this.#take()]
-    this.#pair = [newer, older]
-    return older
+  /** The buffer that one chunk after another is read into. */
+  get main(): Uint8Array {
+    this.#main ??= this.#take()
+    return this.#main
   }
 
   /** A buffer of exactly this size for bytes that are held back. */

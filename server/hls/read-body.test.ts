@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
+import { createDecipheriv, createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, LentBuffers } from './buffer-pool.ts'
-import { readBody, windowChunks } from './read-body.ts'
+import { createSegmentCipher } from './encryption.ts'
+import { encryptChunks, readBody, windowChunks } from './read-body.ts'
 import { segmentBody, sliceBody } from './segment-body.ts'
 
 /** Bytes that differ everywhere, so that a wrong place shows. */
@@ -165,6 +166,27 @@ describe('readBody', () => {
     ).rejects.toMatchObject({
       code: 'failed',
     })
+  })
+})
+
+describe('encryptChunks', () => {
+  it('gives what decrypts to the body, and frees each chunk when the next is asked for', async () => {
+    const key = Buffer.alloc(16, 7)
+    const parts: Part[] = [{ kind: 'range', offset: 5, length: 2_500_001 }]
+    const lent = new LentBuffers(new BufferPool(), 'encrypted')
+    const plain = readBody(memoryFile({ shortReads: true }), segmentBody(parts), lent)
+    const decipher = createDecipheriv('aes-128-cbc', key, Buffer.from('0'.repeat(31) + '9', 'hex'))
+    const decrypted: Buffer[] = []
+    const seen: Uint8Array[] = []
+    for await (const chunk of encryptChunks(plain, createSegmentCipher(key, 9))) {
+      expect(seen.every(({ byteLength }) => byteLength === 0)).toBe(true)
+      expect(chunk.byteLength).toBeGreaterThan(0)
+      decrypted.push(decipher.update(chunk))
+      seen.push(chunk)
+    }
+    decrypted.push(decipher.final())
+    expect(seen.length).toBeGreaterThan(2)
+    expect(Buffer.concat(decrypted).equals(expected(parts))).toBe(true)
   })
 })
 

@@ -10,8 +10,8 @@ import { M2TS_PACKET_BYTES, unpackM2ts } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 
 /**
- * The body's bytes in order. A chunk stays valid until the one after the next is asked for, so that the next is read
- * while one is being sent. The buffers are given back by the caller, when the last chunk was sent.
+ * The body's bytes in order. A chunk stays valid until the next is asked for. The buffers are given back by the caller,
+ * when the last chunk was sent.
  *
  * @throws AppError `failed` where the recording is shorter than its index says
  */
@@ -24,20 +24,18 @@ export async function* readBody(
 }
 
 /**
- * Encrypts chunks on their way; the last one carries the padding. A chunk stays valid until the one after the next is
- * asked for, as those of `readBody` do: then its memory is freed at once. Left to the garbage collector, these
- * megabytes would start one collection of the whole heap after another.
+ * Encrypts chunks on their way; the last one carries the padding. A chunk stays valid until the next is asked for, as
+ * those of `readBody` do: then its memory is freed at once. Left to the garbage collector, these megabytes would start
+ * one collection of the whole heap after another.
  */
 export async function* encryptChunks(
   chunks: AsyncIterable<Uint8Array>,
   cipher: Cipheriv,
 ): AsyncGenerator<Uint8Array, void> {
-  let sent: Uint8Array | undefined
   for await (const chunk of chunks) {
     const encrypted = cipher.update(chunk)
     yield encrypted
-    if (sent !== undefined) freeMemory(sent)
-    sent = encrypted
+    freeMemory(encrypted)
   }
   yield cipher.final()
 }
@@ -86,7 +84,7 @@ async function* readPackets(
 ): AsyncGenerator<Uint8Array, void> {
   let done = 0
   while (done < range.length) {
-    const buffer = buffers.next()
+    const buffer = buffers.main
     const room = buffer.length - (buffer.length % M2TS_PACKET_BYTES)
     const chunk = buffer.subarray(0, Math.min(room, range.length - done))
     await readFully(file, [chunk], range.offset + done)
@@ -104,8 +102,8 @@ async function* readScattered(
   const late = buffers.extra(pass.lateBytes)
   const discard = buffers.discard
   let lateFilled = 0
+  const main = buffers.main
   for (;;) {
-    const main = buffers.next()
     const read = cursor.next({ main, late: late.subarray(lateFilled), discard })
     if (read === undefined) break
     await readFully(file, read.buffers, read.position)

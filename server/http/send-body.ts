@@ -1,4 +1,4 @@
-// Sends a segment chunk by chunk: the next chunk is read while one is sent, and a client that stands still is cut off.
+// Sends a segment chunk by chunk, and cuts off a client that stands still.
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
@@ -41,6 +41,10 @@ function writeHead(reply: FastifyReply): ServerResponse {
   return response.writeHead(reply.statusCode)
 }
 
+/**
+ * Reads a chunk only when the one before has left: it goes through the processor's cache then, while a chunk read ahead
+ * has left the cache again before its turn. The socket's own buffer keeps the client busy meanwhile.
+ */
 async function pump(
   response: ServerResponse,
   first: IteratorResult<Uint8Array, void>,
@@ -48,11 +52,8 @@ async function pump(
 ): Promise<void> {
   let current = first
   while (current.done !== true) {
-    const next = chunks.next()
-    // Where the write fails first, nobody awaits this read: its failure is no news then.
-    next.catch(() => undefined)
     await write(response, current.value)
-    current = await next
+    current = await chunks.next()
   }
   response.end()
 }
