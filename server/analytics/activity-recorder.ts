@@ -1,4 +1,5 @@
 // Counts what visitors do: in memory at once, on disk about every second. It never throws and never holds up a request.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { countOf } from './activity-count.ts'
 import type { ActivityCount, KnowsSubject } from './activity-count.ts'
@@ -16,10 +17,14 @@ export interface RecorderOptions {
 }
 
 const FLUSH_MS = 1000
-/** Distinct counters that wait at most; with that many they are written at once, and none is added while it fails. */
-const MAX_WAITING = 2000
+/** With so many distinct counters waiting they are written at once. */
+const FLUSH_COUNT = 2000
+/** Distinct counters that wait at most while writing fails; what comes on top is lost. */
+const MAX_WAITING = 20_000
 /** The file may be locked for a moment by another process; after so many tries it is no moment. */
 const PATIENCE = 30
+const LAST_TRIES = 20
+const LAST_PAUSE_MS = 50
 
 /** Call `close` at the end: it writes what still waits. */
 export class ActivityRecorder {
@@ -38,12 +43,16 @@ export class ActivityRecorder {
     const count = countOf(event, this.#options.knows)
     if (count === undefined || count.amount === 0) return
     this.#add({ ...count, day: new Date(this.#options.now()).toISOString().slice(0, 10) })
-    if (this.#waiting.size >= MAX_WAITING && this.#failures === 0) this.#flush()
+    if (this.#waiting.size >= FLUSH_COUNT && this.#failures === 0) this.#flush()
     else this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref()
   }
 
-  close(): void {
-    if (this.#waiting.size > 0) this.#flush()
+  /** Writes what waits, with some patience for other processes that do the same at the same moment. */
+  async close(): Promise<void> {
+    for (let tries = 0; tries < LAST_TRIES && this.#waiting.size > 0; tries += 1) {
+      if (tries > 0) await sleep(LAST_PAUSE_MS)
+      this.#flush()
+    }
     clearTimeout(this.#timer)
     this.#store?.close()
     this.#store = undefined

@@ -17,7 +17,7 @@ export interface Activity {
   /** Counts an event of our own. Never throws. */
   record(this: void, event: ActivityEvent): void
   addRoute(this: void, app: FastifyInstance): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 export interface ActivityOptions {
@@ -28,7 +28,11 @@ export interface ActivityOptions {
 
 export function openActivity({ config, library, logger }: ActivityOptions): Activity {
   if (!config.analytics.firstParty) {
-    return { record: () => undefined, addRoute: async () => undefined, close: () => undefined }
+    return {
+      record: () => undefined,
+      addRoute: async () => undefined,
+      close: async () => undefined,
+    }
   }
   const recorder = new ActivityRecorder({
     path: join(config.data, ACTIVITY_FILE),
@@ -43,7 +47,7 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
     record,
     addRoute: async (app) =>
       addActivityRoute(app, { record, onLimited, now: () => performance.now() }),
-    close: () => recorder.close(),
+    close: async () => recorder.close(),
   }
 }
 

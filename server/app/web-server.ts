@@ -77,7 +77,7 @@ export async function startWebServer({
       clearTimeout(timer)
       thumbnails.close()
       decoder.close()
-      activity.close()
+      await activity.close()
     },
   }
 }

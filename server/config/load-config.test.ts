@@ -118,8 +118,14 @@ describe('loadConfig', () => {
     ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
     ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
     ['analytics.ga4', { analytics: { ga4: 'G-1"><script>' } }],
-    ['analytics.ga4', { analytics: { ga4: { measurementId: 'G-1', consent: { ads: 'denied' } } } }],
-    ['analytics.plausible', { analytics: { plausible: { domain: 'a', scriptUrl: 'file:///x' } } }],
+    [
+      'analytics.ga4.consent.ads',
+      { analytics: { ga4: { measurementId: 'G-1', consent: { ads: 'denied' } } } },
+    ],
+    [
+      'analytics.plausible.scriptUrl',
+      { analytics: { plausible: { domain: 'a', scriptUrl: 'file:///x' } } },
+    ],
     ['analytics.umami', { analytics: { umami: {} } }],
   ])('refuses a bad %s', (key, value) => {
     expect(messageOf({ file: fileOf(value) })).toMatch(
