@@ -1,6 +1,7 @@
 // Everything that the page asks of the server: lists and configuration as resources, the addresses of pictures and playlists.
 import type { ConfigAnswer, SessionItem, StreamerItem } from '../../shared/contract.ts'
 import {
+  activityApiPath,
   configApiPath,
   playlistApiPath,
   sessionsApiPath,
@@ -22,6 +23,8 @@ export interface PageApi {
   streamerThumbnailUrl(streamer: string): string
   thumbnailUrl(session: SessionReference): string
   playlistUrl(session: SessionReference): string
+  /** Where the first-party collector takes events. */
+  activityUrl(): string
 }
 
 /** A list that takes longer has failed. */
@@ -52,6 +55,7 @@ export function createPageApi(base: string): PageApi {
     streamerThumbnailUrl: (streamer) => origin + streamerThumbnailApiPath(streamer),
     thumbnailUrl: (session) => origin + thumbnailApiPath(session),
     playlistUrl: (session) => origin + playlistApiPath(session),
+    activityUrl: () => origin + activityApiPath,
   }
 }
 
