@@ -12,13 +12,15 @@ export interface RecorderOptions {
   knows: KnowsSubject
   /** Milliseconds since 1970. */
   now: () => number
-  /** Told once when writing begins to fail, and not again before it has worked in between. */
+  /** Told once when counting begins to fail, and not again before it has worked in between. */
   onFailure: (error: unknown) => void
 }
 
 const FLUSH_MS = 1000
-/** With so many distinct counters waiting they are written at once. */
-const FLUSH_COUNT = 2000
+/** With so many distinct counters waiting they are written at once; no more at a time, which takes some 10 ms. */
+const FLUSH_COUNT = 500
+/** Between two writes visitors have their turn. */
+const NEXT_FLUSH_MS = 20
 /** Distinct counters that wait at most while writing fails; what comes on top is lost. */
 const MAX_WAITING = 20_000
 /** The file may be locked for a moment by another process; after so many tries it is no moment. */
@@ -33,6 +35,7 @@ export class ActivityRecorder {
   #store: ActivityStore | undefined
   #timer: NodeJS.Timeout | undefined
   #failures = 0
+  #wasTold = false
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -40,22 +43,36 @@ export class ActivityRecorder {
 
   /** Counts one event for today (UTC). */
   readonly record = (event: ActivityEvent): void => {
-    const count = countOf(event, this.#options.knows)
+    const count = this.#countOf(event)
     if (count === undefined || count.amount === 0) return
     this.#add({ ...count, day: new Date(this.#options.now()).toISOString().slice(0, 10) })
     if (this.#waiting.size >= FLUSH_COUNT && this.#failures === 0) this.#flush()
-    else this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref()
+    else this.#wake(FLUSH_MS)
   }
 
   /** Writes what waits, with some patience for other processes that do the same at the same moment. */
   async close(): Promise<void> {
-    for (let tries = 0; tries < LAST_TRIES && this.#waiting.size > 0; tries += 1) {
-      if (tries > 0) await sleep(LAST_PAUSE_MS)
+    this.#failures = 0
+    while (this.#waiting.size > 0 && this.#failures < LAST_TRIES) {
       this.#flush()
+      if (this.#failures > 0) await sleep(LAST_PAUSE_MS)
     }
     clearTimeout(this.#timer)
     this.#store?.close()
     this.#store = undefined
+  }
+
+  #wake(afterMs: number): void {
+    this.#timer ??= setTimeout(() => this.#flush(), afterMs).unref()
+  }
+
+  #countOf(event: ActivityEvent): ActivityCount | undefined {
+    try {
+      return countOf(event, this.#options.knows)
+    } catch (error) {
+      this.#tell(error)
+      return undefined
+    }
   }
 
   #add(count: DailyCount): void {
@@ -70,14 +87,22 @@ export class ActivityRecorder {
     this.#timer = undefined
     try {
       this.#store ??= openActivityStore(this.#options.path)
-      this.#store.add([...this.#waiting.values()])
-      this.#waiting.clear()
+      const batch = [...this.#waiting.entries()].slice(0, FLUSH_COUNT)
+      this.#store.add(batch.map(([, count]) => count))
+      for (const [key] of batch) this.#waiting.delete(key)
       this.#failures = 0
+      this.#wasTold = false
+      if (this.#waiting.size > 0) this.#wake(NEXT_FLUSH_MS)
     } catch (error) {
       this.#failures += 1
-      if (this.#failures === (isBusy(error) ? PATIENCE : 1)) this.#options.onFailure(error)
-      this.#timer = setTimeout(() => this.#flush(), FLUSH_MS).unref()
+      if (!isBusy(error) || this.#failures > PATIENCE) this.#tell(error)
+      this.#wake(FLUSH_MS)
     }
+  }
+
+  #tell(error: unknown): void {
+    if (!this.#wasTold) this.#options.onFailure(error)
+    this.#wasTold = true
   }
 }
 

@@ -17,7 +17,7 @@ export interface ActivityStore {
 
 /** Bounds what lies on disk; tests set them lower. */
 export interface StoreLimits {
-  /** Rows of one day; what comes on top is counted without its names. */
+  /** Rows of one day, roughly where several processes write; what comes on top is counted without its names. */
   rowsPerDay: number
   /** Days kept. */
   days: number
@@ -26,6 +26,7 @@ export interface StoreLimits {
 const LIMITS: StoreLimits = { rowsPerDay: 50_000, days: 800 }
 /** Writing must not hold up the visitors of this process: who finds the file locked tries again later. */
 const BUSY_TIMEOUT_MS = 20
+const RECOUNT_ROWS = 1000
 const DAY_MS = 86_400_000
 
 /** Opens the file at `path`, made where it lacks. Throws what SQLite throws. */
@@ -69,14 +70,23 @@ function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
     .pluck()
   const forget = sqlite.prepare<[string]>('DELETE FROM daily_counts WHERE day < ?')
   let prunedOn = ''
+  const counted = { day: '', rows: 0, age: 0 }
+
+  /** Whether the day has room for one row more. Counting takes milliseconds, so it is done now and then. */
+  function takeRoom(day: string): boolean {
+    counted.age += 1
+    if (counted.day !== day || counted.age > RECOUNT_ROWS) {
+      Object.assign(counted, { day, rows: countRows.get(day) ?? 0, age: 0 })
+    }
+    if (counted.rows >= limits.rowsPerDay) return false
+    counted.rows += 1
+    return true
+  }
 
   const add = sqlite.transaction((counts: readonly DailyCount[]) => {
-    const rows = new Map<string, number>()
     for (const count of counts) {
       if (increase.run(count).changes > 0) continue
-      const rowCount = rows.get(count.day) ?? countRows.get(count.day) ?? 0
-      rows.set(count.day, rowCount + 1)
-      insert.run(rowCount < limits.rowsPerDay ? count : withoutNames(count))
+      insert.run(takeRoom(count.day) ? count : withoutNames(count))
     }
   })
 

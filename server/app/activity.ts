@@ -38,7 +38,7 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
     path: join(config.data, ACTIVITY_FILE),
     knows: knowsOf(library.catalog),
     now: Date.now,
-    onFailure: (error) => logger.error({ err: error }, 'views and plays cannot be written down'),
+    onFailure: (error) => logger.error({ err: error }, 'views and plays cannot be counted'),
   })
   const { record } = recorder
   const onLimited = (): void =>
