@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { runCommandLine, type CommandInput } from './cli.ts'
+import { runCommandLine } from './cli.ts'
 import { AppError } from './errors.ts'
 
 /** Runs the command line with actions that note what they were asked, and answers all that can be seen. */
 async function runWith(args: string[], exitCode = 0) {
-  const seen = { asked: [] as [string, CommandInput | string][], stdout: '', stderr: '' }
-  const noting = (name: string) => async (input: CommandInput | string) => {
-    seen.asked.push([name, input])
-    return exitCode
-  }
+  const seen = { asked: [] as [string, ...unknown[]][], stdout: '', stderr: '' }
+  const noting =
+    (name: string) =>
+    async (...given: unknown[]) => {
+      seen.asked.push([name, ...given])
+      return exitCode
+    }
   const code = await runCommandLine(args, {
     actions: {
       serve: noting('serve'),
       scan: noting('scan'),
       check: noting('check'),
       demo: noting('demo'),
+      stats: noting('stats'),
     },
     output: {
       stdout: (text) => (seen.stdout += text),
@@ -48,6 +51,14 @@ describe('runCommandLine', () => {
     expect((await runWith(['demo', 'here'])).asked).toEqual([['demo', 'here']])
   })
 
+  it.each([
+    [['stats'], { days: 30, format: 'tables' }],
+    [['stats', '--days', '7', '--json'], { days: 7, format: 'json' }],
+  ])('tells stats how much and in which form: %j', async (args, options) => {
+    const { asked } = await runWith([...args, '--data', 'd'])
+    expect(asked).toEqual([['stats', { flags: { data: 'd' } }, options]])
+  })
+
   it('answers the exit code of the command', async () => {
     expect((await runWith(['check'], 1)).code).toBe(1)
     expect((await runWith(['check'], 0)).code).toBe(0)
@@ -59,6 +70,7 @@ describe('runCommandLine', () => {
       scan: async () => 0,
       check: async () => Promise.reject(new AppError('failed', 'the disk is gone')),
       demo: async () => 0,
+      stats: async () => 0,
     }
     const output = { stdout: () => undefined, stderr: () => undefined }
     await expect(runCommandLine(['check'], { actions, output, version: '1' })).rejects.toThrow(
@@ -66,12 +78,15 @@ describe('runCommandLine', () => {
     )
   })
 
-  it.each([['serve'], ['scan'], ['check'], ['demo']])('prints help of %s', async (command) => {
-    const { code, stdout, asked } = await runWith([command, '--help'])
-    expect(code).toBe(0)
-    expect(stdout).toContain(`Usage: aftercast ${command}`)
-    expect(asked).toEqual([])
-  })
+  it.each([['serve'], ['scan'], ['check'], ['demo'], ['stats']])(
+    'prints help of %s',
+    async (command) => {
+      const { code, stdout, asked } = await runWith([command, '--help'])
+      expect(code).toBe(0)
+      expect(stdout).toContain(`Usage: aftercast ${command}`)
+      expect(asked).toEqual([])
+    },
+  )
 
   it('prints the version', async () => {
     expect(await runWith(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
@@ -82,6 +97,10 @@ describe('runCommandLine', () => {
     [['serve', '--wings'], "aftercast: unknown option '--wings'\n"],
     [['scan', '--port', '1'], "aftercast: unknown option '--port'\n"],
     [['serve', '--port'], "aftercast: option '--port <number>' argument missing\n"],
+    [
+      ['stats', '--days', '0'],
+      "aftercast: option '--days <number>' argument '0' is invalid. It must be a whole number from 1 to 800.\n",
+    ],
     [['demo'], "aftercast: missing required argument 'DIR'\n"],
   ])('answers 2 and one line for %j', async (args, line) => {
     expect(await runWith(args)).toMatchObject({ code: 2, stderr: line, stdout: '', asked: [] })

@@ -1,5 +1,5 @@
 // The command line: which commands and options there are, and their help. What they do comes in as actions.
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { defaultConfigName } from './config/read-config-file.ts'
 
 /** What a command that reads the configuration was given. */
@@ -16,6 +16,14 @@ export interface CommandActions {
   scan: (input: CommandInput) => Promise<number>
   check: (input: CommandInput) => Promise<number>
   demo: (folder: string) => Promise<number>
+  stats: (input: CommandInput, options: StatsOptions) => Promise<number>
+}
+
+/** How `stats` answers. */
+export interface StatsOptions {
+  /** Number of days, today included. */
+  days: number
+  format: 'tables' | 'json'
 }
 
 /** Where the command line writes; whole texts with their line ends. */
@@ -76,6 +84,11 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
     conclude(await actions.check(inputOf(folder, options))),
   )
   addDemo(program).action(async (folder: string) => conclude(await actions.demo(folder)))
+  addStats(program).action(async ({ days, json, ...options }: StatsFlags) =>
+    conclude(
+      await actions.stats(inputOf(undefined, options), { days, format: json ? 'json' : 'tables' }),
+    ),
+  )
   return program
 }
 
@@ -118,10 +131,39 @@ function addDemo(program: Command): Command {
     .argument('<DIR>', 'a folder that is empty or not there yet')
 }
 
+interface StatsFlags extends LibraryOptions {
+  days: number
+  json?: boolean
+}
+
+const DEFAULT_DAYS = 30
+const MAX_DAYS = 800
+
+function addStats(program: Command): Command {
+  return withConfig(
+    program
+      .command('stats')
+      .description('Tells views and plays by day, streamer and session.')
+      .option('--days <number>', 'how many days, today included (UTC)', parseDays, DEFAULT_DAYS)
+      .option('--json', 'all of it as JSON, instead of tables'),
+  )
+}
+
+function parseDays(value: string): number {
+  const days = /^\d+$/.test(value) ? Number(value) : 0
+  if (days >= 1 && days <= MAX_DAYS) return days
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_DAYS}.`)
+}
+
 /** What serve, scan and check share. */
 function withLibrary(command: Command): Command {
+  return withConfig(
+    command.argument('[DIR]', 'folder of the recordings (default: the configuration’s)'),
+  )
+}
+
+function withConfig(command: Command): Command {
   return command
-    .argument('[DIR]', 'folder of the recordings (default: the configuration’s)')
     .option('--data <DIR>', 'folder of the catalog, indexes and thumbnails')
     .option('--config <FILE>', `configuration file (default: ${defaultConfigName})`)
 }

@@ -8,6 +8,7 @@ import { demo } from './app/demo.ts'
 import type { Io } from './app/io.ts'
 import { scan } from './app/scan.ts'
 import { serve } from './app/serve.ts'
+import { stats } from './app/stats.ts'
 import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
 import { loadConfig, type Config } from './config/load-config.ts'
 import { readConfigFile } from './config/read-config-file.ts'
@@ -55,6 +56,7 @@ function createActions(io: Io): CommandActions {
     scan: async (input) => scan(await configure(input), io),
     check: async (input) => check(await configure(input), io),
     demo: (folder) => demo(folder, io),
+    stats: async (input, options) => stats(await configure(input), options, io),
   }
 }
 

@@ -1,5 +1,6 @@
 // Shapes of what the API answers (CONTRACT of both sides). The page imports the types alone; the server checks with the schemas.
 import { z } from 'zod'
+import { EVENTS_PER_REQUEST, ITEMS_PER_EVENT } from './limits.ts'
 
 export const streamersAnswer = z.object({
   streamers: z.array(z.object({ name: z.string(), recording_count: z.int().nonnegative() })),
@@ -68,12 +69,12 @@ export type AnalyticsConfig = z.infer<typeof analyticsConfig>
 export const configAnswer = z.object({ ads: adsConfig, analytics: analyticsConfig })
 export type ConfigAnswer = z.infer<typeof configAnswer>
 
-/** Longest list that one `view_item_list` carries; longer lists come in several. */
-export const ITEMS_PER_EVENT = 200
-
 const sessionFields = { streamer: z.string(), date: z.string(), sessionId: z.string() }
 
-/** One thing that a visitor did, as the first-party collector takes it (POST /api/activity, a JSON array of these). */
+/**
+ * One thing that a visitor did, as the first-party collector takes it. An item is a streamer's name, or the key of a
+ * session (paths.ts).
+ */
 export const activityEvent = z.discriminatedUnion('name', [
   z.object({ name: z.literal('page_view'), path: z.string(), title: z.string() }),
   z.object({
@@ -95,3 +96,6 @@ export const activityEvent = z.discriminatedUnion('name', [
   }),
 ])
 export type ActivityEvent = z.infer<typeof activityEvent>
+
+/** Body of POST /api/activity. */
+export const activityEvents = z.array(activityEvent).max(EVENTS_PER_REQUEST)

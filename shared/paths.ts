@@ -14,7 +14,7 @@ export function sessionsPagePath(streamer: string): string {
 
 /** Path of a session's player page. */
 export function playerPagePath(session: SessionReference): string {
-  return `/p/${sessionPart(session)}`
+  return `/p/${sessionKey(session)}`
 }
 
 /** Path of the streamers call. */
@@ -32,12 +32,12 @@ export function streamerThumbnailApiPath(streamer: string): string {
 
 /** Path of a session's picture. */
 export function thumbnailApiPath(session: SessionReference): string {
-  return `/api/thumbnail/${sessionPart(session)}`
+  return `/api/thumbnail/${sessionKey(session)}`
 }
 
 /** Path of a session's HLS playlist. */
 export function playlistApiPath(session: SessionReference): string {
-  return `/api/video/${sessionPart(session)}/playlist.m3u8`
+  return `/api/video/${sessionKey(session)}/playlist.m3u8`
 }
 
 /** Path of the call that tells the page what it needs to know: ads, analytics. */
@@ -51,6 +51,24 @@ export function adScriptApiPath(adHost: string): string {
   return `/api/proxy-ad/${encodeURIComponent(adHost)}/ad-provider.js`
 }
 
-function sessionPart({ streamer, date, sessionId }: SessionReference): string {
+/** A session as one text, each name percent-encoded: `alice/2026-01-31/late%20night`. */
+export function sessionKey({ streamer, date, sessionId }: SessionReference): string {
   return [streamer, date, sessionId].map(encodeURIComponent).join('/')
+}
+
+/** The session that a key names; undefined where the text is no key. */
+export function parseSessionKey(key: string): SessionReference | undefined {
+  const names = parseNames(key)
+  const [streamer, date, sessionId] = names ?? []
+  if (names?.length !== 3 || !streamer || !date || !sessionId) return undefined
+  return { streamer, date, sessionId }
+}
+
+/** The names between the slashes of a path, each decoded once; undefined where the encoding is malformed. */
+export function parseNames(path: string): string[] | undefined {
+  try {
+    return path.split('/').map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
 }

@@ -2,6 +2,8 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
+import { createAnalytics } from './analytics/analytics.ts'
+import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
 import { AppRoutes } from './routes.tsx'
@@ -9,6 +11,13 @@ import './styles/tokens.css'
 import './styles/base.css'
 
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? '')
+const analytics = createAnalytics({
+  config: api
+    .config()
+    .settled(new AbortController().signal)
+    .then((config) => config.analytics),
+  activityUrl: api.activityUrl(),
+})
 // Reading the property alone throws where a visitor has switched storage off.
 const openStorage = () => sessionStorage
 const visits = readVisitMemory(openStorage)
@@ -22,7 +31,9 @@ if (root) {
   createRoot(root).render(
     <StrictMode>
       <BrowserRouter>
-        <AppRoutes api={api} visits={visits} />
+        <AnalyticsContext value={analytics}>
+          <AppRoutes api={api} visits={visits} />
+        </AnalyticsContext>
       </BrowserRouter>
     </StrictMode>,
   )

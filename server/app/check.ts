@@ -3,6 +3,7 @@ import { listUnserved } from '../catalog/unserved.ts'
 import type { UnservedRecording } from '../catalog/unserved.ts'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
+import { printable } from './printable.ts'
 import { withScannedLibrary } from './scan.ts'
 
 /** Answers the exit code: 1 where a recording cannot be played, else 0. */
@@ -24,10 +25,4 @@ function describe(recording: UnservedRecording): string {
   const path = printable(recording.path)
   if (recording.status === 'unplayable') return `${path}: ${printable(recording.reason)}`
   return `${path}: not served, ${printable(recording.servedPath)} stands for the same session`
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) =>
-    JSON.stringify(character).slice(1, -1),
-  )
 }

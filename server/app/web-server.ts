@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { analyticsConfigOf } from '../analytics/analytics-config.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { readBuiltPage } from '../http/built-page.ts'
@@ -9,6 +10,7 @@ import { createHttpServer } from '../http/http-server.ts'
 import { ThumbnailSources } from '../http/thumbnail-sources.ts'
 import { createDecoder } from '../thumbnails/decoder.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
+import { openActivity } from './activity.ts'
 import type { Library } from './library.ts'
 import { measureRequests } from './metrics.ts'
 
@@ -43,6 +45,7 @@ export async function startWebServer({
     decoder,
     log: logger,
   })
+  const activity = openActivity({ config, library, logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
   let url = formatUrl(host, port)
   const app = await createHttpServer({
@@ -51,13 +54,14 @@ export async function startWebServer({
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,
     sources: new ThumbnailSources(library),
-    config: { ads: { provider: 'none' }, analytics: { firstParty: false } },
+    config: { ads: { provider: 'none' }, analytics: analyticsConfigOf(config) },
     logger,
     corsOrigins,
     trustProxy,
     isReady,
     isSettled: ({ modifiedMs }) => isSettled(modifiedMs, config.library.settleSeconds),
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
+    extensions: [activity.addRoute],
   })
   if (config.server.metrics !== undefined) measureRequests(app)
   await app.listen({ host, port }).catch((cause: unknown) => {
@@ -73,6 +77,7 @@ export async function startWebServer({
       clearTimeout(timer)
       thumbnails.close()
       decoder.close()
+      await activity.close()
     },
   }
 }

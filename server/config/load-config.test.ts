@@ -117,6 +117,16 @@ describe('loadConfig', () => {
     ['ads.hosts.a', { ads: { hosts: { a: 'http://a.example' } } }],
     ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
     ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
+    ['analytics.ga4', { analytics: { ga4: 'G-1"><script>' } }],
+    [
+      'analytics.ga4.consent.ads',
+      { analytics: { ga4: { measurementId: 'G-1', consent: { ads: 'denied' } } } },
+    ],
+    [
+      'analytics.plausible.scriptUrl',
+      { analytics: { plausible: { domain: 'a', scriptUrl: 'file:///x' } } },
+    ],
+    ['analytics.umami', { analytics: { umami: {} } }],
   ])('refuses a bad %s', (key, value) => {
     expect(messageOf({ file: fileOf(value) })).toMatch(
       new RegExp(`^${key.replaceAll('.', '\\.')}[ :]`),
@@ -127,7 +137,6 @@ describe('loadConfig', () => {
     ['recordings', { recordings: 's3://bucket/prefix' }],
     ['database', { database: 'postgres://db.example/aftercast' }],
     ['ads.provider', { ads: { provider: 'network' } }],
-    ['analytics.ga4', { analytics: { ga4: 'G-1' } }],
   ])('says that a %s of that kind is not supported yet', (key, value) => {
     const message = messageOf({ file: fileOf(value) })
     expect(message).toContain(`${key} (from aftercast.config.json)`)

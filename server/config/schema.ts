@@ -134,13 +134,54 @@ const adsSection = z.strictObject({
   ),
 })
 
+const measurementId = z.string().regex(/^[A-Z0-9-]{2,64}$/i)
+
+/** What gtag is told before anything else; a type that is not named is left to Google's own default. */
+const consent = z.partialRecord(
+  z.enum([
+    'ad_storage',
+    'ad_user_data',
+    'ad_personalization',
+    'analytics_storage',
+    'functionality_storage',
+    'personalization_storage',
+    'security_storage',
+  ]),
+  z.enum(['granted', 'denied']),
+)
+
+const ga4 = z.union(
+  [measurementId, z.strictObject({ measurementId, consent: consent.default({}) })],
+  { error: 'must be a measurement id, or { "measurementId": "G-…", "consent": { … } }' },
+)
+
+/** Goes into an attribute of a script element. */
+const siteName = z.string().min(1).max(255)
+
+const plausible = z.union(
+  [siteName, z.strictObject({ domain: siteName, scriptUrl: httpUrl.optional() })],
+  { error: 'must be a domain, or { "domain": "a.example", "scriptUrl": "https://…" }' },
+)
+
+const umami = z.union(
+  [siteName, z.strictObject({ websiteId: siteName, scriptUrl: httpUrl.optional() })],
+  { error: 'must be a website id, or { "websiteId": "…", "scriptUrl": "https://…" }' },
+)
+
 const analyticsSection = z.strictObject({
   firstParty: noted(z.boolean({ error: 'must be true or false' }).default(true), {
     about: 'Count page views and events on this server.',
   }),
-  ga4: noted(text('must be a text').optional(), { about: 'Google Analytics measurement id.' }),
-  plausible: noted(text('must be a text').optional(), { about: 'Plausible site.' }),
-  umami: noted(text('must be a text').optional(), { about: 'Umami site.' }),
+  ga4: noted(ga4.optional(), {
+    about:
+      'Google Analytics: a measurement id, or `{ "measurementId": …, "consent": { "ad_storage": "denied", … } }`.',
+  }),
+  plausible: noted(plausible.optional(), {
+    about: 'Plausible: the site’s domain, or `{ "domain": …, "scriptUrl": … }`.',
+  }),
+  umami: noted(umami.optional(), {
+    about: 'Umami: the website’s id, or `{ "websiteId": …, "scriptUrl": … }`.',
+  }),
 })
 
 export const configSchema = z.strictObject({

@@ -47,6 +47,8 @@ export interface HttpServerOptions {
   isReady: () => boolean
   isSettled: (stat: FileStat) => boolean
   publicUrl: () => string
+  /** Routes of parts that this layer does not know. */
+  extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
 }
 
 /** The server with all routes; it does not listen yet. */
@@ -77,6 +79,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addVideoRoutes(app, { ...options, buffers: new BufferPool() })
   addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
+  for (const extend of options.extensions) await extend(app)
   await addPageRoutes(app, options)
   return app
 }

@@ -1,4 +1,5 @@
 // The player at `/p/:streamer/:date/:sessionId`.
+import { useBeginVideo } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
@@ -14,6 +15,7 @@ interface PlayerPageProps {
 
 export function PlayerPage({ api, session }: PlayerPageProps) {
   const { streamer, date, sessionId } = session
+  const beginVideo = useBeginVideo(session)
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
@@ -27,6 +29,7 @@ export function PlayerPage({ api, session }: PlayerPageProps) {
         source={api.playlistUrl(session)}
         poster={api.thumbnailUrl(session)}
         label={title}
+        onPlaying={beginVideo}
       />
       <Recommended key={playerPagePath(session)} api={api} streamer={streamer} />
     </>

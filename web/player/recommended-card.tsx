@@ -1,5 +1,6 @@
 // One recommended session; all of the card is the link.
 import { Link } from 'react-router'
+import { useSelectItem } from '../analytics/use-analytics.ts'
 import { playerPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { Card } from '../ui/card.tsx'
@@ -16,10 +17,11 @@ const BELOW_THE_FOLD = Infinity
 
 export function RecommendedCard({ session, thumbnailUrl }: RecommendedCardProps) {
   const { streamer, date, sessionId } = session
+  const select = useSelectItem('recommended', session)
   return (
     <Card picture={<Thumbnail url={thumbnailUrl} position={BELOW_THE_FOLD} />}>
       <h3 className={cardStyles.title} dir="auto">
-        <Link className={cardStyles.cover} to={playerPagePath(session)}>
+        <Link className={cardStyles.cover} to={playerPagePath(session)} {...select}>
           {streamer}
         </Link>
       </h3>

@@ -10,9 +10,11 @@ interface VideoPlayerProps {
   /** URL of the picture shown until the first frame. */
   poster: string
   label: string
+  /** Called whenever playback begins or goes on. */
+  onPlaying(this: void): void
 }
 
-export function VideoPlayer({ source, poster, label }: VideoPlayerProps) {
+export function VideoPlayer({ source, poster, label, onPlaying }: VideoPlayerProps) {
   const videoRef = useRef<HTMLVideoElement>(null)
 
   useEffect(() => {
@@ -37,6 +39,7 @@ export function VideoPlayer({ source, poster, label }: VideoPlayerProps) {
         controls
         playsInline
         preload="auto"
+        onPlaying={onPlaying}
       />
     </div>
   )

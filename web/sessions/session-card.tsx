@@ -1,6 +1,7 @@
 // One session of a streamer.
 import { memo, useId } from 'react'
 import { Link } from 'react-router'
+import { useSelectItem } from '../analytics/use-analytics.ts'
 import { playerPagePath } from '../../shared/paths.ts'
 import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
@@ -23,6 +24,7 @@ interface SessionCardProps {
 export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
   const { streamer, date, sessionId, duration, thumbnailUrl, position, onPlayIntent } = props
   const id = useId()
+  const select = useSelectItem('sessions', { streamer, date, sessionId })
   return (
     <Card picture={<Thumbnail url={thumbnailUrl} position={position} />}>
       <h2 className={cardStyles.title} dir="auto">
@@ -37,6 +39,7 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
         aria-describedby={id}
         onPointerEnter={onPlayIntent}
         onFocus={onPlayIntent}
+        {...select}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M5 3.5v9l7-4.5z" />

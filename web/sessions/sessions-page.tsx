@@ -1,5 +1,6 @@
 // A streamer's sessions at `/s/:streamer`.
 import { useState } from 'react'
+import { useListView } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
@@ -22,6 +23,11 @@ interface SessionsPageProps {
 export function SessionsPage(props: SessionsPageProps) {
   const { api, streamer, visits, visitKey, onPlayIntent } = props
   const list = useResource(api.sessions(streamer))
+  useListView({
+    list: 'sessions',
+    state: list,
+    itemOf: ({ date, sessionId }) => ({ streamer, date, sessionId }),
+  })
   const sessions = list.status === 'loaded' ? list.value : []
   const [visit] = useState(() => visits.recall(visitKey))
   const count = useGrowingCount(sessions.length, visit.seenShare)

@@ -1,6 +1,7 @@
 // One streamer in the list.
 import { memo, useId } from 'react'
 import { Link } from 'react-router'
+import { useSelectItem } from '../analytics/use-analytics.ts'
 import { sessionsPagePath } from '../../shared/paths.ts'
 import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
@@ -19,6 +20,7 @@ interface StreamerCardProps {
 export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps) {
   const { name, recordingCount, thumbnailUrl, position } = props
   const nameId = useId()
+  const select = useSelectItem('streamers', { streamer: name })
   return (
     <Card picture={<Thumbnail url={thumbnailUrl} position={position} letters={initials(name)} />}>
       <h2 id={nameId} className={cardStyles.title} dir="auto">
@@ -29,6 +31,7 @@ export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps)
         className={`${buttonStyles.soft} ${cardStyles.action}`}
         to={sessionsPagePath(name)}
         aria-describedby={nameId}
+        {...select}
       >
         View Sessions
       </Link>

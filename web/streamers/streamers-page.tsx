@@ -1,5 +1,6 @@
 // The streamers list at `/`.
 import { useDeferredValue, useState } from 'react'
+import { useListView } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
@@ -20,6 +21,7 @@ interface StreamersPageProps {
 
 export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const list = useResource(api.streamers())
+  useListView({ list: 'streamers', state: list, itemOf: ({ name }) => ({ streamer: name }) })
   const [visit] = useState(() => visits.recall(visitKey))
   const [query, setQuery] = useState(visit.search)
   // Typing comes first; the cards follow when there is time.

@@ -1,5 +1,6 @@
 // The top of every page: its one `h1`, which is also its title in the tab, and what stands beside it.
 import type { ReactNode } from 'react'
+import { usePageView } from '../analytics/use-analytics.ts'
 import { useDocumentTitle } from '../navigation/use-document-title.ts'
 import styles from './page-header.module.css'
 
@@ -15,6 +16,7 @@ interface PageHeaderProps {
 
 export function PageHeader({ heading, size = 'page', back, children }: PageHeaderProps) {
   useDocumentTitle(heading)
+  usePageView()
   return (
     <div className={styles.header}>
       {back}

@@ -1,0 +1,116 @@
+// Counts what visitors do: in memory at once, on disk about every second. It never throws and never holds up a request.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ActivityEvent } from '../../shared/contract.ts'
+import { countOf } from './activity-count.ts'
+import type { ActivityCount, KnowsSubject } from './activity-count.ts'
+import { openActivityStore } from './activity-store.ts'
+import type { ActivityStore, DailyCount } from './activity-store.ts'
+
+export interface RecorderOptions {
+  /** Path of the SQLite file; opened when there is first something to write. */
+  path: string
+  knows: KnowsSubject
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** Told once when counting begins to fail, and not again before it has worked in between. */
+  onFailure: (error: unknown) => void
+}
+
+const FLUSH_MS = 1000
+/** With so many distinct counters waiting they are written at once; no more at a time, which takes some 10 ms. */
+const FLUSH_COUNT = 500
+/** Between two writes visitors have their turn. */
+const NEXT_FLUSH_MS = 20
+/** Distinct counters that wait at most while writing fails; what comes on top is lost. */
+const MAX_WAITING = 20_000
+/** The file may be locked for a moment by another process; after so many tries it is no moment. */
+const PATIENCE = 30
+const LAST_TRIES = 20
+const LAST_PAUSE_MS = 50
+
+/** Call `close` at the end: it writes what still waits. */
+export class ActivityRecorder {
+  readonly #options: RecorderOptions
+  readonly #waiting = new Map<string, DailyCount>()
+  #store: ActivityStore | undefined
+  #timer: NodeJS.Timeout | undefined
+  #failures = 0
+  #wasTold = false
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+  }
+
+  /** Counts one event for today (UTC). */
+  readonly record = (event: ActivityEvent): void => {
+    const count = this.#countOf(event)
+    if (count === undefined || count.amount === 0) return
+    this.#add({ ...count, day: new Date(this.#options.now()).toISOString().slice(0, 10) })
+    if (this.#waiting.size >= FLUSH_COUNT && this.#failures === 0) this.#flush()
+    else this.#wake(FLUSH_MS)
+  }
+
+  /** Writes what waits, with some patience for other processes that do the same at the same moment. */
+  async close(): Promise<void> {
+    this.#failures = 0
+    while (this.#waiting.size > 0 && this.#failures < LAST_TRIES) {
+      this.#flush()
+      if (this.#failures > 0) await sleep(LAST_PAUSE_MS)
+    }
+    clearTimeout(this.#timer)
+    this.#store?.close()
+    this.#store = undefined
+  }
+
+  #wake(afterMs: number): void {
+    this.#timer ??= setTimeout(() => this.#flush(), afterMs).unref()
+  }
+
+  #countOf(event: ActivityEvent): ActivityCount | undefined {
+    try {
+      return countOf(event, this.#options.knows)
+    } catch (error) {
+      this.#tell(error)
+      return undefined
+    }
+  }
+
+  #add(count: DailyCount): void {
+    const key = keyOf(count)
+    const known = this.#waiting.get(key)
+    if (known) known.amount += count.amount
+    else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, count)
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    try {
+      this.#store ??= openActivityStore(this.#options.path)
+      const batch = [...this.#waiting.entries()].slice(0, FLUSH_COUNT)
+      this.#store.add(batch.map(([, count]) => count))
+      for (const [key] of batch) this.#waiting.delete(key)
+      this.#failures = 0
+      this.#wasTold = false
+      if (this.#waiting.size > 0) this.#wake(NEXT_FLUSH_MS)
+    } catch (error) {
+      this.#failures += 1
+      if (!isBusy(error) || this.#failures > PATIENCE) this.#tell(error)
+      this.#wake(FLUSH_MS)
+    }
+  }
+
+  #tell(error: unknown): void {
+    if (!this.#wasTold) this.#options.onFailure(error)
+    this.#wasTold = true
+  }
+}
+
+function keyOf(count: ActivityCount & { day: string }): string {
+  const { amount: _, ...names } = count
+  return JSON.stringify(Object.values(names))
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+}

@@ -1,0 +1,114 @@
+// The counters in their own SQLite file: one row a day for each thing that is counted. Several processes may write at once.
+import Sqlite from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { ActivityCount } from './activity-count.ts'
+
+/** A count and its day in UTC, `2026-01-31`. */
+export type DailyCount = ActivityCount & { day: string }
+
+/** Writes counters. Every call runs at once, on the calling thread, and may throw what SQLite throws. */
+export interface ActivityStore {
+  /** Adds to the counters, all or none. */
+  add(counts: readonly DailyCount[]): void
+  close(): void
+}
+
+/** Bounds what lies on disk; tests set them lower. */
+export interface StoreLimits {
+  /** Rows of one day, roughly where several processes write; what comes on top is counted without its names. */
+  rowsPerDay: number
+  /** Days kept. */
+  days: number
+}
+
+const LIMITS: StoreLimits = { rowsPerDay: 50_000, days: 800 }
+/** Writing must not hold up the visitors of this process: who finds the file locked tries again later. */
+const BUSY_TIMEOUT_MS = 20
+const RECOUNT_ROWS = 1000
+const DAY_MS = 86_400_000
+
+/** Opens the file at `path`, made where it lacks. Throws what SQLite throws. */
+export function openActivityStore(path: string, limits = LIMITS): ActivityStore {
+  mkdirSync(dirname(path), { recursive: true })
+  const sqlite = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS })
+  try {
+    sqlite.pragma('journal_mode = WAL')
+    sqlite.pragma('synchronous = NORMAL')
+    sqlite.exec(TABLE)
+    return createStore(sqlite, limits)
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+const TABLE = `
+  CREATE TABLE IF NOT EXISTS daily_counts (
+    day TEXT NOT NULL,
+    name TEXT NOT NULL,
+    label TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    streamer TEXT NOT NULL,
+    date TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (day, name, label, zone, streamer, date, session_id)
+  ) WITHOUT ROWID`
+
+function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
+  const increase = sqlite.prepare<DailyCount>(`
+    UPDATE daily_counts SET amount = amount + @amount
+    WHERE day = @day AND name = @name AND label = @label AND zone = @zone
+      AND streamer = @streamer AND date = @date AND session_id = @sessionId`)
+  const insert = sqlite.prepare<DailyCount>(`
+    INSERT INTO daily_counts VALUES (@day, @name, @label, @zone, @streamer, @date, @sessionId, @amount)
+    ON CONFLICT DO UPDATE SET amount = amount + excluded.amount`)
+  const countRows = sqlite
+    .prepare<[string], number>('SELECT count(*) FROM daily_counts WHERE day = ?')
+    .pluck()
+  const forget = sqlite.prepare<[string]>('DELETE FROM daily_counts WHERE day < ?')
+  let prunedOn = ''
+  const counted = { day: '', rows: 0, age: 0 }
+
+  /** Whether the day has room for one row more. Counting takes milliseconds, so it is done now and then. */
+  function takeRoom(day: string): boolean {
+    counted.age += 1
+    if (counted.day !== day || counted.age > RECOUNT_ROWS) {
+      Object.assign(counted, { day, rows: countRows.get(day) ?? 0, age: 0 })
+    }
+    if (counted.rows >= limits.rowsPerDay) return false
+    counted.rows += 1
+    return true
+  }
+
+  const add = sqlite.transaction((counts: readonly DailyCount[]) => {
+    for (const count of counts) {
+      if (increase.run(count).changes > 0) continue
+      insert.run(takeRoom(count.day) ? count : withoutNames(count))
+    }
+  })
+
+  return {
+    add(counts) {
+      const today = counts.at(-1)?.day
+      if (today === undefined) return
+      if (today !== prunedOn) forget.run(daysBefore(today, limits.days))
+      prunedOn = today
+      add.immediate(counts)
+    },
+    close: () => sqlite.close(),
+  }
+}
+
+/** The day so many days before a day. */
+export function daysBefore(day: string, days: number): string {
+  return new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** There are only a few dozen of these a day, whatever visitors send. */
+function withoutNames(count: DailyCount): DailyCount {
+  const label = count.name.startsWith('ad_') ? '' : count.label
+  return { ...count, label, zone: '', streamer: '', date: '', sessionId: '' }
+}

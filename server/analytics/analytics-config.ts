@@ -1,0 +1,40 @@
+// What the page may know of the configured analytics: ids and script addresses, with their defaults filled in. Pure.
+import type { AnalyticsConfig } from '../../shared/contract.ts'
+import type { Config } from '../config/load-config.ts'
+
+/** Plausible's script that leaves page views to the page. */
+const PLAUSIBLE_SCRIPT = 'https://plausible.io/js/script.manual.js'
+const UMAMI_SCRIPT = 'https://cloud.umami.is/script.js'
+
+/** The analytics part of `GET /api/config`. A plain text stands for the id or domain, with the service's own script. */
+export function analyticsConfigOf({ analytics }: Pick<Config, 'analytics'>): AnalyticsConfig {
+  const { firstParty, ga4, plausible, umami } = analytics
+  return {
+    firstParty,
+    ...(ga4 !== undefined && { ga4: ga4Of(ga4) }),
+    ...(plausible !== undefined && { plausible: plausibleOf(plausible) }),
+    ...(umami !== undefined && { umami: umamiOf(umami) }),
+  }
+}
+
+type Given<Service extends 'ga4' | 'plausible' | 'umami'> = NonNullable<
+  Config['analytics'][Service]
+>
+
+function ga4Of(given: Given<'ga4'>): AnalyticsConfig['ga4'] {
+  if (typeof given === 'string') return { measurementId: given, consent: {} }
+  const consent = Object.entries(given.consent).flatMap(([type, state]) =>
+    state === undefined ? [] : [[type, state] as const],
+  )
+  return { measurementId: given.measurementId, consent: Object.fromEntries(consent) }
+}
+
+function plausibleOf(given: Given<'plausible'>): AnalyticsConfig['plausible'] {
+  if (typeof given === 'string') return { scriptUrl: PLAUSIBLE_SCRIPT, domain: given }
+  return { scriptUrl: given.scriptUrl ?? PLAUSIBLE_SCRIPT, domain: given.domain }
+}
+
+function umamiOf(given: Given<'umami'>): AnalyticsConfig['umami'] {
+  if (typeof given === 'string') return { scriptUrl: UMAMI_SCRIPT, websiteId: given }
+  return { scriptUrl: given.scriptUrl ?? UMAMI_SCRIPT, websiteId: given.websiteId }
+}

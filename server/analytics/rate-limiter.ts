@@ -1,0 +1,52 @@
+// How often one address may call: a fixed window for each, in memory, bounded.
+import { LRUCache } from 'lru-cache'
+import { isIPv6 } from 'node:net'
+
+export interface RateLimits {
+  requests: number
+  windowMs: number
+  /** Milliseconds, never going back. */
+  now: () => number
+}
+
+/** Addresses watched at once; beyond that the one unseen longest starts anew. */
+const MAX_ADDRESSES = 10_000
+
+/** Counts calls by address. Nothing is kept longer than two windows, and nothing on disk. */
+export class RateLimiter {
+  readonly #limits: RateLimits
+  readonly #windows = new LRUCache<string, { endsMs: number; left: number }>({ max: MAX_ADDRESSES })
+
+  constructor(limits: RateLimits) {
+    this.#limits = limits
+  }
+
+  /** Takes one call. Answers 0 where it is allowed, else the seconds to wait. */
+  take(address: string): number {
+    const nowMs = this.#limits.now()
+    const key = networkOf(address)
+    let window = this.#windows.get(key)
+    if (window === undefined || window.endsMs <= nowMs) {
+      window = { endsMs: nowMs + this.#limits.windowMs, left: this.#limits.requests }
+      this.#windows.set(key, window)
+    }
+    window.left -= 1
+    return window.left >= 0 ? 0 : Math.ceil((window.endsMs - nowMs) / 1000)
+  }
+}
+
+/** IPv6 addresses are given out by /64 (RFC 6177): one visitor owns all of it. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4
+  if (mapped !== undefined) return mapped
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Math.max(8 - before.length - after.length, 0)
+  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}

@@ -1,0 +1,108 @@
+// The first-party collector in the whole program: several workers count into one file, and `aftercast stats` tells.
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+
+let folder: string
+let library: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-collector-'))
+  library = path.join(folder, 'library')
+  await mkdir(path.join(library, 'alice', '2026-01-31'), { recursive: true })
+  await copyFile(
+    path.join(import.meta.dirname, 'fixtures/media/mp4-h264-aac-moov-first.mp4'),
+    path.join(library, 'alice', '2026-01-31', '1001.mp4'),
+  )
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1001' }
+
+async function withServer(
+  settings: object,
+  environment: NodeJS.ProcessEnv,
+  check: (server: StartedServer) => Promise<void>,
+): Promise<void> {
+  const config = path.join(folder, 'settings.json')
+  await writeFile(config, JSON.stringify(settings))
+  const server = await startServer({
+    args: [library, '--data', path.join(folder, 'data'), '--config', config],
+    readyWithinMs: 30_000,
+    environment,
+  })
+  try {
+    await check(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+const post = (url: string, events: unknown) =>
+  fetch(`${url}/api/activity`, { method: 'POST', body: JSON.stringify(events) })
+
+async function stats(...args: string[]): Promise<string> {
+  const program = path.resolve(import.meta.dirname, '../server/main.ts')
+  const data = ['--data', path.join(folder, 'data')]
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    program,
+    'stats',
+    ...data,
+    ...args,
+  ])
+  return stdout
+}
+
+it('counts what all workers took, and keeps nothing of who sent it', async () => {
+  await withServer({}, { AFTERCAST_WORKERS: '2' }, async ({ url }) => {
+    const events = [
+      { name: 'page_view', path: '/p/alice/2026-01-31/1001', title: '' },
+      { name: 'page_view', path: '/s/mallory', title: '' },
+      { name: 'begin_video', ...session },
+      { name: 'begin_video', ...session, streamer: 'mallory' },
+    ]
+    const answers = await Promise.all(Array.from({ length: 40 }, () => post(url, events)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 204))
+    expect(await (await fetch(`${url}/api/config`)).json()).toMatchObject({
+      analytics: { firstParty: true },
+    })
+  })
+  const found: unknown = JSON.parse(await stats('--json', '--days', '2'))
+  expect(found).toMatchObject({
+    days: [{ views: 80, plays: 40 }],
+    streamers: [{ streamer: 'alice', views: 40, plays: 40 }],
+    sessions: [{ ...session, views: 40, plays: 40 }],
+  })
+  expect(await stats()).toContain('       40       40  alice - 2026-01-31 - 1001\n')
+  const file = await readFile(path.join(folder, 'data', 'analytics.sqlite'))
+  for (const trace of ['127.0.0.1', 'undici', 'mallory']) expect(file.includes(trace)).toBe(false)
+})
+
+it('has no collector where it is switched off', async () => {
+  await withServer(
+    { analytics: { firstParty: false } },
+    { AFTERCAST_WORKERS: '1' },
+    async ({ url }) => {
+      const answer = await post(url, [])
+      expect(answer.status).toBe(404)
+      expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } })
+      expect(await (await fetch(`${url}/api/config`)).json()).toMatchObject({
+        analytics: { firstParty: false },
+      })
+    },
+  )
+})
+
+it('answers a malformed body and a foreign method in the form of every error', async () => {
+  await withServer({}, { AFTERCAST_WORKERS: '1' }, async ({ url }) => {
+    const malformed = await post(url, 'x')
+    expect(malformed.status).toBe(400)
+    expect(await malformed.json()).toMatchObject({ error: { code: 'invalid' } })
+    expect((await fetch(`${url}/api/activity`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,113 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { AnalyticsConfig } from '../../shared/contract.ts'
+import { createAnalytics } from './analytics.ts'
+
+let sent: string[]
+
+beforeEach(() => {
+  sent = []
+  vi.stubGlobal('navigator', {
+    sendBeacon: (_url: string, body: string) => {
+      sent.push(...eventsOf(body))
+      return true
+    },
+  })
+  window.history.replaceState(null, '', '/')
+})
+afterEach(() => {
+  window.dispatchEvent(new Event('pagehide'))
+  vi.unstubAllGlobals()
+  document.head.replaceChildren()
+  delete window.dataLayer
+  delete window.gtag
+})
+
+function eventsOf(body: string): string[] {
+  const events: { path?: string; name: string }[] = JSON.parse(body)
+  return events.map(({ name, path }) => path ?? name)
+}
+
+/** Lets promises and the lazy import run, then what was batched leave. */
+async function settle(): Promise<void> {
+  await vi.dynamicImportSettled()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  window.dispatchEvent(new Event('pagehide'))
+}
+
+function start(): { answer: (config: AnalyticsConfig) => void; fail: () => void; view: Viewer } {
+  const { promise, resolve, reject } = Promise.withResolvers<AnalyticsConfig>()
+  const { track } = createAnalytics({ config: promise, activityUrl: '/api/activity' })
+  const view = (path: string) => {
+    window.history.replaceState(null, '', path)
+    track({ name: 'page_view', path, title: `Title of ${path}` })
+  }
+  return { answer: resolve, fail: () => reject(new Error('no answer')), view }
+}
+type Viewer = (path: string) => void
+
+test('loses nothing of what happens before the configuration is there, and keeps the order', async () => {
+  const { answer, view } = start()
+  view('/')
+  view('/s/alice')
+  await settle()
+  expect(sent).toEqual([])
+  answer({ firstParty: true })
+  await settle()
+  view('/s/bob')
+  await settle()
+  expect(sent).toEqual(['/', '/s/alice', '/s/bob'])
+})
+
+test('sends nothing and loads nothing where analytics is off', async () => {
+  const { answer, view } = start()
+  view('/')
+  answer({ firstParty: false })
+  await settle()
+  view('/s/alice')
+  await settle()
+  expect(sent).toEqual([])
+  expect(document.head.childElementCount).toBe(0)
+})
+
+test('is off where there is no configuration', async () => {
+  const { fail, view } = start()
+  view('/')
+  fail()
+  await settle()
+  view('/s/alice')
+  await settle()
+  expect(sent).toEqual([])
+})
+
+test('keeps no more than two hundred events while the configuration is late', async () => {
+  const { answer, view } = start()
+  for (let i = 0; i < 250; i += 1) view(`/s/${i}`)
+  answer({ firstParty: true })
+  await settle()
+  expect(sent).toHaveLength(200)
+  expect(sent.at(-1)).toBe('/s/199')
+})
+
+test('tells of each page its own address and the one before, also when it is sent late', async () => {
+  vi.spyOn(document, 'referrer', 'get').mockReturnValue('https://search.example/')
+  const { answer, view } = start()
+  view('/')
+  view('/s/alice')
+  answer({ firstParty: false, ga4: { measurementId: 'G-1', consent: {} } })
+  await settle()
+  const origin = window.location.origin
+  const pages = (window.dataLayer ?? []).map((command) => Object.values(Object(command))[2])
+  expect(pages.slice(2)).toEqual([
+    {
+      page_title: 'Title of /',
+      page_location: `${origin}/`,
+      page_referrer: 'https://search.example/',
+    },
+    {
+      page_title: 'Title of /s/alice',
+      page_location: `${origin}/s/alice`,
+      page_referrer: `${origin}/`,
+    },
+  ])
+})

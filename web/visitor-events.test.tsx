@@ -1,0 +1,173 @@
+// @vitest-environment jsdom
+// What the real pages tell analytics of.
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { StrictMode } from 'react'
+import { BrowserRouter } from 'react-router'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startStandInApi } from '../test/page/stand-in-api.ts'
+import type { StandInApi } from '../test/page/stand-in-api.ts'
+import { AnalyticsContext } from './analytics/use-analytics.ts'
+import type { VisitorEvent } from './analytics/visitor-event.ts'
+import { createPageApi } from './api/page-api.ts'
+import { VisitMemory } from './navigation/visit-memory.ts'
+import { AppRoutes } from './routes.tsx'
+
+let api: StandInApi
+let events: VisitorEvent[]
+const track = (event: VisitorEvent) => void events.push(event)
+
+beforeEach(async () => {
+  events = []
+  vi.stubGlobal('scrollTo', vi.fn())
+  vi.stubGlobal(
+    'ResizeObserver',
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  )
+  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
+  vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
+  api = await startStandInApi({
+    streamers: ['Alice', 'bob'].map((name) => ({ name, recording_count: 1 })),
+    sessions: {
+      Alice: [{ date: '2026-01-31', sessionId: '1002', duration: '0:04:05' }],
+      bob: [{ date: '2026-02-01', sessionId: '7' }],
+    },
+  })
+})
+afterEach(async () => {
+  cleanup()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  await api.close()
+})
+
+const alices = { streamer: 'Alice', date: '2026-01-31', sessionId: '1002' }
+const bobs = { streamer: 'bob', date: '2026-02-01', sessionId: '7' }
+
+function open(path: string): void {
+  window.history.replaceState(null, '', path)
+  render(
+    <StrictMode>
+      <BrowserRouter>
+        <AnalyticsContext value={{ track }}>
+          <AppRoutes api={createPageApi(api.base)} visits={new VisitMemory()} />
+        </AnalyticsContext>
+      </BrowserRouter>
+    </StrictMode>,
+  )
+}
+
+async function linkIn(list: string, at = 0): Promise<HTMLElement> {
+  const cards = await within(await screen.findByRole('list', { name: list })).findAllByRole(
+    'listitem',
+  )
+  return within(cards[at] ?? document.body).getByRole('link')
+}
+
+const named = <Name extends VisitorEvent['name']>(name: Name) =>
+  events.filter((event) => event.name === name)
+
+test('tells of the page with its title, then of the list, then of what is selected in it', async () => {
+  open('/')
+  fireEvent.click(await linkIn('Streamers'))
+  fireEvent.click(await linkIn('Sessions'))
+  await screen.findByRole('heading', { level: 1, name: 'Alice - 2026-01-31 - 1002' })
+  expect(events).toEqual([
+    { name: 'page_view', path: '/', title: 'Streamers · Aftercast' },
+    {
+      name: 'view_item_list',
+      list: 'streamers',
+      items: [{ streamer: 'Alice' }, { streamer: 'bob' }],
+    },
+    { name: 'select_item', list: 'streamers', item: { streamer: 'Alice' } },
+    { name: 'page_view', path: '/s/Alice', title: 'Sessions: Alice · Aftercast' },
+    { name: 'view_item_list', list: 'sessions', items: [alices] },
+    { name: 'select_item', list: 'sessions', item: alices },
+    {
+      name: 'page_view',
+      path: '/p/Alice/2026-01-31/1002',
+      title: 'Alice - 2026-01-31 - 1002 · Aftercast',
+    },
+  ])
+})
+
+test('tells of page and list again when the visitor comes back to them', async () => {
+  open('/')
+  fireEvent.click(await linkIn('Streamers'))
+  await linkIn('Sessions')
+  fireEvent.click(screen.getByRole('button', { name: 'Back' }))
+  await linkIn('Streamers')
+  expect(events.map(({ name }) => name)).toEqual([
+    'page_view',
+    'view_item_list',
+    'select_item',
+    'page_view',
+    'view_item_list',
+    'page_view',
+    'view_item_list',
+  ])
+})
+
+test('tells of the whole list once, however it is filtered and however long it is', async () => {
+  api.library.streamers = Array.from({ length: 700 }, (_, at) => ({
+    name: `s${at}`,
+    recording_count: 1,
+  }))
+  open('/')
+  await linkIn('Streamers')
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: '9' } })
+  await screen.findByText(/streamers found/)
+  const lists = named('view_item_list')
+  expect(lists).toHaveLength(1)
+  expect(lists[0]).toMatchObject({ items: { length: 700 } })
+})
+
+test('tells nothing of a list that is empty or could not be loaded', async () => {
+  api.library.broken.add('/api/streamers')
+  open('/')
+  await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
+  expect(events.map(({ name }) => name)).toEqual(['page_view'])
+})
+
+test('tells of what is opened in a new tab with the middle button, and not of the context menu', async () => {
+  open('/s/Alice')
+  const link = await linkIn('Sessions')
+  fireEvent(link, new MouseEvent('auxclick', { bubbles: true, button: 2 }))
+  expect(named('select_item')).toEqual([])
+  fireEvent(link, new MouseEvent('auxclick', { bubbles: true, button: 1 }))
+  expect(named('select_item')).toEqual([{ name: 'select_item', list: 'sessions', item: alices }])
+})
+
+test('tells of the video once a visit: not when it goes on, again for the next session', async () => {
+  open('/p/Alice/2026-01-31/1002')
+  const video = document.querySelector('video') ?? document.body
+  expect(named('begin_video')).toEqual([])
+  fireEvent.playing(video)
+  fireEvent.pause(video)
+  fireEvent.playing(video)
+  expect(named('begin_video')).toEqual([{ name: 'begin_video', session: alices }])
+  fireEvent.click(await linkIn('Recommended', 1))
+  await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
+  expect(named('select_item')).toEqual([{ name: 'select_item', list: 'recommended', item: bobs }])
+  fireEvent.playing(document.querySelector('video') ?? document.body)
+  fireEvent.playing(document.querySelector('video') ?? document.body)
+  expect(named('begin_video').slice(1)).toEqual([{ name: 'begin_video', session: bobs }])
+})
+
+test('tells of the video again when the visitor plays the same session in a new visit', async () => {
+  open('/p/bob/2026-02-01/7')
+  fireEvent.playing(document.querySelector('video') ?? document.body)
+  fireEvent.click(screen.getByRole('link', { name: 'Home' }))
+  await linkIn('Streamers')
+  window.history.back()
+  await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
+  fireEvent.playing(document.querySelector('video') ?? document.body)
+  expect(named('begin_video')).toHaveLength(2)
+})
+
+test('tells nothing of a player page whose address lacks something', () => {
+  open('/p/Alice')
+  expect(events).toEqual([])
+})
