@@ -1,5 +1,6 @@
 // A streamer's sessions at `/s/:streamer`.
 import { useState } from 'react'
+import { useAdsAfterList } from '../ads/ads-provider.tsx'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
@@ -22,6 +23,7 @@ interface SessionsPageProps {
 export function SessionsPage(props: SessionsPageProps) {
   const { api, streamer, visits, visitKey, onPlayIntent } = props
   const list = useResource(api.sessions(streamer))
+  useAdsAfterList(list)
   const sessions = list.status === 'loaded' ? list.value : []
   const [visit] = useState(() => visits.recall(visitKey))
   const count = useGrowingCount(sessions.length, visit.seenShare)

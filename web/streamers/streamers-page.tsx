@@ -1,5 +1,7 @@
 // The streamers list at `/`.
 import { useDeferredValue, useState } from 'react'
+import { useAdsAfterList } from '../ads/ads-provider.tsx'
+import { useCardsWithAds } from '../ads/use-cards-with-ads.tsx'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
@@ -20,6 +22,7 @@ interface StreamersPageProps {
 
 export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const list = useResource(api.streamers())
+  useAdsAfterList(list)
   const [visit] = useState(() => visits.recall(visitKey))
   const [query, setQuery] = useState(visit.search)
   // Typing comes first; the cards follow when there is time.
@@ -45,6 +48,8 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
       />
     ))
 
+  const entries = useCardsWithAds('list', cards)
+
   return (
     <>
       <PageHeader heading="Streamers">
@@ -57,7 +62,7 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
       {list.status === 'loading' ? (
         <Loading />
       ) : (
-        <CardList label="Streamers" layout="dense" cards={cards} />
+        <CardList label="Streamers" layout="dense" cards={entries} />
       )}
     </>
   )
