@@ -44,9 +44,11 @@ interface ListAdProps {
 export const ListAd = memo(function ListAd({ slots, place, position }: ListAdProps) {
   const hostRef = useAdHost(slots, place, position)
   return (
-    <li className={styles.entry} data-ad-block={place}>
-      <p className={styles.label}>{LABEL}</p>
-      <div ref={hostRef} className={styles.host} />
+    <li className={styles.entry}>
+      <div className={styles.block} data-ad-block={place}>
+        <p className={styles.label}>{LABEL}</p>
+        <div ref={hostRef} className={styles.host} />
+      </div>
     </li>
   )
 })

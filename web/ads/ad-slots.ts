@@ -44,12 +44,17 @@ export interface SlotEngine extends Pick<AdSlots, 'afterList' | 'afterRoute'> {
   addBlock(elements: AdBlockElements, renderedAtMs: number): () => void
 }
 
+type LoadEngine = (settings: SlotSettings) => Promise<SlotEngine>
+
 /** `undefined` where there is nothing to show: no provider, no script or no zone. */
-export function createAdSlots(config: AdsConfig): AdSlots | undefined {
+export function createAdSlots(
+  config: AdsConfig,
+  loadEngine: LoadEngine = importEngine,
+): AdSlots | undefined {
   const settings = slotSettingsOf(config)
   if (!settings) return undefined
   let loading: Promise<SlotEngine> | undefined
-  const load = () => (loading ??= loadEngine(settings))
+  const load = () => (loading ??= loadEngine(settings).catch(rethrowReported))
   return {
     hasZone: (place) => settings.zones[place] !== undefined,
     addBlock(elements) {
@@ -77,14 +82,14 @@ function slotSettingsOf(config: AdsConfig): SlotSettings | undefined {
   }
 }
 
-async function loadEngine(settings: SlotSettings): Promise<SlotEngine> {
-  try {
-    const { startSlots } = await import('./slots/start-slots.ts')
-    return startSlots(settings)
-  } catch (error) {
-    reportAdError('the slots could not be loaded', error)
-    throw error
-  }
+async function importEngine(settings: SlotSettings): Promise<SlotEngine> {
+  const { startSlots } = await import('./slots/start-slots.ts')
+  return startSlots(settings)
+}
+
+function rethrowReported(error: unknown): never {
+  reportAdError('the slots could not be loaded', error)
+  throw error
 }
 
 /** Calls `start` with the engine, unless undone before. Answers the undo of both. */

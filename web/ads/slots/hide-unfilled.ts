@@ -1,4 +1,4 @@
-// Hides an ad block that stays empty.
+// Hides an ad block that stays empty, without moving what a visitor sees.
 import type { SlotSettings } from '../ad-slots.ts'
 import { isFilled } from './is-filled.ts'
 
@@ -12,7 +12,10 @@ export function hideUnfilled(
   sinceMs: number,
 ): () => void {
   const look = () => {
-    if (!isFilled(block, fill)) block.hidden = true
+    if (isFilled(block, fill)) return
+    // Only what stands below moves up into the place: below the window nobody sees it.
+    if (block.getBoundingClientRect().top < window.innerHeight) block.dataset['place'] = 'kept'
+    block.hidden = true
   }
   const timer = setTimeout(look, sinceMs + HIDE_AFTER_MS - performance.now())
   return () => clearTimeout(timer)
