@@ -1,5 +1,7 @@
 // Which page belongs to which path, and what each is handed: the one place where pages and parts meet.
 import { Route, Routes, useLocation } from 'react-router'
+import { LayoutAd } from './ads/ad-block.tsx'
+import { AdsProvider } from './ads/ads-provider.tsx'
 import type { PageApi } from './api/page-api.ts'
 import { Layout } from './layout.tsx'
 import { usePathSegments } from './navigation/use-path-segments.ts'
@@ -18,13 +20,26 @@ interface AppRoutesProps {
 export function AppRoutes({ api, visits }: AppRoutesProps) {
   return (
     <Routes>
-      <Route element={<Layout visits={visits} />}>
+      <Route element={<Frame api={api} visits={visits} />}>
         <Route path="/" element={<StreamersRoute api={api} visits={visits} />} />
         <Route path="/s/:streamer" element={<SessionsRoute api={api} visits={visits} />} />
         <Route path="/p/:streamer?/:date?/:sessionId?" element={<PlayerRoute api={api} />} />
         <Route path="*" element={<NotFoundPage />} />
       </Route>
     </Routes>
+  )
+}
+
+function Frame({ api, visits }: AppRoutesProps) {
+  return (
+    <AdsProvider config={api.config()}>
+      <Layout
+        visits={visits}
+        headerSlot={<LayoutAd place="header" />}
+        sidebarSlot={<LayoutAd place="sidebar" />}
+        footerSlot={<LayoutAd place="footer" />}
+      />
+    </AdsProvider>
   )
 }
 

@@ -1,7 +1,9 @@
 // The page: three routes that answer the shell with their own head, and its built files.
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AdsConfig, ConfigAnswer } from '../../shared/contract.ts'
 import {
+  configApiPath,
   playerPagePath,
   playlistApiPath,
   sessionsApiPath,
@@ -15,7 +17,7 @@ import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
 import { answerError, errorAnswer } from './errors.ts'
 import { formatPage } from './page-shell.ts'
-import type { PageHead } from './page-shell.ts'
+import type { PageHead, Preload } from './page-shell.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
 import type { BuiltPage } from './built-page.ts'
@@ -26,6 +28,7 @@ const SITE_DESCRIPTION = 'Watch recorded live streams: browse streamers and play
 export interface PageRouteOptions {
   catalog: Catalog
   page: BuiltPage
+  config: ConfigAnswer
   publicUrl: () => string
 }
 
@@ -112,24 +115,27 @@ interface Heads {
   missing(): PageHead
 }
 
-function createHeads({ publicUrl, page }: PageRouteOptions): Heads {
+function createHeads({ publicUrl, page, config }: PageRouteOptions): Heads {
+  const always: Preload = { kind: 'fetch', path: configApiPath }
+  const hasBanners = showsBanners(config.ads)
   const basic = (title: string, path: string): PageHead => ({
     title: `${title} · Aftercast`,
     description: SITE_DESCRIPTION,
     canonicalUrl: publicUrl() + path,
     openGraphType: 'website',
-    preloads: [],
+    preloads: [always],
+    hasBanners,
   })
   return {
     streamers: () => ({
       ...basic('Streamers', '/'),
-      preloads: [{ kind: 'fetch', path: streamersApiPath }],
+      preloads: [{ kind: 'fetch', path: streamersApiPath }, always],
     }),
     sessions: (streamer) => ({
       ...basic(`Sessions: ${streamer}`, sessionsPagePath(streamer)),
       description: `Recorded live streams of ${streamer}.`,
       imageUrl: publicUrl() + streamerThumbnailApiPath(streamer),
-      preloads: [{ kind: 'fetch', path: sessionsApiPath(streamer) }],
+      preloads: [{ kind: 'fetch', path: sessionsApiPath(streamer) }, always],
     }),
     player: (session, row) => {
       const { streamer, date, sessionId } = session
@@ -143,6 +149,7 @@ function createHeads({ publicUrl, page }: PageRouteOptions): Heads {
         preloads: [
           ...page.playerScripts.map((path) => ({ kind: 'script' as const, path })),
           { kind: 'fetch', path: playlistApiPath(session) },
+          always,
         ],
         ...structuredVideo(
           { title, imageUrl, date, contentUrl: publicUrl() + playlistApiPath(session) },
@@ -152,6 +159,10 @@ function createHeads({ publicUrl, page }: PageRouteOptions): Heads {
     },
     missing: () => basic('Not found', '/'),
   }
+}
+
+function showsBanners(ads: AdsConfig): boolean {
+  return ads.provider !== 'none' && ads.scriptPath !== undefined && ads.zones.banner !== undefined
 }
 
 /** schema.org VideoObject; left out where the date is none or the session is not indexed yet. */

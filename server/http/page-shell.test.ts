@@ -12,6 +12,7 @@ const head: PageHead = {
   canonicalUrl: 'http://site.example/s/a',
   openGraphType: 'website',
   preloads: [],
+  hasBanners: false,
 }
 
 describe('parsePageShell', () => {
@@ -43,6 +44,12 @@ describe('formatPage', () => {
     expect(page).not.toContain('<script>alert')
     expect(page.match(/<\/script>/g)).toHaveLength(2)
     expect(page.match(/<\/title>/g)).toHaveLength(1)
+  })
+
+  it('says beforehand whether there will be banners', () => {
+    const mark = '<meta name="banner-places" content="kept">'
+    expect(formatPage(shell, { ...head, hasBanners: true })).toContain(mark)
+    expect(formatPage(shell, head)).not.toContain('banner-places')
   })
 
   it('keeps a name with replacement patterns as it is', () => {

@@ -12,6 +12,8 @@ export interface PageHead {
   openGraphType: 'website' | 'video.other'
   /** Things the page will ask for at once. */
   preloads: readonly Preload[]
+  /** The page will have banners in its layout: their room is kept from the first paint. */
+  hasBanners: boolean
   /** schema.org data (JSON-LD). */
   structuredData?: object
 }
@@ -60,6 +62,7 @@ export function formatPage(shell: PageShell, head: PageHead): string {
     meta('property', 'og:description', head.description),
     meta('property', 'og:url', head.canonicalUrl),
     ...imageTags(head.imageUrl),
+    ...(head.hasBanners ? [meta('name', 'banner-places', 'kept')] : []),
     ...head.preloads.map(preloadTag),
     ...structuredDataTags(head.structuredData),
   ]

@@ -1,7 +1,7 @@
 // A small real HTTP server that answers the page's calls, for tests of the page without the product's server.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
+import type { ConfigAnswer, SessionItem, StreamerItem } from '../../shared/contract.ts'
 
 export interface StandInApi {
   /** Origin, e.g. `http://127.0.0.1:40123`. */
@@ -17,6 +17,8 @@ export interface StandInLibrary {
   streamers: StreamerItem[]
   /** By streamer; an unknown one is answered 404. */
   sessions: Record<string, SessionItem[]>
+  /** Ads and analytics; without it the call is answered 404. */
+  config?: ConfigAnswer
   /** Paths answered 500. */
   broken: Set<string>
   /** What is waited for before each answer. */
@@ -57,6 +59,7 @@ function answer(api: StandInLibrary, request: IncomingMessage, response: ServerR
   response.setHeader('access-control-allow-origin', '*')
   if (api.broken.has(path)) return send(response, 500, { error: { code: 'failed', message: 'no' } })
   if (path === '/api/streamers') return send(response, 200, { streamers: api.streamers })
+  if (path === '/api/config' && api.config) return send(response, 200, api.config)
   const [, streamer] = /^\/api\/sessions\/([^/]+)$/.exec(path) ?? []
   const sessions = streamer && api.sessions[decodeURIComponent(streamer)]
   if (sessions) return send(response, 200, sessions)

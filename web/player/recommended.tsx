@@ -1,5 +1,7 @@
 // The Recommended section below the video.
 import { useEffect, useState } from 'react'
+import { useAdsAfterList } from '../ads/ads-provider.tsx'
+import { useCardsWithAds } from '../ads/use-cards-with-ads.tsx'
 import type { LoadState } from '../api/resource.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath } from '../../shared/paths.ts'
@@ -18,6 +20,7 @@ interface RecommendedProps {
 
 export function Recommended({ api, streamer }: RecommendedProps) {
   const [list, setList] = useState<LoadState<SessionReference[]>>({ status: 'loading' })
+  useAdsAfterList(list)
 
   useEffect(() => {
     const left = new AbortController()
@@ -38,13 +41,15 @@ export function Recommended({ api, streamer }: RecommendedProps) {
     />
   ))
 
+  const entries = useCardsWithAds('recommended', cards)
+
   return (
     <section className={styles.recommended}>
       <h2 className={styles.heading}>Recommended</h2>
       {list.status === 'loading' ? (
         <Loading />
       ) : (
-        <CardList label="Recommended" layout="dense" cards={cards} />
+        <CardList label="Recommended" layout="dense" cards={entries} />
       )}
     </section>
   )

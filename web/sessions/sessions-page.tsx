@@ -1,6 +1,7 @@
 // A streamer's sessions at `/s/:streamer`.
 import { useState } from 'react'
 import { useListView } from '../analytics/use-analytics.ts'
+import { useAdsAfterList } from '../ads/ads-provider.tsx'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
@@ -28,6 +29,7 @@ export function SessionsPage(props: SessionsPageProps) {
     state: list,
     itemOf: ({ date, sessionId }) => ({ streamer, date, sessionId }),
   })
+  useAdsAfterList(list)
   const sessions = list.status === 'loaded' ? list.value : []
   const [visit] = useState(() => visits.recall(visitKey))
   const count = useGrowingCount(sessions.length, visit.seenShare)

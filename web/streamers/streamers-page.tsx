@@ -1,6 +1,8 @@
 // The streamers list at `/`.
 import { useDeferredValue, useState } from 'react'
 import { useListView } from '../analytics/use-analytics.ts'
+import { useAdsAfterList } from '../ads/ads-provider.tsx'
+import { useCardsWithAds } from '../ads/use-cards-with-ads.tsx'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
@@ -22,6 +24,7 @@ interface StreamersPageProps {
 export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const list = useResource(api.streamers())
   useListView({ list: 'streamers', state: list, itemOf: ({ name }) => ({ streamer: name }) })
+  useAdsAfterList(list)
   const [visit] = useState(() => visits.recall(visitKey))
   const [query, setQuery] = useState(visit.search)
   // Typing comes first; the cards follow when there is time.
@@ -47,6 +50,8 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
       />
     ))
 
+  const entries = useCardsWithAds('list', cards)
+
   return (
     <>
       <PageHeader heading="Streamers">
@@ -59,7 +64,7 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
       {list.status === 'loading' ? (
         <Loading />
       ) : (
-        <CardList label="Streamers" layout="dense" cards={cards} />
+        <CardList label="Streamers" layout="dense" cards={entries} />
       )}
     </>
   )

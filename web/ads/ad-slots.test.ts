@@ -1,0 +1,83 @@
+// @vitest-environment jsdom
+import { afterEach, expect, test, vi } from 'vitest'
+import type { AdsConfig } from '../../shared/contract.ts'
+import { createAdSlots } from './ad-slots.ts'
+import type { AdBlockElements, SlotEngine } from './ad-slots.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+const network: AdsConfig = {
+  provider: 'network',
+  scriptPath: '/api/proxy-ad/a.example/ad-provider.js',
+  insClass: 'x',
+  zones: { banner: '1', inline: '2' },
+  fill: 'frame',
+}
+
+/** An engine that records what it is told, and whether it was told to stop. */
+function createEngine() {
+  const calls: string[] = []
+  const recorded = (name: string) => () => {
+    calls.push(name)
+    return () => void calls.push(`undo ${name}`)
+  }
+  const engine: SlotEngine = {
+    addBlock: recorded('block'),
+    afterList: recorded('list'),
+    afterRoute: recorded('route'),
+  }
+  return { engine, calls }
+}
+
+function createBlock(): AdBlockElements {
+  const [block, host] = [document.createElement('div'), document.createElement('div')]
+  return { block, host, place: 'list', position: 2 }
+}
+
+const { scriptPath: _scriptPath, ...scriptless } = network
+
+test.each<[string, AdsConfig]>([
+  ['no provider', { provider: 'none' }],
+  ['no script', scriptless],
+  ['no zone but that of the pre-roll', { ...network, zones: { video: '3' } }],
+])('there are no slots where there is %s', (_what, config) => {
+  expect(createAdSlots(config)).toBeUndefined()
+})
+
+test('a place without a zone has no block', () => {
+  const slots = createAdSlots({ ...network, zones: { inline: '2' } })
+  const places = ['header', 'sidebar', 'footer', 'list', 'recommended'] as const
+  expect(places.filter((place) => slots?.hasZone(place))).toEqual(['list', 'recommended'])
+})
+
+test('loads nothing before the first need, and then once', async () => {
+  const { engine, calls } = createEngine()
+  const load = vi.fn<() => Promise<SlotEngine>>(async () => engine)
+  const slots = createAdSlots(network, load)
+  expect(load).not.toHaveBeenCalled()
+  slots?.addBlock(createBlock())
+  slots?.afterRoute()
+  slots?.afterList()
+  await vi.waitFor(() => expect(calls).toEqual(['block', 'route', 'list']))
+  expect(load).toHaveBeenCalledTimes(1)
+})
+
+test('nothing starts that was undone while the engine loaded, and all else is undone', async () => {
+  const { engine, calls } = createEngine()
+  const slots = createAdSlots(network, async () => engine)
+  slots?.addBlock(createBlock())()
+  const leave = slots?.afterRoute()
+  await vi.waitFor(() => expect(calls).toEqual(['route']))
+  leave?.()
+  expect(calls).toEqual(['route', 'undo route'])
+})
+
+test('where the engine cannot be loaded the blocks are hidden and the console hears of it once', async () => {
+  const report = vi.spyOn(console, 'error').mockReturnValue()
+  const slots = createAdSlots(network, () => Promise.reject(new Error('offline')))
+  const blocks = [createBlock(), createBlock()]
+  for (const block of blocks) slots?.addBlock(block)
+  slots?.afterRoute()
+  await vi.waitFor(() => expect(blocks.map(({ block }) => block.hidden)).toEqual([true, true]))
+  expect(report).toHaveBeenCalledTimes(1)
+})

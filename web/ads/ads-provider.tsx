@@ -1,0 +1,37 @@
+// Gives the page its advertising once the configuration is known, and tells it of every route.
+import { createContext, use, useEffect, useMemo } from 'react'
+import type { ReactNode } from 'react'
+import { useLocation } from 'react-router'
+import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { LoadState, Resource } from '../api/resource.ts'
+import { useResource } from '../api/use-resource.ts'
+import { createAdSlots } from './ad-slots.ts'
+import type { AdSlots } from './ad-slots.ts'
+
+interface AdsProviderProps {
+  config: Resource<ConfigAnswer>
+  children: ReactNode
+}
+
+const AdSlotsContext = createContext<AdSlots | undefined>(undefined)
+
+export function AdsProvider({ config, children }: AdsProviderProps) {
+  const state = useResource(config)
+  const { key } = useLocation()
+  const ads = state.status === 'loaded' ? state.value.ads : undefined
+  // Not for speed: every block has to hear of the same slots.
+  const slots = useMemo(() => ads && createAdSlots(ads), [ads])
+  useEffect(() => slots?.afterRoute(), [slots, key])
+  return <AdSlotsContext value={slots}>{children}</AdSlotsContext>
+}
+
+/** `undefined` while the configuration is unknown, and where there are no ads. */
+export function useAdSlots(): AdSlots | undefined {
+  return use(AdSlotsContext)
+}
+
+/** Serves the slots after each load of a list. */
+export function useAdsAfterList(list: LoadState<unknown>): void {
+  const slots = useAdSlots()
+  useEffect(() => (list.status === 'loaded' ? slots?.afterList() : undefined), [slots, list])
+}

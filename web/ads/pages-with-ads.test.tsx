@@ -1,0 +1,193 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { BrowserRouter } from 'react-router'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { AdsConfig } from '../../shared/contract.ts'
+import { startStandInApi } from '../../test/page/stand-in-api.ts'
+import type { StandInApi } from '../../test/page/stand-in-api.ts'
+import { createPageApi } from '../api/page-api.ts'
+import { VisitMemory } from '../navigation/visit-memory.ts'
+import { AppRoutes } from '../routes.tsx'
+
+let api: StandInApi
+let served: number
+
+beforeEach(() => {
+  served = 0
+  window.AdProvider = { push: () => void (served += 1) }
+  // What jsdom lacks: layout and media.
+  const observer = class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  }
+  vi.stubGlobal('scrollTo', vi.fn())
+  vi.stubGlobal('ResizeObserver', observer)
+  vi.stubGlobal('IntersectionObserver', observer)
+  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
+  vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
+})
+
+afterEach(async () => {
+  cleanup()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  delete window.AdProvider
+  document.head.replaceChildren()
+  await api.close()
+})
+
+const network: AdsConfig = {
+  provider: 'network',
+  scriptPath: '/api/proxy-ad/a.example/ad-provider.js',
+  insClass: 'eas6a97888e2',
+  zones: { banner: '11', inline: '22' },
+  fill: 'frame',
+}
+
+interface Site {
+  /** Number of streamers s0, s1, …; each has one session. */
+  streamers: number
+  /** `undefined`: the call fails. */
+  ads?: AdsConfig
+}
+
+async function open(path: string, { streamers, ads }: Site): Promise<void> {
+  const names = Array.from({ length: streamers }, (_, position) => `s${position}`)
+  api = await startStandInApi({
+    streamers: names.map((name) => ({ name, recording_count: 1 })),
+    sessions: Object.fromEntries(names.map((name) => [name, [{ date: 'd', sessionId: '1' }]])),
+    ...(ads && { config: { ads, analytics: { firstParty: false } } }),
+  })
+  window.history.replaceState(null, '', path)
+  render(
+    <BrowserRouter>
+      <AppRoutes api={createPageApi(api.base)} visits={new VisitMemory()} />
+    </BrowserRouter>,
+  )
+}
+
+/** The entries of a list in order: the names of cards, `ad` for blocks. */
+async function entriesOf(list: string): Promise<string[]> {
+  const entries = within(await screen.findByRole('list', { name: list })).queryAllByRole('listitem')
+  return entries.map((entry) =>
+    entry.querySelector('[data-ad-block]') ? 'ad' : within(entry).getByRole('heading').textContent,
+  )
+}
+
+function placesWithBlocks(): (string | undefined)[] {
+  const blocks = document.querySelectorAll<HTMLElement>('[data-ad-block]')
+  return Array.from(blocks, (block) => block.dataset['adBlock'])
+}
+
+function blockOf(place: string): HTMLElement {
+  const block = document.querySelector<HTMLElement>(`[data-ad-block="${place}"]`)
+  if (!block) throw new Error(`no ${place} block`)
+  return block
+}
+
+async function placeholderOf(place: string): Promise<HTMLElement> {
+  return waitFor(() => {
+    const placeholder = blockOf(place).querySelector('ins')
+    if (!placeholder) throw new Error(`the ${place} block is empty`)
+    return placeholder
+  })
+}
+
+test.each([
+  [0, ''],
+  [1, 's0'],
+  [2, 's0 s1'],
+  [3, 's0 s1 ad s2'],
+  [4, 's0 s1 ad s2 s3'],
+  [5, 's0 s1 ad s2 s3 ad s4'],
+  [6, 's0 s1 ad s2 s3 ad s4 s5'],
+  [7, 's0 s1 ad s2 s3 ad s4 s5 ad s6'],
+])('a list of %i streamers has a block after every second, from the third on', async (n, list) => {
+  await open('/', { streamers: n, ads: network })
+  await waitFor(() => blockOf('header'))
+  await waitFor(async () => expect((await entriesOf('Streamers')).join(' ')).toBe(list))
+})
+
+test('the same holds for the list that a search leaves', async () => {
+  await open('/', { streamers: 20, ads: network })
+  await waitFor(() => blockOf('list'))
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 's1' } })
+  await screen.findByText('11 streamers found')
+  const found = 's1 s10 ad s11 s12 ad s13 s14 ad s15 s16 ad s17 s18 ad s19'
+  await waitFor(async () => expect((await entriesOf('Streamers')).join(' ')).toBe(found))
+})
+
+test('a search makes no block anew that stays', async () => {
+  await open('/', { streamers: 20, ads: network })
+  await waitFor(() => blockOf('list'))
+  const placeholder = await placeholderOf('list')
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 's1' } })
+  await screen.findByText('11 streamers found')
+  await waitFor(() => expect(document.querySelectorAll('[data-ad-block="list"]')).toHaveLength(5))
+  expect(await placeholderOf('list')).toBe(placeholder)
+})
+
+test('Recommended has its blocks by the same rule', async () => {
+  await open('/p/s0/d/1', { streamers: 5, ads: network })
+  await waitFor(() => blockOf('recommended'))
+  expect((await entriesOf('Recommended')).join(' ')).toBe('s0 s1 ad s2 s3 ad s4')
+})
+
+test('the layout has header, sidebar and footer, and sessions no blocks of their own', async () => {
+  await open('/s/s0', { streamers: 1, ads: network })
+  await waitFor(() => expect(placesWithBlocks()).toEqual(['header', 'sidebar', 'footer']))
+  await screen.findByRole('list', { name: 'Sessions' })
+  expect(placesWithBlocks()).toEqual(['header', 'sidebar', 'footer'])
+})
+
+test('blocks of the layout carry the banner zone, those of lists the inline zone', async () => {
+  await open('/', { streamers: 3, ads: network })
+  await waitFor(() => blockOf('list'))
+  for (const [place, zone] of Object.entries({ header: 11, sidebar: 11, footer: 11, list: 22 })) {
+    const { outerHTML } = await placeholderOf(place)
+    expect(outerHTML).toBe(`<ins class="eas6a97888e2" data-zoneid="${zone}"></ins>`)
+  }
+})
+
+test('every block says that it is advertising, and is one element of its place', async () => {
+  await open('/', { streamers: 5, ads: network })
+  await waitFor(() => blockOf('list'))
+  expect(placesWithBlocks()).toEqual(['header', 'list', 'list', 'sidebar', 'footer'])
+  expect(screen.getAllByText('Advertisement')).toHaveLength(5)
+})
+
+test.each<[string, AdsConfig | undefined]>([
+  ['no provider', { provider: 'none' }],
+  ['no configuration to be had', undefined],
+])('nothing is rendered, loaded or served where there is %s', async (_what, ads) => {
+  await open('/', { streamers: 5, ...(ads && { ads }) })
+  await waitFor(() => expect(api.requests).toContain('/api/config'))
+  await waitFor(async () => expect(await entriesOf('Streamers')).toHaveLength(5))
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(placesWithBlocks()).toEqual([])
+  expect(document.querySelectorAll('script, ins')).toHaveLength(0)
+  expect(served).toBe(0)
+})
+
+test('a place whose zone is missing is not rendered', async () => {
+  await open('/', { streamers: 3, ads: { ...network, zones: { inline: '22' } } })
+  await waitFor(() => blockOf('list'))
+  expect(placesWithBlocks()).toEqual(['list'])
+})
+
+test('from route to route the script is added once, the configuration asked for once, the layout renewed', async () => {
+  await open('/', { streamers: 3, ads: network })
+  const first = await placeholderOf('header')
+  await waitFor(() => expect(served).toBeGreaterThanOrEqual(3))
+  fireEvent.click((await screen.findAllByRole('link', { name: 'View Sessions' }))[0] ?? document)
+  await screen.findByRole('list', { name: 'Sessions' })
+  await waitFor(() => expect(served).toBeGreaterThanOrEqual(6))
+  expect(await placeholderOf('header')).not.toBe(first)
+  fireEvent.click(screen.getByRole('link', { name: 'Home' }))
+  await waitFor(() => blockOf('list'))
+  await placeholderOf('list')
+  expect(document.querySelectorAll('script')).toHaveLength(1)
+  expect(document.querySelector('script')?.src).toBe(api.base + network.scriptPath)
+  expect(api.requests.filter((path) => path === '/api/config')).toHaveLength(1)
+})
