@@ -1,0 +1,80 @@
+// The house's ad script, run by the page: fills placeholders by the same protocol as an ad network's script.
+// @ts-check
+;(() => {
+  const PLACEHOLDERS = 'ins[class^="promo-ins"]:not([data-processed=true])'
+  /** The most that one request asks for; the next is sent at once. */
+  const MOST_PLACES = 100
+  const SMALLEST_HOST = 50
+
+  const own = document.currentScript
+  if (!(own instanceof HTMLScriptElement)) return
+  const home = new URL('/', own.src)
+
+  /** @param {unknown} command */
+  function push(command) {
+    if (typeof command === 'object' && command !== null && 'serve' in command) serveAll()
+  }
+
+  function serveAll() {
+    /** @type {HTMLElement[]} */
+    const places = [...document.querySelectorAll(PLACEHOLDERS)].filter(
+      (element) => element instanceof HTMLElement,
+    )
+    for (let first = 0; first < places.length; first += MOST_PLACES) {
+      serve(places.slice(first, first + MOST_PLACES)).catch((error) =>
+        // oxlint-disable-next-line no-console -- the page's console is where ads tell of their failures
+        console.warn('House ads could not be served.', error),
+      )
+    }
+  }
+
+  /** @param {HTMLElement[]} places */
+  async function serve(places) {
+    // Stamped before the answer: a second call meanwhile leaves them alone.
+    for (const place of places) place.dataset.processed = 'true'
+    const wrappers = places.map(wrap)
+    const query = new URLSearchParams(places.map(({ dataset }) => ['zone', dataset.zoneid ?? '']))
+    const response = await fetch(new URL(`/api/promo/serve?${query}`, home))
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    /** @type {{ placements: ({ frame: string, alt: string } | null)[] }} */
+    const { placements } = await response.json()
+    placements.forEach((placement, at) => {
+      const wrapper = wrappers[at]
+      if (placement !== null && wrapper?.isConnected) wrapper.append(createFrame(placement, wrapper))
+    })
+  }
+
+  /** @param {HTMLElement} place */
+  function wrap(place) {
+    const wrapper = document.createElement('div')
+    wrapper.style.width = '100%'
+    place.before(wrapper)
+    return wrapper
+  }
+
+  /**
+   * As large as the room that was kept for it, else as high as banners of that width are.
+   *
+   * @param {{ frame: string, alt: string }} placement
+   * @param {HTMLElement} wrapper
+   */
+  function createFrame({ frame, alt }, wrapper) {
+    const element = document.createElement('iframe')
+    const host = wrapper.parentElement
+    const room = host?.clientHeight ?? 0
+    const usual = (host?.clientWidth ?? 0) >= 600 ? 90 : 250
+    element.title = `Advertisement: ${alt}`
+    element.setAttribute('sandbox', 'allow-popups allow-popups-to-escape-sandbox')
+    element.style.display = 'block'
+    element.style.width = '100%'
+    element.style.height = `${room >= SMALLEST_HOST ? room : usual}px`
+    element.style.border = '0'
+    element.src = new URL(frame, home).href
+    return element
+  }
+
+  /** @type {unknown} */
+  const queued = Reflect.get(window, 'AdProvider')
+  Reflect.set(window, 'AdProvider', { push })
+  if (Array.isArray(queued)) queued.forEach(push)
+})()
