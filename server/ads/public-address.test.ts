@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createPublicLookup, findLiteralAddress, isPublicAddress } from './public-address.ts'
+import type { ResolveHost } from './public-address.ts'
 
 describe('isPublicAddress', () => {
   it.each(['93.184.216.34', '8.8.8.8', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
@@ -59,8 +60,9 @@ describe('findLiteralAddress', () => {
 
 describe('createPublicLookup', () => {
   const look = async (addresses: string[]) => {
-    const resolve = async () =>
-      Promise.resolve(
+    const resolve: ResolveHost = (_hostname, tell) =>
+      tell(
+        null,
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       )
     const { promise, resolve: answer } = Promise.withResolvers<unknown>()

@@ -1,5 +1,5 @@
 // Which IP addresses an upstream may have: public ones alone, so that no name can lead into our own network.
-import { lookup } from 'node:dns/promises'
+import { lookup } from 'node:dns'
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
@@ -7,10 +7,14 @@ import ipaddr from 'ipaddr.js'
 import { AppError } from '../errors.ts'
 
 /** Answers every address of a host name, as node:dns does with `all: true`. */
-export type ResolveHost = (hostname: string) => Promise<LookupAddress[]>
+export type ResolveHost = (
+  hostname: string,
+  answer: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void
 
 /** The system's resolver. */
-export const resolveHost: ResolveHost = async (hostname) => lookup(hostname, { all: true })
+export const resolveHost: ResolveHost = (hostname, answer) =>
+  lookup(hostname, { all: true }, answer)
 
 /**
  * Whether an IP address is of the public internet: not loopback, private, link-local, shared (RFC 6598), unique local,
@@ -36,19 +40,12 @@ export function findLiteralAddress({ hostname }: URL): string | undefined {
  */
 export function createPublicLookup(resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses
-        const isRefused = !addresses.every(({ address }) => isPublicAddress(address))
-        if (first === undefined || isRefused) callback(refusal(hostname), '')
-        else if (options.all === true) callback(null, addresses)
-        else callback(null, first.address, first.family)
-      },
-      (cause: unknown) => callback(refusal(hostname, cause), ''),
-    )
+    resolve(hostname, (error, addresses) => {
+      const [first] = error === null ? addresses : []
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+        callback(new AppError('failed', `${hostname} has no public address`, { cause: error }), '')
+      } else if (options.all === true) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
   }
-}
-
-function refusal(hostname: string, cause?: unknown): AppError {
-  return new AppError('failed', `${hostname} has no public address`, { cause })
 }

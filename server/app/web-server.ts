@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { adUrlsOf } from '../ads/ads-config.ts'
+import { openAdvertising } from '../ads/advertising.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { readBuiltPage } from '../http/built-page.ts'
@@ -42,6 +44,7 @@ export async function startWebServer({
     decoder,
     log: logger,
   })
+  const advertising = await openAdvertising({ config, record: () => undefined, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
   let url = formatUrl(host, port)
   const app = await createHttpServer({
@@ -50,12 +53,14 @@ export async function startWebServer({
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,
     sources: new ThumbnailSources(library),
-    config: { ads: { provider: 'none' }, analytics: { firstParty: false } },
+    config: { ads: advertising.ads, analytics: { firstParty: false } },
+    adUrls: adUrlsOf(config),
     logger,
     corsOrigins,
     trustProxy,
     isReady,
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
+    extensions: [advertising.addRoutes],
   })
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })

@@ -12,7 +12,7 @@ export interface Problem {
 
 /** Every key whose value this version does not support. */
 export function findUnsupported(values: Values): Problem[] {
-  const { recordings, database, server, ads, analytics } = values
+  const { recordings, database, server, analytics } = values
   return [
     ...refuse('recordings', recordings?.includes('://'), 'only folders are supported yet'),
     ...refuse(
@@ -21,7 +21,6 @@ export function findUnsupported(values: Values): Problem[] {
       'only SQLite in the data folder is supported yet',
     ),
     ...refuse('server.metrics', server.metrics !== undefined, 'is not supported yet'),
-    ...refuse('ads.provider', ads.provider !== 'none', `${ads.provider} is not supported yet`),
     ...refuse('analytics.ga4', analytics.ga4 !== undefined, 'is not supported yet'),
     ...refuse('analytics.plausible', analytics.plausible !== undefined, 'is not supported yet'),
     ...refuse('analytics.umami', analytics.umami !== undefined, 'is not supported yet'),

@@ -14,6 +14,12 @@ import { answerError } from './errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
+import {
+  createPagePolicy,
+  DATA_POLICY,
+  PERMISSIONS_POLICY,
+  REFERRER_POLICY,
+} from './security-headers.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
@@ -27,11 +33,6 @@ const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 15_000
 const MAX_BODY_BYTES = 64 * 1024
 
-const PERMISSIONS =
-  'camera=(), microphone=(), geolocation=(), payment=(), usb=(), autoplay=(self), fullscreen=(self)'
-/** Data is never a page, wherever it is opened. */
-const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
-
 export interface HttpServerOptions {
   catalog: Catalog
   packager: Packager
@@ -39,11 +40,15 @@ export interface HttpServerOptions {
   thumbnails: Thumbnails
   sources: ThumbnailSources
   config: ConfigAnswer
+  /** Addresses of the ad network, for the page's policy. */
+  adUrls: readonly string[]
   logger: FastifyBaseLogger
   corsOrigins: readonly string[]
   trustProxy: boolean
   isReady: () => boolean
   publicUrl: () => string
+  /** Routes of parts that this layer does not know. */
+  extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
 }
 
 /** The server with all routes; it does not listen yet. */
@@ -72,37 +77,25 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addVideoRoutes(app, { ...options, buffers: new BufferPool() })
   addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
+  for (const extend of options.extensions) await extend(app)
   await addPageRoutes(app, options)
   return app
 }
 
 async function addHeaders(
   app: FastifyInstance,
-  { page, corsOrigins }: HttpServerOptions,
+  { page, config, adUrls, corsOrigins }: HttpServerOptions,
 ): Promise<void> {
   const isCrossOrigin = corsOrigins.length > 0
+  const { styleHashes } = page.shell
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'", ...page.shell.styleHashes],
-        imgSrc: ["'self'", 'data:'],
-        mediaSrc: ["'self'", 'blob:'],
-        connectSrc: ["'self'"],
-        workerSrc: ["'self'", 'blob:'],
-        fontSrc: ["'self'"],
-        manifestSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'self'"],
-        objectSrc: ["'none'"],
-      },
+      directives: createPagePolicy({ config, adUrls, styleHashes }),
     },
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
     crossOriginResourcePolicy: { policy: isCrossOrigin ? 'cross-origin' : 'same-origin' },
-    referrerPolicy: { policy: 'strict-origin-when-cross-origin' },
+    referrerPolicy: { policy: REFERRER_POLICY },
     // Headers that only dead browsers read.
     originAgentCluster: false,
     xDnsPrefetchControl: false,
@@ -113,7 +106,7 @@ async function addHeaders(
     strictTransportSecurity: false,
   })
   app.addHook('onRequest', async (request, reply) => {
-    reply.raw.setHeader('permissions-policy', PERMISSIONS)
+    reply.raw.setHeader('permissions-policy', PERMISSIONS_POLICY)
     if (request.url.startsWith('/api/')) reply.raw.setHeader('content-security-policy', DATA_POLICY)
   })
   if (isCrossOrigin)

@@ -4,7 +4,10 @@
   const PLACEHOLDERS = 'ins[class^="promo-ins"]:not([data-processed=true])'
   /** The most that one request asks for; the next is sent at once. */
   const MOST_PLACES = 100
-  const SMALLEST_HOST = 50
+  /** What keeps room for an ad is at most so far around it. */
+  const MOST_LEVELS = 4
+  const LOWEST_ROOM = 40
+  const HIGHEST_FRAME = 600
 
   const own = document.currentScript
   if (!(own instanceof HTMLScriptElement)) return
@@ -33,14 +36,16 @@
     // Stamped before the answer: a second call meanwhile leaves them alone.
     for (const place of places) place.dataset.processed = 'true'
     const wrappers = places.map(wrap)
-    const query = new URLSearchParams(places.map(({ dataset }) => ['zone', dataset.zoneid ?? '']))
+    const query = new URLSearchParams()
+    for (const { dataset } of places) query.append('zone', dataset.zoneid ?? '')
     const response = await fetch(new URL(`/api/promo/serve?${query}`, home))
     if (!response.ok) throw new Error(`status ${response.status}`)
     /** @type {{ placements: ({ frame: string, alt: string } | null)[] }} */
     const { placements } = await response.json()
     placements.forEach((placement, at) => {
       const wrapper = wrappers[at]
-      if (placement !== null && wrapper?.isConnected) wrapper.append(createFrame(placement, wrapper))
+      if (placement !== null && wrapper?.isConnected)
+        wrapper.append(createFrame(placement, wrapper))
     })
   }
 
@@ -53,24 +58,39 @@
   }
 
   /**
-   * As large as the room that was kept for it, else as high as banners of that width are.
-   *
    * @param {{ frame: string, alt: string }} placement
    * @param {HTMLElement} wrapper
    */
   function createFrame({ frame, alt }, wrapper) {
     const element = document.createElement('iframe')
-    const host = wrapper.parentElement
-    const room = host?.clientHeight ?? 0
-    const usual = (host?.clientWidth ?? 0) >= 600 ? 90 : 250
     element.title = `Advertisement: ${alt}`
     element.setAttribute('sandbox', 'allow-popups allow-popups-to-escape-sandbox')
     element.style.display = 'block'
     element.style.width = '100%'
-    element.style.height = `${room >= SMALLEST_HOST ? room : usual}px`
+    element.style.height = `${findRoom(wrapper) ?? (wrapper.clientWidth >= 600 ? 90 : 250)}px`
     element.style.border = '0'
     element.src = new URL(frame, home).href
     return element
+  }
+
+  /**
+   * Height below the wrapper's upper edge that an element around it keeps for an ad, so that nothing moves when it comes.
+   *
+   * @param {HTMLElement} wrapper
+   */
+  function findRoom(wrapper) {
+    let around = wrapper.parentElement
+    for (let level = 0; around !== null && level < MOST_LEVELS; level += 1) {
+      const style = getComputedStyle(around)
+      if (parseFloat(style.minHeight) >= LOWEST_ROOM) {
+        const { bottom } = around.getBoundingClientRect()
+        const edge = parseFloat(style.paddingBottom) + parseFloat(style.borderBottomWidth)
+        const room = Math.floor(bottom - edge - wrapper.getBoundingClientRect().top)
+        if (room >= LOWEST_ROOM) return Math.min(room, HIGHEST_FRAME)
+      }
+      around = around.parentElement
+    }
+    return undefined
   }
 
   /** @type {unknown} */

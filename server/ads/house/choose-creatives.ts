@@ -17,15 +17,13 @@ export function chooseBanners(
   zones: readonly string[],
   { day, random }: ChoiceOptions,
 ): (BannerCreative | undefined)[] {
+  const banners = creatives.filter((creative) => creative.kind !== 'video')
   const draws = new Map<BannerCreative, number>()
   return zones.map((zone) => {
-    const fitting = creatives.filter(
-      (creative) => creative.kind !== 'video' && isShown(creative, zone, day),
-    )
-    const banners = fitting.filter((creative) => creative.kind !== 'video')
-    const fewest = Math.min(...banners.map((banner) => draws.get(banner) ?? 0))
+    const fitting = banners.filter((banner) => isShown(banner, zone, day))
+    const fewest = Math.min(...fitting.map((banner) => draws.get(banner) ?? 0))
     const chosen = drawByWeight(
-      banners.filter((banner) => (draws.get(banner) ?? 0) === fewest),
+      fitting.filter((banner) => (draws.get(banner) ?? 0) === fewest),
       random,
     )
     if (chosen !== undefined) draws.set(chosen, fewest + 1)

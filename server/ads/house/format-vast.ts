@@ -6,27 +6,15 @@ const HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 const ROOT = '<VAST version="4.2" xmlns="http://www.iab.com/VAST">'
 
 /** Tracking events of a linear ad (VAST 4.2, 3.14.1), in the order in which they happen. */
-export const TRACKED = [
-  'start',
-  'firstQuartile',
-  'midpoint',
-  'thirdQuartile',
-  'complete',
-  'skip',
-] as const
+const TRACKED = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete', 'skip']
 
 /** The answer where no ad fits: a root without an ad (VAST 4.2, 2.3.6.4). */
 export const EMPTY_VAST = `${HEAD}\n${ROOT}</VAST>\n`
 
-/** The answer with one ad. Addresses are paths of this server, or below `origin` where one is given. */
-export function formatVast(
-  video: VideoCreative,
-  { zone, origin = '' }: { zone: string; origin?: string | undefined },
-): string {
+/** The answer with one ad. Addresses are paths of this server: whoever reads it asks the host that it came from. */
+export function formatVast(video: VideoCreative, zone: string): string {
   const place = { creative: video.id, zone }
-  const address = (path: string): string => cdata(origin + path)
-  const busted = (event: string): string =>
-    address(`${eventPath(event, place)}&nonce=[CACHEBUSTING]`)
+  const busted = (event: string): string => cdata(`${eventPath(event, place)}&nonce=[CACHEBUSTING]`)
   const type = video.file.endsWith('.webm') ? 'video/webm' : 'video/mp4'
   return `${HEAD}
 ${ROOT}
@@ -45,10 +33,10 @@ ${ROOT}
 ${TRACKED.map((event) => `              <Tracking event="${event}">${busted(event)}</Tracking>`).join('\n')}
             </TrackingEvents>
             <VideoClicks>
-              <ClickThrough>${address(clickPath(place))}</ClickThrough>
+              <ClickThrough>${cdata(clickPath(place))}</ClickThrough>
             </VideoClicks>
             <MediaFiles>
-              <MediaFile delivery="progressive" type="${type}" width="${video.width}" height="${video.height}">${address(mediaPath(video.id))}</MediaFile>
+              <MediaFile delivery="progressive" type="${type}" width="${video.width}" height="${video.height}">${cdata(mediaPath(video.id))}</MediaFile>
             </MediaFiles>
           </Linear>
         </Creative>
@@ -67,9 +55,9 @@ function formatDuration(seconds: number): string {
   return `${time}.${String(milliseconds % 1000).padStart(3, '0')}`
 }
 
-/** Paths are percent-encoded, but an origin is the operator's: `]]>` may not end the section. */
-function cdata(text: string): string {
-  return `<![CDATA[${text.replaceAll(']]>', ']]%3E')}]]>`
+/** Paths are percent-encoded: none holds the `]]>` that would end the section. */
+function cdata(path: string): string {
+  return `<![CDATA[${path}]]>`
 }
 
 function escapeXml(text: string): string {

@@ -8,7 +8,7 @@ import { chooseBanners, chooseVideo } from './choose-creatives.ts'
 import type { ChoiceOptions } from './choose-creatives.ts'
 import type { Creative } from './creatives.ts'
 import { formatFrame, formatFramePolicy } from './format-frame.ts'
-import { EMPTY_VAST, formatVast, TRACKED } from './format-vast.ts'
+import { EMPTY_VAST, formatVast } from './format-vast.ts'
 import { framePath, servePath, vastPath } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
@@ -24,9 +24,9 @@ export interface PromoRouteOptions {
   random: () => number
   /** Origins beside our own whose pages may show the frames. */
   embedders: readonly string[]
-  /** Origin for the addresses in VAST; without it they are paths. */
-  publicUrl: string | undefined
 }
+
+type AdEventName = Extract<ActivityEvent, { zone: string }>['name']
 
 const MAX_PLACES = 100
 const zoneText = z.string().max(64)
@@ -34,7 +34,16 @@ const oneZone = z.object({ zone: zoneText })
 const manyZones = z.object({
   zone: z.union([zoneText.transform((zone) => [zone]), z.array(zoneText).max(MAX_PLACES)]),
 })
-const trackedEvent = z.enum(['impression', ...TRACKED])
+/** What the beacons of VAST are counted as. */
+const eventNames = new Map<string, AdEventName>([
+  ['impression', 'ad_impression'],
+  ['start', 'ad_start'],
+  ['firstQuartile', 'ad_first_quartile'],
+  ['midpoint', 'ad_midpoint'],
+  ['thirdQuartile', 'ad_third_quartile'],
+  ['complete', 'ad_complete'],
+  ['skip', 'ad_skip'],
+])
 const MEDIA_MAX_AGE_MS = 3_600_000
 
 /** Registers the routes, in a context of their own. */
@@ -55,7 +64,7 @@ export async function addPromoRoutes(
 }
 
 function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
-  const { ads, zones, publicUrl } = options
+  const { ads, zones } = options
 
   app.get(servePath, async (request, reply) => {
     const wanted = parse(manyZones, request.query).zone
@@ -76,7 +85,7 @@ function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void
       : undefined
     return reply
       .type('application/xml; charset=utf-8')
-      .send(video === undefined ? EMPTY_VAST : formatVast(video, { zone, origin: publicUrl }))
+      .send(video === undefined ? EMPTY_VAST : formatVast(video, zone))
   })
 }
 
@@ -89,10 +98,10 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   const policy = formatFramePolicy(options.embedders)
 
   app.get('/api/promo/frame/:creative', async (request, reply) => {
-    const place = findPlace(request, options)
-    const { creative, zone } = place
+    const { creative, zone } = findPlace(request, options)
     if (creative.kind === 'video') throw notFound()
-    count('ad_impression', request, { ...options, ...place })
+    const shown: ActivityEvent = { name: 'ad_impression', creative: creative.id, zone }
+    count(request, shown, options.record)
     return reply
       .headers({
         'content-type': 'text/html; charset=utf-8',
@@ -105,16 +114,18 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
 
 function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
   app.get('/api/promo/click/:creative', async (request, reply) => {
-    const place = findPlace(request, options)
-    count('ad_click', request, { ...options, ...place })
+    const { creative, zone } = findPlace(request, options)
+    count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
     // The target stands in creatives.json; nothing of the request is in it.
-    return reply.redirect(place.creative.link, 302)
+    return reply.redirect(creative.link, 302)
   })
 
   app.get('/api/promo/event/:event/:creative', async (request, reply) => {
-    const { event } = parse(z.object({ event: trackedEvent }), request.params)
-    const name = event === 'impression' ? 'ad_impression' : 'ad_progress'
-    count(name, request, { ...options, ...findPlace(request, options), event })
+    const { event } = parse(z.object({ event: z.string() }), request.params)
+    const name = eventNames.get(event)
+    if (name === undefined) throw notFound()
+    const { creative, zone } = findPlace(request, options)
+    count(request, { name, creative: creative.id, zone }, options.record)
     return reply.code(204).send()
   })
 }
@@ -138,15 +149,8 @@ interface Place {
 }
 
 /** Counts what a visitor's browser asked for, and no one who wishes not to be counted (Global Privacy Control). */
-function count(
-  name: 'ad_impression' | 'ad_click' | 'ad_progress',
-  { method, headers }: FastifyRequest,
-  { record, creative, zone, event }: Place & { record: RecordActivity; event?: string },
-): void {
-  if (method !== 'GET' || headers['sec-gpc'] === '1') return
-  const facts = { creative: creative.id, zone }
-  if (name !== 'ad_progress') record({ name, ...facts })
-  else record({ name, ...facts, event: parse(z.enum(TRACKED), event) })
+function count({ method, headers }: FastifyRequest, event: ActivityEvent, record: RecordActivity) {
+  if (method === 'GET' && headers['sec-gpc'] !== '1') record(event)
 }
 
 function findPlace(request: FastifyRequest, { ads, zones }: PromoRouteOptions): Place {
@@ -169,5 +173,5 @@ function notFound(): AppError {
 function parse<Value>(shape: z.ZodType<Value>, input: unknown): Value {
   const parsed = shape.safeParse(input)
   if (parsed.success) return parsed.data
-  throw new AppError('invalid', 'the zone or the event is malformed')
+  throw new AppError('invalid', 'the zone is malformed')
 }
