@@ -12,6 +12,10 @@ const STYLE = `
       }
       a:focus-visible { outline: 3px solid #8fc0ff; outline-offset: -5px; }
       svg { position: absolute; inset: 0; z-index: -1; width: 100%; height: 100%; }
+      a::after {
+        content: ''; position: absolute; inset: 0; z-index: -1;
+        background: linear-gradient(to top, var(--shade), transparent 80%);
+      }
       strong { font-size: 22px; line-height: 1.15; letter-spacing: -0.02em; }
       span { font-size: 15px; line-height: 1.35; color: #fbeadf; }
       b {
@@ -21,6 +25,7 @@ const STYLE = `
       a:hover b { background: #ffffff; }
       @media (max-height: 160px) {
         a { flex-direction: row; align-items: center; justify-content: flex-start; gap: 2px 18px; padding: 8px 20px; }
+        a::after { background: linear-gradient(to right, var(--shade), transparent 80%); }
         p { flex: 1; min-width: 0; display: flex; flex-direction: column; gap: 2px; }
         strong { font-size: 20px; }
         b { align-self: center; margin: 0; }
@@ -46,7 +51,8 @@ export function formatBanner({ title, line, call, sky }: Banner): string {
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width" />
     <title>${title}</title>
-    <style>${STYLE}
+    <style>
+      :root { --shade: ${dark}e0; }${STYLE}
     </style>
   </head>
   <body>

@@ -68,8 +68,7 @@ async function makeFilm(page: Page, film: Film): Promise<void> {
   const file = path.join(folder, `${film.id}.mp4`)
   await rm(file, { force: true })
   const encoder = await Encoder.create(FF_ENCODER_LIBX264, {
-    frameRate: { num: framesPerSecond, den: 1 },
-    gopSize: framesPerSecond * 2,
+    context: { framerate: new Rational(framesPerSecond, 1), gopSize: framesPerSecond * 2 },
     options: { preset: 'slow', crf: 25, profile: 'main', threads: 'auto', refs: 3 },
   })
   const muxer = await Muxer.open(file, { options: { movflags: '+faststart', fflags: '+bitexact' } })

@@ -81,13 +81,14 @@ function strictPolicy(styleHashes: readonly string[]): Policy {
  * their sources here; and a hash would switch 'unsafe-inline' off (CSP3 6.7.3.2), so styles have none.
  */
 function openForNetwork(policy: Policy, adUrls: readonly string[]): Policy {
-  const named = [...new Set(adUrls.map((url) => new URL(url.replaceAll('{zone}', '0')).origin))]
-  const anywhere = ['https:', ...named.filter((origin) => !origin.startsWith('https:'))]
+  const origins = adUrls.map((url) => new URL(url.replaceAll('{zone}', '0')).origin)
+  // Where this site is https itself, http sources are blocked all the same (Mixed Content).
+  const anywhere = [...origins, 'https:']
   const opened = addSources(policy, {
-    'script-src': ["'unsafe-inline'", ...named, 'https:'],
+    'script-src': ["'unsafe-inline'", ...anywhere],
     'img-src': anywhere,
     'media-src': anywhere,
-    'connect-src': [...named, 'https:'],
+    'connect-src': anywhere,
     'frame-src': anywhere,
     'font-src': ['data:', 'https:'],
   })
