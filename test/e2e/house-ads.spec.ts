@@ -137,3 +137,17 @@ test('a banner is styled, has no script, and opens its link in a tab of its own'
   await link.click()
   await expect(await opened).toHaveURL(`${houseUrl}/`)
 })
+
+test('the page, its data and its ads’ frames have a policy each', async ({ houseUrl }) => {
+  const policyOf = async (at: string) =>
+    (await fetch(houseUrl + at)).headers.get('content-security-policy') ?? ''
+  const page = await policyOf('/')
+  expect(page).toMatch(/^default-src 'none';script-src 'self';style-src 'self' 'sha256-/)
+  expect(page).toContain("frame-src 'self'")
+  expect(page).not.toContain('unsafe')
+  expect(await policyOf('/api/config')).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
+  const { placements } = await (await fetch(`${houseUrl}/api/promo/serve?zone=banner`)).json()
+  const frame = await policyOf(placements[0].frame)
+  expect(frame).toContain("frame-ancestors 'self'")
+  expect(frame).toContain('sandbox allow-popups allow-popups-to-escape-sandbox')
+})
