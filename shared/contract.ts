@@ -88,9 +88,18 @@ export const activityEvent = z.discriminatedUnion('name', [
     item: z.string(),
   }),
   z.object({ name: z.literal('begin_video'), ...sessionFields }),
-  /** House ads: shown, or clicked. */
+  /** House ads: shown, clicked, and how far a pre-roll was watched. */
   z.object({
-    name: z.enum(['ad_impression', 'ad_click']),
+    name: z.enum([
+      'ad_impression',
+      'ad_click',
+      'ad_start',
+      'ad_first_quartile',
+      'ad_midpoint',
+      'ad_third_quartile',
+      'ad_complete',
+      'ad_skip',
+    ]),
     creative: z.string(),
     zone: z.string(),
   }),

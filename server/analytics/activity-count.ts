@@ -50,6 +50,12 @@ export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCoun
     }
     case 'ad_impression':
     case 'ad_click':
+    case 'ad_start':
+    case 'ad_first_quartile':
+    case 'ad_midpoint':
+    case 'ad_third_quartile':
+    case 'ad_complete':
+    case 'ad_skip':
       return { ...build(event.name, { label: event.creative, subject: {} }), zone: event.zone }
   }
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { analyticsConfigOf } from '../analytics/analytics-config.ts'
+import { adUrlsOf } from '../ads/ads-config.ts'
+import { openAdvertising } from '../ads/advertising.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { readBuiltPage } from '../http/built-page.ts'
@@ -46,6 +48,7 @@ export async function startWebServer({
     log: logger,
   })
   const activity = openActivity({ config, library, logger })
+  const advertising = await openAdvertising({ config, record: activity.record, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
   let url = formatUrl(host, port)
   const app = await createHttpServer({
@@ -54,14 +57,15 @@ export async function startWebServer({
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,
     sources: new ThumbnailSources(library),
-    config: { ads: { provider: 'none' }, analytics: analyticsConfigOf(config) },
+    config: { ads: advertising.ads, analytics: analyticsConfigOf(config) },
+    adUrls: adUrlsOf(config),
     logger,
     corsOrigins,
     trustProxy,
     isReady,
     isSettled: ({ modifiedMs }) => isSettled(modifiedMs, config.library.settleSeconds),
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
-    extensions: [activity.addRoute],
+    extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) measureRequests(app)
   await app.listen({ host, port }).catch((cause: unknown) => {

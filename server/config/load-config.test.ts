@@ -37,7 +37,7 @@ describe('loadConfig', () => {
       },
       hls: { segmentSeconds: 6, encryption: 'aes-128' },
       library: { settleSeconds: 30 },
-      ads: { provider: 'none', hosts: {}, zones: {}, fill: 'frame' },
+      ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
       analytics: { firstParty: true },
     })
   })
@@ -136,11 +136,31 @@ describe('loadConfig', () => {
   it.each([
     ['recordings', { recordings: 's3://bucket/prefix' }],
     ['database', { database: 'postgres://db.example/aftercast' }],
-    ['ads.provider', { ads: { provider: 'network' } }],
   ])('says that a %s of that kind is not supported yet', (key, value) => {
     const message = messageOf({ file: fileOf(value) })
     expect(message).toContain(`${key} (from aftercast.config.json)`)
     expect(message).toContain('supported yet')
+  })
+
+  it('shows house ads in the demo alone, unless it is told otherwise', () => {
+    const providerOf = (value: object) => loadConfig({ ...none, file: fileOf(value) }).ads.provider
+    expect(providerOf({})).toBe('house')
+    expect(providerOf({ recordings: '/srv/mine' })).toBe('none')
+    expect(providerOf({ ads: { provider: 'none' } })).toBe('none')
+    expect(providerOf({ recordings: '/srv/mine', ads: { provider: 'house' } })).toBe('house')
+  })
+
+  it('takes a network that is told whole, and names what is missing of one that is not', () => {
+    const hosts = { a: 'https://a.example', b: { url: 'http://127.0.0.1:9', allowPrivate: true } }
+    const whole = { vastUrl: 'https://v.example/?idzone={zone}', insClass: 'eas1', hosts }
+    const ads = { provider: 'network', scriptHost: 'a', ...whole }
+    expect(loadConfig({ ...none, file: fileOf({ ads }) }).ads).toMatchObject(ads)
+    expect(messageOf({ environment: { AFTERCAST_ADS: 'network' } })).toBe(
+      'ads.vastUrl: is needed where ads.provider is network; ads.insClass: is needed where ads.provider is network',
+    )
+    expect(messageOf({ file: fileOf({ ads: { hosts, scriptHost: 'c' } }) })).toBe(
+      'ads.scriptHost (from aftercast.config.json): must be a key of ads.hosts',
+    )
   })
 
   it('refuses a file that holds no object', () => {

@@ -2,16 +2,19 @@
 import path from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '../errors.ts'
+import { findAdProblems } from './ad-problems.ts'
 import { listConfigOptions, type ConfigOption } from './options.ts'
 import { configSchema } from './schema.ts'
 import { findUnsupported, type Problem } from './unsupported.ts'
 
 /** The whole configuration. Paths are absolute; `recordings` is absent where the demo library is to be served. */
 export type Config = DeepReadonly<
-  Omit<z.output<typeof configSchema>, 'server'> & { server: ServerConfig }
+  Omit<Values, 'server' | 'ads'> & { server: ServerConfig; ads: AdsSection }
 >
 
-type ServerConfig = z.output<typeof configSchema>['server'] & { workers: number }
+type Values = z.output<typeof configSchema>
+type AdsSection = Values['ads'] & { provider: 'none' | 'house' | 'network' }
+type ServerConfig = Values['server'] & { workers: number }
 
 /** A configuration file as it was read: where it lies, and its JSON value. */
 export interface ConfigFile {
@@ -41,8 +44,8 @@ export function loadConfig(sources: ConfigSources): Config {
   for (const { key, value } of given) setAt(raw, key.split('.'), value)
   const parsed = configSchema.safeParse(raw)
   if (!parsed.success) throw usageError(parsed.error.issues.flatMap(problemsOf), given)
-  const unsupported = findUnsupported(parsed.data)
-  if (unsupported.length > 0) throw usageError(unsupported, given)
+  const problems = [...findUnsupported(parsed.data), ...findAdProblems(parsed.data.ads)]
+  if (problems.length > 0) throw usageError(problems, given)
   return finish(parsed.data, sources)
 }
 
@@ -139,7 +142,7 @@ function usageError(problems: Problem[], given: Given[]): AppError {
   return new AppError('usage', [...new Set(lines)].join('; '))
 }
 
-function finish(values: z.output<typeof configSchema>, sources: ConfigSources): Config {
+function finish(values: Values, sources: ConfigSources): Config {
   const { workingFolder, cpuCount } = sources
   return {
     ...values,
@@ -148,7 +151,13 @@ function finish(values: z.output<typeof configSchema>, sources: ConfigSources): 
       : { recordings: absolute(values.recordings, workingFolder) }),
     data: absolute(values.data, workingFolder),
     server: { ...values.server, workers: values.server.workers ?? cpuCount },
+    ads: { ...values.ads, provider: values.ads.provider ?? defaultAdProvider(values) },
   }
+}
+
+/** The demo shows how advertising looks; a site of one's own has none unless it is asked for. */
+function defaultAdProvider({ recordings }: Values): 'none' | 'house' {
+  return recordings === undefined ? 'house' : 'none'
 }
 
 /** An absolute path; addresses with a scheme (`s3://…`) are left as they are. */

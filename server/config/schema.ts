@@ -98,10 +98,12 @@ const zonesSection = z.strictObject({
 
 const adsSection = z.strictObject({
   provider: noted(
-    z
-      .enum(['none', 'house', 'network'], { error: 'must be none, house or network' })
-      .default('none'),
-    { environment: 'AFTERCAST_ADS', about: 'Who fills the ad places: `none`, `house`, `network`.' },
+    z.enum(['none', 'house', 'network'], { error: 'must be none, house or network' }).optional(),
+    {
+      environment: 'AFTERCAST_ADS',
+      fallback: '`none`; `house` in the demo',
+      about: 'Who fills the ad places: `none`, `house`, `network`.',
+    },
   ),
   scriptHost: noted(text('must be a key of ads.hosts').optional(), {
     about: 'Key of `ads.hosts` that serves the ad script.',

@@ -12,7 +12,7 @@ export interface Problem {
 
 /** Every key whose value this version does not support. */
 export function findUnsupported(values: Values): Problem[] {
-  const { recordings, database, ads } = values
+  const { recordings, database } = values
   return [
     ...refuse('recordings', recordings?.includes('://'), 'only folders are supported yet'),
     ...refuse(
@@ -20,7 +20,6 @@ export function findUnsupported(values: Values): Problem[] {
       database !== undefined,
       'only SQLite in the data folder is supported yet',
     ),
-    ...refuse('ads.provider', ads.provider !== 'none', `${ads.provider} is not supported yet`),
   ]
 }
 

@@ -16,6 +16,12 @@ import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
 import { answerUnreadable, readableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
+import {
+  createPagePolicy,
+  DATA_POLICY,
+  PERMISSIONS_POLICY,
+  REFERRER_POLICY,
+} from './security-headers.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
@@ -29,11 +35,6 @@ const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 15_000
 const MAX_BODY_BYTES = 64 * 1024
 
-const PERMISSIONS =
-  'camera=(), microphone=(), geolocation=(), payment=(), usb=(), autoplay=(self), fullscreen=(self)'
-/** Data is never a page, wherever it is opened. */
-const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
-
 export interface HttpServerOptions {
   catalog: Catalog
   packager: Packager
@@ -41,6 +42,8 @@ export interface HttpServerOptions {
   thumbnails: Thumbnails
   sources: ThumbnailSources
   config: ConfigAnswer
+  /** Addresses of the ad network, for the page's policy. */
+  adUrls: readonly string[]
   logger: FastifyBaseLogger
   corsOrigins: readonly string[]
   trustProxy: boolean
@@ -86,31 +89,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 
 async function addHeaders(
   app: FastifyInstance,
-  { page, corsOrigins }: HttpServerOptions,
+  { page, config, adUrls, corsOrigins }: HttpServerOptions,
 ): Promise<void> {
   const isCrossOrigin = corsOrigins.length > 0
+  const { styleHashes } = page.shell
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'", ...page.shell.styleHashes],
-        imgSrc: ["'self'", 'data:'],
-        mediaSrc: ["'self'", 'blob:'],
-        connectSrc: ["'self'"],
-        workerSrc: ["'self'", 'blob:'],
-        fontSrc: ["'self'"],
-        manifestSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'self'"],
-        objectSrc: ["'none'"],
-      },
+      directives: createPagePolicy({ config, adUrls, styleHashes }),
     },
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
     crossOriginResourcePolicy: { policy: isCrossOrigin ? 'cross-origin' : 'same-origin' },
-    referrerPolicy: { policy: 'strict-origin-when-cross-origin' },
+    referrerPolicy: { policy: REFERRER_POLICY },
     // Headers that only dead browsers read.
     originAgentCluster: false,
     xDnsPrefetchControl: false,
@@ -121,7 +111,7 @@ async function addHeaders(
     strictTransportSecurity: false,
   })
   app.addHook('onRequest', async (request, reply) => {
-    reply.raw.setHeader('permissions-policy', PERMISSIONS)
+    reply.raw.setHeader('permissions-policy', PERMISSIONS_POLICY)
     if (request.url.startsWith('/api/')) reply.raw.setHeader('content-security-policy', DATA_POLICY)
   })
   if (isCrossOrigin)

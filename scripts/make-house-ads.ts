@@ -1,0 +1,123 @@
+// Makes the house ads that come with the program: banners as HTML pages, pre-rolls drawn in Chromium and encoded as H.264.
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { chromium, type Page } from '@playwright/test'
+import {
+  AV_PIX_FMT_RGBA,
+  AV_PIX_FMT_YUV420P,
+  FF_ENCODER_LIBX264,
+  SWS_BICUBIC,
+} from 'node-av/constants'
+import { Encoder, Muxer } from 'node-av/api'
+import { FFmpegError, Frame, Rational, SoftwareScaleContext } from 'node-av/lib'
+import { z } from 'zod'
+import { findChromium } from './find-chromium.mjs'
+import { formatBanner } from './house-banner.ts'
+import { banners, films, type Film } from './house-ads.ts'
+
+const root = path.dirname(import.meta.dirname)
+const folder = path.join(root, 'server/ads/creatives')
+const width = 960
+const height = 540
+const framesPerSecond = 25
+const seconds = 6
+const largestFilmBytes = 300_000
+
+await mkdir(folder, { recursive: true })
+for (const banner of banners) {
+  await writeFile(path.join(folder, `${banner.id}.html`), formatBanner(banner))
+}
+const executablePath = findChromium()
+if (executablePath === undefined) throw new Error('The pre-rolls need Chromium.')
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+try {
+  const page = await browser.newPage()
+  await page.addScriptTag({ path: path.join(import.meta.dirname, 'house-film.js') })
+  for (const film of films) await makeFilm(page, film)
+} finally {
+  await browser.close()
+}
+await writeFile(path.join(folder, 'creatives.json'), `${JSON.stringify(formatList(), null, 2)}\n`)
+
+function formatList() {
+  return {
+    creatives: [
+      ...banners.map(({ id, title, line, weight }) => ({
+        id,
+        kind: 'page',
+        file: `${id}.html`,
+        alt: `${title}. ${line}`,
+        link: '/',
+        weight,
+      })),
+      ...films.map(({ id, title, line }) => ({
+        id,
+        kind: 'video',
+        file: `${id}.mp4`,
+        alt: `${title}. ${line}`,
+        link: '/',
+        durationSeconds: seconds,
+        width,
+        height,
+      })),
+    ],
+  }
+}
+
+async function makeFilm(page: Page, film: Film): Promise<void> {
+  const file = path.join(folder, `${film.id}.mp4`)
+  await rm(file, { force: true })
+  const encoder = await Encoder.create(FF_ENCODER_LIBX264, {
+    context: { framerate: new Rational(framesPerSecond, 1), gopSize: framesPerSecond * 2 },
+    options: { preset: 'slow', crf: 25, profile: 'main', threads: 'auto', refs: 3 },
+  })
+  const muxer = await Muxer.open(file, { options: { movflags: '+faststart', fflags: '+bitexact' } })
+  const stream = muxer.addStream(encoder)
+  const write = async () => {
+    for (let packet = await encoder.receive(); packet; packet = await encoder.receive()) {
+      using written = packet
+      await muxer.writePacket(written, stream)
+    }
+  }
+  using scaler = createScaler()
+  for (let number = 0; number < seconds * framesPerSecond; number += 1) {
+    using frame = toPlanar(scaler, await drawPicture(page, film, number))
+    frame.pts = BigInt(number)
+    await encoder.encode(frame)
+    await write()
+  }
+  await encoder.encode(null)
+  await write()
+  await muxer.close()
+  encoder.close()
+  const { size } = await stat(file)
+  console.log(`${film.id}: ${size} bytes`)
+  if (size > largestFilmBytes) throw new Error(`${film.id} is larger than ${largestFilmBytes}`)
+}
+
+/** RGBA of one picture. */
+async function drawPicture(page: Page, film: Film, number: number): Promise<Buffer> {
+  const time = number / (seconds * framesPerSecond - 1)
+  const drawn: unknown = await page.evaluate(`drawPicture(${JSON.stringify(film)}, ${time})`)
+  return Buffer.from(z.string().parse(drawn), 'base64')
+}
+
+function createScaler(): SoftwareScaleContext {
+  const scaler = new SoftwareScaleContext()
+  const [from, to] = [AV_PIX_FMT_RGBA, AV_PIX_FMT_YUV420P]
+  scaler.getContext(width, height, from, width, height, to, SWS_BICUBIC)
+  return scaler
+}
+
+function toPlanar(scaler: SoftwareScaleContext, rgba: Buffer): Frame {
+  using picture = Frame.fromVideoBuffer(rgba, { width, height, format: AV_PIX_FMT_RGBA })
+  const planar = new Frame()
+  planar.alloc()
+  planar.width = width
+  planar.height = height
+  planar.format = AV_PIX_FMT_YUV420P
+  planar.timeBase = new Rational(1, framesPerSecond)
+  FFmpegError.throwIfError(planar.getBuffer(0), 'allocate picture')
+  FFmpegError.throwIfError(scaler.scaleFrameSync(planar, picture), 'convert colours')
+  return planar
+}

@@ -1,0 +1,52 @@
+// What the page may know of the configured advertising: the ads part of `GET /api/config`. Pure.
+import type { AdsConfig } from '../../shared/contract.ts'
+import { adScriptApiPath } from '../../shared/paths.ts'
+import type { Config } from '../config/load-config.ts'
+import { vastPath } from './house/promo-paths.ts'
+
+/** The name in the proxy's path under which the house's own script is answered. */
+export const HOUSE = 'house'
+/** Class of the house's placeholders; its script looks for no other. */
+const HOUSE_CLASS = 'promo-ins'
+const HOUSE_ZONES = { banner: 'banner', inline: 'inline', video: 'video' }
+
+/** Places of the house have zones by themselves; those of a network are told, or not rendered. */
+export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
+  const { provider, scriptHost, vastUrl, insClass, fill } = ads
+  if (provider === 'none') return { provider }
+  const zones = definedOnly(ads.zones)
+  if (provider === 'house') {
+    return {
+      provider,
+      scriptPath: adScriptApiPath(HOUSE),
+      insClass: HOUSE_CLASS,
+      vastUrl: `${vastPath}?zone={zone}`,
+      zones: { ...HOUSE_ZONES, ...zones },
+      fill,
+    }
+  }
+  return {
+    provider,
+    ...(scriptHost !== undefined && { scriptPath: adScriptApiPath(scriptHost) }),
+    insClass: insClass ?? '',
+    ...(vastUrl !== undefined && { vastUrl }),
+    zones,
+    fill,
+  }
+}
+
+/** Addresses of the network as they are configured: of its hosts, and of its VAST. */
+export function adUrlsOf({ ads }: Pick<Config, 'ads'>): string[] {
+  const hosts = Object.values(ads.hosts).map((host) => (typeof host === 'string' ? host : host.url))
+  return ads.vastUrl === undefined ? hosts : [...hosts, ads.vastUrl]
+}
+
+type Zones = Exclude<AdsConfig, { provider: 'none' }>['zones']
+
+function definedOnly({ banner, inline, video }: Config['ads']['zones']): Zones {
+  return {
+    ...(banner !== undefined && { banner }),
+    ...(inline !== undefined && { inline }),
+    ...(video !== undefined && { video }),
+  }
+}

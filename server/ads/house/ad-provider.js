@@ -1,0 +1,100 @@
+// The house's ad script, run by the page: fills placeholders by the same protocol as an ad network's script.
+// @ts-check
+;(() => {
+  const PLACEHOLDERS = 'ins[class^="promo-ins"]:not([data-processed=true])'
+  /** The most that one request asks for; the next is sent at once. */
+  const MOST_PLACES = 100
+  /** What keeps room for an ad is at most so far around it. */
+  const MOST_LEVELS = 4
+  const LOWEST_ROOM = 40
+  const HIGHEST_FRAME = 600
+
+  const own = document.currentScript
+  if (!(own instanceof HTMLScriptElement)) return
+  const home = new URL('/', own.src)
+
+  /** @param {unknown} command */
+  function push(command) {
+    if (typeof command === 'object' && command !== null && 'serve' in command) serveAll()
+  }
+
+  function serveAll() {
+    /** @type {HTMLElement[]} */
+    const places = [...document.querySelectorAll(PLACEHOLDERS)].filter(
+      (element) => element instanceof HTMLElement,
+    )
+    for (let first = 0; first < places.length; first += MOST_PLACES) {
+      serve(places.slice(first, first + MOST_PLACES)).catch((error) =>
+        // oxlint-disable-next-line no-console -- the page's console is where ads tell of their failures
+        console.warn('House ads could not be served.', error),
+      )
+    }
+  }
+
+  /** @param {HTMLElement[]} places */
+  async function serve(places) {
+    // Stamped before the answer: a second call meanwhile leaves them alone.
+    for (const place of places) place.dataset.processed = 'true'
+    const wrappers = places.map(wrap)
+    const query = new URLSearchParams()
+    for (const { dataset } of places) query.append('zone', dataset.zoneid ?? '')
+    const response = await fetch(new URL(`/api/promo/serve?${query}`, home))
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    /** @type {{ placements: ({ frame: string, alt: string } | null)[] }} */
+    const { placements } = await response.json()
+    placements.forEach((placement, at) => {
+      const wrapper = wrappers[at]
+      if (placement !== null && wrapper?.isConnected)
+        wrapper.append(createFrame(placement, wrapper))
+    })
+  }
+
+  /** @param {HTMLElement} place */
+  function wrap(place) {
+    const wrapper = document.createElement('div')
+    wrapper.style.width = '100%'
+    place.before(wrapper)
+    return wrapper
+  }
+
+  /**
+   * @param {{ frame: string, alt: string }} placement
+   * @param {HTMLElement} wrapper
+   */
+  function createFrame({ frame, alt }, wrapper) {
+    const element = document.createElement('iframe')
+    element.title = `Advertisement: ${alt}`
+    element.setAttribute('sandbox', 'allow-popups allow-popups-to-escape-sandbox')
+    element.style.display = 'block'
+    element.style.width = '100%'
+    element.style.height = `${findRoom(wrapper) ?? (wrapper.clientWidth >= 600 ? 90 : 250)}px`
+    element.style.border = '0'
+    element.src = new URL(frame, home).href
+    return element
+  }
+
+  /**
+   * Height below the wrapper's upper edge that an element around it keeps for an ad, so that nothing moves when it comes.
+   *
+   * @param {HTMLElement} wrapper
+   */
+  function findRoom(wrapper) {
+    let around = wrapper.parentElement
+    for (let level = 0; around !== null && level < MOST_LEVELS; level += 1) {
+      const style = getComputedStyle(around)
+      if (parseFloat(style.minHeight) >= LOWEST_ROOM) {
+        const { bottom } = around.getBoundingClientRect()
+        const edge = parseFloat(style.paddingBottom) + parseFloat(style.borderBottomWidth)
+        const room = Math.floor(bottom - edge - wrapper.getBoundingClientRect().top)
+        if (room >= LOWEST_ROOM) return Math.min(room, HIGHEST_FRAME)
+      }
+      around = around.parentElement
+    }
+    return undefined
+  }
+
+  /** @type {unknown} */
+  const queued = Reflect.get(window, 'AdProvider')
+  Reflect.set(window, 'AdProvider', { push })
+  if (Array.isArray(queued)) queued.forEach(push)
+})()

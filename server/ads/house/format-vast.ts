@@ -1,0 +1,69 @@
+// VAST of a house pre-roll: one ad, in line, linear, one media file (IAB VAST 4.2, chapter 3). Pure.
+import type { VideoCreative } from './creatives.ts'
+import { clickPath, eventPath, mediaPath } from './promo-paths.ts'
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
+const ROOT = '<VAST version="4.2" xmlns="http://www.iab.com/VAST">'
+
+/** Tracking events of a linear ad (VAST 4.2, 3.14.1), in the order in which they happen. */
+const TRACKED = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete', 'skip']
+
+/** The answer where no ad fits: a root without an ad (VAST 4.2, 2.3.6.4). */
+export const EMPTY_VAST = `${HEAD}\n${ROOT}</VAST>\n`
+
+/** The answer with one ad. Addresses are paths of this server: whoever reads it asks the host that it came from. */
+export function formatVast(video: VideoCreative, zone: string): string {
+  const place = { creative: video.id, zone }
+  const busted = (event: string): string => cdata(`${eventPath(event, place)}&nonce=[CACHEBUSTING]`)
+  const type = video.file.endsWith('.webm') ? 'video/webm' : 'video/mp4'
+  return `${HEAD}
+${ROOT}
+  <Ad id="${escapeXml(video.id)}">
+    <InLine>
+      <AdSystem>Aftercast</AdSystem>
+      <AdTitle>${escapeXml(video.alt)}</AdTitle>
+      <AdServingId>${escapeXml(video.id)}</AdServingId>
+      <Impression id="house">${busted('impression')}</Impression>
+      <Creatives>
+        <Creative id="${escapeXml(video.id)}">
+          <UniversalAdId idRegistry="unknown">${escapeXml(video.id)}</UniversalAdId>
+          <Linear>
+            <Duration>${formatDuration(video.durationSeconds)}</Duration>
+            <TrackingEvents>
+${TRACKED.map((event) => `              <Tracking event="${event}">${busted(event)}</Tracking>`).join('\n')}
+            </TrackingEvents>
+            <VideoClicks>
+              <ClickThrough>${cdata(clickPath(place))}</ClickThrough>
+            </VideoClicks>
+            <MediaFiles>
+              <MediaFile delivery="progressive" type="${type}" width="${video.width}" height="${video.height}">${cdata(mediaPath(video.id))}</MediaFile>
+            </MediaFiles>
+          </Linear>
+        </Creative>
+      </Creatives>
+    </InLine>
+  </Ad>
+</VAST>
+`
+}
+
+/** `HH:MM:SS.mmm` (VAST 4.2, 3.9). */
+function formatDuration(seconds: number): string {
+  const milliseconds = Math.round(seconds * 1000)
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  const time = `${two(milliseconds / 3_600_000)}:${two((milliseconds / 60_000) % 60)}:${two((milliseconds / 1000) % 60)}`
+  return `${time}.${String(milliseconds % 1000).padStart(3, '0')}`
+}
+
+/** Paths are percent-encoded: none holds the `]]>` that would end the section. */
+function cdata(path: string): string {
+  return `<![CDATA[${path}]]>`
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

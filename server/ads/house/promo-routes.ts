@@ -1,0 +1,177 @@
+// /api/promo/…: the house ads: which one for a zone, its frame, its film, and what came of it.
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { ActivityEvent } from '../../../shared/contract.ts'
+import { AppError } from '../../errors.ts'
+import { chooseBanners, chooseVideo } from './choose-creatives.ts'
+import type { ChoiceOptions } from './choose-creatives.ts'
+import type { Creative } from './creatives.ts'
+import { formatFrame, formatFramePolicy } from './format-frame.ts'
+import { EMPTY_VAST, formatVast } from './format-vast.ts'
+import { framePath, servePath, vastPath } from './promo-paths.ts'
+import type { HouseAds } from './read-creatives.ts'
+
+/** Takes what happened to an ad. Never throws. */
+export type RecordActivity = (event: ActivityEvent) => void
+
+export interface PromoRouteOptions {
+  ads: HouseAds
+  /** Zones of the configuration; no other is filled or counted. */
+  zones: readonly string[]
+  record: RecordActivity
+  now: () => Date
+  random: () => number
+  /** Origins beside our own whose pages may show the frames. */
+  embedders: readonly string[]
+}
+
+type AdEventName = Extract<ActivityEvent, { zone: string }>['name']
+
+const MAX_PLACES = 100
+const zoneText = z.string().max(64)
+const oneZone = z.object({ zone: zoneText })
+const manyZones = z.object({
+  zone: z.union([zoneText.transform((zone) => [zone]), z.array(zoneText).max(MAX_PLACES)]),
+})
+/** What the beacons of VAST are counted as. */
+const eventNames = new Map<string, AdEventName>([
+  ['impression', 'ad_impression'],
+  ['start', 'ad_start'],
+  ['firstQuartile', 'ad_first_quartile'],
+  ['midpoint', 'ad_midpoint'],
+  ['thirdQuartile', 'ad_third_quartile'],
+  ['complete', 'ad_complete'],
+  ['skip', 'ad_skip'],
+])
+const MEDIA_MAX_AGE_MS = 3_600_000
+
+/** Registers the routes, in a context of their own. */
+export async function addPromoRoutes(
+  app: FastifyInstance,
+  options: PromoRouteOptions,
+): Promise<void> {
+  await app.register(async (scope) => {
+    // Ads and counts are of the moment.
+    scope.addHook('onRequest', async (_request, reply) => {
+      void reply.header('cache-control', 'no-store')
+    })
+    addChoiceRoutes(scope, options)
+    addFrameRoute(scope, options)
+    addCountRoutes(scope, options)
+    await addMediaRoute(scope, options)
+  })
+}
+
+function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
+  const { ads, zones } = options
+
+  app.get(servePath, async (request, reply) => {
+    const wanted = parse(manyZones, request.query).zone
+    const known = wanted.filter((zone) => zones.includes(zone))
+    const chosen = chooseBanners(ads.creatives, known, chance(options)).values()
+    const placements = wanted.map((zone) => {
+      const banner = zones.includes(zone) ? chosen.next().value : undefined
+      if (banner === undefined) return null
+      return { frame: framePath({ creative: banner.id, zone }), alt: banner.alt }
+    })
+    return reply.send({ placements })
+  })
+
+  app.get(vastPath, async (request, reply) => {
+    const { zone } = parse(oneZone, request.query)
+    const video = zones.includes(zone)
+      ? chooseVideo(ads.creatives, zone, chance(options))
+      : undefined
+    return reply
+      .type('application/xml; charset=utf-8')
+      .send(video === undefined ? EMPTY_VAST : formatVast(video, zone))
+  })
+}
+
+function chance({ now, random }: PromoRouteOptions): ChoiceOptions {
+  return { day: now().toISOString().slice(0, 10), random }
+}
+
+/** A frame that is fetched is a banner that is shown. */
+function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
+  const policy = formatFramePolicy(options.embedders)
+
+  app.get('/api/promo/frame/:creative', async (request, reply) => {
+    const { creative, zone } = findPlace(request, options)
+    if (creative.kind === 'video') throw notFound()
+    const shown: ActivityEvent = { name: 'ad_impression', creative: creative.id, zone }
+    count(request, shown, options.record)
+    return reply
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policy,
+        'x-robots-tag': 'noindex',
+      })
+      .send(formatFrame(creative, { zone, page: options.ads.pages.get(creative.id) }))
+  })
+}
+
+function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
+  app.get('/api/promo/click/:creative', async (request, reply) => {
+    const { creative, zone } = findPlace(request, options)
+    count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
+    // The target stands in creatives.json; nothing of the request is in it.
+    return reply.redirect(creative.link, 302)
+  })
+
+  app.get('/api/promo/event/:event/:creative', async (request, reply) => {
+    const { event } = parse(z.object({ event: z.string() }), request.params)
+    const name = eventNames.get(event)
+    if (name === undefined) throw notFound()
+    const { creative, zone } = findPlace(request, options)
+    count(request, { name, creative: creative.id, zone }, options.record)
+    return reply.code(204).send()
+  })
+}
+
+async function addMediaRoute(app: FastifyInstance, options: PromoRouteOptions): Promise<void> {
+  await app.register(fastifyStatic, { root: options.ads.folder, serve: false, dotfiles: 'deny' })
+
+  app.get('/api/promo/media/:creative', async (request, reply): Promise<FastifyReply> => {
+    const creative = findCreative(request, options.ads)
+    if (creative.kind === 'page') throw notFound()
+    // Frames are sandboxed, so their origin is nobody's.
+    void reply.header('cross-origin-resource-policy', 'cross-origin')
+    void reply.removeHeader('cache-control')
+    return reply.sendFile(creative.file, { maxAge: MEDIA_MAX_AGE_MS })
+  })
+}
+
+interface Place {
+  creative: Creative
+  zone: string
+}
+
+/** Counts what a visitor's browser asked for, and no one who wishes not to be counted (Global Privacy Control). */
+function count({ method, headers }: FastifyRequest, event: ActivityEvent, record: RecordActivity) {
+  if (method === 'GET' && headers['sec-gpc'] !== '1') record(event)
+}
+
+function findPlace(request: FastifyRequest, { ads, zones }: PromoRouteOptions): Place {
+  const { zone } = parse(oneZone, request.query)
+  if (!zones.includes(zone)) throw notFound()
+  return { creative: findCreative(request, ads), zone }
+}
+
+function findCreative({ params }: FastifyRequest, { creatives }: HouseAds): Creative {
+  const { creative: id } = parse(z.object({ creative: z.string() }), params)
+  const creative = creatives.find((candidate) => candidate.id === id)
+  if (creative === undefined) throw notFound()
+  return creative
+}
+
+function notFound(): AppError {
+  return new AppError('not_found', 'there is no such ad')
+}
+
+function parse<Value>(shape: z.ZodType<Value>, input: unknown): Value {
+  const parsed = shape.safeParse(input)
+  if (parsed.success) return parsed.data
+  throw new AppError('invalid', 'the zone is malformed')
+}

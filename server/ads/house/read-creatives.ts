@@ -1,0 +1,73 @@
+// Reads the house ads from a folder once: creatives.json and the files it names.
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../errors.ts'
+import { parseCreatives } from './creatives.ts'
+import type { Creative } from './creatives.ts'
+
+/** The house ads that are served. */
+export interface HouseAds {
+  folder: string
+  creatives: readonly Creative[]
+  /** Text of each creative that is an HTML page, by its id. */
+  pages: ReadonlyMap<string, string>
+}
+
+const LIST = 'creatives.json'
+const MAX_TEXT_BYTES = 512 * 1024
+/** Larger pre-rolls would cost more than they bring. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+
+/**
+ * The ads of `folder`, or, where there is no such folder, those that come with the program.
+ *
+ * @throws AppError `failed` where the list or a file it names cannot be used; the message says which
+ */
+export async function readHouseAds(folder: string): Promise<HouseAds> {
+  const hasOwn = (await sizeOf(join(folder, LIST))) !== undefined
+  return readCreatives(hasOwn ? folder : builtInFolder())
+}
+
+async function readCreatives(folder: string): Promise<HouseAds> {
+  const creatives = parseCreatives(await readText(folder, LIST))
+  const pages = new Map<string, string>()
+  for (const { id, kind, file } of creatives) {
+    if (kind === 'page') pages.set(id, await readText(folder, file))
+    else await requireFile(folder, file, MAX_FILE_BYTES)
+  }
+  return { folder, creatives, pages }
+}
+
+async function readText(folder: string, file: string): Promise<string> {
+  await requireFile(folder, file, MAX_TEXT_BYTES)
+  return readFile(join(folder, file), 'utf8')
+}
+
+async function requireFile(folder: string, file: string, maxBytes: number): Promise<void> {
+  const sizeBytes = await sizeOf(join(folder, file))
+  if (sizeBytes === undefined) throw new AppError('failed', `house ads: there is no file ${file}`)
+  if (sizeBytes > maxBytes) throw new AppError('failed', `house ads: ${file} is too large`)
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() === true ? found.size : undefined
+}
+
+/** The creatives beside this folder; the built program reads them where its source lies in the package. */
+function builtInFolder(): string {
+  return sourceFile('../creatives')
+}
+
+/** Text of the script that fills places with house ads. */
+export async function readHouseScript(): Promise<Buffer> {
+  return readFile(sourceFile('ad-provider.js'))
+}
+
+/** A file of the package, told from this folder in the source tree; built, this file lies in dist/server/ads/house. */
+function sourceFile(name: string): string {
+  const here = import.meta.url
+  const folder = here.endsWith('.ts') ? './' : '../../../../server/ads/house/'
+  return fileURLToPath(new URL(folder + name, here))
+}

@@ -1,0 +1,22 @@
+// What the advertising keys need of each other: told at the start, each by its own key.
+import type { z } from 'zod'
+import type { configSchema } from './schema.ts'
+import type { Problem } from './unsupported.ts'
+
+type AdValues = z.output<typeof configSchema>['ads']
+
+/** Every key of `ads` that does not fit the others. */
+export function findAdProblems({ provider, scriptHost, hosts, vastUrl, insClass }: AdValues) {
+  const problems: Problem[] = []
+  if (scriptHost !== undefined && !Object.hasOwn(hosts, scriptHost)) {
+    problems.push({ key: 'ads.scriptHost', message: 'must be a key of ads.hosts' })
+  }
+  if (provider !== 'network') return problems
+  if (vastUrl === undefined) {
+    problems.push({ key: 'ads.vastUrl', message: 'is needed where ads.provider is network' })
+  }
+  if (insClass === undefined) {
+    problems.push({ key: 'ads.insClass', message: 'is needed where ads.provider is network' })
+  }
+  return problems
+}
