@@ -1,6 +1,7 @@
-// Everything that the page asks of the server: the two lists as resources, and the addresses of pictures and playlists.
-import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
+// Everything that the page asks of the server: lists and configuration as resources, the addresses of pictures and playlists.
+import type { ConfigAnswer, SessionItem, StreamerItem } from '../../shared/contract.ts'
 import {
+  configApiPath,
   playlistApiPath,
   sessionsApiPath,
   streamersApiPath,
@@ -8,11 +9,14 @@ import {
   thumbnailApiPath,
 } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { NO_EXTRAS, parseConfig } from './parse-config.ts'
 import { parseSessions, parseStreamers } from './parse-answers.ts'
 import { Resource } from './resource.ts'
 import { ResourceCache } from './resource-cache.ts'
 
 export interface PageApi {
+  /** Asked for once a visit. Never fails: without an answer there are no ads and no analytics. */
+  config(): Resource<ConfigAnswer>
   streamers(): Resource<StreamerItem[]>
   sessions(streamer: string): Resource<SessionItem[]>
   streamerThumbnailUrl(streamer: string): string
@@ -34,7 +38,15 @@ export function createPageApi(base: string): PageApi {
   const sessions = new ResourceCache(KEPT_SESSION_LISTS, async (streamer, signal) =>
     parseSessions(await fetchJson(origin + sessionsApiPath(streamer), signal)),
   )
+  const config = new Resource(
+    (signal) =>
+      fetchJson(origin + configApiPath, signal)
+        .then((answer) => parseConfig(answer, origin))
+        .catch(() => NO_EXTRAS),
+    Infinity,
+  )
   return {
+    config: () => config,
     streamers: () => streamers,
     sessions: (streamer) => sessions.get(streamer),
     streamerThumbnailUrl: (streamer) => origin + streamerThumbnailApiPath(streamer),

@@ -115,3 +115,15 @@ test('a cache drops the resource unused longest, but none that is watched', () =
   expect(cache.get('a')).toBe(watched)
   expect(cache.get('b')).not.toBe(second)
 })
+
+test('loads once for ever where an answer never grows old', async () => {
+  const { load, signals } = createSource()
+  const resource = new Resource(load, Infinity)
+  const leave = resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(10)
+  leave()
+  await vi.advanceTimersByTimeAsync(86_400_000)
+  resource.subscribe(() => undefined)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
+  expect(signals).toHaveLength(1)
+})

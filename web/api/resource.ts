@@ -11,13 +11,16 @@ const FRESH_MS = 10_000
 /** Loads once for all who watch, stops loading when the last one leaves, and tries again after a failure. */
 export class Resource<T> {
   readonly #load: (signal: AbortSignal) => Promise<T>
+  readonly #freshMs: number
   readonly #listeners = new Set<() => void>()
   #state: LoadState<T> = { status: 'loading' }
   #loadedAtMs = -Infinity
   #running: AbortController | undefined
 
-  constructor(load: (signal: AbortSignal) => Promise<T>) {
+  /** `freshMs`: how long a kept answer is good; `Infinity` loads once for ever. */
+  constructor(load: (signal: AbortSignal) => Promise<T>, freshMs = FRESH_MS) {
     this.#load = load
+    this.#freshMs = freshMs
   }
 
   get isWatched(): boolean {
@@ -31,7 +34,7 @@ export class Resource<T> {
   readonly subscribe = (onChange: () => void): (() => void) => {
     const listener = () => onChange()
     this.#listeners.add(listener)
-    if (!this.#running && performance.now() - this.#loadedAtMs > FRESH_MS) this.#start()
+    if (!this.#running && performance.now() - this.#loadedAtMs >= this.#freshMs) this.#start()
     return () => {
       this.#listeners.delete(listener)
       if (this.isWatched) return
