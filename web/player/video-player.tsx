@@ -1,7 +1,7 @@
 // The video element with the browser's own controls, and the life of what plays in it.
 import { useEffect, useRef, useState } from 'react'
 import type { ConfigAnswer } from '../../shared/contract.ts'
-import { openPreroll } from '../ads/preroll/open-preroll.ts'
+import { openPreroll } from '../ads/open-preroll.ts'
 import type { Resource } from '../api/resource.ts'
 import { createAutoplay } from './autoplay.ts'
 import type { Sound } from './autoplay.ts'

@@ -1,8 +1,8 @@
 // The door to the pre-roll: says when the main video may start, with an ad before it or without.
-import type { ConfigAnswer } from '../../../shared/contract.ts'
-import type { Resource } from '../../api/resource.ts'
-import type { PrerollPlace } from './run-preroll.ts'
-import { withinTime } from './within-time.ts'
+import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { Resource } from '../api/resource.ts'
+import type { PrerollPlace } from './preroll/run-preroll.ts'
+import { withinTime } from './preroll/within-time.ts'
 
 interface PrerollOptions extends PrerollPlace {
   config: Resource<ConfigAnswer>
@@ -35,7 +35,7 @@ async function show(
   const begunMs = performance.now()
   const vastUrl = prerollUrl(await settledConfig(config, signal))
   if (vastUrl === undefined) return
-  const { showPreroll } = await withinTime(() => import('./show-preroll.ts'), {
+  const { showPreroll } = await withinTime(() => import('./preroll/show-preroll.ts'), {
     timeoutMs: remainingMs(begunMs),
     signal,
   })
