@@ -1,20 +1,17 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock } from 'vitest'
-import { autoplay } from './autoplay.ts'
 import { loadHlsEngine } from './load-hls-engine.ts'
 import { chooseEngine, playSession } from './play-session.ts'
 
 const withoutMediaSource = { hasMediaSource: false, isFirefox: false }
 let video: HTMLVideoElement
-let play: Mock<HTMLVideoElement['play']>
 let load: Mock<HTMLVideoElement['load']>
 
 beforeEach(() => {
   video = document.createElement('video')
   // jsdom has no media engine of its own.
   load = vi.spyOn(video, 'load').mockImplementation(() => undefined)
-  play = vi.spyOn(video, 'play').mockResolvedValue(undefined)
 })
 
 afterEach(() => void vi.restoreAllMocks())
@@ -70,38 +67,6 @@ test('does not seek where the position is 0 already', () => {
   video.dispatchEvent(new Event('loadedmetadata'))
   expect(seeks).toEqual([])
   leave()
-})
-
-test('plays as soon as there is a source', () => {
-  autoplay(video)
-  expect(play).not.toHaveBeenCalled()
-  video.dispatchEvent(new Event('loadstart'))
-  expect(play).toHaveBeenCalledOnce()
-})
-
-test('does not play in a background tab before it is looked at', () => {
-  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
-  autoplay(video)
-  video.dispatchEvent(new Event('loadstart'))
-  expect(play).not.toHaveBeenCalled()
-  hidden.mockReturnValue(false)
-  document.dispatchEvent(new Event('visibilitychange'))
-  expect(play).toHaveBeenCalledOnce()
-})
-
-test('leaves the video paused and unmuted where the browser refuses sound', async () => {
-  play.mockRejectedValue(new DOMException('no gesture', 'NotAllowedError'))
-  autoplay(video)
-  video.dispatchEvent(new Event('loadstart'))
-  await Promise.resolve()
-  expect(video.muted).toBe(false)
-  expect(play).toHaveBeenCalledOnce()
-})
-
-test('does not play for a visitor who has left', () => {
-  autoplay(video)()
-  video.dispatchEvent(new Event('loadstart'))
-  expect(play).not.toHaveBeenCalled()
 })
 
 /** The positions that the element is sent to; it stands at `seconds` before. */

@@ -26,6 +26,7 @@ export function PlayerPage({ api, session }: PlayerPageProps) {
       />
       {/* No key: the element lives on from session to session, and with it volume and full screen. */}
       <VideoPlayer
+        config={api.config()}
         source={api.playlistUrl(session)}
         poster={api.thumbnailUrl(session)}
         label={title}

@@ -1,0 +1,114 @@
+// @vitest-environment jsdom
+import { beforeEach, expect, test } from 'vitest'
+import { fillMacros, formatPlayhead } from './macros.ts'
+import { createTracking, sendError } from './tracking.ts'
+import type { Tracking } from './tracking.ts'
+
+const events = [
+  'creativeView',
+  'start',
+  'firstQuartile',
+  'midpoint',
+  'thirdQuartile',
+  'complete',
+  'skip',
+  'closeLinear',
+  'pause',
+  'resume',
+]
+const ad = {
+  impressionUrls: ['impression-1', 'impression-2'],
+  errorUrls: ['error'],
+  clickTrackingUrls: ['click'],
+  isSkippable: false,
+  tracking: [
+    ...events.map((event) => ({ event, url: event, offset: undefined })),
+    { event: 'progress', url: 'at-5-s', offset: { seconds: 5 } },
+    { event: 'progress', url: 'at-90-%', offset: { share: 0.9 } },
+    { event: 'progress', url: 'at-no-time', offset: undefined },
+  ],
+}
+
+let sent: string[]
+let tracking: Tracking
+
+function follow(isSkippable: boolean): Tracking {
+  return createTracking({ ...ad, isSkippable }, (url) => sent.push(url))
+}
+
+beforeEach(() => {
+  sent = []
+  tracking = follow(false)
+})
+
+test('tells of impressions and the start once, however often playback starts', () => {
+  tracking.started()
+  tracking.started()
+  expect(sent).toEqual(['impression-1', 'impression-2', 'creativeView', 'start'])
+})
+
+test('tells of each quartile and offset once, when it is reached', () => {
+  tracking.progressed({ seconds: 2.4, durationSeconds: 10 })
+  expect(sent).toEqual([])
+  tracking.progressed({ seconds: 2.5, durationSeconds: 10 })
+  tracking.progressed({ seconds: 2.6, durationSeconds: 10 })
+  expect(sent).toEqual(['firstQuartile'])
+  tracking.progressed({ seconds: 5, durationSeconds: 10 })
+  expect(sent).toEqual(['firstQuartile', 'midpoint', 'at-5-s'])
+  tracking.progressed({ seconds: 9, durationSeconds: 10 })
+  expect(sent.slice(3)).toEqual(['thirdQuartile', 'at-90-%'])
+})
+
+test('tells of no quartile while the duration is unknown', () => {
+  tracking.progressed({ seconds: 6, durationSeconds: 0 })
+  expect(sent).toEqual(['at-5-s'])
+})
+
+test('catches up on quartiles that a short ad has jumped over', () => {
+  tracking.completed(1)
+  expect(sent).toEqual(['firstQuartile', 'midpoint', 'thirdQuartile', 'at-90-%', 'complete'])
+})
+
+test('tells of closing as a skip where the ad may be skipped', () => {
+  tracking.closed()
+  follow(true).closed()
+  expect(sent).toEqual(['closeLinear', 'skip'])
+})
+
+test('tells of a click and of pausing once', () => {
+  for (let i = 0; i < 2; i++) {
+    tracking.clicked()
+    tracking.paused()
+    tracking.resumed()
+  }
+  expect(sent).toEqual(['click', 'pause', 'resume'])
+})
+
+test('tells of a failure once, with its code', () => {
+  const codes: unknown[] = []
+  const failing = createTracking(ad, (url, values) => codes.push([url, values['ERRORCODE']]))
+  failing.failed(402)
+  failing.failed(405)
+  expect(codes).toEqual([['error', '402']])
+})
+
+test('tells all who want to hear that there was no ad', () => {
+  const told: unknown[] = []
+  sendError(['a', 'b'], 303, (url, values) => told.push(fillMacros(`${url}?[ERRORCODE]`, values)))
+  expect(told).toEqual(['a?303', 'b?303'])
+})
+
+test('fills macros, encoded for an address, and leaves what is none', () => {
+  const values = { PAGEURL: 'https://a.example/?b=c&d', CACHEBUSTING: '$&' }
+  expect(fillMacros('?p=[PAGEURL]&c=%5BCACHEBUSTING%5D&n=[IFA]&x=[y]&z=[Z]', values)).toBe(
+    '?p=https%3A%2F%2Fa.example%2F%3Fb%3Dc%26d&c=%24%26&n=-1&x=[y]&z=[Z]',
+  )
+})
+
+test.each([
+  [0, '00:00:00.000'],
+  [75.25, '00:01:15.250'],
+  [Number.MAX_SAFE_INTEGER, '23:59:59.999'],
+])('writes %d seconds as a playhead', (seconds, text) => {
+  expect(formatPlayhead(seconds)).toBe(text)
+})

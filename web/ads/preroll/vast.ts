@@ -1,0 +1,190 @@
+// Reads a VAST document, versions 2 to 4 (IAB VAST 4.3): text in, value out. Only linear ads are of interest here.
+import { resolveHttpUrl } from './http-url.ts'
+
+/** Why there is no ad, or none any more (VAST 4.3, 2.3.6.3). */
+export type VastErrorCode = 100 | 101 | 102 | 301 | 302 | 303 | 402 | 403 | 405 | 900
+
+export class VastError extends Error {
+  readonly code: VastErrorCode
+
+  constructor(code: VastErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export interface VastDocument {
+  /** To be pinged where there is no ad at all. */
+  errorUrls: string[]
+  ads: VastAd[]
+}
+
+export type VastAd = InlineAd | WrapperAd
+
+export interface InlineAd {
+  kind: 'inline'
+  errorUrls: string[]
+  impressionUrls: string[]
+  linears: LinearCreative[]
+}
+
+export interface WrapperAd extends LinearFollowing {
+  kind: 'wrapper'
+  errorUrls: string[]
+  impressionUrls: string[]
+  /** Address of the document that this one points at. */
+  nextUrl: string | undefined
+  /** Whether that one may be a wrapper again. */
+  followsWrappers: boolean
+}
+
+export interface LinearCreative extends LinearFollowing {
+  mediaFiles: MediaFile[]
+  durationSeconds: number | undefined
+  /** It says itself that it may be skipped. */
+  isSkippable: boolean
+}
+
+/** What is told of a linear creative to those who want to know, and where a click leads. */
+export interface LinearFollowing {
+  tracking: TrackingEvent[]
+  clickTrackingUrls: string[]
+  clickThroughUrl: string | undefined
+}
+
+export interface TrackingEvent {
+  /** `start`, `midpoint`, `progress`, … */
+  event: string
+  url: string
+  /** When a `progress` is due. */
+  offset: TimeOffset | undefined
+}
+
+export type TimeOffset = { seconds: number } | { share: number }
+
+export interface MediaFile {
+  url: string
+  /** MIME type; undefined where none is given. */
+  type: string | undefined
+  /** `VPAID`, …: the file is a program instead of a video. */
+  apiFramework: string | undefined
+}
+
+/** More addresses of one kind than any ad needs; a hostile one could name thousands. */
+const MAX_URLS = 100
+
+/**
+ * The ads of a document, whose relative addresses are read against `base`. Throws a VastError: 100 where it is not
+ * well-formed, 101 where it is something else than VAST, 102 where it is VAST 1.
+ */
+export function parseVast(text: string, base: string): VastDocument {
+  const root = parseXml(text).documentElement
+  if (root.localName === 'VideoAdServingTemplate') throw new VastError(102, 'VAST 1')
+  if (root.localName !== 'VAST') throw new VastError(101, 'the root is not VAST')
+  if (root.getAttribute('version')?.trim().startsWith('1')) throw new VastError(102, 'VAST 1')
+  const ads = find(root, 'Ad').flatMap((ad) => [
+    ...find(ad, 'InLine').map((inline) => parseInline(inline, base)),
+    ...find(ad, 'Wrapper').map((wrapper) => parseWrapper(wrapper, base)),
+  ])
+  return { errorUrls: urlsOf(find(root, 'Error'), base), ads }
+}
+
+function parseXml(text: string): Document {
+  // White space before the declaration is fatal to XML parsers, and common.
+  const trimmed = text.trim()
+  // No ad needs entities of its own; expanding them could take for ever.
+  if (/<!ENTITY/i.test(trimmed)) throw new VastError(100, 'declares entities')
+  const parsed = new DOMParser().parseFromString(trimmed, 'text/xml')
+  // Chromium leaves what it could read beside the error.
+  if (parsed.querySelector('parsererror')) throw new VastError(100, 'not well-formed')
+  return parsed
+}
+
+function parseInline(inline: Element, base: string): InlineAd {
+  return {
+    kind: 'inline',
+    errorUrls: urlsOf(find(inline, 'Error'), base),
+    impressionUrls: urlsOf(find(inline, 'Impression'), base),
+    linears: find(inline, 'Creatives', 'Creative', 'Linear').map((linear) => ({
+      ...parseFollowing([linear], base),
+      mediaFiles: parseMediaFiles(linear, base),
+      durationSeconds: parseSeconds(textOf(find(linear, 'Duration')[0])),
+      isSkippable: linear.hasAttribute('skipoffset'),
+    })),
+  }
+}
+
+function parseWrapper(wrapper: Element, base: string): WrapperAd {
+  return {
+    kind: 'wrapper',
+    errorUrls: urlsOf(find(wrapper, 'Error'), base),
+    impressionUrls: urlsOf(find(wrapper, 'Impression'), base),
+    ...parseFollowing(find(wrapper, 'Creatives', 'Creative', 'Linear'), base),
+    nextUrl: urlsOf(find(wrapper, 'VASTAdTagURI'), base)[0],
+    followsWrappers: !/^(?:false|0)$/i.test(
+      wrapper.getAttribute('followAdditionalWrappers')?.trim() ?? '',
+    ),
+  }
+}
+
+function parseFollowing(linears: Element[], base: string): LinearFollowing {
+  const within = (...names: string[]) => linears.flatMap((linear) => find(linear, ...names))
+  return {
+    tracking: within('TrackingEvents', 'Tracking')
+      .flatMap((element) => parseTracking(element, base))
+      .slice(0, MAX_URLS),
+    clickTrackingUrls: urlsOf(within('VideoClicks', 'ClickTracking'), base),
+    clickThroughUrl: urlsOf(within('VideoClicks', 'ClickThrough'), base)[0],
+  }
+}
+
+function parseTracking(element: Element, base: string): TrackingEvent[] {
+  const event = element.getAttribute('event')?.trim()
+  const url = resolveHttpUrl(textOf(element), base)
+  if (!event || !url) return []
+  return [{ event, url, offset: parseOffset(element.getAttribute('offset') ?? '') }]
+}
+
+function parseMediaFiles(linear: Element, base: string): MediaFile[] {
+  return find(linear, 'MediaFiles', 'MediaFile').flatMap((file) => {
+    const url = resolveHttpUrl(textOf(file), base)
+    const attribute = (name: string) => file.getAttribute(name)?.trim() || undefined
+    return url ? [{ url, type: attribute('type'), apiFramework: attribute('apiFramework') }] : []
+  })
+}
+
+function parseOffset(text: string): TimeOffset | undefined {
+  const [, percent] = /^\s*(\d{1,3}(?:\.\d+)?)%\s*$/.exec(text) ?? []
+  if (percent !== undefined) return { share: Number(percent) / 100 }
+  const seconds = parseSeconds(text)
+  return seconds === undefined ? undefined : { seconds }
+}
+
+/** `HH:MM:SS` or `HH:MM:SS.mmm`. */
+function parseSeconds(text: string): number | undefined {
+  const [, hours, minutes, seconds] =
+    /^\s*(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d+)?)\s*$/.exec(text) ?? []
+  if (seconds === undefined) return undefined
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+}
+
+function urlsOf(elements: Element[], base: string): string[] {
+  return elements
+    .slice(0, MAX_URLS)
+    .flatMap((element) => resolveHttpUrl(textOf(element), base) ?? [])
+}
+
+function textOf(element: Element | undefined): string {
+  return element?.textContent?.trim() ?? ''
+}
+
+/** The elements at the end of a path of names, whatever namespace they are in. */
+function find(from: Element, ...names: string[]): Element[] {
+  return names.reduce(
+    (found, name) =>
+      found.flatMap((element) =>
+        [...element.children].filter(({ localName }) => localName === name),
+      ),
+    [from],
+  )
+}
