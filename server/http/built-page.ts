@@ -30,9 +30,9 @@ export async function readBuiltPage(folder: string): Promise<BuiltPage> {
     return {
       shell: parsePageShell(html, (href) => styles.get(href) ?? ''),
       assetsFolder: join(folder, 'assets'),
-      playerScripts: Object.values(manifest)
-        .filter(({ isDynamicEntry }) => isDynamicEntry === true)
-        .map(({ file }) => `/${file}`),
+      playerScripts: Object.entries(manifest)
+        .filter(([source, { isDynamicEntry }]) => isDynamicEntry && source.startsWith('player/'))
+        .map(([, { file }]) => `/${file}`),
     }
   } catch (cause) {
     throw new AppError('failed', 'the page is not built: run npm run build', { cause })
