@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+
+it('the benchmarks run, small, and print a speed for each of our rows', async () => {
+  const cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-smoke-'))
+  try {
+    const program = path.resolve(import.meta.dirname, '../bench/run.ts')
+    const child = spawn(process.execPath, [program, '--smoke', '--cache', cache])
+    const exited = once(child, 'exit')
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+    expect(await exited, errors).toEqual([0, null])
+    for (const name of ['mp4 plain', 'ts plain', 'mp4 aes', 'ts aes']) {
+      const speed = new RegExp(`^\\| ours ${name} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
+      expect(Number(speed?.groups?.speed), output).toBeGreaterThan(0)
+    }
+  } finally {
+    rmSync(cache, { recursive: true, force: true })
+  }
+}, 120_000)
