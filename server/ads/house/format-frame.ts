@@ -3,6 +3,8 @@ import type { BannerCreative } from './creatives.ts'
 import { clickPath, mediaPath } from './promo-paths.ts'
 
 const STYLE = [
+  // A frame of another colour scheme than its page is painted white.
+  ':root{color-scheme:light dark}',
   'html,body{margin:0;height:100%;background:transparent;overflow:hidden}',
   'a,img{display:block;width:100%;height:100%}',
   'img{object-fit:contain}',
