@@ -46,10 +46,7 @@ export async function fetchScript(
   { url, allowPrivate }: ScriptSource,
   options: FetchScriptOptions,
 ): Promise<Buffer> {
-  const literal = findLiteralAddress(url)
-  if (!allowPrivate && literal !== undefined && !isPublicAddress(literal)) {
-    throw new AppError('failed', `${literal} is not a public address`)
-  }
+  if (!allowPrivate) refusePrivateLiteral(url)
   const headersLimit = new AbortController()
   const timer = setTimeout(
     () => headersLimit.abort(new AppError('failed', 'the headers came too late')),
@@ -73,6 +70,12 @@ export async function fetchScript(
   } finally {
     clearTimeout(timer)
   }
+}
+
+function refusePrivateLiteral(url: URL): void {
+  const literal = findLiteralAddress(url)
+  if (literal === undefined || isPublicAddress(literal)) return
+  throw new AppError('failed', `${literal} is not a public address`)
 }
 
 /** A connection of its own for every fetch: one in five minutes needs no pool, and a pool would skip the checks. */

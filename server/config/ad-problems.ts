@@ -6,7 +6,20 @@ import type { Problem } from './unsupported.ts'
 type AdValues = z.output<typeof configSchema>['ads']
 
 /** Every key of `ads` that does not fit the others. */
-export function findAdProblems({ provider, scriptHost, hosts, vastUrl, insClass }: AdValues) {
+export function findAdProblems(ads: AdValues): Problem[] {
+  return [...findOpenHosts(ads), ...findMissing(ads)]
+}
+
+/** A script that comes in the clear could be anyone's; within one's own network that is for its owner to judge. */
+function findOpenHosts({ hosts }: AdValues): Problem[] {
+  return Object.entries(hosts).flatMap(([name, host]) =>
+    typeof host === 'string' || host.allowPrivate || host.url.startsWith('https:')
+      ? []
+      : [{ key: `ads.hosts.${name}`, message: 'must be https, unless allowPrivate is true' }],
+  )
+}
+
+function findMissing({ provider, scriptHost, hosts, vastUrl, insClass }: AdValues): Problem[] {
   const problems: Problem[] = []
   if (scriptHost !== undefined && !Object.hasOwn(hosts, scriptHost)) {
     problems.push({ key: 'ads.scriptHost', message: 'must be a key of ads.hosts' })

@@ -115,6 +115,7 @@ describe('loadConfig', () => {
     ['hls.segmentSeconds', { hls: { segmentSeconds: 0 } }],
     ['hls.secret', { hls: { secret: '' } }],
     ['ads.hosts.a', { ads: { hosts: { a: 'http://a.example' } } }],
+    ['ads.hosts.a', { ads: { hosts: { a: { url: 'http://a.example' } } } }],
     ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
     ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
     ['analytics.ga4', { analytics: { ga4: 'G-1"><script>' } }],

@@ -17,13 +17,14 @@ function fileOf(...endings: string[]) {
   })
 }
 
-/** Where a click leads: a web address, or a page of this site. */
+/** Where a click leads: a web address, or a page of this site; as it may stand in a header. */
 const link = z
   .string()
   .max(2048)
   .refine((value) => isSitePath(value) || isWebUrl(value), {
     error: 'must be an http or https URL, or a path of this site that starts with one /',
   })
+  .transform((value) => (isSitePath(value) ? value : new URL(value).href))
 
 const common = {
   id: plainName,
