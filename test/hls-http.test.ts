@@ -449,6 +449,19 @@ describe('a recording that changes', () => {
     expect((await playlistOf('small')).isEnded).toBe(true)
   })
 
+  it('never gives bytes of two recordings as one when it is written over during a download', async () => {
+    const path = 'alice/2026-01-31/over.ts'
+    await library.place(path, large)
+    await vi.waitFor(() => playlistOf('over'), { timeout: 10_000, interval: 200 })
+    const { url } = await firstSegment('over')
+    const response = await open(url)
+    response.pause()
+    await sleep(300)
+    // as `cp` writes: into the same file, which keeps its size
+    await writeFile(library.pathOf(path), Buffer.alloc(large.length, 0x47), { flag: 'r+' })
+    expect((await readToEnd(response)).isWhole).toBe(false)
+  })
+
   it('is sent to its end where it was replaced or removed during a download', async () => {
     const path = library.pathOf('alice/2026-01-31/going.ts')
     await library.place('alice/2026-01-31/going.ts', large)

@@ -35,6 +35,7 @@ function memoryFile({ shortReads }: { shortReads: boolean }): OpenFile & { reads
       }
       return count
     },
+    async checkUnchanged(): Promise<void> {},
     async close(): Promise<void> {},
   }
   return file

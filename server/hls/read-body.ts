@@ -45,18 +45,24 @@ function freeMemory({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** Lets through the bytes from `start` up to, not including, `end`, then stops reading. */
+/**
+ * Lets through the bytes from `start` up to, not including, `end`, then stops reading. Before the last of them
+ * `beforeEnd` is awaited: where it rejects, the client never has a whole body.
+ */
 export async function* windowChunks(
   chunks: AsyncIterable<Uint8Array>,
   { start, end }: { start: number; end: number },
+  beforeEnd?: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void> {
   let position = 0
   for await (const chunk of chunks) {
     const from = Math.max(start - position, 0)
     const to = Math.min(end - position, chunk.length)
+    const isLast = position + chunk.length >= end
+    if (isLast) await beforeEnd?.()
     if (from < to) yield chunk.subarray(from, to)
+    if (isLast) return
     position += chunk.length
-    if (position >= end) return
   }
 }
 

@@ -90,10 +90,13 @@ function segmentChunks(
     lent: LentBuffers
   },
 ): AsyncGenerator<Uint8Array, void> {
+  // Bytes of two recordings under one URL would be kept for good by every cache on the way.
+  const checkUnchanged = async (): Promise<void> => file.checkUnchanged()
   if (cipher !== undefined) {
-    return windowChunks(encryptChunks(readBody(file, body, lent), cipher), { start, end })
+    const encrypted = encryptChunks(readBody(file, body, lent), cipher)
+    return windowChunks(encrypted, { start, end }, checkUnchanged)
   }
   const slice = sliceBody(body, { start, end })
   const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
-  return windowChunks(readBody(file, slice.body, lent), window)
+  return windowChunks(readBody(file, slice.body, lent), window, checkUnchanged)
 }

@@ -50,9 +50,27 @@ class DescriptorFile implements OpenFile {
     })
   }
 
+  async checkUnchanged(): Promise<void> {
+    const { sizeBytes, modifiedMs } = await this.#statNow()
+    if (sizeBytes === this.stat.sizeBytes && modifiedMs === this.stat.modifiedMs) return
+    throw new AppError('failed', 'the recording changed while it was read')
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#closeWhenIdle()
     return this.#closed
+  }
+
+  async #statNow(): Promise<FileStat> {
+    let stats: Stats | undefined
+    await this.#run((done) => {
+      fstat(this.#descriptor, (error, found) => {
+        stats = found
+        done(error, 0)
+      })
+    })
+    if (stats === undefined) throw new AppError('failed', 'the recording cannot be read')
+    return fileStat(stats)
   }
 
   #run(start: (done: (error: Error | null, bytesRead: number) => void) => void): Promise<number> {

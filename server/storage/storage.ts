@@ -32,6 +32,8 @@ export interface OpenFile {
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Reads consecutive bytes from `position` into the buffers in turn; answers the number of bytes read. */
   readv(buffers: readonly Uint8Array[], position: number): Promise<number>
+  /** Rejects with `failed` where the file was written to since it was opened. */
+  checkUnchanged(): Promise<void>
   close(): Promise<void>
 }
 

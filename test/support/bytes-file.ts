@@ -14,6 +14,7 @@ export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): 
     stat: { sizeBytes, modifiedMs: 0 },
     read,
     readv: (buffers, position) => readInTurn(read, buffers, position),
+    checkUnchanged: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
 }
@@ -29,6 +30,7 @@ export async function openDiskFile(path: string): Promise<OpenFile> {
     stat: { sizeBytes: size, modifiedMs: Math.trunc(mtimeMs) },
     read,
     readv: (buffers, position) => readInTurn(read, buffers, position),
+    checkUnchanged: () => Promise.resolve(),
     close: () => handle.close(),
   }
 }
