@@ -1,4 +1,4 @@
-// Browser tests against the real server, in the Chromium of the system.
+// Browser tests against the real server: in the Chromium of the system, and test/engines in others too.
 import { defineConfig } from '@playwright/test'
 import { findChromium } from './scripts/find-chromium.mjs'
 
@@ -8,7 +8,8 @@ if (executablePath === undefined) {
 }
 
 export default defineConfig({
-  testDir: 'test/e2e',
+  testDir: 'test',
+  testMatch: '{e2e,engines}/**/*.spec.ts',
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
   // One at a time: playing at speed needs the machine, and two at once would measure each other.

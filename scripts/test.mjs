@@ -3,6 +3,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { findChromium } from './find-chromium.mjs'
+import { findFirefox } from './find-firefox.mjs'
+import { findWebKit } from './find-webkit.mjs'
 import { PrepareError, ensureInstalled, findRuntime, npmProgram, root, run } from './prepare.mjs'
 
 /**
@@ -33,14 +35,15 @@ try {
   await ensureInstalled()
   findRuntime()
   process.env.AFTERCAST_CHROMIUM = await ensureChromium()
-  await runAll()
+  await runAll(await ensureOtherEngines())
 } catch (error) {
   if (!(error instanceof PrepareError)) throw error
   process.stderr.write(`${error.message}\n`)
   conclude({ passed: 0, failed: 1 })
 }
 
-async function runAll() {
+/** @param {string[]} missing names of engines that this machine has not */
+async function runAll(missing) {
   /** @type {(Count & { name: string, seconds: string })[]} */
   const results = []
   for (const step of steps) {
@@ -55,6 +58,7 @@ async function runAll() {
     const numbers = `${String(passed).padStart(5)} passed ${String(failed).padStart(3)} failed`
     process.stdout.write(`${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${numbers}\n`)
   }
+  for (const name of missing) process.stdout.write(`skipped  ${name}: not on this machine\n`)
   conclude(sum(results))
 }
 
@@ -106,18 +110,61 @@ function countE2e(json) {
  * @returns {Promise<string>}
  */
 async function ensureChromium() {
+  if (!findChromium()) await installPackages('Chromium', ['chromium'])
   const found = findChromium()
   if (found) return found
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    process.stderr.write('Installing Chromium for the browser tests, once…\n')
-    await apt(['update'])
-    await apt(['install', '--yes', '--no-install-recommends', 'chromium'])
-  }
-  const installed = findChromium()
-  if (installed) return installed
   throw new PrepareError(
     'The browser tests need Chromium, and there is none: install it, or name one in AFTERCAST_CHROMIUM.',
   )
+}
+
+/** The engines that some machines cannot have, and the Debian packages that bring them. */
+const otherEngines = [
+  { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
+  {
+    name: 'WebKitGTK',
+    find: findWebKit,
+    packages: [
+      'webkit2gtk-driver',
+      'xvfb',
+      'gstreamer1.0-libav',
+      'gstreamer1.0-plugins-base',
+      'gstreamer1.0-plugins-good',
+      'gstreamer1.0-plugins-bad',
+    ],
+  },
+]
+
+/**
+ * Finds the other engines, or installs them where that is possible.
+ * @returns {Promise<string[]>} names of those that this machine has not; with CI=true there may be none
+ */
+async function ensureOtherEngines() {
+  for (const { name, find, packages } of otherEngines) {
+    if (!find()) await installPackages(name, packages)
+  }
+  const missing = otherEngines.filter(({ find }) => !find()).map(({ name }) => name)
+  if (missing.length > 0 && process.env.CI === 'true') {
+    throw new PrepareError(`The tests need ${missing.join(' and ')}: install what is missing.`)
+  }
+  return missing
+}
+
+/**
+ * On Debian, as root; elsewhere nothing happens.
+ * @param {string} what
+ * @param {string[]} packages
+ */
+async function installPackages(what, packages) {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
+  process.stderr.write(`Installing ${what} for the browser tests, once…\n`)
+  try {
+    await apt(['update'])
+    await apt(['install', '--yes', '--no-install-recommends', ...packages])
+  } catch (error) {
+    if (!(error instanceof PrepareError)) throw error
+    process.stderr.write(`${error.message}\n`)
+  }
 }
 
 /** @param {string[]} args */

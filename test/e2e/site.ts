@@ -1,9 +1,9 @@
 // The tests' `test`: one real server over the fixture library for each worker, and a page that fails on console errors.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test as base, type Page } from '@playwright/test'
-import { startServer } from '../support/start-server.ts'
+import { startServer, type StartedServer } from '../support/start-server.ts'
 import { layOutLibrary } from './library.ts'
 
 export { expect } from '@playwright/test'
@@ -27,20 +27,34 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     // Playwright reads the names of what a fixture needs from the pattern, so an empty one says "nothing".
     // oxlint-disable-next-line no-empty-pattern
     async ({}, provide) => {
-      const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-e2e-'))
-      const library = path.join(folder, 'library')
-      await layOutLibrary(library)
-      const args = [library, '--data', path.join(folder, 'data')]
-      const server = await startServer({ args, readyWithinMs: 30_000 })
-      await provide(server.url)
-      await server.stop()
-      await rm(folder, { recursive: true, force: true })
+      const site = await startSite({})
+      await provide(site.url)
+      await site.stop()
     },
     { scope: 'worker', timeout: 60_000 },
   ],
   baseURL: async ({ siteUrl }, provide) => provide(siteUrl),
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
 })
+
+/** The real server over the fixture library, in a folder of its own that goes with it; `config` is its file. */
+export async function startSite(config: object): Promise<Pick<StartedServer, 'url' | 'stop'>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-e2e-'))
+  const library = path.join(folder, 'library')
+  await layOutLibrary(library)
+  const configFile = path.join(folder, 'aftercast.config.json')
+  await writeFile(configFile, JSON.stringify(config))
+  const args = [library, '--data', path.join(folder, 'data'), '--config', configFile]
+  const server = await startServer({ args, readyWithinMs: 30_000 })
+  return {
+    url: server.url,
+    async stop() {
+      const code = await server.stop()
+      await rm(folder, { recursive: true, force: true })
+      return code
+    },
+  }
+}
 
 function watchConsole(page: Page): ConsoleErrors {
   const errors: string[] = []

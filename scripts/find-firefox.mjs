@@ -1,0 +1,14 @@
+// Where a stock Firefox lies on this machine.
+import { findProgram } from './find-program.mjs'
+
+/**
+ * Path of a Firefox, or undefined where there is none. AFTERCAST_FIREFOX wins over the search.
+ * @returns {string | undefined}
+ */
+export function findFirefox() {
+  return findProgram({
+    variables: ['AFTERCAST_FIREFOX'],
+    names: ['firefox-esr', 'firefox'],
+    places: ['/Applications/Firefox.app/Contents/MacOS/firefox'],
+  })
+}

@@ -1,0 +1,59 @@
+// The films of the stand-in network: good ones, and one of each kind that goes wrong.
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { makeAdVideo } from './make-ad-video.ts'
+import type { RecordedRequest } from './recorded-request.ts'
+
+/** Seconds of the films that play; the long one outlasts any overlay. */
+const lengths = {
+  'short.mp4': 3,
+  'first.mp4': 3,
+  'second.mp4': 3,
+  'third.mp4': 3,
+  'ten.mp4': 10,
+  'long.mp4': 40,
+}
+
+export type Films = ReadonlyMap<string, Buffer>
+
+/** Makes those that play; takes a second. */
+export async function makeFilms(): Promise<Films> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-films-'))
+  const films = new Map<string, Buffer>()
+  for (const [name, seconds] of Object.entries(lengths)) {
+    films.set(name, await makeAdVideo(path.join(folder, name), seconds))
+  }
+  await rm(folder, { recursive: true })
+  return films
+}
+
+/** Answers a request for `/media/{name}`, also for a range of it. */
+export function sendFilm(films: Films, request: RecordedRequest, response: ServerResponse): void {
+  const name = path.posix.basename(request.path)
+  if (name === 'hanging.mp4') return
+  response.setHeader('content-type', 'video/mp4')
+  if (name === 'text.mp4') return void response.end('This is not a video.')
+  const ten = films.get('ten.mp4')
+  if (name === 'half.mp4' && ten) return sendHalf(ten, response)
+  const film = films.get(name)
+  if (!film) return void response.writeHead(404).end()
+  sendRange(film, request.headers.range, response)
+}
+
+/** Promises the whole and falls silent in the middle. */
+function sendHalf(film: Buffer, response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': film.length })
+  response.write(film.subarray(0, film.length / 2))
+}
+
+function sendRange(film: Buffer, range: string | undefined, response: ServerResponse): void {
+  response.setHeader('accept-ranges', 'bytes')
+  const { first, last } = /^bytes=(?<first>\d+)-(?<last>\d*)$/.exec(range ?? '')?.groups ?? {}
+  if (first === undefined) return void response.end(film)
+  const start = Number(first)
+  const end = last ? Math.min(Number(last), film.length - 1) : film.length - 1
+  response.writeHead(206, { 'content-range': `bytes ${start}-${end}/${film.length}` })
+  response.end(film.subarray(start, end + 1))
+}

@@ -1,0 +1,32 @@
+// What comes in place of an ad script when something stands between the page and the network, or the network fails.
+import type { ServerResponse } from 'node:http'
+
+/** `noop` is what blockers put in its place: it loads and does nothing. */
+export const scriptVariants = ['noop', 'throwing', 'html', 'gone', 'redirect', 'hanging'] as const
+export type ScriptVariant = (typeof scriptVariants)[number]
+
+/** Answers any request as that variant. */
+export function sendScriptVariant(variant: ScriptVariant, response: ServerResponse): void {
+  switch (variant) {
+    case 'noop':
+      response.setHeader('content-type', 'text/javascript').end('(() => {})()')
+      return
+    case 'throwing':
+      response.setHeader('content-type', 'text/javascript').end(throwing)
+      return
+    case 'html':
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Sorry</title>')
+      return
+    case 'gone':
+      response.writeHead(404).end()
+      return
+    case 'redirect':
+      response.writeHead(302, { location: 'https://example.com/ad-provider.js' }).end()
+      return
+    case 'hanging':
+  }
+}
+
+/** Fails when it starts, and again on each command. */
+const throwing = `window.AdProvider = { push() { throw new Error('stand-in push') } }
+throw new Error('stand-in start')`

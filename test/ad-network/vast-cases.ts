@@ -1,0 +1,184 @@
+// What the stand-in network answers to a VAST request, by zone id, and what a visitor must see of it.
+
+/** One answer; `hold` sends nothing at all, or nothing behind the first bytes. */
+export interface VastAnswer {
+  status: number
+  type: string
+  body: string
+  hold: 'none' | 'headers' | 'body'
+  /** CORS: the origin that asked, any, or none. */
+  allow: 'origin' | 'any' | 'none'
+}
+
+export interface VastCase {
+  zone: string
+  /** File under /media/ that the overlay plays; undefined: no overlay is ever shown. */
+  media: string | undefined
+  answer(base: string): Partial<VastAnswer>
+}
+
+const short = 'short.mp4'
+
+export const vastCases: VastCase[] = [
+  shown('plain', short, (base) => inline(base, { files: [file(base, short)] })),
+  shown('quartiles', short, (base) =>
+    inline(base, { files: [file(base, short)], events: trackedEvents }),
+  ),
+  shown('three-files', 'first.mp4', (base) =>
+    inline(base, {
+      files: ['first.mp4', 'second.mp4', 'third.mp4'].map((name) => file(base, name)),
+    }),
+  ),
+  shown('vpaid-first', short, (base) =>
+    inline(base, {
+      files: [
+        `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID">${base}/media/vpaid.js</MediaFile>`,
+        file(base, short),
+      ],
+    }),
+  ),
+  shown('no-type', short, (base) =>
+    inline(base, {
+      files: [`<MediaFile delivery="progressive">${base}/media/${short}</MediaFile>`],
+    }),
+  ),
+  shown('namespace-4', short, (base) =>
+    inline(base, {
+      files: [file(base, short)],
+      root: 'xmlns="http://www.iab.com/VAST" version="4.2"',
+    }),
+  ),
+  shown('leading-space', short, (base) => `\n  ${inline(base, { files: [file(base, short)] })}`),
+  shown('pod', 'first.mp4', (base) =>
+    vast(
+      `${ad(base, { files: [file(base, 'first.mp4')], sequence: 1 })}${ad(base, { files: [file(base, 'second.mp4')], sequence: 2 })}`,
+    ),
+  ),
+  shown('skip-offset', short, (base) =>
+    inline(base, { files: [file(base, short)], linear: 'skipoffset="00:00:05"' }),
+  ),
+  shown('wrapper-1', short, (base) => wrapper(`${base}/v1/vast.php?idzone=plain`, base)),
+  shown('wrapper-5', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-4`, base)),
+  shown('wrapper-4', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-3`, base)),
+  shown('wrapper-3', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-2`, base)),
+  shown('wrapper-2', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-1`, base)),
+  shown('wrapper-relative', short, (base) => wrapper('vast.php?idzone=plain', base)),
+  shown('script-click', short, (base) =>
+    inline(base, { files: [file(base, short)], click: 'javascript:document.title="broken"' }),
+  ),
+  { zone: 'any-origin', media: short, answer: (base) => ({ body: plain(base), allow: 'any' }) },
+  hidden('empty', () => ({ body: vast('') })),
+  hidden('empty-error', (base) => ({
+    body: vast(`<Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>`),
+  })),
+  hidden('empty-body', () => ({ body: '' })),
+  hidden('truncated', (base) => ({ body: plain(base).slice(0, -40) })),
+  hidden('html', () => ({
+    type: 'text/html',
+    body: '<!doctype html><title>Sorry</title><p>No ads',
+  })),
+  hidden('no-media-file', (base) => ({ body: inline(base, { files: [] }) })),
+  hidden('empty-media-file', (base) => ({
+    body: inline(base, {
+      files: ['<MediaFile delivery="progressive" type="video/mp4"> </MediaFile>'],
+    }),
+  })),
+  hidden('wrapper-6', (base) => ({ body: wrapper(`${base}/v1/vast.php?idzone=wrapper-5`, base) })),
+  hidden('wrapper-loop', (base) => ({
+    body: wrapper(`${base}/v1/vast.php?idzone=wrapper-loop`, base),
+  })),
+  hidden('wrapper-404', (base) => ({
+    body: wrapper(`${base}/v1/vast.php?idzone=status-404`, base),
+  })),
+  hidden('status-204', () => ({ status: 204 })),
+  hidden('status-404', () => ({ status: 404, body: 'nothing here' })),
+  hidden('status-500', () => ({ status: 500, body: 'broken' })),
+  hidden('no-cors', (base) => ({ body: plain(base), allow: 'none' })),
+  hidden('slow-headers', () => ({ hold: 'headers' })),
+  hidden('slow-body', (base) => ({ body: plain(base), hold: 'body' })),
+]
+
+/** Ads whose film is not there, does not come, breaks off, is none, or is longer than the overlay may stay. */
+export const filmCases = ['missing.mp4', 'hanging.mp4', 'half.mp4', 'text.mp4', 'long.mp4'] as const
+
+/** The answer to a request; zones named `film-…` play that film. */
+export function chooseVast(zone: string, base: string): VastAnswer {
+  const usual: VastAnswer = {
+    status: 200,
+    type: 'text/xml; charset=utf-8',
+    body: '',
+    hold: 'none',
+    allow: 'origin',
+  }
+  const found = vastCases.find((one) => one.zone === zone)
+  if (found) return { ...usual, ...found.answer(base) }
+  const film = /^film-(?<name>.+)$/.exec(zone)?.groups?.name
+  if (film === undefined) return { ...usual, body: vast('') }
+  return { ...usual, body: inline(base, { files: [file(base, film)], events: trackedEvents }) }
+}
+
+const trackedEvents = [
+  'creativeView',
+  'start',
+  'firstQuartile',
+  'midpoint',
+  'thirdQuartile',
+  'complete',
+  'skip',
+  'closeLinear',
+]
+
+interface InlineAd {
+  files: string[]
+  events?: string[]
+  root?: string
+  /** Attributes of Linear. */
+  linear?: string
+  click?: string
+  sequence?: number
+}
+
+function shown(zone: string, media: string, body: (base: string) => string): VastCase {
+  return { zone, media, answer: (base) => ({ body: body(base) }) }
+}
+
+function hidden(zone: string, answer: VastCase['answer']): VastCase {
+  return { zone, media: undefined, answer }
+}
+
+function plain(base: string): string {
+  return inline(base, { files: [file(base, short)] })
+}
+
+function inline(base: string, shape: InlineAd): string {
+  return vast(ad(base, shape), shape.root)
+}
+
+function ad(base: string, { files, events = [], linear = '', click, sequence }: InlineAd): string {
+  const tracking = events
+    .map((name) => `<Tracking event="${name}"><![CDATA[${base}/px?event=${name}]]></Tracking>`)
+    .join('')
+  const through = click ?? `${base}/landing`
+  return `<Ad id="1"${sequence ? ` sequence="${sequence}"` : ''}><InLine><AdSystem>Stand-in</AdSystem>
+    <AdTitle>Ad</AdTitle><Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>
+    <Impression><![CDATA[ ${base}/px?event=impression ]]></Impression>
+    <Creatives><Creative><Linear ${linear}><Duration>00:00:02</Duration>
+    <TrackingEvents>${tracking}</TrackingEvents>
+    <VideoClicks><ClickThrough><![CDATA[${through}]]></ClickThrough><ClickTracking><![CDATA[${base}/px?event=click]]></ClickTracking></VideoClicks>
+    <MediaFiles>${files.join('')}</MediaFiles></Linear></Creative></Creatives></InLine></Ad>`
+}
+
+function wrapper(target: string, base: string): string {
+  return vast(`<Ad id="w"><Wrapper><AdSystem>Stand-in</AdSystem>
+    <VASTAdTagURI><![CDATA[${target}]]></VASTAdTagURI>
+    <Error><![CDATA[${base}/px?wrapper-error=[ERRORCODE]]]></Error>
+    <Impression><![CDATA[${base}/px?event=wrapper-impression]]></Impression></Wrapper></Ad>`)
+}
+
+function file(base: string, name: string): string {
+  return `<MediaFile delivery="progressive" type="video/mp4" width="160" height="90"><![CDATA[ ${base}/media/${name} ]]></MediaFile>`
+}
+
+function vast(content: string, root = 'version="3.0"'): string {
+  return `<?xml version="1.0" encoding="UTF-8"?><VAST ${root}>${content}</VAST>`
+}

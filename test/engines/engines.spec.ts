@@ -1,0 +1,101 @@
+// The visit that matters, in the three engines of the web: find a streamer, play a session, follow a recommendation, go back.
+import { type Browser } from '@playwright/test'
+import { findFirefox } from '../../scripts/find-firefox.mjs'
+import { findWebKit } from '../../scripts/find-webkit.mjs'
+import { fixtureDate, fixtureStreamer } from '../e2e/library.ts'
+import { expect, test } from '../e2e/site.ts'
+import type { EnginePage } from './engine-page.ts'
+import { openFirefoxPage, openPlaywrightPage } from './playwright-page.ts'
+import { openWebKitPage } from './webkit-page.ts'
+import { proxyWithoutMediaSource } from './without-media-source.ts'
+
+/** One browser, and what takes the place of the site where it is to see less than there is. */
+interface Engine {
+  name: string
+  open(browser: Browser): Promise<EnginePage>
+}
+
+/** `npm test` names the engines that a machine has not; with CI=true it demands them all. */
+function findEngines(): Engine[] {
+  const firefox = findFirefox()
+  const webKit = findWebKit()
+  return [
+    { name: 'Chromium', open: openPlaywrightPage },
+    ...(firefox ? [{ name: 'Firefox', open: () => openFirefoxPage(firefox) }] : []),
+    ...(webKit ? [{ name: 'WebKitGTK', open: () => openWebKitPage(webKit) }] : []),
+  ]
+}
+
+test.describe.configure({ timeout: 90_000 })
+
+for (const engine of findEngines()) {
+  test(`${engine.name}: from the streamers to a video that plays, to a recommended one, and back`, async ({
+    browser,
+    siteUrl,
+  }) => {
+    const page = await engine.open(browser)
+    try {
+      await visit(page, siteUrl)
+    } finally {
+      await page.close()
+    }
+  })
+}
+
+const webKit = findWebKit()
+if (webKit) {
+  test('WebKitGTK without MediaSource: plays by its own HLS', async ({ siteUrl }) => {
+    const site = await proxyWithoutMediaSource(siteUrl)
+    const page = await openWebKitPage(webKit)
+    try {
+      await page.open(site.url)
+      expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
+      await visit(page, site.url)
+      expect(await page.evaluate(`document.querySelector('main video').currentSrc`)).toMatch(
+        /playlist\.m3u8$/,
+      )
+    } finally {
+      await page.close()
+      await site.close()
+    }
+  })
+}
+
+async function visit(page: EnginePage, site: string): Promise<void> {
+  await page.open(`${site}/`)
+  await heading(page, 'Streamers')
+  await page.click(link('Streamers', fixtureStreamer, 'View Sessions'))
+  await heading(page, `Sessions: ${fixtureStreamer}`)
+  const sessionId = 'ts-h264-aac-clean-hls-concat'
+  await page.click(link('Sessions', `Session ${sessionId} •`, 'Play'))
+  const title = `${fixtureStreamer} - ${fixtureDate} - ${sessionId}`
+  await heading(page, title)
+  await playing(page)
+
+  await page.click(`(//ul[@aria-label="Recommended"]//a)[1]`)
+  await expect.poll(() => page.evaluate(headingText)).not.toBe(title)
+  expect(await page.evaluate('location.pathname')).toMatch(/^\/p\//)
+  await playing(page)
+
+  await page.click('//main//button[normalize-space()="Back"]')
+  await heading(page, title)
+  await playing(page)
+}
+
+const headingText = `document.querySelector('h1')?.textContent`
+
+function link(list: string, card: string, label: string): string {
+  return `//ul[@aria-label="${list}"]/li[contains(., "${card}")]//a[normalize-space()="${label}"]`
+}
+
+async function heading(page: EnginePage, text: string): Promise<void> {
+  await expect.poll(() => page.evaluate(headingText), { timeout: 10_000 }).toBe(text)
+}
+
+/** Waits until the main video is a second into its recording. */
+async function playing(page: EnginePage): Promise<void> {
+  const position = `document.querySelector('main video')?.currentTime ?? -1`
+  await expect
+    .poll(() => page.evaluate(position), { timeout: 20_000, intervals: [200] })
+    .toBeGreaterThan(1)
+}

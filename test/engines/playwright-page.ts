@@ -1,0 +1,22 @@
+// Chromium and stock Firefox, driven by Playwright.
+import { firefox, type Browser } from '@playwright/test'
+import type { EnginePage } from './engine-page.ts'
+
+/** A page of its own in a browser that runs already. */
+export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  const page = await context.newPage()
+  return {
+    open: async (url) => void (await page.goto(url)),
+    evaluate: (expression) => page.evaluate(expression),
+    click: (xpath) => page.locator(`xpath=${xpath}`).click({ timeout: 10_000 }),
+    close: () => context.close(),
+  }
+}
+
+/** A page in a Firefox as it is shipped, over WebDriver BiDi: no patched build is needed. */
+export async function openFirefoxPage(executablePath: string): Promise<EnginePage> {
+  const browser = await firefox.launch({ channel: 'moz-firefox', executablePath })
+  const page = await openPlaywrightPage(browser)
+  return { ...page, close: () => browser.close() }
+}

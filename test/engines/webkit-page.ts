@@ -1,0 +1,89 @@
+// WebKitGTK's MiniBrowser on a screen of its own, driven by WebKitWebDriver.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { WebKitPrograms } from '../../scripts/find-webkit.mjs'
+import type { EnginePage } from './engine-page.ts'
+import { startWebDriverSession } from './webdriver.ts'
+
+const startLimitMs = 15_000
+/** How long a click waits for its element to be there. */
+const elementLimitMs = 10_000
+
+/** One browser for one page: leaving a page that plays has hung a browser that was to go on. */
+export async function openWebKitPage(programs: WebKitPrograms): Promise<EnginePage> {
+  const screen = await startScreen(programs.screen)
+  const port = await freePort()
+  const driver = spawn(programs.driver, [`--port=${port}`], {
+    detached: true,
+    stdio: 'ignore',
+    // Without the second WebKitGTK says that it plays no HLS.
+    env: { ...process.env, DISPLAY: screen.display, WEBKIT_GST_ENABLE_HLS_SUPPORT: '1' },
+  })
+  const stop = () => {
+    endGroup(driver)
+    endGroup(screen.process)
+  }
+  try {
+    const base = `http://127.0.0.1:${port}`
+    await waitUntilUp(`${base}/status`)
+    const session = await startWebDriverSession(base, {
+      timeouts: { implicit: elementLimitMs },
+      'webkitgtk:browserOptions': { binary: programs.browser, args: ['--automation'] },
+    })
+    const close = async () => {
+      await session.end().catch(() => undefined) // The processes are ended in any case.
+      stop()
+    }
+    return { ...session, close }
+  } catch (error) {
+    stop()
+    throw error
+  }
+}
+
+/** Xvfb chooses a free display by itself and writes its number to descriptor 3. */
+async function startScreen(program: string) {
+  const args = ['-displayfd', '3', '-screen', '0', '1280x1000x24', '-nolisten', 'tcp']
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
+  const written = child.stdio[3]
+  if (!written) throw new Error('Xvfb has no descriptor to answer on')
+  const [number] = await once(written, 'data', { signal: AbortSignal.timeout(startLimitMs) })
+  return { process: child, display: `:${String(number).trim()}` }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function waitUntilUp(url: string): Promise<void> {
+  const lastMs = Date.now() + startLimitMs
+  for (;;) {
+    try {
+      await fetch(url, { signal: AbortSignal.timeout(1000) })
+      return
+    } catch (error) {
+      if (Date.now() > lastMs) throw error
+      await wait(50)
+    }
+  }
+}
+
+/** The browser's processes are in the group of its driver. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
