@@ -52,6 +52,8 @@ export function formatBanner({ title, line, call, sky }: Banner): string {
     <meta name="viewport" content="width=device-width" />
     <title>${title}</title>
     <style>
+      /* A frame of another colour scheme than its page is painted white. */
+      :root { color-scheme: light dark; }
       :root { --shade: ${dark}e0; }${STYLE}
     </style>
   </head>
