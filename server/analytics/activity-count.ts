@@ -28,6 +28,10 @@ export type KnowsSubject = (subject: { streamer: string } & Subject) => boolean
  * that does not exist counts as one of `other`, so that names can only be those of the library.
  */
 export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCount | undefined {
+  if ('creative' in event) {
+    const ad = build(event.name, { label: event.creative, subject: {} })
+    return { ...ad, zone: event.zone }
+  }
   switch (event.name) {
     case 'page_view': {
       const page = pageOf(event.path)
@@ -48,15 +52,6 @@ export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCoun
       const subject = { streamer, date, sessionId }
       return isKnown(subject, knows) ? build(event.name, { label: '', subject }) : undefined
     }
-    case 'ad_impression':
-    case 'ad_click':
-    case 'ad_start':
-    case 'ad_first_quartile':
-    case 'ad_midpoint':
-    case 'ad_third_quartile':
-    case 'ad_complete':
-    case 'ad_skip':
-      return { ...build(event.name, { label: event.creative, subject: {} }), zone: event.zone }
   }
 }
 

@@ -67,9 +67,7 @@ function takeEvents(body: unknown, { record }: ActivityRouteOptions): void {
   const parsed = activityEvents.safeParse(parseJson(body))
   if (!parsed.success) throw new AppError('invalid', 'the body is no list of events')
   // House ads are counted where they are served, which knows what was shown: a visitor's word is not needed.
-  for (const event of parsed.data) {
-    if (event.name !== 'ad_impression' && event.name !== 'ad_click') record(event)
-  }
+  for (const event of parsed.data) if (!('creative' in event)) record(event)
 }
 
 function parseJson(body: unknown): unknown {
