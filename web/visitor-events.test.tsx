@@ -1,6 +1,14 @@
 // @vitest-environment jsdom
 // What the real pages tell analytics of.
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import {
+  cleanup,
+  configure,
+  fireEvent,
+  render,
+  screen,
+  waitFor,
+  within,
+} from '@testing-library/react'
 import { StrictMode } from 'react'
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -11,6 +19,9 @@ import type { VisitorEvent } from './analytics/visitor-event.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
 import { AppRoutes } from './routes.tsx'
+
+// A busy machine takes its time to render.
+configure({ asyncUtilTimeout: 5000 })
 
 let api: StandInApi
 let events: VisitorEvent[]
