@@ -4,8 +4,6 @@
   const PLACEHOLDERS = 'ins[class^="promo-ins"]:not([data-processed=true])'
   /** The most that one request asks for; the next is sent at once. */
   const MOST_PLACES = 100
-  /** What keeps room for an ad is at most so far around it. */
-  const MOST_LEVELS = 4
   const LOWEST_ROOM = 40
   const HIGHEST_FRAME = 600
 
@@ -58,39 +56,23 @@
   }
 
   /**
+   * As high as the room that was kept for it, so that nothing moves; else as high as banners of that width are.
+   *
    * @param {{ frame: string, alt: string }} placement
    * @param {HTMLElement} wrapper
    */
   function createFrame({ frame, alt }, wrapper) {
     const element = document.createElement('iframe')
+    const room = wrapper.parentElement?.clientHeight ?? 0
+    const usual = wrapper.clientWidth >= 600 ? 90 : 250
     element.title = `Advertisement: ${alt}`
     element.setAttribute('sandbox', 'allow-popups allow-popups-to-escape-sandbox')
     element.style.display = 'block'
     element.style.width = '100%'
-    element.style.height = `${findRoom(wrapper) ?? (wrapper.clientWidth >= 600 ? 90 : 250)}px`
+    element.style.height = `${room >= LOWEST_ROOM ? Math.min(room, HIGHEST_FRAME) : usual}px`
     element.style.border = '0'
     element.src = new URL(frame, home).href
     return element
-  }
-
-  /**
-   * Height below the wrapper's upper edge that an element around it keeps for an ad, so that nothing moves when it comes.
-   *
-   * @param {HTMLElement} wrapper
-   */
-  function findRoom(wrapper) {
-    let around = wrapper.parentElement
-    for (let level = 0; around !== null && level < MOST_LEVELS; level += 1) {
-      const style = getComputedStyle(around)
-      if (parseFloat(style.minHeight) >= LOWEST_ROOM) {
-        const { bottom } = around.getBoundingClientRect()
-        const edge = parseFloat(style.paddingBottom) + parseFloat(style.borderBottomWidth)
-        const room = Math.floor(bottom - edge - wrapper.getBoundingClientRect().top)
-        if (room >= LOWEST_ROOM) return Math.min(room, HIGHEST_FRAME)
-      }
-      around = around.parentElement
-    }
-    return undefined
   }
 
   /** @type {unknown} */
