@@ -26,6 +26,9 @@ import type { StartedServer } from './support/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
+// Programs are started and killed here: a machine that does much else besides must not fail them.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
 const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
 /** Streamers in the order of the list: without regard to case, then by code unit. */
 const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '日本']
@@ -47,7 +50,7 @@ beforeAll(async () => {
   await placeAll(library)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 30_000,
+    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
   // Found is not indexed yet: wait for the last recording's length.
@@ -409,7 +412,7 @@ describe('other origins', () => {
   it('may read where the configuration lists them', async () => {
     const open = await startServer({
       args: [library.recordings, '--data', `${library.data}-cors`],
-      readyWithinMs: 30_000,
+      readyWithinMs: 60_000,
       environment: { AFTERCAST_WORKERS: '1', AFTERCAST_CORS_ORIGINS: origin },
     })
     try {
