@@ -1,5 +1,6 @@
 // Where WebKitGTK, its WebDriver and a screen without a monitor lie on this machine.
-import { globSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
 import { findProgram } from './find-program.mjs'
 
 /**
@@ -27,10 +28,19 @@ export function findWebKit() {
 /** Distributions put it beside the library's own programs; the newest interface first. */
 function miniBrowsers() {
   if (process.platform !== 'linux') return []
-  const patterns = [
-    '/usr/lib/*/webkit2gtk-4.1',
-    '/usr/lib*/webkit2gtk-4.1',
-    '/usr/libexec/webkit2gtk-4.1',
-  ]
-  return patterns.flatMap((folder) => globSync(`${folder}/MiniBrowser`))
+  const libraries = ['/usr/lib', '/usr/lib64', '/usr/libexec', ...foldersBelow('/usr/lib')]
+  return libraries
+    .map((folder) => path.join(folder, 'webkit2gtk-4.1', 'MiniBrowser'))
+    .filter((file) => existsSync(file))
+}
+
+/**
+ * Debian's libraries lie one folder deeper, in one named after the machine.
+ * @param {string} folder
+ */
+function foldersBelow(folder) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => path.join(folder, name))
 }
