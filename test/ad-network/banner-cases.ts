@@ -7,7 +7,7 @@ export interface BannerCreative {
 }
 
 /** `late` answers after the visitor's page has given up; `hang` never does. */
-export const bannerZones = [
+const bannerZones = [
   'frame',
   'linked-frame',
   'image',
