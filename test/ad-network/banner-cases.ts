@@ -6,19 +6,6 @@ export interface BannerCreative {
   attributes: Record<string, string>
 }
 
-/** `late` answers after the visitor's page has given up; `hang` never does. */
-const bannerZones = [
-  'frame',
-  'linked-frame',
-  'image',
-  'video',
-  'no-fill',
-  'late',
-  'error',
-  'malformed',
-  'hang',
-] as const
-
 /** How long `late` takes: a second more than an empty block is shown. */
 export const lateMs = 6000
 
@@ -26,7 +13,7 @@ const size = { width: '300', height: '50' }
 const sandbox =
   'allow-forms allow-pointer-lock allow-popups allow-popups-to-escape-sandbox allow-scripts'
 
-/** The creative of a zone; null where the network has none. */
+/** The creative of a zone; null where the network has none. `late` is answered after the visitor's page has given up. */
 export function chooseBanner(zone: string, origin: string): BannerCreative | null {
   const frame = { ...size, sandbox, title: 'Stand-in ad' }
   switch (zone) {
