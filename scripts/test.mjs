@@ -13,7 +13,7 @@ import { PrepareError, ensureInstalled, findRuntime, npmProgram, root, run } fro
  */
 
 /** Longest time of one step, after which it is ended and counts as failed. */
-const stepLimitMs = 8 * 60_000
+const stepLimitMs = 12 * 60_000
 
 /**
  * The page is built before the tests, because those of the whole server serve it.

@@ -9,7 +9,7 @@ import type { RecordedRequest } from './recorded-request.ts'
 /** Seconds of the films that play; the long one outlasts any overlay. */
 const lengths = {
   'short.mp4': 3,
-  'first.mp4': 3,
+  'first.mp4': 10,
   'second.mp4': 3,
   'third.mp4': 3,
   'ten.mp4': 10,

@@ -17,56 +17,54 @@ export interface VastCase {
   answer(base: string): Partial<VastAnswer>
 }
 
-const short = 'short.mp4'
+/** Long enough to be looked at on a busy machine. */
+const usual = 'ten.mp4'
 
 export const vastCases: VastCase[] = [
-  shown('plain', short, (base) => inline(base, { files: [file(base, short)] })),
-  shown('quartiles', short, (base) =>
-    inline(base, { files: [file(base, short)], events: trackedEvents }),
+  shown('plain', usual, (base) => inline(base, { files: [file(base, usual)] })),
+  shown('quartiles', usual, (base) =>
+    inline(base, { files: [file(base, usual)], events: trackedEvents }),
   ),
   shown('three-files', 'first.mp4', (base) =>
     inline(base, {
       files: ['first.mp4', 'second.mp4', 'third.mp4'].map((name) => file(base, name)),
     }),
   ),
-  shown('vpaid-first', short, (base) =>
+  shown('vpaid-first', usual, (base) =>
     inline(base, {
       files: [
         `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID">${base}/media/vpaid.js</MediaFile>`,
-        file(base, short),
+        file(base, usual),
       ],
     }),
   ),
-  shown('no-type', short, (base) =>
+  shown('no-type', usual, (base) =>
     inline(base, {
-      files: [`<MediaFile delivery="progressive">${base}/media/${short}</MediaFile>`],
+      files: [`<MediaFile delivery="progressive">${base}/media/${usual}</MediaFile>`],
     }),
   ),
-  shown('namespace-4', short, (base) =>
+  shown('namespace-4', usual, (base) =>
     inline(base, {
-      files: [file(base, short)],
+      files: [file(base, usual)],
       root: 'xmlns="http://www.iab.com/VAST" version="4.2"',
     }),
   ),
-  shown('leading-space', short, (base) => `\n  ${inline(base, { files: [file(base, short)] })}`),
+  shown('leading-space', usual, (base) => `\n  ${inline(base, { files: [file(base, usual)] })}`),
   shown('pod', 'first.mp4', (base) =>
     vast(
       `${ad(base, { files: [file(base, 'first.mp4')], sequence: 1 })}${ad(base, { files: [file(base, 'second.mp4')], sequence: 2 })}`,
     ),
   ),
-  shown('skip-offset', short, (base) =>
-    inline(base, { files: [file(base, short)], linear: 'skipoffset="00:00:05"' }),
+  shown('skip-offset', usual, (base) =>
+    inline(base, { files: [file(base, usual)], linear: 'skipoffset="00:00:05"' }),
   ),
-  shown('wrapper-1', short, (base) => wrapper(`${base}/v1/vast.php?idzone=plain`, base)),
-  shown('wrapper-5', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-4`, base)),
-  shown('wrapper-4', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-3`, base)),
-  shown('wrapper-3', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-2`, base)),
-  shown('wrapper-2', short, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-1`, base)),
-  shown('wrapper-relative', short, (base) => wrapper('vast.php?idzone=plain', base)),
-  shown('script-click', short, (base) =>
-    inline(base, { files: [file(base, short)], click: 'javascript:document.title="broken"' }),
+  shown('wrapper-1', usual, (base) => wrapper(`${base}/v1/vast.php?idzone=plain`, base)),
+  shown('wrapper-5', usual, (base) => wrapper(`${base}/v1/vast.php?idzone=wrapper-4`, base)),
+  shown('wrapper-relative', usual, (base) => wrapper('vast.php?idzone=plain', base)),
+  shown('script-click', usual, (base) =>
+    inline(base, { files: [file(base, usual)], click: 'javascript:document.title="broken"' }),
   ),
-  { zone: 'any-origin', media: short, answer: (base) => ({ body: plain(base), allow: 'any' }) },
+  { zone: 'any-origin', media: usual, answer: (base) => ({ body: plain(base), allow: 'any' }) },
   hidden('empty', () => ({ body: vast('') })),
   hidden('empty-error', (base) => ({
     body: vast(`<Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>`),
@@ -103,7 +101,7 @@ export const filmCases = ['missing.mp4', 'hanging.mp4', 'half.mp4', 'text.mp4', 
 
 /** The answer to a request; zones named `film-…` play that film. */
 export function chooseVast(zone: string, base: string): VastAnswer {
-  const usual: VastAnswer = {
+  const defaults: VastAnswer = {
     status: 200,
     type: 'text/xml; charset=utf-8',
     body: '',
@@ -111,10 +109,14 @@ export function chooseVast(zone: string, base: string): VastAnswer {
     allow: 'origin',
   }
   const found = vastCases.find((one) => one.zone === zone)
-  if (found) return { ...usual, ...found.answer(base) }
+  const hops = Number(/^wrapper-(?<hops>[2-4])$/.exec(zone)?.groups?.hops)
+  if (hops) {
+    return { ...defaults, body: wrapper(`${base}/v1/vast.php?idzone=wrapper-${hops - 1}`, base) }
+  }
+  if (found) return { ...defaults, ...found.answer(base) }
   const film = /^film-(?<name>.+)$/.exec(zone)?.groups?.name
-  if (film === undefined) return { ...usual, body: vast('') }
-  return { ...usual, body: inline(base, { files: [file(base, film)], events: trackedEvents }) }
+  if (film === undefined) return { ...defaults, body: vast('') }
+  return { ...defaults, body: inline(base, { files: [file(base, film)], events: trackedEvents }) }
 }
 
 const trackedEvents = [
@@ -147,7 +149,7 @@ function hidden(zone: string, answer: VastCase['answer']): VastCase {
 }
 
 function plain(base: string): string {
-  return inline(base, { files: [file(base, short)] })
+  return inline(base, { files: [file(base, usual)] })
 }
 
 function inline(base: string, shape: InlineAd): string {
@@ -172,7 +174,7 @@ function wrapper(target: string, base: string): string {
   return vast(`<Ad id="w"><Wrapper><AdSystem>Stand-in</AdSystem>
     <VASTAdTagURI><![CDATA[${target}]]></VASTAdTagURI>
     <Error><![CDATA[${base}/px?wrapper-error=[ERRORCODE]]]></Error>
-    <Impression><![CDATA[${base}/px?event=wrapper-impression]]></Impression></Wrapper></Ad>`)
+    <Impression><![CDATA[${base}/px?event=wrapper-impression&of=${encodeURIComponent(target)}]]></Impression></Wrapper></Ad>`)
 }
 
 function file(base: string, name: string): string {

@@ -6,6 +6,8 @@ export interface EnginePage {
   evaluate(expression: string): Promise<unknown>
   /** A click as a visitor makes it: at the element's place on the screen. */
   click(xpath: string): Promise<void>
+  /** Writes into a field, key by key or at once. */
+  type(xpath: string, text: string): Promise<void>
   /** Ends the browser. */
   close(): Promise<void>
 }

@@ -3,7 +3,8 @@ import { type Browser } from '@playwright/test'
 import { findFirefox } from '../../scripts/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find-webkit.mjs'
 import { fixtureDate, fixtureStreamer } from '../e2e/library.ts'
-import { expect, test } from '../e2e/site.ts'
+import { expect, networkAds, test } from '../e2e/ad-site.ts'
+import { startSite } from '../e2e/site.ts'
 import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage, openPlaywrightPage } from './playwright-page.ts'
 import { openWebKitPage } from './webkit-page.ts'
@@ -32,7 +33,9 @@ for (const engine of findEngines()) {
   test(`${engine.name}: from the streamers to a video that plays, to a recommended one, and back`, async ({
     browser,
     siteUrl,
+    network,
   }) => {
+    expect(network.requests()).toEqual([])
     const page = await engine.open(browser)
     try {
       await visit(page, siteUrl)
@@ -44,19 +47,23 @@ for (const engine of findEngines()) {
 
 const webKit = findWebKit()
 if (webKit) {
-  test('WebKitGTK without MediaSource: plays by its own HLS', async ({ siteUrl }) => {
-    const site = await proxyWithoutMediaSource(siteUrl)
+  test('WebKitGTK without MediaSource: plays by its own HLS', async ({ network }) => {
+    // GStreamer decrypts the init of fMP4 too, which is sent in the clear (RFC 8216 4.3.2.4): so no encryption here.
+    const origin = await startSite({
+      ads: networkAds(network),
+      hls: { encryption: 'none' },
+    })
+    const site = await proxyWithoutMediaSource(origin.url)
     const page = await openWebKitPage(webKit)
     try {
       await page.open(site.url)
       expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       await visit(page, site.url)
-      expect(await page.evaluate(`document.querySelector('main video').currentSrc`)).toMatch(
-        /playlist\.m3u8$/,
-      )
+      expect(await page.evaluate(`${mainVideo}.currentSrc`)).toMatch(/playlist\.m3u8$/)
     } finally {
       await page.close()
       await site.close()
+      await origin.stop()
     }
   })
 }
@@ -64,21 +71,25 @@ if (webKit) {
 async function visit(page: EnginePage, site: string): Promise<void> {
   await page.open(`${site}/`)
   await heading(page, 'Streamers')
+  await page.type('//input[@type="search"]', fixtureStreamer)
   await page.click(link('Streamers', fixtureStreamer, 'View Sessions'))
   await heading(page, `Sessions: ${fixtureStreamer}`)
   const sessionId = 'ts-h264-aac-clean-hls-concat'
   await page.click(link('Sessions', `Session ${sessionId} •`, 'Play'))
   const title = `${fixtureStreamer} - ${fixtureDate} - ${sessionId}`
   await heading(page, title)
+  await closePreroll(page)
   await playing(page)
 
-  await page.click(`(//ul[@aria-label="Recommended"]//a)[1]`)
+  await page.click(`(//ul[@aria-label="Recommended"]/li[not(.//*[@data-ad-block])]//a)[1]`)
   await expect.poll(() => page.evaluate(headingText)).not.toBe(title)
   expect(await page.evaluate('location.pathname')).toMatch(/^\/p\//)
+  await closePreroll(page)
   await playing(page)
 
   await page.click('//main//button[normalize-space()="Back"]')
   await heading(page, title)
+  await closePreroll(page)
   await playing(page)
 }
 
@@ -92,9 +103,23 @@ async function heading(page: EnginePage, text: string): Promise<void> {
   await expect.poll(() => page.evaluate(headingText), { timeout: 10_000 }).toBe(text)
 }
 
+/** The ad plays, muted, while the recording waits; × takes it away. */
+async function closePreroll(page: EnginePage): Promise<void> {
+  const film = `document.querySelector('[data-preroll] video')`
+  await expect
+    .poll(() => page.evaluate(`${film}?.currentTime ?? -1`), { timeout: 10_000 })
+    .toBeGreaterThan(0)
+  expect(await page.evaluate(`${film}.muted`)).toBe(true)
+  expect(await page.evaluate(`${mainVideo}.paused`)).toBe(true)
+  await page.click('//*[@data-preroll]//button[contains(., "×") or contains(@aria-label, "Close")]')
+  await expect.poll(() => page.evaluate(`${film} === null`)).toBe(true)
+}
+
+const mainVideo = `document.querySelector('video:not([data-preroll] video)')`
+
 /** Waits until the main video is a second into its recording. */
 async function playing(page: EnginePage): Promise<void> {
-  const position = `document.querySelector('main video')?.currentTime ?? -1`
+  const position = `${mainVideo}?.currentTime ?? -1`
   await expect
     .poll(() => page.evaluate(position), { timeout: 20_000, intervals: [200] })
     .toBeGreaterThan(1)

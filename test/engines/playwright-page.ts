@@ -10,6 +10,7 @@ export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> 
     open: async (url) => void (await page.goto(url)),
     evaluate: (expression) => page.evaluate(expression),
     click: (xpath) => page.locator(`xpath=${xpath}`).click({ timeout: 10_000 }),
+    type: (xpath, text) => page.locator(`xpath=${xpath}`).fill(text, { timeout: 10_000 }),
     close: () => context.close(),
   }
 }

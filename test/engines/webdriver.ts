@@ -15,6 +15,7 @@ export interface WebDriverSession {
   open(url: string): Promise<void>
   evaluate(expression: string): Promise<unknown>
   click(xpath: string): Promise<void>
+  type(xpath: string, text: string): Promise<void>
   end(): Promise<void>
 }
 
@@ -31,6 +32,10 @@ export async function startWebDriverSession(
     evaluate: (expression) =>
       command(`${session}/execute/sync`, 'POST', { script: `return (${expression})`, args: [] }),
     click: (xpath) => click(session, xpath),
+    async type(xpath, text) {
+      const element = await find(session, xpath)
+      await command(`${session}/element/${element[elementKey]}/value`, 'POST', { text })
+    },
     end: async () => void (await command(session, 'DELETE')),
   }
 }
@@ -40,10 +45,9 @@ export async function startWebDriverSession(
  * moment it comes there, so a refused click is tried again.
  */
 async function click(session: string, xpath: string): Promise<void> {
-  const query = { using: 'xpath', value: xpath }
   const lastMs = Date.now() + clickLimitMs
   for (;;) {
-    const element = elementAnswer.parse(await command(`${session}/element`, 'POST', query))
+    const element = await find(session, xpath)
     const script = `arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })`
     await command(`${session}/execute/sync`, 'POST', { script, args: [element] })
     try {
@@ -54,6 +58,11 @@ async function click(session: string, xpath: string): Promise<void> {
       await wait(100)
     }
   }
+}
+
+async function find(session: string, xpath: string): Promise<z.infer<typeof elementAnswer>> {
+  const query = { using: 'xpath', value: xpath }
+  return elementAnswer.parse(await command(`${session}/element`, 'POST', query))
 }
 
 /** Answers the command's value; rejects with the driver's own words. */
