@@ -6,19 +6,6 @@ export interface BannerCreative {
   attributes: Record<string, string>
 }
 
-/** `late` answers after the visitor's page has given up; `hang` never does. */
-export const bannerZones = [
-  'frame',
-  'linked-frame',
-  'image',
-  'video',
-  'no-fill',
-  'late',
-  'error',
-  'malformed',
-  'hang',
-] as const
-
 /** How long `late` takes: a second more than an empty block is shown. */
 export const lateMs = 6000
 
