@@ -31,6 +31,23 @@ const steps = [
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json', count: countE2e },
 ]
 
+/** The engines that some machines cannot have, and the Debian packages that bring them. */
+const otherEngines = [
+  { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
+  {
+    name: 'WebKitGTK',
+    find: findWebKit,
+    packages: [
+      'webkit2gtk-driver',
+      'xvfb',
+      'gstreamer1.0-libav',
+      'gstreamer1.0-plugins-base',
+      'gstreamer1.0-plugins-good',
+      'gstreamer1.0-plugins-bad',
+    ],
+  },
+]
+
 try {
   await ensureInstalled()
   findRuntime()
@@ -117,23 +134,6 @@ async function ensureChromium() {
     'The browser tests need Chromium, and there is none: install it, or name one in AFTERCAST_CHROMIUM.',
   )
 }
-
-/** The engines that some machines cannot have, and the Debian packages that bring them. */
-const otherEngines = [
-  { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
-  {
-    name: 'WebKitGTK',
-    find: findWebKit,
-    packages: [
-      'webkit2gtk-driver',
-      'xvfb',
-      'gstreamer1.0-libav',
-      'gstreamer1.0-plugins-base',
-      'gstreamer1.0-plugins-good',
-      'gstreamer1.0-plugins-bad',
-    ],
-  },
-]
 
 /**
  * Finds the other engines, or installs them where that is possible.
