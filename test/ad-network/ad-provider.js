@@ -9,7 +9,7 @@
   for (const command of queued) run(command)
 
   function run(command) {
-    if ('serve' in command) void serve()
+    if ('serve' in command) serve().catch((error) => console.warn(error))
     else console.warn('unknown command', Object.keys(command))
   }
 
