@@ -12,12 +12,11 @@ export default defineConfig({
   testMatch: '{e2e,engines}/**/*.spec.ts',
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
-  // One at a time: playing at speed needs the machine, and two at once would measure each other.
-  workers: 1,
+  // Files side by side, the tests of a file in turn: most wait for times that the product promises.
+  workers: 2,
   forbidOnly: true,
   timeout: 30_000,
   use: {
-    trace: 'retain-on-failure',
     launchOptions: {
       executablePath,
       args: [

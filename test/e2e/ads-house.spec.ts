@@ -49,7 +49,7 @@ test('describes its banners and says that they are advertising', async ({ page }
   await expect(page.getByRole('complementary', { name: /advertisement/i }).first()).toBeAttached()
 })
 
-test('is counted by the first-party collector, without a cookie', async ({ page, context }) => {
+test('sets no cookie', async ({ page, context }) => {
   await page.goto('/')
   await expect(blocks(page, 'header').locator('iframe')).toBeVisible()
   expect(await context.cookies()).toEqual([])
