@@ -54,7 +54,8 @@ export function playWithHls(
   return true
 }
 
-function hlsConfig(startSeconds: number): Partial<HlsConfig> {
+/** Settings of hls.js for a session that begins at `startSeconds`. */
+export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
   const { manifestLoadPolicy, playlistLoadPolicy } = Hls.DefaultConfig
   return {
     enableWorker: true,
