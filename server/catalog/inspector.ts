@@ -1,6 +1,7 @@
 // The second pass of a scan: inspects pending recordings, those asked for first, then newest first.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../shared/paths.ts'
+import { isAppError } from '../errors.ts'
 import type { CatalogWriter, PendingRecording } from './catalog-writer.ts'
 import { planInspectionResult } from './inspection-result.ts'
 import type { Inspection, InspectionOutcome } from './inspection-result.ts'
@@ -159,7 +160,8 @@ export class Inspector {
       return await withinLimit((limit) => this.#options.inspect(job.path, limit), signal)
     } catch (error) {
       signal.throwIfAborted()
-      this.#options.onError(job.path, error)
+      // Gone or replaced while it was looked at: the walk that follows the change deals with it.
+      if (!isAppError(error, 'not_found', 'gone')) this.#options.onError(job.path, error)
       return { status: 'failed' }
     }
   }
