@@ -6,6 +6,10 @@ import type { SessionReference } from '../../shared/paths.ts'
 export interface SessionRow extends SessionReference {
   /** Path of the recording, for storage. */
   path: string
+  /** `folder`: parts in name order, or a playlist that a recorder wrote (see session-folder.ts). */
+  kind: 'file' | 'folder'
+  /** When the recording began, in milliseconds since 1970, where its names say so. */
+  startMs?: number
   sizeBytes: number
   modifiedMs: number
   state: SessionState

@@ -58,6 +58,12 @@ export function createLayout(template: string): Layout {
   }
 }
 
+/** The ending of a recording's name, in lower case with its dot; undefined where it is none. */
+export function recordingExtension(name: string): string | undefined {
+  const rank = splitExtension(name)?.rank
+  return rank === undefined ? undefined : extensions[rank]
+}
+
 function splitExtension(name: string): { base: string; rank: number } | undefined {
   const dot = name.lastIndexOf('.')
   const rank = dot > 0 ? extensions.indexOf(name.slice(dot).toLowerCase()) : -1

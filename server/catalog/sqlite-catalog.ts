@@ -123,6 +123,7 @@ function sessionRow(row: RecordingRow): SessionRow {
     path: joinPath(row.folder, row.name),
     sizeBytes: row.size_bytes,
     modifiedMs: row.modified_ms,
+    kind: 'file',
     state: sessionState(row),
   }
 }

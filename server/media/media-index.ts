@@ -7,13 +7,21 @@ import type { TsSource } from './ts/ts-source.ts'
  * cloned to another thread and written to the index cache with v8.serialize. Independent of any HLS setting.
  */
 export interface MediaIndex {
-  /** Tracks that are served, in order: at most one video and one audio track. Never empty. */
+  /**
+   * Tracks that are served, in order: at most one video, then the sound, first the track that plays unasked, then those
+   * of further languages. Never empty.
+   */
   tracks: Track[]
+  /** Text tracks with all their cues; absent where there are none. */
+  texts?: TextTrack[]
   cuts: CutTable
+  /** What is known to stay as it is while the recording grows; absent where the container cannot be read while it grows. */
+  growth?: Growth
   /** Where the samples lie, by container. Only the container's own reader looks inside. */
   source: MediaSource
 }
 
+/** The one place that lists the containers: each reader adds its own source here and in readers.ts. */
 export type MediaSource = Mp4Source | TsSource
 
 export type Track = VideoTrack | AudioTrack
@@ -34,15 +42,71 @@ export interface VideoTrack extends TrackBase {
   rotationDegrees: 0 | 90 | 180 | 270
 }
 
+/** Where `transcodedFrom` is given, `codec`, `channels` and `sampleRate` say what is sent, `codecName` what was recorded. */
 export interface AudioTrack extends TrackBase {
   kind: 'audio'
   channels: number
   sampleRate: number
+  /** Language as the recording says it (BCP 47 or ISO 639-2), where it says one. */
+  language?: string
+  /** Title as the recording says it. */
+  name?: string
+  /** The sound as it was recorded, where no browser plays that in HLS: it is transcoded to AAC. */
+  transcodedFrom?: SoundFormat
+}
+
+/** What a decoder needs to know of sound; `codec` in FFmpeg's words. */
+export interface SoundFormat {
+  codec: 'mp2' | 'mp3' | 'ac3' | 'eac3' | 'dts' | 'truehd' | 'vorbis' | 'aac_latm' | PcmCodec
+  channels: number
+  sampleRate: number
+  /** The decoder's set-up, as FFmpeg takes it (CodecPrivate, or what the container's own set-up gives). */
+  extradata?: Uint8Array
+}
+
+export type PcmCodec =
+  | 'pcm_s16le'
+  | 'pcm_s16be'
+  | 'pcm_s24le'
+  | 'pcm_s24be'
+  | 'pcm_u8'
+  | 'pcm_alaw'
+  | 'pcm_mulaw'
+
+/** A track of text over the pictures. */
+export interface TextTrack {
+  language?: string
+  name?: string
+  isDefault: boolean
+  /** In order of their starts. */
+  cues: TextCue[]
+}
+
+export interface TextCue {
+  /** On the session's timeline, in seconds. */
+  startSeconds: number
+  endSeconds: number
+  /** Payload of a WebVTT cue, escaped (W3C WebVTT 4.2.2): no empty line, no `-->`. */
+  text: string
+}
+
+/** What stays as it is, whatever is appended to a recording, or written into its head when it is closed. */
+export interface Growth {
+  /**
+   * So many cuts, from the first, stay, and so does what lies before the last of them: a segment that ends at one of
+   * these cuts (`to` < `stableCuts`) is made of the same bytes for ever.
+   */
+  stableCuts: number
+  /**
+   * Bytes that stay and tell this recording from others: the first of its media (no header that is rewritten when the
+   * recording is closed), at most 64 KiB, before the second cut. Length 0 while there are fewer than two stable cuts.
+   */
+  stableRange: { offset: number; length: number }
 }
 
 /**
  * The places at which a segment may begin, in order, as parallel arrays. With pictures these are key frames in
- * presentation order; where there are no pictures (audio only, or sound that outlasts the pictures) they are audio
+ * presentation order, and pictures in mid-GOP (CUT_MID); where there are no pictures (audio only, or sound that outlasts the pictures) they are audio
  * frames about one second apart. The first cut is at the recording's start, with time 0.
  */
 export interface CutTable {
@@ -52,7 +116,7 @@ export interface CutTable {
   startTicks: Float64Array
   /** Where the last cut's pictures and sound end on the same timeline; the session's length. Measured from packets. */
   endTicks: number
-  /** Flags of each cut: CUT_KEY, CUT_BREAK. */
+  /** Flags of each cut: CUT_KEY, CUT_BREAK, CUT_MID. */
   flags: Uint8Array
 }
 
@@ -60,6 +124,11 @@ export interface CutTable {
 export const CUT_KEY = 1
 /** Time stamps or codec configuration break here: a segment must begin, behind EXT-X-DISCONTINUITY. */
 export const CUT_BREAK = 2
+/**
+ * A picture in mid-GOP, where the next key frame is far: a segment begins here only where it has to, because a playlist
+ * that grows has promised a longest duration. Readers give one about every 2 s where no key frame has come for 5 s.
+ */
+export const CUT_MID = 4
 
 /** Cuts `from` (included) to `to` (excluded; may be the number of cuts): what one segment holds. */
 export interface CutRange {

@@ -28,8 +28,10 @@ export interface SampleRun {
   /** Decode time of the first sample on the session's timeline, never negative. */
   firstDecodeTicks: number
   sizes: Uint32Array
-  /** Position of each sample in the recording. */
-  offsets: Float64Array
+  /** Position of each sample in the recording; absent where `bytes` holds them. */
+  offsets?: Float64Array
+  /** All samples, one behind the other, where they cannot be sent as they lie in the recording. */
+  bytes?: Uint8Array
   /** Decode-time distance to the next sample. */
   durations: Uint32Array
   /** Presentation time minus decode time (edit list folded in); absent when all are 0. */
@@ -54,20 +56,36 @@ export interface InitTrack {
   height: number
 }
 
+/** What is asked of a recording: cuts, and which of the index's tracks. */
+export interface SegmentRange extends CutRange {
+  /**
+   * Numbers of tracks in `MediaIndex.tracks`; absent: the video and the first sound. Where segments are MPEG-TS
+   * (`initTracks` gives undefined), it is never given.
+   */
+  tracks?: readonly number[]
+}
+
 /** A container's reader. `index` is the only call that may read much; the others read what one segment needs. */
 export interface MediaReader {
   /**
-   * Reads where tracks and key frames lie. Throws AppError `unplayable` with a reason a person understands
-   * (`the video is MPEG-2, which no browser plays`, `the file ends before its index (moov)`).
+   * Reads where tracks and key frames lie. `previous` is the index of the same recording when it was shorter (its
+   * `growth` is there): only what was added is read, all stable cuts stay as they were. Without it, what has
+   * been written so far of a recording that grows is indexed alike, and with the same outcome.
+   *
+   * Throws AppError `unplayable` with a reason a person understands (`the video is MPEG-2, which no browser plays`,
+   * `the file ends before its index (moov)`).
    */
-  index(file: OpenFile, signal: AbortSignal): Promise<MediaIndex>
-  /** Content of the segment that holds the cuts. Throws AppError `failed` where the file no longer matches. */
-  readSegment(file: OpenFile, index: MediaIndex, range: CutRange): Promise<SegmentContent>
+  index(file: OpenFile, signal: AbortSignal, previous?: MediaIndex): Promise<MediaIndex>
   /**
-   * Tracks for the fMP4 init segment in force at a cut; undefined where segments are MPEG-TS. Needs no read. It is the
-   * same for all cuts up to the next CUT_BREAK.
+   * Content of the segment that holds the cuts. Sound that is transcoded (`transcodedFrom`) comes as it was recorded.
+   * Throws AppError `failed` where the file no longer matches.
    */
-  initTracks(index: MediaIndex, cut: number): InitTrack[] | undefined
+  readSegment(file: OpenFile, index: MediaIndex, range: SegmentRange): Promise<SegmentContent>
+  /**
+   * Tracks for the fMP4 init segment in force at a cut, in the index's order; undefined where segments are MPEG-TS. Of sound that is
+   * transcoded there is none: who transcodes it knows it. Needs no read. The same for all cuts up to the next CUT_BREAK.
+   */
+  initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] | undefined
   /** The key frame at a cut; undefined where the recording has no pictures. */
   readKeyFrame(file: OpenFile, index: MediaIndex, cut: number): Promise<KeyFrame | undefined>
 }

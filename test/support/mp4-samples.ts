@@ -50,7 +50,7 @@ export async function readServedSamples(
     for (const run of runs.filter((each) => each.kind === kind)) {
       let ticks = run.firstDecodeTicks
       for (let at = 0; at < run.sizes.length; at += 1) {
-        const offset = run.offsets[at] ?? NaN
+        const offset = run.offsets?.[at] ?? NaN
         const sizeBytes = run.sizes[at] ?? NaN
         const bytes = await readExactly(file, offset, sizeBytes)
         samples.push({

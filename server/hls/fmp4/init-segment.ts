@@ -1,6 +1,6 @@
 // The fMP4 init segment: ftyp and a moov without samples (ISO/IEC 14496-12 8.16.1, RFC 8216 3.3).
 import type { InitTrack } from '../../media/media-reader.ts'
-import { ascii, box, fullBox, int32, uint16, uint32, zeros } from './box.ts'
+import { ascii, box, fullBox, int32, uint16, uint32, zeros } from '../../media/codec/write-box.ts'
 
 /** Track numbers in init and media segments; a kind occurs once. */
 export const TRACK_IDS = { video: 1, audio: 2 } as const

@@ -45,7 +45,11 @@ export function formatMediaSegment(runs: readonly SampleRun[], sequence: number)
     dataOffset += layout.dataBytes
   })
   writer.header('mdat', MDAT_HEADER_BYTES + dataBytes)
-  return [{ kind: 'bytes', bytes: writer.bytes }, ...runs.flatMap(sampleRanges)]
+  return [{ kind: 'bytes', bytes: writer.bytes }, ...runs.flatMap(sampleParts)]
+}
+
+function sampleParts(run: SampleRun): Part[] {
+  return run.bytes === undefined ? sampleRanges(run) : [{ kind: 'bytes', bytes: run.bytes }]
 }
 
 /** Where the samples lie in the recording: neighbours are one range. */
@@ -53,7 +57,7 @@ function sampleRanges(run: SampleRun): RangePart[] {
   const ranges: RangePart[] = []
   let last: RangePart | undefined
   run.sizes.forEach((size, i) => {
-    const offset = run.offsets[i] ?? 0
+    const offset = run.offsets?.[i] ?? 0
     if (last !== undefined && last.offset + last.length === offset) {
       last.length += size
     } else if (size > 0) {

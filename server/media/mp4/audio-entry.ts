@@ -1,7 +1,7 @@
 // Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2): what browsers play inside fMP4.
 import { AppError } from '../../errors.ts'
 import type { AudioTrack } from '../media-index.ts'
-import { parseAudioConfig } from './audio-specific-config.ts'
+import { parseAudioConfig } from '../codec/audio-specific-config.ts'
 import { type Box, parseBoxes } from './box.ts'
 import {
   type Description,
@@ -12,7 +12,7 @@ import {
   splitEntry,
   wholeBox,
 } from './entry-parts.ts'
-import { parseEsds } from './esds.ts'
+import { parseEsds } from '../codec/esds.ts'
 
 /** An audio sample entry that browsers play in fMP4. */
 export interface AudioDescription extends Omit<AudioTrack, 'kind'> {

@@ -1,7 +1,7 @@
 // Codec strings and the set-up of sound.
 import { describe, expect, it } from 'vitest'
-import { parseAudioConfig } from './audio-specific-config.ts'
-import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
+import { parseAudioConfig } from '../codec/audio-specific-config.ts'
+import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../codec/codec-string.ts'
 import { quarterTurns } from './matrix.ts'
 
 function bytes(hex: string): DataView {

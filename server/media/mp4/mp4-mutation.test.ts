@@ -57,7 +57,9 @@ async function readEverything(file: OpenFile): Promise<'read' | 'refused'> {
       const content = await reader.readSegment(file, index, range)
       for (const run of content.kind === 'samples' ? content.runs : []) {
         expect(run.firstDecodeTicks).toBeGreaterThanOrEqual(0)
-        const ends = run.offsets.map((offset, at) => offset + (run.sizes[at] ?? NaN))
+        const ends = (run.offsets ?? Float64Array.of(NaN)).map(
+          (offset, at) => offset + (run.sizes[at] ?? NaN),
+        )
         expect(ends.every((end) => end <= file.stat.sizeBytes)).toBe(true)
       }
       await reader.readKeyFrame(file, index, range.from)

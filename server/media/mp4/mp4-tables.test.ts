@@ -102,7 +102,7 @@ function flatten(runs: SampleRun[]): NaiveSample[] {
     return [...run.sizes].map((size, at) => {
       const sample = {
         size,
-        offset: run.offsets[at] ?? NaN,
+        offset: run.offsets?.[at] ?? NaN,
         decodeTicks,
         presentationTicks: decodeTicks + (run.compositionOffsets?.[at] ?? 0),
         isKey: run.syncs === undefined || run.syncs[at] === 1,

@@ -1,6 +1,6 @@
 // Video sample entries (ISO/IEC 14496-12 12.1.3): what browsers play, its codec string, and a clean box for the init segment.
 import type { VideoTrack } from '../media-index.ts'
-import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
+import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../codec/codec-string.ts'
 import {
   type Description,
   type RawEntry,

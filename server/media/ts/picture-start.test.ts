@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { h264Picture } from '../../../test/support/make-ts.ts'
-import type { VideoCodec } from './nal-unit.ts'
+import type { VideoCodec } from '../codec/nal-unit.ts'
 import {
   createPictureScan,
   pictureParameterSets,

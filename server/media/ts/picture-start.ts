@@ -1,7 +1,13 @@
 // Tells from the first bytes of a picture whether decoding can begin with it, and collects its parameter sets.
-import { createBitReader } from './bit-reader.ts'
-import { findNal, nalRole, START_CODE, unescapeNal, withoutTrailingZeros } from './nal-unit.ts'
-import type { VideoCodec } from './nal-unit.ts'
+import { createBitReader } from '../codec/bit-reader.ts'
+import {
+  findNal,
+  nalRole,
+  START_CODE,
+  unescapeNal,
+  withoutTrailingZeros,
+} from '../codec/nal-unit.ts'
+import type { VideoCodec } from '../codec/nal-unit.ts'
 
 /** Bytes of a picture in which its first slice must begin; what has none there is no key frame. */
 export const PICTURE_SEARCH_BYTES = 64 * 1024

@@ -1,7 +1,7 @@
 // Finds out what an MPEG-TS file is before it is scanned: its packets, its program, and the streams to serve.
 import { AppError, isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { beginsWithAac, findAudioFrame } from './audio-frame.ts'
+import { beginsWithAac, findAudioFrame } from '../codec/audio-frame.ts'
 import {
   findLayout,
   LAYOUT_SEARCH_BYTES,

@@ -1,0 +1,142 @@
+// Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) made from a decoder's set-up, for containers that have none of their own.
+import type { AudioTrack, VideoTrack } from '../media-index.ts'
+import { parseAudioConfig } from './audio-specific-config.ts'
+import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
+import { box, fullBox, uint16, uint32, zeros } from './write-box.ts'
+
+export type SampledVideoCodec = 'h264' | 'hevc' | 'av1' | 'vp9'
+
+/** A codec that fMP4 holds: the described track, and its sample entry for the init segment. */
+export interface VideoSetUp extends Pick<VideoTrack, 'codec' | 'codecName' | 'width' | 'height'> {
+  sampleEntry: Uint8Array
+}
+
+export interface AudioSetUp extends Pick<
+  AudioTrack,
+  'codec' | 'codecName' | 'channels' | 'sampleRate'
+> {
+  sampleEntry: Uint8Array
+}
+
+/** Payload of the set-up box and the coded size in pixels. For VP9 the payload is that of vpcC, version and flags included. */
+export interface VideoConfig {
+  config: Uint8Array
+  width: number
+  height: number
+}
+
+const VIDEO = {
+  h264: { entry: 'avc1', box: 'avcC', codecName: 'H.264', format: avcCodec },
+  hevc: { entry: 'hvc1', box: 'hvcC', codecName: 'HEVC', format: hevcCodec },
+  av1: { entry: 'av01', box: 'av1C', codecName: 'AV1', format: av1Codec },
+  vp9: { entry: 'vp09', box: 'vpcC', codecName: 'VP9', format: vp9Codec },
+} as const
+
+const DOTS_PER_INCH_72 = 0x00480000
+const DEPTH_COLOUR = 0x18
+
+/** The entry of pictures; undefined where the set-up is too short to be one. */
+export function videoSetUp(
+  codec: SampledVideoCodec,
+  { config, width, height }: VideoConfig,
+): VideoSetUp | undefined {
+  const kind = VIDEO[codec]
+  const view = new DataView(config.buffer, config.byteOffset, config.byteLength)
+  const text = kind.format(view, kind.entry)
+  if (text === undefined) return undefined
+  const sampleEntry = box(
+    kind.entry,
+    zeros(6),
+    uint16(1),
+    zeros(16),
+    uint16(width, height),
+    uint32(DOTS_PER_INCH_72, DOTS_PER_INCH_72, 0),
+    uint16(1),
+    zeros(32),
+    uint16(DEPTH_COLOUR, 0xffff),
+    box(kind.box, config),
+  )
+  return { codec: text, codecName: kind.codecName, width, height, sampleEntry }
+}
+
+const MPEG4_AUDIO = 0x40
+
+/** AAC from its AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1); undefined where it is none that browsers play. */
+export function aacSetUp(specific: Uint8Array): AudioSetUp | undefined {
+  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
+  const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
+  // A descriptor of more than 127 bytes would need longer size fields than those below; none is so long.
+  if (config === undefined || specific.length > 64) return undefined
+  const channels = config.channels ?? 2
+  const fields = audioFields(channels, config.coreRate)
+  const sampleEntry = box('mp4a', fields, fullBox('esds', {}, elementaryStream(specific)))
+  const { codec, sampleRate } = config
+  return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
+}
+
+/** ES, decoder config, decoder specific and SL config descriptors (ISO/IEC 14496-1 7.2.6, 14496-14 5.6). */
+function elementaryStream(specific: Uint8Array): Uint8Array {
+  const decoderSpecific = descriptor(5, specific)
+  const AUDIO_STREAM = 0x15
+  const decoderConfig = descriptor(
+    4,
+    Uint8Array.of(MPEG4_AUDIO, AUDIO_STREAM, 0, 0, 0),
+    uint32(0, 0),
+    decoderSpecific,
+  )
+  return descriptor(3, Uint8Array.of(0, 0, 0), decoderConfig, descriptor(6, Uint8Array.of(2)))
+}
+
+function descriptor(tag: number, ...contents: Uint8Array[]): Uint8Array {
+  const content = Buffer.concat(contents)
+  return Buffer.concat([Uint8Array.of(tag, content.length), content])
+}
+
+const OPUS_MAGIC_BYTES = 8
+const OPUS_HEAD_BYTES = 19
+
+/**
+ * Opus from its identification header (`OpusHead`, RFC 7845 5.1), as a dOps box holds it big-endian (Encapsulation of
+ * Opus in ISOBMFF 4.3.2); undefined where it is too short.
+ */
+export function opusSetUp(head: Uint8Array): AudioSetUp | undefined {
+  if (head.length < OPUS_HEAD_BYTES) return undefined
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  const at = OPUS_MAGIC_BYTES
+  const channels = view.getUint8(at + 1)
+  const dOps = Buffer.concat([
+    Uint8Array.of(0, channels),
+    uint16(view.getUint16(at + 2, true)),
+    uint32(view.getUint32(at + 4, true)),
+    uint16(view.getUint16(at + 8, true)),
+    head.subarray(at + 10),
+  ])
+  const sampleEntry = box('Opus', audioFields(channels, 48_000), box('dOps', dOps))
+  return { codec: 'opus', codecName: 'Opus', channels, sampleRate: 48_000, sampleEntry }
+}
+
+const STREAM_INFO_BYTES = 34
+
+/** FLAC from its metadata blocks, STREAMINFO first, without the `fLaC` mark (Encapsulation of FLAC in ISOBMFF 3.3.2). */
+export function flacSetUp(blocks: Uint8Array): AudioSetUp | undefined {
+  if (blocks.length < 4 + STREAM_INFO_BYTES || ((blocks[0] ?? 0) & 0x7f) !== 0) return undefined
+  const view = new DataView(blocks.buffer, blocks.byteOffset, blocks.byteLength)
+  const rateAndChannels = view.getUint32(4 + 10)
+  const sampleRate = rateAndChannels >>> 12
+  const channels = ((rateAndChannels >>> 9) & 7) + 1
+  // The last block's mark is set on STREAMINFO, and no other block is taken along: pictures there can be large.
+  const info = Uint8Array.from(blocks.subarray(0, 4 + STREAM_INFO_BYTES))
+  info[0] = 0x80
+  const sampleEntry = box('fLaC', audioFields(channels, sampleRate), fullBox('dfLa', {}, info))
+  return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
+}
+
+/** AudioSampleEntry up to its boxes; a rate that 16 bits do not hold is left to the set-up. */
+function audioFields(channels: number, sampleRate: number): Uint8Array {
+  return Buffer.concat([
+    zeros(6),
+    uint16(1),
+    zeros(8),
+    uint16(channels, 16, 0, 0, sampleRate < 0x10000 ? sampleRate : 0, 0),
+  ])
+}
