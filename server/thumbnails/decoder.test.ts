@@ -57,7 +57,7 @@ describe('createDecoder', () => {
     ['mp4-hevc-hvc1-aac.mp4', [640, 360]],
     ['mp4-av1-10bit-aac-portrait.mp4', [640, 1138]],
     ['webm-vp9-odd-size-161x121.webm', [160, 120]],
-    ['webm-vp8-opus-mediarecorder-no-cues-no-duration.webm', [640, 480]],
+    ['webm-vp8-opus-mediarecorder-no-cues-no-duration-truncated.webm', [640, 480]],
     ['ts-mpeg2-1080i-422-dts-mp2-two-audio.ts', [640, 360]],
   ])('decodes %s', async (name, size) => {
     const { decoder } = start()
