@@ -1,0 +1,172 @@
+// Reads a playlist that a recorder wrote beside its segments: what to play in order, and where it breaks. Pure.
+import { parse, setOptions, types } from 'hls-parser'
+import { AppError } from '../../errors.ts'
+import { resolveName } from './resolve-name.ts'
+
+/** A piece of media as the playlist lists it. Names are relative to the playlist's folder. */
+export interface RecordedPiece {
+  name: string
+  /** Undefined: the whole file. */
+  byteRange?: ByteRange
+  /** How its bytes are encrypted (AES-128, CBC, PKCS7); undefined: not at all. */
+  encryption?: { keyName: string; iv: Uint8Array }
+}
+
+export interface ByteRange {
+  offset: number
+  length: number
+}
+
+/** Pieces that follow each other without a break: one recording, one behind the other. */
+export interface RecordedRun {
+  /** EXT-X-MAP in front of the first piece, where there is one. */
+  map?: RecordedPiece
+  pieces: RecordedPiece[]
+  /** EXT-X-PROGRAM-DATE-TIME of the first piece, in milliseconds since 1970. */
+  startMs?: number
+}
+
+/** A media playlist, or the name of the media playlist that a multivariant one chooses. */
+export type RecordedPlaylist =
+  | { kind: 'media'; runs: RecordedRun[] }
+  | { kind: 'multivariant'; name: string }
+
+export const MAX_PLAYLIST_BYTES = 32 * 1024 * 1024
+const MAX_PIECES = 200_000
+const MAX_BYTES = Number.MAX_SAFE_INTEGER
+
+/**
+ * Parses a playlist's text (RFC 8216).
+ *
+ * @throws AppError `unplayable` with the reason: no playlist, no segments, a variable, a name outside of the folder,
+ *   an encryption other than AES-128
+ */
+export function parseRecordedPlaylist(text: string): RecordedPlaylist {
+  if (!text.trimStart().startsWith('#EXTM3U')) throw unplayable('the .m3u8 file is no playlist')
+  // Names made of variables could become anything (draft-pantos-hls-rfc8216bis 4.4.2.3).
+  if (/^#EXT-X-DEFINE:/m.test(text)) throw unplayable('the playlist uses variables')
+  const playlist = parseText(text)
+  if (playlist instanceof types.MasterPlaylist) {
+    return { kind: 'multivariant', name: chooseVariant(playlist) }
+  }
+  if (!(playlist instanceof types.MediaPlaylist)) throw unplayable('the .m3u8 file is no playlist')
+  if (playlist.isIFrame === true) throw unplayable('the playlist lists key frames alone')
+  if (playlist.segments.length > MAX_PIECES) throw unplayable('the playlist has too many segments')
+  const runs = splitIntoRuns(playlist.segments)
+  if (runs.length === 0) throw unplayable('the playlist lists no segments')
+  return { kind: 'media', runs }
+}
+
+function parseText(text: string): types.MasterPlaylist | types.MediaPlaylist {
+  // Recorders are not strict; what matters is checked here.
+  setOptions({ strictMode: false, silent: true })
+  try {
+    return parse(text)
+  } catch (cause) {
+    throw new AppError('unplayable', 'the playlist is damaged', { cause })
+  }
+}
+
+/** The variant of the highest bandwidth, its sound inside of it. */
+function chooseVariant({ variants }: types.MasterPlaylist): string {
+  const [best] = variants
+    .filter(({ isIFrameOnly }) => isIFrameOnly !== true)
+    .toSorted((a, b) => b.bandwidth - a.bandwidth)
+  if (best === undefined) throw unplayable('the playlist lists no variants')
+  if (best.audio.some(({ uri }) => uri !== undefined && uri !== best.uri)) {
+    throw unplayable('sound and pictures lie in playlists of their own, which is not supported')
+  }
+  return resolveName(best.uri)
+}
+
+function splitIntoRuns(segments: readonly types.Segment[]): RecordedRun[] {
+  const runs: RecordedRun[] = []
+  let before: types.Segment | undefined
+  for (const segment of segments) {
+    const isGap = segment.gap === true
+    if (!isGap) {
+      const last = before && continues(before, segment) ? runs.at(-1) : undefined
+      if (last === undefined) runs.push(startRun(segment))
+      else last.pieces.push(pieceOf(segment))
+    }
+    before = isGap ? undefined : segment
+  }
+  return runs
+}
+
+function continues(before: types.Segment, segment: types.Segment): boolean {
+  const [map, mapBefore] = [segment.map, before.map]
+  return segment.discontinuity !== true && sameMap(mapBefore, map)
+}
+
+type Map = types.MediaInitializationSection | null | undefined
+
+function sameMap(a: Map, b: Map): boolean {
+  if (!a || !b) return !a && !b
+  const isSameRange =
+    a.byterange?.offset === b.byterange?.offset && a.byterange?.length === b.byterange?.length
+  return a.uri === b.uri && isSameRange
+}
+
+function startRun(segment: types.Segment): RecordedRun {
+  const map: Map = segment.map
+  const startMs = segment.programDateTime?.getTime()
+  return {
+    ...(map && { map: mapPiece(map) }),
+    pieces: [pieceOf(segment)],
+    ...(startMs !== undefined && Number.isFinite(startMs) && { startMs }),
+  }
+}
+
+/** Recorders leave inits in the clear, as RFC 8216 4.3.2.5 lets them where the tag stands before the key's. */
+function mapPiece(map: types.MediaInitializationSection): RecordedPiece {
+  return { name: resolveName(map.uri), ...byteRangeOf(map.byterange) }
+}
+
+function pieceOf(segment: types.Segment): RecordedPiece {
+  return {
+    name: resolveName(segment.uri),
+    ...byteRangeOf(segment.byterange),
+    ...encryptionOf(segment),
+  }
+}
+
+function byteRangeOf(range: types.Byterange | null | undefined): { byteRange?: ByteRange } {
+  if (!range) return {}
+  const { offset, length } = range
+  const isSane = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length > 0
+  if (!isSane || offset + length > MAX_BYTES) throw unplayable('a byte range makes no sense')
+  return { byteRange: { offset, length } }
+}
+
+function encryptionOf({
+  key,
+  mediaSequenceNumber,
+}: types.Segment): Pick<RecordedPiece, 'encryption'> {
+  if (!key || key.method === 'NONE') return {}
+  if (key.method !== 'AES-128' || (key.format ?? 'identity') !== 'identity') {
+    throw unplayable(`the segments are encrypted with ${printableMethod(key.method)}`)
+  }
+  if (key.uri === undefined) throw unplayable('the segments are encrypted and name no key')
+  const iv = key.iv === undefined ? sequenceIv(mediaSequenceNumber) : new Uint8Array(key.iv)
+  if (iv.length !== IV_BYTES) throw unplayable('an IV has not 128 bits')
+  return { encryption: { keyName: resolveName(key.uri), iv } }
+}
+
+const IV_BYTES = 16
+
+/** RFC 8216 5.2: without an IV, the media sequence number stands for it. */
+function sequenceIv(mediaSequenceNumber: number): Uint8Array {
+  const iv = Buffer.alloc(IV_BYTES)
+  iv.writeBigUInt64BE(BigInt(Math.max(0, mediaSequenceNumber)), 8)
+  return iv
+}
+
+/** Methods are words of capitals; anything else is not repeated. */
+function printableMethod(method: string): string {
+  return /^[A-Z0-9-]{1,32}$/.test(method) ? method : 'an unknown method'
+}
+
+function unplayable(reason: string): AppError {
+  return new AppError('unplayable', reason)
+}

@@ -1,0 +1,122 @@
+import { createCipheriv, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openConcatenated, readDecryptedLength } from './concatenated-file.ts'
+import type { FileRange } from './concatenated-file.ts'
+import { createFolderStorage } from './folder-storage.ts'
+import type { Storage } from './storage.ts'
+
+let root: string
+let storage: Storage
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'aftercast-concatenated-'))
+  storage = createFolderStorage(root)
+})
+
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+async function put(path: string, bytes: Uint8Array): Promise<FileRange> {
+  writeFileSync(join(root, path), bytes)
+  return { path, stat: await storage.stat(path), offset: 0, length: bytes.length }
+}
+
+function encrypt(plain: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
+  const cipher = createCipheriv('aes-128-cbc', key, iv)
+  return Buffer.concat([cipher.update(plain), cipher.final()])
+}
+
+async function readAt(ranges: FileRange[], position: number, length: number): Promise<Buffer> {
+  const file = openConcatenated(storage, ranges)
+  try {
+    const buffer = Buffer.alloc(length)
+    return buffer.subarray(0, await file.read(buffer, position))
+  } finally {
+    await file.close()
+  }
+}
+
+test('reads ranges of several files as one, from any place on', async () => {
+  const bytes = randomBytes(30_000)
+  const first = await put('a', bytes.subarray(0, 10_000))
+  const second = { ...(await put('b', bytes.subarray(5000, 22_000))), offset: 5000, length: 7000 }
+  const third = { ...(await put('c', bytes)), offset: 17_000, length: 13_000 }
+  const ranges = [first, second, third]
+  for (const [position, length] of [
+    [0, 30_000],
+    [9999, 2],
+    [10_000, 7000],
+    [16_999, 1],
+    [12_345, 20_000],
+    [29_999, 10],
+    [30_000, 10],
+    [40_000, 1],
+  ] as const) {
+    expect(await readAt(ranges, position, length)).toEqual(
+      bytes.subarray(position, position + length),
+    )
+  }
+})
+
+test('has the size of all ranges and the newest time', async () => {
+  const ranges = [await put('a', Buffer.alloc(10)), await put('b', Buffer.alloc(20))]
+  const file = openConcatenated(storage, ranges)
+  const modifiedMs = Math.max(...ranges.map(({ stat }) => stat.modifiedMs))
+  expect(file.stat).toEqual({ sizeBytes: 30, modifiedMs })
+  await file.close()
+})
+
+test('decrypts encrypted ranges from any byte on', async () => {
+  const [key, iv] = [randomBytes(16), randomBytes(16)]
+  const plain = randomBytes(100_003)
+  const encrypted = await put('a', encrypt(plain, key, iv))
+  const decryption = { key, iv }
+  const file = await storage.open('a')
+  const length = await readDecryptedLength(file, { ...encrypted, decryption })
+  await file.close()
+  expect(length).toBe(plain.length)
+  const clear = await put('b', Buffer.from('clear'))
+  const ranges = [{ ...encrypted, length, decryption }, clear]
+  for (const [position, count] of [
+    [0, 100],
+    [15, 2],
+    [16, 16],
+    [99_990, 18],
+    [1, 100_007],
+  ] as const) {
+    const all = Buffer.concat([plain, Buffer.from('clear')])
+    expect(await readAt(ranges, position, count)).toEqual(all.subarray(position, position + count))
+  }
+})
+
+test('says so where the key is another', async () => {
+  const encrypted = await put('a', encrypt(Buffer.alloc(1000), randomBytes(16), randomBytes(16)))
+  const file = await storage.open('a')
+  const wrong = { key: Buffer.alloc(16), iv: Buffer.alloc(16) }
+  await expect(
+    readDecryptedLength(file, { ...encrypted, decryption: wrong }),
+  ).rejects.toMatchObject({
+    code: 'unplayable',
+  })
+  await file.close()
+})
+
+test('reads more files than it keeps open', async () => {
+  const ranges: FileRange[] = []
+  for (let i = 0; i < 30; i += 1) ranges.push(await put(`${i}`, Buffer.from([i])))
+  const file = openConcatenated(storage, ranges)
+  for (const round of [0, 1]) {
+    const buffer = Buffer.alloc(30)
+    await file.readv([buffer.subarray(0, 7), buffer.subarray(7)], 0)
+    expect([...buffer], `round ${round}`).toEqual(Array.from({ length: 30 }, (_, i) => i))
+  }
+  await file.close()
+})
+
+test('refuses a file that is not the one of then', async () => {
+  const range = await put('a', Buffer.alloc(10))
+  writeFileSync(join(root, 'a'), Buffer.alloc(11))
+  await expect(readAt([range], 0, 10)).rejects.toMatchObject({ code: 'gone' })
+})

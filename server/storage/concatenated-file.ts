@@ -1,0 +1,194 @@
+// Ranges of several files read as if they were one file: the pieces that a recorder cut, one behind the other.
+import { createDecipheriv } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { AppError } from '../errors.ts'
+import type { FileStat, OpenFile, Storage } from './storage.ts'
+
+/** A range of a file in storage. A plain value. */
+export interface FileRange {
+  path: string
+  /** Size and time of the whole file when the range was made; another file is refused. */
+  stat: FileStat
+  /** Position of the first byte in the file. */
+  offset: number
+  /** Bytes that the range gives: those after decryption, without padding, where it is encrypted. */
+  length: number
+  /** AES-128 in CBC mode from the range's first byte on. */
+  decryption?: { key: Uint8Array; iv: Uint8Array }
+}
+
+/** Files open at once: a segment seldom reaches over more. */
+const MAX_OPEN_FILES = 8
+const BLOCK_BYTES = 16
+/** Encrypted bytes taken in one go. */
+const MAX_DECRYPT_BYTES = 1024 * 1024
+
+/**
+ * The ranges as one file. Its size is the sum of theirs, its time the newest. Files are opened when they are read, and
+ * the reading fails with `failed` where one is not the file of then any more. Close it when done.
+ */
+export function openConcatenated(storage: Storage, ranges: readonly FileRange[]): OpenFile {
+  return new ConcatenatedFile(storage, ranges)
+}
+
+class ConcatenatedFile implements OpenFile {
+  readonly stat: FileStat
+  readonly #storage: Storage
+  readonly #ranges: readonly FileRange[]
+  /** Position of each range's first byte. */
+  readonly #starts: Float64Array
+  readonly #files = new LRUCache<string, Promise<OpenFile>>({
+    max: MAX_OPEN_FILES,
+    dispose: (file) => this.#closeLater(file),
+  })
+  readonly #closing = new Set<Promise<void>>()
+  #isClosed = false
+
+  constructor(storage: Storage, ranges: readonly FileRange[]) {
+    this.#storage = storage
+    this.#ranges = ranges
+    this.#starts = new Float64Array(ranges.length)
+    let sizeBytes = 0
+    let modifiedMs = 0
+    ranges.forEach((range, i) => {
+      this.#starts[i] = sizeBytes
+      sizeBytes += range.length
+      modifiedMs = Math.max(modifiedMs, range.stat.modifiedMs)
+    })
+    this.stat = { sizeBytes, modifiedMs }
+  }
+
+  async read(buffer: Uint8Array, position: number): Promise<number> {
+    let done = 0
+    for (let i = this.#rangeAt(position); i < this.#ranges.length && done < buffer.length; i += 1) {
+      const range = this.#ranges[i]
+      if (range === undefined) break
+      const at = position + done - (this.#starts[i] ?? 0)
+      const wanted = buffer.subarray(done, done + Math.min(buffer.length - done, range.length - at))
+      await this.#readRange(range, wanted, at)
+      done += wanted.length
+    }
+    return done
+  }
+
+  async readv(buffers: readonly Uint8Array[], position: number): Promise<number> {
+    let total = 0
+    for (const buffer of buffers) {
+      const count = await this.read(buffer, position + total)
+      total += count
+      if (count < buffer.length) break
+    }
+    return total
+  }
+
+  async checkUnchanged(): Promise<void> {
+    await Promise.all([...this.#files.values()].map(async (file) => (await file).checkUnchanged()))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#files.clear()
+    await Promise.all(this.#closing)
+  }
+
+  /** The last range that begins at or before `position`, and is not empty there. */
+  #rangeAt(position: number): number {
+    let low = 0
+    let high = this.#ranges.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#starts[middle] ?? 0) <= position) low = middle + 1
+      else high = middle
+    }
+    const last = Math.max(0, low - 1)
+    const range = this.#ranges[last]
+    const isInside = range !== undefined && position < (this.#starts[last] ?? 0) + range.length
+    return isInside ? last : this.#ranges.length
+  }
+
+  async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {
+    const file = await this.#open(range)
+    if (range.decryption === undefined) return readFully(file, wanted, range.offset + at)
+    for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
+      const piece = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
+      await readDecrypted(
+        file,
+        { ...range, decryption: range.decryption },
+        { piece, at: at + done },
+      )
+    }
+  }
+
+  async #open({ path, stat }: FileRange): Promise<OpenFile> {
+    if (this.#isClosed) throw new AppError('failed', 'the file was closed already')
+    const known = this.#files.get(path)
+    const opening = known ?? this.#storage.open(path)
+    if (known === undefined) this.#files.set(path, opening)
+    // Whoever waits for it hears of the failure; the entry must not stay.
+    opening.catch(() => this.#files.delete(path))
+    const file = await opening
+    if (file.stat.sizeBytes === stat.sizeBytes && file.stat.modifiedMs === stat.modifiedMs) {
+      return file
+    }
+    throw new AppError('gone', 'a file of the recording was replaced while it was read')
+  }
+
+  #closeLater(file: Promise<OpenFile>): void {
+    const closing = file.then(
+      (opened) => opened.close(),
+      () => undefined,
+    )
+    this.#closing.add(closing)
+    void closing.finally(() => this.#closing.delete(closing))
+  }
+}
+
+/**
+ * Length after decryption of a range of `length` encrypted bytes, by the padding of its last block (PKCS7).
+ *
+ * @throws AppError `unplayable` where the bytes are not encrypted with this key, or were cut off
+ */
+export async function readDecryptedLength(
+  file: OpenFile,
+  range: Omit<FileRange, 'path' | 'stat'> & Required<Pick<FileRange, 'decryption'>>,
+): Promise<number> {
+  const { length } = range
+  if (length < BLOCK_BYTES || length % BLOCK_BYTES !== 0) throw notDecryptable()
+  const block = new Uint8Array(BLOCK_BYTES)
+  await readDecrypted(file, range, { piece: block, at: length - BLOCK_BYTES })
+  const padding = block[BLOCK_BYTES - 1] ?? 0
+  const isPadding =
+    padding >= 1 &&
+    padding <= BLOCK_BYTES &&
+    block.subarray(BLOCK_BYTES - padding).every((byte) => byte === padding)
+  if (!isPadding) throw notDecryptable()
+  return length - padding
+}
+
+function notDecryptable(): AppError {
+  return new AppError('unplayable', 'the segments cannot be decrypted with the key beside them')
+}
+
+/** Decrypts from any block on: in CBC mode a block needs only the encrypted one before it. */
+async function readDecrypted(
+  file: OpenFile,
+  { offset, decryption }: Pick<FileRange, 'offset'> & Required<Pick<FileRange, 'decryption'>>,
+  { piece, at }: { piece: Uint8Array; at: number },
+): Promise<void> {
+  const firstBlock = Math.floor(at / BLOCK_BYTES)
+  const endBlock = Math.ceil((at + piece.length) / BLOCK_BYTES)
+  const leadBytes = firstBlock === 0 ? 0 : BLOCK_BYTES
+  const from = firstBlock * BLOCK_BYTES - leadBytes
+  const encrypted = Buffer.alloc(endBlock * BLOCK_BYTES - from)
+  await readFully(file, encrypted, offset + from)
+  const iv = leadBytes === 0 ? decryption.iv : encrypted.subarray(0, leadBytes)
+  const decipher = createDecipheriv('aes-128-cbc', decryption.key, iv).setAutoPadding(false)
+  const plain = decipher.update(encrypted.subarray(leadBytes))
+  const start = at - firstBlock * BLOCK_BYTES
+  piece.set(plain.subarray(start, start + piece.length))
+}
+
+async function readFully(file: OpenFile, buffer: Uint8Array, position: number): Promise<void> {
+  const count = await file.read(buffer, position)
+  if (count < buffer.length) throw new AppError('failed', 'the recording ended while it was read')
+}
