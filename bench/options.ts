@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
+/** Benchmarks by name. */
+export type BenchName = 'segments' | 'fuzz'
+
 /** How large a benchmark is. */
 export interface BenchOptions {
+  /** What to run, in order. */
+  names: BenchName[]
   /** Folder in which made media and segments are kept between runs. */
   cache: string
   /** Length of the recordings. */
@@ -15,35 +20,53 @@ export interface BenchOptions {
   rounds: number
   rowSeconds: number
   /** Everything tiny: shows that it works, measures nothing. */
+  /** Damaged copies that `fuzz` makes. */
+  mutations: number
   isSmoke: boolean
 }
 
-/** Reads `--cache DIR --minutes N --rounds N --seconds N --smoke`. @throws TypeError for anything else */
+/**
+ * Reads `[segments] [fuzz] --cache DIR --minutes N --rounds N --seconds N --mutations N --smoke`; without a name,
+ * `segments`. @throws TypeError for anything else
+ */
 export function readBenchOptions(args: string[]): BenchOptions {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
       cache: { type: 'string', default: path.join(tmpdir(), 'aftercast-bench') },
       minutes: { type: 'string', default: '60' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '4' },
+      mutations: { type: 'string', default: '100000' },
       smoke: { type: 'boolean', default: false },
     },
   })
   const cache = path.resolve(values.cache)
+  const names = readNames(positionals)
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
-    return { cache, ...tiny, rowSeconds: 0.5, isSmoke: true }
+    return { names, cache, ...tiny, rowSeconds: 0.5, mutations: 60, isSmoke: true }
   }
   return {
+    names,
     cache,
     mediaSeconds: positive(values.minutes, 'minutes') * 60,
     encodedSeconds: 60,
     pictureHeight: 1080,
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
+    mutations: positive(values.mutations, 'mutations'),
     isSmoke: false,
   }
+}
+
+function readNames(positionals: readonly string[]): BenchName[] {
+  if (positionals.length === 0) return ['segments']
+  return positionals.map((name) => {
+    if (name === 'segments' || name === 'fuzz') return name
+    throw new TypeError(`there is no benchmark '${name}': segments, fuzz`)
+  })
 }
 
 function positive(text: string, name: string): number {

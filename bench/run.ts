@@ -1,5 +1,10 @@
-// `npm run bench`: all benchmarks, one after another.
+// `npm run bench`: the benchmarks that are named, one after another.
+import { benchFuzz } from './fuzz.ts'
 import { readBenchOptions } from './options.ts'
 import { benchSegments } from './segments.ts'
 
-await benchSegments(readBenchOptions(process.argv.slice(2)))
+const options = readBenchOptions(process.argv.slice(2))
+for (const name of options.names) {
+  if (name === 'segments') await benchSegments(options)
+  else await benchFuzz(options)
+}

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ensureBuilt } from '../scripts/prepare.mjs'
 import { startServer } from '../test/support/start-server.ts'
 import type { StartedServer } from '../test/support/start-server.ts'
@@ -15,7 +14,6 @@ import { DISTURBED_SHARE, measureRow } from './measure.ts'
 import type { Row, Sample } from './measure.ts'
 import { startNginx } from './nginx.ts'
 import type { StartedNginx } from './nginx.ts'
-import { readBenchOptions } from './options.ts'
 import type { BenchOptions } from './options.ts'
 import { createPin } from './pin.ts'
 import type { Pin } from './pin.ts'
@@ -24,10 +22,6 @@ import { formatTable, median } from './table.ts'
 const PROTECTIONS = ['plain', 'aes'] as const
 const CONTAINERS = ['mp4', 'ts'] as const
 const READY_WITHIN_MS = 120_000
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await benchSegments(readBenchOptions(process.argv.slice(2)))
-}
 
 /** Prints the table. */
 export async function benchSegments(options: BenchOptions): Promise<void> {

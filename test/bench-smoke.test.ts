@@ -10,7 +10,14 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
   const cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-smoke-'))
   try {
     const program = path.resolve(import.meta.dirname, '../bench/run.ts')
-    const child = spawn(process.execPath, [program, '--smoke', '--cache', cache])
+    const child = spawn(process.execPath, [
+      program,
+      'segments',
+      'fuzz',
+      '--smoke',
+      '--cache',
+      cache,
+    ])
     const exited = once(child, 'exit')
     const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
     expect(await exited, errors).toEqual([0, null])
@@ -18,6 +25,7 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       const speed = new RegExp(`^\\| ours ${name} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
       expect(Number(speed?.groups?.speed), output).toBeGreaterThan(0)
     }
+    expect(output).toMatch(/^\| mp4-h264-vfr\.mp4 +\| +2 \|/m)
   } finally {
     rmSync(cache, { recursive: true, force: true })
   }

@@ -1,0 +1,45 @@
+// One process of `npm run bench -- fuzz`: damages one file again and again, and says after each copy that it lives.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRandom, damage } from '../test/support/damage.ts'
+import { exerciseRecording } from '../test/support/exercise-recording.ts'
+
+/** What the parent asks for: copies `from` to `to` of a file; each copy has its own seed. */
+export interface FuzzJob {
+  path: string
+  from: number
+  to: number
+  /** The damaged bytes under way lie here, so that what kills the process is kept. */
+  copyPath: string
+}
+
+export type FuzzReport =
+  | { kind: 'copy'; outcome: 'read' | 'refused'; ms: number; residentBytes: number }
+  | { kind: 'failure'; copy: number; message: string }
+  | { kind: 'done' }
+
+/** Copies of large files are cut to this, so that many can be looked at. */
+const MAX_BYTES = 5 * 1024 * 1024
+
+process.on('message', (job: FuzzJob) => void run(job))
+
+async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
+  const original = readFileSync(path).subarray(0, MAX_BYTES)
+  for (let copy = from; copy < to; copy += 1) {
+    const bytes = damage(original, createRandom(copy))
+    writeFileSync(copyPath, bytes)
+    const started = performance.now()
+    try {
+      const outcome = await exerciseRecording(bytes)
+      const ms = performance.now() - started
+      say({ kind: 'copy', outcome, ms, residentBytes: process.memoryUsage.rss() })
+    } catch (error) {
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      say({ kind: 'failure', copy, message })
+    }
+  }
+  say({ kind: 'done' })
+}
+
+function say(report: FuzzReport): void {
+  process.send?.(report)
+}

@@ -1,0 +1,128 @@
+// `npm run bench -- fuzz`: damaged copies of every fixture, many more than the tests make; a copy that kills, hangs or fails is kept.
+import { fork } from 'node:child_process'
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import type { FuzzJob, FuzzReport } from './fuzz-child.ts'
+import { formatTable } from './table.ts'
+
+export interface FuzzOptions {
+  /** Folder for copies that went wrong. */
+  cache: string
+  /** Damaged copies of all files together. */
+  mutations: number
+}
+
+const FIXTURES = path.resolve(import.meta.dirname, '../test/fixtures/media')
+const CHILD = path.resolve(import.meta.dirname, 'fuzz-child.ts')
+/** What every request must be answered in. */
+const MAX_MS = 10_000
+/** What reading any file may take. */
+const MAX_RESIDENT_BYTES = 300 * 1024 * 1024
+const JOB_COPIES = 500
+
+interface Row {
+  name: string
+  read: number
+  refused: number
+  bad: number
+  slowestMs: number
+  residentBytes: number
+}
+
+/** Prints a table of all files; rejects where any copy went wrong. */
+export async function benchFuzz({ cache, mutations }: FuzzOptions): Promise<void> {
+  const kept = path.join(cache, 'fuzz')
+  mkdirSync(kept, { recursive: true })
+  const names = readdirSync(FIXTURES).filter((name) => !name.endsWith('.md'))
+  const copies = Math.ceil(mutations / names.length)
+  const rows = names.map((name): Row => {
+    return { name, read: 0, refused: 0, bad: 0, slowestMs: 0, residentBytes: 0 }
+  })
+  const jobs = rows.flatMap((row) =>
+    Array.from({ length: Math.ceil(copies / JOB_COPIES) }, (_, i) => {
+      const from = i * JOB_COPIES
+      return { row, from, to: Math.min(from + JOB_COPIES, copies) }
+    }),
+  )
+  const lanes = Array.from({ length: availableParallelism() }, async (_, lane) => {
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+      await runJob(job.row, { ...job, kept, lane })
+    }
+  })
+  await Promise.all(lanes)
+  print(rows)
+  const bad = rows.reduce((sum, row) => sum + row.bad, 0)
+  if (bad > 0) throw new Error(`${bad} copies went wrong; they are kept in ${kept}`)
+}
+
+interface JobOptions {
+  from: number
+  to: number
+  kept: string
+  lane: number
+}
+
+/** A process that ends or hangs is one bad copy; a new one goes on behind it. */
+async function runJob(row: Row, { from, to, kept, lane }: JobOptions): Promise<void> {
+  for (let next = from; next < to;) {
+    next = await runChild(row, { from: next, to, kept, lane })
+  }
+}
+
+/** Answers the copy to go on with. */
+async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise<number> {
+  const copyPath = path.join(kept, `under-way-${lane}`)
+  const keep = (copy: number, why: string): void => {
+    row.bad += 1
+    const target = path.join(kept, `${copy}-${row.name}`)
+    copyFileSync(copyPath, target)
+    console.error(`${target}: ${why}`)
+  }
+  const child = fork(CHILD, { execArgv: ['--max-old-space-size=256'] })
+  const job: FuzzJob = { path: path.join(FIXTURES, row.name), from, to, copyPath }
+  child.send(job)
+  return new Promise((resolve) => {
+    let copy = from
+    let isDone = false
+    const hang = setTimeout(() => child.kill('SIGKILL'), MAX_MS)
+    child.on('message', (report: FuzzReport) => {
+      hang.refresh()
+      if (report.kind === 'done') {
+        isDone = true
+        child.disconnect()
+        return
+      }
+      if (report.kind === 'failure') keep(copy, report.message)
+      else count(row, report, () => keep(copy, 'it took too much memory'))
+      copy += 1
+    })
+    child.once('exit', (code, signal) => {
+      clearTimeout(hang)
+      if (!isDone) keep(copy, `the process ended (${signal ?? code}), or hung`)
+      resolve(isDone ? to : copy + 1)
+    })
+  })
+}
+
+function count(
+  row: Row,
+  report: Extract<FuzzReport, { kind: 'copy' }>,
+  tooLarge: () => void,
+): void {
+  row[report.outcome] += 1
+  row.slowestMs = Math.max(row.slowestMs, report.ms)
+  row.residentBytes = Math.max(row.residentBytes, report.residentBytes)
+  if (report.residentBytes > MAX_RESIDENT_BYTES) tooLarge()
+}
+
+function print(rows: readonly Row[]): void {
+  const head = ['file', 'copies', 'read', 'refused', 'bad', 'slowest ms', 'RSS MB']
+  const cells = rows.map(({ name, read, refused, bad, slowestMs, residentBytes }) => [
+    name,
+    ...[read + refused + bad, read, refused, bad, slowestMs, residentBytes / 1e6].map((value) =>
+      value.toFixed(0),
+    ),
+  ])
+  console.log(formatTable([head, ...cells]).join('\n'))
+}

@@ -1,0 +1,30 @@
+// Every reader on damaged copies of every fixture: it answers or says why not, in time, within the file.
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { createRandom, damage } from './support/damage.ts'
+import { exerciseRecording } from './support/exercise-recording.ts'
+
+const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
+const names = readdirSync(FOLDER).filter((name) => !name.endsWith('.md'))
+/** Copies of one file; `npm run bench -- fuzz` makes far more. */
+const COPIES = 100
+/** Copies of large files are cut to this, so that many can be looked at. */
+const MAX_BYTES = 1024 * 1024
+/** Far above what any takes alone, for machines that are busy. */
+const MAX_MS = 5000
+
+test.each(names)(
+  'damaged copies of %s are read or refused',
+  async (name) => {
+    const original = readFileSync(path.join(FOLDER, name)).subarray(0, MAX_BYTES)
+    const random = createRandom(20_260_131)
+    for (let copy = 0; copy < COPIES; copy += 1) {
+      const bytes = damage(original, random)
+      const started = performance.now()
+      await expect(exerciseRecording(bytes), `copy ${copy}`).resolves.toMatch(/^(?:read|refused)$/)
+      expect(performance.now() - started, `copy ${copy}`).toBeLessThan(MAX_MS)
+    }
+  },
+  120_000,
+)

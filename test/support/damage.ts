@@ -1,0 +1,85 @@
+// Damages copies of recordings in the ways that disks, networks and attackers do, the same on every run for a seed.
+
+/** Numbers below a bound that look random and are the same on every run (mulberry32). */
+export type Random = (below: number) => number
+
+export function createRandom(seed: number): Random {
+  let state = seed | 0
+  return (below) => {
+    state = (state + 0x6d_2b_79_f5) | 0
+    let value = Math.imul(state ^ (state >>> 15), 1 | state)
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value
+    return ((value ^ (value >>> 14)) >>> 0) % below
+  }
+}
+
+/** Bytes at which parsers turn: ends of ranges, signs, sizes that mean "unknown", start codes, sync bytes. */
+const TELLING_BYTES = [0x00, 0x01, 0x02, 0x3f, 0x40, 0x47, 0x7f, 0x80, 0xfe, 0xff]
+const TELLING_WORDS = [0, 1, 7, 8, 0x7f_ff_ff_ff, 0x80_00_00_00, 0xff_ff_ff_fe, 0xff_ff_ff_ff]
+/** Where headers and tables lie: half of all damage is done in the first bytes of a file, a part at its end. */
+const HEAD_BYTES = 16 * 1024
+const TAIL_BYTES = 4 * 1024
+
+type Damage = (bytes: Buffer, at: number, random: Random) => Buffer
+
+const damages: readonly Damage[] = [
+  setByte,
+  setByte,
+  setByte,
+  flipBit,
+  setWord,
+  setWord,
+  zeroRun,
+  cutOut,
+  repeatRun,
+  (bytes, at) => bytes.subarray(0, at),
+]
+
+/** A copy of the recording with one to four wounds. */
+export function damage(original: Uint8Array, random: Random): Buffer {
+  let bytes = Buffer.from(original)
+  const wounds = 1 + random(4)
+  for (let wound = 0; wound < wounds && bytes.length > 8; wound += 1) {
+    const apply = damages[random(damages.length)] ?? setByte
+    bytes = Buffer.from(apply(bytes, choosePlace(bytes.length, random), random))
+  }
+  return bytes
+}
+
+function choosePlace(length: number, random: Random): number {
+  const where = random(8)
+  if (where < 4) return random(Math.min(length, HEAD_BYTES))
+  if (where === 4) return length - 1 - random(Math.min(length, TAIL_BYTES))
+  return random(length)
+}
+
+function setByte(bytes: Buffer, at: number, random: Random): Buffer {
+  const isTelling = random(2) === 0
+  bytes[at] = isTelling ? (TELLING_BYTES[random(TELLING_BYTES.length)] ?? 0) : random(256)
+  return bytes
+}
+
+function flipBit(bytes: Buffer, at: number, random: Random): Buffer {
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8))
+  return bytes
+}
+
+/** A 32-bit size or count that lies. */
+function setWord(bytes: Buffer, at: number, random: Random): Buffer {
+  const word = TELLING_WORDS[random(TELLING_WORDS.length)] ?? 0
+  bytes.writeUInt32BE(word, Math.min(at, bytes.length - 4))
+  return bytes
+}
+
+function zeroRun(bytes: Buffer, at: number, random: Random): Buffer {
+  return bytes.fill(0, at, Math.min(at + 1 + random(4096), bytes.length))
+}
+
+function cutOut(bytes: Buffer, at: number, random: Random): Buffer {
+  return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + random(1024))])
+}
+
+function repeatRun(bytes: Buffer, at: number, random: Random): Buffer {
+  const end = at + 1 + random(1024)
+  return Buffer.concat([bytes.subarray(0, end), bytes.subarray(at)])
+}
