@@ -21,14 +21,30 @@ export type ErrorCode =
   | 'usage'
   | 'failed'
 
+/** What an operator may want to know of an `unplayable` recording beside the reason; never told to visitors. */
+export interface FailureDetails {
+  /** Where in the file the trouble is, in bytes. */
+  offsetBytes?: number
+  /** Where on the session's timeline it is. */
+  seconds?: number
+  /** What a person can do about it. */
+  advice?: string
+}
+
 /** A failure with a code of the closed list. The message is fit for a visitor: no path, no stack. */
 export class AppError extends Error {
   readonly code: ErrorCode
+  readonly details: FailureDetails | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: ErrorOptions & { details?: FailureDetails },
+  ) {
     super(message, options)
     this.name = 'AppError'
     this.code = code
+    this.details = options?.details
   }
 }
 

@@ -12,6 +12,7 @@ import { IndexStore } from '../media/index-store.ts'
 import { IndexThread } from '../media/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
+import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
 
 /** A library that was opened; close it when nothing uses it any more. */
@@ -59,6 +60,7 @@ export async function openLibrary({
     indexes,
     readers: createMediaReaders(),
     settings: { segmentSeconds, encryption, secret },
+    isSettled: (stat) => isSettled(stat, config.library.settleSeconds, Date.now()),
     signal,
   })
   return {

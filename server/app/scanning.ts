@@ -5,7 +5,6 @@ import { createLayout } from '../catalog/layout.ts'
 import { createScanner } from '../catalog/scan.ts'
 import type { Scanner, ScanProblem, ScanProgress } from '../catalog/scan.ts'
 import type { Config } from '../config/load-config.ts'
-import { durationSeconds } from '../media/media-index.ts'
 import type { Library } from './library.ts'
 
 export interface ScanningOptions {
@@ -22,17 +21,13 @@ export function createLibraryScanner({
   logger,
   onProgress,
 }: ScanningOptions): Scanner {
-  const { storage, database, indexes } = library
+  const { storage, database, packager } = library
   return createScanner({
     storage,
     layout: createLayout(config.layout),
     writer: createCatalogWriter(database),
     settleSeconds: config.library.settleSeconds,
-    inspect: async (path, signal) => {
-      const inspection = await indexes.find(path, await storage.stat(path), signal)
-      if (inspection.status === 'unplayable') return inspection
-      return { status: 'playable', durationSeconds: durationSeconds(inspection.index) }
-    },
+    inspect: async (path, signal) => packager.inspect({ path, kind: 'file' }, signal),
     onProgress,
     onProblem: (problem) => logProblem(logger, problem),
   })

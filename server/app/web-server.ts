@@ -63,7 +63,6 @@ export async function startWebServer({
     corsOrigins,
     trustProxy,
     isReady,
-    isSettled: ({ modifiedMs }) => isSettled(modifiedMs, config.library.settleSeconds),
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
     extensions: [activity.addRoute, advertising.addRoutes],
   })
@@ -84,12 +83,6 @@ export async function startWebServer({
       await activity.close()
     },
   }
-}
-
-/** A time in the future counts as still: the file was not written to now. */
-function isSettled(modifiedMs: number, settleSeconds: number): boolean {
-  const ageMs = Date.now() - modifiedMs
-  return ageMs < 0 || ageMs > settleSeconds * 1000
 }
 
 /** dist/web of this package, be the program run from source or built into dist/server. */

@@ -7,8 +7,10 @@ import { prepareCatalogQueries } from './catalog-queries.ts'
 import type { CatalogQueries, RecordingRow } from './catalog-queries.ts'
 import type { Database } from './database.ts'
 import { formatDuration } from './duration-text.ts'
+import { recordingExtension } from './layout.ts'
 import { joinPath } from './library-path.ts'
 import { compareSessions, sortStreamers } from './ordering.ts'
+import { startTimeMs } from './start-time.ts'
 
 /** Sessions kept in memory over all lists; a session takes about 100 bytes. */
 const MAX_CACHED_SESSIONS = 200_000
@@ -116,14 +118,18 @@ function sessionItem(row: {
 }
 
 function sessionRow(row: RecordingRow): SessionRow {
+  const { streamer, date, sessionId } = row
+  const fileName = row.name.slice(0, row.name.length - (recordingExtension(row.name)?.length ?? 0))
+  const startMs = startTimeMs({ date, sessionId, fileName })
   return {
-    streamer: row.streamer,
-    date: row.date,
-    sessionId: row.sessionId,
+    streamer,
+    date,
+    sessionId,
     path: joinPath(row.folder, row.name),
     sizeBytes: row.size_bytes,
     modifiedMs: row.modified_ms,
     kind: 'file',
+    ...(startMs !== undefined && { startMs }),
     state: sessionState(row),
   }
 }

@@ -5,38 +5,51 @@ import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
 
 export type SegmentForm = 'ts' | 'fmp4'
 
-/** What a playlist says besides its segments. */
-export interface PlaylistOptions {
+/** One recording's place in a playlist. */
+export interface PlaylistPart {
+  plan: SegmentPlan
   /** First part of every URI: stands for recording, settings and key. */
   urlVersion: string
   form: SegmentForm
+  /** When its first segment begins, in milliseconds since 1970, where that is known. */
+  startMs?: number | undefined
+}
+
+export interface PlaylistOptions {
   encryption: 'aes-128' | 'none'
 }
 
 // RFC 8216 7: EXT-X-MAP in a playlist of whole pictures wants 6, decimal EXTINF 3.
 const PLAYLIST_VERSION = { ts: 3, fmp4: 6 } as const
 
-/** A finished recording's playlist. URIs are relative to the playlist. */
-export function formatPlaylist(plan: SegmentPlan, options: PlaylistOptions): string {
+/** The playlist of finished recordings, played one behind the other. URIs are relative to the playlist. */
+export function formatPlaylist(parts: readonly PlaylistPart[], options: PlaylistOptions): string {
+  const firstMapped = parts.findIndex(({ form }) => form === 'fmp4')
   const head = [
     '#EXTM3U',
-    `#EXT-X-VERSION:${PLAYLIST_VERSION[options.form]}`,
-    `#EXT-X-TARGETDURATION:${targetDuration(plan)}`,
+    `#EXT-X-VERSION:${PLAYLIST_VERSION[firstMapped === -1 ? 'ts' : 'fmp4']}`,
+    `#EXT-X-TARGETDURATION:${Math.max(1, ...parts.map(longestSeconds))}`,
     '#EXT-X-MEDIA-SEQUENCE:0',
     '#EXT-X-PLAYLIST-TYPE:VOD',
-    ...(plan.isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    ...(parts.every(({ plan }) => plan.isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
   ]
-  const lines = plan.segments.flatMap((segment, number) =>
-    segmentLines(segment, number, { plan, options }),
+  const lines = parts.flatMap((part, i) =>
+    part.plan.segments.flatMap((_, number) =>
+      segmentLines(part, number, {
+        isFirst: i === 0 && number === 0,
+        isMapped: firstMapped !== -1 && i >= firstMapped,
+        isEncrypted: options.encryption === 'aes-128',
+      }),
+    ),
   )
   return [...head, ...lines, '#EXT-X-ENDLIST', ''].join('\n')
 }
 
-/** RFC 8216 4.3.3.1: no EXTINF, rounded to the nearest integer, may exceed it. */
-function targetDuration(plan: SegmentPlan): number {
+/** RFC 8216 4.3.3.1: no EXTINF, rounded to the nearest integer, may exceed the target duration. */
+function longestSeconds({ plan }: PlaylistPart): number {
   return plan.segments.reduce(
     (longest, segment) => Math.max(longest, Math.round(durationSeconds(plan, segment))),
-    1,
+    0,
   )
 }
 
@@ -44,31 +57,45 @@ function durationSeconds(plan: SegmentPlan, segment: PlannedSegment): number {
   return secondsFromTicks(segment.endTicks - segment.startTicks, plan.timescale)
 }
 
+/** How a segment stands in the whole playlist. */
+interface Place {
+  isFirst: boolean
+  /** It, or a part before it, has an EXT-X-MAP, which holds for all that follows. */
+  isMapped: boolean
+  isEncrypted: boolean
+}
+
 function segmentLines(
-  segment: PlannedSegment,
+  { plan, urlVersion, form, startMs }: PlaylistPart,
   number: number,
-  { plan, options }: { plan: SegmentPlan; options: PlaylistOptions },
+  { isFirst, isMapped, isEncrypted }: Place,
 ): string[] {
-  const isEncrypted = options.encryption === 'aes-128'
+  const segment = plan.segments[number]
+  if (segment === undefined) return []
   const lines: string[] = []
-  if (segment.isBreak) lines.push('#EXT-X-DISCONTINUITY')
-  if (options.form === 'fmp4' && (segment.isBreak || number === 0)) {
+  const isJoin = segment.isBreak || number === 0
+  if (isJoin && !isFirst) lines.push('#EXT-X-DISCONTINUITY')
+  if (isJoin && isMapped) {
     // A key applies to the EXT-X-MAP tags behind it as well: the init stays clear (RFC 8216 4.3.2.5).
-    if (isEncrypted && number > 0) lines.push('#EXT-X-KEY:METHOD=NONE')
-    lines.push(`#EXT-X-MAP:URI="${options.urlVersion}/${initFileName(number)}"`)
+    if (isEncrypted && !isFirst) lines.push('#EXT-X-KEY:METHOD=NONE')
+    lines.push(`#EXT-X-MAP:URI="${urlVersion}/${initFileName(number, form)}"`)
   }
   if (isEncrypted) {
     const iv = segmentIv(number).toString('hex')
-    lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${options.urlVersion}/key",IV=0x${iv}`)
+    lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${urlVersion}/key",IV=0x${iv}`)
+  }
+  if (isJoin && startMs !== undefined) {
+    const elapsedMs = secondsFromTicks(segment.startTicks, plan.timescale) * 1000
+    lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs + elapsedMs).toISOString()}`)
   }
   lines.push(`#EXTINF:${durationSeconds(plan, segment).toFixed(6)},`)
-  lines.push(`${options.urlVersion}/${segmentFileName(number, options.form)}`)
+  lines.push(`${urlVersion}/${segmentFileName(number, form)}`)
   return lines
 }
 
 /** Name of the init that holds from a segment on. */
-export function initFileName(segmentNumber: number): string {
-  return `init-${segmentNumber}.mp4`
+export function initFileName(segmentNumber: number, form: SegmentForm): string {
+  return `init-${segmentNumber}.${form === 'ts' ? 'ts' : 'mp4'}`
 }
 
 /** Name of a segment. */
@@ -79,18 +106,21 @@ export function segmentFileName(number: number, form: SegmentForm): string {
 /** What a file name in a segment URL asks for. */
 export type SegmentFile =
   | { kind: 'key' }
-  | { kind: 'init'; segmentNumber: number }
+  | { kind: 'init'; segmentNumber: number; form: SegmentForm }
   | { kind: 'segment'; number: number; form: SegmentForm }
 
 const FILE_NAME =
-  /^(?:(?<key>key)|init-(?<init>0|[1-9]\d{0,8})\.mp4|(?<segment>0|[1-9]\d{0,8})\.(?<extension>ts|m4s))$/
+  /^(?:(?<key>key)|init-(?<init>0|[1-9]\d{0,8})\.(?<initExtension>ts|mp4)|(?<segment>0|[1-9]\d{0,8})\.(?<extension>ts|m4s))$/
 
 /** Reads a file name that this module formats; undefined for any other. */
 export function parseSegmentFileName(name: string): SegmentFile | undefined {
   const groups = FILE_NAME.exec(name)?.groups
   if (groups === undefined) return undefined
   if (groups.key !== undefined) return { kind: 'key' }
-  if (groups.init !== undefined) return { kind: 'init', segmentNumber: Number(groups.init) }
+  if (groups.init !== undefined) {
+    const form = groups.initExtension === 'ts' ? 'ts' : 'fmp4'
+    return { kind: 'init', segmentNumber: Number(groups.init), form }
+  }
   return {
     kind: 'segment',
     number: Number(groups.segment),

@@ -1,14 +1,14 @@
-// One recording as HLS: its playlist, key, inits and segments. Answers are functions of index, settings and bytes alone.
+// One recording as HLS: its plan, key, inits and segments. Answers are functions of index, settings and bytes alone.
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
+import { durationSeconds } from '../media/media-index.ts'
 import type { CutRange, MediaIndex } from '../media/media-index.ts'
-import type { MediaReader } from '../media/media-reader.ts'
-import type { OpenFile } from '../storage/storage.ts'
+import type { MediaReader, Part } from '../media/media-reader.ts'
+import type { FileStat, OpenFile } from '../storage/storage.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
 import { formatInitSegment } from './fmp4/init-segment.ts'
 import { formatMediaSegment } from './fmp4/media-segment.ts'
-import { formatPlaylist } from './playlist.ts'
 import type { SegmentForm } from './playlist.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
@@ -21,32 +21,44 @@ export interface IndexedRecording {
   identity: string
   index: MediaIndex
   reader: MediaReader
+  /** Of the file that was indexed. */
+  stat: FileStat
 }
 
-/** Segment bodies that are kept, in parts: a part is about 100 bytes, a segment has some hundreds. */
-const MAX_KEPT_PARTS = 400_000
+/** Memory of the segment bodies that are kept. */
+const MAX_KEPT_BYTES = 48 * 1024 * 1024
+/** What a part takes beside bytes of its own. */
+const PART_BYTES = 100
 
 /** Finished bodies of all recordings, by URL version and segment number. */
 export type SegmentBodies = LRUCache<string, SegmentBody>
 
 export function createSegmentBodies(): SegmentBodies {
-  return new LRUCache({ maxSize: MAX_KEPT_PARTS, sizeCalculation: (body) => body.parts.length + 1 })
+  return new LRUCache({ maxSize: MAX_KEPT_BYTES, sizeCalculation: memoryBytes })
+}
+
+function memoryBytes({ parts }: SegmentBody): number {
+  return parts.reduce((sum, part) => sum + PART_BYTES + ownBytes(part).length, PART_BYTES)
+}
+
+function ownBytes(part: Part | undefined): Uint8Array {
+  return part?.kind === 'bytes' ? part.bytes : new Uint8Array(0)
 }
 
 export class Presentation {
   readonly urlVersion: string
   readonly form: SegmentForm
   readonly recording: IndexedRecording
+  readonly plan: SegmentPlan
   /** The segments' key; undefined where they are sent in the clear. */
   readonly key: Buffer | undefined
-  readonly #plan: SegmentPlan
   readonly #bodies: SegmentBodies
 
   constructor(recording: IndexedRecording, settings: HlsSettings, bodies: SegmentBodies) {
     const { session, identity, index, reader } = recording
     this.recording = recording
     this.#bodies = bodies
-    this.#plan = planSegments(index.cuts, settings.segmentSeconds)
+    this.plan = planSegments(index.cuts, settings.segmentSeconds)
     this.urlVersion = formatUrlVersion(identity, settings)
     this.form = reader.initTracks(index, 0) === undefined ? 'ts' : 'fmp4'
     this.key =
@@ -55,27 +67,37 @@ export class Presentation {
         : deriveSessionKey(settings.secret, session, identity)
   }
 
-  /** The playlist's text. */
-  playlist(): string {
-    return formatPlaylist(this.#plan, {
-      urlVersion: this.urlVersion,
-      form: this.form,
-      encryption: this.key === undefined ? 'none' : 'aes-128',
-    })
+  /** Seconds from the first picture or sound to the last. */
+  get durationSeconds(): number {
+    return durationSeconds(this.recording.index)
   }
 
-  /** The init segment that the playlist names in front of a segment; undefined where it names none. */
-  init(segmentNumber: number): Uint8Array | undefined {
-    const segment = this.#plan.segments[segmentNumber]
-    if (segment === undefined || (segmentNumber > 0 && !segment.isBreak)) return undefined
+  /** Whether this is still the file that was indexed. */
+  isOf({ stat: { sizeBytes, modifiedMs } }: OpenFile): boolean {
+    const { stat } = this.recording
+    return sizeBytes === stat.sizeBytes && modifiedMs === stat.modifiedMs
+  }
+
+  /** The init segment that a playlist names in front of a segment; undefined where it names none. */
+  async init(
+    segmentNumber: number,
+    form: SegmentForm,
+    file: OpenFile,
+  ): Promise<Uint8Array | undefined> {
+    const segment = this.plan.segments[segmentNumber]
+    if (form !== this.form || segment === undefined) return undefined
+    if (segmentNumber > 0 && !segment.isBreak) return undefined
     const { reader, index } = this.recording
     const tracks = reader.initTracks(index, segment.from)
-    return tracks === undefined ? undefined : formatInitSegment(tracks)
+    if (tracks !== undefined) return formatInitSegment(tracks)
+    // RFC 8216 3.2: PAT and PMT. They stand in front of every segment as well.
+    const body = await this.segment(segmentNumber, file)
+    return ownBytes(body?.parts[0])
   }
 
   /** What a segment is made of, before encryption; undefined where there is no such segment. */
   async segment(number: number, file: OpenFile): Promise<SegmentBody | undefined> {
-    const range = this.#plan.segments[number]
+    const range = this.plan.segments[number]
     if (range === undefined) return undefined
     const key = `${this.urlVersion}/${number}`
     const kept = this.#bodies.get(key)

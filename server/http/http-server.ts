@@ -7,7 +7,6 @@ import type { ConfigAnswer } from '../../shared/contract.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BufferPool } from '../hls/buffer-pool.ts'
 import type { Packager } from '../hls/packager.ts'
-import type { FileStat } from '../storage/storage.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
 import { addCrawlerRoutes } from './crawler-routes.ts'
@@ -48,7 +47,6 @@ export interface HttpServerOptions {
   corsOrigins: readonly string[]
   trustProxy: boolean
   isReady: () => boolean
-  isSettled: (stat: FileStat) => boolean
   publicUrl: () => string
   /** Routes of parts that this layer does not know. */
   extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]

@@ -4,8 +4,6 @@ import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
 import type { Packager } from '../hls/packager.ts'
-import { CUT_KEY } from '../media/media-index.ts'
-import type { CutTable } from '../media/media-index.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
@@ -68,25 +66,10 @@ export class ThumbnailSources {
   async #ofRow(row: SessionRow): Promise<ThumbnailSource> {
     const { folder, base } = splitFileName(row.path)
     const sidecar = await this.#sidecar(folder, [base])
-    const { file, presentation } = await this.#packager.open({ session: row, path: row.path })
-    await file.close()
-    const { identity, index, reader } = presentation.recording
-    const keyCuts = [...index.cuts.flags.keys()].filter((cut) => isKey(index.cuts, cut))
-    return {
-      key: identity,
-      sidecar,
-      cuts: keyCuts.length,
-      readKeyFrame: async (number) => {
-        const cut = keyCuts[number]
-        if (cut === undefined) return undefined
-        const opened = await this.#packager.open({ session: row, path: row.path })
-        try {
-          return await reader.readKeyFrame(opened.file, index, cut)
-        } finally {
-          await opened.file.close()
-        }
-      },
-    }
+    const opened = await this.#packager.open(row)
+    const { key, count, readKeyFrame } = opened.pictures
+    await opened.close()
+    return { key, sidecar, cuts: count, readKeyFrame }
   }
 
   async #sidecar(folder: string, bases: readonly string[]): Promise<Sidecar | undefined> {
@@ -121,10 +104,6 @@ export class ThumbnailSources {
     this.#folders.set(folder, names)
     return names
   }
-}
-
-function isKey({ flags }: CutTable, cut: number): boolean {
-  return ((flags[cut] ?? 0) & CUT_KEY) !== 0
 }
 
 /** The folder that bears the streamer's name, where the layout has one. */

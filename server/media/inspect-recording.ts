@@ -1,5 +1,6 @@
 // Reads a recording once: who it is, and where its tracks and key frames lie.
 import { isAppError } from '../errors.ts'
+import type { FailureDetails } from '../errors.ts'
 import type { OpenFile, Storage } from '../storage/storage.ts'
 import { readIdentity } from './identity.ts'
 import type { MediaIndex } from './media-index.ts'
@@ -8,7 +9,7 @@ import type { MediaReaders } from './readers.ts'
 /** What is known of a recording: its index, or why it has none. A plain value. */
 export type Inspection =
   | { status: 'playable'; identity: string; index: MediaIndex }
-  | { status: 'unplayable'; reason: string }
+  | { status: 'unplayable'; reason: string; details?: FailureDetails }
 
 /** Inspects the recording at `path`. Throws where it could not be read; a damaged one is a result, not an error. */
 export async function inspectRecording(
@@ -32,7 +33,8 @@ async function inspectFile(
     const index = await reader.index(file, signal)
     return { status: 'playable', identity: await readIdentity(file), index }
   } catch (error) {
-    if (isAppError(error, 'unplayable')) return { status: 'unplayable', reason: error.message }
-    throw error
+    if (!isAppError(error, 'unplayable')) throw error
+    const { message: reason, details } = error
+    return { status: 'unplayable', reason, ...(details && { details }) }
   }
 }

@@ -15,11 +15,31 @@ export interface MediaIndex {
   /** Text tracks with all their cues; absent where there are none. */
   texts?: TextTrack[]
   cuts: CutTable
+  /** What of the recording visitors do not get as it was meant, at most MAX_NOTES; absent where all is well. */
+  notes?: RecordingNote[]
   /** What is known to stay as it is while the recording grows; absent where the container cannot be read while it grows. */
   growth?: Growth
   /** Where the samples lie, by container. Only the container's own reader looks inside. */
   source: MediaSource
 }
+
+/** A flaw of a recording that plays all the same, for its operator. */
+export interface RecordingNote {
+  /**
+   * `cut-off`: it ends in the middle of something; `damaged`: bytes were skipped; `gap`: time stamps jump;
+   * `sound-left-out`, `pictures-left-out`, `text-left-out`: a track is not served.
+   */
+  kind: 'cut-off' | 'damaged' | 'gap' | 'sound-left-out' | 'pictures-left-out' | 'text-left-out'
+  /** One sentence without a full stop, fit for a table: `188 bytes that are no packets were skipped`. */
+  message: string
+  /** Where in the file it is, in bytes, where that is one place. */
+  offsetBytes?: number
+  /** Where on the session's timeline it is. */
+  seconds?: number
+}
+
+/** Most notes of one recording: a file that is damaged all over needs no longer list. */
+export const MAX_NOTES = 100
 
 /** The one place that lists the containers: each reader adds its own source here and in readers.ts. */
 export type MediaSource = Mp4Source | TsSource
