@@ -1,6 +1,13 @@
 // Walks over the packets of a file in large reads, the next in flight while one is looked at, and finds sync again where it is lost.
 import type { OpenFile } from '../../storage/storage.ts'
-import { isUnitStart, MAX_PACKET_BYTES, packetPid, prefixBytes, SYNC_BYTE } from './packet.ts'
+import {
+  isUnitStart,
+  MAX_PACKET_BYTES,
+  packetPid,
+  PID_COUNT,
+  prefixBytes,
+  SYNC_BYTE,
+} from './packet.ts'
 import type { PacketLayout, PacketView } from './packet.ts'
 
 /** Interest in a PID: its packets are passed over, only those that start a unit are shown, all are shown. */
@@ -28,7 +35,10 @@ export interface TsFile {
 interface PacketVisitor {
   /** SKIP, STARTS or ALL for every PID; may change while packets are visited. */
   readonly interest: Uint8Array
-  /** Where given: continuity counter of the last packet of every PID of interest, UNKNOWN_COUNTER before the first. */
+  /**
+   * Where given: the last header byte of the last packet of every PID of interest, whose low four bits are the
+   * continuity counter; UNKNOWN_COUNTER before the first.
+   */
   readonly counters?: Uint8Array
   /** Looks at a packet that is of interest; answers `stop` to end the walk behind it. */
   visit(packet: PacketView): 'go on' | 'stop'
@@ -62,6 +72,7 @@ interface WalkState {
   lostAt: number | undefined
   stopped: boolean
   endIsOpen: boolean
+  counters: Uint8Array
 }
 
 /** A buffer with bytes of the file: index 0 stands for position `base`; filled from `start` to `end`. */
@@ -126,6 +137,7 @@ function createWalkState(
     lostAt: undefined,
     stopped: false,
     endIsOpen: end === 'open',
+    counters: visitor.counters ?? new Uint8Array(PID_COUNT).fill(UNKNOWN_COUNTER),
   }
 }
 
@@ -165,7 +177,8 @@ function walkWindow(state: WalkState, window: Window): void {
 /** Visits packets until the window ends (answers false) or sync is lost (answers true). */
 function walkInSync(state: WalkState, window: Window): boolean {
   const { visitor, packetBytes, prefix, packet } = state
-  const { interest, counters } = visitor
+  const { counters } = state
+  const { interest } = visitor
   const { view, base, end } = window
   const last = end - packetBytes
   let at = state.position - base
@@ -178,11 +191,12 @@ function walkInSync(state: WalkState, window: Window): boolean {
     const pid = packetPid(header)
     const level = interest[pid]
     if (level === SKIP) continue
-    if (counters !== undefined) {
-      packet.counterBefore = counters[pid] ?? UNKNOWN_COUNTER
-      counters[pid] = header & 0x0f
+    if (level === STARTS && !isUnitStart(header)) {
+      counters[pid] = header
+      continue
     }
-    if (level === STARTS && !isUnitStart(header)) continue
+    packet.counterBefore = counters[pid] ?? UNKNOWN_COUNTER
+    counters[pid] = header
     packet.at = at + prefix
     packet.position = base + at
     packet.header = header

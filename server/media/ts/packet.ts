@@ -30,7 +30,7 @@ export interface PacketView {
   position: number
   /** The four header bytes, big-endian. */
   header: number
-  /** Continuity counter of the PID's packet before, where the walk keeps counters. */
+  /** The last header byte of the PID's packet before, with its continuity counter. */
   counterBefore: number
 }
 

@@ -70,8 +70,7 @@ function openPicture(state: ScanState, { position, header, counterBefore }: Pack
   picture.isOpen = true
   // ISO/IEC 13818-1 2.4.3.3: the counter goes on by one with every packet that has a payload.
   picture.goesOn =
-    counterBefore !== UNKNOWN_COUNTER &&
-    continuityCounter(header) === ((counterBefore + 1) & 0x0f)
+    counterBefore !== UNKNOWN_COUNTER && continuityCounter(header) === ((counterBefore + 1) & 0x0f)
   picture.counters = state.counters
   picture.carryBytes = 0
   picture.carryIsOpen = true

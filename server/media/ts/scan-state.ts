@@ -214,12 +214,15 @@ export function createGate(state: ScanState, reason: Gate['reason'], from: numbe
 
 /** Sets the interest in PIDs to the program at hand, from nothing. */
 export function watchProgram(state: ScanState): void {
-  const { interest, served, program } = state
+  const { interest, lastCounters, served, program } = state
   interest.fill(0)
   if (served.audio !== undefined) interest[served.audio.pid] = STARTS
   if (served.video !== undefined) interest[served.video.pid] = STARTS
   interest[program.pmtPid] = ALL
   interest[PAT_PID] = ALL
+  interest.forEach((level, pid) => {
+    if (level === 0) lastCounters[pid] = UNKNOWN_COUNTER
+  })
 }
 
 export function isVerbatim(state: ScanState): boolean {

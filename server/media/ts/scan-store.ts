@@ -83,7 +83,10 @@ export function restoreScan(stored: StoredScan, known: StoredCuts, fresh: ScanSt
   return { state, position: stored.position }
 }
 
-function widen<Gathered extends { bytes: Uint8Array }>(gathered: Gathered, fresh: Gathered): Gathered {
+function widen<Gathered extends { bytes: Uint8Array }>(
+  gathered: Gathered,
+  fresh: Gathered,
+): Gathered {
   fresh.bytes.set(gathered.bytes)
   return { ...gathered, bytes: fresh.bytes }
 }

@@ -70,7 +70,11 @@ function changeStreams(state: ScanState, streams: ServedStreams, position: numbe
     state.sound.isOpen = false
     state.sound.track = undefined
   }
-  if (video !== undefined && streams.video?.pid === video.pid && streams.video.codec === video.codec)
+  if (
+    video !== undefined &&
+    streams.video?.pid === video.pid &&
+    streams.video.codec === video.codec
+  )
     // The pictures go on: nothing of them is lost until the next key frame.
     state.wantsSection = true
   else state.gate ??= createGate(state, 'program', position)

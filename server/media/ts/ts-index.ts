@@ -91,7 +91,11 @@ function resume(file: OpenFile, previous: MediaIndex | undefined): Indexing | un
 }
 
 /** Only the scan that the index was made of has cuts; the other one has none yet. */
-function storeScans({ tsFile, options, main, alone }: Indexing, run: ScanRun, shifts: number[]): TsResume {
+function storeScans(
+  { tsFile, options, main, alone }: Indexing,
+  run: ScanRun,
+  shifts: number[],
+): TsResume {
   return {
     layout: tsFile.layout,
     options,
