@@ -1,5 +1,4 @@
 // What the scan knows while it goes through a file: a plain object that packets are fed to.
-import type { AudioTrack } from '../media-index.ts'
 import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from './pes.ts'
 import type { PesStart } from './pes.ts'
 import { PID_COUNT } from './packet.ts'
@@ -54,7 +53,7 @@ export interface ScanSection {
   continues: boolean
   /** Whether the promised sound is there, which decides what the tables in front of its segments list. */
   promise: 'waiting' | 'kept' | 'broken'
-  track: AudioTrack | undefined
+  track: SoundFacts | undefined
   sps: Uint8Array | undefined
   parameterSets: Uint8Array | undefined
   /** The time at which it begins; fixed with its second cut, since that cut's time counts from it. */
@@ -68,6 +67,14 @@ export interface ScanSection {
   sound: SoundMark | undefined
   /** Where that PES packet ends, once it cannot grow any more. */
   soundEndPts: number | undefined
+}
+
+/** What sound's frames say it is, in the words of AudioTrack. */
+export interface SoundFacts {
+  codec: string
+  codecName: string
+  channels: number
+  sampleRate: number
 }
 
 export interface SoundMark {
@@ -134,7 +141,7 @@ export interface ScanState {
     carryIsOpen: boolean
   }
   /** `track`: the sound as its frames describe it, once one was seen. */
-  sound: { pes: PesStart; isOpen: boolean; isMarked: boolean; track: AudioTrack | undefined }
+  sound: { pes: PesStart; isOpen: boolean; isMarked: boolean; track: SoundFacts | undefined }
   /** Last time that was accepted, from which the 33-bit clock is unwrapped. */
   reference: number | undefined
   gate: Gate | undefined
@@ -159,6 +166,18 @@ export interface ScanState {
   /** Whether recovery points count as key frames, because no other has come for long. */
   takesRecovery: boolean
   counts: { pictures: number; scrambled: number }
+}
+
+/** A scan without what the index holds anyway, and with its buffers cut to what is in them. */
+export interface StoredScan {
+  position: number
+  state: Omit<ScanState, 'interest' | 'lastCounters' | 'cuts'>
+  /** Levels of interest and continuity counters of the PIDs that are looked at. */
+  watched: { pid: number; level: number; counter: number }[]
+  /** The first so many cuts of the index are the scan's. */
+  cutCount: number
+  /** Per section: ticks of the recording's clock at the start of the session's timeline. */
+  shifts: number[]
 }
 
 export function createScanState(options: ScanOptions): ScanState {

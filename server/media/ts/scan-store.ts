@@ -4,20 +4,8 @@ import { PID_COUNT } from './packet.ts'
 import { UNKNOWN_COUNTER } from './packet-walk.ts'
 import type { PesStart } from './pes.ts'
 import type { ScanRun } from './scan.ts'
-import type { ScanState } from './scan-state.ts'
+import type { ScanState, StoredScan } from './scan-state.ts'
 import type { SectionGatherer } from './table-section.ts'
-
-/** A scan without what the index holds anyway, and with its buffers cut to what is in them. */
-export interface StoredScan {
-  position: number
-  state: Omit<ScanState, 'interest' | 'lastCounters' | 'cuts'>
-  /** Levels of interest and continuity counters of the PIDs that are looked at. */
-  watched: { pid: number; level: number; counter: number }[]
-  /** The first so many cuts of the index are the scan's. */
-  cutCount: number
-  /** Per section: ticks of the recording's clock at the start of the session's timeline. */
-  shifts: number[]
-}
 
 /** The cuts of an index, as far as a scan needs them again. */
 export interface StoredCuts {

@@ -6,16 +6,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
-  AAC_STREAM,
   adtsFrames,
   AUDIO_PID,
-  createTsMaker,
-  H264_STREAM,
   h264Picture,
   joinPackets,
   VIDEO_PID,
 } from '../../../test/support/make-ts.ts'
-import type { TsMaker } from '../../../test/support/make-ts.ts'
+import { TS_EVENTS, TsStory } from '../../../test/support/make-ts-story.ts'
+import type { TsEvent } from '../../../test/support/make-ts-story.ts'
 import { readSegmentBytes } from '../../../test/support/ts-segments.ts'
 import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
@@ -87,162 +85,20 @@ async function grow(bytes: Uint8Array, sizes: number[]): Promise<number> {
   return previous?.growth?.stableCuts ?? 0
 }
 
-/** One thing that happens in a recording. */
-type Event =
-  | 'gop'
-  | 'dense gop'
-  | 'long gop'
-  | 'b-frames'
-  | 'back'
-  | 'forward'
-  | 'pause'
-  | 'mid-gop jump'
-  | 'wrong stamp'
-  | 'sound alone'
-  | 'pictures alone'
-  | 'recovery'
-  | 'other parameters'
-  | 'plain'
-  | 'tables'
-  | 'other tables'
-  | 'other sound'
-  | 'garbage'
-  | 'loss'
-
-const EVENTS: Event[] = [
-  ...(['gop', 'gop', 'gop', 'dense gop', 'long gop', 'b-frames', 'back', 'forward'] as const),
-  ...(['pause', 'mid-gop jump', 'wrong stamp', 'sound alone', 'pictures alone'] as const),
-  ...(['recovery', 'other parameters', 'plain', 'tables', 'other tables'] as const),
-  ...(['other sound', 'garbage', 'loss'] as const),
-]
-
-const OTHER_AUDIO_PID = 0x105
-
-/** Writes a recording from events; pictures 250 ms apart, the sound woven through them. */
-class Writer {
-  readonly packets: Uint8Array[] = []
-  readonly maker: TsMaker = createTsMaker()
-  clock: number
-  audioPid = AUDIO_PID
-  #version = 0
-
-  constructor(startTicks: number) {
-    this.clock = startTicks
-  }
-
-  tables(): void {
-    const audio = { ...AAC_STREAM, pid: this.audioPid }
-    const streams = this.#version % 2 === 0 ? [H264_STREAM, audio] : [H264_STREAM, PRIVATE, audio]
-    const version = { version: this.#version % 32 }
-    this.packets.push(...this.maker.pat(), ...this.maker.pmt(streams, version))
-  }
-
-  frame(kind: Parameters<typeof h264Picture>[0] | undefined, sound: 'sound' | 'no sound'): void {
-    const pts = this.clock
-    this.clock += SECOND / 4
-    const stamps = { pts: pts + SECOND / 4, dts: pts }
-    const picture = kind && this.maker.pes(VIDEO_PID, stamps, h264Picture(kind, 500))
-    const audio =
-      sound === 'sound' ? this.maker.pes(this.audioPid, { pts }, adtsFrames(12, 40)) : []
-    // A piece of the sound lies behind the next picture's start.
-    this.packets.push(...audio.slice(0, 1), ...(picture ?? []).slice(0, 1), ...audio.slice(1))
-    this.packets.push(...(picture ?? []).slice(1))
-  }
-
-  gop(kind: Parameters<typeof h264Picture>[0], pictures: number): void {
-    for (let i = 0; i < pictures; i++) this.frame(i === 0 ? kind : 'plain', 'sound')
-  }
-
-  write(event: Event): void {
-    ACTIONS[event](this)
-  }
-
-  changeTables(): void {
-    this.#version++
-    this.tables()
-  }
-}
-
-const PRIVATE = { type: 0x81, pid: 0x110 }
-
-const ACTIONS: Record<Event, (writer: Writer) => void> = {
-  gop: (writer) => writer.gop('key', 4),
-  'dense gop': (writer) => {
-    for (let i = 0; i < 4; i++) writer.gop('key', 2)
-  },
-  'long gop': (writer) => writer.gop('key', 60),
-  'b-frames': (writer) => {
-    const start = writer.clock
-    for (const [i, shown] of [0, 3, 1, 2, 4, 7, 5, 6].entries()) {
-      const dts = start + i * (SECOND / 4)
-      const pts = start + (shown + 2) * (SECOND / 4)
-      const picture = h264Picture(i === 0 ? 'key' : 'plain', 300)
-      writer.packets.push(...writer.maker.pes(VIDEO_PID, { pts, dts }, picture))
-      writer.packets.push(...writer.maker.pes(writer.audioPid, { pts: dts }, adtsFrames(12, 30)))
-    }
-    writer.clock = start + 2 * SECOND
-  },
-  back: (writer) => {
-    writer.clock -= 100 * SECOND
-    writer.gop('key', 3)
-  },
-  forward: (writer) => {
-    writer.clock += 3000 * SECOND
-    writer.gop('key', 3)
-  },
-  pause: (writer) => {
-    writer.clock += 12 * SECOND
-    writer.gop('key', 4)
-  },
-  'mid-gop jump': (writer) => {
-    writer.clock -= 500 * SECOND
-    writer.gop('plain', 3)
-  },
-  'wrong stamp': (writer) => {
-    const { clock } = writer
-    writer.clock = clock + 77_777 * SECOND
-    writer.frame('plain', 'no sound')
-    writer.clock = clock
-  },
-  'sound alone': (writer) => {
-    for (let i = 0; i < 100; i++) writer.frame(undefined, 'sound')
-  },
-  'pictures alone': (writer) => {
-    for (let i = 0; i < 45; i++) writer.frame(i % 5 === 0 ? 'key' : 'plain', 'no sound')
-  },
-  recovery: (writer) => {
-    for (let i = 0; i < 9; i++) writer.gop('recovery', 4)
-  },
-  'other parameters': (writer) => writer.gop('other key', 4),
-  plain: (writer) => writer.gop('plain', 2),
-  tables: (writer) => writer.tables(),
-  'other tables': (writer) => writer.changeTables(),
-  'other sound': (writer) => {
-    writer.audioPid = writer.audioPid === AUDIO_PID ? OTHER_AUDIO_PID : AUDIO_PID
-    writer.tables()
-  },
-  garbage: ({ packets }) => packets.push(new Uint8Array(301).fill(0x47, 3, 100)),
-  loss: ({ maker, packets }) => {
-    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 300))
-    const last = packets.pop()
-    if (last !== undefined) packets.push(last.subarray(0, 90))
-  },
-}
-
 interface Story {
   start: number
   tables: 'first' | 'late'
-  events: Event[]
+  events: TsEvent[]
 }
 
 const story: fc.Arbitrary<Story> = fc.record({
   start: fc.constantFrom(SECOND, 2 ** 33 - 5 * SECOND, 2 ** 32),
   tables: fc.constantFrom('first', 'late'),
-  events: fc.array(fc.constantFrom(...EVENTS), { minLength: 1, maxLength: 14 }),
+  events: fc.array(fc.constantFrom(...TS_EVENTS), { minLength: 1, maxLength: 14 }),
 })
 
 function tell({ start, tables, events }: Story): Uint8Array {
-  const writer = new Writer(start)
+  const writer = new TsStory(start)
   if (tables === 'late') writer.write('gop')
   writer.tables()
   for (const event of events) writer.write(event)
@@ -265,5 +121,181 @@ describe('a recording that grows', () => {
       { numRuns: 300 },
     )
     expect(stable).toBeGreaterThan(300)
+  })
+})
+
+/** Bytes that count what is read of them. */
+function countingFile(bytes: Uint8Array): { file: OpenFile; readBytes: () => number } {
+  const inner = bytesFile(bytes)
+  let total = 0
+  const file: OpenFile = {
+    ...inner,
+    async read(buffer, position) {
+      const length = await inner.read(buffer, position)
+      total += length
+      return length
+    },
+  }
+  return { file, readBytes: () => total }
+}
+
+/** `minutes` with a GOP a second and the sound beside it. */
+function plainMinutes(minutes: number): Uint8Array {
+  const writer = new TsStory(SECOND)
+  writer.tables()
+  for (let second = 0; second < minutes * 60; second++) writer.gop('key', 4)
+  return joinPackets(writer.packets)
+}
+
+async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaIndex> {
+  return reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+}
+
+describe('growing', () => {
+  it('reads what was added, and hardly anything again', async () => {
+    const bytes = plainMinutes(30)
+    let previous = await indexOf(bytes.subarray(0, 100_000))
+    for (let size = 200_000; size < bytes.length; size += 100_000) {
+      const { file, readBytes } = countingFile(bytes.subarray(0, size))
+      previous = await reader.index(file, AbortSignal.timeout(5000), previous)
+      // The last packet, for sync, and the last PES packet of the sound, for its length.
+      expect(readBytes()).toBeLessThan(100_000 + 10_000)
+    }
+    expect(previous.growth?.stableCuts).toBeGreaterThan(30 * 55)
+  })
+
+  it('leaves an index of ten hours small', async () => {
+    const bytes = plainMinutes(60)
+    const index = await indexOf(bytes)
+    expect(index.cuts.startTicks.length).toBe(3600)
+    expect(serialize(index).length * 10).toBeLessThan(1_000_000)
+  })
+
+  it.each([
+    ['ts-h264-aac-pts-reset-backwards.ts', 12],
+    ['ts-h264-pts-wrap-33bit.ts', 4],
+    ['ts-h264-aac-cea608.ts', 3],
+    ['ts-hevc-aac51.ts', 1],
+    ['ts-h264-aac-pat-not-at-start.ts', 1],
+  ])('%s: keeps what was stable at any size', async (name, stable) => {
+    const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
+    const bytes = await readFile(path.join(fixtures, name))
+    const step = Math.ceil(bytes.length / 25 / 188) * 188 + 61
+    const sizes = Array.from({ length: 25 }, (_, i) => Math.min(bytes.length, (i + 1) * step))
+    expect(await grow(bytes, sizes)).toBe(stable)
+  })
+
+  it('goes on from any byte', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    for (const event of ['gop', 'garbage', 'gop', 'mid-gop jump', 'gop', 'loss', 'gop'] as const) {
+      writer.write(event)
+    }
+    const bytes = Buffer.concat(writer.packets)
+    const whole = await indexOf(bytes)
+    for (let size = 1000; size < bytes.length; size += 37) {
+      const early = await indexPart(bytes.subarray(0, size))
+      expect(await indexOf(bytes, early)).toEqual(whole)
+    }
+  })
+
+  it('goes on in packets of 192 bytes', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    for (let i = 0; i < 8; i++) writer.gop('key', 4)
+    const bytes = joinPackets(writer.packets, 192)
+    expect(await grow(bytes, [3000, 9000, 9100, 20_001])).toBe(8)
+  })
+
+  it('goes on whatever bytes are damaged', async () => {
+    let stable = 0
+    const bytes = plainMinutes(1).subarray(0, 120_000)
+    const flip = fc.record({ at: fc.nat(bytes.length - 1), byte: fc.nat(255) })
+    const parts = fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(flip, { minLength: 1, maxLength: 60 }),
+        parts,
+        async (flips, sizes) => {
+          const damaged = bytes.slice()
+          for (const { at, byte } of flips) damaged[at] = byte
+          // Headers are a small part of all bytes, and most worth damaging.
+          for (const { at, byte } of flips) damaged[at - (at % 188) + 1 + (byte % 30)] = byte
+          sizes.sort((a, b) => a - b)
+          stable += await grow(damaged, sizes)
+        },
+      ),
+      { numRuns: 60 },
+    )
+    expect(stable).toBeGreaterThan(60)
+  })
+
+  it('begins anew where the file has become shorter', async () => {
+    const bytes = plainMinutes(1)
+    const shorter = bytes.subarray(0, 100_000)
+    expect(await indexOf(shorter, await indexOf(bytes))).toEqual(await indexOf(shorter))
+  })
+
+  it('keeps nothing for good while promised pictures have not come', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    writer.write('sound alone')
+    const early = await indexOf(joinPackets(writer.packets))
+    expect(early.tracks.map(({ kind }) => kind)).toEqual(['audio'])
+    expect(early.growth).toEqual({ stableCuts: 0, stableRange: { offset: 0, length: 0 } })
+    writer.write('sound alone')
+    const later = await indexOf(joinPackets(writer.packets), early)
+    expect(later.cuts.startTicks.length).toBeGreaterThan(45)
+    writer.gop('key', 4)
+    writer.gop('key', 4)
+    const late = await indexOf(joinPackets(writer.packets), later)
+    expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    expect(late).toEqual(await indexOf(joinPackets(writer.packets)))
+  })
+
+  it('waits ten seconds for promised sound, and begins a section where it comes later', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    for (let i = 0; i < 40; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
+    const waiting = await indexOf(joinPackets(writer.packets))
+    expect(waiting.growth?.stableCuts).toBe(1)
+    for (let i = 0; i < 20; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
+    const silent = await indexOf(joinPackets(writer.packets), waiting)
+    expect(silent.growth?.stableCuts).toBe(15)
+    for (let i = 0; i < 4; i++) writer.gop('key', 4)
+    const late = await indexOf(joinPackets(writer.packets), silent)
+    expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    expect([...late.cuts.flags.subarray(14)]).toEqual([1, 3, 1, 1, 1])
+  })
+
+  it('cuts a GOP that does not end, about every two seconds behind the fifth', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    writer.gop('key', 80)
+    const { cuts, growth } = await indexOf(joinPackets(writer.packets))
+    const mid = [...cuts.startTicks].map((ticks) => ticks / SECOND)
+    expect(mid).toEqual([0, 5.25, 7.25, 9.25, 11.25, 13.25, 15.25, 17.25, 19.25])
+    expect([...cuts.flags.subarray(1)].every((flag) => flag === CUT_MID)).toBe(true)
+    expect(growth?.stableCuts).toBe(9)
+  })
+
+  it('cuts between B-frames where no picture that was due before comes after', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    writer.gop('key', 1)
+    const start = writer.clock
+    const order = [3, 1, 2]
+    for (let i = 0; i < 60; i++) {
+      const dts = start + i * (SECOND / 4)
+      const pts = start + (3 * Math.floor(i / 3) + (order[i % 3] ?? 0)) * (SECOND / 4)
+      writer.packets.push(
+        ...writer.maker.pes(VIDEO_PID, { pts, dts }, h264Picture('plain', 300)),
+        ...writer.maker.pes(AUDIO_PID, { pts: dts }, adtsFrames(12, 30)),
+      )
+    }
+    const { cuts } = await indexOf(joinPackets(writer.packets))
+    // Groups of three pictures, of which the first in the file is shown last: a group begins with the time of its second, here 0.75 s apart.
+    const times = [...cuts.startTicks].map((ticks) => ticks / SECOND)
+    expect(times).toEqual([0, 5.75, 8, 10.25, 12.5, 14.75])
   })
 })

@@ -124,7 +124,7 @@ function describeTracks(sections: ScanSection[]): Track[] {
     tracks.push(describeVideo(sections))
   }
   const sound = sections.find(({ promise }) => promise === 'kept')?.track
-  if (sound !== undefined) tracks.push(sound)
+  if (sound !== undefined) tracks.push({ kind: 'audio', ...sound })
   if (tracks.length === 0) throw new AppError('unplayable', 'the sound cannot be read')
   return tracks
 }

@@ -1,7 +1,6 @@
 // Where the key frames and program tables of an MPEG-TS file lie.
 import type { PacketLayout } from './packet.ts'
-import type { ScanOptions } from './scan-state.ts'
-import type { StoredScan } from './scan-store.ts'
+import type { ScanOptions, StoredScan } from './scan-state.ts'
 
 /** What segments need of an MPEG-TS file: about 13 bytes a cut, and the tables once. Positions are in bytes of the file. */
 export interface TsSource {
