@@ -43,7 +43,14 @@ export function splitAccessUnits(
   bytes: Uint8Array,
   isDropped: (nal: Uint8Array) => boolean,
 ): SplitStream {
-  const state: SplitState = { codec, isDropped, units: [], nals: [], hasSlice: false, lead: undefined }
+  const state: SplitState = {
+    codec,
+    isDropped,
+    units: [],
+    nals: [],
+    hasSlice: false,
+    lead: undefined,
+  }
   let start = findNal(bytes, 0, bytes.length)
   while (start >= 0 && start < bytes.length) {
     const next = findNal(bytes, start, bytes.length)

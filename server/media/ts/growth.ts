@@ -4,15 +4,23 @@ import type { TsFile } from './packet-walk.ts'
 import { readPesPayload } from './pes-read.ts'
 import type { Scan, ScanRun } from './scan.ts'
 import type { ScanSection, ScanState } from './scan-state.ts'
+import type { TsForm } from './ts-source.ts'
 import { soundTicks } from './sound-track.ts'
 
 /** A PES packet of sound is a few kilobytes; one larger is not read in whole. */
 const MAX_SOUND_PES_BYTES = 1024 * 1024
 const MAX_STABLE_BYTES = 64 * 1024
 
-/** `isOpen`: what the recording is may still change, so that nothing stays. */
-export function measureGrowth(state: ScanState, isOpen: boolean): Growth {
-  const stableCuts = isOpen ? 0 : countStableCuts(state)
+/**
+ * `isOpen`: what the recording is may still change, so that nothing stays. Where the form is fMP4, sound is read on
+ * behind a cut, but not beyond the next one: that must be there for good, too.
+ */
+export function measureGrowth(
+  state: ScanState,
+  { isOpen, form }: { isOpen: boolean; form: TsForm },
+): Growth {
+  const firmCuts = isOpen ? 0 : countStableCuts(state)
+  const stableCuts = form === 'fmp4' ? Math.max(0, firmCuts - 1) : firmCuts
   const [offset = 0, second = offset] = state.cuts.offsets
   const length = stableCuts < 2 ? 0 : Math.min(MAX_STABLE_BYTES, second - offset)
   return { stableCuts, stableRange: { offset, length } }
@@ -55,16 +63,17 @@ export async function settleSounds(
 
 async function readSoundEnd(
   tsFile: TsFile,
-  { sound, served, promise }: ScanSection,
+  { sound, served, promise, track }: ScanSection,
   to: number,
 ): Promise<number | undefined> {
   const { audio } = served
   if (sound === undefined || audio === undefined || promise !== 'kept') return undefined
+  if (track === undefined) return undefined
   const payload = await readPesPayload(tsFile, {
     pid: audio.pid,
     from: sound.position,
     to,
     limitBytes: MAX_SOUND_PES_BYTES,
   })
-  return payload && sound.pts + soundTicks(audio, payload)
+  return payload && sound.pts + soundTicks(track, payload)
 }

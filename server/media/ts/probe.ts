@@ -1,7 +1,6 @@
 // Finds out what an MPEG-TS file is before it is scanned: its packets, its program, and the streams to serve.
 import { AppError, isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { beginsWithAac, findAudioFrame } from '../codec/audio-frame.ts'
 import {
   findLayout,
   LAYOUT_SEARCH_BYTES,
@@ -12,22 +11,17 @@ import {
 import type { PacketView } from './packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
-import { readPes } from './pes-read.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
 import type { ProgramEntry } from './program-table.ts'
 import { chooseStreams } from './served-program.ts'
-import type { FrameTest, Program, ServedStreams } from './served-program.ts'
-import { isMpegAudio, isUnnamed } from './stream-kind.ts'
+import type { KnownSounds, Program, ServedStreams } from './served-program.ts'
+import { openSounds, sniffSounds } from './sniff-sounds.ts'
 import { createSectionGatherer, gatherSections } from './table-section.ts'
 import type { SectionGatherer } from './table-section.ts'
 
 /** How far into a file its first program table may lie, and how long others are waited for behind it. */
 const TABLE_SEARCH_BYTES = 32 * 1024 * 1024
 const MORE_TABLES_BYTES = 2 * 1024 * 1024
-/** How far into a file a stream's first frame is looked for. */
-const FRAME_SEARCH_BYTES = 32 * 1024 * 1024
-const FRAME_BYTES = 8 * 1024
-const MAX_PROBED_STREAMS = 8
 /** Behind the first packet, what findLayout looks at before it is sure. */
 const SETTLED_LAYOUT_BYTES = 6 * MAX_PACKET_BYTES
 
@@ -35,8 +29,8 @@ export interface Probe {
   tsFile: TsFile
   program: Program
   served: ServedStreams
-  /** What the first frames of PIDs are whose stream type leaves it open. */
-  frames: Map<number, 'aac' | 'mp3'>
+  /** What the first frames of PIDs are, where the tables leave open what is served. */
+  sounds: KnownSounds
   /** Whether all of this stays, whatever is written behind the file's end. */
   isSettled: boolean
 }
@@ -51,26 +45,26 @@ export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Pr
   if (programs.length === 0) {
     throw new AppError('unplayable', 'the file has no program table (PAT and PMT)')
   }
-  const sniffed = await sniffFrames(tsFile, programs)
+  const sniffed = await sniffSounds(tsFile, programs.flatMap(openSounds), signal)
   return {
     tsFile,
-    frames: sniffed.frames,
+    sounds: sniffed.sounds,
     isSettled:
       isSettled && sniffed.isSettled && length - tsFile.layout.start >= SETTLED_LAYOUT_BYTES,
-    ...chooseProgram(programs, (pid) => sniffed.frames.get(pid)),
+    ...chooseProgram(programs, sniffed.sounds),
   }
 }
 
 /** The first program with pictures that browsers play, else the first with sound. */
 function chooseProgram(
   programs: Program[],
-  framesOf: FrameTest,
+  sounds: KnownSounds,
 ): { program: Program; served: ServedStreams } {
   let withSound: { program: Program; served: ServedStreams } | undefined
   let refusal: AppError | undefined
   for (const program of programs) {
     try {
-      const served = chooseStreams(program.map, framesOf)
+      const served = chooseStreams(program.map, sounds)
       if (served.video !== undefined) return { program, served }
       withSound ??= { program, served }
     } catch (error) {
@@ -154,32 +148,4 @@ function takePmt(search: TableSearch, section: Uint8Array, pid: number): void {
   if (map === undefined || !isListed) return
   if (search.programs.some((known) => known.map.programNumber === number)) return
   search.programs.push({ pat: search.pat, pmt: section, pmtPid: pid, map })
-}
-
-/** What the frames of streams are whose type leaves it open. */
-async function sniffFrames(
-  tsFile: TsFile,
-  programs: Program[],
-): Promise<Pick<Probe, 'frames' | 'isSettled'>> {
-  let isSettled = true
-  const frames = new Map<number, 'aac' | 'mp3'>()
-  const { start } = tsFile.layout
-  const streams = programs.flatMap(({ map }) => map.streams)
-  const open = streams.filter((stream) => isMpegAudio(stream) || isUnnamed(stream))
-  for (const stream of open.slice(0, MAX_PROBED_STREAMS)) {
-    const range = { from: start, to: start + FRAME_SEARCH_BYTES, limitBytes: FRAME_BYTES }
-    const pes = await readPes(tsFile, { pid: stream.pid, ...range })
-    const { payload } = pes
-    isSettled &&= pes.isSettled
-    if (payload === undefined) continue
-    if (isUnnamed(stream)) {
-      if (beginsWithAac(payload)) frames.set(stream.pid, 'aac')
-    } else if (isMp3(payload)) frames.set(stream.pid, 'mp3')
-  }
-  return { frames, isSettled }
-}
-
-function isMp3(payload: Uint8Array): boolean {
-  const frame = findAudioFrame('mpeg', payload)
-  return frame !== undefined && frame !== 'other'
 }

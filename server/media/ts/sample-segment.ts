@@ -12,7 +12,8 @@ import { pictureRun } from './picture-samples.ts'
 import { createSessionClock } from './session-clock.ts'
 import type { SessionClock } from './session-clock.ts'
 import { soundRun } from './sound-samples.ts'
-import { isPlayed, soundEntry } from './sound-set-up.ts'
+import { isPlayed } from './sound-frame.ts'
+import { soundEntry } from './sound-set-up.ts'
 import type { TsSamples, TsSection, TsSound, TsSource, TsVideo } from './ts-source.ts'
 
 /** Samples of the cuts, a run for each track that has any. Throws AppError `failed` where the file has become shorter. */
@@ -74,7 +75,9 @@ function chooseStreams(
   const wanted = tracks ?? [...(hasVideo ? [0] : []), firstSound]
   return {
     video: hasVideo && wanted.includes(0) ? video : undefined,
-    sounds: wanted.flatMap((track) => sounds.find(({ sound }) => sound === track - firstSound) ?? []),
+    sounds: wanted.flatMap(
+      (track) => sounds.find(({ sound }) => sound === track - firstSound) ?? [],
+    ),
   }
 }
 
@@ -146,7 +149,5 @@ function soundTrack(sound: TsSound): InitTrack[] {
   const entry = soundEntry(sound)
   if (entry === undefined) return []
   const { timescale } = sound
-  return [
-    { kind: 'audio', timescale, sampleEntry: entry.sampleEntry, width: 0, height: 0 },
-  ]
+  return [{ kind: 'audio', timescale, sampleEntry: entry.sampleEntry, width: 0, height: 0 }]
 }

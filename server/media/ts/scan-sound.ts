@@ -16,7 +16,7 @@ import {
 } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState, SoundMark } from './scan-state.ts'
 import type { AudioStream } from './served-program.ts'
-import { describeSound } from './sound-track.ts'
+import { readSoundSetUp } from './sound-set-up.ts'
 
 /** A PES packet that has gone on this far behind a cut is cut there all the same. */
 const MAX_CARRY_BYTES = 4 * 1024 * 1024
@@ -62,7 +62,7 @@ function gather(state: ScanState, packet: PacketView, audio: AudioStream): void 
     if (state.served.video === undefined) takeSoundAlone(state, header.stamps.pts)
     else takeSoundBesidePictures(state, header.stamps.pts)
   }
-  sound.track ??= describeSound(audio, pes.bytes.subarray(header.headerBytes, pes.length))
+  sound.track ??= readSoundSetUp(audio, pes.bytes.subarray(header.headerBytes, pes.length))
   sound.isOpen = sound.track === undefined && pes.length < pes.bytes.length
   noteTrack(state)
 }

@@ -7,7 +7,8 @@ import { PICTURE_SEARCH_BYTES } from './picture-start.ts'
 import type { PictureKind, PictureScan } from './picture-start.ts'
 import { PAT_PID } from './program-table.ts'
 import { canServeVerbatim } from './served-program.ts'
-import type { Program, ServedStreams } from './served-program.ts'
+import type { KnownSounds, Program, ServedStreams } from './served-program.ts'
+import type { SoundSetUp } from './sound-frame.ts'
 import { createSectionGatherer } from './table-section.ts'
 import type { SectionGatherer } from './table-section.ts'
 
@@ -29,8 +30,7 @@ export interface ScanOptions {
   start: number
   program: Program
   served: ServedStreams
-  /** What the first frames of PIDs are: see FrameTest. */
-  frames: ReadonlyMap<number, 'aac' | 'mp3'>
+  sounds: KnownSounds
 }
 
 /** Parallel arrays, one entry a cut. Times are unwrapped ticks of the recording's own clock. */
@@ -53,7 +53,7 @@ export interface ScanSection {
   continues: boolean
   /** Whether the promised sound is there, which decides what the tables in front of its segments list. */
   promise: 'waiting' | 'kept' | 'broken'
-  track: SoundFacts | undefined
+  track: SoundSetUp | undefined
   sps: Uint8Array | undefined
   parameterSets: Uint8Array | undefined
   /** The time at which it begins; fixed with its second cut, since that cut's time counts from it. */
@@ -67,14 +67,6 @@ export interface ScanSection {
   sound: SoundMark | undefined
   /** Where that PES packet ends, once it cannot grow any more. */
   soundEndPts: number | undefined
-}
-
-/** What sound's frames say it is, in the words of AudioTrack. */
-export interface SoundFacts {
-  codec: string
-  codecName: string
-  channels: number
-  sampleRate: number
 }
 
 export interface SoundMark {
@@ -141,7 +133,7 @@ export interface ScanState {
     carryIsOpen: boolean
   }
   /** `track`: the sound as its frames describe it, once one was seen. */
-  sound: { pes: PesStart; isOpen: boolean; isMarked: boolean; track: SoundFacts | undefined }
+  sound: { pes: PesStart; isOpen: boolean; isMarked: boolean; track: SoundSetUp | undefined }
   /** Last time that was accepted, from which the 33-bit clock is unwrapped. */
   reference: number | undefined
   gate: Gate | undefined

@@ -1,14 +1,12 @@
 // Takes the packets of the PAT and PMT: notices when the program changes under way.
-import { isAppError } from '../../errors.ts'
 import { continuityCounter, hasPayload, packetPid } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
-import type { ProgramMap } from './program-table.ts'
 import { finishPicture } from './scan-picture.ts'
 import { takeJump } from './scan-jump.ts'
 import { createGate, isVerbatim, watchProgram } from './scan-state.ts'
 import type { ScanState } from './scan-state.ts'
-import { chooseStreams, isSameService } from './served-program.ts'
+import { followStreams, isSameService } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
 import { createSectionGatherer, gatherSections } from './table-section.ts'
 
@@ -49,7 +47,7 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
   if (Buffer.compare(section, program.pmt) === 0) return
   const map = parsePmt(section)
   if (map === undefined || map.programNumber !== program.map.programNumber) return
-  const streams = tryStreams(state, map)
+  const streams = followStreams(map, state.options)
   // Pictures that leave the table for a while come back; what has none from the start is served as sound.
   const hasPictures = streams?.video !== undefined
   if (streams === undefined || hasPictures !== (served.video !== undefined)) return
@@ -79,17 +77,6 @@ function changeStreams(state: ScanState, streams: ServedStreams, position: numbe
     state.wantsSection = true
   else state.gate ??= createGate(state, 'program', position)
   watchProgram(state)
-}
-
-function tryStreams(state: ScanState, map: ProgramMap): ServedStreams | undefined {
-  try {
-    // A PID that is new under way is taken to carry what the one before it did.
-    const codec = state.served.audio?.codec
-    return chooseStreams(map, (pid) => state.options.frames.get(pid) ?? codec)
-  } catch (error) {
-    if (isAppError(error, 'unplayable')) return undefined
-    throw error
-  }
 }
 
 function checkVerbatim(state: ScanState): void {

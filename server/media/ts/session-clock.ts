@@ -26,7 +26,10 @@ export interface ClockOptions {
 /** A clock for the packets of one segment. */
 export function createSessionClock(options: ClockOptions): SessionClock {
   const { shiftTicks, startTicks, endTicks, opensAtTicks } = options
-  const earliest = Math.max(startTicks / PES_TIMESCALE - MAX_OUTSIDE_SECONDS, (opensAtTicks - 1) / PES_TIMESCALE)
+  const earliest = Math.max(
+    startTicks / PES_TIMESCALE - MAX_OUTSIDE_SECONDS,
+    (opensAtTicks - 1) / PES_TIMESCALE,
+  )
   const latest = endTicks / PES_TIMESCALE + MAX_OUTSIDE_SECONDS
   const ticksAt = (stamp: number) => unwrapStamp(stamp - shiftTicks, startTicks)
   return {

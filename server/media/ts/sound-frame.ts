@@ -33,6 +33,11 @@ export interface SoundSetUp {
   bitsPerSample?: 16 | 24
 }
 
+/** Whether browsers play the sound from fMP4 as it is; all other is transcoded. */
+export function isPlayed({ codec }: SoundSetUp): boolean {
+  return codec === 'aac' || codec === 'latm' || codec === 'opus'
+}
+
 /** A frame where it lies. */
 export interface SoundFrame {
   /** Bytes with its header. */

@@ -95,7 +95,8 @@ function* findFrames(
     if (unit === undefined || unit.position >= end) return
     const frame = soundFrameAt(sound.codec, bytes, at)
     const isFound =
-      frame !== undefined && (isInStep || isConfirmed(sound, { at, frame }, { bytes, units, number }))
+      frame !== undefined &&
+      (isInStep || isConfirmed(sound, { at, frame }, { bytes, units, number }))
     if (!isFound) {
       isInStep = false
       at = nextStart(sound, at, units[number + 1]?.at ?? bytes.length)

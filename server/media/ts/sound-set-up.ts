@@ -1,6 +1,5 @@
 // Tells from the first frames of a stream what sound it is, and how it is described and served.
 import { adtsFrameAt, beginsWithAac, mpegFrameAt } from '../codec/audio-frame.ts'
-import type { AudioFrame } from '../codec/audio-frame.ts'
 import { parseAudioConfig } from '../codec/audio-specific-config.ts'
 import { dolbyFrameAt } from '../codec/dolby-frame.ts'
 import { dtsFrameAt } from '../codec/dts-frame.ts'
@@ -8,32 +7,21 @@ import { latmSetUp, loasFrameBytes } from '../codec/latm.ts'
 import { aacSetUp, opusSetUp } from '../codec/sample-entry.ts'
 import type { AudioTrack, SoundFormat } from '../media-index.ts'
 import { opusHead, opusUnitAt } from './opus-unit.ts'
-import type { StreamEntry } from './program-table.ts'
-import { lpcmFrameAt } from './sound-frame.ts'
+import { isPlayed, lpcmFrameAt } from './sound-frame.ts'
 import type { SoundSetUp } from './sound-frame.ts'
-import { isUnnamed, streamKind } from './stream-kind.ts'
-import type { SoundFamily } from './stream-kind.ts'
+import { isUnnamed, soundFamily } from './stream-kind.ts'
+import type { SoundFamily, StreamTyping } from './stream-kind.ts'
 
 const MPEG4_AUDIO = 0x40
 
-/** Whether the stream is sound that can be told from its frames. */
-export function isSound(stream: StreamEntry): boolean {
-  return isUnnamed(stream) || soundFamily(stream) !== undefined
-}
-
 /** What the first frames of a stream (the payload of PES packets) are; undefined where they are not what the table says. */
-export function readSoundSetUp(stream: StreamEntry, payload: Uint8Array): SoundSetUp | undefined {
+export function readSoundSetUp(stream: StreamTyping, payload: Uint8Array): SoundSetUp | undefined {
   if (isUnnamed(stream)) return beginsWithAac(payload) ? firstAac(payload) : undefined
   const family = soundFamily(stream)
   const found = family && SET_UPS[family](payload, stream.descriptors)
   return found === undefined || (isPlayed(found) && soundEntry(found) === undefined)
     ? undefined
     : found
-}
-
-function soundFamily(stream: StreamEntry): SoundFamily | undefined {
-  const kind = streamKind(stream)
-  return kind.kind === 'audio' && 'family' in kind ? kind.family : undefined
 }
 
 type ReadSetUp = (payload: Uint8Array, descriptors: Uint8Array) => SoundSetUp | undefined
@@ -55,10 +43,9 @@ const SET_UPS: Record<SoundFamily, ReadSetUp> = {
   },
   opus: (payload, descriptors) => {
     const config = opusHead(descriptors)
-    const described = config && opusSetUp(config)
-    if (described === undefined || opusUnitAt(payload, 0) === undefined) return undefined
-    const { channels, sampleRate } = described
-    return { codec: 'opus', channels, sampleRate, timescale: sampleRate, config }
+    if (config === undefined || opusUnitAt(payload, 0) === undefined) return undefined
+    const described = opusSetUp(config)
+    return described && { ...setUp('opus', described), config }
   },
   lpcm: (payload) => {
     const frame = lpcmFrameAt(payload, 0)
@@ -107,7 +94,7 @@ function adtsConfig(bytes: Uint8Array, at: number): Uint8Array {
   const objectType = (third >>> 6) + 1
   const rateIndex = (third >>> 2) & 0x0f
   // Where the frames say their channels, decoders find them there; stereo is the likeliest.
-  const channels = (((third & 1) << 2) | (fourth >>> 6)) || 2
+  const channels = ((third & 1) << 2) | (fourth >>> 6) || 2
   return Uint8Array.of(
     (objectType << 3) | (rateIndex >>> 1),
     ((rateIndex & 1) << 7) | (channels << 3),
@@ -168,11 +155,6 @@ export function describeSound(sound: SoundSetUp, language: string | undefined): 
     ...tongue,
     transcodedFrom: { codec: transcoded, channels, sampleRate },
   }
-}
-
-/** Whether browsers play the sound from fMP4 as it is. */
-export function isPlayed(sound: SoundSetUp): boolean {
-  return transcodedCodec(sound) === undefined
 }
 
 /** Codec string and sample entry of sound that browsers play from fMP4. */

@@ -1,24 +1,30 @@
-// What sound is served as, from the frames in its PES packets.
-import { findAudioFrame, framesSeconds } from '../codec/audio-frame.ts'
-import type { AudioFraming } from '../codec/audio-frame.ts'
+// What sound is in MPEG-TS that is sent as it is, and how long the sound in a PES packet lasts.
+import type { AudioTrack } from '../media-index.ts'
 import { PES_TIMESCALE } from './pes.ts'
-import type { SoundFacts } from './scan-state.ts'
-import type { AudioStream } from './served-program.ts'
+import { isPositioned, soundFrameAt } from './sound-frame.ts'
+import type { SoundSetUp } from './sound-frame.ts'
+import { soundEntry } from './sound-set-up.ts'
 
-/** What the sound is, from the first bytes of a PES packet's payload; undefined where no frame begins in them. */
-export function describeSound(audio: AudioStream, payload: Uint8Array): SoundFacts | undefined {
-  const frame = findAudioFrame(framingOf(audio), payload)
-  if (frame === undefined || frame === 'other') return undefined
-  const { codec, channels, sampleRate } = frame
-  const codecName = audio.codec === 'aac' ? 'AAC' : 'MP3'
-  return { codec, codecName, channels, sampleRate }
+/** The track where players take AAC or MP3 out of MPEG-TS themselves. */
+export function verbatimTrack(sound: SoundSetUp): AudioTrack {
+  const { channels, sampleRate } = sound
+  const codec = sound.codec === 'aac' ? (soundEntry(sound)?.codec ?? 'mp4a.40.2') : 'mp4a.40.34'
+  const codecName = sound.codec === 'aac' ? 'AAC' : 'MP3'
+  return { kind: 'audio', codec, codecName, channels, sampleRate }
 }
 
 /** Length of the sound whose frames begin in a PES packet's payload, in ticks. */
-export function soundTicks(audio: AudioStream, payload: Uint8Array): number {
-  return Math.round(framesSeconds(framingOf(audio), payload) * PES_TIMESCALE)
-}
-
-function framingOf({ codec }: AudioStream): AudioFraming {
-  return codec === 'aac' ? 'aac' : 'mpeg'
+export function soundTicks({ codec, timescale }: SoundSetUp, payload: Uint8Array): number {
+  let seconds = 0
+  for (let at = 0; at < payload.length;) {
+    const frame = soundFrameAt(codec, payload, at)
+    if (frame === undefined && isPositioned(codec)) break
+    if (frame === undefined) {
+      at++
+      continue
+    }
+    seconds += frame.samples / (frame.sampleRate ?? timescale)
+    at += frame.bytes
+  }
+  return Math.round(seconds * PES_TIMESCALE)
 }

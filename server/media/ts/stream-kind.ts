@@ -7,10 +7,13 @@ import type { StreamEntry } from './program-table.ts'
  */
 export type SoundFamily = 'aac' | 'latm' | 'mpeg-audio' | 'dolby' | 'dts' | 'opus' | 'lpcm'
 
+/** What of an entry in the PMT says what the stream is. */
+export type StreamTyping = Pick<StreamEntry, 'streamType' | 'descriptors'>
+
 type StreamKind =
   | { kind: 'video'; codec: 'h264' | 'hevc' }
   | { kind: 'audio'; family: SoundFamily; name: string }
-  | { kind: 'video' | 'audio'; codec: 'other'; name: string }
+  | { kind: 'video' | 'audio'; name: string }
   | { kind: 'data' }
 
 const AC3 = { kind: 'audio', family: 'dolby', name: 'AC-3' } as const
@@ -21,30 +24,30 @@ const HEVC = { kind: 'video', codec: 'hevc' } as const
 
 /** Stream types (ISO/IEC 13818-1 table 2-34, ATSC A/53, and what Blu-ray and cameras write). */
 const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
-  [0x01, { kind: 'video', codec: 'other', name: 'MPEG-1' }],
-  [0x02, { kind: 'video', codec: 'other', name: 'MPEG-2' }],
+  [0x01, { kind: 'video', name: 'MPEG-1' }],
+  [0x02, { kind: 'video', name: 'MPEG-2' }],
   [0x03, MPEG_AUDIO],
   [0x04, MPEG_AUDIO],
   [0x0f, { kind: 'audio', family: 'aac', name: 'AAC' }],
-  [0x10, { kind: 'video', codec: 'other', name: 'MPEG-4 Visual' }],
+  [0x10, { kind: 'video', name: 'MPEG-4 Visual' }],
   [0x11, { kind: 'audio', family: 'latm', name: 'AAC in LATM' }],
   [0x1b, { kind: 'video', codec: 'h264' }],
-  [0x21, { kind: 'video', codec: 'other', name: 'JPEG 2000' }],
+  [0x21, { kind: 'video', name: 'JPEG 2000' }],
   [0x24, HEVC],
-  [0x33, { kind: 'video', codec: 'other', name: 'VVC' }],
-  [0x42, { kind: 'video', codec: 'other', name: 'AVS' }],
+  [0x33, { kind: 'video', name: 'VVC' }],
+  [0x42, { kind: 'video', name: 'AVS' }],
   [0x80, { kind: 'audio', family: 'lpcm', name: 'LPCM' }],
   [0x81, AC3],
   [0x82, DTS],
-  [0x83, { kind: 'audio', codec: 'other', name: 'TrueHD' }],
+  [0x83, { kind: 'audio', name: 'TrueHD' }],
   [0x84, EAC3],
   [0x85, { ...DTS, name: 'DTS-HD' }],
   [0x86, { ...DTS, name: 'DTS-HD' }],
   [0x87, EAC3],
   [0x8a, DTS],
-  [0xcf, { kind: 'audio', codec: 'other', name: 'encrypted AAC' }],
-  [0xdb, { kind: 'video', codec: 'other', name: 'encrypted H.264' }],
-  [0xea, { kind: 'video', codec: 'other', name: 'VC-1' }],
+  [0xcf, { kind: 'audio', name: 'encrypted AAC' }],
+  [0xdb, { kind: 'video', name: 'encrypted H.264' }],
+  [0xea, { kind: 'video', name: 'VC-1' }],
 ])
 
 /** Private streams say what they are in descriptors (ETSI EN 300 468 annex D, G; SMPTE RA registrations). */
@@ -64,18 +67,24 @@ const REGISTRATION_KINDS: ReadonlyMap<string, StreamKind> = new Map<string, Stre
   ['DTS3', DTS],
   ['Opus', { kind: 'audio', family: 'opus', name: 'Opus' }],
   ['HEVC', HEVC],
-  ['AV01', { kind: 'video', codec: 'other', name: 'AV1 in MPEG-TS' }],
+  ['AV01', { kind: 'video', name: 'AV1 in MPEG-TS' }],
 ])
 const LANGUAGE_DESCRIPTOR = 0x0a
 
 /** What a stream holds, by its type and descriptors. */
-export function streamKind(stream: StreamEntry): StreamKind {
+export function streamKind(stream: StreamTyping): StreamKind {
   if (stream.streamType === PRIVATE_TYPE) return privateKind(stream.descriptors)
   return KINDS.get(stream.streamType) ?? { kind: 'data' }
 }
 
+/** The family of a stream that is sound of a known one. */
+export function soundFamily(stream: StreamTyping): SoundFamily | undefined {
+  const kind = streamKind(stream)
+  return 'family' in kind ? kind.family : undefined
+}
+
 /** A private stream of which no descriptor says what it is; FFmpeg lists AAC in m2ts so. */
-export function isUnnamed(stream: StreamEntry): boolean {
+export function isUnnamed(stream: StreamTyping): boolean {
   return stream.streamType === PRIVATE_TYPE && stream.descriptors.length === 0
 }
 

@@ -13,10 +13,13 @@ import type { Scan, ScanRun } from './scan.ts'
 import type { ScanOptions, ScanSection } from './scan-state.ts'
 import { createScanState } from './scan-state.ts'
 import { restoreScan, storeScan } from './scan-store.ts'
-import { buildOwnTables } from './served-program.ts'
+import { sampleSounds, sampleSoundTracks, sectionSamples } from './sample-index.ts'
+import type { SampleSound } from './sample-index.ts'
+import { buildOwnTables, formOf } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
 import { layTimeline } from './timeline.ts'
-import type { TsResume, TsSection, TsSource } from './ts-source.ts'
+import { verbatimTrack } from './sound-track.ts'
+import type { TsForm, TsResume, TsSection, TsSource } from './ts-source.ts'
 
 /** A recording under index: what the beginning says it is, and the scans that go on. */
 interface Indexing {
@@ -43,8 +46,8 @@ export async function readTsIndex(
   let scan = await endScan(tsFile, main, signal)
   if (lacksPictures(scan, indexing)) {
     // Tables may promise pictures that never come. What is there is served as sound, and stays open: they may still come.
-    const { audio } = indexing.options.served
-    run = indexing.alone ??= beginScan({ ...indexing.options, served: audio ? { audio } : {} })
+    const { video: _, ...served } = indexing.options.served
+    run = indexing.alone ??= beginScan({ ...indexing.options, served })
     await continueScan(tsFile, run, signal)
     scan = await endScan(tsFile, run, signal)
   } else {
@@ -54,24 +57,31 @@ export async function readTsIndex(
     throw new AppError('unplayable', noCutReason(scan, indexing.options.served))
   }
   const isOpen = run !== main || !indexing.isSettled
-  const growth = measureGrowth(run.state, isOpen)
+  const form = formOf(run.state.options.served)
+  const growth = measureGrowth(run.state, { isOpen, form })
   await settleSounds(tsFile, { run, scan, stableCuts: growth.stableCuts }, signal)
   const { shifts, ...timeline } = layTimeline(scan.state.cuts, scan.state.sections)
+  const sounds = sampleSounds(run.state.options, scan.state.sections)
   return {
-    tracks: describeTracks(scan.state.sections),
+    tracks: describeTracks(scan.state.sections, { form, sounds }),
     cuts: { timescale: PES_TIMESCALE, ...timeline, flags: cutFlags(scan) },
     growth,
     source: {
-      ...createSource(tsFile, scan),
+      ...createSource(tsFile, scan, form),
+      sections: scan.state.sections.flatMap((section, i) =>
+        form === 'verbatim'
+          ? finishSection(section)
+          : [sampledSection(section, { sounds, shiftTicks: shifts[i] ?? 0 })],
+      ),
       ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
     },
   }
 }
 
 async function begin(file: OpenFile, signal: AbortSignal): Promise<Indexing> {
-  const { tsFile, program, served, frames, isSettled } = await probeFile(file, signal)
+  const { tsFile, program, served, sounds, isSettled } = await probeFile(file, signal)
   const { packetBytes, start } = tsFile.layout
-  const options = { packetBytes, start, program, served, frames }
+  const options = { packetBytes, start, program, served, sounds }
   return { tsFile, options, isSettled, main: beginScan(options), alone: undefined }
 }
 
@@ -118,13 +128,17 @@ function noCutReason({ state: { counts } }: Scan, { video }: ServedStreams): str
   return 'the video has no key frame'
 }
 
-function describeTracks(sections: ScanSection[]): Track[] {
+function describeTracks(
+  sections: ScanSection[],
+  { form, sounds }: { form: TsForm; sounds: readonly SampleSound[] },
+): Track[] {
   const tracks: Track[] = []
   if (sections.some(({ served }) => served.video !== undefined)) {
     tracks.push(describeVideo(sections))
   }
   const sound = sections.find(({ promise }) => promise === 'kept')?.track
-  if (sound !== undefined) tracks.push({ kind: 'audio', ...sound })
+  if (form === 'fmp4') tracks.push(...sampleSoundTracks(sounds))
+  else if (sound !== undefined) tracks.push(verbatimTrack(sound))
   if (tracks.length === 0) throw new AppError('unplayable', 'the sound cannot be read')
   return tracks
 }
@@ -147,17 +161,21 @@ function cutFlags({ state: { cuts, sections } }: Scan): Uint8Array {
   return flags
 }
 
-function createSource(tsFile: TsFile, { state, endOffset }: Scan): TsSource {
-  const { cuts, holes, sections } = state
+function createSource(
+  tsFile: TsFile,
+  { state, endOffset }: Scan,
+  form: TsForm,
+): Omit<TsSource, 'sections'> {
+  const { cuts, holes } = state
   return {
     container: 'ts',
+    form,
     packetBytes: tsFile.layout.packetBytes,
     offsets: Float64Array.from(cuts.offsets),
     endOffset,
     carryBytes: Uint32Array.from(cuts.carryBytes),
     tableCounters: Uint8Array.from(cuts.counters),
     holes: Float64Array.from(holes),
-    sections: sections.flatMap(finishSection),
   }
 }
 
@@ -178,4 +196,24 @@ function finishSection(section: ScanSection): TsSection[] {
   const own: TsSection = { firstCut, tables: 'own', ...buildOwnTables(program, served), ...common }
   if (!isListed || ownFromCut === firstCut) return [own]
   return ownFromCut === undefined ? [recorded] : [recorded, { ...own, firstCut: ownFromCut }]
+}
+
+/** The section where segments are fMP4: no tables are sent. */
+function sampledSection(
+  section: ScanSection,
+  streams: { sounds: readonly SampleSound[]; shiftTicks: number },
+): TsSection {
+  const { program, firstCut, parameterSets, served } = section
+  const { video, audio } = served
+  return {
+    firstCut,
+    tables: 'own',
+    pat: new Uint8Array(0),
+    pmt: new Uint8Array(0),
+    pmtPid: program.pmtPid,
+    ...(video && { videoPid: video.pid, videoCodec: video.codec }),
+    ...(audio && { audioPid: audio.pid }),
+    ...(parameterSets && { parameterSets }),
+    samples: sectionSamples(section, streams),
+  }
 }
