@@ -1,6 +1,6 @@
 // Reads segments of MPEG-TS as players get them, and looks at them without the code that made them.
 import type { MediaIndex } from '../../server/media/media-index.ts'
-import { CUT_BREAK } from '../../server/media/media-index.ts'
+import { CUT_BREAK, CUT_MID } from '../../server/media/media-index.ts'
 import type { CutRange } from '../../server/media/media-index.ts'
 import type { MediaReader, Part } from '../../server/media/media-reader.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
@@ -25,8 +25,15 @@ async function readPart(file: OpenFile, part: Part): Promise<Uint8Array> {
   return Buffer.concat(packets)
 }
 
-/** Ranges of one cut each. */
+/** Ranges of one cut each, without those in mid-GOP. */
 export function everyCut(index: MediaIndex): CutRange[] {
+  const { flags } = index.cuts
+  const starts = [...flags.keys()].filter((cut) => flags[cut] !== CUT_MID)
+  return starts.map((from, i) => ({ from, to: starts[i + 1] ?? flags.length }))
+}
+
+/** Ranges of one cut each, be they in mid-GOP or not. */
+export function everyPiece(index: MediaIndex): CutRange[] {
   return Array.from(index.cuts.startTicks, (_, from) => ({ from, to: from + 1 }))
 }
 

@@ -1,6 +1,6 @@
 // Frames of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3): their headers, and how many a PES packet holds.
 
-interface AudioFrame {
+export interface AudioFrame {
   /** Codec string (RFC 6381). */
   codec: string
   sampleRate: number
@@ -9,6 +9,10 @@ interface AudioFrame {
   samples: number
   /** Bytes of the frame with its header. */
   bytes: number
+}
+
+interface MpegFrame extends AudioFrame {
+  layer: 1 | 2 | 3
 }
 
 /** `mpeg` is any MPEG audio; whether it is MP3 its frames tell. */
@@ -20,12 +24,21 @@ const AAC_RATES = [
 ]
 const ADTS_HEADER_BYTES = 7
 const MPEG_HEADER_BYTES = 4
-/** Kilobits per second of layer III by bitrate_index: MPEG-1, and MPEG-2 and 2.5. */
-const MP3_KILOBITS = [
-  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-] as const
-const MP3_RATES = [44_100, 48_000, 32_000]
+/** Kilobits per second by bitrate_index: of MPEG-1 by layer, and of MPEG-2 and 2.5 (ISO/IEC 11172-3 2.4.2.3, 13818-3 2.4.2.3). */
+const MPEG_KILOBITS = {
+  1: {
+    1: [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+    2: [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+    3: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  },
+  2: {
+    1: [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+    2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    3: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  },
+} as const
+const MPEG_RATES = [44_100, 48_000, 32_000]
+const LAYERS = [undefined, 3, 2, 1] as const
 
 /** The first frame header in `bytes`; `other` where it is MPEG audio that is not MP3; undefined where there is none. */
 export function findAudioFrame(
@@ -41,9 +54,9 @@ export function findAudioFrame(
 
 /** Whether the bytes are frames of AAC from the first one on: two in a row, or one that fills them. */
 export function beginsWithAac(bytes: Uint8Array): boolean {
-  const frame = parseAdts(bytes, 0)
+  const frame = adtsFrameAt(bytes, 0)
   if (frame === undefined) return false
-  return frame.bytes >= bytes.length || parseAdts(bytes, frame.bytes) !== undefined
+  return frame.bytes >= bytes.length || adtsFrameAt(bytes, frame.bytes) !== undefined
 }
 
 /** Seconds of sound in the frames that begin in `bytes`. */
@@ -66,10 +79,13 @@ function parseFrame(
   bytes: Uint8Array,
   at: number,
 ): AudioFrame | 'other' | undefined {
-  return framing === 'aac' ? parseAdts(bytes, at) : parseMpeg(bytes, at)
+  if (framing === 'aac') return adtsFrameAt(bytes, at)
+  const frame = mpegFrameAt(bytes, at)
+  return frame === undefined || frame.layer === 3 ? frame : 'other'
 }
 
-function parseAdts(bytes: Uint8Array, at: number): AudioFrame | undefined {
+/** A frame of AAC whose ADTS header stands at `at`. */
+export function adtsFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefined {
   if (at + ADTS_HEADER_BYTES > bytes.length) return undefined
   const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
   if (first !== 0xff || (second & 0xf6) !== 0xf0) return undefined
@@ -88,22 +104,27 @@ function parseAdts(bytes: Uint8Array, at: number): AudioFrame | undefined {
   }
 }
 
-function parseMpeg(bytes: Uint8Array, at: number): AudioFrame | 'other' | undefined {
+/**
+ * A frame of MPEG audio of any layer (ISO/IEC 11172-3 2.4.1.3, 13818-3) whose header stands at `at`. Frames of free
+ * bitrate, which do not say their size, count as none.
+ */
+export function mpegFrameAt(bytes: Uint8Array, at: number): MpegFrame | undefined {
   if (at + MPEG_HEADER_BYTES > bytes.length) return undefined
   const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
   if (first !== 0xff || (second & 0xe0) !== 0xe0) return undefined
   const version = (second >>> 3) & 3
-  const layer = (second >>> 1) & 3
-  const rate = MP3_RATES[(third >>> 2) & 3]
-  const bitrateIndex = third >>> 4
-  if (version === 1 || layer === 0 || rate === undefined || bitrateIndex === 15) return undefined
-  if (layer !== 1) return 'other'
+  const layer = LAYERS[(second >>> 1) & 3]
+  const rate = MPEG_RATES[(third >>> 2) & 3]
+  if (version === 1 || layer === undefined || rate === undefined) return undefined
   const isMpeg1 = version === 3
-  const kilobits = MP3_KILOBITS[isMpeg1 ? 0 : 1][bitrateIndex]
-  if (kilobits === undefined || kilobits === 0) return undefined
+  const kilobits = MPEG_KILOBITS[isMpeg1 ? 1 : 2][layer][third >>> 4] ?? 0
+  if (kilobits === 0) return undefined
   const sampleRate = isMpeg1 ? rate : version === 2 ? rate / 2 : rate / 4
-  const padding = (third >>> 1) & 1
-  const size = Math.floor(((isMpeg1 ? 144_000 : 72_000) * kilobits) / sampleRate) + padding
+  const samples = layer === 1 ? 384 : layer === 3 && !isMpeg1 ? 576 : 1152
+  const slotBytes = layer === 1 ? 4 : 1
+  const slots = Math.floor((samples * 125 * kilobits) / sampleRate / slotBytes)
   const channels = fourth >>> 6 === 3 ? 1 : 2
-  return { codec: 'mp4a.40.34', sampleRate, channels, samples: isMpeg1 ? 1152 : 576, bytes: size }
+  const size = (slots + ((third >>> 1) & 1)) * slotBytes
+  // Audio object types 32 to 34 are layers 1 to 3 (ISO/IEC 14496-3 table 1.17).
+  return { layer, codec: `mp4a.40.${31 + layer}`, sampleRate, channels, samples, bytes: size }
 }

@@ -8,6 +8,8 @@ export interface BitReader {
   unsigned(): number
   /** se(v) */
   signed(): number
+  /** Bits that were read so far. */
+  position(): number
   /** Whether more was read than there is. */
   isExhausted(): boolean
 }
@@ -36,5 +38,12 @@ export function createBitReader(bytes: Uint8Array): BitReader {
     return value % 2 === 0 ? -value / 2 : (value + 1) / 2
   }
 
-  return { bits, flag: () => bits(1) === 1, unsigned, signed, isExhausted: () => position > total }
+  return {
+    bits,
+    flag: () => bits(1) === 1,
+    unsigned,
+    signed,
+    position: () => position,
+    isExhausted: () => position > total,
+  }
 }

@@ -8,7 +8,7 @@ import type { VideoCodec } from './nal-unit.ts'
 const MAX_SIDE_PIXELS = 16_384
 const MAX_PARAMETER_SETS = 64
 /** Profiles whose SPS says more of colours (14496-10 7.3.2.1.1). */
-const HIGH_PROFILES: ReadonlySet<number> = new Set([
+export const HIGH_PROFILES: ReadonlySet<number> = new Set([
   44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244,
 ])
 
@@ -152,7 +152,7 @@ function reverseBits(value: number): number {
 }
 
 /** Sub-layer part of profile_tier_level (7.3.3). */
-function skipSubLayers(reader: BitReader, subLayers: number): void {
+export function skipSubLayers(reader: BitReader, subLayers: number): void {
   if (subLayers === 0) return
   const present: { profile: boolean; level: boolean }[] = []
   for (let i = 0; i < 8; i++) {

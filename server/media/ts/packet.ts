@@ -30,6 +30,8 @@ export interface PacketView {
   position: number
   /** The four header bytes, big-endian. */
   header: number
+  /** The last header byte of the PID's packet before, with its continuity counter. */
+  counterBefore: number
 }
 
 /** Bytes in front of the sync byte. */

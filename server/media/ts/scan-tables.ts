@@ -1,13 +1,12 @@
 // Takes the packets of the PAT and PMT: notices when the program changes under way.
-import { isAppError } from '../../errors.ts'
 import { continuityCounter, hasPayload, packetPid } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
-import type { ProgramMap } from './program-table.ts'
 import { finishPicture } from './scan-picture.ts'
+import { takeJump } from './scan-jump.ts'
 import { createGate, isVerbatim, watchProgram } from './scan-state.ts'
 import type { ScanState } from './scan-state.ts'
-import { chooseStreams, isSameService } from './served-program.ts'
+import { followStreams, isSameService } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
 import { createSectionGatherer, gatherSections } from './table-section.ts'
 
@@ -48,7 +47,7 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
   if (Buffer.compare(section, program.pmt) === 0) return
   const map = parsePmt(section)
   if (map === undefined || map.programNumber !== program.map.programNumber) return
-  const streams = tryStreams(state, map)
+  const streams = followStreams(map, state.options)
   // Pictures that leave the table for a while come back; what has none from the start is served as sound.
   const hasPictures = streams?.video !== undefined
   if (streams === undefined || hasPictures !== (served.video !== undefined)) return
@@ -58,24 +57,31 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
     return
   }
   finishPicture(state)
-  state.sound.isOpen = false
-  state.served = streams
-  state.gate ??= createGate(state, 'program', position)
-  watchProgram(state)
+  takeJump(state)
+  changeStreams(state, streams, position)
 }
 
-function tryStreams(state: ScanState, map: ProgramMap): ServedStreams | undefined {
-  try {
-    // A PID that is new under way is taken to carry what the one before it did.
-    const codec = state.served.audio?.codec
-    return chooseStreams(map, (pid) => state.options.framesOf(pid) ?? codec)
-  } catch (error) {
-    if (isAppError(error, 'unplayable')) return undefined
-    throw error
+function changeStreams(state: ScanState, streams: ServedStreams, position: number): void {
+  const { video, audio } = state.served
+  state.served = streams
+  if (streams.audio?.pid !== audio?.pid || streams.audio?.codec !== audio?.codec) {
+    state.sound.isOpen = false
+    state.sound.track = undefined
   }
+  if (
+    video !== undefined &&
+    streams.video?.pid === video.pid &&
+    streams.video.codec === video.codec
+  )
+    // The pictures go on: nothing of them is lost until the next key frame.
+    state.wantsSection = true
+  else state.gate ??= createGate(state, 'program', position)
+  watchProgram(state)
 }
 
 function checkVerbatim(state: ScanState): void {
   const section = state.sections.at(-1)
-  if (section !== undefined && !isVerbatim(state)) section.isVerbatim = false
+  if (section === undefined || isVerbatim(state)) return
+  // What lies before the last cut may have been served, and knows nothing of this.
+  section.ownFromCut ??= state.cuts.offsets.length - 1
 }

@@ -2,7 +2,16 @@
 import { AppError } from '../../errors.ts'
 import { buildPat, buildPmt, parsePat } from './program-table.ts'
 import type { ProgramMap, StreamEntry } from './program-table.ts'
-import { ADTS_STREAM_TYPE, isMpegAudio, isUnnamed, streamKind } from './stream-kind.ts'
+import type { SoundCodec, SoundSetUp } from './sound-frame.ts'
+import { isPlayed } from './sound-frame.ts'
+import {
+  ADTS_STREAM_TYPE,
+  isUnnamed,
+  soundFamily,
+  streamKind,
+  streamLanguage,
+} from './stream-kind.ts'
+import type { SoundFamily } from './stream-kind.ts'
 import { countSectionPackets, uint16 } from './table-section.ts'
 
 /** Stream types at which hls.js stops reading the table or reports an error. */
@@ -16,14 +25,20 @@ export interface VideoStream {
 
 export interface AudioStream {
   pid: number
-  codec: 'aac' | 'mp3'
+  codec: SoundCodec
+  /** As the table says it; ADTS_STREAM_TYPE where only the frames said it. */
   streamType: number
+  descriptors: Uint8Array
+  language?: string
+  /** Number among the recording's sounds: the first one plays unasked. */
+  sound: number
 }
 
-/** At most one stream of each; at least one. */
+/** At most one video; the sound that times are taken from, and those beside it. At least one stream. */
 export interface ServedStreams {
   video?: VideoStream
   audio?: AudioStream
+  others?: AudioStream[]
 }
 
 /** A program's tables as they stand in the recording. */
@@ -34,57 +49,150 @@ export interface Program {
   map: ProgramMap
 }
 
-/**
- * What the first frames of a PID are, where its stream type leaves that open: MP3 or one of its elders (which browsers
- * do not play in HLS), private or AAC (FFmpeg lists AAC in m2ts as private).
- */
-export type FrameTest = (pid: number) => 'aac' | 'mp3' | undefined
+/** What the first frames of PIDs are; PIDs whose frames are not looked at, or are none that are known, have none. */
+export type KnownSounds = ReadonlyMap<number, SoundSetUp>
 
-/** The first video and the first audio that browsers play. Throws AppError `unplayable` that names what is there instead. */
-export function chooseStreams(map: ProgramMap, framesOf: FrameTest): ServedStreams {
+/** More sounds than this in one program are not served. */
+const MAX_SOUNDS = 16
+
+/**
+ * The first video that browsers play, and all sound that they play or that can be transcoded, first what plays unasked.
+ * Throws AppError `unplayable` that names what is there instead.
+ */
+export function chooseStreams(map: ProgramMap, known: KnownSounds): ServedStreams {
   const video = findVideo(map)
-  const audio = findAudio(map, framesOf)
+  const sounds = chooseSounds(map, known)
   const otherVideo = otherName(map, 'video')
   if (video === undefined && otherVideo !== undefined) {
     throw new AppError('unplayable', `the video is ${otherVideo}, which no browser plays`)
   }
-  if (video === undefined && audio === undefined) {
+  if (video === undefined && sounds.length === 0) {
     const otherAudio = otherName(map, 'audio')
     if (otherAudio === undefined) throw new AppError('unplayable', 'the file has no video or sound')
-    throw new AppError('unplayable', `the sound is ${otherAudio}, which no browser plays`)
+    throw new AppError('unplayable', `the sound (${otherAudio}) cannot be read`)
   }
-  return { ...(video && { video }), ...(audio && { audio }) }
+  return joinStreams(video, sounds)
+}
+
+function joinStreams(video: VideoStream | undefined, sounds: AudioStream[]): ServedStreams {
+  const [audio, ...others] = sounds
+  return {
+    ...(video && { video }),
+    ...(audio && { audio }),
+    ...(others.length > 0 && { others }),
+  }
+}
+
+/** All sounds of the streams, in the order of the recording's sounds. */
+export function servedSounds({ audio, others = [] }: ServedStreams): AudioStream[] {
+  return audio === undefined ? [] : [audio, ...others]
+}
+
+/**
+ * Whether the recording's own packets are sent: what players have in MPEG-TS is H.264 with one sound of AAC or MP3. All
+ * else goes through fMP4.
+ */
+export function formOf(served: ServedStreams): 'verbatim' | 'fmp4' {
+  const { video, audio, others = [] } = served
+  const hasKnownSound = audio === undefined || isVerbatimSound(audio.codec)
+  return video?.codec !== 'hevc' && hasKnownSound && others.length === 0 ? 'verbatim' : 'fmp4'
+}
+
+function isVerbatimSound(codec: SoundCodec): boolean {
+  return codec === 'aac' || codec === 'mp3'
+}
+
+/** The streams with the same meaning in a program that has changed under way: the form and the sounds stay what they were. */
+export function followStreams(
+  map: ProgramMap,
+  { served, sounds: known }: { served: ServedStreams; sounds: KnownSounds },
+): ServedStreams | undefined {
+  const before = servedSounds(served)
+  const assumed = before.map(({ codec }) => codec)
+  const isVerbatim = formOf(served) === 'verbatim'
+  let free = listSounds(map, known, assumed)
+  const sounds = before.flatMap((sound) => {
+    const next = followSound(sound, free, isVerbatim ? isVerbatimSound : () => false)
+    free = free.filter((stream) => stream !== next)
+    return next === undefined ? [] : [{ ...next, sound: sound.sound }]
+  })
+  const video = findVideo(map)
+  return video || sounds.length > 0 ? joinStreams(video, sounds) : undefined
+}
+
+function followSound(
+  { pid, codec, language }: AudioStream,
+  streams: AudioStream[],
+  isAsGood: (codec: SoundCodec) => boolean,
+): AudioStream | undefined {
+  const same = streams.filter((stream) => stream.codec === codec)
+  return (
+    same.find((stream) => stream.pid === pid) ??
+    same.find((stream) => stream.language === language) ??
+    streams.find((stream) => isAsGood(stream.codec))
+  )
 }
 
 function findVideo(map: ProgramMap): VideoStream | undefined {
   for (const stream of map.streams) {
     const kind = streamKind(stream)
-    if (kind.kind !== 'video' || kind.codec === 'other') continue
+    if (kind.kind !== 'video' || 'name' in kind) continue
     return { pid: stream.pid, codec: kind.codec, streamType: stream.streamType }
   }
   return undefined
 }
 
-function findAudio(map: ProgramMap, framesOf: FrameTest): AudioStream | undefined {
-  for (const stream of map.streams) {
-    const { pid, streamType } = stream
-    const kind = streamKind(stream)
-    if (kind.kind === 'audio' && kind.codec === 'aac') return { pid, codec: 'aac', streamType }
-    const frames = framesOf(pid)
-    if (isMpegAudio(stream) && frames === 'mp3') return { pid, codec: 'mp3', streamType }
-    if (isUnnamed(stream) && frames === 'aac') {
-      return { pid, codec: 'aac', streamType: ADTS_STREAM_TYPE }
-    }
-  }
-  return undefined
+/** What the frames show counts; where they show nothing, AAC that is listed may still come. */
+function chooseSounds(map: ProgramMap, known: KnownSounds): AudioStream[] {
+  const listed = listSounds(map, known, [])
+  const seen = listed.filter(({ pid }) => known.has(pid))
+  const chosen = seen.length > 0 ? seen : listed.filter(({ codec }) => codec === 'aac').slice(0, 1)
+  const first = chosen.find((stream) => isFirst(stream, chosen, known))
+  const ordered = first ? [first, ...chosen.filter((stream) => stream !== first)] : chosen
+  return ordered.slice(0, MAX_SOUNDS).map((stream, sound) => ({ ...stream, sound }))
+}
+
+/** The first in the table plays unasked, or one of the same language that need not be transcoded. */
+function isFirst(stream: AudioStream, chosen: AudioStream[], known: KnownSounds): boolean {
+  const setUp = known.get(stream.pid)
+  return setUp !== undefined && isPlayed(setUp) && stream.language === chosen[0]?.language
+}
+
+/** All streams that may be sound. A PID whose frames were not seen carries what its type says, or one of those assumed. */
+function listSounds(
+  map: ProgramMap,
+  known: KnownSounds,
+  assumed: readonly SoundCodec[],
+): AudioStream[] {
+  return map.streams.flatMap((stream) => {
+    const { pid, descriptors } = stream
+    // FFmpeg lists AAC in m2ts as private: tables of our own name it.
+    const family = isUnnamed(stream) ? 'aac' : soundFamily(stream)
+    const streamType = isUnnamed(stream) ? ADTS_STREAM_TYPE : stream.streamType
+    if (family === undefined) return []
+    const possible = CODECS_OF[family]
+    const isSure = possible.length === 1 && !isUnnamed(stream)
+    const codec = known.get(pid)?.codec ?? possible.find((each) => isSure || assumed.includes(each))
+    if (codec === undefined) return []
+    const language = streamLanguage(stream)
+    return [{ pid, codec, streamType, descriptors, ...(language && { language }), sound: 0 }]
+  })
+}
+
+const CODECS_OF: Record<SoundFamily, SoundCodec[]> = {
+  aac: ['aac'],
+  latm: ['latm', 'aac_latm'],
+  'mpeg-audio': ['mp3', 'mp2'],
+  dolby: ['ac3', 'eac3'],
+  dts: ['dts'],
+  opus: ['opus'],
+  lpcm: ['lpcm'],
 }
 
 function otherName(map: ProgramMap, wanted: 'video' | 'audio'): string | undefined {
   for (const stream of map.streams) {
     const kind = streamKind(stream)
-    if (kind.kind !== wanted) continue
-    if (kind.codec === 'other') return kind.name
-    if (kind.codec === 'mpeg-audio') return 'MPEG audio older than MP3'
+    if (kind.kind === wanted && 'name' in kind) return kind.name
   }
   return undefined
 }
@@ -94,9 +202,14 @@ export function isSameService(a: ServedStreams, b: ServedStreams): boolean {
   return (
     a.video?.pid === b.video?.pid &&
     a.video?.codec === b.video?.codec &&
-    a.audio?.pid === b.audio?.pid &&
-    a.audio?.codec === b.audio?.codec
+    soundNames(a) === soundNames(b)
   )
+}
+
+function soundNames(served: ServedStreams): string {
+  return servedSounds(served)
+    .map(({ sound, pid, codec }) => `${sound} ${pid} ${codec}`)
+    .join()
 }
 
 /**

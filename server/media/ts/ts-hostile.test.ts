@@ -17,7 +17,7 @@ import {
   VIDEO_PID,
 } from '../../../test/support/make-ts.ts'
 import {
-  everyCut,
+  everyPiece,
   packetsOfPid,
   pidsOf,
   readSegmentBytes,
@@ -75,7 +75,7 @@ async function readAll(bytes: Uint8Array): Promise<'played' | 'refused'> {
     expect(durationSeconds(index)).toBeGreaterThan(0)
     const { startTicks, endTicks } = index.cuts
     startTicks.forEach((ticks, i) => expect(ticks).toBeLessThan(startTicks[i + 1] ?? endTicks))
-    for (const range of everyCut(index)) {
+    for (const range of everyPiece(index)) {
       const segment = await readSegmentBytes({ reader, file, index }, range)
       expect(segment.length % 188).toBe(0)
       for (let at = 0; at < segment.length; at += 188) expect(segment[at]).toBe(0x47)

@@ -23,7 +23,7 @@ import {
   readSegmentBytes,
 } from '../../../test/support/ts-segments.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 
@@ -50,8 +50,15 @@ async function play(bytes: Uint8Array): Promise<Play> {
   return { bytes, index, segments }
 }
 
+/** Of all cuts but those in mid-GOP. */
 function startSeconds({ index }: Play): number[] {
-  return Array.from(index.cuts.startTicks, (ticks) => Number((ticks / SECOND).toFixed(3)))
+  return everyCut(index).map(({ from }) =>
+    Number(((index.cuts.startTicks[from] ?? 0) / SECOND).toFixed(3)),
+  )
+}
+
+function mainFlags({ index }: Play): number[] {
+  return everyCut(index).map(({ from }) => index.cuts.flags[from] ?? 0)
 }
 
 /** One GOP of a second: a key frame and three pictures, four PES packets of sound (0.256 s each, so a bit more). */
@@ -237,20 +244,19 @@ describe('sound around a cut', () => {
     expectEachPacketOnce(made)
   })
 
-  it('that outlasts the pictures is cut about every second', async () => {
+  it('that outlasts the pictures for long is cut about every second', async () => {
     const maker = createTsMaker()
-    const tail = Array.from({ length: 80 }, (_, i) =>
+    const tail = Array.from({ length: 240 }, (_, i) =>
       maker.pes(AUDIO_PID, { pts: 4 * SECOND + i * (SECOND / 4) }, adtsFrames(12)),
     ).flat()
     const made = await play(
       joinPackets([...tables(maker), ...plainGops(maker, SECOND, 3), ...tail]),
     )
-    expect(durationSeconds(made.index)).toBeCloseTo(23, 1)
-    const { flags, startTicks } = made.index.cuts
-    expect(flags.slice(3).every((flag) => flag === 0)).toBe(true)
-    expect(startTicks.length).toBeGreaterThan(18)
+    expect(durationSeconds(made.index)).toBeCloseTo(63, 1)
+    expect(mainFlags(made)).toEqual([1, 1, 1, ...Array.from({ length: 41 }, () => 0)])
+    expect(startSeconds(made).slice(3)).toEqual(Array.from({ length: 41 }, (_, i) => 22.75 + i))
     expectEachPacketOnce(made)
-    expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 10)).toBeUndefined()
+    expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 20)).toBeUndefined()
   })
 })
 
@@ -465,9 +471,23 @@ describe('breaks', () => {
     expectEachPacketOnce(made)
   })
 
-  it('in the middle of a GOP begin at the next key frame', async () => {
+  it('in the middle of a GOP begin there, where the pictures go on', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
+    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(
+      joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
+    )
+    expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.006, 4.006])
+    expect(mainFlags(made)).toEqual([1, 1, CUT_BREAK, 1, 1])
+    expectEachPacketOnce(made)
+    expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 2)).toBeUndefined()
+  })
+
+  it('in the middle of a GOP begin at the next key frame, where packets are missing', async () => {
+    const maker = createTsMaker()
+    const before = plainGops(maker, 100 * SECOND, 2)
+    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 100))
     const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
     const made = await play(
       joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
@@ -484,7 +504,29 @@ describe('breaks', () => {
     const packets = [...plainGops(maker, SECOND, 2), ...bridge, ...plainGops(maker, 18 * SECOND, 2)]
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 17, 18])
-    expect([...made.index.cuts.flags]).toEqual([1, 1, 1, 1])
+    expect(mainFlags(made)).toEqual([1, 1, 1, 1])
+    const { flags, startTicks } = made.index.cuts
+    const mid = [...flags.keys()].filter((cut) => flags[cut] === CUT_MID)
+    expect(mid.map((cut) => (startTicks[cut] ?? 0) / SECOND)).toEqual([6, 8, 10, 12, 14, 16])
+  })
+
+  it('are not seen where one picture bears a wrong stamp', async () => {
+    const maker = createTsMaker()
+    const wrong = maker.pes(VIDEO_PID, { pts: 5_000 * SECOND }, h264Picture('plain', 900))
+    const packets = [...plainGops(maker, SECOND, 2), ...wrong, ...plainGops(maker, 3 * SECOND, 2)]
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3])
+    expect(mainFlags(made)).toEqual([1, 1, 1, 1])
+    expect(durationSeconds(made.index)).toBeCloseTo(4.006, 2)
+    expectEachPacketOnce(made)
+  })
+
+  it('are seen where pictures and sound pause together', async () => {
+    const maker = createTsMaker()
+    const packets = [...plainGops(maker, SECOND, 3), ...plainGops(maker, 60 * SECOND, 3)]
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 1, 2, 3.006, 4.006, 5.006])
+    expect(mainFlags(made)).toEqual([1, 1, 1, 3, 1, 1])
   })
 })
 

@@ -1,8 +1,14 @@
 // Where the key frames and program tables of an MPEG-TS file lie.
+import type { VideoCodec } from '../codec/nal-unit.ts'
+import type { PacketLayout } from './packet.ts'
+import type { ScanOptions, StoredScan } from './scan-state.ts'
+import type { SoundSetUp } from './sound-frame.ts'
 
 /** What segments need of an MPEG-TS file: about 13 bytes a cut, and the tables once. Positions are in bytes of the file. */
 export interface TsSource {
   container: 'ts'
+  /** Segments are the recording's own packets, or fMP4 made of the samples in them. */
+  form: TsForm
   /** 188, or 192 where every packet has a 4-byte time code in front (m2ts). */
   packetBytes: 188 | 192
   /** First packet of each cut; a cut ends where the next begins, the last at `endOffset`. */
@@ -19,6 +25,17 @@ export interface TsSource {
   holes: Float64Array
   /** Stretches of cuts with the same tables and parameter sets, in order; the first begins at cut 0. */
   sections: TsSection[]
+  /** What indexing goes on with when the recording has grown; absent while its beginning does not settle what it is. */
+  resume?: TsResume
+}
+
+/** Where a scan stopped, as plain values. */
+export interface TsResume {
+  layout: PacketLayout
+  options: ScanOptions
+  main: StoredScan
+  /** The scan of the sound alone, where no promised picture has come so far. */
+  alone?: StoredScan
 }
 
 /** From one break to the next. */
@@ -38,4 +55,34 @@ export interface TsSection {
   videoCodec?: 'h264' | 'hevc'
   /** Parameter sets as Annex B, for key frames that come without. */
   parameterSets?: Uint8Array
+  /** What samples are made of; there where the form is `fmp4`. */
+  samples?: TsSamples
+}
+
+export type TsForm = 'verbatim' | 'fmp4'
+
+/** The streams of a section, as fMP4 holds them. */
+export interface TsSamples {
+  /** Time on the recording's clock, in unwrapped ticks, at which the session's timeline is 0. */
+  shiftTicks: number
+  /** Whether the clock goes on from the section before. */
+  continues: boolean
+  video?: TsVideo
+  /** Sounds that are here, in the order of the index's tracks. */
+  sounds: TsSound[]
+}
+
+export interface TsVideo {
+  pid: number
+  codec: VideoCodec
+  /** Content of avcC or hvcC. */
+  config: Uint8Array
+  width: number
+  height: number
+}
+
+export interface TsSound extends SoundSetUp {
+  pid: number
+  /** Number among the index's sounds. */
+  sound: number
 }

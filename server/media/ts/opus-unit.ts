@@ -1,0 +1,87 @@
+// Opus in MPEG-TS (ETSI TS 103 491 and the registration 'Opus'): access units behind control headers, and the set-up in the PMT.
+import { splitDescriptors } from './stream-kind.ts'
+
+/** An Opus packet inside a PES packet. */
+interface OpusUnit {
+  headerBytes: number
+  /** Bytes of control header and packet. */
+  bytes: number
+  /** Samples per channel at 48 kHz. */
+  samples: number
+}
+
+const EXTENSION_DESCRIPTOR = 0x7f
+const OPUS_EXTENSION = 0x80
+const MAX_CHANNELS = 8
+const OPUS_RATE = 48_000
+/** 120 ms (RFC 6716 2.1.4). */
+const MAX_SAMPLES = 5760
+/** Streams, coupled streams and channel mapping by number of channels (RFC 7845 5.1.1.2). */
+const LAYOUTS = [
+  { streams: 1, coupled: 0, mapping: [0] },
+  { streams: 1, coupled: 1, mapping: [0, 1] },
+  { streams: 2, coupled: 1, mapping: [0, 2, 1] },
+  { streams: 2, coupled: 2, mapping: [0, 1, 2, 3] },
+  { streams: 3, coupled: 2, mapping: [0, 4, 1, 2, 3] },
+  { streams: 4, coupled: 2, mapping: [0, 4, 1, 2, 3, 5] },
+  { streams: 4, coupled: 3, mapping: [0, 4, 1, 2, 3, 5, 6] },
+  { streams: 5, coupled: 3, mapping: [0, 6, 1, 2, 3, 4, 5, 7] },
+] as const
+
+/** The identification header (`OpusHead`, RFC 7845 5.1) that a stream's descriptors stand for; undefined for layouts of its own. */
+export function opusHead(descriptors: Uint8Array): Uint8Array | undefined {
+  const channels = opusChannels(descriptors)
+  const layout = LAYOUTS[channels - 1]
+  if (channels > MAX_CHANNELS || layout === undefined) return undefined
+  const family = channels > 2 ? 1 : 0
+  const head = Buffer.alloc(19)
+  head.write('OpusHead', 'latin1')
+  head[8] = 1
+  head[9] = channels
+  head.writeUInt32LE(OPUS_RATE, 12)
+  head[18] = family
+  if (family === 0) return head
+  return Buffer.concat([head, Uint8Array.of(layout.streams, layout.coupled, ...layout.mapping)])
+}
+
+function opusChannels(descriptors: Uint8Array): number {
+  for (const { tag, body } of splitDescriptors(descriptors)) {
+    if (tag === EXTENSION_DESCRIPTOR && body[0] === OPUS_EXTENSION) return body[1] ?? 2
+  }
+  return 2
+}
+
+/** The access unit whose control header stands at `at`; undefined where there is none. */
+export function opusUnitAt(bytes: Uint8Array, at: number): OpusUnit | undefined {
+  const second = bytes[at + 1] ?? 0
+  if (bytes[at] !== 0x7f || (second & 0xe0) !== 0xe0) return undefined
+  let end = at + 2
+  let length = 0
+  for (let byte = 255; byte === 255 && end < bytes.length; end++) {
+    byte = bytes[end] ?? 0
+    length += byte
+  }
+  const hasStartTrim = (second & 0x10) !== 0
+  const hasEndTrim = (second & 0x08) !== 0
+  end += (hasStartTrim ? 2 : 0) + (hasEndTrim ? 2 : 0)
+  const hasExtension = (second & 0x04) !== 0
+  if (hasExtension) end += 1 + (bytes[end] ?? 0)
+  if (length === 0 || end >= bytes.length) return undefined
+  const samples = packetSamples(bytes[end] ?? 0, bytes[end + 1] ?? 0)
+  if (samples === 0 || samples > MAX_SAMPLES) return undefined
+  return { headerBytes: end - at, bytes: end - at + length, samples }
+}
+
+/** Samples of a packet at 48 kHz, by its table of contents (RFC 6716 3.1, 3.2). */
+function packetSamples(contents: number, countByte: number): number {
+  const config = contents >>> 3
+  const code = contents & 3
+  const frames = code === 3 ? countByte & 0x3f : code === 0 ? 1 : 2
+  return frames * frameSamples(config)
+}
+
+function frameSamples(config: number): number {
+  if (config < 12) return [480, 960, 1920, 2880][config & 3] ?? 0
+  if (config < 16) return config % 2 === 0 ? 480 : 960
+  return 120 << (config & 3)
+}

@@ -1,0 +1,100 @@
+// Makes the gathered pictures of a segment into samples of fMP4, with their times on the session's timeline.
+import type { SampleRun } from '../media-reader.ts'
+import { nalRole, splitNals } from '../codec/nal-unit.ts'
+import type { VideoCodec } from '../codec/nal-unit.ts'
+import { makeSampleRun } from '../sample-run.ts'
+import type { Sample } from '../sample-run.ts'
+import { joinAccessUnits, splitAccessUnits } from './access-units.ts'
+import type { AccessUnit } from './access-units.ts'
+import type { PesUnit } from './elementary-stream.ts'
+import { PES_TIMESCALE } from './pes.ts'
+import type { SessionClock } from './session-clock.ts'
+
+/** Length of a picture that stands alone. */
+const LONE_PICTURE_TICKS = 3600
+const MAX_PARAMETER_SETS = 64
+
+export interface GatheredPictures {
+  codec: VideoCodec
+  bytes: Uint8Array
+  units: readonly PesUnit[]
+  /** Pictures of PES packets that begin here or behind are left out. */
+  end: number
+  /** Whether the first picture can be decoded alone. */
+  beginsWithKey: boolean
+  /** Parameter sets in the init segment, as Annex B. */
+  parameterSets: Uint8Array
+}
+
+/** The pictures as one run; undefined where there are none. */
+export function pictureRun(gathered: GatheredPictures, clock: SessionClock): SampleRun | undefined {
+  const behind = gathered.units.find(({ position }) => position >= gathered.end)
+  const bytes = gathered.bytes.subarray(0, behind?.at)
+  const split = splitAccessUnits(gathered.codec, bytes, parameterTest(gathered))
+  const { timed, stepTicks } = timePictures(split.units, gathered.units, clock)
+  const last = timed.at(-1)
+  if (last === undefined) return undefined
+  const samples = timed.flatMap(({ picture, decodeTicks, presentationTicks }, i): Sample[] => {
+    if (picture.sizeBytes === 0) return []
+    const isKey = picture.isKey || (i === 0 && gathered.beginsWithKey)
+    return [{ offset: 0, sizeBytes: picture.sizeBytes, decodeTicks, presentationTicks, isKey }]
+  })
+  const run = makeSampleRun(samples, {
+    kind: 'video',
+    timescale: PES_TIMESCALE,
+    nextDecodeTicks: behind?.stamps
+      ? clock.ticksAt(behind.stamps.dts)
+      : last.decodeTicks + stepTicks,
+  })
+  if (run === undefined) return undefined
+  const { offsets: _, ...rest } = run
+  const skipped = split.units.length - timed.length
+  return { ...rest, bytes: joinAccessUnits(split, bytes, skipped) }
+}
+
+/** Parameter sets that the init holds are left out; others stay where they are. */
+function parameterTest({ codec, parameterSets }: GatheredPictures): (nal: Uint8Array) => boolean {
+  const inForce = splitNals(parameterSets, MAX_PARAMETER_SETS)
+  return (nal) => {
+    const role = nalRole(codec, nal[0] ?? 0)
+    if (role !== 'sps' && role !== 'parameters') return false
+    return inForce.some((known) => Buffer.compare(known, nal) === 0)
+  }
+}
+
+interface TimedPicture {
+  picture: AccessUnit
+  decodeTicks: number
+  presentationTicks: number
+}
+
+/**
+ * The times of a PES packet are those of the first picture that begins in it; others follow at the distance seen last.
+ * Pictures before the first time are left out.
+ */
+function timePictures(
+  pictures: readonly AccessUnit[],
+  units: readonly PesUnit[],
+  clock: SessionClock,
+): { timed: TimedPicture[]; stepTicks: number } {
+  const timed: TimedPicture[] = []
+  let number = 0
+  let stampedUnit = -1
+  let stepTicks = LONE_PICTURE_TICKS
+  for (const picture of pictures) {
+    while ((units[number + 1]?.at ?? Infinity) <= picture.at) number++
+    const stamps = stampedUnit === number ? undefined : units[number]?.stamps
+    stampedUnit = number
+    const last = timed.at(-1)
+    if (stamps !== undefined) {
+      const decodeTicks = clock.ticksAt(stamps.dts)
+      const distance = decodeTicks - (last?.decodeTicks ?? decodeTicks)
+      if (distance > 0 && distance < PES_TIMESCALE) stepTicks = distance
+      timed.push({ picture, decodeTicks, presentationTicks: clock.ticksAt(stamps.pts) })
+    } else if (last !== undefined) {
+      const decodeTicks = last.decodeTicks + stepTicks
+      timed.push({ picture, decodeTicks, presentationTicks: last.presentationTicks + stepTicks })
+    }
+  }
+  return { timed, stepTicks }
+}

@@ -1,0 +1,301 @@
+// The reader against recordings that grow: what was said stays, whatever comes, and only what was added is read.
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import {
+  adtsFrames,
+  AUDIO_PID,
+  h264Picture,
+  joinPackets,
+  VIDEO_PID,
+} from '../../../test/support/make-ts.ts'
+import { TS_EVENTS, TsStory } from '../../../test/support/make-ts-story.ts'
+import type { TsEvent } from '../../../test/support/make-ts-story.ts'
+import { readSegmentBytes } from '../../../test/support/ts-segments.ts'
+import { isAppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { CUT_MID } from '../media-index.ts'
+import type { MediaIndex } from '../media-index.ts'
+import { createTsReader } from './ts-reader.ts'
+
+const reader = createTsReader()
+const SECOND = 90_000
+
+/** The index as it comes out of its side file; undefined where the recording cannot be played (so far). */
+async function indexPart(
+  bytes: Uint8Array,
+  previous?: MediaIndex,
+): Promise<MediaIndex | undefined> {
+  try {
+    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+    const kept: unknown = deserialize(serialize(index))
+    expect(kept).toEqual(index)
+    return index
+  } catch (error) {
+    if (isAppError(error, 'unplayable')) return undefined
+    throw error
+  }
+}
+
+/** What must never change once it was said. */
+function stableFacts({ cuts, growth, source }: MediaIndex) {
+  if (source.container !== 'ts') throw new Error('no MPEG-TS')
+  const count = growth?.stableCuts ?? 0
+  return {
+    starts: [...cuts.startTicks.subarray(0, count)],
+    flags: [...cuts.flags.subarray(0, count)],
+    offsets: [...source.offsets.subarray(0, count)],
+    counters: [...source.tableCounters.subarray(0, count)],
+  }
+}
+
+/** Asserts that all that a shorter recording's index calls stable is in the longer one's. */
+async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
+  const said = stableFacts(early)
+  const now = stableFacts(late)
+  const count = said.starts.length
+  expect(now.starts.length).toBeGreaterThanOrEqual(count)
+  expect(now.starts.slice(0, count)).toEqual(said.starts)
+  expect(now.flags.slice(0, count)).toEqual(said.flags)
+  expect(now.offsets.slice(0, count)).toEqual(said.offsets)
+  expect(now.counters.slice(0, count)).toEqual(said.counters)
+  if (count >= 2) expect(late.growth?.stableRange).toEqual(early.growth?.stableRange)
+  const file = bytesFile(bytes)
+  for (let from = 0; from + 1 < count; from++) {
+    const range = { from, to: from + 1 }
+    const before = await readSegmentBytes({ reader, file, index: early }, range)
+    const after = await readSegmentBytes({ reader, file, index: late }, range)
+    expect(Buffer.compare(after, before)).toBe(0)
+  }
+}
+
+/** Indexes a recording as it grows through the sizes. Answers how many cuts were stable in the end. */
+async function grow(bytes: Uint8Array, sizes: number[]): Promise<number> {
+  let previous: MediaIndex | undefined
+  for (const size of [...sizes, bytes.length]) {
+    const part = bytes.subarray(0, size)
+    const index = await indexPart(part, previous)
+    expect(index).toEqual(await indexPart(part))
+    if (previous !== undefined && index !== undefined) await expectKept(previous, index, part)
+    previous = index ?? previous
+  }
+  return previous?.growth?.stableCuts ?? 0
+}
+
+interface Story {
+  start: number
+  tables: 'first' | 'late'
+  events: TsEvent[]
+}
+
+const story: fc.Arbitrary<Story> = fc.record({
+  start: fc.constantFrom(SECOND, 2 ** 33 - 5 * SECOND, 2 ** 32),
+  tables: fc.constantFrom('first', 'late'),
+  events: fc.array(fc.constantFrom(...TS_EVENTS), { minLength: 1, maxLength: 14 }),
+})
+
+function tell({ start, tables, events }: Story): Uint8Array {
+  const writer = new TsStory(start)
+  if (tables === 'late') writer.write('gop')
+  writer.tables()
+  for (const event of events) writer.write(event)
+  return Buffer.concat(writer.packets)
+}
+
+describe('a recording that grows', () => {
+  it('keeps all that was stable, and ends as it would have at once, whatever comes in whatever pieces', async () => {
+    let stable = 0
+    await fc.assert(
+      fc.asyncProperty(
+        story,
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
+        async (told, parts) => {
+          const bytes = tell(told)
+          const sizes = parts.map((part) => Math.floor(part * bytes.length)).sort((a, b) => a - b)
+          stable += await grow(bytes, sizes)
+        },
+      ),
+      { numRuns: 300 },
+    )
+    expect(stable).toBeGreaterThan(300)
+  })
+})
+
+/** Bytes that count what is read of them. */
+function countingFile(bytes: Uint8Array): { file: OpenFile; readBytes: () => number } {
+  const inner = bytesFile(bytes)
+  let total = 0
+  const file: OpenFile = {
+    ...inner,
+    async read(buffer, position) {
+      const length = await inner.read(buffer, position)
+      total += length
+      return length
+    },
+  }
+  return { file, readBytes: () => total }
+}
+
+/** `minutes` with a GOP a second and the sound beside it. */
+function plainMinutes(minutes: number): Uint8Array {
+  const writer = new TsStory(SECOND)
+  writer.tables()
+  for (let second = 0; second < minutes * 60; second++) writer.gop('key', 4)
+  return joinPackets(writer.packets)
+}
+
+async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaIndex> {
+  return reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+}
+
+describe('growing', () => {
+  it('reads what was added, and hardly anything again', async () => {
+    const bytes = plainMinutes(30)
+    let previous = await indexOf(bytes.subarray(0, 100_000))
+    for (let size = 200_000; size < bytes.length; size += 100_000) {
+      const { file, readBytes } = countingFile(bytes.subarray(0, size))
+      previous = await reader.index(file, AbortSignal.timeout(5000), previous)
+      // The last packet, for sync, and the last PES packet of the sound, for its length.
+      expect(readBytes()).toBeLessThan(100_000 + 10_000)
+    }
+    expect(previous.growth?.stableCuts).toBeGreaterThan(30 * 55)
+  })
+
+  it('leaves an index of ten hours small', async () => {
+    const bytes = plainMinutes(60)
+    const index = await indexOf(bytes)
+    expect(index.cuts.startTicks.length).toBe(3600)
+    expect(serialize(index).length * 10).toBeLessThan(1_000_000)
+  })
+
+  it.each([
+    ['ts-h264-aac-pts-reset-backwards.ts', 12],
+    ['ts-h264-pts-wrap-33bit.ts', 4],
+    ['ts-h264-aac-cea608.ts', 3],
+    ['ts-hevc-aac51.ts', 1],
+    ['ts-h264-aac-pat-not-at-start.ts', 1],
+  ])('%s: keeps what was stable at any size', async (name, stable) => {
+    const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
+    const bytes = await readFile(path.join(fixtures, name))
+    const step = Math.ceil(bytes.length / 25 / 188) * 188 + 61
+    const sizes = Array.from({ length: 25 }, (_, i) => Math.min(bytes.length, (i + 1) * step))
+    expect(await grow(bytes, sizes)).toBe(stable)
+  })
+
+  it('goes on from any byte', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    for (const event of ['gop', 'garbage', 'gop', 'mid-gop jump', 'gop', 'loss', 'gop'] as const) {
+      writer.write(event)
+    }
+    const bytes = Buffer.concat(writer.packets)
+    const whole = await indexOf(bytes)
+    for (let size = 1000; size < bytes.length; size += 37) {
+      const early = await indexPart(bytes.subarray(0, size))
+      expect(await indexOf(bytes, early)).toEqual(whole)
+    }
+  })
+
+  it('goes on in packets of 192 bytes', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    for (let i = 0; i < 8; i++) writer.gop('key', 4)
+    const bytes = joinPackets(writer.packets, 192)
+    expect(await grow(bytes, [3000, 9000, 9100, 20_001])).toBe(8)
+  })
+
+  it('goes on whatever bytes are damaged', async () => {
+    let stable = 0
+    const bytes = plainMinutes(1).subarray(0, 120_000)
+    const flip = fc.record({ at: fc.nat(bytes.length - 1), byte: fc.nat(255) })
+    const parts = fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(flip, { minLength: 1, maxLength: 60 }),
+        parts,
+        async (flips, sizes) => {
+          const damaged = bytes.slice()
+          for (const { at, byte } of flips) damaged[at] = byte
+          // Headers are a small part of all bytes, and most worth damaging.
+          for (const { at, byte } of flips) damaged[at - (at % 188) + 1 + (byte % 30)] = byte
+          sizes.sort((a, b) => a - b)
+          stable += await grow(damaged, sizes)
+        },
+      ),
+      { numRuns: 60 },
+    )
+    expect(stable).toBeGreaterThan(60)
+  })
+
+  it('begins anew where the file has become shorter', async () => {
+    const bytes = plainMinutes(1)
+    const shorter = bytes.subarray(0, 100_000)
+    expect(await indexOf(shorter, await indexOf(bytes))).toEqual(await indexOf(shorter))
+  })
+
+  it('keeps nothing for good while promised pictures have not come', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    writer.write('sound alone')
+    const early = await indexOf(joinPackets(writer.packets))
+    expect(early.tracks.map(({ kind }) => kind)).toEqual(['audio'])
+    expect(early.growth).toEqual({ stableCuts: 0, stableRange: { offset: 0, length: 0 } })
+    writer.write('sound alone')
+    const later = await indexOf(joinPackets(writer.packets), early)
+    expect(later.cuts.startTicks.length).toBeGreaterThan(45)
+    writer.gop('key', 4)
+    writer.gop('key', 4)
+    const late = await indexOf(joinPackets(writer.packets), later)
+    expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    expect(late).toEqual(await indexOf(joinPackets(writer.packets)))
+  })
+
+  it('waits ten seconds for promised sound, and begins a section where it comes later', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    for (let i = 0; i < 40; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
+    const waiting = await indexOf(joinPackets(writer.packets))
+    expect(waiting.growth?.stableCuts).toBe(1)
+    for (let i = 0; i < 20; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
+    const silent = await indexOf(joinPackets(writer.packets), waiting)
+    expect(silent.growth?.stableCuts).toBe(15)
+    for (let i = 0; i < 4; i++) writer.gop('key', 4)
+    const late = await indexOf(joinPackets(writer.packets), silent)
+    expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    expect([...late.cuts.flags.subarray(14)]).toEqual([1, 3, 1, 1, 1])
+  })
+
+  it('cuts a GOP that does not end, about every two seconds behind the fifth', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    writer.gop('key', 80)
+    const { cuts, growth } = await indexOf(joinPackets(writer.packets))
+    const mid = [...cuts.startTicks].map((ticks) => ticks / SECOND)
+    expect(mid).toEqual([0, 5.25, 7.25, 9.25, 11.25, 13.25, 15.25, 17.25, 19.25])
+    expect([...cuts.flags.subarray(1)].every((flag) => flag === CUT_MID)).toBe(true)
+    expect(growth?.stableCuts).toBe(9)
+  })
+
+  it('cuts between B-frames where no picture that was due before comes after', async () => {
+    const writer = new TsStory(SECOND)
+    writer.tables()
+    writer.gop('key', 1)
+    const start = writer.clock
+    const order = [3, 1, 2]
+    for (let i = 0; i < 60; i++) {
+      const dts = start + i * (SECOND / 4)
+      const pts = start + (3 * Math.floor(i / 3) + (order[i % 3] ?? 0)) * (SECOND / 4)
+      writer.packets.push(
+        ...writer.maker.pes(VIDEO_PID, { pts, dts }, h264Picture('plain', 300)),
+        ...writer.maker.pes(AUDIO_PID, { pts: dts }, adtsFrames(12, 30)),
+      )
+    }
+    const { cuts } = await indexOf(joinPackets(writer.packets))
+    // Groups of three pictures, of which the first in the file is shown last: a group begins with the time of its second, here 0.75 s apart.
+    const times = [...cuts.startTicks].map((ticks) => ticks / SECOND)
+    expect(times).toEqual([0, 5.75, 8, 10.25, 12.5, 14.75])
+  })
+})
