@@ -40,8 +40,8 @@ export interface WalkPlace {
   clusterTicks: number
   /** Where the cluster ends, Infinity where it does not say. */
   clusterEnd: number
-  /** Bytes that are no element were met: the next cluster is looked for. */
-  isLost: boolean
+  /** Where bytes were met that are no element: the next cluster is looked for. -1 while all is well. */
+  lostFrom: number
 }
 
 /** A block with its frames, one or several of one track. */
@@ -74,6 +74,18 @@ export interface WalkVisitor {
   /** What is wanted of a track's blocks. */
   wants(track: number): 'nothing' | 'frames' | 'payload'
   block(block: WalkedBlock): void
+  /** Bytes that could not be read as elements, or belong to one that is broken. */
+  damage(from: number, to: number): void
+}
+
+/** A visitor that wants nothing, to be filled in. */
+export const IDLE_VISITOR: WalkVisitor = {
+  segment: () => undefined,
+  head: () => undefined,
+  cluster: () => undefined,
+  wants: () => 'nothing',
+  block: () => undefined,
+  damage: () => undefined,
 }
 
 export interface WalkRange {
@@ -150,7 +162,7 @@ export class ElementWalk {
   }
 
   #step(bytes: Uint8Array, at: number): number {
-    if (this.#place.isLost) return this.#search(bytes, at)
+    if (this.#place.lostFrom >= 0) return this.#search(bytes, at)
     const group = this.#group
     if (group !== undefined && this.#place.position >= group.end) return this.#endGroup(group)
     const header = parseHeader(bytes, at)
@@ -315,7 +327,7 @@ export class ElementWalk {
 
   #lose(): number {
     this.#group = undefined
-    this.#place.isLost = true
+    this.#place.lostFrom = this.#place.position
     return this.#goTo(this.#place.position + 1)
   }
 
@@ -325,7 +337,8 @@ export class ElementWalk {
     if (found === 'no') return PROGRESS
     if (found === 'short') return bytes.length - offset + MAX_HEADER_BYTES
     this.#unfinished = undefined
-    this.#place.isLost = false
+    this.#visitor.damage(this.#place.lostFrom, this.#place.position)
+    this.#place.lostFrom = -1
     this.#place.clusterEnd = Infinity
     return PROGRESS
   }

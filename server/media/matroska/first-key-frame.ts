@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { av1Config } from './av1.ts'
-import { ElementWalk, type WalkedBlock } from './element-walk.ts'
+import { ElementWalk, IDLE_VISITOR, type WalkedBlock } from './element-walk.ts'
 import { MAX_KEY_FRAME_BYTES } from './matroska-limits.ts'
 import type { MatroskaSource, Section, VideoStream } from './matroska-source.ts'
 import { parseVp9KeyFrame, vpcC } from './vp9.ts'
@@ -31,15 +31,13 @@ export async function readKeyFrameBytes(
     position: offsets[cut] ?? source.endOffset,
     clusterTicks: clusterTicks[cut] ?? 0,
     clusterEnd: clusterEnds[cut] ?? Infinity,
-    isLost: false,
+    lostFrom: -1,
   }
   const walk = new ElementWalk(
     place,
     { end: offsets[cut + 1] ?? source.endOffset },
     {
-      segment: () => undefined,
-      head: () => undefined,
-      cluster: () => undefined,
+      ...IDLE_VISITOR,
       wants: (track) => (track === video.number ? 'frames' : 'nothing'),
       block(block) {
         if (!block.isKey || block.position < notBefore) return

@@ -1,9 +1,9 @@
 // Reads a Matroska file, or what was added to it, and makes the index that playlists and segments are cut by.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import type { Growth, MediaIndex } from '../media-index.ts'
+import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
 import { TRACKS } from './element-ids.ts'
-import { ElementWalk, type WalkPlace } from './element-walk.ts'
+import { ElementWalk, IDLE_VISITOR, type WalkPlace } from './element-walk.ts'
 import { readVideoConfig } from './first-key-frame.ts'
 import type { MatroskaSource, Section, TrackSet } from './matroska-source.ts'
 import { Scan } from './scan.ts'
@@ -12,7 +12,8 @@ import { describeTracks } from './track-set.ts'
 import { withVideoConfig } from './video-stream.ts'
 import { walkFile } from './walk-file.ts'
 
-const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, isLost: false }
+const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, lostFrom: -1 }
+const CUT_OFF = 'the file ends in the middle of an element'
 const MAX_STABLE_BYTES = 64 * 1024
 
 /** Reads the index; with `previous` only what was added. Throws AppError `unplayable` with its reason. */
@@ -26,7 +27,13 @@ export async function indexMatroska(
   const start = known?.source.scan.place ?? START
   const walk = new ElementWalk(start, { end: file.stat.sizeBytes }, scan)
   await walkFile(file, walk, signal)
-  return finishIndex(file, scan, walk.place())
+  const place = walk.place()
+  const isCutOff = place.lostFrom < 0 && place.position < file.stat.sizeBytes
+  const index = await finishIndex(file, scan, place)
+  const notes: RecordingNote[] = isCutOff
+    ? [...scan.memory.flaws, { kind: 'cut-off', message: CUT_OFF, offsetBytes: place.position }]
+    : scan.memory.flaws
+  return notes.length > 0 ? { ...index, notes: notes } : index
 }
 
 /** The previous index, where the file is as long as it was or longer. */
@@ -47,7 +54,7 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
     START,
     { end: file.stat.sizeBytes, clusters: 'skip' },
     {
-      segment: () => undefined,
+      ...IDLE_VISITOR,
       head(id, content) {
         if (id !== TRACKS) return
         if (hasCluster) tracks = content.slice()
@@ -56,8 +63,6 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
       cluster: () => {
         hasCluster = true
       },
-      wants: () => 'nothing',
-      block: () => undefined,
     },
   )
   await walkFile(file, walk, signal)

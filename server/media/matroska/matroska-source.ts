@@ -1,5 +1,4 @@
 // Where the clusters and blocks of a Matroska file lie, and how far it was read: what segments need, and later reads go on from.
-import type { AudioTrack, SoundFormat, VideoTrack } from '../media-index.ts'
 import type { WalkPlace } from './element-walk.ts'
 
 /** Source of a MediaIndex made from Matroska or WebM. Plain values; about 60 bytes a cut. */
@@ -46,8 +45,54 @@ interface StreamBase {
   prefix?: Uint8Array
 }
 
+/** As the index lists the pictures. */
+export interface DescribedVideo {
+  kind: 'video'
+  codec: string
+  codecName: string
+  width: number
+  height: number
+  rotationDegrees: 0
+}
+
+/** As the index lists a sound. */
+export interface DescribedSound {
+  kind: 'audio'
+  codec: string
+  codecName: string
+  channels: number
+  sampleRate: number
+  language?: string
+  name?: string
+  transcodedFrom?: RecordedSound
+}
+
+/** Sound as it was recorded; `codec` in FFmpeg's words. */
+export interface RecordedSound {
+  codec: RecordedCodec
+  channels: number
+  sampleRate: number
+  extradata?: Uint8Array
+}
+
+export type RecordedCodec =
+  | 'mp2'
+  | 'mp3'
+  | 'ac3'
+  | 'eac3'
+  | 'dts'
+  | 'truehd'
+  | 'vorbis'
+  | 'pcm_s16le'
+  | 'pcm_s16be'
+  | 'pcm_s24le'
+  | 'pcm_s24be'
+  | 'pcm_u8'
+  | 'pcm_alaw'
+  | 'pcm_mulaw'
+
 export interface VideoStream extends StreamBase {
-  described: VideoTrack
+  described: DescribedVideo
   codec: 'h264' | 'hevc' | 'av1' | 'vp9'
   /** Absent until the first key frame is read, where the file itself has no decoder set-up (VP9, AV1). */
   setUp?: { sampleEntry: Uint8Array; extradata?: Uint8Array }
@@ -60,12 +105,11 @@ export interface VideoStream extends StreamBase {
 }
 
 export interface SoundStream extends StreamBase {
-  described: AudioTrack
+  described: DescribedSound
   /** Ticks per second of the sound as it is served: the sample rate. */
   timescale: number
   /** Absent where the sound is transcoded. */
   sampleEntry?: Uint8Array
-  transcodedFrom?: SoundFormat
   delaySeconds: number
   frame: FrameLength
 }
@@ -126,6 +170,15 @@ export interface ScanMemory {
   settledCues: number[]
   cueCount: number
   cueCharacters: number
+  flaws: Flaw[]
+}
+
+/** What is told of a flaw: a note of the index. */
+export interface Flaw {
+  kind: 'damaged' | 'gap' | 'sound-left-out' | 'text-left-out'
+  message: string
+  offsetBytes?: number
+  seconds?: number
 }
 
 export interface PendingCue {

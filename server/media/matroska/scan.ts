@@ -2,7 +2,7 @@
 // so that a file read in pieces as it grows gives the same as one read at once.
 import { createHash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID, type MediaIndex } from '../media-index.ts'
+import { CUT_BREAK, CUT_KEY, CUT_MID, MAX_NOTES, type MediaIndex } from '../media-index.ts'
 import { CueList } from './cue-list.ts'
 import { CutList } from './cut-list.ts'
 import { parseChildren, parseText, parseUnsigned } from './ebml.ts'
@@ -11,6 +11,7 @@ import type { WalkVisitor, WalkedBlock } from './element-walk.ts'
 import { MAX_SECTIONS, MAX_SESSION_SECONDS, MAX_TRACK_SETS } from './matroska-limits.ts'
 import {
   CLOCK_RATE,
+  type Flaw,
   type MatroskaSource,
   type ScanMemory,
   type Section,
@@ -113,6 +114,11 @@ export class Scan implements WalkVisitor {
     else this.#text(block, target.text, ticks)
   }
 
+  damage(from: number, to: number): void {
+    const message = `${to - from} bytes that are no Matroska were skipped`
+    this.#note({ kind: 'damaged', message, offsetBytes: from })
+  }
+
   /** Where the session ends, in ticks of CLOCK_RATE on its timeline. */
   endTicks(): number {
     const { run } = this.memory
@@ -154,15 +160,18 @@ export class Scan implements WalkVisitor {
     if (this.sets.length >= MAX_TRACK_SETS) {
       throw new AppError('unplayable', 'the tracks change too often')
     }
-    const { set, refusedVideo, refusedSound } = chooseTrackSet(parseTracks(content))
+    const chosen = chooseTrackSet(parseTracks(content))
+    const { set, refusedVideo, refusedSounds, refusedTexts } = chosen
     const [first] = this.sets
+    for (const message of refusedSounds) this.#note({ kind: 'sound-left-out', message })
+    for (const message of refusedTexts) this.#note({ kind: 'text-left-out', message })
     if (first !== undefined) {
       this.sets.push(alignSet(first, set))
       return
     }
     if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
     if (set.video === undefined && set.sounds.length === 0) {
-      const reason = refusedSound ?? 'the file has no pictures and no sound'
+      const reason = refusedSounds[0] ?? 'the file has no pictures and no sound'
       throw new AppError('unplayable', reason)
     }
     this.sets.push(set)
@@ -210,6 +219,13 @@ export class Scan implements WalkVisitor {
       return this.#openSection(block, 'await key')
     if (!isJump(this.memory.run, kind, ticks)) return last
     const goesOn = last.firstPictureAt !== Infinity
+    const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
+    this.#note({
+      kind: 'gap',
+      message: `the time stamps jump by ${seconds} s`,
+      offsetBytes: block.position,
+      seconds: this.endTicks() / CLOCK_RATE,
+    })
     return this.#openSection(block, goesOn ? 'go on' : 'await key')
   }
 
@@ -349,6 +365,10 @@ export class Scan implements WalkVisitor {
     if (alone >= SOUND_ALONE_TICKS) memory.tentativeFrom = Infinity
   }
 
+  #note(flaw: Flaw): void {
+    if (this.memory.flaws.length < MAX_NOTES - 1) this.memory.flaws.push(flaw)
+  }
+
   #text(block: WalkedBlock, text: number, ticks: number): void {
     const stream = this.sets[this.memory.set]?.texts[text]
     if (stream === undefined || block.payload === undefined) return
@@ -383,5 +403,6 @@ function createMemory(): Omit<ScanMemory, 'place'> {
     settledCues: [],
     cueCount: 0,
     cueCharacters: 0,
+    flaws: [],
   }
 }

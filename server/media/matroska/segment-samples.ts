@@ -60,7 +60,7 @@ export async function readSamples(
     position: offsets[wanted.from] ?? source.endOffset,
     clusterTicks: clusterTicks[wanted.from] ?? 0,
     clusterEnd: clusterEnds[wanted.from] ?? Infinity,
-    isLost: false,
+    lostFrom: -1,
   }
   const walk = new ElementWalk(place, { end: offsets[wanted.to] ?? source.endOffset }, gatherer)
   await walkFile(file, walk)
@@ -99,6 +99,8 @@ class Gatherer implements WalkVisitor {
   head(): void {}
 
   cluster(): void {}
+
+  damage(): void {}
 
   wants(track: number): 'nothing' | 'frames' {
     const isServed = this.#source.sets.some(

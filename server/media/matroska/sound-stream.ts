@@ -1,9 +1,14 @@
 // What a sound track of Matroska holds (Matroska codec registry): how it is served, or what it is transcoded from.
 import { parseAudioConfig } from '../codec/audio-specific-config.ts'
 import { aacSetUp, flacSetUp, opusSetUp, type AudioSetUp } from '../codec/sample-entry.ts'
-import type { AudioTrack, SoundFormat } from '../media-index.ts'
 import { aacConfig } from './aac-config.ts'
-import type { FrameLength, SoundStream } from './matroska-source.ts'
+import type {
+  DescribedSound,
+  FrameLength,
+  RecordedCodec,
+  RecordedSound,
+  SoundStream,
+} from './matroska-source.ts'
 import type { TrackEntry } from './track-entry.ts'
 import type { Described } from './video-stream.ts'
 
@@ -82,11 +87,9 @@ function base({ number, encoding, codecDelayNs }: TrackEntry) {
   }
 }
 
-type DescribedSound = Omit<AudioTrack, 'kind' | 'language' | 'name'>
-
 function track(
   entry: TrackEntry,
-  described: DescribedSound,
+  described: Omit<DescribedSound, 'kind' | 'language' | 'name'>,
   frame: FrameLength,
 ): Pick<SoundStream, 'described' | 'timescale' | 'frame'> {
   const { language, name, defaultDurationNs } = entry
@@ -106,7 +109,7 @@ function track(
 }
 
 interface Recorded {
-  codec: SoundFormat['codec']
+  codec: RecordedCodec
   codecName: string
   frame: FrameLength
   extradata?: Uint8Array
@@ -117,7 +120,7 @@ function transcoded(entry: TrackEntry): SoundStream | undefined {
   if (recorded === undefined) return undefined
   const { codec, codecName, frame, extradata } = recorded
   const { sampleRate, channels } = entry.audio
-  const transcodedFrom: SoundFormat = {
+  const transcodedFrom: RecordedSound = {
     codec,
     channels,
     sampleRate,
@@ -130,7 +133,7 @@ function transcoded(entry: TrackEntry): SoundStream | undefined {
     sampleRate: sampleRate === 44_100 ? 44_100 : 48_000,
     transcodedFrom,
   }
-  return { ...base(entry), ...track(entry, described, frame), transcodedFrom }
+  return { ...base(entry), ...track(entry, described, frame) }
 }
 
 function fixed(ticks: number): FrameLength {
@@ -157,7 +160,7 @@ function recordedAs(entry: TrackEntry): Recorded | undefined {
 }
 
 function pcm(codec: string, { bits, channels }: TrackEntry['audio']): Recorded | undefined {
-  const codecs: Record<string, SoundFormat['codec'] | undefined> = {
+  const codecs: Record<string, RecordedCodec | undefined> = {
     'A_PCM/INT/LIT 8': 'pcm_u8',
     'A_PCM/INT/LIT 16': 'pcm_s16le',
     'A_PCM/INT/LIT 24': 'pcm_s24le',

@@ -63,6 +63,10 @@ export interface AudioFields {
   bits: number
 }
 
+/** What a track is in that does not say it (RFC 9559 5.1.4.1.19). */
+const ENGLISH = 'eng'
+const UNDETERMINED = 'und'
+
 const KINDS = new Map<number, TrackEntry['kind']>([
   [1, 'video'],
   [2, 'audio'],
@@ -80,7 +84,7 @@ export function parseTracks(content: Uint8Array): TrackEntry[] {
 
 function parseEntry(content: Uint8Array): TrackEntry {
   const fields = fieldsOf(content)
-  const language = text(fields, TRACK.languageBcp47) ?? text(fields, TRACK.language)
+  const language = text(fields, TRACK.languageBcp47) ?? text(fields, TRACK.language) ?? ENGLISH
   const name = text(fields, TRACK.name)
   const codecPrivate = fields.get(TRACK.codecPrivate) ?? new Uint8Array()
   return {
@@ -93,7 +97,7 @@ function parseEntry(content: Uint8Array): TrackEntry {
       codecPrivate.length <= MAX_PRIVATE_BYTES ? codecPrivate.slice() : new Uint8Array(),
     defaultDurationNs: unsigned(fields, TRACK.defaultDuration, 0),
     codecDelayNs: unsigned(fields, TRACK.codecDelay, 0),
-    ...(language !== undefined && language !== 'und' && { language }),
+    ...(language !== UNDETERMINED && { language }),
     ...(name !== undefined && { name }),
     encoding: parseEncodings(fields.get(TRACK.encodings)),
     video: parseVideo(fieldsOf(fields.get(TRACK.video))),

@@ -10,7 +10,8 @@ import { describeVideo } from './video-stream.ts'
 export interface ChosenSet {
   set: TrackSet
   refusedVideo?: string
-  refusedSound?: string
+  refusedSounds: string[]
+  refusedTexts: string[]
 }
 
 /** The first enabled video track, all sounds that can be served with the default one first, all text. */
@@ -24,15 +25,20 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
   const served = described.flatMap(({ entry, sound }) =>
     sound.status === 'playable' ? [{ stream: sound.stream, isDefault: entry.isDefault }] : [],
   )
-  const refused = described.find(({ sound }) => sound.status === 'unplayable')?.sound
+  const texts = enabledFirst(entries, 'text')
   return {
     set: {
       ...(video?.status === 'playable' && { video: video.stream }),
       sounds: defaultFirst(served),
-      texts: enabledFirst(entries, 'text').flatMap(describeText).slice(0, MAX_TEXT_TRACKS),
+      texts: texts.flatMap(describeText).slice(0, MAX_TEXT_TRACKS),
     },
     ...(video?.status === 'unplayable' && { refusedVideo: video.reason }),
-    ...(refused?.status === 'unplayable' && { refusedSound: refused.reason }),
+    refusedSounds: described.flatMap(({ sound }) =>
+      sound.status === 'unplayable' ? [sound.reason] : [],
+    ),
+    refusedTexts: texts.flatMap((entry) =>
+      describeText(entry).length > 0 ? [] : [`text of the kind '${entry.codec}' is not served`],
+    ),
   }
 }
 
@@ -57,7 +63,7 @@ function defaultFirst(candidates: readonly Candidate[]): SoundStream[] {
       isDefault === marked.isDefault &&
       stream.described.language === marked.stream.described.language,
   )
-  const first = peers.find(({ stream }) => stream.transcodedFrom === undefined) ?? marked
+  const first = peers.find(({ stream }) => stream.described.transcodedFrom === undefined) ?? marked
   return [first, ...candidates.filter((candidate) => candidate !== first)].map(
     ({ stream }) => stream,
   )
@@ -115,7 +121,7 @@ export function alignSet(first: TrackSet, later: TrackSet): TrackSet {
 }
 
 function isHandledAlike(listed: SoundStream, sound: SoundStream): boolean {
-  const [before, now] = [listed.transcodedFrom, sound.transcodedFrom]
+  const [before, now] = [listed.described.transcodedFrom, sound.described.transcodedFrom]
   return (
     before?.codec === now?.codec &&
     before?.sampleRate === now?.sampleRate &&

@@ -1,7 +1,6 @@
 // What a video track of Matroska holds (RFC 9559, Matroska codec registry): how it is served, or why no browser plays it.
 import { type VideoConfig, videoSetUp } from '../codec/sample-entry.ts'
-import type { VideoTrack } from '../media-index.ts'
-import { CLOCK_RATE, type VideoStream } from './matroska-source.ts'
+import { CLOCK_RATE, type DescribedVideo, type VideoStream } from './matroska-source.ts'
 import type { TrackEntry, VideoFields } from './track-entry.ts'
 import { parseVp9Private, vpcC } from './vp9.ts'
 
@@ -76,7 +75,7 @@ export function describeVideo(entry: TrackEntry): Described<VideoStream> {
   if (set === undefined && !isLater) {
     return unplayable(`(${known.codecName}) lacks its decoder set-up (CodecPrivate)`)
   }
-  const described: VideoTrack = {
+  const described: DescribedVideo = {
     kind: 'video',
     codec: set?.codec ?? '',
     codecName: known.codecName,
