@@ -1,8 +1,9 @@
 // Chooses the reader for a recording by its first bytes, never by its name.
 import { AppError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
-import type { MediaIndex } from './media-index.ts'
+import type { MediaIndex, MediaSource } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
+import { createMatroskaReader } from './matroska/matroska-reader.ts'
 import { createMp4Reader } from './mp4/mp4-reader.ts'
 import { createTsReader } from './ts/ts-reader.ts'
 
@@ -19,10 +20,8 @@ const FIRST_BOXES = new Set([
   'styp',
   'uuid',
 ])
-const NOT_MPEG_TS = new Map([
-  ['1a45dfa3', 'Matroska and WebM recordings cannot be played yet'],
-  ['464c5601', 'FLV recordings cannot be played yet'],
-])
+const EBML_MARK = '1a45dfa3'
+const NOT_MPEG_TS = new Map([['464c5601', 'FLV recordings cannot be played yet']])
 
 /** The readers of all containers, by the container that an index names. */
 export interface MediaReaders {
@@ -32,7 +31,11 @@ export interface MediaReaders {
 }
 
 export function createMediaReaders(): MediaReaders {
-  const byContainer = { mp4: createMp4Reader(), ts: createTsReader() }
+  const byContainer = {
+    matroska: createMatroskaReader(),
+    mp4: createMp4Reader(),
+    ts: createTsReader(),
+  }
   return {
     async forFile(file) {
       const head = Buffer.alloc(PROBE_BYTES)
@@ -43,10 +46,12 @@ export function createMediaReaders(): MediaReaders {
   }
 }
 
-function chooseContainer(head: Buffer): 'mp4' | 'ts' {
+function chooseContainer(head: Buffer): MediaSource['container'] {
   if (head.length === 0) throw new AppError('unplayable', 'the file is empty')
   if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'mp4'
-  const reason = NOT_MPEG_TS.get(head.toString('hex', 0, 4))
+  const mark = head.toString('hex', 0, 4)
+  if (mark === EBML_MARK) return 'matroska'
+  const reason = NOT_MPEG_TS.get(mark)
   if (reason !== undefined) throw new AppError('unplayable', reason)
   // MPEG-TS has no magic number and may begin with garbage: its reader looks for itself.
   return 'ts'

@@ -1,0 +1,97 @@
+// EBML (RFC 8794): headers of elements, numbers, and the children of an element that is in memory.
+
+/** Head of an element. */
+export interface ElementHeader {
+  id: number
+  headerBytes: number
+  /** Bytes of the content; -1 where the size is unknown (RFC 8794 6.2). */
+  sizeBytes: number
+}
+
+/** An element inside of bytes. */
+export interface Element {
+  id: number
+  content: Uint8Array
+}
+
+export const UNKNOWN_SIZE = -1
+/** Longest ID and longest size (RFC 8794 5, 6: what Matroska allows). */
+export const MAX_HEADER_BYTES = 12
+
+/** The header at `at`; `short` where the bytes end inside of it, `broken` where there can be none. */
+export function parseHeader(bytes: Uint8Array, at: number): ElementHeader | 'short' | 'broken' {
+  const first = bytes[at]
+  if (first === undefined) return 'short'
+  if (first < 0x10) return 'broken'
+  const idBytes = Math.clz32(first) - 23
+  const sizeFirst = bytes[at + idBytes]
+  if (sizeFirst === undefined) return 'short'
+  if (sizeFirst === 0) return 'broken'
+  const headerBytes = idBytes + Math.clz32(sizeFirst) - 23
+  if (at + headerBytes > bytes.length) return 'short'
+  let id = 0
+  for (let i = at; i < at + idBytes; i += 1) id = id * 256 + (bytes[i] ?? 0)
+  return { id, headerBytes, sizeBytes: parseSize(bytes, at + idBytes, at + headerBytes) }
+}
+
+function parseSize(bytes: Uint8Array, from: number, to: number): number {
+  const mask = 0xff >> (to - from)
+  const first = (bytes[from] ?? 0) & mask
+  let value = first
+  let areOnes = first === mask
+  for (let i = from + 1; i < to; i += 1) {
+    const byte = bytes[i] ?? 0
+    value = value * 256 + byte
+    areOnes &&= byte === 0xff
+  }
+  return areOnes ? UNKNOWN_SIZE : value
+}
+
+/** A number of variable size (RFC 8794 4). */
+export interface VariableNumber {
+  value: number
+  length: number
+}
+
+/** The number at `at`, without its length marker; undefined where the bytes end inside of it. */
+export function parseVariable(bytes: Uint8Array, at: number): VariableNumber | undefined {
+  const first = bytes[at]
+  if (first === undefined || first === 0) return undefined
+  const length = Math.clz32(first) - 23
+  if (at + length > bytes.length) return undefined
+  let value = first & (0xff >> length)
+  for (let i = at + 1; i < at + length; i += 1) value = value * 256 + (bytes[i] ?? 0)
+  return { value, length }
+}
+
+/** The children of an element, in order. What is broken or reaches past the end ends the list. */
+export function* parseChildren(content: Uint8Array): Generator<Element> {
+  let at = 0
+  while (at < content.length) {
+    const header = parseHeader(content, at)
+    if (header === 'short' || header === 'broken' || header.sizeBytes < 0) return
+    const start = at + header.headerBytes
+    const end = start + header.sizeBytes
+    if (end > content.length) return
+    yield { id: header.id, content: content.subarray(start, end) }
+    at = end
+  }
+}
+
+/** An unsigned integer (RFC 8794 7.2). More than eight bytes are no number: 0. */
+export function parseUnsigned(content: Uint8Array): number {
+  return content.length > 8 ? 0 : content.reduce((value, byte) => value * 256 + byte, 0)
+}
+
+/** A float of four or eight bytes (RFC 8794 7.3); 0 where it is none. */
+export function parseFloat64(content: Uint8Array): number {
+  const view = new DataView(content.buffer, content.byteOffset, content.byteLength)
+  if (content.length === 4) return view.getFloat32(0)
+  return content.length === 8 ? view.getFloat64(0) : 0
+}
+
+/** A string (RFC 8794 7.4, 7.5); zeros end it. */
+export function parseText(content: Uint8Array): string {
+  const end = content.indexOf(0)
+  return Buffer.from(end < 0 ? content : content.subarray(0, end)).toString('utf8')
+}

@@ -1,0 +1,140 @@
+// Reads a Matroska file, or what was added to it, and makes the index that playlists and segments are cut by.
+import { AppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
+import { TRACKS } from './element-ids.ts'
+import { ElementWalk, IDLE_VISITOR, type WalkPlace } from './element-walk.ts'
+import { readVideoConfig } from './first-key-frame.ts'
+import type { MatroskaSource, Section, TrackSet } from './matroska-source.ts'
+import { Scan } from './scan.ts'
+import { delayOf, shiftOf } from './section-run.ts'
+import { describeTracks } from './track-set.ts'
+import { withVideoConfig } from './video-stream.ts'
+import { walkFile } from './walk-file.ts'
+
+const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, lostFrom: -1 }
+const CUT_OFF = 'the file ends in the middle of an element'
+const MAX_STABLE_BYTES = 64 * 1024
+
+/** Reads the index; with `previous` only what was added. Throws AppError `unplayable` with its reason. */
+export async function indexMatroska(
+  file: OpenFile,
+  signal: AbortSignal,
+  previous?: MediaIndex,
+): Promise<MediaIndex> {
+  const known = knownPart(file, previous)
+  const scan = new Scan(known, known ? undefined : await findTracks(file, signal))
+  const start = known?.source.scan.place ?? START
+  const walk = new ElementWalk(start, { end: file.stat.sizeBytes }, scan)
+  await walkFile(file, walk, signal)
+  const place = walk.place()
+  const isCutOff = place.lostFrom < 0 && place.position < file.stat.sizeBytes
+  const index = await finishIndex(file, scan, place)
+  const notes: RecordingNote[] = isCutOff
+    ? [...scan.memory.flaws, { kind: 'cut-off', message: CUT_OFF, offsetBytes: place.position }]
+    : scan.memory.flaws
+  return notes.length > 0 ? { ...index, notes: notes } : index
+}
+
+/** The previous index, where the file is as long as it was or longer. */
+function knownPart(
+  file: OpenFile,
+  previous: MediaIndex | undefined,
+): { index: MediaIndex; source: MatroskaSource } | undefined {
+  if (previous?.source.container !== 'matroska') return undefined
+  const { source } = previous
+  return source.scan.place.position <= file.stat.sizeBytes ? { index: previous, source } : undefined
+}
+
+/** The first Tracks, where it lies behind the clusters; those in front the scan meets itself. */
+async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  let tracks: Uint8Array | undefined
+  let hasCluster = false
+  const walk = new ElementWalk(
+    START,
+    { end: file.stat.sizeBytes, clusters: 'skip' },
+    {
+      ...IDLE_VISITOR,
+      head(id, content) {
+        if (id !== TRACKS) return
+        if (hasCluster) tracks = content.slice()
+        walk.stop()
+      },
+      cluster: () => {
+        hasCluster = true
+      },
+    },
+  )
+  await walkFile(file, walk, signal)
+  return tracks
+}
+
+async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promise<MediaIndex> {
+  const { memory, cuts } = scan
+  const [first] = scan.sets
+  if (first === undefined)
+    throw new AppError('unplayable', 'the file ends before its list of tracks')
+  const isWithoutKey = memory.hasSeenOrphan && !memory.hasSeenPicture
+  if (isWithoutKey) throw new AppError('unplayable', 'the video has no key frame')
+  if (cuts.length === 0) throw new AppError('unplayable', 'the file has no pictures and no sound')
+  const sections = finishSections(scan)
+  const source: MatroskaSource = {
+    container: 'matroska',
+    sets: scan.sets,
+    sections,
+    cuts: cuts.places(),
+    endOffset: place.position,
+    scan: { ...memory, place },
+  }
+  await completeSets(file, source)
+  const video = memory.hasSeenPicture ? source.sets[0]?.video : undefined
+  const texts = scan.cues.tracks(first.texts, sections.at(-1)?.shiftTicks ?? 0)
+  source.scan.settledCues = memory.settledCues
+  return {
+    tracks: describeTracks(video, first),
+    ...(texts.length > 0 && { texts }),
+    cuts: cuts.table(scan.endTicks()),
+    growth: describeGrowth(scan, source),
+    source,
+  }
+}
+
+/** The sections with what holds of the last one so far. */
+function finishSections({ sections, memory }: Scan): Section[] {
+  const { run } = memory
+  return sections.map((section) => {
+    if (section !== sections.at(-1)) return section
+    const delayTicks = run.isDelaySettled ? section.delayTicks : delayOf(run)
+    return { ...section, shiftTicks: shiftOf(run, section), delayTicks }
+  })
+}
+
+/** Makes the set-ups that only the first key frames tell. */
+async function completeSets(file: OpenFile, source: MatroskaSource): Promise<void> {
+  for (const [i, set] of source.sets.entries()) {
+    const { video } = set
+    if (video === undefined || video.setUp !== undefined) continue
+    const section = source.sections.find(
+      ({ set: used, firstPictureAt }) => used === i && firstPictureAt !== Infinity,
+    )
+    if (section === undefined) continue
+    const config = await readVideoConfig(file, source, { section, video })
+    const complete = config && withVideoConfig(video, config)
+    if (complete === undefined) {
+      const { codecName } = video.described
+      const reason = `the video (${codecName}) has no readable set-up in its first key frame`
+      throw new AppError('unplayable', reason)
+    }
+    source.sets[i] = { ...set, video: complete } satisfies TrackSet
+  }
+}
+
+/** All cuts stay but the last, which still goes on, and those that a picture would take back. */
+function describeGrowth({ memory, cuts }: Scan, { cuts: places }: MatroskaSource): Growth {
+  const stableCuts = Math.max(0, Math.min(cuts.length, memory.tentativeFrom) - 1)
+  if (stableCuts < 2) return { stableCuts, stableRange: { offset: 0, length: 0 } }
+  const [offset = 0, second = 0] = places.offsets
+  // The size in a cluster's head is written once the cluster is complete.
+  const end = Math.min(second, memory.firstClusterEnd, offset + MAX_STABLE_BYTES)
+  return { stableCuts, stableRange: { offset, length: end - offset } }
+}

@@ -1,0 +1,408 @@
+// Finds the cuts of a Matroska file, block by block in the order of the file. Whatever it decides rests on bytes before,
+// so that a file read in pieces as it grows gives the same as one read at once.
+import { createHash } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { CUT_BREAK, CUT_KEY, CUT_MID, MAX_NOTES, type MediaIndex } from '../media-index.ts'
+import { CueList } from './cue-list.ts'
+import { CutList } from './cut-list.ts'
+import { parseChildren, parseText, parseUnsigned } from './ebml.ts'
+import { DOC_TYPE, EBML_HEAD, INFO, TIMESTAMP_SCALE, TRACKS } from './element-ids.ts'
+import type { WalkVisitor, WalkedBlock } from './element-walk.ts'
+import { MAX_SECTIONS, MAX_SESSION_SECONDS, MAX_TRACK_SETS } from './matroska-limits.ts'
+import {
+  CLOCK_RATE,
+  type Flaw,
+  type MatroskaSource,
+  type ScanMemory,
+  type Section,
+  type SoundStream,
+  type TrackSet,
+} from './matroska-source.ts'
+import {
+  createRun,
+  delayOf,
+  hasMeasured,
+  isJump,
+  notePicture,
+  pictureEnd,
+  shiftOf,
+} from './section-run.ts'
+import { frameTicks, snapped } from './sound-clock.ts'
+import { parseTracks } from './track-entry.ts'
+import { alignSet, chooseTrackSet } from './track-set.ts'
+
+const MIN_CUT_TICKS = 0.9 * CLOCK_RATE
+const MIN_SOUND_CUT_TICKS = CLOCK_RATE
+const MID_CUT_WAIT_TICKS = 5 * CLOCK_RATE
+const MID_CUT_TICKS = 2 * CLOCK_RATE
+/** Sound that goes on alone for so long is cut for good; before, a picture takes its cuts back. */
+const SOUND_ALONE_TICKS = 15 * CLOCK_RATE
+const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE
+const DEFAULT_SCALE_NS = 1_000_000
+const MAX_SCALE_NS = 1_000_000_000
+const DOC_TYPES = new Set(['matroska', 'webm'])
+
+/** Ticks of CLOCK_RATE from those of a segment. */
+export function clockTicks(ticks: number, nsPerTick: number): number {
+  return Math.round(ticks * ((nsPerTick * CLOCK_RATE) / 1e9))
+}
+
+type Target =
+  | { kind: 'video' }
+  | { kind: 'audio'; sound: number; stream: SoundStream }
+  | { kind: 'text'; text: number }
+
+export class Scan implements WalkVisitor {
+  readonly memory: Omit<ScanMemory, 'place'>
+  readonly sets: TrackSet[]
+  readonly sections: Section[]
+  readonly cuts: CutList
+  readonly cues: CueList
+  readonly #earlyTracks: Uint8Array | undefined
+  #targets = new Map<number, Target>()
+
+  /** Begins anew, or where `previous` ended. `earlyTracks`: a Tracks element that lies behind the first clusters. */
+  constructor(previous?: { index: MediaIndex; source: MatroskaSource }, earlyTracks?: Uint8Array) {
+    const source = previous?.source
+    this.memory = source === undefined ? createMemory() : structuredClone(source.scan)
+    this.sets = [...(source?.sets ?? [])]
+    this.sections = (source?.sections ?? []).map((section) => ({ ...section }))
+    this.cuts = new CutList(previous?.index.cuts, source?.cuts)
+    this.cues = new CueList(this.memory, previous?.index.texts)
+    this.#earlyTracks = earlyTracks
+    this.#listTargets()
+  }
+
+  segment(): void {
+    const { memory } = this
+    if (memory.hasSegment) {
+      memory.set = -1
+      memory.nsPerTick = DEFAULT_SCALE_NS
+      memory.awaitsSection = true
+      this.#listTargets()
+    }
+    memory.hasSegment = true
+  }
+
+  head(id: number, content: Uint8Array): void {
+    if (id === EBML_HEAD) this.#checkDocType(content)
+    if (id === INFO) this.#readInfo(content)
+    if (id === TRACKS) this.#readTracks(content)
+  }
+
+  cluster(position: number): void {
+    const { memory } = this
+    if (memory.set < 0 && this.sets.length === 0 && this.#earlyTracks !== undefined) {
+      this.#readTracks(this.#earlyTracks)
+    }
+    const { firstOffset } = this.cuts
+    if (position > firstOffset) memory.firstClusterEnd = Math.min(memory.firstClusterEnd, position)
+  }
+
+  wants(track: number): 'nothing' | 'frames' | 'payload' {
+    const target = this.#targets.get(track)
+    if (target === undefined) return 'nothing'
+    return target.kind === 'text' ? 'payload' : 'frames'
+  }
+
+  block(block: WalkedBlock): void {
+    const target = this.#targets.get(block.track)
+    const ticks = clockTicks(block.ticks, this.memory.nsPerTick)
+    if (target === undefined || !(Math.abs(ticks) <= MAX_TICKS)) return
+    if (target.kind === 'video') this.#picture(block, ticks)
+    else if (target.kind === 'audio') this.#sound(block, target)
+    else this.#text(block, target.text, ticks)
+  }
+
+  damage(from: number, to: number): void {
+    const message = `${to - from} bytes that are no Matroska were skipped`
+    this.#note({ kind: 'damaged', message, offsetBytes: from })
+  }
+
+  /** Where the session ends, in ticks of CLOCK_RATE on its timeline. */
+  endTicks(): number {
+    const { run } = this.memory
+    const section = this.sections.at(-1)
+    if (section === undefined) return 0
+    const end = Math.max(pictureEnd(run, this.sets[section.set]), run.soundEndTicks)
+    return Math.max(end - shiftOf(run, section), this.cuts.lastStartTicks + 1)
+  }
+
+  #checkDocType(content: Uint8Array): void {
+    const docType = [...parseChildren(content)].find(({ id }) => id === DOC_TYPE)
+    const name = docType === undefined ? 'matroska' : parseText(docType.content)
+    if (DOC_TYPES.has(name) || this.cuts.length > 0) return
+    const shown = name.slice(0, 32).replaceAll(/[^\x20-\x7e]/g, '?')
+    throw new AppError('unplayable', `the file is EBML of the kind '${shown}', not Matroska`)
+  }
+
+  #readInfo(content: Uint8Array): void {
+    const scale = [...parseChildren(content)].find(({ id }) => id === TIMESTAMP_SCALE)
+    const said = scale === undefined ? DEFAULT_SCALE_NS : parseUnsigned(scale.content)
+    const nsPerTick = said > 0 && said <= MAX_SCALE_NS ? said : DEFAULT_SCALE_NS
+    if (nsPerTick !== this.memory.nsPerTick) this.memory.awaitsSection = true
+    this.memory.nsPerTick = nsPerTick
+  }
+
+  #readTracks(content: Uint8Array): void {
+    const { memory } = this
+    const hash = createHash('sha256').update(content).digest('base64')
+    if (hash !== memory.tracksHash) {
+      this.#addSet(content)
+      memory.awaitsSection = true
+    }
+    memory.tracksHash = hash
+    memory.set = this.sets.length - 1
+    this.#listTargets()
+  }
+
+  #addSet(content: Uint8Array): void {
+    if (this.sets.length >= MAX_TRACK_SETS) {
+      throw new AppError('unplayable', 'the tracks change too often')
+    }
+    const chosen = chooseTrackSet(parseTracks(content))
+    const { set, refusedVideo, refusedSounds, refusedTexts } = chosen
+    const [first] = this.sets
+    for (const message of refusedSounds) this.#note({ kind: 'sound-left-out', message })
+    for (const message of refusedTexts) this.#note({ kind: 'text-left-out', message })
+    if (first !== undefined) {
+      this.sets.push(alignSet(first, set))
+      return
+    }
+    if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
+    if (set.video === undefined && set.sounds.length === 0) {
+      const reason = refusedSounds[0] ?? 'the file has no pictures and no sound'
+      throw new AppError('unplayable', reason)
+    }
+    this.sets.push(set)
+  }
+
+  #listTargets(): void {
+    const set = this.sets[this.memory.set]
+    const targets = new Map<number, Target>()
+    set?.texts.forEach(({ number }, text) => targets.set(number, { kind: 'text', text }))
+    set?.sounds.forEach((stream, sound) => {
+      if (stream !== undefined) targets.set(stream.number, { kind: 'audio', sound, stream })
+    })
+    if (set?.video !== undefined) targets.set(set.video.number, { kind: 'video' })
+    this.#targets = targets
+  }
+
+  #openSection(block: WalkedBlock, pictures: 'await key' | 'go on'): Section {
+    const { memory, sections, cuts } = this
+    if (sections.length >= MAX_SECTIONS) {
+      throw new AppError('unplayable', 'the time stamps break too often')
+    }
+    const startTicks = sections.length === 0 ? 0 : this.endTicks()
+    if (sections.length > 0) this.#settle()
+    const section: Section = {
+      firstCut: cuts.length,
+      set: memory.set,
+      nsPerTick: memory.nsPerTick,
+      shiftTicks: 0,
+      delayTicks: 0,
+      firstPictureAt: pictures === 'go on' ? 0 : Infinity,
+    }
+    memory.tentativeFrom = Infinity
+    memory.awaitsSection = false
+    memory.run = createRun(startTicks, memory.hasOrphans)
+    memory.hasOrphans = false
+    sections.push(section)
+    cuts.open(block, startTicks, sections.length > 1 ? CUT_BREAK : 0)
+    return section
+  }
+
+  /** The section a block belongs to: the open one, or a new one where the time stamps jump. */
+  #sectionAt(block: WalkedBlock, kind: 'video' | 'audio', ticks: number): Section {
+    const last = this.sections.at(-1)
+    if (last === undefined || this.memory.awaitsSection)
+      return this.#openSection(block, 'await key')
+    if (!isJump(this.memory.run, kind, ticks)) return last
+    const goesOn = last.firstPictureAt !== Infinity
+    const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
+    this.#note({
+      kind: 'gap',
+      message: `the time stamps jump by ${seconds} s`,
+      offsetBytes: block.position,
+      seconds: this.endTicks() / CLOCK_RATE,
+    })
+    return this.#openSection(block, goesOn ? 'go on' : 'await key')
+  }
+
+  #picture(block: WalkedBlock, ticks: number): void {
+    const { memory, cuts } = this
+    if (memory.awaitsSection && !block.isKey) {
+      memory.hasOrphans = true
+      memory.hasSeenOrphan = true
+      return
+    }
+    const isAwaited = this.sections.at(-1)?.firstPictureAt === Infinity
+    if (isAwaited && !memory.awaitsSection && !block.isKey) {
+      memory.run.hasOrphans = true
+      memory.hasSeenOrphan = true
+      return
+    }
+    const section = this.#sectionAt(block, 'video', ticks)
+    if (section.firstPictureAt === Infinity) this.#beginPictures(block, section)
+    this.#dropTentative()
+    this.#cutAtPicture(block, section, ticks)
+    cuts.notePicture(ticks)
+    const durationTicks = clockTicks(block.durationTicks ?? 0, memory.nsPerTick)
+    notePicture(memory.run, { ticks, durationTicks, isKey: block.isKey })
+    if (hasMeasured(memory.run)) this.#settleDelay()
+    memory.hasSeenPicture = true
+  }
+
+  /** The first key frame. Sound before it is kept only where no picture is lost. */
+  #beginPictures(block: WalkedBlock, section: Section): void {
+    const { memory, cuts } = this
+    section.firstPictureAt = block.position
+    if (!memory.run.hasOrphans || cuts.length - 1 !== section.firstCut) return
+    const { startTicks } = memory.run
+    cuts.dropFrom(section.firstCut)
+    memory.run = createRun(startTicks, false)
+    cuts.open(block, startTicks, section.firstCut > 0 ? CUT_BREAK : 0)
+  }
+
+  #dropTentative(): void {
+    this.cuts.dropFrom(this.memory.tentativeFrom)
+    this.memory.tentativeFrom = Infinity
+  }
+
+  #cutAtPicture(block: WalkedBlock, section: Section, ticks: number): void {
+    const { cuts } = this
+    const { run } = this.memory
+    const elapsed = this.#elapsed(section, ticks)
+    if (block.isKey) {
+      const isFirst = !cuts.hasPicture() && cuts.length - 1 === section.firstCut
+      if (isFirst || (!cuts.hasPicture() && elapsed < MIN_CUT_TICKS)) cuts.addFlags(CUT_KEY)
+      else if (elapsed >= MIN_CUT_TICKS) this.#openCut(block, ticks, CUT_KEY)
+      return
+    }
+    const isLate = ticks - run.lastKeyTicks >= MID_CUT_WAIT_TICKS && elapsed >= MID_CUT_TICKS
+    if (isLate && ticks > run.maxPictureTicks) this.#openCut(block, ticks, CUT_MID)
+    else if ((cuts.lastFlags & CUT_MID) !== 0) cuts.lowerStart(ticks - shiftOf(run, section))
+  }
+
+  /** Ticks since the last cut began. */
+  #elapsed(section: Section, ticks: number): number {
+    const { run } = this.memory
+    if (!run.isSettled) return run.originTicks === Infinity ? 0 : ticks - run.originTicks
+    return ticks - section.shiftTicks - this.cuts.lastStartTicks
+  }
+
+  /** Opens a cut that is not the first of its section. */
+  #openCut(block: WalkedBlock, ticks: number, flags: number): void {
+    const section = this.#settle()
+    this.cuts.open(block, ticks - (section?.shiftTicks ?? 0), flags)
+  }
+
+  /** With its first cut over, a section's place on the timeline stays as it is. */
+  #settle(): Section | undefined {
+    const { run } = this.memory
+    const section = this.sections.at(-1)
+    if (section === undefined) return undefined
+    if (!run.isSettled) {
+      section.shiftTicks = shiftOf(run, section)
+      run.isSettled = true
+      this.cues.settle(section.shiftTicks)
+    }
+    if (run.pictureTicks.length > 0) this.#settleDelay()
+    run.pictureTicks = []
+    return section
+  }
+
+  #settleDelay(): void {
+    const { run } = this.memory
+    const section = this.sections.at(-1)
+    if (section === undefined || run.isDelaySettled) return
+    section.delayTicks = delayOf(run)
+    run.isDelaySettled = true
+  }
+
+  #sound(block: WalkedBlock, { sound, stream }: Extract<Target, { kind: 'audio' }>): void {
+    const { memory, cuts } = this
+    const { nsPerTick } = memory
+    const delayTicks = Math.round(stream.delaySeconds * CLOCK_RATE)
+    const ticks = clockTicks(block.ticks, nsPerTick) - delayTicks
+    const section =
+      sound === 0 || memory.awaitsSection
+        ? this.#sectionAt(block, 'audio', ticks)
+        : this.sections.at(-1)
+    if (section === undefined) return
+    const { run } = memory
+    if (sound === 0) this.#cutAtSound(block, section, ticks)
+    const start = snapped(stream, run.expected[sound] ?? NaN, { ticks: block.ticks, nsPerTick })
+    cuts.noteSound(sound, start)
+    const length = block.sizes.reduce((sum, size) => sum + frameTicks(stream, block, size), 0)
+    for (let i = run.expected.length; i <= sound; i += 1) run.expected.push(NaN)
+    run.expected[sound] = start + length
+    if (!run.isSettled) run.originTicks = Math.min(run.originTicks, ticks)
+    const told = clockTicks(block.durationTicks ?? 0, nsPerTick)
+    const counted = Math.round((length / stream.timescale) * CLOCK_RATE)
+    const own = Math.round((start / stream.timescale) * CLOCK_RATE)
+    run.soundEndTicks = Math.max(run.soundEndTicks, own + (counted || told))
+    if (sound !== 0) return
+    run.lastSoundTicks = ticks
+    run.latestTicks = Math.max(run.latestTicks, ticks)
+  }
+
+  #cutAtSound(block: WalkedBlock, section: Section, ticks: number): void {
+    const { memory, cuts } = this
+    const { run } = memory
+    const isDue = this.#elapsed(section, ticks) >= MIN_SOUND_CUT_TICKS
+    const set = this.sets[section.set]
+    if (set?.video === undefined) {
+      if (isDue) this.#openCut(block, ticks, 0)
+      return
+    }
+    const end = pictureEnd(run, set)
+    const alone = ticks - (end === -Infinity ? run.originTicks : end)
+    if (alone >= MIN_SOUND_CUT_TICKS && isDue) {
+      memory.tentativeFrom = Math.min(memory.tentativeFrom, cuts.length)
+      this.#openCut(block, ticks, 0)
+    }
+    if (alone >= SOUND_ALONE_TICKS) memory.tentativeFrom = Infinity
+  }
+
+  #note(flaw: Flaw): void {
+    if (this.memory.flaws.length < MAX_NOTES - 1) this.memory.flaws.push(flaw)
+  }
+
+  #text(block: WalkedBlock, text: number, ticks: number): void {
+    const stream = this.sets[this.memory.set]?.texts[text]
+    if (stream === undefined || block.payload === undefined) return
+    const { run, awaitsSection, nsPerTick } = this.memory
+    const section = this.sections.at(-1)
+    const isSettled = !awaitsSection && run.isSettled && section !== undefined
+    this.cues.add({
+      stream,
+      text,
+      payload: block.payload,
+      startTicks: ticks,
+      durationTicks: clockTicks(block.durationTicks ?? 0, nsPerTick),
+      ...(isSettled && { shiftTicks: section.shiftTicks }),
+    })
+  }
+}
+
+function createMemory(): Omit<ScanMemory, 'place'> {
+  return {
+    nsPerTick: DEFAULT_SCALE_NS,
+    set: -1,
+    tracksHash: '',
+    hasSegment: false,
+    awaitsSection: true,
+    hasOrphans: false,
+    run: createRun(0, false),
+    tentativeFrom: Infinity,
+    firstClusterEnd: Infinity,
+    hasSeenPicture: false,
+    hasSeenOrphan: false,
+    pendingCues: [],
+    settledCues: [],
+    cueCount: 0,
+    cueCharacters: 0,
+    flaws: [],
+  }
+}

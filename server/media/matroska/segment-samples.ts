@@ -1,0 +1,188 @@
+// Gathers the frames of one segment from its bytes, with their times on the session's timeline.
+import { AppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import type { CutRange } from '../media-index.ts'
+import { ElementWalk, type WalkVisitor, type WalkedBlock } from './element-walk.ts'
+import { MAX_SEGMENT_SAMPLES } from './matroska-limits.ts'
+import {
+  CLOCK_RATE,
+  type MatroskaSource,
+  type Section,
+  type SoundStream,
+  type TrackSet,
+} from './matroska-source.ts'
+import { clockTicks } from './scan.ts'
+import { frameTicks, snapped } from './sound-clock.ts'
+import { walkFile } from './walk-file.ts'
+
+/** Pictures in decode order; times in ticks of CLOCK_RATE. */
+export interface PictureSample {
+  offset: number
+  sizeBytes: number
+  presentationTicks: number
+  isKey: boolean
+  section: Section
+  /** 0 where it is not said. */
+  durationTicks: number
+}
+
+/** Frames of sound in order; times in ticks of the sound. */
+export interface SoundSample {
+  offset: number
+  sizeBytes: number
+  /** NaN where only the frames around tell: a lace without lengths. */
+  startTicks: number
+  /** NaN where it is not known. */
+  lengthTicks: number
+}
+
+export interface SegmentSamples {
+  pictures: PictureSample[]
+  /** Per sound that was asked for; the stream is that of the section with its first frame. */
+  sounds: Map<number, { stream: SoundStream; samples: SoundSample[] }>
+}
+
+export interface SamplesWanted extends CutRange {
+  hasVideo: boolean
+  /** Numbers of sounds in the track sets. */
+  sounds: readonly number[]
+}
+
+/** Reads the heads of all blocks in the range, a megabyte of the file at a time; nothing of the payload is kept. */
+export async function readSamples(
+  file: OpenFile,
+  source: MatroskaSource,
+  wanted: SamplesWanted,
+): Promise<SegmentSamples> {
+  const gatherer = new Gatherer(source, wanted)
+  const { offsets, clusterTicks, clusterEnds } = source.cuts
+  const place = {
+    position: offsets[wanted.from] ?? source.endOffset,
+    clusterTicks: clusterTicks[wanted.from] ?? 0,
+    clusterEnd: clusterEnds[wanted.from] ?? Infinity,
+    lostFrom: -1,
+  }
+  const walk = new ElementWalk(place, { end: offsets[wanted.to] ?? source.endOffset }, gatherer)
+  await walkFile(file, walk)
+  return gatherer.samples
+}
+
+/** The section that holds a cut. */
+export function sectionOfCut({ sections }: MatroskaSource, cut: number): Section {
+  const section = sections.findLast(({ firstCut }) => firstCut <= cut)
+  if (section === undefined) throw new AppError('failed', 'the index is damaged')
+  return section
+}
+
+class Gatherer implements WalkVisitor {
+  readonly samples: SegmentSamples = { pictures: [], sounds: new Map() }
+  readonly #source: MatroskaSource
+  readonly #wanted: SamplesWanted
+  /** Per sound where its next frame is expected. */
+  readonly #expected = new Map<number, number>()
+  #cut: number
+  #section: Section
+  #set: TrackSet
+  #count = 0
+
+  constructor(source: MatroskaSource, wanted: SamplesWanted) {
+    this.#source = source
+    this.#wanted = wanted
+    this.#cut = wanted.from
+    this.#section = sectionOfCut(source, wanted.from)
+    this.#set = source.sets[this.#section.set] ?? { sounds: [], texts: [] }
+    this.#anchor()
+  }
+
+  segment(): void {}
+
+  head(): void {}
+
+  cluster(): void {}
+
+  damage(): void {}
+
+  wants(track: number): 'nothing' | 'frames' {
+    const isServed = this.#source.sets.some(
+      ({ video, sounds }) =>
+        video?.number === track || sounds.some((sound) => sound?.number === track),
+    )
+    return isServed ? 'frames' : 'nothing'
+  }
+
+  block(block: WalkedBlock): void {
+    while (block.position >= (this.#source.cuts.offsets[this.#cut + 1] ?? Infinity)) {
+      this.#enterCut(this.#cut + 1)
+    }
+    const { video, sounds } = this.#set
+    if (video?.number === block.track) {
+      if (this.#wanted.hasVideo) this.#picture(block, video.defaultDurationTicks)
+      return
+    }
+    const number = sounds.findIndex((stream) => stream?.number === block.track)
+    const stream = sounds[number]
+    if (stream === undefined || !this.#wanted.sounds.includes(number)) return
+    this.#sound(block, number, stream)
+  }
+
+  #enterCut(cut: number): void {
+    this.#cut = cut
+    this.#section = sectionOfCut(this.#source, cut)
+    this.#set = this.#source.sets[this.#section.set] ?? { sounds: [], texts: [] }
+    if (this.#section.firstCut === cut) this.#expected.clear()
+    this.#anchor()
+  }
+
+  /** From a cut on, sound counts from where the scan had it: so that segments join without a step. */
+  #anchor(): void {
+    for (const sound of this.#wanted.sounds) {
+      const start = this.#source.cuts.soundStarts[sound]?.[this.#cut] ?? NaN
+      if (!Number.isNaN(start)) this.#expected.set(sound, start)
+    }
+  }
+
+  #picture(block: WalkedBlock, defaultDurationTicks: number): void {
+    const { nsPerTick, shiftTicks, firstPictureAt } = this.#section
+    if (block.position < firstPictureAt) return
+    this.#take(block.sizes.length)
+    const start = clockTicks(block.ticks, nsPerTick) - shiftTicks
+    const told = clockTicks(block.durationTicks ?? 0, nsPerTick)
+    let offset = block.framesAt
+    block.sizes.forEach((sizeBytes, i) => {
+      this.samples.pictures.push({
+        offset,
+        sizeBytes,
+        presentationTicks: Math.max(0, start + i * defaultDurationTicks),
+        isKey: block.isKey,
+        section: this.#section,
+        durationTicks: defaultDurationTicks || told,
+      })
+      offset += sizeBytes
+    })
+  }
+
+  #sound(block: WalkedBlock, number: number, stream: SoundStream): void {
+    const { nsPerTick, shiftTicks } = this.#section
+    this.#take(block.sizes.length)
+    const expected = this.#expected.get(number) ?? NaN
+    const shift = Math.round((shiftTicks / CLOCK_RATE) * stream.timescale)
+    let start = snapped(stream, expected, { ticks: block.ticks, nsPerTick })
+    let offset = block.framesAt
+    const list = this.samples.sounds.get(number)?.samples ?? []
+    if (list.length === 0) this.samples.sounds.set(number, { stream, samples: list })
+    for (const sizeBytes of block.sizes) {
+      const lengthTicks = frameTicks(stream, block, sizeBytes)
+      list.push({ offset, sizeBytes, startTicks: start - shift, lengthTicks })
+      start += lengthTicks
+      offset += sizeBytes
+    }
+    this.#expected.set(number, start)
+  }
+
+  #take(count: number): void {
+    this.#count += count
+    if (this.#count > MAX_SEGMENT_SAMPLES) {
+      throw new AppError('failed', 'the segment has more frames than can be served')
+    }
+  }
+}
