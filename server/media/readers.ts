@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { MediaIndex } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
+import { createFragmentedMp4Reader } from './fmp4/fmp4-reader.ts'
 import { createMp4Reader } from './mp4/mp4-reader.ts'
 import { createTsReader } from './ts/ts-reader.ts'
 
@@ -32,7 +33,11 @@ export interface MediaReaders {
 }
 
 export function createMediaReaders(): MediaReaders {
-  const byContainer = { mp4: createMp4Reader(), ts: createTsReader() }
+  const byContainer = {
+    mp4: createMp4Reader(),
+    fmp4: createFragmentedMp4Reader(),
+    ts: createTsReader(),
+  }
   return {
     async forFile(file) {
       const head = Buffer.alloc(PROBE_BYTES)
@@ -43,9 +48,10 @@ export function createMediaReaders(): MediaReaders {
   }
 }
 
-function chooseContainer(head: Buffer): 'mp4' | 'ts' {
+/** MP4 is told from fragmented MP4 by the reader of the latter. */
+function chooseContainer(head: Buffer): 'fmp4' | 'ts' {
   if (head.length === 0) throw new AppError('unplayable', 'the file is empty')
-  if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'mp4'
+  if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'fmp4'
   const reason = NOT_MPEG_TS.get(head.toString('hex', 0, 4))
   if (reason !== undefined) throw new AppError('unplayable', reason)
   // MPEG-TS has no magic number and may begin with garbage: its reader looks for itself.

@@ -314,8 +314,8 @@ describe('the choice of tracks', () => {
   })
 
   it.each([
-    ['mp4v', 'the video is MPEG-4 Visual, which no browser plays'],
-    ['apch', 'the video is Apple ProRes, which no browser plays'],
+    ['mp4v', 'the video is MPEG-4 Visual, which no browser plays in HLS'],
+    ['apch', 'the video is Apple ProRes, which no browser plays in HLS'],
     ['encv', 'the video is encrypted'],
     ['avc1', 'the video (H.264) lacks its decoder set-up (avcC box)'],
   ])('refuses a video of %s and says why', async (type, message) => {
