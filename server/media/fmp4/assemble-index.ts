@@ -41,7 +41,6 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     }),
     sections,
     inits: state.inits,
-    announced: state.tracks,
     served,
     ...(state.head && { head: state.head }),
     resume,
@@ -79,10 +78,11 @@ function lookBack({ state, gatherer, position, last }: ScanEnd): Fmp4Resume {
   }
 }
 
-/** State to go on from an index. */
-export function restoreState({ cuts }: MediaIndex, source: Fmp4Source): ScanState {
-  const { resume, inits, announced, head } = source
+/** State to go on from an index. Tracks that it does not list are not served any more. */
+export function restoreState({ cuts, tracks }: MediaIndex, source: Fmp4Source): ScanState {
+  const { resume, inits, head, served } = source
   const [first = { tracks: [] }] = inits
+  const announced = first.tracks.map((_, number) => tracks[served.indexOf(number)])
   const { cutCount, innerCount, sectionCount, lastSection } = resume
   const sections = source.sections.slice(0, Math.max(sectionCount - 1, 0))
   if (lastSection !== undefined) sections.push(structuredClone(lastSection))

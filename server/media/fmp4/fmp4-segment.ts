@@ -26,7 +26,7 @@ export async function readFragmentRuns(
   const picker = new SamplePicker({ init, section, tracks, bounds, timescale: cuts.timescale }, {
     fromTicks: range.from === section.firstCut ? -Infinity : (cuts.startTicks[range.from] ?? 0),
     toTicks: cuts.startTicks[range.to] ?? Infinity,
-    nextTicks: source.announced.map((_, track) => source.decodeTicks?.[track]?.[range.from] ?? 0),
+    nextTicks: init.tracks.map((_, track) => source.decodeTicks?.[track]?.[range.from] ?? 0),
   })
   await walkSegment(file, { source, init, bounds }, (fragment) => picker.take(fragment))
   return picker.runs()

@@ -1,5 +1,4 @@
 // Where the fragments of an MP4 lie, cut by cut, and how its clocks are laid on the session's timeline.
-import type { Track } from '../media-index.ts'
 import type { FragmentDefaults } from '../mp4/fragment-defaults.ts'
 import type { Mp4Description, Mp4Track } from '../mp4/mp4-source.ts'
 
@@ -19,8 +18,7 @@ export interface Fmp4Source {
   /** From break to break, in order; the first begins at cut 0. */
   sections: Fmp4Section[]
   inits: Fmp4Init[]
-  /** What the first movie announced, in the order of `Fmp4Init.tracks`, and the numbers of those that the index lists. */
-  announced: (Track | undefined)[]
+  /** Numbers in `Fmp4Init.tracks` of the tracks that the index lists. */
   served: number[]
   /** Samples that the movie box itself lists, in front of all fragments; by track as in `Fmp4Init.tracks`. */
   head?: Fmp4Head

@@ -86,10 +86,16 @@ async function takeMovie(
   const movie = await readMovieOrNone(window, box)
   if (movie?.fragmentDefaults === undefined) return
   const init = await readInit(window, { movie, state })
-  const known = state.inits.findIndex((each) => isSameInit(each, init))
+  const known = state.inits.findIndex((each) => isSameInit(servedOf(state, each), servedOf(state, init)))
   if (known < 0 && state.inits.length >= MAX_INITS) return
   const number = known < 0 ? state.inits.push(init) - 1 : known
   gatherer.takeMovie({ init, number, hash }, box.start)
+}
+
+/** Tracks that are not served make no difference. */
+function servedOf({ isServed, isServedFixed }: ScanState, { tracks }: Fmp4Init): Fmp4Init {
+  const matters = (track: number) => !isServedFixed || isServed[track] === true
+  return { tracks: tracks.map((track, at) => (matters(at) ? track : undefined)) }
 }
 
 const HASHED_BYTES = 256 * 1024
