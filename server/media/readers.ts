@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { MediaIndex, MediaSource } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
+import { createFragmentedMp4Reader } from './fmp4/fmp4-reader.ts'
 import { createMatroskaReader } from './matroska/matroska-reader.ts'
 import { createMp4Reader } from './mp4/mp4-reader.ts'
 import { createTsReader } from './ts/ts-reader.ts'
@@ -32,6 +33,7 @@ export interface MediaReaders {
 
 export function createMediaReaders(): MediaReaders {
   const byContainer = {
+    fmp4: createFragmentedMp4Reader(),
     matroska: createMatroskaReader(),
     mp4: createMp4Reader(),
     ts: createTsReader(),
@@ -46,9 +48,10 @@ export function createMediaReaders(): MediaReaders {
   }
 }
 
+/** MP4 is told from fragmented MP4 by the reader of the latter. */
 function chooseContainer(head: Buffer): MediaSource['container'] {
   if (head.length === 0) throw new AppError('unplayable', 'the file is empty')
-  if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'mp4'
+  if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'fmp4'
   const mark = head.toString('hex', 0, 4)
   if (mark === EBML_MARK) return 'matroska'
   const reason = NOT_MPEG_TS.get(mark)

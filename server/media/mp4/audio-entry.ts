@@ -13,11 +13,14 @@ import {
   wholeBox,
 } from './entry-parts.ts'
 import { parseEsds } from '../codec/esds.ts'
+import { type SoundFields, parseTranscodedEntry } from './transcoded-entry.ts'
 
-/** An audio sample entry that browsers play in fMP4. */
-export interface AudioDescription extends Omit<AudioTrack, 'kind'> {
-  /** Clean sample entry box for an init segment. */
-  sampleEntry: Uint8Array
+/** A sample entry of sound that browsers play in fMP4, or that is transcoded to what they play. */
+export interface AudioDescription extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
+  /** Clean sample entry box for an init segment; absent where the sound is transcoded. */
+  sampleEntry?: Uint8Array
+  /** Of uncompressed sound: bytes of one sample of all channels. */
+  pcmFrameBytes?: number
 }
 
 const FIELD_BYTES = 28
@@ -27,8 +30,8 @@ const CHANNELS_AT = 16
 const QUICKTIME_BYTES = [0, 16, 36] as const
 
 /**
- * Parses an audio sample entry. MP3, AC-3, PCM and what else browsers refuse in fMP4 is `unplayable`, and so is a
- * damaged entry: a recording without sound is better than none.
+ * Parses an audio sample entry. What neither browsers play in fMP4 nor we transcode is `unplayable`, and so is a damaged
+ * entry: a recording without sound is better than none.
  */
 export function parseAudioEntry(entry: RawEntry): Description<AudioDescription> {
   try {
@@ -50,7 +53,7 @@ function parseByType(entry: RawEntry): AudioDescription | undefined {
     case 'fLaC':
       return parseFlac(entry)
     default:
-      return undefined
+      return parseTranscodedEntry(entry.box.type, () => soundFields(entry))
   }
 }
 
@@ -60,6 +63,10 @@ function parseMp4a(entry: RawEntry): AudioDescription | undefined {
   if (esdsBox === undefined) return undefined
   const esds = parseEsds(entryContent(entry, esdsBox))
   const config = esds && parseAudioConfig(esds)
+  if (esds !== undefined && config === undefined) {
+    const { objectType } = esds
+    return parseTranscodedEntry(`mp4a.${objectType.toString(16)}`, () => soundFields(entry))
+  }
   if (config === undefined) return undefined
   const channels = config.channels ?? fields.getUint16(CHANNELS_AT)
   const isClean = fields.getUint16(VERSION_AT) === 0 && boxes.includes(esdsBox)
@@ -102,6 +109,28 @@ function parseFlac(entry: RawEntry): AudioDescription | undefined {
     boxes.map((box) => wholeBox(entry, box)),
   )
   return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
+}
+
+/** Numbers of channels, bits and samples a second as the entry says them (QuickTime File Format, sound description 2: from byte 32). */
+function soundFields(entry: RawEntry): SoundFields {
+  const { fields, boxes } = splitSoundEntry(entry)
+  const contents = new Map(boxes.map((box) => [box.type, entryContent(entry, box)]))
+  if (splitVersion(entry) !== 2) {
+    return {
+      channels: fields.getUint16(CHANNELS_AT),
+      bits: fields.getUint16(18),
+      sampleRate: fields.getUint32(24) / 0x1_00_00,
+      contents,
+    }
+  }
+  const whole = new DataView(fields.buffer, fields.byteOffset, FIELD_BYTES + QUICKTIME_BYTES[2])
+  return {
+    channels: whole.getUint32(40),
+    bits: whole.getUint32(48),
+    sampleRate: whole.getFloat64(32),
+    flags: whole.getUint32(52),
+    contents,
+  }
 }
 
 function splitSoundEntry(entry: RawEntry): EntryParts {

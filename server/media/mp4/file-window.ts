@@ -49,6 +49,12 @@ export class FileWindow {
     return parseBox({ bytes, start, parentEnd })
   }
 
+  /** The first bytes of a box's content. Throws `unplayable` where it has fewer. */
+  async content(box: Box, length: number): Promise<DataView> {
+    if (box.end - box.contentStart < length) throw brokenBox(box.type, box.start, 'is too small')
+    return this.view(box.contentStart, length)
+  }
+
   /**
    * The boxes inside a box, from `contentStart` on. A size of 0 ends the list, as QuickTime does.
    * Throws `unplayable` where a box reaches past its parent.

@@ -1,103 +1,162 @@
 // Makes the index of a movie: its tracks surveyed, cut, and put on one timeline.
 import { AppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
-import type { CutTable, MediaIndex, Track } from '../media-index.ts'
+import type { AudioTrack, MediaIndex, VideoTrack } from '../media-index.ts'
 import { type AudioCuts, findAudioCuts } from './audio-cuts.ts'
 import type { AudioDescription } from './audio-entry.ts'
-import { FileWindow } from './file-window.ts'
+import type { FileWindow } from './file-window.ts'
 import { quarterTurns } from './matrix.ts'
-import { readMovie } from './movie.ts'
+import type { Movie, MovieTrack } from './movie.ts'
 import type { Mp4Track } from './mp4-source.ts'
 import { makeCutTable, padCursors } from './cut-table.ts'
+import { readTextTracks } from './text-tracks.ts'
 import { type TrackShift, alignTracks } from './timeline.ts'
 import { chooseTracks } from './track-choice.ts'
-import { type SurveyedTrack, baseTrack, pictureTimes, surveyTrack } from './surveyed-track.ts'
+import {
+  type CutTimes,
+  type SurveyedTrack,
+  baseTrack,
+  movieSeconds,
+  pictureTimes,
+  surveyTrack,
+} from './surveyed-track.ts'
 import { type VideoCuts, findVideoCuts } from './video-cuts.ts'
 import type { VideoDescription } from './video-entry.ts'
 
-type SurveyedVideo = SurveyedTrack<VideoDescription>
-type SurveyedAudio = SurveyedTrack<AudioDescription>
+type CutVideo = SurveyedTrack<VideoDescription> & { cuts: VideoCuts }
+type CutAudio = SurveyedTrack<AudioDescription> & { cuts: AudioCuts }
 
-/** Reads a movie's structure and walks through its times. Throws `unplayable` with the reason for a person. */
-export async function indexMovie(file: OpenFile, signal: AbortSignal): Promise<MediaIndex> {
-  const window = new FileWindow(file, signal)
-  const movie = await readMovie(window)
-  const chosen = await chooseTracks(window, movie)
+/** Walks through the times of a movie. Throws `unplayable` with the reason for a person. */
+export async function indexMovie(window: FileWindow, movie: Movie): Promise<MediaIndex> {
+  const { file, signal } = window
+  const withSamples = movie.tracks.filter((track) => track.tables.sampleCount > 0)
+  const chosen = await chooseTracks(window, withSamples)
   const plan = { movieTimescale: movie.timescale, signal }
-  const [video, audio] = await Promise.all([
-    chosen.video && surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'go on' }),
-    chosen.audio && surveyTrack(file, chosen.audio, { ...plan, stopsAtChange: 'stop' }),
-  ])
-  const videoCuts =
-    video &&
-    (await findVideoCuts(file, video.survey, { timescale: video.clock.fileTimescale, signal }))
-  const audioCuts =
-    audio &&
-    (await findAudioCuts(file, audio.survey, {
-      timescale: audio.clock.fileTimescale,
-      pictures: pictureTimes(audio.clock, videoCuts && { cuts: videoCuts, clock: video.clock }),
-      signal,
-    }))
-  const parts = {
-    ...(videoCuts && { video: { ...video, cuts: videoCuts } }),
-    ...(audioCuts && { audio: { ...audio, cuts: audioCuts } }),
+  const video =
+    chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'go on' }))
+  const cutVideo = video && (await cutPictures(window, video))
+  const sounds: CutAudio[] = []
+  for (const chosenSound of chosen.sounds) {
+    const sound = await surveyTrack(file, chosenSound, { ...plan, stopsAtChange: 'stop' })
+    if (sound === undefined) continue
+    sounds.push(await cutSound(window, sound, cutTimes(cutVideo, sounds[0])))
   }
-  return assemble(file, parts)
+  const { index, startSeconds } = assemble(window, { ...(cutVideo && { video: cutVideo }), sounds })
+  const texts = await readTextTracks(window, movie, startSeconds)
+  return { ...index, ...(texts.length > 0 && { texts }) }
+}
+
+async function cutPictures(
+  { file, signal }: FileWindow,
+  video: SurveyedTrack<VideoDescription>,
+): Promise<CutVideo> {
+  const timescale = video.clock.fileTimescale
+  return { ...video, cuts: await findVideoCuts(file, video.survey, { timescale, signal }) }
+}
+
+async function cutSound(
+  { file, signal }: FileWindow,
+  sound: SurveyedTrack<AudioDescription>,
+  times: CutTimes | undefined,
+): Promise<CutAudio> {
+  const plan = {
+    timescale: sound.clock.fileTimescale,
+    pictures: pictureTimes(sound.clock, times),
+    signal,
+  }
+  return { ...sound, cuts: await findAudioCuts(file, sound.survey, plan) }
+}
+
+/** The first sound makes cuts of its own where there are no pictures; all others follow. */
+function cutTimes(video: CutVideo | undefined, first: CutAudio | undefined): CutTimes | undefined {
+  const pictures = video?.cuts.presentationTicks.slice(1) ?? []
+  const cutSeconds = pictures.map((ticks) => (video ? movieSeconds(video.clock, ticks) : 0))
+  if (first === undefined) {
+    return (
+      video && {
+        cutSeconds,
+        endSeconds: movieSeconds(video.clock, video.cuts.extent.latestEndTicks),
+      }
+    )
+  }
+  const own = first.cuts.ownTicks.map((ticks) => movieSeconds(first.clock, ticks))
+  return { cutSeconds: [...cutSeconds, ...own], endSeconds: Infinity }
 }
 
 interface Parts {
-  video?: SurveyedVideo & { cuts: VideoCuts }
-  audio?: SurveyedAudio & { cuts: AudioCuts }
+  video?: CutVideo
+  sounds: CutAudio[]
 }
 
-function assemble(file: OpenFile, { video, audio }: Parts): MediaIndex {
-  const present = [video, audio].filter((part) => part !== undefined)
-  const shifts = alignTracks(present.map(({ clock, cuts }) => ({ clock, extent: cuts.extent })))
-  const [firstShift, secondShift] = shifts
-  const audioShift = video === undefined ? firstShift : secondShift
-  const tracks: Track[] = []
-  const sources: Mp4Track[] = []
-  const ownCuts = audio?.cuts.ownTicks.length ?? 0
-  if (video !== undefined && firstShift !== undefined) {
-    tracks.push(describeVideo(video))
-    sources.push(videoSource(video, firstShift, ownCuts))
-  }
-  if (audio !== undefined && audioShift !== undefined) {
-    tracks.push(describeAudio(audio))
-    sources.push({ ...baseTrack(audio, audioShift), cursors: audio.cuts.cursors })
-  }
-  if (tracks.length === 0) {
+function assemble(
+  { sizeBytes }: FileWindow,
+  { video, sounds }: Parts,
+): { index: MediaIndex; startSeconds: number } {
+  const present = [...(video ? [video] : []), ...sounds]
+  if (present.length === 0) {
     throw new AppError('unplayable', 'the recording ends before its first picture')
   }
-  const cuts: CutTable = makeCutTable({
-    ...(video && firstShift && { video: { ...video, shift: firstShift } }),
-    ...(audio && audioShift && { audio: { ...audio, shift: audioShift } }),
+  const { shifts, startSeconds } = alignTracks(
+    present.map(({ clock, cuts }) => ({ clock, extent: cuts.extent })),
+  )
+  const videoShift = video && shifts[0]
+  const soundShifts = video === undefined ? shifts : shifts.slice(1)
+  const shifted = sounds.flatMap((sound, at) => {
+    const shift = soundShifts[at]
+    return shift === undefined ? [] : [{ ...sound, shift }]
   })
-  const source = { container: 'mp4', sizeBytes: file.stat.sizeBytes, tracks: sources } as const
-  return { tracks, cuts, source }
+  const [firstSound] = shifted
+  const shiftedVideo = video && videoShift && { ...video, shift: videoShift }
+  const ownCuts = firstSound?.cuts.ownTicks.length ?? 0
+  const cuts = makeCutTable({
+    ...(shiftedVideo && { video: shiftedVideo }),
+    ...(firstSound && { audio: firstSound }),
+  })
+  const tracks: Mp4Track[] = [
+    ...(shiftedVideo ? [videoSource(shiftedVideo, ownCuts)] : []),
+    ...shifted.map((sound) => ({ ...baseTrack(sound, sound.shift), cursors: sound.cuts.cursors })),
+  ]
+  const index: MediaIndex = {
+    tracks: [
+      ...(video ? [describeVideo(video.descriptions[0], video.track)] : []),
+      ...sounds.map(({ descriptions: [description], track }) => describeAudio(description, track)),
+    ],
+    cuts,
+    source: { container: 'mp4', sizeBytes, tracks },
+  }
+  return { index, startSeconds }
 }
 
-function describeVideo({ descriptions, track }: SurveyedVideo): Track {
-  const [{ codec, codecName, width, height }] = descriptions
-  const rotationDegrees = quarterTurns(track.matrix)
-  return { kind: 'video', codec, codecName, width, height, rotationDegrees }
+/** The index's words for pictures. */
+export function describeVideo(
+  { codec, codecName, width, height }: VideoDescription,
+  { matrix }: MovieTrack,
+): VideoTrack {
+  return { kind: 'video', codec, codecName, width, height, rotationDegrees: quarterTurns(matrix) }
 }
 
-function describeAudio({ descriptions }: SurveyedAudio): Track {
-  const [{ codec, codecName, channels, sampleRate }] = descriptions
-  return { kind: 'audio', codec, codecName, channels, sampleRate }
+/** The index's words for sound. */
+export function describeAudio(
+  { codec, codecName, channels, sampleRate, transcodedFrom }: AudioDescription,
+  { language, name }: MovieTrack,
+): AudioTrack {
+  return {
+    kind: 'audio',
+    codec,
+    codecName,
+    channels,
+    sampleRate,
+    ...(language !== undefined && { language }),
+    ...(name !== undefined && { name }),
+    ...(transcodedFrom && { transcodedFrom }),
+  }
 }
 
-function videoSource(
-  video: SurveyedVideo & { cuts: VideoCuts },
-  shift: TrackShift,
-  ownCuts: number,
-): Mp4Track {
+function videoSource(video: CutVideo & { shift: TrackShift }, ownCuts: number): Mp4Track {
   const { cursors, descriptions } = video.cuts
   const last = descriptions.at(-1) ?? 0
   const padding = Array.from({ length: ownCuts }, () => last)
   return {
-    ...baseTrack(video, shift),
+    ...baseTrack(video, video.shift),
     cursors: padCursors(cursors, ownCuts, video.survey.map),
     ...(video.descriptions.length > 1 && {
       descriptionOfCut: Uint8Array.from([...descriptions, ...padding]),

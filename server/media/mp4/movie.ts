@@ -1,22 +1,32 @@
 // The movie box (ISO/IEC 14496-12 8.2): found among the top-level boxes without reading media, and read down to its tracks.
-import { AppError } from '../../errors.ts'
-import { type Box, brokenBox } from './box.ts'
+import { AppError, isAppError } from '../../errors.ts'
+import { type Box, boxType, brokenBox } from './box.ts'
 import { type Edit, MAX_EDIT_LIST_BYTES, parseEditList } from './edit-list.ts'
 import type { FileWindow } from './file-window.ts'
+import { type FragmentDefaults, readFragmentDefaults } from './fragment-defaults.ts'
 import { MAX_MOOV_BYTES, MAX_TRACKS } from './mp4-limits.ts'
 import { type SampleTables, locateSampleTables } from './sample-tables.ts'
+import { readTrackLabels } from './track-labels.ts'
 
-/** A movie: its clock, and its tracks of pictures and sound that have samples. */
+/** A movie: its clock, and its tracks of pictures, sound and text. */
 export interface Movie {
   timescale: number
-  isFragmented: boolean
+  /** Where the moov box lies. */
+  box: Box
+  /** What fragments leave out (trex, 8.8.3), by track; absent where no fragments are announced. */
+  fragmentDefaults?: Map<number, FragmentDefaults>
   tracks: MovieTrack[]
 }
 
 /** One track as the file describes it. */
 export interface MovieTrack {
-  kind: 'video' | 'audio'
+  kind: 'video' | 'audio' | 'text'
+  id: number
   isEnabled: boolean
+  /** ISO 639-2 or BCP 47, where the file says one. */
+  language?: string
+  /** Title (`name` in the track's user data). */
+  name?: string
   /** tkhd matrix (6.2.2), nine values. */
   matrix: Int32Array
   /** Presentation size in pixels. */
@@ -34,9 +44,17 @@ const FIRST_BOXES = new Set(
   'ftyp styp moov mdat free skip wide pnot uuid udta pdin meta moof sidx'.split(' '),
 )
 
+/** What tells a recording without its index; who reads it decides whether it is worth a repair. */
+const NO_MOVIE =
+  'the file ends before its index (moov): the recording was cut off; only a repair tool can make it play'
+
 /** Reads the movie's structure. Throws `unplayable` where the file is no MP4, or its moov is missing or broken. */
 export async function readMovie(window: FileWindow): Promise<Movie> {
-  const moov = await findMovieBox(window)
+  return readMovieAt(window, await findMovieBox(window))
+}
+
+/** Reads the structure in a moov box that lies wholly in the file. */
+export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie> {
   const boxes = await window.children(moov)
   if (boxes.some((box) => box.type === 'cmov')) {
     throw new AppError('unplayable', 'the index (moov box) is compressed, which is not supported')
@@ -51,7 +69,9 @@ export async function readMovie(window: FileWindow): Promise<Movie> {
     const track = await readTrack(window, box)
     if (track !== undefined) tracks.push(track)
   }
-  return { timescale, isFragmented: boxes.some((box) => box.type === 'mvex'), tracks }
+  const mvex = boxes.find((box) => box.type === 'mvex')
+  const fragmentDefaults = mvex && (await readFragmentDefaults(window, mvex))
+  return { timescale, box: moov, tracks, ...(fragmentDefaults && { fragmentDefaults }) }
 }
 
 async function findMovieBox(window: FileWindow): Promise<Box> {
@@ -60,31 +80,44 @@ async function findMovieBox(window: FileWindow): Promise<Box> {
     if (start === 0 && (box === undefined || !FIRST_BOXES.has(box.type))) {
       throw new AppError('unplayable', 'the file is not an MP4')
     }
-    if (box?.type === 'moof') throw fragmented()
     const isWholeMovie = box?.type === 'moov' && box.end <= window.sizeBytes
     if (isWholeMovie && box.end - box.start > MAX_MOOV_BYTES) {
       throw brokenBox(box.type, box.start, 'is too large')
     }
     if (isWholeMovie) return box
+    if (box?.type === 'moof') {
+      throw new AppError('unplayable', 'the file has no index (moov): its beginning is missing')
+    }
     if (box === undefined || box.end >= window.sizeBytes) {
-      throw new AppError('unplayable', 'the recording ends before its index (moov box) was written')
+      throw new AppError('unplayable', NO_MOVIE)
     }
     start = box.end
   }
 }
 
-/** The failure for a movie whose samples lie in fragments. */
-export function fragmented(): AppError {
-  return new AppError('unplayable', 'fragmented MP4 is not supported yet')
-}
-
-/** Pictures and sound only; undefined for other tracks (text, time code) and for tracks without samples. */
+/** Pictures, sound and text; undefined for other tracks (time code). What is broken of sound and text is left out. */
 async function readTrack(window: FileWindow, trak: Box): Promise<MovieTrack | undefined> {
   const inTrak = await boxesByType(window, trak)
   const mdia = inTrak('mdia')
   const inMedia = await boxesByType(window, mdia)
   const kind = await readKind(window, inMedia('hdlr'))
   if (kind === undefined) return undefined
+  try {
+    return await readKnownTrack(window, trak, kind)
+  } catch (error) {
+    if (kind === 'video' || !isAppError(error, 'unplayable')) throw error
+    return undefined
+  }
+}
+
+async function readKnownTrack(
+  window: FileWindow,
+  trak: Box,
+  kind: MovieTrack['kind'],
+): Promise<MovieTrack> {
+  const inTrak = await boxesByType(window, trak)
+  const mdia = inTrak('mdia')
+  const inMedia = await boxesByType(window, mdia)
   const inInfo = await boxesByType(window, inMedia('minf'))
   const stbl = inInfo('stbl')
   const inTables = await window.children(stbl)
@@ -94,7 +127,8 @@ async function readTrack(window: FileWindow, trak: Box): Promise<MovieTrack | un
   const { timescale } = await readClock(window, inMedia('mdhd'))
   const edits = await readEdits(window, trak)
   const header = await readTrackHeader(window, inTrak('tkhd'))
-  return { kind, ...header, timescale, edits, tables, descriptions }
+  const labels = await readTrackLabels(window, trak, mdia)
+  return { kind, ...header, ...labels, timescale, edits, tables, descriptions }
 }
 
 async function boxesByType(window: FileWindow, parent: Box): Promise<(type: string) => Box> {
@@ -108,16 +142,22 @@ async function boxesByType(window: FileWindow, parent: Box): Promise<(type: stri
 
 /** Handler (8.4.3). */
 async function readKind(window: FileWindow, hdlr: Box): Promise<MovieTrack['kind'] | undefined> {
-  const bytes = await content(window, hdlr, 12)
-  const handler = bytes.getUint32(8)
-  if (handler === 0x76_69_64_65) return 'video'
-  return handler === 0x73_6f_75_6e ? 'audio' : undefined
+  const bytes = await window.content(hdlr, 12)
+  return KINDS.get(boxType(bytes, 8))
 }
+
+const KINDS = new Map<string, MovieTrack['kind']>([
+  ['vide', 'video'],
+  ['soun', 'audio'],
+  ['text', 'text'],
+  ['sbtl', 'text'],
+  ['subt', 'text'],
+])
 
 /** Timescale of mvhd (8.2.2) and mdhd (8.4.2), which begin alike. Durations are not believed: samples tell. */
 async function readClock(window: FileWindow, box: Box): Promise<{ timescale: number }> {
-  const version = (await content(window, box, 4)).getUint8(0)
-  const bytes = await content(window, box, version === 1 ? 32 : 20)
+  const version = (await window.content(box, 4)).getUint8(0)
+  const bytes = await window.content(box, version === 1 ? 32 : 20)
   const timescale = bytes.getUint32(version === 1 ? 20 : 12)
   if (timescale === 0) throw brokenBox(box.type, box.start, 'has a timescale of 0')
   return { timescale }
@@ -127,14 +167,15 @@ async function readClock(window: FileWindow, box: Box): Promise<{ timescale: num
 async function readTrackHeader(
   window: FileWindow,
   box: Box,
-): Promise<Pick<MovieTrack, 'isEnabled' | 'matrix' | 'width' | 'height'>> {
-  const version = (await content(window, box, 4)).getUint8(0)
+): Promise<Pick<MovieTrack, 'id' | 'isEnabled' | 'matrix' | 'width' | 'height'>> {
+  const version = (await window.content(box, 4)).getUint8(0)
   const matrixStart = version === 1 ? 52 : 40
-  const bytes = await content(window, box, matrixStart + 44)
+  const bytes = await window.content(box, matrixStart + 44)
   const isEnabled = (bytes.getUint8(3) & 1) === 1
   const matrix = Int32Array.from({ length: 9 }, (_, at) => bytes.getInt32(matrixStart + at * 4))
   const fixed = (at: number) => bytes.getUint32(at) / 0x1_00_00
   return {
+    id: bytes.getUint32(version === 1 ? 20 : 12),
     isEnabled,
     matrix,
     width: fixed(matrixStart + 36),
@@ -148,10 +189,5 @@ async function readEdits(window: FileWindow, trak: Box): Promise<Edit[]> {
   const elst = (await window.children(edts)).find((box) => box.type === 'elst')
   if (elst === undefined) return []
   const length = Math.min(elst.end - elst.contentStart, MAX_EDIT_LIST_BYTES)
-  return parseEditList(await content(window, elst, length), elst)
-}
-
-async function content(window: FileWindow, box: Box, length: number): Promise<DataView> {
-  if (box.end - box.contentStart < length) throw brokenBox(box.type, box.start, 'is too small')
-  return window.view(box.contentStart, length)
+  return parseEditList(await window.content(elst, length), elst)
 }

@@ -28,3 +28,7 @@ export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 export const MAX_KEY_FRAME_BYTES = 64 * 1024 * 1024
 /** Runs without samples in a table of times. Each costs a segment eight bytes of reading. */
 export const MAX_EMPTY_RUNS = 65_536
+/** Sound tracks that are served; more are left out. */
+export const MAX_SOUNDS = 16
+/** Samples of uncompressed sound that are handed on as one packet. */
+export const PCM_PACKET_SAMPLES = 1024

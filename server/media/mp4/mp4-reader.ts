@@ -1,39 +1,67 @@
 // The reader of MP4 and MOV files (ISO/IEC 14496-12, QuickTime File Format) whose samples are listed in a moov box.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_KEY, type CutRange, type KeyFrame, type MediaIndex } from '../media-index.ts'
-import type { InitTrack, MediaReader, SegmentContent } from '../media-reader.ts'
-import { readExactly } from './file-window.ts'
+import { CUT_KEY, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import type {
+  InitTrack,
+  MediaReader,
+  SampleRun,
+  SegmentContent,
+  SegmentRange,
+} from '../media-reader.ts'
+import { FileWindow, readExactly } from './file-window.ts'
 import { indexMovie } from './index-movie.ts'
+import { joinSamples } from './join-samples.ts'
+import { readMovie } from './movie.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
 import { readSamplePlaces } from './sample-places.ts'
 import { readSampleRun } from './sample-run.ts'
+import { servedTracks } from './served-tracks.ts'
 
 /** A reader without state: what it knows of a recording is in the index. */
 export function createMp4Reader(): MediaReader {
-  return { index: indexMovie, readSegment, initTracks, readKeyFrame }
+  return { index: indexFile, readSegment, initTracks, readKeyFrame }
+}
+
+async function indexFile(file: OpenFile, signal: AbortSignal): Promise<MediaIndex> {
+  const window = new FileWindow(file, signal)
+  return indexMovie(window, await readMovie(window))
 }
 
 async function readSegment(
   file: OpenFile,
   index: MediaIndex,
-  range: CutRange,
+  range: SegmentRange,
 ): Promise<SegmentContent> {
   const cutCount = index.cuts.startTicks.length
   if (!(range.from >= 0 && range.from < range.to && range.to <= cutCount)) {
     throw new AppError('failed', 'there is no such segment')
   }
   const { tracks } = openSource(file, index)
-  const runs = await Promise.all(tracks.map((track) => readSampleRun(file, track, range)))
+  const wanted = servedTracks(index, range.tracks).flatMap((at) => tracks[at] ?? [])
+  const runs = await Promise.all(wanted.map((track) => readPackets(file, track, range)))
   return { kind: 'samples', runs: runs.filter((run) => run !== undefined) }
 }
 
-function initTracks(index: MediaIndex, cut: number): InitTrack[] {
-  return mp4Source(index).tracks.map((track) => {
+async function readPackets(
+  file: OpenFile,
+  track: Mp4Track,
+  range: SegmentRange,
+): Promise<SampleRun | undefined> {
+  const run = await readSampleRun(file, track, range)
+  return run && track.packetSamples ? joinSamples(run, track.packetSamples) : run
+}
+
+function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] {
+  const source = mp4Source(index)
+  return servedTracks(index, tracks).flatMap((at) => {
+    const track = source.tracks[at]
+    if (track === undefined) return []
     const { kind, timescale, matrix, width, height } = track
     const { sampleEntry } = descriptionAt(track, cut)
-    return { kind, timescale, sampleEntry, ...(matrix && { matrix }), width, height }
+    if (sampleEntry === undefined) return []
+    return [{ kind, timescale, sampleEntry, ...(matrix && { matrix }), width, height }]
   })
 }
 

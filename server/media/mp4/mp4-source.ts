@@ -30,6 +30,8 @@ export interface Mp4Track {
   descriptions: Mp4Description[]
   /** Which of them holds at each cut; absent where there is one. */
   descriptionOfCut?: Uint8Array
+  /** Of uncompressed sound, whose samples are tiny: so many are handed on as one packet. */
+  packetSamples?: number
   /** tkhd matrix; absent = identity. */
   matrix?: Int32Array
   /** Presentation size in pixels; 0 for sound. */
@@ -39,8 +41,8 @@ export interface Mp4Track {
 
 /** One codec configuration. */
 export interface Mp4Description {
-  /** Clean sample entry box for an init segment. */
-  sampleEntry: Uint8Array
+  /** Clean sample entry box for an init segment; absent for sound that is transcoded. */
+  sampleEntry?: Uint8Array
   /** For pictures: what a decoder needs. */
   decoder?: Mp4Decoder
 }

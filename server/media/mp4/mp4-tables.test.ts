@@ -7,10 +7,8 @@ import {
   avc1,
   box,
   ftyp,
-  fullBox,
   moov,
   mp4a,
-  u32,
 } from '../../../test/support/make-mp4.ts'
 import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
 import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
@@ -299,7 +297,7 @@ describe('sound without pictures', () => {
 })
 
 describe('the choice of tracks', () => {
-  it('passes over disabled and empty tracks, and sound that browsers do not play', async () => {
+  it('passes over disabled and empty pictures, and plays sound that needs no transcoding first', async () => {
     const tracks = [
       plainTrack('video', 20, { isDisabled: true }),
       plainTrack('video', 0),
@@ -308,14 +306,18 @@ describe('the choice of tracks', () => {
       plainTrack('video', 30),
       plainTrack('audio', 40),
     ]
-    const { video, audio } = await readAll(makeFile(tracks))
+    const { video, audio, index } = await readAll(makeFile(tracks))
     expect(flatten(video).length).toBe(30)
     expect(flatten(audio).length).toBe(40)
+    const formats = index.tracks.map((track) =>
+      track.kind === 'audio' ? (track.transcodedFrom?.codec ?? 'as it is') : 'pictures',
+    )
+    expect(formats).toEqual(['pictures', 'as it is', 'mp3'])
   })
 
   it.each([
-    ['mp4v', 'the video is MPEG-4 Visual, which no browser plays'],
-    ['apch', 'the video is Apple ProRes, which no browser plays'],
+    ['mp4v', 'the video is MPEG-4 Visual, which no browser plays in HLS'],
+    ['apch', 'the video is Apple ProRes, which no browser plays in HLS'],
     ['encv', 'the video is encrypted'],
     ['avc1', 'the video (H.264) lacks its decoder set-up (avcC box)'],
   ])('refuses a video of %s and says why', async (type, message) => {
@@ -328,16 +330,6 @@ describe('the choice of tracks', () => {
     const cover = plainTrack('video', 1, { sampleEntries: [box('jpeg', Buffer.alloc(78))] })
     const { index } = await readAll(makeFile([cover, plainTrack('audio', 20)]))
     expect(index.tracks.map((track) => track.kind)).toEqual(['audio'])
-  })
-
-  it('says that fragments are not supported where the moov lists no samples', async () => {
-    const file = makeFile(
-      [plainTrack('video', 0)],
-      box('mvex', fullBox('trex', 0, u32(1, 1, 0, 0, 0))),
-    )
-    await expect(reader.index(file, signal)).rejects.toMatchObject({
-      message: 'fragmented MP4 is not supported yet',
-    })
   })
 })
 

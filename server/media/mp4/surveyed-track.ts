@@ -1,13 +1,14 @@
 // A chosen track with its samples surveyed: what cuts and timeline are made from.
 import type { OpenFile } from '../../storage/storage.ts'
-import { type PictureTimes } from './audio-cuts.ts'
+import type { PictureTimes } from './audio-cuts.ts'
+import type { AudioDescription } from './audio-entry.ts'
 import { isIdentity } from './matrix.ts'
 import type { MovieTrack } from './movie.ts'
+import { PCM_PACKET_SAMPLES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Track } from './mp4-source.ts'
 import { type SampleSurvey, type SurveyPlan, surveySamples } from './sample-map.ts'
 import { type TrackClock, type TrackShift, createClock } from './timeline.ts'
 import type { ChosenTrack } from './track-choice.ts'
-import type { VideoCuts } from './video-cuts.ts'
 
 /** A track that has at least one whole sample in the file. */
 export interface SurveyedTrack<Playable> {
@@ -54,41 +55,52 @@ export async function surveyTrack<Playable>(
 
 /** What every served track is made of, but for its cursors. */
 export function baseTrack(
-  { track, survey, clock, descriptions }: SurveyedTrack<Mp4Description>,
+  {
+    track,
+    survey,
+    clock,
+    descriptions,
+  }: SurveyedTrack<Mp4Description & Pick<AudioDescription, 'pcmFrameBytes'>>,
   shift: TrackShift,
 ): Omit<Mp4Track, 'cursors'> {
-  const { kind, matrix, width, height } = track
-  const isShown = kind === 'video'
+  const { matrix, width, height } = track
+  const isShown = track.kind === 'video'
+  const [{ pcmFrameBytes }] = descriptions
   return {
-    kind,
+    kind: isShown ? 'video' : 'audio',
     timescale: clock.timescale,
     tickScale: clock.tickScale,
     decodeShiftTicks: shift.decodeShiftTicks,
     compositionShiftTicks: shift.compositionShiftTicks,
     samples: survey.map,
     descriptions: descriptions.map(({ sampleEntry, decoder }) => ({
-      sampleEntry,
+      ...(sampleEntry && { sampleEntry }),
       ...(decoder && { decoder }),
     })),
+    ...(pcmFrameBytes !== undefined && { packetSamples: PCM_PACKET_SAMPLES }),
     ...(isShown && !isIdentity(matrix) && { matrix }),
     width: isShown ? width : 0,
     height: isShown ? height : 0,
   }
 }
 
-/** The pictures' cuts on the clock of the sound: file ticks of the audio track, its edit list taken off. */
-export function pictureTimes(
-  audio: TrackClock,
-  video: { cuts: VideoCuts; clock: TrackClock } | undefined,
-): PictureTimes {
-  if (video === undefined) return { cutTicks: [], endTicks: undefined }
-  const { cuts, clock } = video
-  const toAudio = (ticks: number) => {
-    const seconds = (ticks * clock.tickScale + clock.editTicks) / clock.timescale
-    return (seconds * audio.timescale - audio.editTicks) / audio.tickScale
-  }
-  return {
-    cutTicks: cuts.presentationTicks.slice(1).map(toAudio),
-    endTicks: toAudio(cuts.extent.latestEndTicks),
-  }
+/** Where cuts lie that sound is to follow: times in the movie, in seconds, the edit lists applied. */
+export interface CutTimes {
+  /** Every cut but the first. */
+  cutSeconds: readonly number[]
+  /** From here on the sound makes cuts of its own; Infinity where it never does. */
+  endSeconds: number
+}
+
+/** Cut times on the clock of a sound: file ticks of the audio track, its edit list taken off. */
+export function pictureTimes(audio: TrackClock, times: CutTimes | undefined): PictureTimes {
+  if (times === undefined) return { cutTicks: [], endTicks: undefined }
+  const toAudio = (seconds: number) =>
+    (seconds * audio.timescale - audio.editTicks) / audio.tickScale
+  return { cutTicks: times.cutSeconds.map(toAudio), endTicks: toAudio(times.endSeconds) }
+}
+
+/** Seconds in the movie of a time in a track's own ticks. */
+export function movieSeconds(clock: TrackClock, fileTicks: number): number {
+  return (fileTicks * clock.tickScale + clock.editTicks) / clock.timescale
 }

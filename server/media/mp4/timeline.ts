@@ -5,7 +5,7 @@ import { MAX_SESSION_SECONDS } from './mp4-limits.ts'
 import type { TimeExtent } from './time-walk.ts'
 
 /** Served clocks are at least this fine, so that rounding a shift costs less than a tenth of a millisecond. */
-const MIN_TIMESCALE = 8000
+export const MIN_TIMESCALE = 8000
 
 /** A track's clock, before all of its samples are known. */
 export interface TrackClock {
@@ -58,16 +58,18 @@ export function createClock(source: ClockSource): TrackClock {
  * Shifts for tracks that are shown together. The earliest presentation of any becomes 0, and all move by that same
  * time. Decode times move so far that no picture is shown before it is decoded: FFmpeg, and what is built on it, shows
  * fragments with negative composition offsets too late. What is negative of them then is lifted where it is served.
+ * `startSeconds` is the session's start on the movie's own timeline.
  */
-export function alignTracks(
-  tracks: readonly { clock: TrackClock; extent: TimeExtent }[],
-): TrackShift[] {
+export function alignTracks(tracks: readonly { clock: TrackClock; extent: TimeExtent }[]): {
+  shifts: TrackShift[]
+  startSeconds: number
+} {
   const earliest = (clock: TrackClock, extent: TimeExtent) =>
     extent.earliestTicks * clock.tickScale + clock.editTicks
   const startSeconds = Math.min(
     ...tracks.map(({ clock, extent }) => earliest(clock, extent) / clock.timescale),
   )
-  return tracks.map(({ clock, extent }) => {
+  const shifts = tracks.map(({ clock, extent }) => {
     const shift = clock.editTicks + Math.round(-startSeconds * clock.timescale)
     const lead = -extent.lowestOffset * clock.tickScale
     if (extent.largestOffset * clock.tickScale + lead >= 2 ** 31) throw unbelievable()
@@ -77,6 +79,7 @@ export function alignTracks(
       compositionShiftTicks: lead,
     }
   })
+  return { shifts, startSeconds }
 }
 
 function unbelievable(): AppError {

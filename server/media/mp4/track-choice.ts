@@ -1,16 +1,18 @@
-// Which tracks of a movie are served: the first enabled video track, and the first sound that browsers play.
+// Which tracks of a movie are served: the first enabled video track, and all the sound that browsers play or that is transcoded.
 import { AppError } from '../../errors.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import { readAudioDescriptions, readVideoDescriptions } from './descriptions.ts'
 import type { Description } from './entry-parts.ts'
 import type { FileWindow } from './file-window.ts'
-import { type Movie, type MovieTrack, fragmented } from './movie.ts'
+import type { MovieTrack } from './movie.ts'
+import { MAX_SOUNDS } from './mp4-limits.ts'
 import type { VideoDescription } from './video-entry.ts'
 
 /** The tracks to serve: at least one of them is there. */
 export interface ChosenTracks {
   video?: ChosenTrack<VideoDescription>
-  audio?: ChosenTrack<AudioDescription>
+  /** First the one that plays unasked. */
+  sounds: ChosenTrack<AudioDescription>[]
 }
 
 /** A track with all of its codec configurations. */
@@ -23,41 +25,36 @@ export interface ChosenTrack<Playable> {
  * Chooses. Throws `unplayable`, with the reason of the first candidate, where there is nothing that browsers play, or where
  * there are pictures and browsers do not play them. Still images (covers, chapter marks) count as no pictures.
  */
-export async function chooseTracks(window: FileWindow, movie: Movie): Promise<ChosenTracks> {
-  const candidates = movie.tracks.filter((track) => track.tables.sampleCount > 0)
-  if (candidates.length === 0 && movie.isFragmented) throw fragmented()
-  const video = await chooseVideo(window, enabledFirst(candidates, 'video'))
-  const audio = await chooseAudio(window, enabledFirst(candidates, 'audio'))
-  if (video.unplayable !== undefined && (audio.chosen === undefined || !video.isStillImage)) {
+export async function chooseTracks(
+  window: FileWindow,
+  candidates: readonly MovieTrack[],
+): Promise<ChosenTracks> {
+  const video = await chooseVideo(window, enabledOnly(candidates, 'video'))
+  const audio = await chooseSounds(window, candidates)
+  if (video.unplayable !== undefined && (audio.sounds.length === 0 || !video.isStillImage)) {
     throw new AppError('unplayable', video.unplayable)
   }
-  if (video.chosen === undefined && audio.chosen === undefined) {
+  if (video.chosen === undefined && audio.sounds.length === 0) {
     throw new AppError('unplayable', audio.unplayable ?? 'the file has no pictures and no sound')
   }
-  return {
-    ...(video.chosen && { video: video.chosen }),
-    ...(audio.chosen && { audio: audio.chosen }),
-  }
+  return { ...(video.chosen && { video: video.chosen }), sounds: audio.sounds }
 }
 
-interface Choice<Playable> {
-  chosen?: ChosenTrack<Playable>
+interface VideoChoice {
+  chosen?: ChosenTrack<VideoDescription>
   /** Why the first candidate is not played, where none is chosen. */
   unplayable?: string
   isStillImage: boolean
 }
 
 /** A disabled track is taken only where no enabled one is there. */
-function enabledFirst(tracks: readonly MovieTrack[], kind: MovieTrack['kind']): MovieTrack[] {
+function enabledOnly(tracks: readonly MovieTrack[], kind: MovieTrack['kind']): MovieTrack[] {
   const ofKind = tracks.filter((track) => track.kind === kind)
   const enabled = ofKind.filter((track) => track.isEnabled)
   return enabled.length > 0 ? enabled : ofKind
 }
 
-async function chooseVideo(
-  window: FileWindow,
-  tracks: MovieTrack[],
-): Promise<Choice<VideoDescription>> {
+async function chooseVideo(window: FileWindow, tracks: MovieTrack[]): Promise<VideoChoice> {
   for (const track of tracks) {
     const descriptions = await readVideoDescriptions(window, track.descriptions)
     const refused = descriptions.find((description) => description.status === 'unplayable')
@@ -70,18 +67,71 @@ async function chooseVideo(
   return { isStillImage: false }
 }
 
-async function chooseAudio(
+interface SoundChoice {
+  sounds: ChosenTrack<AudioDescription>[]
+  /** Why the first candidate is not played. */
+  unplayable?: string
+}
+
+/** Enabled tracks come first: by Apple's custom, alternatives of other languages are disabled. */
+async function chooseSounds(
   window: FileWindow,
-  tracks: MovieTrack[],
-): Promise<Choice<AudioDescription>> {
+  candidates: readonly MovieTrack[],
+): Promise<SoundChoice> {
+  const all = candidates.filter((track) => track.kind === 'audio')
+  const ranked = [
+    ...all.filter((track) => track.isEnabled),
+    ...all.filter((track) => !track.isEnabled),
+  ]
+  const sounds: ChosenTrack<AudioDescription>[] = []
   let unplayable: string | undefined
-  for (const track of tracks) {
-    const descriptions = await readAudioDescriptions(window, track.descriptions)
+  for (const track of ranked) {
+    const descriptions = await readSoundDescriptions(window, track)
     const [first] = descriptions
-    if (first?.status === 'playable') {
-      return { chosen: { track, descriptions }, isStillImage: false }
-    }
-    unplayable ??= first?.reason
+    if (first?.status === 'playable')
+      sounds.push({ track: withPcmSizes(track, first), descriptions })
+    else if (first !== undefined) unplayable ??= first.reason
   }
-  return unplayable === undefined ? { isStillImage: false } : { unplayable, isStillImage: false }
+  return {
+    sounds: preferPlayed(sounds).slice(0, MAX_SOUNDS),
+    ...(unplayable !== undefined && { unplayable }),
+  }
+}
+
+/** QuickTime writes a sample size of 1 for uncompressed sound, whatever its samples take. */
+function withPcmSizes(track: MovieTrack, { pcmFrameBytes }: AudioDescription): MovieTrack {
+  const { tables } = track
+  if (pcmFrameBytes === undefined || tables.sizes.kind !== 'constant') return track
+  const sizes = { kind: 'constant', sizeBytes: pcmFrameBytes } as const
+  return { ...track, tables: { ...tables, sizes } }
+}
+
+/** None where the box is broken: the recording plays without this sound. */
+async function readSoundDescriptions(
+  window: FileWindow,
+  track: MovieTrack,
+): Promise<Description<AudioDescription>[]> {
+  try {
+    return await readAudioDescriptions(window, track.descriptions)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unplayable') return []
+    throw error
+  }
+}
+
+/** Of equal tracks of the first one's language, one that browsers play as it is comes first. */
+function preferPlayed(sounds: ChosenTrack<AudioDescription>[]): ChosenTrack<AudioDescription>[] {
+  const [first] = sounds
+  const played = sounds.find(
+    (sound) =>
+      !isTranscoded(sound) &&
+      sound.track.isEnabled === first?.track.isEnabled &&
+      sound.track.language === first.track.language,
+  )
+  if (played === undefined) return sounds
+  return [played, ...sounds.filter((sound) => sound !== played)]
+}
+
+function isTranscoded({ descriptions: [first] }: ChosenTrack<AudioDescription>): boolean {
+  return first?.status === 'playable' && first.transcodedFrom !== undefined
 }

@@ -86,6 +86,6 @@ function unplayableVideo(entry: RawEntry): Description<VideoDescription> {
   if (type === 'encv' || type === 'drmi') {
     return { status: 'unplayable', reason: 'the video is encrypted', isStillImage }
   }
-  const reason = `the video is ${videoCodecName(type)}, which no browser plays`
+  const reason = `the video is ${videoCodecName(type)}, which no browser plays in HLS`
   return { status: 'unplayable', reason, isStillImage }
 }

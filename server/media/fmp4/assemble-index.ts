@@ -1,0 +1,137 @@
+// Turns what a scan found into an index, and an index back into what a scan goes on with.
+import type { Growth, MediaIndex } from '../media-index.ts'
+import { applyGroup } from './apply-group.ts'
+import type { Fmp4Resume, Fmp4Source } from './fmp4-source.ts'
+import type { EndedGroup, Gatherer } from './group.ts'
+import { type ScanState, createScanState } from './scan-state.ts'
+import { sessionEnd } from './section.ts'
+
+/** First bytes that tell a recording from others; at most so many. */
+const MAX_STABLE_BYTES = 64 * 1024
+
+/** What a scan ended with. */
+export interface ScanEnd {
+  state: ScanState
+  gatherer: Gatherer
+  /** Where it began. */
+  position: number
+  /** Fragments at the end of the file: not applied yet, since more may come to them. */
+  last: EndedGroup | undefined
+}
+
+/** The index; without cuts where nothing was found that can be played. */
+export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
+  const { state, gatherer, last } = end
+  const resume = lookBack(end)
+  if (last !== undefined) applyGroup(state, last)
+  const { cuts, sections } = state
+  const stableCuts = countStable(state, resume, last)
+  const section = sections.at(-1)
+  const endTicks = section ? Math.round(sessionEnd(section) * state.timescale) : 0
+  const served = state.isServed.flatMap((isServed, track) => (isServed ? [track] : []))
+  const source: Fmp4Source = {
+    container: 'fmp4',
+    sizeBytes,
+    offsets: Float64Array.from(cuts.offsets),
+    inside: Uint32Array.from(cuts.inside),
+    innerStarts: Float64Array.from(state.innerStarts),
+    innerEnds: Float64Array.from(state.innerEnds),
+    ...(gatherer.lacksTimes && {
+      decodeTicks: cuts.decodeTicks.map((ticks) => Float64Array.from(ticks)),
+    }),
+    sections,
+    inits: state.inits,
+    served,
+    ...(state.head && { head: state.head }),
+    resume,
+  }
+  return {
+    tracks: served.flatMap((track) => state.tracks[track] ?? []),
+    cuts: {
+      timescale: state.timescale,
+      startTicks: Float64Array.from(cuts.startTicks),
+      endTicks: Math.max(endTicks, (cuts.startTicks.at(-1) ?? 0) + 1),
+      flags: Uint8Array.from(cuts.flags),
+    },
+    growth: { stableCuts, stableRange: stableRange(source, stableCuts) },
+    source,
+  }
+}
+
+/** The state in front of the last group, as plain values. */
+function lookBack({ state, gatherer, position, last }: ScanEnd): Fmp4Resume {
+  const before = last?.group.before ?? gatherer.look()
+  const lastSection = state.sections.at(-1)
+  return {
+    position: last?.group.start ?? position,
+    cutCount: state.cuts.offsets.length,
+    innerCount: state.innerStarts.length,
+    sectionCount: state.sections.length,
+    ...(lastSection && { lastSection: structuredClone(lastSection) }),
+    ...before,
+    ...(state.waiting && { waiting: state.waiting }),
+    lastCutSeconds: state.lastCutSeconds,
+    lastKeySeconds: state.lastKeySeconds,
+    highestSeconds: state.highestSeconds,
+    isServed: [...state.isServed],
+    isServedFixed: state.isServedFixed,
+  }
+}
+
+/** State to go on from an index. Tracks that it does not list are not served any more. */
+export function restoreState({ cuts, tracks }: MediaIndex, source: Fmp4Source): ScanState {
+  const { resume, inits, head, served } = source
+  const [first = { tracks: [] }] = inits
+  const announced = first.tracks.map((_, number) => tracks[served.indexOf(number)])
+  const { cutCount, innerCount, sectionCount, lastSection } = resume
+  const sections = source.sections.slice(0, Math.max(sectionCount - 1, 0))
+  if (lastSection !== undefined) sections.push(structuredClone(lastSection))
+  return {
+    ...createScanState(announced, first, head),
+    inits: [...inits],
+    cuts: {
+      offsets: [...source.offsets.subarray(0, cutCount)],
+      inside: [...source.inside.subarray(0, cutCount)],
+      startTicks: [...cuts.startTicks.subarray(0, cutCount)],
+      flags: [...cuts.flags.subarray(0, cutCount)],
+      // Where none are kept, no fragment needs them.
+      decodeTicks: announced.map((_, track) => [
+        ...(source.decodeTicks?.[track]?.subarray(0, cutCount) ?? new Float64Array(cutCount)),
+      ]),
+    },
+    innerStarts: [...source.innerStarts.subarray(0, innerCount)],
+    innerEnds: [...source.innerEnds.subarray(0, innerCount)],
+    sections,
+    waiting: resume.waiting,
+    lastCutSeconds: resume.lastCutSeconds,
+    lastKeySeconds: resume.lastKeySeconds,
+    highestSeconds: resume.highestSeconds,
+    isServed: [...resume.isServed],
+    isServedFixed: resume.isServedFixed,
+  }
+}
+
+/** Cuts in front of the last group whose time is final, and one with which that group begins. */
+function countStable(
+  { cuts, sections }: ScanState,
+  { cutCount }: Fmp4Resume,
+  last: EndedGroup | undefined,
+): number {
+  const beginsGroup = cuts.inside[cutCount] === 0
+  const isWhole = last?.group.fragments.every(({ isCutOff }) => !isCutOff) === true
+  const fixed = beginsGroup && isWhole ? cutCount + 1 : cutCount
+  const open = sections.find(({ isSettled }) => !isSettled)
+  if (open === undefined) return fixed
+  // Where a section starts is known before where its later cuts are; the first of all waits for the start itself.
+  return Math.min(fixed, open.firstCut === 0 ? 0 : open.firstCut + 1)
+}
+
+function stableRange(
+  { offsets, innerEnds }: Fmp4Source,
+  stableCuts: number,
+): Growth['stableRange'] {
+  const [first = 0, second = 0] = offsets
+  if (stableCuts < 2) return { offset: 0, length: 0 }
+  const end = second > first ? second : (innerEnds[0] ?? first)
+  return { offset: first, length: Math.min(end - first, MAX_STABLE_BYTES) }
+}

@@ -1,0 +1,68 @@
+// Makes the index of an MP4 whose samples lie in fragments, or goes on with the one of a shorter file.
+import { AppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import type { Growth, MediaIndex } from '../media-index.ts'
+import type { FileWindow } from '../mp4/file-window.ts'
+import type { Movie } from '../mp4/movie.ts'
+import { assembleIndex, restoreState } from './assemble-index.ts'
+import type { Fmp4Source } from './fmp4-source.ts'
+import { type DescribedInit, describeInit } from './fragment-init.ts'
+import { Gatherer } from './group.ts'
+import { findHead } from './head-fragment.ts'
+import { hashMovie, scanFragments } from './scan.ts'
+import { createProgress, createScanState } from './scan-state.ts'
+
+/** Indexes a fragmented movie from its beginning. Throws `unplayable` with the reason for a person. */
+export async function indexFragments(window: FileWindow, movie: Movie): Promise<MediaIndex> {
+  const described = await describeInit(window, movie)
+  const index = await indexTracks(window, movie, described)
+  if (index !== undefined) return index
+  // Pictures may be announced and never come: what there is is served, as a recording of sound. They may still come, so nothing is promised.
+  const sound = await indexTracks(window, movie, soundOnly(described))
+  if (sound?.growth === undefined) {
+    throw new AppError('unplayable', 'the recording ends before its first picture')
+  }
+  return { ...sound, growth: NOTHING_STABLE }
+}
+
+const NOTHING_STABLE: Growth = { stableCuts: 0, stableRange: { offset: 0, length: 0 } }
+
+function soundOnly({ init, tracks }: DescribedInit): DescribedInit {
+  const isSound = (_: unknown, at: number) => tracks[at]?.kind === 'audio'
+  return { init: { tracks: init.tracks.filter(isSound) }, tracks: tracks.filter(isSound) }
+}
+
+/** Goes on where the index of the same, shorter recording ended. */
+export async function growIndex(
+  file: OpenFile,
+  { previous, source }: { previous: MediaIndex; source: Fmp4Source },
+  signal: AbortSignal,
+): Promise<MediaIndex> {
+  const { resume } = source
+  const state = restoreState(previous, source)
+  const init = state.inits[resume.init]
+  if (init === undefined) throw new AppError('failed', 'the index is damaged')
+  const movie = { init, number: resume.init, hash: resume.movieHash }
+  const gatherer = new Gatherer(movie, resume)
+  const start = { state, gatherer, position: resume.position }
+  const last = await scanFragments(file, start, signal)
+  return assembleIndex(file.stat.sizeBytes, { ...start, last })
+}
+
+async function indexTracks(
+  { file, signal }: FileWindow,
+  movie: Movie,
+  { init, tracks }: DescribedInit,
+): Promise<MediaIndex | undefined> {
+  if (init.tracks.every((track) => track === undefined)) return undefined
+  const head = await findHead(file, { movie, init }, signal)
+  const state = createScanState(tracks, init, head)
+  const inForce = { init, number: 0, hash: await hashMovie(file, movie.box) }
+  const progress = createProgress(tracks.length)
+  const gatherer = new Gatherer(inForce, { progress, lacksTimes: false })
+  const position = head === undefined ? movie.box.end : movie.box.start
+  const start = { state, gatherer, position }
+  const last = await scanFragments(file, start, signal)
+  const index = assembleIndex(file.stat.sizeBytes, { ...start, last })
+  return index.cuts.startTicks.length === 0 ? undefined : index
+}

@@ -1,0 +1,115 @@
+// The reader of MP4 and MOV files (ISO/IEC 14496-12): those in fragments (8.8) itself, plain ones with the reader of those.
+import { AppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { CUT_KEY, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
+import { FileWindow, readExactly } from '../mp4/file-window.ts'
+import { indexMovie } from '../mp4/index-movie.ts'
+import { readMovie } from '../mp4/movie.ts'
+import { MAX_KEY_FRAME_BYTES } from '../mp4/mp4-limits.ts'
+import type { Mp4Description } from '../mp4/mp4-source.ts'
+import { servedTracks } from '../mp4/served-tracks.ts'
+import { growIndex, indexFragments } from './fmp4-index.ts'
+import { readFragmentRuns, sectionOf } from './fmp4-segment.ts'
+import type { Fmp4Source } from './fmp4-source.ts'
+import { hasFragments } from './has-fragments.ts'
+
+/** A reader without state. Its `index` reads any MP4; that of one without fragments belongs to the mp4 reader. */
+export function createFragmentedMp4Reader(): MediaReader {
+  return { index: indexMp4, readSegment, initTracks, readKeyFrame }
+}
+
+async function indexMp4(
+  file: OpenFile,
+  signal: AbortSignal,
+  previous?: MediaIndex,
+): Promise<MediaIndex> {
+  signal.throwIfAborted()
+  // A recorder that is done may hide the fragments behind a plain index: what was listed from them stays.
+  if (previous?.source.container === 'fmp4' && canGoOn(file, previous, previous.source)) {
+    return growIndex(file, { previous, source: previous.source }, signal)
+  }
+  const window = new FileWindow(file, signal)
+  const movie = await readMovie(window)
+  const isFragmented = movie.fragmentDefaults !== undefined && (await hasFragments(window, movie))
+  return isFragmented ? indexFragments(window, movie) : indexMovie(window, movie)
+}
+
+/** While nothing is promised, the whole is read again: it is short, or its tracks are not what they will be. */
+function canGoOn(file: OpenFile, { growth }: MediaIndex, { sizeBytes }: Fmp4Source): boolean {
+  return (growth?.stableCuts ?? 0) > 0 && sizeBytes <= file.stat.sizeBytes
+}
+
+async function readSegment(
+  file: OpenFile,
+  index: MediaIndex,
+  { tracks, ...range }: SegmentRange,
+): Promise<SegmentContent> {
+  const cutCount = index.cuts.startTicks.length
+  if (!(range.from >= 0 && range.from < range.to && range.to <= cutCount)) {
+    throw new AppError('failed', 'there is no such segment')
+  }
+  const source = openSource(file, index)
+  const numbers = servedTracks(index, tracks).flatMap((at) => source.served[at] ?? [])
+  const runs = await readFragmentRuns(
+    file,
+    { cuts: index.cuts, source },
+    { ...range, tracks: numbers },
+  )
+  return { kind: 'samples', runs }
+}
+
+function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] {
+  const source = fmp4Source(index)
+  const section = sectionOf(source, cut)
+  return servedTracks(index, tracks).flatMap((at) => {
+    const number = source.served[at] ?? -1
+    const track = source.inits[section.init]?.tracks[number]
+    const sampleEntry = descriptionOf(source, cut, number)?.sampleEntry
+    if (track === undefined || sampleEntry === undefined) return []
+    const { kind, timescale, matrix, width, height } = track
+    return [{ kind, timescale, sampleEntry, ...(matrix && { matrix }), width, height }]
+  })
+}
+
+/** The description in force; where a track has no samples in the section, its first. */
+function descriptionOf(source: Fmp4Source, cut: number, track: number): Mp4Description | undefined {
+  const section = sectionOf(source, cut)
+  const descriptions = source.inits[section.init]?.tracks[track]?.descriptions ?? []
+  const inForce = descriptions[(section.descriptions[track] ?? 0) - 1]
+  return inForce ?? descriptions.find((each) => each !== undefined)
+}
+
+async function readKeyFrame(
+  file: OpenFile,
+  index: MediaIndex,
+  cut: number,
+): Promise<KeyFrame | undefined> {
+  const source = openSource(file, index)
+  const position = index.tracks.findIndex(({ kind }) => kind === 'video')
+  const described = index.tracks[position]
+  const number = source.served[position]
+  const isKey = ((index.cuts.flags[cut] ?? 0) & CUT_KEY) !== 0
+  if (described?.kind !== 'video' || number === undefined || !isKey) return undefined
+  const decoder = descriptionOf(source, cut, number)?.decoder
+  const range = { from: cut, to: cut + 1, tracks: [number] }
+  const [run] = await readFragmentRuns(file, { cuts: index.cuts, source }, range)
+  const offset = run?.offsets?.[0]
+  const size = run?.sizes[0]
+  if (decoder === undefined || offset === undefined || size === undefined) return undefined
+  if (size > MAX_KEY_FRAME_BYTES) throw new AppError('failed', 'the key frame cannot be read')
+  const data = await readExactly(file, offset, size)
+  return { ...decoder, data, rotationDegrees: described.rotationDegrees }
+}
+
+/** A recording may have grown since it was indexed, but never become shorter. */
+function openSource(file: OpenFile, index: MediaIndex): Fmp4Source {
+  const source = fmp4Source(index)
+  if (source.sizeBytes <= file.stat.sizeBytes) return source
+  throw new AppError('failed', 'the recording no longer matches its index')
+}
+
+function fmp4Source({ source }: MediaIndex): Fmp4Source {
+  if (source.container === 'fmp4') return source
+  throw new AppError('failed', 'the index is not of a fragmented MP4')
+}

@@ -1,0 +1,228 @@
+// Reads what a segment holds from the fragments it lies in: their headers again, a few large reads, and nothing kept but where samples lie.
+import { AppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import type { CutRange, MediaIndex } from '../media-index.ts'
+import type { SampleRun } from '../media-reader.ts'
+import { joinSamples } from '../mp4/join-samples.ts'
+import { type Sample, makeSampleRun } from '../sample-run.ts'
+import { MAX_SEGMENT_SAMPLES } from './fmp4-limits.ts'
+import type { Fmp4Init, Fmp4Section, Fmp4Source, Fmp4Track } from './fmp4-source.ts'
+import type { Fragment, TrackSamples } from './fragment.ts'
+import { FragmentWalk } from './fragment-walk.ts'
+import { readHead } from './head-fragment.ts'
+import { defaultsOf, readFragment } from './scan.ts'
+import { leadTrack, rescale, servedTicks, sessionShift } from './scan-state.ts'
+
+/** Samples by track: runs of the tracks asked for (numbers in `Fmp4Init.tracks`), in that order. */
+export async function readFragmentRuns(
+  file: OpenFile,
+  index: { cuts: MediaIndex['cuts']; source: Fmp4Source },
+  { tracks, ...range }: CutRange & { tracks: readonly number[] },
+): Promise<SampleRun[]> {
+  const { cuts, source } = index
+  const section = sectionOf(source, range.from)
+  const init = source.inits[section.init] ?? { tracks: [] }
+  const bounds = segmentBounds(source, section, range)
+  const picker = new SamplePicker(
+    { init, section, tracks, bounds, timescale: cuts.timescale },
+    {
+      fromTicks: range.from === section.firstCut ? -Infinity : (cuts.startTicks[range.from] ?? 0),
+      toTicks: cuts.startTicks[range.to] ?? Infinity,
+      nextTicks: init.tracks.map((_, track) => source.decodeTicks?.[track]?.[range.from] ?? 0),
+    },
+  )
+  await walkSegment(file, { source, init, bounds }, (fragment) => picker.take(fragment))
+  return picker.runs()
+}
+
+/** The section that a cut lies in. */
+export function sectionOf({ sections }: Fmp4Source, cut: number): Fmp4Section {
+  const section = sections.findLast(({ firstCut }) => firstCut <= cut)
+  if (section === undefined) throw new AppError('failed', 'the index is damaged')
+  return section
+}
+
+/** Where a segment's fragments lie. */
+interface SegmentBounds {
+  from: number
+  to: number
+  /** Samples of the leading track to leave out of the first group, which ends at `firstEnd`. */
+  skip: number
+  firstEnd: number
+  /** Where the last group begins, of which only so many samples are taken; Infinity where all are. */
+  lastStart: number
+  limit: number
+}
+
+function segmentBounds(
+  source: Fmp4Source,
+  section: Fmp4Section,
+  { from, to }: CutRange,
+): SegmentBounds {
+  const start = source.offsets[from] ?? Infinity
+  const skip = source.inside[from] ?? 0
+  const firstEnd = skip > 0 ? groupEnd(source, start) : start
+  const sectionEnd = Math.min(section.end, source.sizeBytes)
+  const next = source.offsets[to]
+  const isLastOfSection = next === undefined || next >= sectionEnd
+  const limit = isLastOfSection ? 0 : (source.inside[to] ?? 0)
+  if (isLastOfSection || limit === 0) {
+    const end = isLastOfSection ? sectionEnd : next
+    return { from: start, to: end, skip, firstEnd, lastStart: Infinity, limit: Infinity }
+  }
+  return { from: start, to: groupEnd(source, next), skip, firstEnd, lastStart: next, limit }
+}
+
+function groupEnd({ innerStarts, innerEnds }: Fmp4Source, start: number): number {
+  return innerEnds[innerStarts.indexOf(start)] ?? start
+}
+
+interface SegmentWalk {
+  source: Fmp4Source
+  init: Fmp4Init
+  bounds: SegmentBounds
+}
+
+async function walkSegment(
+  file: OpenFile,
+  { source, init, bounds }: SegmentWalk,
+  take: (fragment: Fragment) => void,
+): Promise<void> {
+  const walk = new FragmentWalk(file, bounds)
+  const context = { defaults: defaultsOf(init), fileBytes: source.sizeBytes }
+  for (let item = walk.next(); item !== undefined; item = walk.next()) {
+    if (item === 'more') {
+      await walk.load()
+    } else if (item.kind === 'moof') {
+      const fragment = readFragment(item, context)
+      if (fragment !== undefined) take(fragment)
+    } else if (source.head?.start === item.box.start) {
+      take(await readHead(file, source.head, init))
+    }
+  }
+}
+
+interface PickPlan {
+  init: Fmp4Init
+  section: Fmp4Section
+  tracks: readonly number[]
+  bounds: SegmentBounds
+  /** Of the times below. */
+  timescale: number
+}
+
+interface PickTimes {
+  /** Session times of the cuts, by which sound is shared out inside a group. */
+  fromTicks: number
+  toTicks: number
+  /** Decode times where fragments do not tell them, by track. */
+  nextTicks: number[]
+}
+
+/** Picks a segment's samples from its fragments. */
+class SamplePicker {
+  readonly #plan: PickPlan
+  readonly #times: PickTimes
+  readonly #lead: number
+  readonly #samples: Sample[][]
+  readonly #ends: number[]
+  /** Leading samples passed in the group that holds a cut. */
+  #passed = 0
+  #passedIn = NaN
+  #count = 0
+
+  constructor(plan: PickPlan, times: PickTimes) {
+    this.#plan = plan
+    this.#times = times
+    this.#lead = leadTrack(plan.init)
+    this.#samples = plan.init.tracks.map(() => [])
+    this.#ends = plan.init.tracks.map(() => 0)
+  }
+
+  take(fragment: Fragment): void {
+    for (const run of fragment.runs) {
+      const number = this.#plan.init.tracks.findIndex((track) => track?.id === run.trackId)
+      const track = this.#plan.init.tracks[number]
+      if (track?.descriptions[run.description - 1] !== undefined) {
+        this.#takeRun(fragment.start, run, { ...track, number })
+      }
+    }
+  }
+
+  runs(): SampleRun[] {
+    return this.#plan.tracks.flatMap((number) => {
+      const track = this.#plan.init.tracks[number]
+      const samples = this.#samples[number] ?? []
+      if (track === undefined) return []
+      const { kind, timescale, packetSamples } = track
+      const nextDecodeTicks = this.#ends[number] ?? 0
+      const run = makeSampleRun(decodeBeforeShown(samples), { kind, timescale, nextDecodeTicks })
+      if (run === undefined) return []
+      return [packetSamples ? joinSamples(run, packetSamples) : run]
+    })
+  }
+
+  #takeRun(at: number, run: TrackSamples, track: Fmp4Track & { number: number }): void {
+    const { section, tracks } = this.#plan
+    const { number, timescale } = track
+    let fileTicks = run.decodeTicks ?? this.#times.nextTicks[number] ?? 0
+    const shift = sessionShift(section, number, timescale)
+    const lead = track.kind === 'video' ? section.leadTicks : 0
+    const isWanted = tracks.includes(number)
+    for (let i = 0; i < run.sizes.length; i += 1) {
+      const presentationTicks =
+        servedTicks(track, fileTicks + (run.compositionOffsets[i] ?? 0)) + shift
+      const decodeTicks = servedTicks(track, fileTicks) + shift - lead
+      const duration = run.durations[i] ?? 0
+      fileTicks += duration
+      const isInside = this.#isInside(at, { number, timescale, ticks: presentationTicks })
+      if (!isInside || !isWanted) continue
+      this.#add(number, {
+        offset: run.offsets[i] ?? 0,
+        sizeBytes: run.sizes[i] ?? 0,
+        decodeTicks,
+        presentationTicks,
+        isKey: run.keys[i] === 1,
+      })
+      this.#ends[number] = decodeTicks + duration * track.tickScale
+    }
+    this.#times.nextTicks[number] = fileTicks
+  }
+
+  #add(number: number, sample: Sample): void {
+    this.#count += 1
+    if (this.#count > MAX_SEGMENT_SAMPLES) throw new AppError('failed', 'the segment is too long')
+    this.#samples[number]?.push(sample)
+  }
+
+  /** Whether a sample belongs to the segment: in groups that hold a cut, pictures are counted, and sound goes by time. */
+  #isInside(at: number, sample: { number: number; timescale: number; ticks: number }): boolean {
+    const { bounds, timescale } = this.#plan
+    const isFirst = at < bounds.firstEnd
+    const isLast = at >= bounds.lastStart
+    if (!isFirst && !isLast) return true
+    if (sample.number === this.#lead) {
+      const place = this.#countLead(isLast ? bounds.lastStart : bounds.from)
+      return (!isFirst || place >= bounds.skip) && (!isLast || place < bounds.limit)
+    }
+    const ticks = rescale(sample.ticks, sample.timescale, timescale)
+    return (!isFirst || ticks >= this.#times.fromTicks) && (!isLast || ticks < this.#times.toTicks)
+  }
+
+  #countLead(group: number): number {
+    if (this.#passedIn !== group) this.#passed = 0
+    this.#passedIn = group
+    this.#passed += 1
+    return this.#passed - 1
+  }
+}
+
+/** No picture is shown before it is decoded: FFmpeg reads negative composition offsets wrongly. */
+function decodeBeforeShown(samples: Sample[]): Sample[] {
+  let latest = Infinity
+  for (const sample of samples.toReversed()) {
+    sample.decodeTicks = Math.min(sample.decodeTicks, sample.presentationTicks, latest)
+    latest = sample.decodeTicks - 1
+  }
+  return samples
+}
