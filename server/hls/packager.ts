@@ -9,7 +9,7 @@ import { mapInTurns } from './in-turns.ts'
 import { PartsSession } from './parts-session.ts'
 import type { PartsSessionOptions } from './parts-session.ts'
 import type { PlayableSession, SessionSource } from './playable-session.ts'
-import { Presenter } from './presenter.ts'
+import { OnlyBegun, Presenter } from './presenter.ts'
 import type { PresenterOptions } from './presenter.ts'
 import { longestGrowingSeconds } from './segment-plan.ts'
 import { SessionFiles } from './session-files.ts'
@@ -55,10 +55,16 @@ export class Packager {
    *   `busy` (not indexed yet, and indexing goes on; or it has only just begun)
    */
   async open(source: SessionSource, purpose: Purpose): Promise<PlayableSession> {
-    if (source.kind === 'file') return this.#openFile(source, purpose)
-    const find = async (wanted: Purpose): Promise<FoundParts> =>
-      withTimeLimit(this.#parts.ofFolder(source, wanted))
-    return this.#session(await find(purpose), { refresh: async () => find('playlist') })
+    try {
+      if (source.kind === 'file') return await this.#openFile(source, purpose)
+      const find = async (wanted: Purpose): Promise<FoundParts> =>
+        withTimeLimit(this.#parts.ofFolder(source, wanted))
+      return this.#session(await find(purpose), { refresh: async () => find('playlist') })
+    } catch (error) {
+      if (purpose === 'playlist' || !(error instanceof OnlyBegun)) throw error
+      // So there is none of its files either.
+      throw new AppError('not_found', 'there is no such file', { cause: error })
+    }
   }
 
   /**
@@ -110,9 +116,14 @@ export class Packager {
       isFresh,
       growth: isEvent ? { isEnded: !isFresh, longestSeconds } : undefined,
       ...(file && { file }),
-      ...(isFresh && { refresh: async () => (await refresh()).parts }),
+      ...(isFresh && { refresh: async () => refresh().then(({ parts: now }) => now, ifOnlyBegun) }),
     })
   }
+}
+
+function ifOnlyBegun(error: unknown): [] {
+  if (error instanceof OnlyBegun) return []
+  throw error
 }
 
 /** All that plays counts; where nothing does, the first reason is told. */

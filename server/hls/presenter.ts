@@ -86,7 +86,7 @@ export class Presenter {
     const isKnown = inspection.status === 'playable' && known?.recording.index === inspection.index
     if (isKnown) return known
     if (inspection.status === 'unplayable' && found.stat.sizeBytes < TELLING_BYTES) {
-      throw hasOnlyBegun()
+      throw new OnlyBegun()
     }
     const presentation = await this.#make(request, found)
     this.#growing.set(key, presentation)
@@ -115,7 +115,7 @@ export class Presenter {
   async #listedGrowth(request: RecordingRequest, { index, mark }: PlayableInspection) {
     const isGrowing = request.state === 'growing'
     if (mark === undefined) {
-      if (isGrowing && index.growth !== undefined) throw hasOnlyBegun()
+      if (isGrowing && index.growth !== undefined) throw new OnlyBegun()
       return undefined
     }
     const { readers, grown, settings } = this.#options
@@ -124,7 +124,7 @@ export class Presenter {
       longestSeconds: longestGrowingSeconds(settings.segmentSeconds),
       stableCuts: isGrowing ? index.growth?.stableCuts : undefined,
     })
-    if (plan.segments.length === 0) throw hasOnlyBegun()
+    if (plan.segments.length === 0) throw new OnlyBegun()
     const identity = await grown.identify(request, {
       mark,
       form: segmentForm(readers.forIndex(index), index),
@@ -144,8 +144,11 @@ export class Presenter {
 
 type PlayableInspection = Extract<Inspection, { status: 'playable' }>
 
-function hasOnlyBegun(): AppError {
-  return new AppError('busy', 'the recording has only just begun; try again in a moment')
+/** Nothing of a recording can be listed yet. */
+export class OnlyBegun extends AppError {
+  constructor() {
+    super('busy', 'the recording has only just begun; try again in a moment')
+  }
 }
 
 function recordingKey({ session, path }: RecordingRequest): string {
