@@ -7,6 +7,8 @@ import type { PacketLayout, PacketView } from './packet.ts'
 const SKIP = 0
 export const STARTS = 1
 export const ALL = 2
+/** Where no packet of a PID has been seen yet. */
+export const UNKNOWN_COUNTER = 0xff
 
 /** Bytes without sync after which the rest of the file counts as lost (a file that was allocated and never filled). */
 const MAX_LOST_BYTES = 64 * 1024 * 1024
@@ -26,6 +28,8 @@ export interface TsFile {
 interface PacketVisitor {
   /** SKIP, STARTS or ALL for every PID; may change while packets are visited. */
   readonly interest: Uint8Array
+  /** Where given: continuity counter of the last packet of every PID of interest, UNKNOWN_COUNTER before the first. */
+  readonly counters?: Uint8Array
   /** Looks at a packet that is of interest; answers `stop` to end the walk behind it. */
   visit(packet: PacketView): 'go on' | 'stop'
   /** Hears of a range of the file (first byte, end) that holds no whole packets. */
@@ -39,6 +43,11 @@ interface WalkRange {
   to: number
   /** SCAN_CHUNK_BYTES or SMALL_CHUNK_BYTES. */
   chunkBytes: number
+  /**
+   * `open`: more may be written behind the range, so that at its end sync counts as found only by as many packets as in
+   * its middle. What is walked so, in however many ranges, is walked as in one.
+   */
+  end?: 'open'
   signal?: AbortSignal
 }
 
@@ -52,6 +61,7 @@ interface WalkState {
   /** Where sync was lost and not found again yet. */
   lostAt: number | undefined
   stopped: boolean
+  endIsOpen: boolean
 }
 
 /** A buffer with bytes of the file: index 0 stands for position `base`; filled from `start` to `end`. */
@@ -64,18 +74,23 @@ interface Window {
   isLast: boolean
 }
 
-/** Shows the packets of a range to the visitor, in order. Answers the position behind the last whole packet. */
+/**
+ * Shows the packets of a range to the visitor, in order. Answers the position behind the last whole packet, where a
+ * later walk goes on.
+ */
 export async function walkPackets(
   { file, layout }: TsFile,
   visitor: PacketVisitor,
   range: WalkRange,
 ): Promise<number> {
-  const state = createWalkState(layout, visitor, range.from)
+  const state = createWalkState(layout, visitor, range)
   const to = Math.min(range.to, file.stat.sizeBytes)
-  const chunkBytes = Math.max(0, Math.min(range.chunkBytes, to - range.from))
+  // Where sync is lost at the first packet, the search begins inside of the one before.
+  const from = Math.max(Math.min(layout.start, range.from), range.from - layout.packetBytes)
+  const chunkBytes = Math.max(0, Math.min(range.chunkBytes, to - from))
   let current = createWindow(chunkBytes)
   let next: Window | undefined
-  let pending = fill(file, current, { from: range.from, to, chunkBytes })
+  let pending = fill(file, current, { from, to, chunkBytes })
   try {
     while (!state.stopped) {
       await pending
@@ -97,15 +112,20 @@ export async function walkPackets(
   return state.lostAt ?? state.position
 }
 
-function createWalkState(layout: PacketLayout, visitor: PacketVisitor, from: number): WalkState {
+function createWalkState(
+  layout: PacketLayout,
+  visitor: PacketVisitor,
+  { from, end }: WalkRange,
+): WalkState {
   return {
     visitor,
     packetBytes: layout.packetBytes,
     prefix: prefixBytes(layout),
-    packet: { bytes: new Uint8Array(0), at: 0, position: 0, header: 0 },
+    packet: { bytes: new Uint8Array(0), at: 0, position: 0, header: 0, counterBefore: 0 },
     position: from,
     lostAt: undefined,
     stopped: false,
+    endIsOpen: end === 'open',
   }
 }
 
@@ -145,7 +165,7 @@ function walkWindow(state: WalkState, window: Window): void {
 /** Visits packets until the window ends (answers false) or sync is lost (answers true). */
 function walkInSync(state: WalkState, window: Window): boolean {
   const { visitor, packetBytes, prefix, packet } = state
-  const { interest } = visitor
+  const { interest, counters } = visitor
   const { view, base, end } = window
   const last = end - packetBytes
   let at = state.position - base
@@ -155,8 +175,14 @@ function walkInSync(state: WalkState, window: Window): boolean {
       loseSync(state, window, at)
       return true
     }
-    const level = interest[packetPid(header)]
-    if (level === SKIP || (level === STARTS && !isUnitStart(header))) continue
+    const pid = packetPid(header)
+    const level = interest[pid]
+    if (level === SKIP) continue
+    if (counters !== undefined) {
+      packet.counterBefore = counters[pid] ?? UNKNOWN_COUNTER
+      counters[pid] = header & 0x0f
+    }
+    if (level === STARTS && !isUnitStart(header)) continue
     packet.at = at + prefix
     packet.position = base + at
     packet.header = header
@@ -179,13 +205,14 @@ function loseSync(state: WalkState, window: Window, at: number): void {
 /** Looks for sync from the state's position. Answers false where the window has none, and where to go on is set. */
 function findSync(state: WalkState, window: Window): boolean {
   const { packetBytes, prefix, lostAt = state.position } = state
-  const { bytes, base, end, isLast } = window
-  const needed = isLast ? packetBytes : (SYNC_ROW - 1) * packetBytes + prefix + 1
+  const { bytes, base, end } = window
+  const isEnd = window.isLast && !state.endIsOpen
+  const needed = isEnd ? packetBytes : (SYNC_ROW - 1) * packetBytes + 2 * prefix + 1
   let at = state.position - base
   while (at + needed <= end) {
     const sync = bytes.indexOf(SYNC_BYTE, at + prefix)
     at = sync < 0 ? end : sync - prefix
-    if (at + needed > end) break
+    if (at + needed > end || base + at - lostAt > MAX_LOST_BYTES) break
     if (isRow(state, window, at)) {
       const found = base + lastRow(state, window, at)
       state.visitor.lost?.(found < lostAt ? lostAt - packetBytes : lostAt, found)
@@ -196,7 +223,7 @@ function findSync(state: WalkState, window: Window): boolean {
     at++
   }
   state.position = base + Math.max(state.position - base, Math.min(at, end - needed + 1))
-  if (base + end - lostAt > MAX_LOST_BYTES) state.stopped = true
+  if (state.position - lostAt > MAX_LOST_BYTES) state.stopped = true
   return false
 }
 

@@ -30,6 +30,8 @@ export interface PacketView {
   position: number
   /** The four header bytes, big-endian. */
   header: number
+  /** Continuity counter of the PID's packet before, where the walk keeps counters. */
+  counterBefore: number
 }
 
 /** Bytes in front of the sync byte. */

@@ -19,28 +19,43 @@ export async function readPesPayload(
   tsFile: TsFile,
   wanted: PesWanted,
 ): Promise<Uint8Array | undefined> {
+  return (await readPes(tsFile, wanted)).payload
+}
+
+/** The same, and whether the answer stays, whatever is written behind the file's end. */
+export async function readPes(
+  tsFile: TsFile,
+  wanted: PesWanted,
+): Promise<{ payload: Uint8Array | undefined; isSettled: boolean }> {
   const pieces: Uint8Array[] = []
   let length = 0
   let wantedLength = wanted.limitBytes
+  let isSettled = wanted.to <= tsFile.file.stat.sizeBytes
   const interest = new Uint8Array(PID_COUNT)
   interest[wanted.pid] = ALL
 
   function visit(packet: PacketView): 'go on' | 'stop' {
     const isStart = isUnitStart(packet.header)
-    if (length > 0 && isStart) return 'stop'
+    if (length > 0 && isStart) return stop()
     if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'go on'
     const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
     pieces.push(payload)
     length += payload.length
     if (pieces.length === 1) wantedLength = Math.min(wantedLength, pesBytes(payload))
-    return length >= wantedLength ? 'stop' : 'go on'
+    return length >= wantedLength ? stop() : 'go on'
+  }
+  function stop(): 'stop' {
+    isSettled = true
+    return 'stop'
   }
 
   const { from, to } = wanted
-  await walkPackets(tsFile, { interest, visit }, { from, to, chunkBytes: SMALL_CHUNK_BYTES })
+  const range = { from, to, chunkBytes: SMALL_CHUNK_BYTES, end: 'open' as const }
+  await walkPackets(tsFile, { interest, visit }, range)
   const pes = joinPieces(pieces, Math.min(length, wantedLength))
   const header = parsePesHeader(pes)
-  return typeof header === 'string' ? undefined : pes.subarray(header.headerBytes)
+  const payload = typeof header === 'string' ? undefined : pes.subarray(header.headerBytes)
+  return { payload, isSettled }
 }
 
 function pesBytes(start: Uint8Array): number {

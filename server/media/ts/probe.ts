@@ -12,7 +12,7 @@ import {
 import type { PacketView } from './packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
-import { readPesPayload } from './pes-read.ts'
+import { readPes } from './pes-read.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
 import type { ProgramEntry } from './program-table.ts'
 import { chooseStreams } from './served-program.ts'
@@ -28,26 +28,37 @@ const MORE_TABLES_BYTES = 2 * 1024 * 1024
 const FRAME_SEARCH_BYTES = 32 * 1024 * 1024
 const FRAME_BYTES = 8 * 1024
 const MAX_PROBED_STREAMS = 8
+/** Behind the first packet, what findLayout looks at before it is sure. */
+const SETTLED_LAYOUT_BYTES = 6 * MAX_PACKET_BYTES
 
 export interface Probe {
   tsFile: TsFile
   program: Program
   served: ServedStreams
-  framesOf: FrameTest
+  /** What the first frames of PIDs are whose stream type leaves it open. */
+  frames: Map<number, 'aac' | 'mp3'>
+  /** Whether all of this stays, whatever is written behind the file's end. */
+  isSettled: boolean
 }
 
 /** Reads the file's beginning. Throws AppError `unplayable` that says why it cannot be served. */
 export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Probe> {
   const headBytes = LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES
   const head = new Uint8Array(Math.min(headBytes, file.stat.sizeBytes))
-  const tsFile = { file, layout: findLayout(head.subarray(0, await file.read(head, 0))) }
-  const programs = await findPrograms(tsFile, signal)
+  const length = await file.read(head, 0)
+  const tsFile = { file, layout: findLayout(head.subarray(0, length)) }
+  const { programs, isSettled } = await findPrograms(tsFile, signal)
   if (programs.length === 0) {
     throw new AppError('unplayable', 'the file has no program table (PAT and PMT)')
   }
-  const frames = await sniffFrames(tsFile, programs)
-  const framesOf: FrameTest = (pid) => frames.get(pid)
-  return { tsFile, framesOf, ...chooseProgram(programs, framesOf) }
+  const sniffed = await sniffFrames(tsFile, programs)
+  return {
+    tsFile,
+    frames: sniffed.frames,
+    isSettled:
+      isSettled && sniffed.isSettled && length - tsFile.layout.start >= SETTLED_LAYOUT_BYTES,
+    ...chooseProgram(programs, (pid) => sniffed.frames.get(pid)),
+  }
 }
 
 /** The first program with pictures that browsers play, else the first with sound. */
@@ -80,7 +91,10 @@ interface TableSearch {
   searchEnd: number
 }
 
-async function findPrograms(tsFile: TsFile, signal: AbortSignal): Promise<Program[]> {
+async function findPrograms(
+  tsFile: TsFile,
+  signal: AbortSignal,
+): Promise<{ programs: Program[]; isSettled: boolean }> {
   const search: TableSearch = {
     interest: new Uint8Array(PID_COUNT),
     pat: new Uint8Array(0),
@@ -91,12 +105,19 @@ async function findPrograms(tsFile: TsFile, signal: AbortSignal): Promise<Progra
   }
   search.interest[PAT_PID] = ALL
   const from = tsFile.layout.start
+  const to = from + TABLE_SEARCH_BYTES
+  let isSettled = to <= tsFile.file.stat.sizeBytes
+  function visit(packet: PacketView): 'go on' | 'stop' {
+    const next = searchTables(search, packet)
+    if (next === 'stop') isSettled = true
+    return next
+  }
   await walkPackets(
     tsFile,
-    { interest: search.interest, visit: (packet) => searchTables(search, packet) },
-    { from, to: from + TABLE_SEARCH_BYTES, chunkBytes: SMALL_CHUNK_BYTES, signal },
+    { interest: search.interest, visit },
+    { from, to, chunkBytes: SMALL_CHUNK_BYTES, end: 'open', signal },
   )
-  return search.programs
+  return { programs: search.programs, isSettled }
 }
 
 function searchTables(search: TableSearch, packet: PacketView): 'go on' | 'stop' {
@@ -139,20 +160,23 @@ function takePmt(search: TableSearch, section: Uint8Array, pid: number): void {
 async function sniffFrames(
   tsFile: TsFile,
   programs: Program[],
-): Promise<Map<number, 'aac' | 'mp3'>> {
+): Promise<Pick<Probe, 'frames' | 'isSettled'>> {
+  let isSettled = true
   const frames = new Map<number, 'aac' | 'mp3'>()
   const { start } = tsFile.layout
   const streams = programs.flatMap(({ map }) => map.streams)
   const open = streams.filter((stream) => isMpegAudio(stream) || isUnnamed(stream))
   for (const stream of open.slice(0, MAX_PROBED_STREAMS)) {
     const range = { from: start, to: start + FRAME_SEARCH_BYTES, limitBytes: FRAME_BYTES }
-    const payload = await readPesPayload(tsFile, { pid: stream.pid, ...range })
+    const pes = await readPes(tsFile, { pid: stream.pid, ...range })
+    const { payload } = pes
+    isSettled &&= pes.isSettled
     if (payload === undefined) continue
     if (isUnnamed(stream)) {
       if (beginsWithAac(payload)) frames.set(stream.pid, 'aac')
     } else if (isMp3(payload)) frames.set(stream.pid, 'mp3')
   }
-  return frames
+  return { frames, isSettled }
 }
 
 function isMp3(payload: Uint8Array): boolean {

@@ -1,7 +1,9 @@
 // Takes the packets of the video: finds the pictures, and among them the key frames.
-import { isScrambled, isUnitStart, payloadEnd, payloadStart } from './packet.ts'
+import { CUT_KEY, CUT_MID } from '../media-index.ts'
+import { parseVideoParameters } from '../codec/video-parameters.ts'
+import { continuityCounter, isScrambled, isUnitStart, payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
-import { ALL, STARTS } from './packet-walk.ts'
+import { ALL, STARTS, UNKNOWN_COUNTER } from './packet-walk.ts'
 import { gatherPesStart, unwrapStamp } from './pes.ts'
 import {
   createPictureScan,
@@ -10,10 +12,17 @@ import {
   scanPicture,
 } from './picture-start.ts'
 import type { PictureKind } from './picture-start.ts'
-import { addCut, startSection } from './scan-section.ts'
-import type { Entry } from './scan-section.ts'
-import { createGate, follows, isNear, MAX_FORWARD_TICKS, MIN_CUT_TICKS } from './scan-state.ts'
-import type { ScanSection, ScanState } from './scan-state.ts'
+import { hasJumped, noteJump, settleJump } from './scan-jump.ts'
+import { countsAsKey } from './scan-key.ts'
+import { addCut, startSection, widenSection } from './scan-section.ts'
+import {
+  isNear,
+  MAX_FORWARD_TICKS,
+  MAX_KEY_WAIT_TICKS,
+  MID_CUT_TICKS,
+  MIN_CUT_TICKS,
+} from './scan-state.ts'
+import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import type { VideoStream } from './served-program.ts'
 
 /** Takes a packet of the served video. */
@@ -25,7 +34,7 @@ export function takePicturePacket(state: ScanState, packet: PacketView, video: V
       state.counts.scrambled++
       return
     }
-    openPicture(state, packet.position)
+    openPicture(state, packet)
     interest[video.pid] = ALL
     if (state.served.audio !== undefined) interest[state.served.audio.pid] = ALL
   }
@@ -52,13 +61,17 @@ export function finishPicture(state: ScanState): void {
   else concludePicture(state, 'other')
 }
 
-function openPicture(state: ScanState, position: number): void {
+function openPicture(state: ScanState, { position, header, counterBefore }: PacketView): void {
   const { picture } = state
   picture.pes.length = 0
   picture.pes.header = undefined
   picture.pes.position = position
   picture.scan = undefined
   picture.isOpen = true
+  // ISO/IEC 13818-1 2.4.3.3: the counter goes on by one with every packet that has a payload.
+  picture.goesOn =
+    counterBefore !== UNKNOWN_COUNTER &&
+    continuityCounter(header) === ((counterBefore + 1) & 0x0f)
   picture.counters = state.counters
   picture.carryBytes = 0
   picture.carryIsOpen = true
@@ -66,55 +79,21 @@ function openPicture(state: ScanState, position: number): void {
 
 function concludePicture(state: ScanState, kind: PictureKind): void {
   const { picture, counts } = state
-  const { header, position } = picture.pes
   picture.isOpen = false
   if (state.served.video !== undefined) state.interest[state.served.video.pid] = STARTS
   counts.pictures++
-  state.tail.length = 0
-  if (header?.stamps === undefined) return
-  const dts = unwrapStamp(header.stamps.dts, state.reference ?? header.stamps.dts)
-  const pts = unwrapStamp(header.stamps.pts, dts)
-  const isKey = isKeyPicture(state, kind, pts)
-  if (state.gate === undefined && hasJumped(state, dts)) {
-    const { stray } = state
-    const from = stray !== undefined && isNear(stray.pts, dts) ? stray.position : position
-    state.gate = createGate(state, 'jump', from)
-    if (from !== position && stray !== undefined) {
-      state.gate.sound = { ...stray, earliestPts: stray.pts }
-    }
+  state.pauseFrom = undefined
+  const stamps = picture.pes.header?.stamps
+  if (stamps !== undefined) {
+    settleJump(state, stamps.dts)
+    const dts = unwrapStamp(stamps.dts, state.reference ?? stamps.dts)
+    const pts = unwrapStamp(stamps.pts, dts)
+    // Pictures are shown soon after they are decoded; a stamp that says otherwise is damaged.
+    const entry = createEntry(state, { dts, pts: isNear(pts, dts) ? pts : dts })
+    if (state.gate === undefined && hasJumped(state, dts)) noteJump(state, entry, kind)
+    else takePicture(state, entry, kind)
   }
-  state.reference = dts
-  state.stray = undefined
-  if (isKey) takeKeyPicture(state, createEntry(state, { pts, dts }))
-  else if (state.gate !== undefined) state.gate.sawPicture = true
-  const section = state.sections.at(-1)
-  if (section !== undefined && state.gate === undefined) clockPicture(section, { pts, dts })
   picture.carryIsOpen = false
-}
-
-function isKeyPicture(state: ScanState, kind: PictureKind, pts: number): boolean {
-  const { counts } = state
-  if (kind === 'recovery') {
-    counts.recoveryPoints++
-    if (counts.keys > 0) {
-      const wait = Math.abs(pts - counts.lastKeyPts)
-      counts.longestWaitTicks = Math.max(counts.longestWaitTicks, wait)
-    }
-    return state.options.recoveryPoints === 'cut'
-  }
-  if (kind !== 'key') return false
-  counts.keys++
-  counts.lastKeyPts = pts
-  return true
-}
-
-/** A pause of the pictures is no jump where the sound has gone on meanwhile. */
-function hasJumped(state: ScanState, dts: number): boolean {
-  const section = state.sections.at(-1)
-  if (section === undefined || follows(dts, section.lastDts)) return false
-  const isPause =
-    dts > section.lastDts && section.sound !== undefined && isNear(section.sound.pts, dts)
-  return !isPause
 }
 
 function createEntry(state: ScanState, { pts, dts }: { pts: number; dts: number }): Entry {
@@ -124,33 +103,71 @@ function createEntry(state: ScanState, { pts, dts }: { pts: number; dts: number 
     position: pes.position,
     pts,
     dts,
-    isKey: true,
+    flags: CUT_KEY,
     counters,
     carryBytes,
-    carryIsOpen,
+    carryIsOpen: carryIsOpen && state.served.audio !== undefined,
     sps: scan && pictureSps(scan, bytes),
     parameterSets: scan && pictureParameterSets(scan, bytes),
   }
 }
 
-function takeKeyPicture(state: ScanState, entry: Entry): void {
+function takePicture(state: ScanState, entry: Entry, kind: PictureKind): void {
+  state.reference = entry.dts
+  state.stray = undefined
+  const isKey = countsAsKey(state, kind, entry.dts)
   const section = state.sections.at(-1)
-  if (section === undefined || state.gate !== undefined || hasNewSps(section, entry)) {
+  if (state.gate !== undefined || section === undefined) {
+    if (isKey) startSection(state, entry)
+    else if (state.gate !== undefined) state.gate.sawPicture = true
+  } else if (isKey) {
+    takeKeyPicture(state, section, entry)
+  } else {
+    takePlainPicture(state, section, entry)
+  }
+  const current = state.sections.at(-1)
+  if (current !== undefined && state.gate === undefined) clockPicture(current, entry)
+}
+
+function takeKeyPicture(state: ScanState, section: ScanSection, entry: Entry): void {
+  if (state.wantsSection || hasNewSps(section, entry)) {
     startSection(state, entry)
     return
   }
-  if (entry.pts - (state.cuts.pts.at(-1) ?? -Infinity) >= MIN_CUT_TICKS) addCut(state, entry)
+  section.sps ??= entry.sps
+  section.parameterSets ??= entry.parameterSets
+  if (entry.pts - state.lastMainCutPts >= MIN_CUT_TICKS) addCut(state, entry)
 }
 
-function hasNewSps(section: ScanSection, { sps }: Entry): boolean {
-  if (sps === undefined || section.sps === undefined) return false
-  return Buffer.compare(sps, section.sps) !== 0
+function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
+  if (entry.sps === undefined || sps === undefined) return false
+  if (Buffer.compare(entry.sps, sps) === 0) return false
+  // One that cannot be read is damaged, not new.
+  return (
+    served.video !== undefined && parseVideoParameters(served.video.codec, entry.sps) !== undefined
+  )
 }
+
+/** Cuts in mid-GOP where the next key frame is far, at pictures behind which none is shown that was due before. */
+function takePlainPicture(state: ScanState, section: ScanSection, entry: Entry): void {
+  const { latestPicturePts, frameTicks } = section
+  if (entry.pts <= latestPicturePts) return
+  // B-frames that come behind it in the file are shown before it.
+  const pts = Math.min(entry.pts, latestPicturePts + frameTicks)
+  if (pts - state.lastMainCutPts < MAX_KEY_WAIT_TICKS) return
+  if (pts - state.lastCutPts >= MID_CUT_TICKS) addCut(state, { ...entry, pts, flags: CUT_MID })
+}
+
+/** Sound that has not come when pictures have gone on for so long is not waited for. */
+const MAX_SOUND_WAIT_TICKS = MAX_FORWARD_TICKS
 
 function clockPicture(section: ScanSection, { pts, dts }: { pts: number; dts: number }): void {
   const step = dts - section.lastDts
   if (step > 0 && step <= MAX_FORWARD_TICKS) section.frameTicks = step
   section.lastDts = dts
-  section.earliestPts = Math.min(section.earliestPts, pts)
+  widenSection(section, pts)
   section.latestPicturePts = Math.max(section.latestPicturePts, pts)
+  if (section.promise === 'waiting' && dts - section.firstDts > MAX_SOUND_WAIT_TICKS) {
+    section.promise = 'broken'
+  }
 }

@@ -1,25 +1,13 @@
 // Where sections of the recording begin, and where its cuts are.
 import { AppError } from '../../errors.ts'
+import { CUT_MID } from '../media-index.ts'
 import { follows, isNear, isVerbatim } from './scan-state.ts'
-import type { ScanSection, ScanState } from './scan-state.ts'
+import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 
 /** A recording with more than this is not served; each is far beyond what recorders write in days. */
 const MAX_CUTS = 1_000_000
 const MAX_SECTIONS = 10_000
 const MAX_HOLES = 20_000
-
-/** A PES packet at which a segment may begin. Times are unwrapped ticks. */
-export interface Entry {
-  position: number
-  pts: number
-  dts: number
-  isKey: boolean
-  counters: number
-  carryBytes: number
-  carryIsOpen: boolean
-  sps: Uint8Array | undefined
-  parameterSets: Uint8Array | undefined
-}
 
 /** Begins a section at the entry, or at the gate in front of it where only sound lies between. */
 export function startSection(state: ScanState, entry: Entry): void {
@@ -38,45 +26,78 @@ export function startSection(state: ScanState, entry: Entry): void {
   }
   state.gate = undefined
   state.stray = undefined
+  state.wantsSection = false
 }
 
 function createSection(state: ScanState, entry: Entry): ScanSection {
-  const { gate, program, served } = state
+  const { gate, program, served, cuts } = state
   const before = state.sections.at(-1)
   const waiting = gate?.sawPicture ? undefined : gate?.sound
   const sound = waiting && isNear(waiting.pts, entry.dts) ? waiting : undefined
-  return {
-    firstCut: state.cuts.offsets.length,
+  const firstCut = cuts.offsets.length
+  const section: ScanSection = {
+    firstCut,
     program,
     served,
-    isVerbatim: isVerbatim(state),
+    ownFromCut: isVerbatim(state) ? undefined : firstCut,
     continues: before !== undefined && !gate?.sawPicture && goesOn(state, before, entry),
+    promise: served.audio === undefined ? 'broken' : 'waiting',
+    track: undefined,
     sps: entry.sps ?? before?.sps,
     parameterSets: entry.parameterSets ?? before?.parameterSets,
     earliestPts: Math.min(entry.pts, sound?.earliestPts ?? Infinity),
+    earliestIsFixed: false,
+    firstDts: entry.dts,
     lastDts: entry.dts,
     latestPicturePts: entry.pts,
     frameTicks: 0,
-    sound,
+    sound: sound && { position: sound.position, pts: sound.pts },
+    soundEndPts: undefined,
   }
+  if (sound !== undefined) keepPromise(state, section)
+  return section
+}
+
+/** Notes that the section has sound, once it is known what sound. */
+export function keepPromise(state: ScanState, section: ScanSection): void {
+  const { track } = state.sound
+  if (section.promise !== 'waiting' || track === undefined) return
+  section.promise = 'kept'
+  section.track = track
 }
 
 /** Whether the clock of a new section is that of the section before. */
 function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
   if (state.gate?.reason === 'jump') return false
-  return follows(entry.dts, before.lastDts) && entry.pts > (state.cuts.pts.at(-1) ?? Infinity)
+  return follows(entry.dts, before.lastDts) && entry.pts > state.lastCutPts
 }
 
 /** Adds a cut at the entry. */
 export function addCut(state: ScanState, entry: Entry): void {
   const { cuts } = state
   if (cuts.offsets.length >= MAX_CUTS) throw new AppError('unplayable', 'the recording is too long')
+  const section = state.sections.at(-1)
+  if (section !== undefined && section.firstCut < cuts.offsets.length)
+    section.earliestIsFixed = true
   cuts.offsets.push(entry.position)
   cuts.pts.push(entry.pts)
   cuts.carryBytes.push(entry.carryBytes)
   cuts.counters.push(entry.counters)
-  cuts.isKey.push(entry.isKey)
-  state.cutCarryIsOpen = entry.carryIsOpen
+  cuts.flags.push(entry.flags)
+  state.lastCutPts = entry.pts
+  if (entry.flags !== CUT_MID) state.lastMainCutPts = entry.pts
+  // Where no sound is served, there is none to carry.
+  state.cutCarryIsOpen = entry.carryIsOpen && section?.promise !== 'broken'
+}
+
+/** Position of the last cut; -1 before the first. */
+export function lastCutPosition({ cuts }: ScanState): number {
+  return cuts.offsets.at(-1) ?? -1
+}
+
+/** Lets the section begin with what is shown or heard first in it. */
+export function widenSection(section: ScanSection, pts: number): void {
+  if (!section.earliestIsFixed) section.earliestPts = Math.min(section.earliestPts, pts)
 }
 
 /** Notes a range of the file that no segment holds. Ranges come in order; what touches is joined. */

@@ -1,26 +1,39 @@
 // Takes the packets of the sound: its times, what a cut leaves of it behind, and the cuts where there are no pictures.
+import { CUT_MID } from '../media-index.ts'
 import { hasPayload, isScrambled, isUnitStart, payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { ALL, STARTS } from './packet-walk.ts'
 import { gatherPesStart, PES_TIMESCALE, unwrapStamp } from './pes.ts'
-import { addCut, startSection } from './scan-section.ts'
-import type { Entry } from './scan-section.ts'
-import { createGate, follows, isNear, MIN_CUT_TICKS } from './scan-state.ts'
-import type { ScanSection, ScanState, SoundMark } from './scan-state.ts'
+import { finishPicture } from './scan-picture.ts'
+import { addCut, keepPromise, lastCutPosition, startSection, widenSection } from './scan-section.ts'
+import {
+  createGate,
+  follows,
+  isNear,
+  MAX_KEY_WAIT_TICKS,
+  MID_CUT_TICKS,
+  MIN_CUT_TICKS,
+} from './scan-state.ts'
+import type { Entry, ScanSection, ScanState, SoundMark } from './scan-state.ts'
 import type { AudioStream } from './served-program.ts'
+import { describeSound } from './sound-track.ts'
 
 /** A PES packet that has gone on this far behind a cut is cut there all the same. */
 const MAX_CARRY_BYTES = 4 * 1024 * 1024
-/** Sound that outlasts the pictures by less than this stays in the last picture's segment. */
-const MIN_TAIL_TICKS = 2 * PES_TIMESCALE
+/** Sound without a picture beside it for so long is a pause of the pictures, not a matter of how the two are laid out. */
+const PAUSE_TICKS = 2 * PES_TIMESCALE
+/** Sound that goes on so long without a picture is cut as sound alone. Players bridge a shorter pause best inside of a segment. */
+const MAX_PAUSE_TICKS = 20 * PES_TIMESCALE
 
 /** Takes a packet of the served sound. */
 export function takeSoundPacket(state: ScanState, packet: PacketView, audio: AudioStream): void {
-  const { sound, picture, interest } = state
+  const { sound, picture, interest, jump } = state
   if (isUnitStart(packet.header)) {
     state.cutCarryIsOpen = false
     picture.carryIsOpen = false
+    if (jump !== undefined) jump.entry.carryIsOpen = false
     sound.isOpen = !isScrambled(packet.header)
+    sound.isMarked = false
     if (!sound.isOpen) state.counts.scrambled++
     sound.pes.length = 0
     sound.pes.header = undefined
@@ -28,29 +41,47 @@ export function takeSoundPacket(state: ScanState, packet: PacketView, audio: Aud
   } else if (hasPayload(packet.header)) {
     carry(state, packet.position + state.options.packetBytes)
   }
-  if (sound.isOpen) gather(state, packet)
-  const needsAll = sound.isOpen || state.cutCarryIsOpen || picture.carryIsOpen
+  if (sound.isOpen) gather(state, packet, audio)
+  const needsAll =
+    sound.isOpen || state.cutCarryIsOpen || picture.carryIsOpen || state.jump?.entry.carryIsOpen
   interest[audio.pid] = needsAll ? ALL : STARTS
 }
 
-function gather(state: ScanState, packet: PacketView): void {
-  const { pes } = state.sound
+function gather(state: ScanState, packet: PacketView, audio: AudioStream): void {
+  const { sound } = state
+  const { pes } = sound
   const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
   if (gatherPesStart(pes, payload) === 'short') return
-  state.sound.isOpen = false
-  const stamps = pes.header?.stamps
-  if (stamps === undefined) return
-  state.counts.sounds++
-  const pts = unwrapStamp(stamps.pts, state.reference ?? stamps.pts)
-  const mark = { position: pes.position, pts }
-  if (state.served.video === undefined) takeSoundAlone(state, mark)
-  else takeSoundBesidePictures(state, mark)
+  const { header } = pes
+  if (header?.stamps === undefined) {
+    sound.isOpen = false
+    return
+  }
+  if (!sound.isMarked) {
+    sound.isMarked = true
+    if (state.served.video === undefined) takeSoundAlone(state, header.stamps.pts)
+    else takeSoundBesidePictures(state, header.stamps.pts)
+  }
+  sound.track ??= describeSound(audio, pes.bytes.subarray(header.headerBytes, pes.length))
+  sound.isOpen = sound.track === undefined && pes.length < pes.bytes.length
+  noteTrack(state)
+}
+
+/** What the sound is may be known later than that there is some. */
+function noteTrack(state: ScanState): void {
+  const section = state.sections.at(-1)
+  if (section?.sound === undefined || state.sound.track === undefined) return
+  if (section.served.audio?.pid !== state.served.audio?.pid) return
+  // The tables of the section are settled and list no sound: those of the next one will.
+  if (section.promise === 'broken') state.wantsSection = true
+  keepPromise(state, section)
 }
 
 /** Notes that sound from before a cut, or before the picture that may become one, goes on to `end`. */
 function carry(state: ScanState, end: number): void {
-  const { cuts, picture } = state
+  const { cuts, picture, jump } = state
   if (picture.carryIsOpen) picture.carryBytes = end - picture.pes.position
+  if (jump?.entry.carryIsOpen) jump.entry.carryBytes = end - jump.entry.position
   if (!state.cutCarryIsOpen) return
   const last = cuts.offsets.length - 1
   const bytes = end - (cuts.offsets[last] ?? end)
@@ -58,22 +89,50 @@ function carry(state: ScanState, end: number): void {
   else cuts.carryBytes[last] = bytes
 }
 
-function takeSoundBesidePictures(state: ScanState, mark: SoundMark): void {
-  if (state.gate !== undefined) {
-    const { sound } = state.gate
-    const goesOn = sound !== undefined && follows(mark.pts, sound.pts)
-    state.gate.sound = { ...mark, earliestPts: goesOn ? sound.earliestPts : mark.pts }
+function takeSoundBesidePictures(state: ScanState, stamp: number): void {
+  const { gate, jump } = state
+  const { position } = state.sound.pes
+  const mark = { position, pts: unwrapStamp(stamp, state.reference ?? stamp) }
+  if (gate !== undefined) {
+    const goesOn = gate.sound !== undefined && follows(mark.pts, gate.sound.pts)
+    const earliestPts = goesOn ? (gate.sound?.earliestPts ?? mark.pts) : mark.pts
+    gate.sound = { ...mark, earliestPts }
     return
   }
+  if (jump !== undefined) {
+    const pts = unwrapStamp(stamp, jump.entry.dts)
+    if (isNear(pts, jump.entry.dts)) {
+      const earliestPts = Math.min(pts, jump.sound?.earliestPts ?? pts)
+      jump.sound = { position, pts, earliestPts }
+      return
+    }
+  }
   const section = state.sections.at(-1)
-  if (section === undefined) return
+  // Sound of another PID than the section's tables name waits for the next section.
+  if (section === undefined || section.served.audio?.pid !== state.served.audio?.pid) return
   if (!fits(section, mark)) {
     state.stray ??= mark
     return
   }
   clockSound(state, section, mark)
-  const { tail } = state
-  if (mark.pts - (tail.at(-1)?.pts ?? section.latestPicturePts) >= MIN_CUT_TICKS) tail.push(mark)
+  if (jump === undefined) cutPause(state, section, mark)
+}
+
+/** Cuts where sound goes on without pictures. */
+function cutPause(state: ScanState, section: ScanSection, mark: SoundMark): void {
+  state.pauseFrom ??= mark.pts
+  const pause = mark.pts - state.pauseFrom
+  if (pause < PAUSE_TICKS || mark.position <= lastCutPosition(state)) return
+  if (state.picture.isOpen) {
+    finishPicture(state)
+    return
+  }
+  const wait = mark.pts - Math.max(state.lastMainCutPts, section.earliestPts)
+  if (pause >= MAX_PAUSE_TICKS) {
+    if (wait >= MIN_CUT_TICKS) addCut(state, soundEntry(state, mark, 0))
+  } else if (wait >= MAX_KEY_WAIT_TICKS && mark.pts - state.lastCutPts >= MID_CUT_TICKS) {
+    addCut(state, soundEntry(state, mark, CUT_MID))
+  }
 }
 
 function fits(section: ScanSection, { pts }: SoundMark): boolean {
@@ -83,19 +142,23 @@ function fits(section: ScanSection, { pts }: SoundMark): boolean {
 
 function clockSound(state: ScanState, section: ScanSection, mark: SoundMark): void {
   state.reference = mark.pts
-  section.earliestPts = Math.min(section.earliestPts, mark.pts)
+  widenSection(section, mark.pts)
   if (section.sound === undefined || mark.pts >= section.sound.pts) section.sound = mark
 }
 
-function takeSoundAlone(state: ScanState, mark: SoundMark): void {
+function takeSoundAlone(state: ScanState, stamp: number): void {
+  const mark = {
+    position: state.sound.pes.position,
+    pts: unwrapStamp(stamp, state.reference ?? stamp),
+  }
   const last = state.sections.at(-1)
   if (state.gate === undefined && last !== undefined && !follows(mark.pts, last.lastDts)) {
     state.gate = createGate(state, 'jump', mark.position)
   }
   if (state.gate !== undefined || last === undefined) {
-    startSection(state, soundEntry(state, mark))
-  } else if (mark.pts - (state.cuts.pts.at(-1) ?? -Infinity) >= MIN_CUT_TICKS) {
-    addCut(state, soundEntry(state, mark))
+    startSection(state, soundEntry(state, mark, 0))
+  } else if (mark.pts - state.lastMainCutPts >= MIN_CUT_TICKS) {
+    addCut(state, soundEntry(state, mark, 0))
   }
   const section = state.sections.at(-1)
   if (section === undefined) return
@@ -103,22 +166,12 @@ function takeSoundAlone(state: ScanState, mark: SoundMark): void {
   clockSound(state, section, mark)
 }
 
-/** Turns sound that outlasts the pictures into cuts, at the end of the scan. */
-export function cutTail(state: ScanState): void {
-  const section = state.sections.at(-1)
-  if (section === undefined || state.gate !== undefined) return
-  const from = section.latestPicturePts + MIN_TAIL_TICKS
-  for (const mark of state.tail) {
-    if (mark.pts >= from) addCut(state, soundEntry(state, mark))
-  }
-}
-
-function soundEntry(state: ScanState, { position, pts }: SoundMark): Entry {
+function soundEntry(state: ScanState, { position, pts }: SoundMark, flags: number): Entry {
   return {
     position,
     pts,
     dts: pts,
-    isKey: false,
+    flags,
     counters: state.counters,
     carryBytes: 0,
     carryIsOpen: false,

@@ -1,13 +1,14 @@
 // What the scan knows while it goes through a file: a plain object that packets are fed to.
-import { MAX_PES_HEADER_BYTES, createPesStart, PES_TIMESCALE } from './pes.ts'
+import type { AudioTrack } from '../media-index.ts'
+import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from './pes.ts'
 import type { PesStart } from './pes.ts'
 import { PID_COUNT } from './packet.ts'
-import { ALL, STARTS } from './packet-walk.ts'
+import { ALL, STARTS, UNKNOWN_COUNTER } from './packet-walk.ts'
 import { PICTURE_SEARCH_BYTES } from './picture-start.ts'
-import type { PictureScan } from './picture-start.ts'
+import type { PictureKind, PictureScan } from './picture-start.ts'
 import { PAT_PID } from './program-table.ts'
 import { canServeVerbatim } from './served-program.ts'
-import type { FrameTest, Program, ServedStreams } from './served-program.ts'
+import type { Program, ServedStreams } from './served-program.ts'
 import { createSectionGatherer } from './table-section.ts'
 import type { SectionGatherer } from './table-section.ts'
 
@@ -16,15 +17,21 @@ const MAX_BACK_TICKS = PES_TIMESCALE
 export const MAX_FORWARD_TICKS = 10 * PES_TIMESCALE
 /** Key frames nearer than this to the cut before are no cuts of their own: about one a second is enough. */
 export const MIN_CUT_TICKS = 0.9 * PES_TIMESCALE
+/** Where no key frame has come for so long, recovery points count as such, and cuts in mid-GOP begin. */
+export const MAX_KEY_WAIT_TICKS = 5 * PES_TIMESCALE
+/** Cuts in mid-GOP are so far apart. */
+export const MID_CUT_TICKS = 2 * PES_TIMESCALE
+/** Bytes of sound in which its first frame is looked for. */
+const SOUND_SEARCH_BYTES = 8 * 1024
 
+/** What the probe found, as plain values. */
 export interface ScanOptions {
   packetBytes: number
   start: number
   program: Program
   served: ServedStreams
-  framesOf: FrameTest
-  /** Whether recovery points count as key frames. */
-  recoveryPoints: 'cut' | 'pass'
+  /** What the first frames of PIDs are: see FrameTest. */
+  frames: ReadonlyMap<number, 'aac' | 'mp3'>
 }
 
 /** Parallel arrays, one entry a cut. Times are unwrapped ticks of the recording's own clock. */
@@ -33,7 +40,7 @@ export interface CutList {
   pts: number[]
   carryBytes: number[]
   counters: number[]
-  isKey: boolean[]
+  flags: number[]
 }
 
 /** A stretch of the recording with one timeline, one set of tables and one set of parameters. */
@@ -41,18 +48,26 @@ export interface ScanSection {
   firstCut: number
   program: Program
   served: ServedStreams
-  /** Whether all tables seen in it can be left as they are. */
-  isVerbatim: boolean
+  /** The cut from which on players need tables of our own; undefined where all tables in it can be left as they are. */
+  ownFromCut: number | undefined
   /** Whether its clock goes on from the section before. */
   continues: boolean
+  /** Whether the promised sound is there, which decides what the tables in front of its segments list. */
+  promise: 'waiting' | 'kept' | 'broken'
+  track: AudioTrack | undefined
   sps: Uint8Array | undefined
   parameterSets: Uint8Array | undefined
+  /** The time at which it begins; fixed with its second cut, since that cut's time counts from it. */
   earliestPts: number
+  earliestIsFixed: boolean
+  firstDts: number
   lastDts: number
   latestPicturePts: number
   frameTicks: number
   /** The latest PES packet of the sound. */
   sound: SoundMark | undefined
+  /** Where that PES packet ends, once it cannot grow any more. */
+  soundEndPts: number | undefined
 }
 
 export interface SoundMark {
@@ -60,19 +75,48 @@ export interface SoundMark {
   pts: number
 }
 
+/** Sound that waits for the section it will belong to. */
+type WaitingSound = SoundMark & { earliestPts: number }
+
 /** Why packets wait for the next key frame, and since where. */
 interface Gate {
   reason: 'start' | 'jump' | 'program'
   from: number
   counters: number
-  /** A picture that is no key frame came since: it cannot be decoded, so the section begins at the key frame. */
+  /** A picture that cannot be decoded came since, so the section begins at the key frame. */
   sawPicture: boolean
-  sound: (SoundMark & { earliestPts: number }) | undefined
+  sound: WaitingSound | undefined
+}
+
+/** A PES packet at which a segment may begin. Times are unwrapped ticks. */
+export interface Entry {
+  position: number
+  pts: number
+  dts: number
+  flags: number
+  counters: number
+  carryBytes: number
+  carryIsOpen: boolean
+  sps: Uint8Array | undefined
+  parameterSets: Uint8Array | undefined
+}
+
+/** A picture whose time does not follow the ones before: the next picture tells whether the clock has jumped, or one stamp is wrong. */
+interface Jump {
+  entry: Entry
+  kind: PictureKind
+  /** No packet of the video is missing before it, so that it can be decoded although it is no key frame. */
+  goesOn: boolean
+  /** Sound in front of the picture that jumped with it. */
+  lead: SoundMark | undefined
+  sound: WaitingSound | undefined
 }
 
 export interface ScanState {
   options: ScanOptions
   interest: Uint8Array
+  /** Continuity counters by PID, kept by the walk. */
+  lastCounters: Uint8Array
   program: Program
   served: ServedStreams
   patGatherer: SectionGatherer
@@ -83,43 +127,46 @@ export interface ScanState {
     pes: PesStart
     scan: PictureScan | undefined
     isOpen: boolean
+    goesOn: boolean
     counters: number
     /** Sound that goes on behind the picture's start: see TsSource.carryBytes. */
     carryBytes: number
     carryIsOpen: boolean
   }
-  sound: { pes: PesStart; isOpen: boolean }
-  /** Last decode time that was accepted, from which the 33-bit clock is unwrapped. */
+  /** `track`: the sound as its frames describe it, once one was seen. */
+  sound: { pes: PesStart; isOpen: boolean; isMarked: boolean; track: AudioTrack | undefined }
+  /** Last time that was accepted, from which the 33-bit clock is unwrapped. */
   reference: number | undefined
   gate: Gate | undefined
+  jump: Jump | undefined
+  /** A section is to begin at the next key frame, because other sound is served from there on. */
+  wantsSection: boolean
   sections: ScanSection[]
   cuts: CutList
+  lastCutPts: number
+  /** Time of the last cut that is not in mid-GOP. */
+  lastMainCutPts: number
   /** Whether the last cut's carry is not known in whole yet. */
   cutCarryIsOpen: boolean
   /** Sound since the last picture that does not fit the pictures' clock: the pictures may jump there, too. */
   stray: SoundMark | undefined
-  /** Sound since the last picture, about one second apart: cuts, if no picture comes any more. */
-  tail: SoundMark[]
+  /** Time of the first sound since the last picture. */
+  pauseFrom: number | undefined
   /** Pairs of first byte and end. */
   holes: number[]
-  counts: {
-    pictures: number
-    sounds: number
-    keys: number
-    recoveryPoints: number
-    scrambled: number
-    lastKeyPts: number
-    /** Longest time without a key frame in which a recovery point came. */
-    longestWaitTicks: number
-  }
+  /** Decode time of the last IDR or IRAP picture; undefined before the first. */
+  lastKeyDts: number | undefined
+  /** Whether recovery points count as key frames, because no other has come for long. */
+  takesRecovery: boolean
+  counts: { pictures: number; scrambled: number }
 }
 
 export function createScanState(options: ScanOptions): ScanState {
   const { program, served } = options
-  const interest = new Uint8Array(PID_COUNT)
   const state: ScanState = {
     options,
-    interest,
+    interest: new Uint8Array(PID_COUNT),
+    lastCounters: new Uint8Array(PID_COUNT).fill(UNKNOWN_COUNTER),
     program,
     served,
     patGatherer: createSectionGatherer(),
@@ -129,28 +176,32 @@ export function createScanState(options: ScanOptions): ScanState {
       pes: createPesStart(PICTURE_SEARCH_BYTES),
       scan: undefined,
       isOpen: false,
+      goesOn: false,
       counters: 0xff,
       carryBytes: 0,
       carryIsOpen: false,
     },
-    sound: { pes: createPesStart(MAX_PES_HEADER_BYTES), isOpen: false },
+    sound: {
+      pes: createPesStart(MAX_PES_HEADER_BYTES + SOUND_SEARCH_BYTES),
+      isOpen: false,
+      isMarked: false,
+      track: undefined,
+    },
     reference: undefined,
     gate: undefined,
+    jump: undefined,
+    wantsSection: false,
     sections: [],
-    cuts: { offsets: [], pts: [], carryBytes: [], counters: [], isKey: [] },
+    cuts: { offsets: [], pts: [], carryBytes: [], counters: [], flags: [] },
+    lastCutPts: -Infinity,
+    lastMainCutPts: -Infinity,
     cutCarryIsOpen: false,
     stray: undefined,
-    tail: [],
+    pauseFrom: undefined,
     holes: [],
-    counts: {
-      pictures: 0,
-      sounds: 0,
-      keys: 0,
-      recoveryPoints: 0,
-      scrambled: 0,
-      lastKeyPts: -Infinity,
-      longestWaitTicks: 0,
-    },
+    lastKeyDts: undefined,
+    takesRecovery: true,
+    counts: { pictures: 0, scrambled: 0 },
   }
   state.gate = createGate(state, 'start', options.start)
   watchProgram(state)

@@ -5,6 +5,7 @@ import type { PacketView } from './packet.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
 import type { ProgramMap } from './program-table.ts'
 import { finishPicture } from './scan-picture.ts'
+import { takeJump } from './scan-jump.ts'
 import { createGate, isVerbatim, watchProgram } from './scan-state.ts'
 import type { ScanState } from './scan-state.ts'
 import { chooseStreams, isSameService } from './served-program.ts'
@@ -58,9 +59,21 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
     return
   }
   finishPicture(state)
-  state.sound.isOpen = false
+  takeJump(state)
+  changeStreams(state, streams, position)
+}
+
+function changeStreams(state: ScanState, streams: ServedStreams, position: number): void {
+  const { video, audio } = state.served
   state.served = streams
-  state.gate ??= createGate(state, 'program', position)
+  if (streams.audio?.pid !== audio?.pid || streams.audio?.codec !== audio?.codec) {
+    state.sound.isOpen = false
+    state.sound.track = undefined
+  }
+  if (video !== undefined && streams.video?.pid === video.pid && streams.video.codec === video.codec)
+    // The pictures go on: nothing of them is lost until the next key frame.
+    state.wantsSection = true
+  else state.gate ??= createGate(state, 'program', position)
   watchProgram(state)
 }
 
@@ -68,7 +81,7 @@ function tryStreams(state: ScanState, map: ProgramMap): ServedStreams | undefine
   try {
     // A PID that is new under way is taken to carry what the one before it did.
     const codec = state.served.audio?.codec
-    return chooseStreams(map, (pid) => state.options.framesOf(pid) ?? codec)
+    return chooseStreams(map, (pid) => state.options.frames.get(pid) ?? codec)
   } catch (error) {
     if (isAppError(error, 'unplayable')) return undefined
     throw error
@@ -77,5 +90,7 @@ function tryStreams(state: ScanState, map: ProgramMap): ServedStreams | undefine
 
 function checkVerbatim(state: ScanState): void {
   const section = state.sections.at(-1)
-  if (section !== undefined && !isVerbatim(state)) section.isVerbatim = false
+  if (section === undefined || isVerbatim(state)) return
+  // What lies before the last cut may have been served, and knows nothing of this.
+  section.ownFromCut ??= state.cuts.offsets.length - 1
 }

@@ -1,45 +1,76 @@
-// Goes once through all packets of a file and notes where its cuts, breaks and ends are.
+// Goes through the packets of a file and notes where its cuts, breaks and ends are; and goes on there when it has grown.
 import { isDamaged, packetPid } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { SCAN_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
 import { PAT_PID } from './program-table.ts'
+import { takeJump } from './scan-jump.ts'
 import { finishPicture, takePicturePacket } from './scan-picture.ts'
 import { addHole } from './scan-section.ts'
-import { cutTail, takeSoundPacket } from './scan-sound.ts'
+import { takeSoundPacket } from './scan-sound.ts'
 import { createScanState } from './scan-state.ts'
 import type { ScanOptions, ScanState } from './scan-state.ts'
 import { takeTablePacket } from './scan-tables.ts'
 
-export type Scan = Pick<ScanState, 'cuts' | 'sections' | 'holes' | 'counts'> & {
+/** A scan that may go on: what it knows, and the position of the packet that it has not seen yet. */
+export interface ScanRun {
+  state: ScanState
+  position: number
+}
+
+/** What is to be served when nothing more comes. */
+export interface Scan {
+  state: ScanState
   /** Position behind the last packet that is served. */
   endOffset: number
 }
 
-/** Scans the whole file. Throws AppError `unplayable` where a bound is passed. */
-export async function scanFile(
+export function beginScan(options: ScanOptions): ScanRun {
+  return { state: createScanState(options), position: options.start }
+}
+
+/**
+ * Goes on to the end of the file, as it was when it was opened. What the state is then depends on nothing but the bytes
+ * before the position. Throws AppError `unplayable` where a bound is passed.
+ */
+export async function continueScan(
   tsFile: TsFile,
-  options: Omit<ScanOptions, 'packetBytes' | 'start'>,
+  run: ScanRun,
   signal: AbortSignal,
-): Promise<Scan> {
-  const { packetBytes, start } = tsFile.layout
-  const state = createScanState({ ...options, packetBytes, start })
+): Promise<void> {
+  run.position = await walk(tsFile, run, { signal, end: 'open' })
+}
+
+/** Ends a copy of the scan where the file ends now, with what is not whole yet. */
+export async function endScan(tsFile: TsFile, run: ScanRun, signal: AbortSignal): Promise<Scan> {
+  const copy = { ...run, state: structuredClone(run.state) }
+  const { state } = copy
+  // Sync may be lost, and too little behind it to be sure that it is found.
+  const isWhole = tsFile.file.stat.sizeBytes - run.position < tsFile.layout.packetBytes
+  const end = isWhole ? run.position : await walk(tsFile, copy, { signal })
+  finishPicture(state)
+  takeJump(state)
+  // What waits for a key frame at the end cannot be decoded.
+  return { state, endOffset: state.gate?.from ?? end }
+}
+
+async function walk(
+  tsFile: TsFile,
+  { state, position }: ScanRun,
+  options: { signal: AbortSignal; end?: 'open' },
+): Promise<number> {
   const visitor = {
     interest: state.interest,
+    counters: state.lastCounters,
     visit: (packet: PacketView): 'go on' => {
       takePacket(state, packet)
       return 'go on'
     },
     lost: (from: number, to: number) => addHole(state, from, to),
   }
-  const range = {
-    from: start,
-    to: tsFile.file.stat.sizeBytes,
-    chunkBytes: SCAN_CHUNK_BYTES,
-    signal,
-  }
-  const end = await walkPackets(tsFile, visitor, range)
-  return finishScan(state, end)
+  const to = tsFile.file.stat.sizeBytes
+  const range = { from: position, to, chunkBytes: SCAN_CHUNK_BYTES, ...options }
+  return walkPackets(tsFile, visitor, range)
 }
 
 function takePacket(state: ScanState, packet: PacketView): void {
@@ -49,12 +80,4 @@ function takePacket(state: ScanState, packet: PacketView): void {
   if (pid === PAT_PID || pid === program.pmtPid) takeTablePacket(state, packet)
   else if (pid === served.video?.pid) takePicturePacket(state, packet, served.video)
   else if (pid === served.audio?.pid) takeSoundPacket(state, packet, served.audio)
-}
-
-function finishScan(state: ScanState, end: number): Scan {
-  finishPicture(state)
-  cutTail(state)
-  const { cuts, sections, holes, counts, gate } = state
-  // What waits for a key frame at the end cannot be decoded.
-  return { cuts, sections, holes, counts, endOffset: gate?.from ?? end }
 }

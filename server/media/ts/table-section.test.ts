@@ -16,6 +16,7 @@ function views(packets: Uint8Array): PacketView[] {
     at: i * 188,
     position: i * 188,
     header: new DataView(packets.buffer, packets.byteOffset).getUint32(i * 188),
+    counterBefore: 0,
   }))
 }
 

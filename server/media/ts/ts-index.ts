@@ -1,143 +1,126 @@
-// Reads an MPEG-TS file once, and makes the index that playlists and segments are cut by.
+// Reads an MPEG-TS file once, and later what was added to it, and makes the index that playlists and segments are cut by.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_BREAK, CUT_KEY } from '../media-index.ts'
-import type { AudioTrack, MediaIndex, Track, VideoTrack } from '../media-index.ts'
-import { findAudioFrame, framesSeconds } from '../codec/audio-frame.ts'
-import type { AudioFraming } from '../codec/audio-frame.ts'
+import { CUT_BREAK } from '../media-index.ts'
+import type { MediaIndex, Track, VideoTrack } from '../media-index.ts'
+import { parseVideoParameters } from '../codec/video-parameters.ts'
+import { measureGrowth, settleSounds } from './growth.ts'
 import type { TsFile } from './packet-walk.ts'
 import { PES_TIMESCALE } from './pes.ts'
-import { readPesPayload } from './pes-read.ts'
 import { probeFile } from './probe.ts'
-import type { Probe } from './probe.ts'
-import { scanFile } from './scan.ts'
-import type { Scan } from './scan.ts'
-import type { ScanSection } from './scan-state.ts'
+import { beginScan, continueScan, endScan } from './scan.ts'
+import type { Scan, ScanRun } from './scan.ts'
+import type { ScanOptions, ScanSection } from './scan-state.ts'
+import { createScanState } from './scan-state.ts'
+import { restoreScan, storeScan } from './scan-store.ts'
 import { buildOwnTables } from './served-program.ts'
-import type { AudioStream, ServedStreams } from './served-program.ts'
+import type { ServedStreams } from './served-program.ts'
 import { layTimeline } from './timeline.ts'
-import type { TsSection, TsSource } from './ts-source.ts'
-import { parseVideoParameters } from '../codec/video-parameters.ts'
+import type { TsResume, TsSection, TsSource } from './ts-source.ts'
 
-/** Recovery points become cuts where no key frame comes for so long. */
-const MAX_KEY_WAIT_TICKS = 30 * PES_TIMESCALE
-/** A PES packet of sound is a few kilobytes; one larger is not read in whole. */
-const MAX_SOUND_PES_BYTES = 1024 * 1024
+/** A recording under index: what the beginning says it is, and the scans that go on. */
+interface Indexing {
+  tsFile: TsFile
+  options: ScanOptions
+  isSettled: boolean
+  main: ScanRun
+  alone: ScanRun | undefined
+}
 
-/** Reads the index. Throws AppError `unplayable` with a reason that a person understands. */
-export async function readTsIndex(file: OpenFile, signal: AbortSignal): Promise<MediaIndex> {
-  const probe = await probeFile(file, signal)
-  const scan = await scanForCuts(probe, signal)
-  const sounds = await readSounds(probe.tsFile, scan, signal)
-  const sections = scan.sections.map((section, i) => finishSection(section, sounds[i]))
-  const timeline = layTimeline(
-    scan.cuts,
-    scan.sections,
-    sounds.map((sound) => sound?.endPts),
-  )
+/**
+ * Reads the index; where `previous` is there, only what was added since. Throws AppError `unplayable` with a reason that
+ * a person understands.
+ */
+export async function readTsIndex(
+  file: OpenFile,
+  signal: AbortSignal,
+  previous?: MediaIndex,
+): Promise<MediaIndex> {
+  const indexing = resume(file, previous) ?? (await begin(file, signal))
+  const { tsFile, main } = indexing
+  await continueScan(tsFile, main, signal)
+  let run = main
+  let scan = await endScan(tsFile, main, signal)
+  if (lacksPictures(scan, indexing)) {
+    // Tables may promise pictures that never come. What is there is served as sound, and stays open: they may still come.
+    const { audio } = indexing.options.served
+    run = indexing.alone ??= beginScan({ ...indexing.options, served: audio ? { audio } : {} })
+    await continueScan(tsFile, run, signal)
+    scan = await endScan(tsFile, run, signal)
+  } else {
+    indexing.alone = undefined
+  }
+  if (scan.state.cuts.offsets.length === 0) {
+    throw new AppError('unplayable', noCutReason(scan, indexing.options.served))
+  }
+  const isOpen = run !== main || !indexing.isSettled
+  const growth = measureGrowth(run.state, isOpen)
+  await settleSounds(tsFile, { run, scan, stableCuts: growth.stableCuts }, signal)
+  const { shifts, ...timeline } = layTimeline(scan.state.cuts, scan.state.sections)
   return {
-    tracks: describeTracks(scan, sounds),
+    tracks: describeTracks(scan.state.sections),
     cuts: { timescale: PES_TIMESCALE, ...timeline, flags: cutFlags(scan) },
-    source: createSource(probe.tsFile, scan, sections),
+    growth,
+    source: {
+      ...createSource(tsFile, scan),
+      ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
+    },
   }
 }
 
-/** Scans with what the probe found, and once more where that turns out not to be there. */
-async function scanForCuts(probe: Probe, signal: AbortSignal): Promise<Scan> {
-  const { tsFile, program, framesOf } = probe
-  const run = (served: ServedStreams, recoveryPoints: 'cut' | 'pass') =>
-    scanFile(tsFile, { program, served, framesOf, recoveryPoints }, signal)
-  let scan = await run(probe.served, 'pass')
-  const { keys, recoveryPoints, longestWaitTicks, pictures, scrambled } = scan.counts
-  if (recoveryPoints > 0 && (keys === 0 || longestWaitTicks > MAX_KEY_WAIT_TICKS)) {
-    scan = await run(probe.served, 'cut')
-  }
-  if (pictures === 0 && scrambled === 0 && probe.served.audio !== undefined) {
-    // A table may promise pictures that never come; what is there is served as sound.
-    if (probe.served.video !== undefined) scan = await run({ audio: probe.served.audio }, 'pass')
-  }
-  if (scan.cuts.offsets.length === 0) throw new AppError('unplayable', noCutReason(scan, probe))
-  return scan
+async function begin(file: OpenFile, signal: AbortSignal): Promise<Indexing> {
+  const { tsFile, program, served, frames, isSettled } = await probeFile(file, signal)
+  const { packetBytes, start } = tsFile.layout
+  const options = { packetBytes, start, program, served, frames }
+  return { tsFile, options, isSettled, main: beginScan(options), alone: undefined }
 }
 
-function noCutReason({ counts }: Scan, { served }: Probe): string {
+function resume(file: OpenFile, previous: MediaIndex | undefined): Indexing | undefined {
+  if (previous?.source.container !== 'ts' || previous.source.resume === undefined) return undefined
+  const { offsets, carryBytes, tableCounters: counters } = previous.source
+  const { layout, options, main, alone } = previous.source.resume
+  if (file.stat.sizeBytes < main.position) return undefined
+  const known = { offsets, carryBytes, counters, cuts: previous.cuts }
+  return {
+    tsFile: { file, layout },
+    options,
+    isSettled: true,
+    main: restoreScan(main, known, createScanState(options)),
+    alone: alone && restoreScan(alone, known, createScanState(options)),
+  }
+}
+
+/** Only the scan that the index was made of has cuts; the other one has none yet. */
+function storeScans({ tsFile, options, main, alone }: Indexing, run: ScanRun, shifts: number[]): TsResume {
+  return {
+    layout: tsFile.layout,
+    options,
+    main: storeScan(main, main === run ? shifts : []),
+    ...(alone && { alone: storeScan(alone, alone === run ? shifts : []) }),
+  }
+}
+
+function lacksPictures({ state }: Scan, { options }: Indexing): boolean {
+  const { counts } = state
+  const { video, audio } = options.served
+  return (
+    counts.pictures === 0 && counts.scrambled === 0 && video !== undefined && audio !== undefined
+  )
+}
+
+function noCutReason({ state: { counts } }: Scan, { video }: ServedStreams): string {
   if (counts.pictures === 0 && counts.scrambled > 0) return 'the recording is encrypted'
-  if (served.video === undefined || counts.pictures === 0) return 'the file has no video or sound'
+  if (video === undefined || counts.pictures === 0) return 'the file has no video or sound'
   return 'the video has no key frame'
 }
 
-/** Sound at the end of a section. */
-interface SectionSound {
-  track: AudioTrack
-  /** When the sound ends, in ticks of the recording's clock. */
-  endPts: number
-}
-
-/** Per section its sound; undefined where there is none that can be read. */
-async function readSounds(
-  tsFile: TsFile,
-  scan: Scan,
-  signal: AbortSignal,
-): Promise<(SectionSound | undefined)[]> {
-  const sounds: (SectionSound | undefined)[] = []
-  for (const section of scan.sections) {
-    signal.throwIfAborted()
-    const { audio } = section.served
-    sounds.push(audio && (await readSound(tsFile, section, { audio, to: scan.endOffset })))
-  }
-  return sounds
-}
-
-async function readSound(
-  tsFile: TsFile,
-  { sound }: ScanSection,
-  { audio, to }: { audio: AudioStream; to: number },
-): Promise<SectionSound | undefined> {
-  if (sound === undefined) return undefined
-  const payload = await readPesPayload(tsFile, {
-    pid: audio.pid,
-    from: sound.position,
-    to,
-    limitBytes: MAX_SOUND_PES_BYTES,
-  })
-  const framing: AudioFraming = audio.codec === 'aac' ? 'aac' : 'mpeg'
-  const frame = payload && findAudioFrame(framing, payload)
-  if (payload === undefined || frame === undefined || frame === 'other') return undefined
-  const { codec, channels, sampleRate } = frame
-  const codecName = audio.codec === 'aac' ? 'AAC' : 'MP3'
-  const seconds = framesSeconds(framing, payload)
-  return {
-    track: { kind: 'audio', codec, codecName, channels, sampleRate },
-    endPts: sound.pts + Math.round(seconds * PES_TIMESCALE),
-  }
-}
-
-/** The section as segments need it. Where promised sound never comes, the tables do not list it. */
-function finishSection(section: ScanSection, sound: SectionSound | undefined): TsSection {
-  const { program, firstCut, parameterSets } = section
-  const { video, audio } = section.served
-  const served: ServedStreams = { ...(video && { video }), ...(audio && sound && { audio }) }
-  const isVerbatim = section.isVerbatim && served.audio === audio
-  const { pat, pmt } = isVerbatim ? program : buildOwnTables(program, served)
-  return {
-    firstCut,
-    tables: isVerbatim ? 'verbatim' : 'own',
-    pat,
-    pmt,
-    pmtPid: program.pmtPid,
-    ...(video && { videoPid: video.pid, videoCodec: video.codec }),
-    ...(served.audio && { audioPid: served.audio.pid }),
-    ...(parameterSets && { parameterSets }),
-  }
-}
-
-function describeTracks(scan: Scan, sounds: (SectionSound | undefined)[]): Track[] {
+function describeTracks(sections: ScanSection[]): Track[] {
   const tracks: Track[] = []
-  if (scan.sections.some(({ served }) => served.video !== undefined)) {
-    tracks.push(describeVideo(scan.sections))
+  if (sections.some(({ served }) => served.video !== undefined)) {
+    tracks.push(describeVideo(sections))
   }
-  const sound = sounds.find((candidate) => candidate !== undefined)
-  if (sound !== undefined) tracks.push(sound.track)
+  const sound = sections.find(({ promise }) => promise === 'kept')?.track
+  if (sound !== undefined) tracks.push(sound)
   if (tracks.length === 0) throw new AppError('unplayable', 'the sound cannot be read')
   return tracks
 }
@@ -154,14 +137,14 @@ function describeVideo(sections: ScanSection[]): VideoTrack {
   throw new AppError('unplayable', 'the video has no readable parameters (SPS)')
 }
 
-function cutFlags({ cuts, sections }: Scan): Uint8Array {
-  const flags = Uint8Array.from(cuts.isKey, (isKey) => (isKey ? CUT_KEY : 0))
+function cutFlags({ state: { cuts, sections } }: Scan): Uint8Array {
+  const flags = Uint8Array.from(cuts.flags)
   for (const { firstCut } of sections.slice(1)) flags[firstCut] = (flags[firstCut] ?? 0) | CUT_BREAK
   return flags
 }
 
-function createSource(tsFile: TsFile, scan: Scan, sections: TsSection[]): TsSource {
-  const { cuts, holes, endOffset } = scan
+function createSource(tsFile: TsFile, { state, endOffset }: Scan): TsSource {
+  const { cuts, holes, sections } = state
   return {
     container: 'ts',
     packetBytes: tsFile.layout.packetBytes,
@@ -170,6 +153,25 @@ function createSource(tsFile: TsFile, scan: Scan, sections: TsSection[]): TsSour
     carryBytes: Uint32Array.from(cuts.carryBytes),
     tableCounters: Uint8Array.from(cuts.counters),
     holes: Float64Array.from(holes),
-    sections,
+    sections: sections.flatMap(finishSection),
   }
+}
+
+/** The section as segments need it. Where promised sound does not come, the tables do not list it. */
+function finishSection(section: ScanSection): TsSection[] {
+  const { program, firstCut, parameterSets, ownFromCut, promise } = section
+  const { video, audio } = section.served
+  const isListed = audio === undefined || promise === 'kept'
+  const served: ServedStreams = { ...(video && { video }), ...(audio && isListed && { audio }) }
+  const common = {
+    pmtPid: program.pmtPid,
+    ...(video && { videoPid: video.pid, videoCodec: video.codec }),
+    ...(served.audio && { audioPid: served.audio.pid }),
+    ...(parameterSets && { parameterSets }),
+  }
+  const { pat, pmt } = program
+  const recorded: TsSection = { firstCut, tables: 'verbatim', pat, pmt, ...common }
+  const own: TsSection = { firstCut, tables: 'own', ...buildOwnTables(program, served), ...common }
+  if (!isListed || ownFromCut === firstCut) return [own]
+  return ownFromCut === undefined ? [recorded] : [recorded, { ...own, firstCut: ownFromCut }]
 }

@@ -1,4 +1,7 @@
 // Where the key frames and program tables of an MPEG-TS file lie.
+import type { PacketLayout } from './packet.ts'
+import type { ScanOptions } from './scan-state.ts'
+import type { StoredScan } from './scan-store.ts'
 
 /** What segments need of an MPEG-TS file: about 13 bytes a cut, and the tables once. Positions are in bytes of the file. */
 export interface TsSource {
@@ -19,6 +22,17 @@ export interface TsSource {
   holes: Float64Array
   /** Stretches of cuts with the same tables and parameter sets, in order; the first begins at cut 0. */
   sections: TsSection[]
+  /** What indexing goes on with when the recording has grown; absent while its beginning does not settle what it is. */
+  resume?: TsResume
+}
+
+/** Where a scan stopped, as plain values. */
+export interface TsResume {
+  layout: PacketLayout
+  options: ScanOptions
+  main: StoredScan
+  /** The scan of the sound alone, where no promised picture has come so far. */
+  alone?: StoredScan
 }
 
 /** From one break to the next. */
