@@ -49,10 +49,14 @@ export async function openLibrary({
   const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))
   const database = openDatabase({ path: join(config.data, 'catalog.sqlite'), mode })
   const thread = new IndexThread(recordings)
+  const { settleSeconds } = config.library
+  const onWriteError = (error: unknown): void =>
+    logger.warn({ err: error }, 'what is known of a recording could not be kept')
   const indexes = new IndexStore({
     folder: join(config.data, 'indexes'),
-    inspect: async (path, jobSignal) => thread.inspect(path, jobSignal),
-    onWriteError: (error) => logger.warn({ err: error }, 'an index could not be kept'),
+    inspect: async (path, jobSignal, previous) => thread.inspect(path, jobSignal, previous),
+    isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
+    onWriteError,
   })
   const { segmentSeconds, encryption } = config.hls
   const packager = new Packager({
@@ -60,7 +64,9 @@ export async function openLibrary({
     indexes,
     readers: createMediaReaders(),
     settings: { segmentSeconds, encryption, secret },
-    isSettled: (stat) => isSettled(stat, config.library.settleSeconds, Date.now()),
+    grownFolder: join(config.data, 'indexes', 'grown'),
+    onWriteError,
+    settleSeconds,
     signal,
   })
   return {

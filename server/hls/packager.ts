@@ -1,64 +1,70 @@
-// Opens a session for HLS: its recordings as they are now, each with the presentation that belongs to just these bytes.
-import { LRUCache } from 'lru-cache'
-import type { SessionReference } from '../../shared/paths.ts'
-import { recordingExtension } from '../catalog/layout.ts'
-import { startTimeMs } from '../catalog/start-time.ts'
+// Opens sessions for HLS, and tells the catalog how long they are.
 import { AppError, isAppError } from '../errors.ts'
-import type { IndexStore } from '../media/index-store.ts'
 import type { Inspection } from '../media/inspect-recording.ts'
 import { durationSeconds } from '../media/media-index.ts'
-import type { MediaReaders } from '../media/readers.ts'
-import type { FileStat, Storage } from '../storage/storage.ts'
-import type { HlsSettings } from './encryption.ts'
+import type { Storage } from '../storage/storage.ts'
+import { GrownRecordings } from './grown-recordings.ts'
+import { GrownSessions } from './grown-sessions.ts'
+import { mapInTurns } from './in-turns.ts'
 import { PartsSession } from './parts-session.ts'
-import type { SessionPart } from './parts-session.ts'
+import type { PartsSessionOptions } from './parts-session.ts'
 import type { PlayableSession, SessionSource } from './playable-session.ts'
-import { createSegmentBodies, Presentation } from './presentation.ts'
+import { OnlyBegun, Presenter } from './presenter.ts'
+import type { PresenterOptions } from './presenter.ts'
+import { longestGrowingSeconds } from './segment-plan.ts'
 import { SessionFiles } from './session-files.ts'
 import type { PartFile } from './session-files.ts'
+import { SessionParts } from './session-parts.ts'
+import type { FoundParts, Purpose } from './session-parts.ts'
 
 /** A visitor waits this long for a recording that was never indexed, then is asked to come again. */
 const INDEX_WAIT_MS = 8000
-/** A plan takes some kilobytes beside the index, which the store bounds. */
-const MAX_PRESENTATIONS = 512
-/** Parts of one session indexed at once. */
-const PARTS_AT_ONCE = 4
 
 /** What the catalog wants to know of a session. */
 export type SessionInspection =
   | { status: 'playable'; durationSeconds: number }
   | Extract<Inspection, { status: 'unplayable' }>
 
-export interface PackagerOptions {
+export interface PackagerOptions extends Omit<PresenterOptions, 'grown'> {
   storage: Storage
-  indexes: IndexStore
-  readers: MediaReaders
-  settings: HlsSettings
-  /** Whether a recording has been still for so long that it counts as finished. */
-  isSettled: (stat: FileStat) => boolean
-  /** Ends waiting and indexing when the program ends. */
-  signal: AbortSignal
+  /** Where it is kept which sessions were listed while they grew. */
+  grownFolder: string
+  /** Told when that could not be written; it is tried again. */
+  onWriteError: (error: unknown) => void
+  /** A recording that has been still for so long counts as finished. */
+  settleSeconds: number
 }
 
 export class Packager {
   readonly #options: PackagerOptions
-  readonly #presentations = new LRUCache<string, Presentation>({ max: MAX_PRESENTATIONS })
-  readonly #bodies = createSegmentBodies()
   readonly #files: SessionFiles
-  /** Parts of the listings that are still kept. */
-  readonly #parts = new WeakMap<readonly PartFile[], Promise<SessionPart[]>>()
+  readonly #parts: SessionParts
 
   constructor(options: PackagerOptions) {
+    const { storage, grownFolder: folder, onWriteError, settleSeconds } = options
+    const files = new SessionFiles(storage)
+    const grown = new GrownRecordings(storage, new GrownSessions({ folder, onWriteError }))
+    const presenter = new Presenter({ ...options, grown })
     this.#options = options
-    this.#files = new SessionFiles(options.storage)
+    this.#files = files
+    this.#parts = new SessionParts({ presenter, grown, files, settleSeconds })
   }
 
   /**
    * @throws AppError `not_found` (no file), `unplayable` (with its reason), `gone` (replaced meanwhile),
-   *   `busy` (not indexed yet; indexing goes on)
+   *   `busy` (not indexed yet, and indexing goes on; or it has only just begun)
    */
-  async open(source: SessionSource): Promise<PlayableSession> {
-    return source.kind === 'folder' ? this.#openFolder(source) : this.#openFile(source)
+  async open(source: SessionSource, purpose: Purpose): Promise<PlayableSession> {
+    try {
+      if (source.kind === 'file') return await this.#openFile(source, purpose)
+      const find = async (wanted: Purpose): Promise<FoundParts> =>
+        withTimeLimit(this.#parts.ofFolder(source, wanted))
+      return this.#session(await find(purpose), { refresh: async () => find('playlist') })
+    } catch (error) {
+      if (purpose === 'playlist' || !(error instanceof OnlyBegun)) throw error
+      // So there is none of its files either.
+      throw new AppError('not_found', 'there is no such file', { cause: error })
+    }
   }
 
   /**
@@ -71,89 +77,53 @@ export class Packager {
     signal: AbortSignal,
   ): Promise<SessionInspection> {
     const { storage, indexes } = this.#options
-    if (kind === 'file') {
-      return inspectionOf([await indexes.find(path, await storage.stat(path), signal)])
-    }
+    const find = async (file: Pick<PartFile, 'path' | 'stat'>): Promise<Inspection> =>
+      (await indexes.find(file.path, file.stat, signal)).inspection
+    if (kind === 'file') return inspectionOf([await find({ path, stat: await storage.stat(path) })])
     try {
-      const files = await this.#files.list(path)
-      const find = async (file: PartFile) => indexes.find(file.path, file.stat, signal)
-      return inspectionOf(await mapInTurns(files, find))
+      return inspectionOf(await mapInTurns(await this.#files.list(path), find))
     } catch (error) {
       if (!isAppError(error, 'unplayable')) throw error
       return { status: 'unplayable', reason: error.message }
     }
   }
 
-  async #openFile(source: SessionSource): Promise<PlayableSession> {
-    const { storage, isSettled } = this.#options
-    const { path, startMs } = source
-    const file = await storage.open(path)
+  async #openFile(source: SessionSource, purpose: Purpose): Promise<PlayableSession> {
+    const { storage } = this.#options
+    const file = await storage.open(source.path)
     try {
-      const key = presentationKey(source, path, file.stat)
-      const presentation =
-        this.#presentations.get(key) ??
-        (await withTimeLimit(this.#present(source, path, file.stat)))
-      const isFresh = !isSettled(file.stat)
-      return new PartsSession({ storage, parts: [{ path, presentation, startMs }], isFresh, file })
+      const found =
+        this.#parts.knownFile(source, file.stat, purpose) ??
+        (await withTimeLimit(this.#parts.ofFile(source, file.stat)))
+      const refresh = async (): Promise<FoundParts> =>
+        withTimeLimit(this.#parts.ofFile(source, await storage.stat(source.path)))
+      return this.#session(found, { file, refresh })
     } catch (error) {
       await file.close()
       throw error
     }
   }
 
-  async #openFolder(source: SessionSource): Promise<PlayableSession> {
-    const { storage, isSettled } = this.#options
-    const files = await this.#files.list(source.path)
-    const found = this.#parts.get(files) ?? this.#presentParts(source, files)
-    this.#parts.set(files, found)
-    found.catch(() => this.#parts.delete(files))
-    const parts = await withTimeLimit(found)
+  #session(
+    { parts, isFresh, isEvent }: FoundParts,
+    { file, refresh }: { file?: PartsSessionOptions['file']; refresh: () => Promise<FoundParts> },
+  ): PlayableSession {
+    const { storage, settings } = this.#options
+    const longestSeconds = longestGrowingSeconds(settings.segmentSeconds)
     return new PartsSession({
       storage,
       parts,
-      isFresh: !files.every(({ stat }) => isSettled(stat)),
+      isFresh,
+      growth: isEvent ? { isEnded: !isFresh, longestSeconds } : undefined,
+      ...(file && { file }),
+      ...(isFresh && { refresh: async () => refresh().then(({ parts: now }) => now, ifOnlyBegun) }),
     })
-  }
-
-  /** The parts that can be played. @throws AppError `unplayable` where there is none, with the first one's reason */
-  async #presentParts(source: SessionSource, files: PartFile[]): Promise<SessionPart[]> {
-    let reason: unknown
-    const found = await mapInTurns(files, async (file, i): Promise<SessionPart[]> => {
-      try {
-        const presentation = await this.#present(source, file.path, file.stat)
-        return [{ path: file.path, presentation, startMs: partStartMs(source, file.name, i) }]
-      } catch (error) {
-        // One damaged part, or one that has just gone, harms no other.
-        if (!isAppError(error, 'unplayable', 'not_found', 'gone')) throw error
-        reason ??= error
-        return []
-      }
-    })
-    const parts = found.flat()
-    if (parts.length === 0) throw reason
-    return withElapsedStarts(parts)
-  }
-
-  async #present(session: SessionReference, path: string, stat: FileStat): Promise<Presentation> {
-    const { indexes, readers, settings, signal } = this.#options
-    const { streamer, date, sessionId } = session
-    const key = presentationKey(session, path, stat)
-    const known = this.#presentations.get(key)
-    if (known !== undefined) return known
-    const inspection = await indexes.find(path, stat, signal)
-    if (inspection.status === 'unplayable') throw new AppError('unplayable', inspection.reason)
-    const { identity, index } = inspection
-    const reader = readers.forIndex(index)
-    const recording = { session: { streamer, date, sessionId }, identity, index, reader, stat }
-    const presentation = new Presentation(recording, settings, this.#bodies)
-    this.#presentations.set(key, presentation)
-    return presentation
   }
 }
 
-function presentationKey(session: SessionReference, path: string, stat: FileStat): string {
-  const { streamer, date, sessionId } = session
-  return JSON.stringify([streamer, date, sessionId, path, stat.sizeBytes, stat.modifiedMs])
+function ifOnlyBegun(error: unknown): [] {
+  if (error instanceof OnlyBegun) return []
+  throw error
 }
 
 /** All that plays counts; where nothing does, the first reason is told. */
@@ -166,36 +136,6 @@ function inspectionOf(inspections: readonly Inspection[]): SessionInspection {
   if (seconds !== undefined) return { status: 'playable', durationSeconds: seconds }
   const unplayable = inspections.find((inspection) => inspection.status === 'unplayable')
   return unplayable ?? { status: 'unplayable', reason: 'the session has no recordings' }
-}
-
-/** When a part began: its own name is asked, and for the first what is known of the session. */
-function partStartMs({ startMs }: SessionSource, name: string, number: number): number | undefined {
-  const fileName = name.slice(0, name.length - (recordingExtension(name)?.length ?? 0))
-  return startTimeMs({ date: '', sessionId: '', fileName }) ?? (number === 0 ? startMs : undefined)
-}
-
-/** A part whose name says nothing begins where the one before ends. */
-function withElapsedStarts(parts: readonly SessionPart[]): SessionPart[] {
-  let nextMs: number | undefined
-  return parts.map((part) => {
-    const startMs = part.startMs ?? nextMs
-    nextMs = startMs && startMs + part.presentation.durationSeconds * 1000
-    return { ...part, startMs }
-  })
-}
-
-/** As Promise.all over `work`, with a few under way at once. */
-async function mapInTurns<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item, index: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const turns = items.entries()
-  const worker = async (): Promise<void> => {
-    for (const [i, item] of turns) results[i] = await work(item, i)
-  }
-  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, worker))
-  return results
 }
 
 async function withTimeLimit<Value>(promise: Promise<Value>): Promise<Value> {

@@ -29,8 +29,12 @@ export interface PartsSessionOptions {
   parts: readonly SessionPart[]
   /** Some part may still be written to. */
   isFresh: boolean
+  /** The session is listed while it grows, or once was. */
+  growth: { isEnded: boolean; longestSeconds: number } | undefined
   /** The only part's file, where it is open already. */
   file?: OpenFile
+  /** Looks again, where what is known may be of a moment ago. */
+  refresh?: () => Promise<readonly SessionPart[]>
 }
 
 export class PartsSession implements PlayableSession {
@@ -43,10 +47,8 @@ export class PartsSession implements PlayableSession {
   }
 
   get durationSeconds(): number {
-    return this.#options.parts.reduce(
-      (sum, { presentation }) => sum + presentation.durationSeconds,
-      0,
-    )
+    const { parts } = this.#options
+    return parts.reduce((sum, { presentation }) => sum + presentation.durationSeconds, 0)
   }
 
   get pictures(): SessionPictures {
@@ -55,32 +57,47 @@ export class PartsSession implements PlayableSession {
   }
 
   playlist(): SessionText {
-    const { parts, isFresh } = this.#options
+    const { parts, isFresh, growth } = this.#options
+    const encryption = encryptionOf(parts)
     return {
-      version: textVersion(parts),
+      version: textVersion(parts, growth),
       contentType: PLAYLIST_TYPE,
       isFresh,
-      format: () => formatPlaylist(parts.map(playlistPart), { encryption: encryptionOf(parts) }),
+      format: () => formatPlaylist(parts.map(playlistPart), { encryption, growth }),
     }
   }
 
   async find(version: string, fileName: string): Promise<SessionFile | undefined> {
-    const part = this.#options.parts.find(({ presentation }) => presentation.urlVersion === version)
     const wanted = parseSegmentFileName(fileName)
-    if (part === undefined || wanted === undefined) return undefined
-    return this.#findIn(part, wanted)
+    if (wanted === undefined) return undefined
+    const { parts, refresh } = this.#options
+    const found = await this.#findIn(parts, version, wanted)
+    if (found !== undefined || refresh === undefined) return found
+    // Listed a moment ago, maybe by another process; or the recording was replaced.
+    await this.close()
+    return this.#findIn(await refresh(), version, wanted)
   }
 
   async close(): Promise<void> {
-    await this.#file?.close()
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
   }
 
-  async #findIn(part: SessionPart, wanted: SegmentFile): Promise<SessionFile | undefined> {
+  async #findIn(
+    parts: readonly SessionPart[],
+    version: string,
+    wanted: SegmentFile,
+  ): Promise<SessionFile | undefined> {
+    const part = parts.find(({ presentation }) => presentation.urlVersion === version)
+    if (part === undefined) return undefined
     const { presentation } = part
     if (wanted.kind === 'key') {
       return presentation.key && { kind: 'key', bytes: presentation.key }
     }
-    const file = await this.#open(part)
+    this.#file ??= await this.#options.storage.open(part.path)
+    const file = this.#file
+    if (!(await presentation.isOf(file))) return undefined
     if (wanted.kind === 'init') {
       const bytes = await presentation.init(wanted.segmentNumber, wanted.form, file)
       return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[wanted.form] }
@@ -88,12 +105,6 @@ export class PartsSession implements PlayableSession {
     if (wanted.form !== presentation.form) return undefined
     const segment = await findSegment(presentation, wanted.number, file)
     return segment && { kind: 'segment', segment }
-  }
-
-  async #open({ path, presentation }: SessionPart): Promise<OpenFile> {
-    this.#file ??= await this.#options.storage.open(path)
-    if (presentation.isOf(this.#file)) return this.#file
-    throw new AppError('failed', 'the recording has just changed')
   }
 }
 
@@ -111,7 +122,7 @@ async function findSegment(
       body,
       file,
       encryption: key && { key, number },
-      checkUnchanged: async () => file.checkUnchanged(),
+      checkUnchanged: async () => presentation.checkUnchanged(file),
     }
   )
 }
@@ -124,10 +135,16 @@ function encryptionOf(parts: readonly SessionPart[]): 'aes-128' | 'none' {
   return parts.some(({ presentation }) => presentation.key !== undefined) ? 'aes-128' : 'none'
 }
 
-/** All that the text depends on; a version stands for its recording's whole plan. */
-function textVersion(parts: readonly SessionPart[]): string {
-  const facts = parts.map(({ presentation, startMs }) => [presentation.urlVersion, startMs ?? null])
-  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
+/** All that the text depends on: with its version, a recording's segments are told by their number. */
+function textVersion(parts: readonly SessionPart[], growth: PartsSessionOptions['growth']): string {
+  const facts = parts.map(({ presentation: { urlVersion, plan }, startMs }) => [
+    urlVersion,
+    plan.segments.length,
+    startMs ?? null,
+  ])
+  return createHash('sha256')
+    .update(JSON.stringify([growth ?? null, facts]))
+    .digest('base64url')
 }
 
 /** Those of the first part that has any. */
@@ -144,7 +161,8 @@ function partPictures(storage: Storage, parts: readonly SessionPart[]): SessionP
       if (cut === undefined) return undefined
       const file = await storage.open(path)
       try {
-        if (!presentation.isOf(file)) throw new AppError('gone', 'the recording was replaced')
+        if (!(await presentation.isOf(file)))
+          throw new AppError('gone', 'the recording was replaced')
         return await presentation.recording.reader.readKeyFrame(
           file,
           presentation.recording.index,
@@ -157,9 +175,11 @@ function partPictures(storage: Storage, parts: readonly SessionPart[]): SessionP
   }
 }
 
-function keyCutsOf({ recording }: Presentation): number[] {
+/** Key frames that are listed. */
+function keyCutsOf({ recording, plan }: Presentation): number[] {
   const { cuts } = recording.index
-  return [...cuts.flags.keys()].filter((cut) => isKey(cuts, cut))
+  const end = plan.segments.at(-1)?.to ?? 0
+  return [...cuts.flags.subarray(0, end).keys()].filter((cut) => isKey(cuts, cut))
 }
 
 function isKey({ flags }: CutTable, cut: number): boolean {

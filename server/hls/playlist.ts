@@ -17,36 +17,47 @@ export interface PlaylistPart {
 
 export interface PlaylistOptions {
   encryption: 'aes-128' | 'none'
+  /** Of a session that was ever listed while it grew: it is appended to, and nothing that stands in it changes. */
+  growth?: { isEnded: boolean; longestSeconds: number } | undefined
 }
 
 // RFC 8216 7: EXT-X-MAP in a playlist of whole pictures wants 6, decimal EXTINF 3.
 const PLAYLIST_VERSION = { ts: 3, fmp4: 6 } as const
 
-/** The playlist of finished recordings, played one behind the other. URIs are relative to the playlist. */
+/** The playlist of recordings that are played one behind the other. URIs are relative to the playlist. */
 export function formatPlaylist(parts: readonly PlaylistPart[], options: PlaylistOptions): string {
+  const { encryption, growth } = options
   const firstMapped = parts.findIndex(({ form }) => form === 'fmp4')
+  const longest = Math.max(
+    growth?.longestSeconds ?? 1,
+    ...parts.map(({ plan }) => longestSeconds(plan)),
+  )
+  // One that grows promises nothing that parts to come might break.
+  const isIndependent = growth === undefined && parts.every(({ plan }) => plan.isIndependent)
+  const isMapped = firstMapped !== -1 || growth !== undefined
   const head = [
     '#EXTM3U',
-    `#EXT-X-VERSION:${PLAYLIST_VERSION[firstMapped === -1 ? 'ts' : 'fmp4']}`,
-    `#EXT-X-TARGETDURATION:${Math.max(1, ...parts.map(longestSeconds))}`,
+    `#EXT-X-VERSION:${PLAYLIST_VERSION[isMapped ? 'fmp4' : 'ts']}`,
+    `#EXT-X-TARGETDURATION:${longest}`,
     '#EXT-X-MEDIA-SEQUENCE:0',
-    '#EXT-X-PLAYLIST-TYPE:VOD',
-    ...(parts.every(({ plan }) => plan.isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    `#EXT-X-PLAYLIST-TYPE:${growth === undefined ? 'VOD' : 'EVENT'}`,
+    ...(isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
   ]
   const lines = parts.flatMap((part, i) =>
     part.plan.segments.flatMap((_, number) =>
       segmentLines(part, number, {
         isFirst: i === 0 && number === 0,
         isMapped: firstMapped !== -1 && i >= firstMapped,
-        isEncrypted: options.encryption === 'aes-128',
+        isEncrypted: encryption === 'aes-128',
       }),
     ),
   )
-  return [...head, ...lines, '#EXT-X-ENDLIST', ''].join('\n')
+  const end = growth?.isEnded === false ? [] : ['#EXT-X-ENDLIST']
+  return [...head, ...lines, ...end, ''].join('\n')
 }
 
 /** RFC 8216 4.3.3.1: no EXTINF, rounded to the nearest integer, may exceed the target duration. */
-function longestSeconds({ plan }: PlaylistPart): number {
+export function longestSeconds(plan: SegmentPlan): number {
   return plan.segments.reduce(
     (longest, segment) => Math.max(longest, Math.round(durationSeconds(plan, segment))),
     0,

@@ -1,7 +1,10 @@
 // One recording as HLS: its plan, key, inits and segments. Answers are functions of index, settings and bytes alone.
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
-import { durationSeconds } from '../media/media-index.ts'
+import { AppError } from '../errors.ts'
+import { hasBytes } from '../media/growth-mark.ts'
+import type { MarkedBytes } from '../media/growth-mark.ts'
+import { durationSeconds, secondsFromTicks } from '../media/media-index.ts'
 import type { CutRange, MediaIndex } from '../media/media-index.ts'
 import type { MediaReader, Part } from '../media/media-reader.ts'
 import type { FileStat, OpenFile } from '../storage/storage.ts'
@@ -12,7 +15,6 @@ import { formatMediaSegment } from './fmp4/media-segment.ts'
 import type { SegmentForm } from './playlist.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
-import { planSegments } from './segment-plan.ts'
 import type { SegmentPlan } from './segment-plan.ts'
 
 /** A recording that was indexed, and whose bytes may be read. */
@@ -21,8 +23,17 @@ export interface IndexedRecording {
   identity: string
   index: MediaIndex
   reader: MediaReader
+  plan: SegmentPlan
   /** Of the file that was indexed. */
   stat: FileStat
+  /** Of a recording that is listed while it grows, or once was. */
+  growth?: ListedGrowth | undefined
+}
+
+/** How a recording is listed that grows, or once did. Its identity stands for what does not change then. */
+export interface ListedGrowth {
+  /** The last bytes that may be listed. */
+  tail: MarkedBytes
 }
 
 /** Memory of the segment bodies that are kept. */
@@ -45,6 +56,11 @@ function ownBytes(part: Part | undefined): Uint8Array {
   return part?.kind === 'bytes' ? part.bytes : new Uint8Array(0)
 }
 
+/** What a recording's segments are. */
+export function segmentForm(reader: MediaReader, index: MediaIndex): SegmentForm {
+  return reader.initTracks(index, 0) === undefined ? 'ts' : 'fmp4'
+}
+
 export class Presentation {
   readonly urlVersion: string
   readonly form: SegmentForm
@@ -55,12 +71,12 @@ export class Presentation {
   readonly #bodies: SegmentBodies
 
   constructor(recording: IndexedRecording, settings: HlsSettings, bodies: SegmentBodies) {
-    const { session, identity, index, reader } = recording
+    const { session, identity, index, reader, plan } = recording
     this.recording = recording
     this.#bodies = bodies
-    this.plan = planSegments(index.cuts, settings.segmentSeconds)
+    this.plan = plan
     this.urlVersion = formatUrlVersion(identity, settings)
-    this.form = reader.initTracks(index, 0) === undefined ? 'ts' : 'fmp4'
+    this.form = segmentForm(reader, index)
     this.key =
       settings.encryption === 'none'
         ? undefined
@@ -72,10 +88,27 @@ export class Presentation {
     return durationSeconds(this.recording.index)
   }
 
-  /** Whether this is still the file that was indexed. */
-  isOf({ stat: { sizeBytes, modifiedMs } }: OpenFile): boolean {
-    const { stat } = this.recording
-    return sizeBytes === stat.sizeBytes && modifiedMs === stat.modifiedMs
+  /** Seconds of all segments that are listed. */
+  get listedSeconds(): number {
+    const { segments, timescale } = this.plan
+    return secondsFromTicks(segments.at(-1)?.endTicks ?? 0, timescale)
+  }
+
+  /** Whether this is the file that was indexed; of one that grows, whether all that was listed is still there. */
+  async isOf(file: OpenFile): Promise<boolean> {
+    const { stat, growth } = this.recording
+    const { sizeBytes, modifiedMs } = file.stat
+    if (sizeBytes === stat.sizeBytes && modifiedMs === stat.modifiedMs) return true
+    return growth !== undefined && hasBytes(file, growth.tail)
+  }
+
+  /** Rejects with `failed` where the file has changed since it was opened, but for what was appended. */
+  async checkUnchanged(file: OpenFile): Promise<void> {
+    const { growth } = this.recording
+    if (growth === undefined) return file.checkUnchanged()
+    if (!(await hasBytes(file, growth.tail))) {
+      throw new AppError('failed', 'the recording changed while it was read')
+    }
   }
 
   /** The init segment that a playlist names in front of a segment; undefined where it names none. */

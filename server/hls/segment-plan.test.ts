@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CUT_BREAK, CUT_KEY } from '../media/media-index.ts'
+import { CUT_BREAK, CUT_KEY, CUT_MID } from '../media/media-index.ts'
 import type { CutTable } from '../media/media-index.ts'
-import { planSegments } from './segment-plan.ts'
+import { planGrowingSegments, planSegments } from './segment-plan.ts'
 
 function cutTable(startSeconds: number[], endSeconds: number, flags?: number[]): CutTable {
   const timescale = 90_000
@@ -79,6 +79,91 @@ describe('planSegments', () => {
           expect(segment.startTicks).toBe(segments[i]?.endTicks)
         })
       }),
+    )
+  })
+})
+
+describe('planGrowingSegments', () => {
+  const growing = (
+    cuts: CutTable,
+    stableCuts: number | undefined,
+    segmentSeconds = 6,
+  ): [number, number][] =>
+    planGrowingSegments(cuts, { segmentSeconds, longestSeconds: 12, stableCuts }).segments.map(
+      ({ from, to }) => [from, to],
+    )
+
+  it('lists a segment once the cut that ends it is there for good', () => {
+    const cuts = cutTable([0, 2, 4, 6, 8], 9)
+    expect(growing(cuts, 3)).toEqual([])
+    expect(growing(cuts, 4)).toEqual([[0, 3]])
+    expect(growing(cuts, undefined)).toEqual([
+      [0, 3],
+      [3, 5],
+    ])
+  })
+
+  it('ends a segment early at a key frame where the next one is too far', () => {
+    const cuts = cutTable([0, 4, 13, 19], 20)
+    expect(growing(cuts, 2)).toEqual([])
+    expect(growing(cuts, 3)).toEqual([
+      [0, 1],
+      [1, 2],
+    ])
+    expect(growing(cuts, undefined)).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+    ])
+  })
+
+  it('cuts without a key frame where there is none within the promise', () => {
+    const mids = [0, 5, 7, 9, 11, 13, 15, 24]
+    const flags = mids.map((seconds) => (seconds === 0 || seconds === 24 ? CUT_KEY : CUT_MID))
+    const cuts = cutTable(mids, 26, flags)
+    expect(growing(cuts, 5)).toEqual([])
+    expect(growing(cuts, 6)).toEqual([[0, 4]])
+    expect(growing(cuts, undefined)).toEqual([
+      [0, 4],
+      [4, 6],
+      [6, 7],
+      [7, 8],
+    ])
+    // A finished recording that nobody saw growing has no need for that.
+    expect(ranges(cuts)).toEqual([
+      [0, 7],
+      [7, 8],
+    ])
+  })
+
+  it('never changes what it listed, and covers all in the end', () => {
+    const cut = fc.record({
+      milliseconds: fc.integer({ min: 1, max: 15_000 }),
+      flags: fc.constantFrom(CUT_KEY, CUT_KEY, 0, CUT_MID, CUT_BREAK, CUT_KEY | CUT_BREAK),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(cut, { minLength: 1, maxLength: 100 }),
+        fc.integer({ min: 1, max: 6 }),
+        (later, segmentSeconds) => {
+          const starts = [0]
+          for (const { milliseconds } of later)
+            starts.push((starts.at(-1) ?? 0) + milliseconds / 1000)
+          const end = starts.pop() ?? 0
+          const flags = [CUT_KEY, ...later.slice(0, -1).map((each) => each.flags)]
+          const cuts = cutTable(starts, end, flags)
+          const all = growing(cuts, undefined, segmentSeconds)
+          expect(all.flat()[0]).toBe(0)
+          expect(all.at(-1)?.[1]).toBe(starts.length)
+          all.slice(1).forEach(([from], i) => expect(from).toBe(all[i]?.[1]))
+          for (let stable = 0; stable <= starts.length; stable += 1) {
+            const listed = growing(cuts, stable, segmentSeconds)
+            expect(listed).toEqual(all.slice(0, listed.length))
+            expect(listed.every(([, to]) => to < stable)).toBe(true)
+          }
+        },
+      ),
     )
   })
 })

@@ -1,5 +1,5 @@
 // Decides which cuts become segments. Pure: the same index and setting give the same plan everywhere.
-import { CUT_BREAK, CUT_KEY } from '../media/media-index.ts'
+import { CUT_BREAK, CUT_KEY, CUT_MID } from '../media/media-index.ts'
 import type { CutRange, CutTable } from '../media/media-index.ts'
 
 /** One segment of a playlist. */
@@ -50,6 +50,7 @@ function segmentStarts(cuts: CutTable, minimumTicks: number): number[] {
   const starts: number[] = []
   let lastTicks = -Infinity
   cuts.startTicks.forEach((ticks, i) => {
+    if (isMidOnly(cuts, i)) return
     if (i === 0 || ticks - lastTicks >= minimumTicks || hasFlag(cuts, i, CUT_BREAK)) {
       starts.push(i)
       lastTicks = ticks
@@ -64,6 +65,74 @@ function startsWithKeys(cuts: CutTable, starts: readonly number[]): boolean {
   return starts.every((start) => start > lastKey || hasFlag(cuts, start, CUT_KEY))
 }
 
+/** A place that only growing playlists need. */
+function isMidOnly(cuts: CutTable, cut: number): boolean {
+  return cut > 0 && hasFlag(cuts, cut, CUT_MID) && !hasFlag(cuts, cut, CUT_BREAK | CUT_KEY)
+}
+
 function hasFlag(cuts: CutTable, cut: number, flag: number): boolean {
   return ((cuts.flags[cut] ?? 0) & flag) !== 0
+}
+
+/** A playlist that grows promises at least this; long groups of pictures are cut. */
+const LEAST_PROMISE_SECONDS = 12
+
+/** The longest segment of a session that grows, whatever comes (EXT-X-TARGETDURATION): it never changes. */
+export function longestGrowingSeconds(segmentSeconds: number): number {
+  return Math.max(LEAST_PROMISE_SECONDS, Math.ceil(2 * segmentSeconds))
+}
+
+/** What a playlist that grows has promised, and how much of the recording is known to stay. */
+export interface GrowthRules {
+  /** Segments are at least so long, but where a longer one would break the promise. */
+  segmentSeconds: number
+  /** No segment is longer, where there is any cut to prevent it. */
+  longestSeconds: number
+  /** As in Growth; undefined once the recording is finished, and all of it stays. */
+  stableCuts: number | undefined
+}
+
+/**
+ * Plans the segments that may be listed by now. What a shorter recording's plan held stands unchanged in front of a
+ * longer one's: a segment's end depends only on cuts up to the promised length behind its start, and on stable ones.
+ */
+export function planGrowingSegments(cuts: CutTable, rules: GrowthRules): SegmentPlan {
+  const segments: PlannedSegment[] = []
+  let from = 0
+  while (from < cuts.flags.length) {
+    const to = segmentEnd(cuts, from, rules)
+    if (to === undefined) break
+    segments.push({
+      from,
+      to,
+      startTicks: ticksOf(cuts, from),
+      endTicks: ticksOf(cuts, to),
+      isBreak: from > 0 && hasFlag(cuts, from, CUT_BREAK),
+    })
+    from = to
+  }
+  return { timescale: cuts.timescale, segments, isIndependent: false }
+}
+
+/** Where the segment that begins at a cut ends; undefined while that cannot be told. */
+function segmentEnd(cuts: CutTable, from: number, rules: GrowthRules): number | undefined {
+  const count = cuts.flags.length
+  const lastKnown = rules.stableCuts === undefined ? count : rules.stableCuts - 1
+  const startTicks = ticksOf(cuts, from)
+  let latestWhole: number | undefined
+  let latestMid: number | undefined
+  for (let cut = from + 1; cut <= lastKnown; cut += 1) {
+    const seconds = (ticksOf(cuts, cut) - startTicks) / cuts.timescale
+    // A key frame is the better place, and any is better than a broken promise.
+    if (seconds > rules.longestSeconds) return latestWhole ?? latestMid ?? cut
+    if (cut === count || hasFlag(cuts, cut, CUT_BREAK)) return cut
+    if (isMidOnly(cuts, cut)) latestMid = cut
+    else if (seconds >= rules.segmentSeconds - TOLERANCE_SECONDS) return cut
+    else latestWhole = cut
+  }
+  return undefined
+}
+
+function ticksOf(cuts: CutTable, cut: number): number {
+  return cuts.startTicks[cut] ?? cuts.endTicks
 }

@@ -14,7 +14,7 @@ const STATUS: Record<ErrorCode, number> = {
   failed: 502,
 }
 
-const RETRY_AFTER_SECONDS = 3
+const RETRY_AFTER_SECONDS = 1
 const INTERNAL: ErrorAnswer = { error: { code: 'internal', message: 'something went wrong' } }
 
 /** Answers an error. What a visitor may not know is logged and told as a fixed text. */

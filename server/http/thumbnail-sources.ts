@@ -66,7 +66,7 @@ export class ThumbnailSources {
   async #ofRow(row: SessionRow): Promise<ThumbnailSource> {
     const { folder, base } = splitFileName(row.path)
     const sidecar = await this.#sidecar(folder, [base])
-    const opened = await this.#packager.open(row)
+    const opened = await this.#packager.open(row, 'file')
     const { key, count, readKeyFrame } = opened.pictures
     await opened.close()
     return { key, sidecar, cuts: count, readKeyFrame }

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts'
 import type { BufferPool } from '../hls/buffer-pool.ts'
 import type { Packager } from '../hls/packager.ts'
 import type { PlayableSession, SessionFile, SessionText } from '../hls/playable-session.ts'
+import type { Purpose } from '../hls/session-parts.ts'
 import { answerSegment, IMMUTABLE } from './segment-answer.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
@@ -27,7 +28,7 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
   const base = '/api/video/:streamer/:date/:sessionId'
 
   app.get(`${base}/playlist.m3u8`, async (request, reply) => {
-    const session = await openSession(request, options)
+    const session = await openSession(request, options, 'playlist')
     try {
       return await sendText(request, reply, keptAnswer(texts, session.playlist()))
     } finally {
@@ -38,7 +39,7 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
   app.get(`${base}/:version/:file`, async (request, reply) => {
     const version = parseName(request.params, 'version')
     const fileName = parseName(request.params, 'file')
-    const session = await openSession(request, options)
+    const session = await openSession(request, options, 'file')
     try {
       const file = await session.find(version, fileName)
       if (file === undefined) throw new AppError('not_found', 'there is no such file')
@@ -58,10 +59,11 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
 
 async function openSession(
   request: FastifyRequest,
-  options: VideoRouteOptions,
+  { catalog, packager }: VideoRouteOptions,
+  purpose: Purpose,
 ): Promise<PlayableSession> {
   const session = parseSessionParameters(request.params)
-  return options.packager.open(requirePlayable(options.catalog.findSession(session)))
+  return packager.open(requirePlayable(catalog.findSession(session)), purpose)
 }
 
 /** The answer of before where the text is the same: neither made nor compressed again. */

@@ -24,6 +24,16 @@ export async function readIdentity(file: OpenFile): Promise<string> {
   return hash.digest('base64url')
 }
 
+/** Hash of some of a file's bytes; undefined where it does not reach so far. */
+export async function readRangeHash(
+  file: OpenFile,
+  { offset, length }: { offset: number; length: number },
+): Promise<string | undefined> {
+  const buffer = Buffer.alloc(length)
+  const count = await file.read(buffer, offset)
+  return count < length ? undefined : createHash('sha256').update(buffer).digest('base64url')
+}
+
 interface Range {
   position: number
   length: number

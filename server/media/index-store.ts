@@ -1,119 +1,192 @@
 // Keeps what inspections found: in memory up to a bound, and in a side file each, so that a restart reads nothing anew.
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { deserialize, serialize } from 'node:v8'
+// Of a recording that grows, only what was added is read.
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
 import type { FileStat } from '../storage/storage.ts'
 import type { ThreadResult } from './index-thread.ts'
-import type { Inspection } from './inspect-recording.ts'
+import type { Inspection, KnownRecording } from './inspect-recording.ts'
+import { SideFiles } from './side-files.ts'
 
-/** Raised when the shape of an index changes: older side files are then made anew. */
-const FORMAT = 'aftercast-index-1'
-/** Side files in memory, by their size on disk. */
+/** Indexes in memory, by their size on disk. */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** A side file above this is not ours: ten hours take a few megabytes. */
-const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
-const DIGEST_BYTES = 32
+/** What a cut takes in the largest of the indexes. */
+const CUT_BYTES = 64
+const LEAST_BYTES = 4096
+/** A recording that grows is looked at again so often, however many ask. */
+const RECENT_MS = 1000
+/** The side file of a recording that grows is written so often. */
+const STORE_EVERY_MS = 30_000
 
 export interface IndexStoreOptions {
   /** Folder of the side files. */
   folder: string
-  inspect(path: string, signal: AbortSignal): Promise<ThreadResult>
+  inspect(path: string, signal: AbortSignal, previous?: KnownRecording): Promise<ThreadResult>
+  /** Whether a recording has been still for so long that it counts as finished. */
+  isSettled(stat: FileStat): boolean
   /** Told when a side file could not be written; the site goes on without it. */
   onWriteError(error: unknown): void
 }
 
-interface Kept {
-  inspection: Inspection
-  sizeBytes: number
+/** An inspection, and the file as it was then. */
+export interface FoundRecording {
+  readonly inspection: Inspection
+  readonly stat: FileStat
 }
 
-/** Finds the inspection of a recording: remembered, on disk, or made now. Equal requests in flight are one. */
+interface Kept extends FoundRecording {
+  memoryBytes: number
+  foundMs: number
+  /** When its side file was written; undefined: it holds less, or nothing. */
+  storedMs: number | undefined
+  isStored: boolean
+}
+
+interface Flight {
+  stat: FileStat
+  found: Promise<Kept>
+}
+
+/** Finds the inspection of a recording: remembered, on disk, or made now. One at a time for each path. */
 export class IndexStore {
   readonly #options: IndexStoreOptions
+  readonly #sideFiles: SideFiles
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: MAX_MEMORY_BYTES,
-    sizeCalculation: ({ sizeBytes }) => sizeBytes,
+    sizeCalculation: ({ memoryBytes }) => memoryBytes,
   })
-  readonly #inFlight = new Map<string, Promise<Inspection>>()
+  readonly #inFlight = new Map<string, Flight>()
 
   constructor(options: IndexStoreOptions) {
     this.#options = options
+    this.#sideFiles = new SideFiles(options.folder)
   }
 
   /**
-   * The inspection of the recording at `path` with this size and time.
+   * The inspection of the recording at `path` with this size and time; of one that grows, as it is by now.
    *
    * @throws AppError `gone` where the file is another by now; whatever `inspect` throws
    */
-  async find(path: string, stat: FileStat, signal: AbortSignal): Promise<Inspection> {
-    const key = `${stat.sizeBytes}:${stat.modifiedMs}:${path}`
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept.inspection
-    const running = this.#inFlight.get(key)
-    if (running !== undefined) return running
-    const inspection = this.#load(key, path, { stat, signal }).finally(() =>
-      this.#inFlight.delete(key),
-    )
-    this.#inFlight.set(key, inspection)
-    return inspection
+  async find(path: string, stat: FileStat, signal: AbortSignal): Promise<FoundRecording> {
+    for (;;) {
+      const kept = this.#kept.get(path)
+      if (kept !== undefined && answers(kept, stat)) {
+        if (!kept.isStored && this.#options.isSettled(kept.stat)) await this.#store(path, kept)
+        return kept
+      }
+      const flight = this.#inFlight.get(path)
+      if (flight === undefined) return this.#begin(path, stat, signal)
+      if (isSame(flight.stat, stat)) return flight.found
+      // Another state of the same file: what comes of it may answer this as well.
+      await flight.found.catch(() => undefined)
+    }
   }
 
-  async #load(
-    key: string,
-    path: string,
-    { stat, signal }: { stat: FileStat; signal: AbortSignal },
-  ): Promise<Inspection> {
-    const stored = await this.#readSideFile(path, key)
-    if (stored !== undefined) return this.#keep(key, stored)
-    const result = await this.#options.inspect(path, signal)
-    if (result.sizeBytes !== stat.sizeBytes || result.modifiedMs !== stat.modifiedMs) {
+  /** As `find`, but of a recording that grows, what was found a moment ago is good enough. */
+  async findRecent(path: string, stat: FileStat, signal: AbortSignal): Promise<FoundRecording> {
+    const kept = this.#kept.get(path)
+    const isRecent = kept !== undefined && performance.now() - kept.foundMs < RECENT_MS
+    return isRecent && markOf(kept) !== undefined && kept.stat.sizeBytes <= stat.sizeBytes
+      ? kept
+      : this.find(path, stat, signal)
+  }
+
+  async #begin(path: string, stat: FileStat, signal: AbortSignal): Promise<Kept> {
+    const found = this.#load(path, stat, signal).finally(() => this.#inFlight.delete(path))
+    this.#inFlight.set(path, { stat, found })
+    return found
+  }
+
+  async #load(path: string, stat: FileStat, signal: AbortSignal): Promise<Kept> {
+    const known = this.#kept.get(path) ?? (await this.#loadStored(path))
+    if (known !== undefined && answers(known, stat)) return this.#keep(path, known)
+    const previous = known && continuable(known)
+    const found = await this.#options.inspect(path, signal, previous)
+    if (!isAsked(found, stat)) {
       throw new AppError('gone', 'the recording was replaced while it was read')
     }
-    const bytes = serialize({ format: FORMAT, key, inspection: result.inspection })
-    await this.#writeSideFile(path, bytes)
-    return this.#keep(key, { inspection: result.inspection, sizeBytes: bytes.length })
+    const kept: Kept = {
+      ...found,
+      memoryBytes: memoryBytes(found.inspection),
+      foundMs: performance.now(),
+      storedMs: previous && known?.storedMs,
+      isStored: false,
+    }
+    if (this.#isToBeStored(kept)) await this.#store(path, kept)
+    return this.#keep(path, kept)
   }
 
-  #keep(key: string, kept: Kept): Inspection {
-    this.#kept.set(key, kept)
-    return kept.inspection
+  async #loadStored(path: string): Promise<Kept | undefined> {
+    const stored = await this.#sideFiles.read(path)
+    return stored && { ...stored, foundMs: -Infinity, storedMs: performance.now(), isStored: true }
   }
 
-  /** Undefined where there is none, or none that is whole and fits. */
-  async #readSideFile(path: string, key: string): Promise<Kept | undefined> {
-    const file = await readFile(this.#sideFile(path)).catch(() => undefined)
-    if (file === undefined || file.length < DIGEST_BYTES || file.length > MAX_SIDE_FILE_BYTES)
-      return undefined
-    const bytes = file.subarray(DIGEST_BYTES)
-    if (!digest(bytes).equals(file.subarray(0, DIGEST_BYTES))) return undefined
-    const value: { format: string; key: string; inspection: Inspection } = deserialize(bytes)
-    if (value.format !== FORMAT || value.key !== key) return undefined
-    return { inspection: value.inspection, sizeBytes: bytes.length }
+  #isToBeStored(kept: Kept): boolean {
+    const { storedMs } = kept
+    return (
+      storedMs === undefined ||
+      performance.now() - storedMs > STORE_EVERY_MS ||
+      this.#options.isSettled(kept.stat)
+    )
   }
 
-  /** A half written file is never seen under its name. A disk that is full costs only the restart. */
-  async #writeSideFile(path: string, bytes: Buffer): Promise<void> {
-    const target = this.#sideFile(path)
-    const temporary = `${target}.${randomUUID()}.tmp`
+  /** A disk that is full costs only the restart. */
+  async #store(path: string, kept: Kept): Promise<void> {
+    const { inspection, stat } = kept
+    kept.isStored = true
+    kept.storedMs = performance.now()
     try {
-      await mkdir(dirname(target), { recursive: true })
-      await writeFile(temporary, Buffer.concat([digest(bytes), bytes]))
-      await rename(temporary, target)
+      await this.#sideFiles.write(path, { inspection, stat })
     } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined)
       this.#options.onWriteError(error)
     }
   }
 
-  #sideFile(path: string): string {
-    const name = createHash('sha256').update(path).digest('hex')
-    return join(this.#options.folder, name.slice(0, 2), `${name.slice(2)}.index`)
+  #keep(path: string, kept: Kept): Kept {
+    this.#kept.set(path, kept)
+    return kept
   }
 }
 
-function digest(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest()
+function isSame(a: FileStat, b: FileStat): boolean {
+  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
+}
+
+function isAsNew(a: FileStat, b: FileStat): boolean {
+  return a.sizeBytes >= b.sizeBytes && a.modifiedMs >= b.modifiedMs
+}
+
+/** Whether what is kept tells of a file that was asked for with this stat. */
+function answers({ inspection, stat }: FoundRecording, asked: FileStat): boolean {
+  if (isSame(stat, asked)) return true
+  return canGrow(inspection) && isAsNew(stat, asked)
+}
+
+/** While it was read the file may have grown, but not become another. */
+function isAsked({ inspection, stat }: FoundRecording, asked: FileStat): boolean {
+  if (isSame(stat, asked)) return true
+  return (inspection.status === 'unplayable' || canGrow(inspection)) && isAsNew(stat, asked)
+}
+
+function canGrow(inspection: Inspection): boolean {
+  return inspection.status === 'playable' && inspection.index.growth !== undefined
+}
+
+function markOf({ inspection }: FoundRecording) {
+  return inspection.status === 'playable' ? inspection.mark : undefined
+}
+
+function continuable({ inspection }: FoundRecording): KnownRecording | undefined {
+  if (inspection.status === 'unplayable') return undefined
+  const { index, mark } = inspection
+  return mark && { index, mark }
+}
+
+function memoryBytes(inspection: Inspection): number {
+  if (inspection.status === 'unplayable') return LEAST_BYTES
+  const { cuts, texts = [] } = inspection.index
+  const cues = texts.reduce(
+    (sum, text) => text.cues.reduce((bytes, cue) => bytes + CUT_BYTES + cue.text.length, sum),
+    0,
+  )
+  return LEAST_BYTES + cuts.flags.length * CUT_BYTES + cues
 }

@@ -1,10 +1,10 @@
 // Runs inspections in a thread of their own; a thread that dies fails only what it was doing.
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../errors.ts'
-import type { inspectRecording } from './inspect-recording.ts'
+import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
 
 export type ThreadRequest =
-  | { kind: 'inspect'; id: number; path: string }
+  | { kind: 'inspect'; id: number; path: string; previous: KnownRecording | undefined }
   | { kind: 'abort'; id: number }
 
 export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
@@ -32,8 +32,15 @@ export class IndexThread {
     this.#recordings = recordings
   }
 
-  /** @throws AppError `not_found` (the file is gone), `failed` (it cannot be read), or the signal's reason */
-  async inspect(path: string, signal: AbortSignal): Promise<ThreadResult> {
+  /**
+   * @param previous what was known of the recording when it was shorter
+   * @throws AppError `not_found` (the file is gone), `failed` (it cannot be read), or the signal's reason
+   */
+  async inspect(
+    path: string,
+    signal: AbortSignal,
+    previous?: KnownRecording,
+  ): Promise<ThreadResult> {
     signal.throwIfAborted()
     const id = (this.#lastId += 1)
     const worker = (this.#worker ??= this.#start())
@@ -43,7 +50,7 @@ export class IndexThread {
       return await new Promise((resolve, reject) => {
         this.#jobs.set(id, { resolve, reject })
         worker.ref()
-        this.#post(worker, { kind: 'inspect', id, path })
+        this.#post(worker, { kind: 'inspect', id, path, previous })
       })
     } finally {
       signal.removeEventListener('abort', abort)

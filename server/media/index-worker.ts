@@ -19,10 +19,15 @@ port.on('message', (request: ThreadRequest) => {
 })
 
 /** Never rejects: what goes wrong is part of the reply. */
-async function answer({ id, path }: Extract<ThreadRequest, { kind: 'inspect' }>): Promise<void> {
+async function answer({
+  id,
+  path,
+  previous,
+}: Extract<ThreadRequest, { kind: 'inspect' }>): Promise<void> {
   const controller = new AbortController()
   running.set(id, controller)
-  const reply = await inspectRecording(path, { storage, readers, signal: controller.signal }).then(
+  const { signal } = controller
+  const reply = await inspectRecording(path, { storage, readers, signal, previous }).then(
     (value): ThreadReply => ({ id, status: 'done', value }),
     (error: unknown): ThreadReply => ({ id, status: 'failed', error: describeError(error) }),
   )

@@ -1,0 +1,113 @@
+// Names recordings by what does not change while they grow, and keeps the name for as long as what was listed is there.
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { SessionReference } from '../../shared/paths.ts'
+import { isAppError } from '../errors.ts'
+import { hasBytes } from '../media/growth-mark.ts'
+import type { GrowthMark, MarkedBytes } from '../media/growth-mark.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { GrownRecording, GrownSessions } from './grown-sessions.ts'
+import type { SegmentForm } from './playlist.ts'
+
+/** How far a recording has grown is noted so often. */
+const NOTE_EVERY_MS = 30_000
+const MAX_NOTED = 1000
+
+/** A recording of a session. */
+export interface GrownReference {
+  session: SessionReference
+  path: string
+  /** Tells it from the session's other recordings; stays when the file is renamed. */
+  name: string
+}
+
+/** A recording as it is now. `begins`: it is listed as growing from now on, if it was not yet. */
+export interface GrownState {
+  mark: GrowthMark
+  form: SegmentForm
+  listing: 'begins' | 'goes on'
+}
+
+export class GrownRecordings {
+  readonly #storage: Storage
+  readonly #sessions: GrownSessions
+  readonly #notedMs = new LRUCache<string, number>({ max: MAX_NOTED })
+
+  constructor(storage: Storage, sessions: GrownSessions) {
+    this.#storage = storage
+    this.#sessions = sessions
+  }
+
+  /**
+   * The identity of a recording that is, or once was, listed while it grew: the same in every process, after a restart
+   * and under another name. Where other bytes took the place of what was listed, it is another. Undefined: never
+   * listed so.
+   */
+  async identify(reference: GrownReference, state: GrownState): Promise<string | undefined> {
+    const { mark, form, listing } = state
+    const known = (await this.#sessions.find(reference.session))?.[reference.name]
+    // The order counts: another process may note more of a longer file at any time, but only of what is there by then.
+    const isThere = known !== undefined && (await this.#isThere(reference, known, state))
+    if (!isThere && listing === 'goes on') return undefined
+    const generation = isThere ? known.generation : (known?.generation ?? -1) + 1
+    const recording = { generation, startHash: mark.start.hash, tail: mark.tail, form }
+    if (!isThere || this.#isToBeNoted(reference, known, recording)) {
+      await this.#note(reference, recording)
+    }
+    return grownIdentity(recording)
+  }
+
+  /** Whether a session was ever listed while it grew. */
+  async has(session: SessionReference): Promise<boolean> {
+    return (await this.#sessions.find(session)) !== undefined
+  }
+
+  /** Notes that a session is listed while it grows. */
+  async begin(session: SessionReference): Promise<void> {
+    await this.#sessions.note(session, {})
+  }
+
+  async #isThere(
+    { path }: GrownReference,
+    known: GrownRecording,
+    { mark, form }: GrownState,
+  ): Promise<boolean> {
+    if (known.startHash !== mark.start.hash || known.form !== form) return false
+    return this.#holds(path, known.tail)
+  }
+
+  async #holds(path: string, tail: MarkedBytes): Promise<boolean> {
+    try {
+      const file = await this.#storage.open(path)
+      try {
+        return await hasBytes(file, tail)
+      } finally {
+        await file.close()
+      }
+    } catch (error) {
+      // Removed or replaced since it was indexed.
+      if (!isAppError(error, 'not_found')) throw error
+      return false
+    }
+  }
+
+  #isToBeNoted(reference: GrownReference, known: GrownRecording, now: GrownRecording): boolean {
+    if (known.tail.offset >= now.tail.offset) return false
+    const notedMs = this.#notedMs.get(noteKey(reference)) ?? -Infinity
+    return performance.now() - notedMs > NOTE_EVERY_MS
+  }
+
+  async #note(reference: GrownReference, recording: GrownRecording): Promise<void> {
+    this.#notedMs.set(noteKey(reference), performance.now())
+    await this.#sessions.note(reference.session, { [reference.name]: recording })
+  }
+}
+
+function noteKey({ session, name }: GrownReference): string {
+  return JSON.stringify([session.streamer, session.date, session.sessionId, name])
+}
+
+function grownIdentity({ generation, startHash }: GrownRecording): string {
+  const facts = JSON.stringify(['grown', generation, startHash])
+  return createHash('sha256').update(facts).digest('base64url')
+}

@@ -1,0 +1,162 @@
+// Finds or makes the presentation of one recording: of a finished one by all of its bytes, of one that grows, or was ever
+// listed while it grew, by what does not change.
+import { LRUCache } from 'lru-cache'
+import type { SessionReference } from '../../shared/paths.ts'
+import { AppError } from '../errors.ts'
+import type { FoundRecording, IndexStore } from '../media/index-store.ts'
+import type { Inspection } from '../media/inspect-recording.ts'
+import type { MediaReaders } from '../media/readers.ts'
+import type { FileStat } from '../storage/storage.ts'
+import type { HlsSettings } from './encryption.ts'
+import type { GrownRecordings } from './grown-recordings.ts'
+import { longestSeconds } from './playlist.ts'
+import { createSegmentBodies, Presentation, segmentForm } from './presentation.ts'
+import type { CutTable } from '../media/media-index.ts'
+import { longestGrowingSeconds, planGrowingSegments, planSegments } from './segment-plan.ts'
+
+/** A plan takes some kilobytes beside the index, which the store bounds. */
+const MAX_FINISHED = 512
+const MAX_GROWING = 128
+/** What a file that is shorter than this cannot be judged by, while it grows. */
+const TELLING_BYTES = 256 * 1024
+
+/** One recording, and what of it is wanted. */
+export interface RecordingRequest {
+  session: SessionReference
+  path: string
+  /** Tells it from the session's other recordings; stays when it is renamed. */
+  name: string
+  stat: FileStat
+  /** `finished`: nothing is written to it any more. */
+  state: 'growing' | 'finished'
+  /** Others of the session grow, or did: what is listed keeps their promise. */
+  isBesideGrowing: boolean
+}
+
+export interface PresenterOptions {
+  indexes: IndexStore
+  readers: MediaReaders
+  grown: GrownRecordings
+  settings: HlsSettings
+  /** Ends waiting and indexing when the program ends. */
+  signal: AbortSignal
+}
+
+export class Presenter {
+  readonly #options: PresenterOptions
+  readonly #finished = new LRUCache<string, Presentation>({ max: MAX_FINISHED })
+  readonly #growing = new LRUCache<string, Presentation>({ max: MAX_GROWING })
+  readonly #bodies = createSegmentBodies()
+
+  constructor(options: PresenterOptions) {
+    this.#options = options
+  }
+
+  /** What needs no look at the recording; of one that grows it may be of a while ago. */
+  known(request: RecordingRequest): Presentation | undefined {
+    return request.state === 'finished'
+      ? this.#finished.get(finishedKey(request))
+      : this.#growing.get(recordingKey(request))
+  }
+
+  /**
+   * The recording as it is now, or was a second ago.
+   *
+   * @throws AppError `unplayable`, `gone`, `busy` (nothing of it can be listed yet)
+   */
+  async present(request: RecordingRequest): Promise<Presentation> {
+    const { indexes, signal } = this.#options
+    const { path, stat, state } = request
+    if (state === 'growing') {
+      return this.#presentGrowing(request, await indexes.findRecent(path, stat, signal))
+    }
+    const key = finishedKey(request)
+    const known = this.#finished.get(key)
+    if (known !== undefined) return known
+    const presentation = await this.#make(request, await indexes.find(path, stat, signal))
+    this.#growing.delete(recordingKey(request))
+    this.#finished.set(key, presentation)
+    return presentation
+  }
+
+  async #presentGrowing(request: RecordingRequest, found: FoundRecording): Promise<Presentation> {
+    const { inspection } = found
+    const key = recordingKey(request)
+    const known = this.#growing.get(key)
+    const isKnown = inspection.status === 'playable' && known?.recording.index === inspection.index
+    if (isKnown) return known
+    if (inspection.status === 'unplayable' && found.stat.sizeBytes < TELLING_BYTES) {
+      throw new OnlyBegun()
+    }
+    const presentation = await this.#make(request, found)
+    this.#growing.set(key, presentation)
+    return presentation
+  }
+
+  async #make(
+    request: RecordingRequest,
+    { inspection, stat }: FoundRecording,
+  ): Promise<Presentation> {
+    if (inspection.status === 'unplayable') throw new AppError('unplayable', inspection.reason)
+    const { settings } = this.#options
+    const { streamer, date, sessionId } = request.session
+    const { index, identity } = inspection
+    const reader = this.#options.readers.forIndex(index)
+    const recording = { session: { streamer, date, sessionId }, index, reader, stat }
+    const listed = await this.#listedGrowth(request, inspection)
+    if (listed !== undefined) {
+      return new Presentation({ ...recording, ...listed }, settings, this.#bodies)
+    }
+    const plan = planSegments(index.cuts, settings.segmentSeconds)
+    return new Presentation({ ...recording, identity, plan }, settings, this.#bodies)
+  }
+
+  /** How the recording is listed where it grows, or once was listed so; undefined: by all of its bytes. */
+  async #listedGrowth(request: RecordingRequest, { index, mark }: PlayableInspection) {
+    const isGrowing = request.state === 'growing'
+    if (mark === undefined) {
+      if (isGrowing && index.growth !== undefined) throw new OnlyBegun()
+      return undefined
+    }
+    const { readers, grown, settings } = this.#options
+    const plan = planGrowingSegments(index.cuts, {
+      segmentSeconds: settings.segmentSeconds,
+      longestSeconds: longestGrowingSeconds(settings.segmentSeconds),
+      stableCuts: isGrowing ? index.growth?.stableCuts : undefined,
+    })
+    if (plan.segments.length === 0) throw new OnlyBegun()
+    const identity = await grown.identify(request, {
+      mark,
+      form: segmentForm(readers.forIndex(index), index),
+      listing: isGrowing || this.#breaksPromise(request, index.cuts) ? 'begins' : 'goes on',
+    })
+    return identity === undefined ? undefined : { identity, plan, growth: { tail: mark.tail } }
+  }
+
+  /** A finished recording beside those that grow is listed as ever, unless a segment would be too long for them. */
+  #breaksPromise({ isBesideGrowing }: RecordingRequest, cuts: CutTable): boolean {
+    if (!isBesideGrowing) return false
+    const { segmentSeconds } = this.#options.settings
+    const plan = planSegments(cuts, segmentSeconds)
+    return longestSeconds(plan) > longestGrowingSeconds(segmentSeconds)
+  }
+}
+
+type PlayableInspection = Extract<Inspection, { status: 'playable' }>
+
+/** Nothing of a recording can be listed yet. */
+export class OnlyBegun extends AppError {
+  constructor() {
+    super('busy', 'the recording has only just begun; try again in a moment')
+  }
+}
+
+function recordingKey({ session, path }: RecordingRequest): string {
+  return JSON.stringify([session.streamer, session.date, session.sessionId, path])
+}
+
+function finishedKey(request: RecordingRequest): string {
+  const { sizeBytes, modifiedMs } = request.stat
+  const place = request.isBesideGrowing ? 'beside' : 'alone'
+  return `${sizeBytes} ${modifiedMs} ${place} ${recordingKey(request)}`
+}

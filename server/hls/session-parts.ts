@@ -1,0 +1,180 @@
+// What a session is made of at this moment: its recordings in the order they are played, and whether more is to come.
+import { recordingExtension } from '../catalog/layout.ts'
+import { startTimeMs } from '../catalog/start-time.ts'
+import { isAppError } from '../errors.ts'
+import { isSettled } from '../storage/settled.ts'
+import type { FileStat } from '../storage/storage.ts'
+import type { GrownRecordings } from './grown-recordings.ts'
+import { mapInTurns } from './in-turns.ts'
+import type { SessionPart } from './parts-session.ts'
+import type { SessionSource } from './playable-session.ts'
+import type { Presentation } from './presentation.ts'
+import type { Presenter, RecordingRequest } from './presenter.ts'
+import type { PartFile, SessionFiles } from './session-files.ts'
+
+/** A part that another one follows counts as finished so soon. */
+const FOLLOWED_SETTLE_SECONDS = 6
+/** Endings that a recording has while it is written, and those it has in the end. */
+const ENDINGS = /(?:\.(?:part|tmp|temp|mp4|m4v|mov|ts|m2ts|mkv|webm|flv))+$/i
+
+/** What is wanted of a session: the newest playlist, or a file that some playlist listed. */
+export type Purpose = 'playlist' | 'file'
+
+export interface FoundParts {
+  parts: readonly SessionPart[]
+  /** Some part may still be written to. */
+  isFresh: boolean
+  /** The session is listed while it grows, or once was. */
+  isEvent: boolean
+}
+
+export interface SessionPartsOptions {
+  presenter: Presenter
+  grown: GrownRecordings
+  files: SessionFiles
+  /** A recording that has been still for so long counts as finished. */
+  settleSeconds: number
+}
+
+export class SessionParts {
+  readonly #options: SessionPartsOptions
+  /** Of the folder listings that are still kept. */
+  readonly #ofListing = new WeakMap<readonly PartFile[], Promise<FoundParts>>()
+
+  constructor(options: SessionPartsOptions) {
+    this.#options = options
+  }
+
+  /** What is known of a file's session without a look at the file; undefined where that is too little. */
+  knownFile(source: SessionSource, stat: FileStat, purpose: Purpose): FoundParts | undefined {
+    const request = this.#fileRequest(source, stat)
+    if (purpose === 'playlist' && request.state === 'growing') return undefined
+    const known = this.#options.presenter.known(request)
+    return known && fileParts(source, request, known)
+  }
+
+  /** A session that is one file, with this stat by now. */
+  async ofFile(source: SessionSource, stat: FileStat): Promise<FoundParts> {
+    const request = this.#fileRequest(source, stat)
+    return fileParts(source, request, await this.#options.presenter.present(request))
+  }
+
+  /** A session that is a folder. @throws AppError the first part's reason where none can be played */
+  async ofFolder(source: SessionSource, purpose: Purpose): Promise<FoundParts> {
+    const files = await this.#options.files.list(source.path)
+    const known = this.#ofListing.get(files)
+    if (known !== undefined) return known
+    const found = this.#findParts(source, files, purpose)
+    if (purpose === 'playlist') {
+      this.#ofListing.set(files, found)
+      found.catch(() => this.#ofListing.delete(files))
+    }
+    return found
+  }
+
+  #fileRequest(session: SessionSource, stat: FileStat): RecordingRequest {
+    const state = this.#isStill(stat, this.#options.settleSeconds) ? 'finished' : 'growing'
+    return { session, path: session.path, name: '', stat, state, isBesideGrowing: false }
+  }
+
+  async #findParts(
+    source: SessionSource,
+    files: readonly PartFile[],
+    purpose: Purpose,
+  ): Promise<FoundParts> {
+    const { grown, settleSeconds } = this.#options
+    const isFresh = !files.every(({ stat }) => this.#isStill(stat, settleSeconds))
+    const wasGrowing = await grown.has(source)
+    const isEvent = isFresh || wasGrowing
+    const requests = this.#folderRequests(source, files, isEvent)
+    const parts = await this.#presentAll(source, requests, purpose)
+    if (isFresh && !wasGrowing) await grown.begin(source)
+    return { parts: withElapsedStarts(parts), isFresh, isEvent }
+  }
+
+  /** Nothing is listed behind a part that grows, for it would move. */
+  #folderRequests(
+    session: SessionSource,
+    files: readonly PartFile[],
+    isBesideGrowing: boolean,
+  ): RecordingRequest[] {
+    const { settleSeconds } = this.#options
+    const requests: RecordingRequest[] = []
+    for (const { path, name, stat } of files) {
+      const isLast = requests.length === files.length - 1
+      const seconds = isLast ? settleSeconds : Math.min(settleSeconds, FOLLOWED_SETTLE_SECONDS)
+      const state = this.#isStill(stat, seconds) ? 'finished' : 'growing'
+      requests.push({ session, path, name: nameWithoutEndings(name), stat, state, isBesideGrowing })
+      if (state === 'growing') break
+    }
+    return requests
+  }
+
+  /** All that can be played. */
+  async #presentAll(
+    source: SessionSource,
+    requests: readonly RecordingRequest[],
+    purpose: Purpose,
+  ): Promise<SessionPart[]> {
+    const reasons: unknown[] = []
+    const found = await mapInTurns(requests, async (request, i): Promise<SessionPart[]> => {
+      try {
+        const presentation = await this.#presentOne(request, purpose)
+        const { path } = request
+        return [{ path, presentation, startMs: partStartMs(source, path, i) }]
+      } catch (error) {
+        // One damaged part, one that has just gone or just begun, harms no other.
+        if (!isAppError(error, 'unplayable', 'not_found', 'gone', 'busy')) throw error
+        reasons.push(error)
+        return []
+      }
+    })
+    const parts = found.flat()
+    if (parts.length === 0) throw reasons[0]
+    return parts
+  }
+
+  async #presentOne(request: RecordingRequest, purpose: Purpose): Promise<Presentation> {
+    const { presenter } = this.#options
+    const known = purpose === 'file' ? presenter.known(request) : undefined
+    return known ?? presenter.present(request)
+  }
+
+  #isStill(stat: FileStat, seconds: number): boolean {
+    return isSettled(stat, seconds, Date.now())
+  }
+}
+
+function fileParts(
+  { path, startMs }: SessionSource,
+  { state }: RecordingRequest,
+  presentation: Presentation,
+): FoundParts {
+  return {
+    parts: [{ path, presentation, startMs }],
+    isFresh: state === 'growing',
+    isEvent: presentation.recording.growth !== undefined,
+  }
+}
+
+/** When a part began: its own name is asked, and for the first what is known of the session. */
+function partStartMs({ startMs }: SessionSource, path: string, number: number): number | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const fileName = name.slice(0, name.length - (recordingExtension(name)?.length ?? 0))
+  return startTimeMs({ date: '', sessionId: '', fileName }) ?? (number === 0 ? startMs : undefined)
+}
+
+/** A part whose name says nothing begins where the one before ends. */
+function withElapsedStarts(parts: readonly SessionPart[]): SessionPart[] {
+  let nextMs: number | undefined
+  return parts.map((part) => {
+    const startMs = part.startMs ?? nextMs
+    nextMs = startMs === undefined ? undefined : startMs + part.presentation.listedSeconds * 1000
+    return { ...part, startMs }
+  })
+}
+
+/** What stays of a name when the recording is finished and renamed. */
+function nameWithoutEndings(name: string): string {
+  return name.replace(ENDINGS, '')
+}

@@ -1,0 +1,289 @@
+// Recordings that are still being written, asked of the real program: what was listed stays, under the same URLs, and the
+// end comes by itself.
+import { createHash } from 'node:crypto'
+import { appendFile, readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { playlistApiPath } from '../shared/paths.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import type { ListedPlaylist } from './support/hls-client.ts'
+import { makeLongTs } from './support/make-long-ts.ts'
+import {
+  AAC_STREAM,
+  adtsFrames,
+  AUDIO_PID,
+  createTsMaker,
+  H264_STREAM,
+  h264Picture,
+  joinPackets,
+  VIDEO_PID,
+} from './support/make-ts.ts'
+import { rawRequest } from './support/raw-request.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+import { packetsOfPid } from './support/ts-segments.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const SETTLE_SECONDS = 3
+/** Longer than a growing recording is not looked at again. */
+const LOOK_AGAIN_MS = 1100
+/** TARGETDURATION of all that grows. */
+const PROMISE_SECONDS = 12
+
+let library: TempLibrary
+let server: StartedServer
+/** Two minutes of MPEG-TS. */
+let recording: Buffer
+
+beforeAll(async () => {
+  library = await createTempLibrary('growing')
+  const made = `${library.folder}/made.ts`
+  await makeLongTs(made, 120)
+  recording = await readFile(made)
+  await writeFile(
+    `${library.folder}/config.json`,
+    JSON.stringify({ library: { settleSeconds: SETTLE_SECONDS } }),
+  )
+  server = await serve()
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+async function serve(workers = '1'): Promise<StartedServer> {
+  return startServer({
+    args: [...library.args, '--config', `${library.folder}/config.json`],
+    readyWithinMs: 30_000,
+    environment: { AFTERCAST_WORKERS: workers },
+  })
+}
+
+function playlistUrl(sessionId: string, of = server): string {
+  return of.url + playlistApiPath({ streamer: 'alice', date: '2026-01-31', sessionId })
+}
+
+async function statusOf(url: string): Promise<number> {
+  const { origin, pathname } = new URL(url)
+  return (await rawRequest(origin, pathname)).status
+}
+
+/** The playlist, once the recording is known and has something to list. */
+async function listed(sessionId: string, of = server): Promise<ListedPlaylist> {
+  return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId, of)), {
+    timeout: 15_000,
+    interval: 200,
+  })
+}
+
+async function begin(path: string, bytes: Uint8Array): Promise<void> {
+  await library.place(path, bytes, new Date())
+}
+
+async function append(path: string, bytes: Uint8Array): Promise<void> {
+  await appendFile(library.pathOf(path), bytes)
+}
+
+async function settled(): Promise<void> {
+  await sleep(SETTLE_SECONDS * 1000 + 300)
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+async function segmentHashes({ segments }: ListedPlaylist): Promise<string[]> {
+  const hashes: string[] = []
+  for (const segment of segments) hashes.push(hashOf(await fetchSegment(segment)))
+  return hashes
+}
+
+async function segmentBytes({ segments }: ListedPlaylist): Promise<Buffer> {
+  const bytes: Buffer[] = []
+  for (const segment of segments) bytes.push(await fetchSegment(segment))
+  return Buffer.concat(bytes)
+}
+
+describe.concurrent('a recording that grows', () => {
+  it('is appended to, byte for byte, until it is still; then it ends by itself', async () => {
+    const path = 'alice/2026-01-31/live.ts'
+    const step = Math.ceil(recording.length / 9)
+    await begin(path, recording.subarray(0, step + 77))
+    const texts: string[] = []
+    const hashes: string[][] = []
+    for (let at = step + 77; at < recording.length; at += step) {
+      const playlist = await listed('live')
+      expect(playlist.isEnded).toBe(false)
+      expect(playlist.targetDuration).toBe(PROMISE_SECONDS)
+      texts.push(playlist.text)
+      hashes.push(await segmentHashes(playlist))
+      await append(path, recording.subarray(at, at + step))
+      await sleep(LOOK_AGAIN_MS)
+    }
+    await settled()
+    const last = await fetchPlaylist(playlistUrl('live'))
+    texts.push(last.text)
+    hashes.push(await segmentHashes(last))
+    expect(last.isEnded).toBe(true)
+    expect(last.text).toContain('#EXT-X-PLAYLIST-TYPE:EVENT\n')
+    expect(last.text).not.toContain('INDEPENDENT-SEGMENTS')
+    texts.slice(1).forEach((text, i) => expect(text.startsWith(texts[i] ?? '')).toBe(true))
+    hashes.slice(1).forEach((now, i) => {
+      const before = hashes[i] ?? []
+      expect(now.slice(0, before.length)).toEqual(before)
+    })
+    expect(new Set(texts).size).toBe(texts.length)
+    for (const { durationSeconds } of last.segments)
+      expect(Math.round(durationSeconds)).toBeLessThanOrEqual(PROMISE_SECONDS)
+    const served = await segmentBytes(last)
+    for (const pid of [VIDEO_PID, AUDIO_PID])
+      expect(packetsOfPid(served, pid)).toEqual(packetsOfPid(recording, pid))
+  })
+
+  it('may be kept for two seconds, and for an hour when it has ended', async () => {
+    const path = 'alice/2026-01-31/kept.ts'
+    await begin(path, recording.subarray(0, recording.length / 2))
+    await listed('kept')
+    const { origin, pathname } = new URL(playlistUrl('kept'))
+    const growing = await rawRequest(origin, pathname)
+    expect(growing.headers['cache-control']).toBe('public, max-age=2')
+    await settled()
+    const ended = await rawRequest(origin, pathname)
+    expect(ended.headers['cache-control']).toBe('public, max-age=3600')
+  })
+
+  it('asks to come again while there is nothing to list', async () => {
+    await begin('alice/2026-01-31/young.ts', recording.subarray(0, 10_000))
+    const { origin, pathname } = new URL(playlistUrl('young'))
+    const answer = await vi.waitFor(async () => {
+      const found = await rawRequest(origin, pathname)
+      expect(found.status).toBe(503)
+      return found
+    })
+    expect(answer.headers['retry-after']).toBe('1')
+    await append('alice/2026-01-31/young.ts', recording.subarray(10_000, 100_000))
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(200), {
+      timeout: 3000,
+    })
+  })
+
+  it('cuts a group of pictures that is too long, and only where it must', async () => {
+    const whole = longGroups()
+    const path = 'alice/2026-01-31/long-groups.ts'
+    await begin(path, whole.subarray(0, Math.floor(whole.length * 0.6)))
+    const before = await listed('long-groups')
+    await append(path, whole.subarray(Math.floor(whole.length * 0.6)))
+    await settled()
+    const after = await fetchPlaylist(playlistUrl('long-groups'))
+    expect(after.text.startsWith(before.text)).toBe(true)
+    expect(after.targetDuration).toBe(PROMISE_SECONDS)
+    const durations = after.segments.map(({ durationSeconds }) => durationSeconds)
+    expect(Math.max(...durations)).toBeLessThanOrEqual(PROMISE_SECONDS)
+    // Where groups are short, segments are as long as ever.
+    expect(durations.slice(0, 3)).toEqual([6, 6, 6])
+    expect(packetsOfPid(await segmentBytes(after), VIDEO_PID)).toEqual(
+      packetsOfPid(whole, VIDEO_PID),
+    )
+  })
+})
+
+/** Eighteen seconds with a key frame each two seconds, then a minute without one, then ten seconds more. */
+function longGroups(): Uint8Array {
+  const maker = createTsMaker()
+  const packets = [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM])]
+  for (let at = 0; at < 90 * 5; at += 1) {
+    const seconds = at / 5
+    const isKey = seconds <= 18 || seconds >= 80 ? at % 10 === 0 : false
+    const pts = 90_000 + at * 18_000
+    packets.push(...maker.pes(VIDEO_PID, { pts }, h264Picture(isKey ? 'key' : 'plain', 200 + at)))
+    packets.push(...maker.pes(AUDIO_PID, { pts }, adtsFrames(9)))
+  }
+  return joinPackets(packets)
+}
+
+describe('the URLs of a recording that grows', () => {
+  it('stay over a kill, in other processes, under another name, and when it has ended', async () => {
+    const path = 'alice/2026-01-31/stays.ts'
+    const half = Math.floor(recording.length / 2)
+    await begin(path, recording.subarray(0, half))
+    const before = await listed('stays')
+    await server.kill()
+    server = await serve('2')
+    const restarted = await listed('stays')
+    expect(restarted.text.startsWith(before.text)).toBe(true)
+    // Each connection may come to another process.
+    for (const { url } of [...before.segments, ...before.segments])
+      expect(await statusOf(url.replace(/^http:\/\/[^/]+/, server.url))).toBe(200)
+    await append(path, recording.subarray(half))
+    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/stays.m2ts'))
+    await vi.waitFor(async () => expect((await listed('stays')).segments.length).toBe(20), {
+      timeout: 20_000,
+    })
+    const ended = await fetchPlaylist(playlistUrl('stays'))
+    expect(ended.isEnded).toBe(true)
+    expect(ended.text.startsWith(before.text)).toBe(true)
+    await server.stop()
+    server = await serve()
+    expect((await listed('stays')).text).toBe(ended.text)
+  })
+
+  it('are others where it was cut off and written anew, and the old ones are gone', async () => {
+    const path = 'alice/2026-01-31/anew.ts'
+    const other = Buffer.from(longGroups())
+    await begin(path, recording.subarray(0, 200_000))
+    const before = await listed('anew')
+    await truncate(library.pathOf(path), 0)
+    await append(path, other)
+    const after = await vi.waitFor(
+      async () => {
+        const now = await fetchPlaylist(playlistUrl('anew'))
+        expect(now.segments[0]?.url).not.toBe(before.segments[0]?.url)
+        return now
+      },
+      { timeout: 10_000, interval: 200 },
+    )
+    for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
+    const served = packetsOfPid(await segmentBytes(after), VIDEO_PID)
+    expect(served).toEqual(packetsOfPid(other, VIDEO_PID).slice(0, served.length))
+  })
+
+  it('are others where its end was cut off and other pictures follow', async () => {
+    const path = 'alice/2026-01-31/branch.ts'
+    const cut = 188 * 500
+    await begin(path, recording.subarray(0, 188 * 1200))
+    const before = await listed('branch')
+    await truncate(library.pathOf(path), cut)
+    await append(path, Buffer.concat([recording.subarray(188 * 700)]))
+    const after = await vi.waitFor(
+      async () => {
+        const now = await fetchPlaylist(playlistUrl('branch'))
+        expect(now.segments[0]?.url).not.toBe(before.segments[0]?.url)
+        return now
+      },
+      { timeout: 10_000, interval: 200 },
+    )
+    await Promise.all(after.segments.map(fetchSegment))
+    for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
+  })
+
+  it('are those of a finished recording where nobody saw it grow', async () => {
+    await library.place('alice/2026-01-31/finished.ts', recording)
+    const { text, isEnded } = await listed('finished')
+    expect(isEnded).toBe(true)
+    expect(text).toContain('#EXT-X-PLAYLIST-TYPE:VOD\n')
+    // Its time alone changes: it is listed as one that grows from now on, and stays so.
+    const now = new Date()
+    await utimes(library.pathOf('alice/2026-01-31/finished.ts'), now, now)
+    const fresh = await listed('finished')
+    expect(fresh.isEnded).toBe(false)
+    await settled()
+    const ended = await fetchPlaylist(playlistUrl('finished'))
+    expect(ended.text.startsWith(fresh.text)).toBe(true)
+    expect(ended.isEnded).toBe(true)
+    expect((await stat(library.pathOf('alice/2026-01-31/finished.ts'))).size).toBe(recording.length)
+  })
+})
