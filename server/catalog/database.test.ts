@@ -46,9 +46,9 @@ async function scanHere(inspected: string[]): Promise<number> {
       layout: createLayout('{streamer}/{date}/{sessionId}'),
       writer: createCatalogWriter(database),
       settleSeconds: 0,
-      inspect: async (recording) => {
+      inspect: async ({ path: recording }) => {
         inspected.push(recording)
-        return { status: 'playable', durationSeconds: 1 }
+        return { status: 'playable', durationSeconds: 1, isFlawed: false }
       },
     })
     await scanner.scanOnce(new AbortController().signal)
@@ -70,8 +70,8 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   const [path, root, log] = process.argv.slice(-3)
   process.stdout.write('ready\\n')
   const inspect = async (recording) => {
-    appendFileSync(log, recording + '\\n')
-    return { status: 'playable', durationSeconds: 1 }
+    appendFileSync(log, recording.path + '\\n')
+    return { status: 'playable', durationSeconds: 1, isFlawed: false }
   }
   const database = openDatabase({ path, mode: 'write' })
   const layout = createLayout('{streamer}/{date}/{sessionId}')

@@ -47,6 +47,17 @@ const steps: readonly (readonly string[])[] = [
     `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
        WHERE status = 'found' AND listed = 1`,
   ],
+  [
+    `ALTER TABLE recordings ADD COLUMN kind TEXT NOT NULL DEFAULT 'file' CHECK (kind IN ('file', 'folder'))`,
+    `ALTER TABLE recordings ADD COLUMN flawed INTEGER NOT NULL DEFAULT 0`,
+    // what could not be played may be by now: the next walk finds it anew
+    `DELETE FROM recordings WHERE status = 'unplayable'`,
+    `CREATE TABLE hidden (
+       streamer TEXT NOT NULL,
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       PRIMARY KEY (streamer, date, session_id))`,
+  ],
 ]
 
 /** Runs the steps that lack, each in one transaction with its mark, so that a kill between any two harms nothing. */

@@ -1,12 +1,10 @@
 // Opens a session for HLS: its recordings as they are now, each with the presentation that belongs to just these bytes.
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
-import { recordingExtension } from '../catalog/layout.ts'
+import { parseRecordingName } from '../catalog/recording-name.ts'
 import { startTimeMs } from '../catalog/start-time.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { IndexStore } from '../media/index-store.ts'
-import type { Inspection } from '../media/inspect-recording.ts'
-import { durationSeconds } from '../media/media-index.ts'
 import type { MediaReaders } from '../media/readers.ts'
 import type { FileStat, Storage } from '../storage/storage.ts'
 import type { HlsSettings } from './encryption.ts'
@@ -14,6 +12,8 @@ import { PartsSession } from './parts-session.ts'
 import type { SessionPart } from './parts-session.ts'
 import type { PlayableSession, SessionSource } from './playable-session.ts'
 import { createSegmentBodies, Presentation } from './presentation.ts'
+import { joinInspections } from './session-inspection.ts'
+import type { SessionInspection } from './session-inspection.ts'
 import { SessionFiles } from './session-files.ts'
 import type { PartFile } from './session-files.ts'
 
@@ -23,11 +23,6 @@ const INDEX_WAIT_MS = 8000
 const MAX_PRESENTATIONS = 512
 /** Parts of one session indexed at once. */
 const PARTS_AT_ONCE = 4
-
-/** What the catalog wants to know of a session. */
-export type SessionInspection =
-  | { status: 'playable'; durationSeconds: number }
-  | Extract<Inspection, { status: 'unplayable' }>
 
 export interface PackagerOptions {
   storage: Storage
@@ -72,15 +67,20 @@ export class Packager {
   ): Promise<SessionInspection> {
     const { storage, indexes } = this.#options
     if (kind === 'file') {
-      return inspectionOf([await indexes.find(path, await storage.stat(path), signal)])
+      const inspection = await indexes.find(path, await storage.stat(path), signal)
+      return joinInspections([{ name: '', inspection }])
     }
     try {
       const files = await this.#files.list(path)
-      const find = async (file: PartFile) => indexes.find(file.path, file.stat, signal)
-      return inspectionOf(await mapInTurns(files, find))
+      const find = async ({ name, path: partPath, stat }: PartFile) => ({
+        name,
+        inspection: await indexes.find(partPath, stat, signal),
+      })
+      return joinInspections(await mapInTurns(files, find))
     } catch (error) {
       if (!isAppError(error, 'unplayable')) throw error
-      return { status: 'unplayable', reason: error.message }
+      const { message: reason, details } = error
+      return { status: 'unplayable', reason, ...(details && { details }) }
     }
   }
 
@@ -156,21 +156,9 @@ function presentationKey(session: SessionReference, path: string, stat: FileStat
   return JSON.stringify([streamer, date, sessionId, path, stat.sizeBytes, stat.modifiedMs])
 }
 
-/** All that plays counts; where nothing does, the first reason is told. */
-function inspectionOf(inspections: readonly Inspection[]): SessionInspection {
-  let seconds: number | undefined
-  for (const inspection of inspections) {
-    if (inspection.status === 'playable')
-      seconds = (seconds ?? 0) + durationSeconds(inspection.index)
-  }
-  if (seconds !== undefined) return { status: 'playable', durationSeconds: seconds }
-  const unplayable = inspections.find((inspection) => inspection.status === 'unplayable')
-  return unplayable ?? { status: 'unplayable', reason: 'the session has no recordings' }
-}
-
 /** When a part began: its own name is asked, and for the first what is known of the session. */
 function partStartMs({ startMs }: SessionSource, name: string, number: number): number | undefined {
-  const fileName = name.slice(0, name.length - (recordingExtension(name)?.length ?? 0))
+  const fileName = parseRecordingName(name)?.base ?? name
   return startTimeMs({ date: '', sessionId: '', fileName }) ?? (number === 0 ? startMs : undefined)
 }
 
