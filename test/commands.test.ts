@@ -139,6 +139,34 @@ describe('check', () => {
     await flawed.remove()
   })
 
+  it('names what is missing of a session that plays, and leaves with 0', async () => {
+    const limited = await createTempLibrary('limited')
+    await limited.place('alice/2026-02-01/late-night/part1.ts', 'ts-h264-pts-wrap-33bit.ts')
+    await limited.place('alice/2026-02-01/late-night/part2.mp4', BROKEN_FIXTURE)
+    const { code, stdout } = await run(['check', ...limited.args, '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      playableSessions: 1,
+      recordings: [
+        {
+          path: 'alice/2026-02-01/late-night',
+          outcome: 'limited',
+          problems: [
+            {
+              kind: 'part-left-out',
+              message: expect.stringMatching(/^part2\.mp4: /),
+              seconds: expect.closeTo(20, 0),
+              advice: expect.any(String),
+            },
+          ],
+        },
+      ],
+    })
+    const table = (await run(['check', ...limited.args])).stdout
+    expect(table).toMatch(/^limited +\d* +0:00:20 {2}alice\/2026-02-01\/late-night: part2\.mp4: /m)
+    await limited.remove()
+  })
+
   it('judges a recording that is still being written as it is', async () => {
     const growing = await createTempLibrary('growing')
     await growing.place('alice/2026-01-31/1.mp4', BROKEN_FIXTURE, new Date())

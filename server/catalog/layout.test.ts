@@ -1,5 +1,6 @@
 // Path templates: what is a recording, of which session, and which templates are refused.
 import fc from 'fast-check'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { layoutPresets } from './layout-presets.ts'
 import { createLayout } from './layout.ts'
@@ -115,6 +116,15 @@ test('every layout with a name is usable, and one that is unknown is told the na
     expect(() => createLayout(name)).toThrow('streamlink, ')
     expect(() => createLayout(name)).toThrow(expect.objectContaining({ code: 'usage' }))
   }
+})
+
+test('docs/layouts.md tells the templates of every layout with a name', () => {
+  const text = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8')
+  const told = [...text.matchAll(/^\| `(?<name>[^`]+)` +\|.*\| (?<templates>`.*`) +\|$/gm)]
+  const templatesOf = (row: string) => [...row.matchAll(/`(?<template>[^`]+)`/g)].map(([, t]) => t)
+  expect(told.map(([, name, row = '']) => [name, templatesOf(row)])).toEqual(
+    Object.entries(layoutPresets),
+  )
 })
 
 test('without a name for the library, nothing stands for a streamer that is not told', () => {

@@ -60,15 +60,18 @@ const steps: readonly (readonly string[])[] = [
   ],
 ]
 
-/** Runs the steps that lack, each in one transaction with its mark, so that a kill between any two harms nothing. */
-export function migrate(sqlite: SqliteDatabase): void {
+/**
+ * Runs the steps that lack up to a number (all of them, but for tests), each in one transaction with its mark, so that a
+ * kill between any two harms nothing.
+ */
+export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   sqlite.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)')
   const runNext = sqlite.transaction((): boolean => {
     // read inside of the transaction: another process may have been quicker
     const done = migratedTo(sqlite)
     const statements = steps[done]
     if (done > steps.length) throw madeByNewer()
-    if (!statements) return false
+    if (!statements || done >= upTo) return false
     for (const statement of statements) sqlite.exec(statement)
     sqlite.prepare('INSERT INTO migrations (number) VALUES (?)').run(done + 1)
     return true
