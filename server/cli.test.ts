@@ -16,6 +16,9 @@ async function runWith(args: string[], exitCode = 0) {
       serve: noting('serve'),
       scan: noting('scan'),
       check: noting('check'),
+      hide: noting('hide'),
+      unhide: noting('unhide'),
+      listHidden: noting('listHidden'),
       demo: noting('demo'),
       stats: noting('stats'),
     },
@@ -59,6 +62,34 @@ describe('runCommandLine', () => {
     expect(asked).toEqual([['stats', { flags: { data: 'd' } }, options]])
   })
 
+  it.each([
+    [['check'], { format: 'table' }],
+    [['check', '--json'], { format: 'json' }],
+  ])('tells check in which form: %j', async (args, options) => {
+    expect((await runWith(args)).asked).toEqual([['check', { flags: {} }, options]])
+  })
+
+  it.each([['serve'], ['scan'], ['check']])('hands the layout to %s', async (command) => {
+    const { asked } = await runWith([command, '--layout', 'obs'])
+    expect(asked[0]).toMatchObject({ 0: command, 1: { flags: { layout: 'obs' } } })
+  })
+
+  it.each([
+    [['hide', 'alice'], 'hide', { kind: 'streamer', streamer: 'alice' }],
+    [
+      ['unhide', 'alice/2026-01-31/late night'],
+      'unhide',
+      { kind: 'session', streamer: 'alice', date: '2026-01-31', sessionId: 'late night' },
+    ],
+  ])('hands the name to %j', async (args, action, name) => {
+    const { asked } = await runWith([...args, '--data', 'd'])
+    expect(asked).toEqual([[action, { flags: { data: 'd' } }, name]])
+  })
+
+  it('lists what is hidden', async () => {
+    expect((await runWith(['hide', '--list'])).asked).toEqual([['listHidden', { flags: {} }]])
+  })
+
   it('answers the exit code of the command', async () => {
     expect((await runWith(['check'], 1)).code).toBe(1)
     expect((await runWith(['check'], 0)).code).toBe(0)
@@ -69,6 +100,9 @@ describe('runCommandLine', () => {
       serve: async () => 0,
       scan: async () => 0,
       check: async () => Promise.reject(new AppError('failed', 'the disk is gone')),
+      hide: async () => 0,
+      unhide: async () => 0,
+      listHidden: async () => 0,
       demo: async () => 0,
       stats: async () => 0,
     }
@@ -78,7 +112,7 @@ describe('runCommandLine', () => {
     )
   })
 
-  it.each([['serve'], ['scan'], ['check'], ['demo'], ['stats']])(
+  it.each([['serve'], ['scan'], ['check'], ['hide'], ['unhide'], ['demo'], ['stats']])(
     'prints help of %s',
     async (command) => {
       const { code, stdout, asked } = await runWith([command, '--help'])
@@ -100,6 +134,15 @@ describe('runCommandLine', () => {
     [
       ['stats', '--days', '0'],
       "aftercast: option '--days <number>' argument '0' is invalid. It must be a whole number from 1 to 800.\n",
+    ],
+    [['hide'], 'aftercast: name what to hide as STREAMER[/DATE/ID], or give --list alone\n'],
+    [
+      ['hide', 'a', '--list'],
+      'aftercast: name what to hide as STREAMER[/DATE/ID], or give --list alone\n',
+    ],
+    [
+      ['unhide', 'a/b'],
+      "aftercast: command-argument value 'a/b' is invalid for argument 'STREAMER[/DATE/ID]'. It must be STREAMER[/DATE/ID].\n",
     ],
     [['demo'], "aftercast: missing required argument 'DIR'\n"],
   ])('answers 2 and one line for %j', async (args, line) => {

@@ -1,5 +1,6 @@
 // The command line: which commands and options there are, and their help. What they do comes in as actions.
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import type { SessionReference } from '../shared/paths.ts'
 import { defaultConfigName } from './config/read-config-file.ts'
 
 /** What a command that reads the configuration was given. */
@@ -14,10 +15,23 @@ export interface CommandInput {
 export interface CommandActions {
   serve: (input: CommandInput) => Promise<number>
   scan: (input: CommandInput) => Promise<number>
-  check: (input: CommandInput) => Promise<number>
+  check: (input: CommandInput, options: CheckOptions) => Promise<number>
   demo: (folder: string) => Promise<number>
+  hide: (input: CommandInput, name: NameToHide) => Promise<number>
+  unhide: (input: CommandInput, name: NameToHide) => Promise<number>
+  listHidden: (input: CommandInput) => Promise<number>
   stats: (input: CommandInput, options: StatsOptions) => Promise<number>
 }
+
+/** How `check` answers. */
+export interface CheckOptions {
+  format: 'table' | 'json'
+}
+
+/** A streamer, or one session of theirs. */
+export type NameToHide =
+  | { kind: 'streamer'; streamer: string }
+  | ({ kind: 'session' } & SessionReference)
 
 /** How `stats` answers. */
 export interface StatsOptions {
@@ -80,8 +94,19 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
   addScan(program).action(async (folder: string | undefined, options: LibraryOptions) =>
     conclude(await actions.scan(inputOf(folder, options))),
   )
-  addCheck(program).action(async (folder: string | undefined, options: LibraryOptions) =>
-    conclude(await actions.check(inputOf(folder, options))),
+  addCheck(program).action(async (folder: string | undefined, { json, ...options }: CheckFlags) =>
+    conclude(await actions.check(inputOf(folder, options), { format: json ? 'json' : 'table' })),
+  )
+  addHide(program).action(
+    async (name: NameToHide | undefined, { list, ...options }: HideFlags, command: Command) => {
+      const input = inputOf(undefined, options)
+      if (list === true && name === undefined) return conclude(await actions.listHidden(input))
+      if (list === true || name === undefined) return command.error(HIDE_USAGE, { exitCode: 2 })
+      conclude(await actions.hide(input, name))
+    },
+  )
+  addUnhide(program).action(async (name: NameToHide, options: LibraryOptions) =>
+    conclude(await actions.unhide(inputOf(undefined, options), name)),
   )
   addDemo(program).action(async (folder: string) => conclude(await actions.demo(folder)))
   addStats(program).action(async ({ days, json, ...options }: StatsFlags) =>
@@ -95,8 +120,17 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
 interface LibraryOptions {
   port?: string
   host?: string
+  layout?: string
   data?: string
   config?: string
+}
+
+interface CheckFlags extends LibraryOptions {
+  json?: boolean
+}
+
+interface HideFlags extends LibraryOptions {
+  list?: boolean
 }
 
 function addServe(program: Command): Command {
@@ -119,9 +153,43 @@ function addCheck(program: Command): Command {
   return withLibrary(
     program
       .command('check')
-      .description('Lists the recordings that cannot be played, each with its reason.')
-      .addHelpText('after', '\nExits with 1 where there is such a recording.'),
+      .description(
+        'Lists the recordings that cannot be played, or not fully, with reason, place and advice.',
+      )
+      .option('--json', 'all of it as one JSON document, instead of a table')
+      .addHelpText('after', '\nExits with 1 where a recording cannot be played.'),
   )
+}
+
+const NAME_FORM = 'STREAMER[/DATE/ID]'
+const HIDE_USAGE = `error: name what to hide as ${NAME_FORM}, or give --list alone`
+
+function addHide(program: Command): Command {
+  return withConfig(
+    program
+      .command('hide')
+      .description('Takes a streamer or a session off the site; no file is touched.')
+      .argument(`[${NAME_FORM}]`, 'names as the site shows them', parseNameToHide)
+      .option('--list', 'list what is hidden'),
+  )
+}
+
+function addUnhide(program: Command): Command {
+  return withConfig(
+    program
+      .command('unhide')
+      .description('Puts back what was hidden by this very name.')
+      .argument(`<${NAME_FORM}>`, 'as `hide --list` tells it', parseNameToHide),
+  )
+}
+
+function parseNameToHide(value: string): NameToHide {
+  const [streamer, date, sessionId, ...rest] = value.split('/')
+  if (streamer && date === undefined) return { kind: 'streamer', streamer }
+  if (streamer && date && sessionId && rest.length === 0) {
+    return { kind: 'session', streamer, date, sessionId }
+  }
+  throw new InvalidArgumentError(`It must be ${NAME_FORM}.`)
 }
 
 function addDemo(program: Command): Command {
@@ -158,7 +226,9 @@ function parseDays(value: string): number {
 /** What serve, scan and check share. */
 function withLibrary(command: Command): Command {
   return withConfig(
-    command.argument('[DIR]', 'folder of the recordings (default: the configuration’s)'),
+    command
+      .argument('[DIR]', 'folder of the recordings (default: the configuration’s)')
+      .option('--layout <NAME|TEMPLATE>', 'how paths name sessions (default: the configuration’s)'),
   )
 }
 
@@ -172,6 +242,7 @@ function inputOf(folder: string | undefined, options: LibraryOptions): CommandIn
   return {
     flags: {
       recordings: folder,
+      layout: options.layout,
       data: options.data,
       'server.host': options.host,
       'server.port': options.port,

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { check } from './app/check.ts'
 import { demo } from './app/demo.ts'
+import { hide, listHidden, unhide } from './app/hide.ts'
 import type { Io } from './app/io.ts'
 import { scan } from './app/scan.ts'
 import { serve } from './app/serve.ts'
@@ -54,8 +55,11 @@ function createActions(io: Io): CommandActions {
       return exitCodes.done
     },
     scan: async (input) => scan(await configure(input), io),
-    check: async (input) => check(await configure(input), io),
+    check: async (input, options) => check(await configure(input), options, io),
     demo: (folder) => demo(folder, io),
+    hide: async (input, name) => hide(await configure(input), name, io),
+    unhide: async (input, name) => unhide(await configure(input), name, io),
+    listHidden: async (input) => listHidden(await configure(input), io),
     stats: async (input, options) => stats(await configure(input), options, io),
   }
 }

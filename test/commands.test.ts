@@ -102,13 +102,69 @@ describe('check', () => {
     const flawed = await flawedLibrary()
     const { code, stdout } = await run(['check', ...flawed.args])
     expect(code).toBe(1)
-    const lines = stdout.trimEnd().split('\n')
-    expect(lines.map((line) => line.split(': ')[0])).toEqual(
-      ['1001.ts', 'broken.mp4', 'empty.ts', 'text.mp4'].map((name) => `alice/2026-01-31/${name}`),
+    const [head, ...rows] = stdout.trimEnd().split('\n')
+    expect(head).toMatch(/^outcome +byte +time +recording/)
+    const found = rows.filter((row) => !row.includes('→'))
+    const names = ['1001.ts', 'broken.mp4', 'empty.ts', 'text.mp4']
+    expect(found.map((row) => /alice\S+(?=: \S{2,})/.exec(row)?.[0])).toEqual(
+      names.map((name) => `alice/2026-01-31/${name}`),
     )
-    for (const line of lines) expect(line.split(': ')[1]?.length).toBeGreaterThan(5)
-    expect(lines[0]).toContain('1001.mp4')
+    expect(found[0]).toMatch(/^not served .*1001\.mp4/)
+    expect(found[1]).toMatch(/^cannot play +\d+ /)
+    expect(rows.filter((row) => /^ +→ .{10}/.test(row))).toHaveLength(names.length)
     await flawed.remove()
+  })
+
+  it('tells all of it as one JSON document', async () => {
+    const flawed = await flawedLibrary()
+    const { code, stdout } = await run(['check', ...flawed.args, '--json'])
+    expect(code).toBe(1)
+    const report: unknown = JSON.parse(stdout)
+    expect(report).toMatchObject({
+      playableSessions: 1,
+      recordings: [
+        { path: 'alice/2026-01-31/1001.ts', outcome: 'spare' },
+        {
+          path: 'alice/2026-01-31/broken.mp4',
+          streamer: 'alice',
+          date: '2026-01-31',
+          sessionId: 'broken',
+          outcome: 'unplayable',
+          problems: [{ kind: 'unplayable', offsetBytes: expect.any(Number) }],
+        },
+        { problems: [{ message: 'the file is empty', advice: expect.any(String) }] },
+        { outcome: 'unplayable' },
+      ],
+    })
+    await flawed.remove()
+  })
+
+  it('names what is missing of a session that plays, and leaves with 0', async () => {
+    const limited = await createTempLibrary('limited')
+    await limited.place('alice/2026-02-01/late-night/part1.ts', 'ts-h264-pts-wrap-33bit.ts')
+    await limited.place('alice/2026-02-01/late-night/part2.mp4', BROKEN_FIXTURE)
+    const { code, stdout } = await run(['check', ...limited.args, '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      playableSessions: 1,
+      recordings: [
+        {
+          path: 'alice/2026-02-01/late-night',
+          outcome: 'limited',
+          problems: [
+            {
+              kind: 'part-left-out',
+              message: expect.stringMatching(/^part2\.mp4: /),
+              seconds: expect.closeTo(20, 0),
+              advice: expect.any(String),
+            },
+          ],
+        },
+      ],
+    })
+    const table = (await run(['check', ...limited.args])).stdout
+    expect(table).toMatch(/^limited +\d* +0:00:20 {2}alice\/2026-02-01\/late-night: part2\.mp4: /m)
+    await limited.remove()
   })
 
   it('judges a recording that is still being written as it is', async () => {

@@ -8,6 +8,7 @@ import { ActivityRecorder } from '../analytics/activity-recorder.ts'
 import { addActivityRoute } from '../analytics/activity-route.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
+import { isAppError } from '../errors.ts'
 
 /** File of the counters in the data folder. */
 export const ACTIVITY_FILE = 'analytics.sqlite'
@@ -51,9 +52,16 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
   }
 }
 
+/** What was taken off the site while a visitor still had it open is not counted any more. */
 function knowsOf(catalog: Catalog): KnowsSubject {
-  return ({ streamer, date, sessionId }) =>
-    date === undefined || sessionId === undefined
-      ? catalog.newestSessions(streamer, 1).length > 0
-      : catalog.findSession({ streamer, date, sessionId }) !== undefined
+  return ({ streamer, date, sessionId }) => {
+    try {
+      return date === undefined || sessionId === undefined
+        ? catalog.newestSessions(streamer, 1).length > 0
+        : catalog.findSession({ streamer, date, sessionId }) !== undefined
+    } catch (error) {
+      if (isAppError(error, 'gone')) return false
+      throw error
+    }
+  }
 }

@@ -1,5 +1,5 @@
 // Puts together what every command needs of a library: storage, catalog, indexes, HLS.
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
 import { createCatalog } from '../catalog/sqlite-catalog.ts'
 import { openDatabase } from '../catalog/database.ts'
@@ -15,8 +15,13 @@ import { createFolderStorage } from '../storage/folder-storage.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
 
+/** File of the catalog in the data folder. */
+export const CATALOG_FILE = 'catalog.sqlite'
+
 /** A library that was opened; close it when nothing uses it any more. */
 export interface Library {
+  /** Name of the folder of the recordings. */
+  name: string
   storage: Storage
   database: Database
   catalog: Catalog
@@ -47,7 +52,7 @@ export async function openLibrary({
     onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
   })
   const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))
-  const database = openDatabase({ path: join(config.data, 'catalog.sqlite'), mode })
+  const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const thread = new IndexThread(recordings)
   const { settleSeconds } = config.library
   const onWriteError = (error: unknown): void =>
@@ -70,6 +75,7 @@ export async function openLibrary({
     signal,
   })
   return {
+    name: basename(recordings),
     storage,
     database,
     catalog: createCatalog(database),

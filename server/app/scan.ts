@@ -22,7 +22,7 @@ export async function scan(config: Config, io: Io): Promise<number> {
 export async function withScannedLibrary(
   config: Config,
   io: Io,
-  report: (library: Library) => number,
+  report: (library: Library) => number | Promise<number>,
 ): Promise<number> {
   const logger = createLogger()
   const { signal } = io
@@ -33,7 +33,7 @@ export async function withScannedLibrary(
   try {
     await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(signal)
     display.stop()
-    return report(library)
+    return await report(library)
   } finally {
     display.stop()
     await library.close()

@@ -24,10 +24,14 @@ export function createLibraryScanner({
   const { storage, database, packager } = library
   return createScanner({
     storage,
-    layout: createLayout(config.layout),
+    layout: createLayout(config.layout, library.name),
     writer: createCatalogWriter(database),
     settleSeconds: config.library.settleSeconds,
-    inspect: async (path, signal) => packager.inspect({ path, kind: 'file' }, signal),
+    inspect: async (recording, signal) => {
+      const inspection = await packager.inspect(recording, signal)
+      if (inspection.status === 'unplayable') return inspection
+      return { ...inspection, isFlawed: inspection.notes.length > 0 }
+    },
     onProgress,
     onProblem: (problem) => logProblem(logger, problem),
   })

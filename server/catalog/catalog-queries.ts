@@ -9,6 +9,7 @@ export interface RecordingRow {
   sessionId: string
   folder: string
   name: string
+  kind: 'file' | 'folder'
   size_bytes: number
   modified_ms: number
   duration_seconds: number | null
@@ -18,6 +19,8 @@ export interface RecordingRow {
 export interface CatalogQueries {
   generation: Query<object, { generation: number }>
   streamers: Query<object, { name: string; recording_count: number }>
+  /** A row where the session, or all of the streamer, is hidden; of a streamer alone with an empty date and id. */
+  hidden: Query<{ streamer: string; date: string; sessionId: string }, { streamer: string }>
   streamer: Query<{ name: string }, { id: number }>
   sessions: Query<
     { id: number },
@@ -32,7 +35,7 @@ export interface CatalogQueries {
 
 /** Compiles and prepares them all. */
 export function prepareCatalogQueries(database: Database): CatalogQueries {
-  return { ...prepareLists(database), ...prepareRows(database) }
+  return { ...prepareLists(database), ...prepareHidden(database), ...prepareRows(database) }
 }
 
 function prepareLists(database: Database) {
@@ -44,7 +47,19 @@ function prepareLists(database: Database) {
       kysely
         .selectFrom('streamers')
         .select(['name', 'recording_count'])
-        .where('recording_count', '>', 0),
+        .where('recording_count', '>', 0)
+        .where((expression) =>
+          expression.not(
+            expression.exists(
+              expression
+                .selectFrom('hidden')
+                .select('hidden.streamer')
+                .whereRef('hidden.streamer', '=', 'streamers.name')
+                .where('hidden.date', '=', '')
+                .where('hidden.session_id', '=', ''),
+            ),
+          ),
+        ),
     ),
     streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
       kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
@@ -65,6 +80,27 @@ function prepareLists(database: Database) {
         .orderBy('date', 'desc')
         .limit(sql.lit(1))
         .offset(parameter('offset')),
+    ),
+  }
+}
+
+function prepareHidden(database: Database) {
+  return {
+    hidden: database.prepare<{ streamer: string; date: string; sessionId: string }>()(
+      (kysely, parameter) =>
+        kysely
+          .selectFrom('hidden')
+          .select('streamer')
+          .where('streamer', '=', parameter('streamer'))
+          .where((expression) =>
+            expression.or([
+              expression.and({ date: '', session_id: '' }),
+              expression.and([
+                expression('date', '=', parameter('date')),
+                expression('session_id', '=', parameter('sessionId')),
+              ]),
+            ]),
+          ),
     ),
   }
 }
@@ -106,6 +142,7 @@ const recordingColumns = [
   'recordings.session_id as sessionId',
   'folders.path as folder',
   'recordings.name as name',
+  'recordings.kind as kind',
   'recordings.size_bytes as size_bytes',
   'recordings.modified_ms as modified_ms',
   'recordings.duration_seconds as duration_seconds',

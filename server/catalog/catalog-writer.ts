@@ -14,6 +14,7 @@ import type { SessionKey, SessionListing } from './session-listing.ts'
 export interface FoundRecording {
   folder: string
   name: string
+  kind: 'file' | 'folder'
   stat: FileStat
   match: LayoutMatch
   /** Moment from which it counts as finished. */
@@ -36,6 +37,7 @@ export interface KnownRecording extends FileStat {
 export interface PendingRecording {
   id: number
   path: string
+  kind: 'file' | 'folder'
   stat: FileStat
   settlesAtMs: number
   attempts: number
@@ -66,17 +68,20 @@ export class CatalogWriter {
     this.#listing = createSessionListing(database)
   }
 
-  /** Sees to it that the catalog was made by this path template; one made by another is emptied. */
-  useLayout(template: string): void {
+  /**
+   * Sees to it that the catalog was made by this layout, told by its identity; one made by another is emptied. What is
+   * hidden stays hidden.
+   */
+  useLayout(layout: string): void {
     this.#database.transaction(() => {
       const known = this.#folders.layout.get({})?.layout
-      if (known === template) return
+      if (known === layout) return
       if (known !== null) {
         this.#folders.removeAllRecordings.run({})
         this.#folders.removeAllFolders.run({})
         this.#folders.removeAllStreamers.run({})
       }
-      this.#folders.setLayout.run({ template })
+      this.#folders.setLayout.run({ layout })
     })
   }
 
@@ -161,6 +166,7 @@ export class CatalogWriter {
     const before = this.#folders.sessionKeyByName.get({ folderId, name: recording.name })
     if (before) this.#listing.touch(before)
     const { session, rank } = recording.match
+    const isEmpty = recording.stat.sizeBytes === 0
     const key: SessionKey = {
       streamerId: this.#listing.ensureStreamer(session.streamer),
       date: session.date,
@@ -172,6 +178,10 @@ export class CatalogWriter {
       folderId,
       rank,
       name: recording.name,
+      kind: recording.kind,
+      // not listed before it has bytes
+      status: isEmpty ? 'unplayable' : 'found',
+      reason: isEmpty ? 'the file is empty' : null,
       settlesAtMs: recording.settlesAtMs,
     })
     this.#listing.touch(key)
@@ -237,6 +247,7 @@ function pendingRecording(row: PendingRow): PendingRecording {
   return {
     id: row.id,
     path: joinPath(row.folder, row.name),
+    kind: row.kind,
     stat: { sizeBytes: row.sizeBytes, modifiedMs: row.modifiedMs },
     settlesAtMs: row.settlesAtMs,
     attempts: row.attempts,

@@ -21,7 +21,10 @@ export type SessionState =
   | { status: 'playable'; durationSeconds: number }
   | { status: 'unplayable'; reason: string }
 
-/** Read side of the catalog. All answers are quick look-ups; names are compared in NFC. */
+/**
+ * Read side of the catalog. All answers are quick look-ups; names are compared in NFC. What an operator took off the
+ * site is in no list; to ask for it, or for a session of a streamer who was, throws AppError `gone`.
+ */
 export interface Catalog {
   /** A number that changes whenever any list may have changed; cheap enough to ask on every request. */
   generation(): number

@@ -2,7 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +11,7 @@ import { createFolderStorage } from '../storage/folder-storage.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
 import { createLayout } from './layout.ts'
+import { migrate } from './migrations.ts'
 import { createScanner } from './scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
 import { walkLibrary } from './walk.ts'
@@ -46,9 +47,9 @@ async function scanHere(inspected: string[]): Promise<number> {
       layout: createLayout('{streamer}/{date}/{sessionId}'),
       writer: createCatalogWriter(database),
       settleSeconds: 0,
-      inspect: async (recording) => {
+      inspect: async ({ path: recording }) => {
         inspected.push(recording)
-        return { status: 'playable', durationSeconds: 1 }
+        return { status: 'playable', durationSeconds: 1, isFlawed: false }
       },
     })
     await scanner.scanOnce(new AbortController().signal)
@@ -70,8 +71,8 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   const [path, root, log] = process.argv.slice(-3)
   process.stdout.write('ready\\n')
   const inspect = async (recording) => {
-    appendFileSync(log, recording + '\\n')
-    return { status: 'playable', durationSeconds: 1 }
+    appendFileSync(log, recording.path + '\\n')
+    return { status: 'playable', durationSeconds: 1, isFlawed: false }
   }
   const database = openDatabase({ path, mode: 'write' })
   const layout = createLayout('{streamer}/{date}/{sessionId}')
@@ -156,6 +157,27 @@ test('a reader beside the writer sees changes by the generation', async () => {
   expect(catalog.generation()).not.toBe(before)
   expect(catalog.listStreamers()).toHaveLength(2)
   reading.close()
+})
+
+test('a catalog of the first version keeps what plays, and finds anew what could not be played', async () => {
+  fill(1, 1, 2)
+  mkdirSync(join(base, 'data'))
+  const old = new Sqlite(path)
+  migrate(old, 1)
+  old.exec(`
+    UPDATE library SET layout = '{streamer}/{date}/{sessionId}';
+    INSERT INTO streamers VALUES (1, 's0', 1);
+    INSERT INTO folders VALUES (1, NULL, ''), (2, 1, 's0'), (3, 2, 's0/2026-01-01')`)
+  const put = old.prepare(`INSERT INTO recordings VALUES
+    (?, 3, ?, 1, '2026-01-01', ?, 3, 1, ?, ?, ?, ?, ?, 0, 0, 0, 0)`)
+  const modifiedMs = (id: string) =>
+    Math.floor(statSync(join(root, 's0/2026-01-01', `${id}.ts`)).mtimeMs)
+  put.run(1, '0.ts', '0', modifiedMs('0'), 'playable', 60, null, 1)
+  put.run(2, '1.ts', '1', modifiedMs('1'), 'unplayable', null, 'not played yet', 0)
+  old.close()
+  const inspected: string[] = []
+  expect(await scanHere(inspected)).toBe(2)
+  expect(inspected).toEqual(['s0/2026-01-01/1.ts'])
 })
 
 test('a reader needs a catalog that is there and migrated', () => {

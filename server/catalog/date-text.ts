@@ -8,13 +8,17 @@ const timeLeaders = ['_', '-', 'T', ' ']
 const timeSeparators = ['-', '_', ':', '.', '']
 /** Longest run of digits that is a fraction of a second (microseconds). */
 const MAX_FRACTION_DIGITS = 6
+const UNIX_TIME_DIGITS = 13
+/** The first moment with so many digits, in September 2001. */
+const EARLIEST_UNIX_MS = 1e12
 
 /**
  * Ends (exclusive) of all dates that begin at `start`, longest first: `2026-01-31_20-15-00` gives the whole, the
- * date with hours and minutes, and the day alone. Empty where no date begins there.
+ * date with hours and minutes, and the day alone. A Unix time in milliseconds is a date too. Empty where no date begins there.
  */
 export function dateEnds(text: string, start: number): number[] {
-  const ends = new Set<number>()
+  const unixEnd = endOfUnixTime(text, start)
+  const ends = new Set<number>(unixEnd === undefined ? [] : [unixEnd])
   for (const separator of daySeparators) {
     const dayEnd = endOfDay(text, start, separator)
     if (dayEnd === undefined) continue
@@ -22,6 +26,13 @@ export function dateEnds(text: string, start: number): number[] {
     for (const end of timeEnds(text, dayEnd)) ends.add(end)
   }
   return [...ends].toSorted((a, b) => b - a)
+}
+
+/** End of a Unix time in milliseconds, written as 13 digits. */
+function endOfUnixTime(text: string, start: number): number | undefined {
+  const end = start + UNIX_TIME_DIGITS
+  const timeMs = isDigit(text, end) ? undefined : numberAt(text, start, UNIX_TIME_DIGITS)
+  return timeMs !== undefined && timeMs >= EARLIEST_UNIX_MS ? end : undefined
 }
 
 /** The day of a moment in UTC, as `2026-01-31`. */

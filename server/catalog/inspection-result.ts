@@ -2,7 +2,12 @@
 
 /** What the app's inspection says of a recording. */
 export type Inspection =
-  | { status: 'playable'; durationSeconds: number }
+  | {
+      status: 'playable'
+      durationSeconds: number
+      /** Whether something of it is not served as it was meant. */
+      isFlawed: boolean
+    }
   | { status: 'unplayable'; reason: string }
 
 /** How an inspection ended; `failed`: for a reason outside of the recording, such as a disk error. */
@@ -13,6 +18,7 @@ export interface InspectionResult {
   status: 'found' | 'playable' | 'unplayable'
   durationSeconds: number | null
   reason: string | null
+  flawed: 0 | 1
   retryAtMs: number
   restUntilMs: number
   attempts: number
@@ -52,6 +58,7 @@ export function planInspectionResult(
     status: 'found',
     durationSeconds: null,
     reason: null,
+    flawed: 0,
     restUntilMs: isGrowing ? nowMs + restMs(context) : 0,
   } as const
   switch (outcome.status) {
@@ -60,6 +67,7 @@ export function planInspectionResult(
         ...waiting,
         status: 'playable',
         durationSeconds: outcome.durationSeconds,
+        flawed: outcome.isFlawed ? 1 : 0,
         retryAtMs: 0,
         attempts: 0,
       }

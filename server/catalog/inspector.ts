@@ -11,7 +11,10 @@ import { createBell } from './bell.ts'
  * Looks at one recording. Rejects only for reasons outside of the recording (disk, network); it is then tried again
  * later.
  */
-export type Inspect = (path: string, signal: AbortSignal) => Promise<Inspection>
+export type Inspect = (recording: InspectableRecording, signal: AbortSignal) => Promise<Inspection>
+
+/** A recording as the last walk found it. */
+export type InspectableRecording = Pick<PendingRecording, 'path' | 'kind' | 'stat'>
 
 export interface InspectorOptions {
   writer: CatalogWriter
@@ -157,7 +160,7 @@ export class Inspector {
 
   async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
     try {
-      return await withinLimit((limit) => this.#options.inspect(job.path, limit), signal)
+      return await withinLimit((limit) => this.#options.inspect(job, limit), signal)
     } catch (error) {
       signal.throwIfAborted()
       // Gone or replaced while it was looked at: the walk that follows the change deals with it.

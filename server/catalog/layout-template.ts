@@ -1,5 +1,6 @@
 // The path template of a library as an operator writes it, parsed once into the tokens of each part.
 import { AppError } from '../errors.ts'
+import { endingOf } from './recording-name.ts'
 
 export type Placeholder = 'streamer' | 'date' | 'sessionId'
 
@@ -13,20 +14,22 @@ const MAX_TEMPLATE_LENGTH = 1024
 const MAX_PARTS = 16
 const MAX_TOKENS = 32
 
-/** Parts of the template, outermost folder first. Throws AppError `usage` that says what is wrong with it. */
+/**
+ * Parts of the template, outermost folder first. Where `streamer` is optional, something else must tell it. Throws
+ * AppError `usage` that says what is wrong with the template.
+ */
 export function parseLayoutTemplate(
   template: string,
-  extensions: readonly string[],
+  { streamer }: { streamer: 'required' | 'optional' },
 ): PartTemplate[] {
   if (template.length > MAX_TEMPLATE_LENGTH) throw unusable('it is too long')
   const parts = template.normalize('NFC').split('/').map(parsePart)
   if (parts.length > MAX_PARTS) throw unusable(`it has more than ${MAX_PARTS} parts`)
-  if (!parts.flat().some(({ kind }) => kind === 'streamer')) {
+  if (streamer === 'required' && !parts.flat().some(({ kind }) => kind === 'streamer')) {
     throw unusable('it lacks {streamer}')
   }
   const last = parts.at(-1)?.at(-1)
-  const lastText = last?.kind === 'text' ? last.text.toLowerCase() : ''
-  const extension = extensions.find((candidate) => lastText.endsWith(candidate))
+  const extension = last?.kind === 'text' ? endingOf(last.text) : undefined
   if (extension !== undefined) throw unusable(`leave off the ending ${extension}`)
   return parts
 }

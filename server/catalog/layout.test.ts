@@ -1,16 +1,23 @@
 // Path templates: what is a recording, of which session, and which templates are refused.
 import fc from 'fast-check'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { layoutPresets } from './layout-presets.ts'
 import { createLayout } from './layout.ts'
 
 const MODIFIED_MS = Date.UTC(2026, 2, 4, 23, 59)
 
-function sessionOf(template: string, path: string): string[] | undefined {
-  const layout = createLayout(template)
+function sessionOf(
+  template: string,
+  path: string,
+  kind: 'file' | 'folder' = 'file',
+): string[] | undefined {
+  const layout = createLayout(template, 'library')
   const names = path.split('/')
   let position: ReturnType<typeof layout.enter> = layout.root
   for (const name of names.slice(0, -1)) position = position && layout.enter(position, name)
-  const found = position && layout.match(position, names.at(-1) ?? '', MODIFIED_MS)
+  const found =
+    position && layout.match(position, { name: names.at(-1) ?? '', kind, modifiedMs: MODIFIED_MS })
   return found && [found.session.streamer, found.session.date, found.session.sessionId]
 }
 
@@ -40,6 +47,113 @@ test.each([
   ['{streamer}/{streamer}_{date}', 'a/a_2026-01-31.ts', ['a', '2026-01-31', 'a_2026-01-31']],
 ])('%s takes %s', (template, path, expected) => {
   expect(sessionOf(template, path)).toEqual(expected)
+})
+
+const iso = '2026-01-31'
+const time = '20-15-07'
+
+/** What each recorder writes, and the session that its layout makes of it. */
+test.each([
+  ['obs', `${iso} ${time}.mkv`, ['library', `${iso} ${time}`, `${iso} ${time}`]],
+  ['obs', `alice/${iso} ${time}.mkv`, ['alice', `${iso} ${time}`, `${iso} ${time}`]],
+  ['obs', `alice/Replay ${iso} ${time}.mkv`, ['alice', `${iso} ${time}`, `Replay ${iso} ${time}`]],
+  ['obs', `${iso} ${time} (2).mp4`, ['library', `${iso} ${time}`, '(2)']],
+  ['streamlink', `alice/Art/41-${iso}_${time}.ts`, ['alice', `${iso}_${time}`, '41']],
+  ['streamlink', `alice/41-${iso}_${time}.ts`, ['alice', `${iso}_${time}`, '41']],
+  ['streamlink', `al_ice_${iso}_${time}.ts`, ['al_ice', `${iso}_${time}`, `al_ice_${iso}_${time}`]],
+  ['streamlink-recorder', `al - ${iso} 201507 - Hi - ho.mp4`, ['al', `${iso} 201507`, 'Hi - ho']],
+  ['ganymede', `alice/${iso}-201507123-live-0a1b/201507123-video.mp4`, ['alice', iso, '201507123']],
+  ['mediamtx', `recordings/alice/${iso}_${time}-123456.mp4`, ['alice', `${iso}_${time}-123456`]],
+  ['mediamtx', `recordings/live/alice/${iso}_${time}-123456.mp4`, ['alice']],
+  ['yt-dlp', 'alice/My [HD] show [v1a].mp4', ['alice', '2026-03-04', 'My [HD] show [v1a]']],
+  ['yt-dlp', `alice/alice (live) ${iso} 20_15 [v123].mp4.part`, ['alice', `${iso} 20_15`, 'v123']],
+  ['yt-dlp', 'alice/20260131 - Show [v1].f137.mp4.part', ['alice', '20260131', 'Show [v1]']],
+  ['yt-dlp', 'Show [v1].webm', ['library', '2026-03-04', 'Show [v1]']],
+  ['srs', 'live/a.b.1769890507123.flv', ['a.b', iso, '1769890507123']],
+  ['srs', `live/alice/2026/01/31/20.15.07.123.flv`, ['alice', '2026-03-04', '20.15.07.123']],
+  ['bililive', `Bili/主播/[${iso} ${time}][主播][标题].flv`, ['主播', `${iso} ${time}`, '标题']],
+  [
+    'bililiverecorder',
+    '23058-3号-直播/录制-23058-20260131-201507-123-标题.flv',
+    ['3号-直播', '20260131-201507-123', '标题'],
+  ],
+  ['bililive-tools', `Bili/alice/${iso} ${time}-123 Hi.ts`, ['alice', `${iso} ${time}-123`, 'Hi']],
+  ['douyin', `抖音/主播/主播_${iso}_${time}_000.ts`, ['主播', `${iso}_${time}`, '000']],
+  [
+    'livestreamdvr',
+    'vods/al/al_2026-01-31T20_15_07Z_42/al_2026-01-31T20_15_07Z_42.mp4',
+    ['al', '2026-01-31T20_15_07Z', '42'],
+  ],
+  ['streamdvr', `alice/alice_twitch_${iso}_${time}.ts`, ['alice', `${iso}_${time}`]],
+  ['flat', `al_ice_${iso}_${time}.ts`, ['al_ice', `${iso}_${time}`]],
+  ['flat', `videos/alice_${iso}_${time}_2.ts`, ['alice', `${iso}_${time}`, '2']],
+  ['site-folders', 'alice [SITE]/alice-20260131-201507.tmp.ts', ['alice', '20260131-201507']],
+] satisfies [string, string, string[]][])('layout %s takes %s', (preset, path, expected) => {
+  expect(sessionOf(preset, path)?.slice(0, expected.length)).toEqual(expected)
+})
+
+test.each([
+  ['playlist-folders', `alice/${iso}_20-15`, ['alice', `${iso}_20-15`, `${iso}_20-15`]],
+  ['ganymede', `alice/${iso}-42-live-0a1b/42-video_hls`, ['alice', iso, '42']],
+  [DEFAULT, `alice/${iso}/late-night`, ['alice', iso, 'late-night']],
+])('layout %s takes the folder %s', (preset, path, expected) => {
+  expect(sessionOf(preset, path, 'folder')).toEqual(expected)
+})
+
+test.each([
+  ['ganymede', `alice/${iso}-42-live-0a1b/42-chat.mp4`],
+  ['livestreamdvr', 'al/al_2026-01-31T20_15_07Z_42/al_2026-01-31T20_15_07Z_42_chat.mp4'],
+  ['yt-dlp', 'alice/Show [v1].mp4.ytdl'],
+  ['yt-dlp', 'alice/Show [v1].mp4.part-Frag3.part'],
+  ['obs', 'alice/notes.mp4'],
+])('layout %s leaves %s alone', (preset, path) => {
+  expect(sessionOf(preset, path)).toBeUndefined()
+})
+
+test('every layout with a name is usable, and one that is unknown is told the names', () => {
+  for (const name of Object.keys(layoutPresets)) expect(createLayout(name).root).toBeDefined()
+  for (const name of ['obss', 'constructor', '']) {
+    expect(() => createLayout(name)).toThrow('streamlink, ')
+    expect(() => createLayout(name)).toThrow(expect.objectContaining({ code: 'usage' }))
+  }
+})
+
+test('docs/layouts.md tells the templates of every layout with a name', () => {
+  const text = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8')
+  const told = [...text.matchAll(/^\| `(?<name>[^`]+)` +\|.*\| (?<templates>`.*`) +\|$/gm)]
+  const templatesOf = (row: string) => [...row.matchAll(/`(?<template>[^`]+)`/g)].map(([, t]) => t)
+  expect(told.map(([, name, row = '']) => [name, templatesOf(row)])).toEqual(
+    Object.entries(layoutPresets),
+  )
+})
+
+test('without a name for the library, nothing stands for a streamer that is not told', () => {
+  const layout = createLayout('obs')
+  const entry = { name: `${iso} ${time}.mkv`, kind: 'file', modifiedMs: 0 } as const
+  expect(layout.match(layout.root, entry)).toBeUndefined()
+})
+
+describe('of the files of one session', () => {
+  const rank = (name: string, kind: 'file' | 'folder' = 'file') => {
+    const layout = createLayout('{streamer}-{sessionId}')
+    const match = layout.match(layout.root, { name, kind, modifiedMs: 0 })
+    expect(match?.session.sessionId).toBe('1')
+    return match?.rank ?? Number.NaN
+  }
+
+  test('whole files come first, then a folder, then what is in progress', () => {
+    const ranks = [
+      rank('a-1.mp4'),
+      rank('a-1.ts'),
+      rank('a-1.flv'),
+      rank('a-1', 'folder'),
+      rank('a-1.mp4.part'),
+      rank('a-1.tmp.ts'),
+    ]
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b))
+    expect(new Set(ranks).size).toBe(ranks.length)
+    expect(rank('a-1.TMP.ts.part')).toBe(rank('a-1.tmp.ts'))
+  })
 })
 
 test.each([

@@ -1,81 +1,115 @@
-// Path template <-> session: which files of the library are recordings, and of which session.
+// Path templates <-> sessions: which files and folders of the library are recordings, and of which session.
 import type { SessionReference } from '../../shared/paths.ts'
+import { AppError } from '../errors.ts'
 import { dateEnds, utcDay } from './date-text.ts'
+import { layoutPresets } from './layout-presets.ts'
 import { parseLayoutTemplate } from './layout-template.ts'
 import type { PartTemplate, Placeholder, Token } from './layout-template.ts'
+import { FOLDER_RANK, parseRecordingName } from './recording-name.ts'
+import { unixTimeMs } from './start-time.ts'
 
-/** Endings of recordings (lower case), best first: of two files of one session the first that plays is served. */
-const extensions = ['.mp4', '.m4v', '.mov', '.ts', '.m2ts', '.mkv', '.webm', '.flv']
-
-/** A folder's place in the layout: how deep it lies, and what the names so far stand for. */
+/** A folder's place in the layout: how deep it lies, and what the names so far stand for in each template that fits. */
 export interface LayoutPosition {
   readonly depth: number
+  readonly candidates: readonly Candidate[]
+}
+
+interface Candidate {
+  readonly parts: readonly PartTemplate[]
   readonly bound: Bindings
 }
 
-/** The session that a file belongs to. */
+/** The session that a file or a folder belongs to. */
 export interface LayoutMatch {
   session: SessionReference
-  /** Place of the file's ending in the list of accepted ones; the lowest of a session is tried first. */
+  /** Place among the recordings of one session; the lowest is tried first. */
   rank: number
 }
 
-/** A compiled path template. Pure; names come as the storage spells them and go out in NFC. */
+/** A file or a folder as it may name a session. */
+export interface NamedEntry {
+  name: string
+  kind: 'file' | 'folder'
+  /** Dates the session if no name does, in milliseconds since 1970. */
+  modifiedMs: number
+}
+
+/** A compiled layout. Pure; names come as the storage spells them and go out in NFC. */
 export interface Layout {
-  /** The template as it was given. */
-  readonly template: string
+  /** A text that no other layout has. */
+  readonly identity: string
   /** The library's root. */
   readonly root: LayoutPosition
   /** The position of a folder inside another, or undefined where no recording can lie in it. */
   enter(position: LayoutPosition, folderName: string): LayoutPosition | undefined
-  /** The session of a file, or undefined where it is no recording of this layout. `modifiedMs` dates it if no name does. */
-  match(position: LayoutPosition, fileName: string, modifiedMs: number): LayoutMatch | undefined
+  /** The session of a file, or of a folder that holds parts; undefined where it is no recording of this layout. */
+  match(position: LayoutPosition, entry: NamedEntry): LayoutMatch | undefined
 }
 
 type Bindings = Readonly<Partial<Record<Placeholder, string>>>
 
-/** Compiles a template over `{streamer}`, `{date}`, `{sessionId}` and `*`. Throws AppError `usage`. */
-export function createLayout(template: string): Layout {
-  const parts = parseLayoutTemplate(template, extensions)
-  const folders = parts.slice(0, -1)
-  const last = parts.slice(-1)
+/**
+ * Compiles a layout: a template over `{streamer}`, `{date}`, `{sessionId}` and `*`, or the name of one that is known.
+ * `libraryName`, the name of the library's own folder, is the streamer where a known layout has none. Throws AppError
+ * `usage`.
+ */
+export function createLayout(layout: string, libraryName = ''): Layout {
+  const templates = findPreset(layout)
+  const streamer = templates === undefined ? 'required' : 'optional'
+  const all = (templates ?? [layout]).map((template) => parseLayoutTemplate(template, { streamer }))
   return {
-    template,
-    root: { depth: 0, bound: {} },
-    enter({ depth, bound }, folderName) {
-      const part = folders[depth]
-      const found = part && matchPart(part, folderName.normalize('NFC'), bound)
-      return found && { depth: depth + 1, bound: found }
+    identity: (templates ?? [layout]).join('\n'),
+    root: { depth: 0, candidates: all.map((parts) => bindLibrary(parts, libraryName)) },
+    enter({ depth, candidates }, folderName) {
+      const name = folderName.normalize('NFC')
+      const entered = candidates.flatMap(({ parts, bound }): Candidate[] => {
+        const part = depth < parts.length - 1 ? parts[depth] : undefined
+        const found = part && matchPart(part, name, bound)
+        return found ? [{ parts, bound: found }] : []
+      })
+      return entered.length === 0 ? undefined : { depth: depth + 1, candidates: entered }
     },
-    match({ depth, bound }, fileName, modifiedMs) {
-      const part = last[depth - folders.length]
-      const file = splitExtension(fileName.normalize('NFC'))
-      if (!part || !file) return undefined
-      const found = matchPart(part, file.base, bound)
-      const session = found && completeSession(found, file.base, modifiedMs)
-      return session && { session, rank: file.rank }
+    match({ depth, candidates }, { name, kind, modifiedMs }) {
+      const text = name.normalize('NFC')
+      const named = kind === 'file' ? parseRecordingName(text) : { base: text, rank: FOLDER_RANK }
+      if (named === undefined) return undefined
+      for (const { parts, bound } of candidates) {
+        const part = depth === parts.length - 1 ? parts[depth] : undefined
+        const found = part && matchPart(part, named.base, bound)
+        const session = found && completeSession(found, named.base, modifiedMs)
+        if (session) return { session, rank: named.rank }
+      }
+      return undefined
     },
   }
 }
 
-/** The ending of a recording's name, in lower case with its dot; undefined where it is none. */
-export function recordingExtension(name: string): string | undefined {
-  const rank = splitExtension(name)?.rank
-  return rank === undefined ? undefined : extensions[rank]
+/** Undefined where it is a template. */
+function findPreset(layout: string): readonly string[] | undefined {
+  if (layout.includes('{')) return undefined
+  if (Object.hasOwn(layoutPresets, layout)) return layoutPresets[layout]
+  throw new AppError(
+    'usage',
+    `layout: it is neither a template with {streamer} nor one of ${Object.keys(layoutPresets).join(', ')}`,
+  )
 }
 
-function splitExtension(name: string): { base: string; rank: number } | undefined {
-  const dot = name.lastIndexOf('.')
-  const rank = dot > 0 ? extensions.indexOf(name.slice(dot).toLowerCase()) : -1
-  return rank === -1 ? undefined : { base: name.slice(0, dot), rank }
+function bindLibrary(parts: PartTemplate[], libraryName: string): Candidate {
+  const hasStreamer = parts.flat().some(({ kind }) => kind === 'streamer')
+  const streamer = libraryName.normalize('NFC')
+  return { parts, bound: hasStreamer || streamer === '' ? {} : { streamer } }
 }
 
+/** A date that is a Unix time is shown as its day, and is the session's id where nothing else is. */
 function completeSession(
   bound: Bindings,
   base: string,
   modifiedMs: number,
 ): SessionReference | undefined {
-  const { streamer, date = utcDay(modifiedMs), sessionId = base } = bound
+  const { streamer, date: written } = bound
+  const unixMs = unixTimeMs(written ?? base)
+  const date = unixMs === undefined ? (written ?? utcDay(modifiedMs)) : utcDay(unixMs)
+  const sessionId = bound.sessionId ?? (unixMs === undefined ? base : (written ?? base))
   if (streamer === undefined || isDots(streamer) || isDots(sessionId)) return undefined
   return { streamer, date, sessionId }
 }

@@ -47,17 +47,31 @@ const steps: readonly (readonly string[])[] = [
     `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
        WHERE status = 'found' AND listed = 1`,
   ],
+  [
+    `ALTER TABLE recordings ADD COLUMN kind TEXT NOT NULL DEFAULT 'file' CHECK (kind IN ('file', 'folder'))`,
+    `ALTER TABLE recordings ADD COLUMN flawed INTEGER NOT NULL DEFAULT 0`,
+    // what could not be played may be by now: the next walk finds it anew
+    `DELETE FROM recordings WHERE status = 'unplayable'`,
+    `CREATE TABLE hidden (
+       streamer TEXT NOT NULL,
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       PRIMARY KEY (streamer, date, session_id))`,
+  ],
 ]
 
-/** Runs the steps that lack, each in one transaction with its mark, so that a kill between any two harms nothing. */
-export function migrate(sqlite: SqliteDatabase): void {
+/**
+ * Runs the steps that lack up to a number (all of them, but for tests), each in one transaction with its mark, so that a
+ * kill between any two harms nothing.
+ */
+export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   sqlite.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)')
   const runNext = sqlite.transaction((): boolean => {
     // read inside of the transaction: another process may have been quicker
     const done = migratedTo(sqlite)
     const statements = steps[done]
     if (done > steps.length) throw madeByNewer()
-    if (!statements) return false
+    if (!statements || done >= upTo) return false
     for (const statement of statements) sqlite.exec(statement)
     sqlite.prepare('INSERT INTO migrations (number) VALUES (?)').run(done + 1)
     return true

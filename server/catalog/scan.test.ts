@@ -20,11 +20,11 @@ import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import type { Inspect } from './inspector.ts'
+import { listImperfect } from './imperfect.ts'
 import { createLayout } from './layout.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
-import { listUnserved } from './unserved.ts'
 
 let base: string
 let root: string
@@ -51,15 +51,18 @@ afterEach(() => {
 })
 
 /** Plays what begins with a number of seconds; a `!` cannot be played, a `?` cannot be read. */
-const inspect: Inspect = async (path) => {
+const inspect: Inspect = async ({ path, kind, stat }) => {
   inspected.push(path)
+  if (kind === 'folder') {
+    return { status: 'playable', durationSeconds: stat.sizeBytes, isFlawed: false }
+  }
   const file = await createFolderStorage(root).open(path)
   const buffer = Buffer.alloc(16)
   const text = buffer.toString('utf8', 0, await file.read(buffer, 0))
   await file.close()
   if (text.startsWith('?')) throw new AppError('failed', 'disk error')
   if (text.startsWith('!')) return { status: 'unplayable', reason: 'no index' }
-  return { status: 'playable', durationSeconds: Number.parseInt(text, 10) }
+  return { status: 'playable', durationSeconds: Number.parseInt(text, 10), isFlawed: false }
 }
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
@@ -216,9 +219,13 @@ describe('two files of one session', () => {
     await scan()
     // Newest first, and the two were written within a tick or two of each other.
     expect(inspected.toSorted()).toEqual(['a/2026-01-01/1.mp4', 'b/2026-01-01/1.ts'])
-    expect(listUnserved(database)).toEqual([
-      { status: 'spare', path: 'a/2026-01-01/1.ts', servedPath: 'a/2026-01-01/1.mp4' },
-      { status: 'unplayable', path: 'b/2026-01-01/1.ts', reason: 'no index' },
+    expect(listImperfect(database)).toMatchObject([
+      {
+        path: 'a/2026-01-01/1.ts',
+        session,
+        state: { status: 'spare', servedPath: 'a/2026-01-01/1.mp4' },
+      },
+      { path: 'b/2026-01-01/1.ts', state: { status: 'unplayable', reason: 'no index' } },
     ])
     rmSync(join(root, 'a/2026-01-01/1.mp4'))
     await scan()
@@ -351,7 +358,7 @@ test('every hostile name is listed and found again, or left out', async () => {
   for (const name of names) put(`${name}/2026-01-31/${name}.ts`)
   put('.hidden/2026-01-31/1.ts')
   mkdirSync(join(root, 'empty/2026-01-31'), { recursive: true })
-  put('late/2026-01-31/folder/part1.ts')
+  put('late/2026-01-31/folder/inner/part1.ts')
   put('late/2026-01-31/notes.txt')
   symlinkSync('..', join(root, 'loop'))
   mkdirSync(join(base, 'outside/2026-01-31'), { recursive: true })

@@ -112,7 +112,7 @@ export class Scanner {
 
   /** Walks and inspects all that is due, then resolves. Rejects where the library cannot be read. */
   async scanOnce(signal: AbortSignal): Promise<void> {
-    this.#options.writer.useLayout(this.#options.layout.template)
+    this.#options.writer.useLayout(this.#options.layout.identity)
     await this.#walk([''], signal)
     this.#inspector.open()
     await this.#inspector.drain(signal)
@@ -121,7 +121,7 @@ export class Scanner {
 
   /** Walks, inspects and follows changes until the signal aborts; then resolves. No failure ends it. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#options.writer.useLayout(this.#options.layout.template)
+    this.#options.writer.useLayout(this.#options.layout.identity)
     await Promise.all([this.#inspector.run(signal), this.#follow(signal)])
   }
 

@@ -6,6 +6,7 @@ export interface CatalogSchema {
   streamers: StreamerTable
   folders: FolderTable
   recordings: RecordingTable
+  hidden: HiddenTable
   migrations: MigrationTable
 }
 
@@ -37,7 +38,10 @@ interface FolderTable {
 
 export type RecordingStatus = 'found' | 'playable' | 'unplayable'
 
-/** One row for each recording file, so also for those that stand behind another file of the same session. */
+/**
+ * One row for each recording, be it a file or a folder of parts, so also for those that stand behind another of the
+ * same session.
+ */
 interface RecordingTable {
   id: Generated<number>
   folder_id: number
@@ -46,13 +50,16 @@ interface RecordingTable {
   streamer_id: number
   date: string
   session_id: string
-  /** Place of the file's ending in the list of accepted ones. */
+  kind: 'file' | 'folder'
+  /** Place among the recordings of one session (recording-name.ts). */
   rank: number
   size_bytes: number
   modified_ms: number
   status: RecordingStatus
   duration_seconds: number | null
   reason: string | null
+  /** 1 where it plays, but not all of it as it was meant. */
+  flawed: number
   /** 1 for the one recording that stands for its session in lists, else 0. */
   listed: number
   /** Moment from which the file counts as finished, unless it changes again. */
@@ -63,6 +70,14 @@ interface RecordingTable {
   rest_until_ms: number
   /** Inspections in a row that failed for a reason outside of the recording. */
   attempts: number
+}
+
+/** What was taken off the site, by names in NFC; kept apart from recordings, so that it outlives them. */
+interface HiddenTable {
+  streamer: string
+  /** '' with an empty session id: all of the streamer. */
+  date: string
+  session_id: string
 }
 
 interface MigrationTable {

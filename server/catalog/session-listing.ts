@@ -55,12 +55,13 @@ export function createSessionListing(database: Database) {
 
 type ListingQueries = ReturnType<typeof prepareListingQueries>
 
-/** The first recording that may play stands for the session; none where all are unplayable. */
+/** The first recording that may play stands for the session; none where all are unplayable, or it is hidden. */
 function settleSession(queries: ListingQueries, key: SessionKey): void {
   const found = queries.candidates.all(key)
   // nearly every session has one recording; sorting in the database costs ten times the look-up
   const candidates = found.length > 1 ? queries.sortedCandidates.all(key) : found
-  const chosen = candidates.find(({ status }) => status !== 'unplayable')
+  const isHidden = queries.hidden.get(key) !== undefined
+  const chosen = isHidden ? undefined : candidates.find(({ status }) => status !== 'unplayable')
   for (const candidate of candidates) {
     const listed = candidate === chosen ? 1 : 0
     if (candidate.listed !== listed) queries.setListed.run({ id: candidate.id, listed })
@@ -89,6 +90,15 @@ function prepareListingQueries(database: Database) {
         .orderBy('rank')
         .orderBy('path')
         .orderBy('name'),
+    ),
+    hidden: database.prepare<SessionKey>()((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('hidden', 'hidden.streamer', 'streamers.name')
+        .select('streamers.id')
+        .where('streamers.id', '=', parameter('streamerId'))
+        .where('hidden.date', '=', parameter('date'))
+        .where('hidden.session_id', '=', parameter('sessionId')),
     ),
     setListed: database.prepare<{ id: number; listed: number }>()((kysely, parameter) =>
       kysely

@@ -2,14 +2,15 @@
 import { LRUCache } from 'lru-cache'
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { AppError } from '../errors.ts'
 import type { Catalog, SessionRow, SessionState } from './catalog.ts'
 import { prepareCatalogQueries } from './catalog-queries.ts'
 import type { CatalogQueries, RecordingRow } from './catalog-queries.ts'
 import type { Database } from './database.ts'
 import { formatDuration } from './duration-text.ts'
-import { recordingExtension } from './layout.ts'
 import { joinPath } from './library-path.ts'
 import { compareSessions, sortStreamers } from './ordering.ts'
+import { parseRecordingName } from './recording-name.ts'
 import { startTimeMs } from './start-time.ts'
 
 /** Sessions kept in memory over all lists; a session takes about 100 bytes. */
@@ -49,6 +50,7 @@ class SqliteCatalog implements Catalog {
     const name = streamer.normalize('NFC')
     const cached = this.#sessions.get(name)
     if (cached) return cached
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
     const found = this.#queries.streamer.get({ name })
     if (!found) return undefined
     const sessions = this.#queries.sessions.all(found).toSorted(compareSessions).map(sessionItem)
@@ -65,6 +67,7 @@ class SqliteCatalog implements Catalog {
     const key = `${streamer}/${date}/${sessionId}`
     const known = this.#found.get(key)
     if (known !== undefined) return known
+    this.#checkShown({ streamer, date, sessionId })
     const row = this.#queries.session.get({ streamer, date, sessionId })
     if (row === undefined) return undefined
     const found = sessionRow(row)
@@ -73,7 +76,9 @@ class SqliteCatalog implements Catalog {
   }
 
   newestSessions(streamer: string, limit: number): SessionRow[] {
-    const found = this.#queries.streamer.get({ name: streamer.normalize('NFC') })
+    const name = streamer.normalize('NFC')
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    const found = this.#queries.streamer.get({ name })
     if (!found || limit < 1) return []
     // ids have no order in the database, so the oldest date of the answer is taken whole
     const oldest = this.#queries.dateAt.get({ ...found, offset: limit - 1 })
@@ -82,6 +87,12 @@ class SqliteCatalog implements Catalog {
       .toSorted(compareSessions)
       .slice(0, limit)
       .map(sessionRow)
+  }
+
+  /** @throws AppError `gone` where it was taken off the site, whether it is there or not */
+  #checkShown(names: SessionReference): void {
+    if (this.#queries.hidden.get({ ...names }) === undefined) return
+    throw new AppError('gone', 'this was taken off the site')
   }
 
   #dropIfStale(): void {
@@ -119,7 +130,8 @@ function sessionItem(row: {
 
 function sessionRow(row: RecordingRow): SessionRow {
   const { streamer, date, sessionId } = row
-  const fileName = row.name.slice(0, row.name.length - (recordingExtension(row.name)?.length ?? 0))
+  const file = row.kind === 'file' ? parseRecordingName(row.name) : undefined
+  const fileName = file?.base ?? row.name
   const startMs = startTimeMs({ date, sessionId, fileName })
   return {
     streamer,
@@ -128,7 +140,7 @@ function sessionRow(row: RecordingRow): SessionRow {
     path: joinPath(row.folder, row.name),
     sizeBytes: row.size_bytes,
     modifiedMs: row.modified_ms,
-    kind: 'file',
+    kind: row.kind,
     ...(startMs !== undefined && { startMs }),
     state: sessionState(row),
   }

@@ -14,6 +14,8 @@ const EARLIEST_MS = Date.UTC(1990, 0, 1)
 const LATEST_MS = Date.UTC(2200, 0, 1)
 const MILLISECOND_DIGITS = 13
 const SECOND_DIGITS = 10
+/** `20260131_20-15`; anything shorter is a day alone, or a Unix time. */
+const SHORTEST_MOMENT = 14
 
 /**
  * Milliseconds since 1970 at which the recording began; undefined where no name says day and time. The file's name is
@@ -67,7 +69,7 @@ function parseMoment(text: string): number | undefined {
   const year = part(0, 4)
   const [month, day] = [part(4, 6), part(6, 8)]
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate()
-  if (digits.length < 12 || year < 1000 || day > lastDay) return undefined
+  if (text.length < SHORTEST_MOMENT || year < 1000 || day > lastDay) return undefined
   const fields = [
     year,
     month - 1,

@@ -10,6 +10,7 @@ import type {
 } from './catalog-writer.ts'
 import type { Layout, LayoutPosition } from './layout.ts'
 import { joinPath, splitPath } from './library-path.ts'
+import { statSessionFolder } from './session-folder.ts'
 
 export interface WalkOptions {
   storage: Storage
@@ -44,42 +45,73 @@ export async function walkLibrary(
   options: WalkOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const folder = startingFolder(start, options.layout)
-  if (!folder) return false
+  const begin = startOfWalk(start, options)
+  if (!begin) return false
   const walk = new Walk(options, signal)
-  await walk.run(folder)
+  await walk.run(begin)
   return walk.hasChanged
 }
 
+/** A folder in which recordings, or folders that lead to them, may lie. */
 interface Folder {
+  kind: 'folder'
   path: string
   position: LayoutPosition
 }
 
-/** The folder to walk for a path: itself, or where the path is that of a recording, the folder that holds it. */
-function startingFolder(path: string, layout: Layout): Folder | undefined {
-  const position = positionOf(path, layout)
-  if (position) return { path, position }
-  const place = splitPath(path)
-  const parent = place && positionOf(place.folder, layout)
-  if (!parent || !layout.match(parent, place.name, 0)) return undefined
-  return { path: place.folder, position: parent }
+/** A folder whose name is that of a session: it is one recording if it holds parts. */
+interface SessionFolder {
+  kind: 'session'
+  path: string
+  parent: Folder
+  name: string
+  known: KnownRecording | undefined
 }
 
-/** Position of a folder by its path, or undefined where no recording can lie at or below it. */
-function positionOf(path: string, layout: Layout): LayoutPosition | undefined {
+/**
+ * What to walk for a path where something changed or vanished: the folder itself; where the path is that of a recording,
+ * the folder that holds it; where it lies in a session's folder, that one alone.
+ */
+function startOfWalk(path: string, options: WalkOptions): Folder | SessionFolder | undefined {
+  const { layout } = options
+  const itself = folderOf(path, layout)
+  const place = splitPath(path)
+  if (itself || !place) return itself
+  const parent = folderOf(place.folder, layout)
+  if (!parent) return sessionFolderOf(place.folder, options)
+  const file = { name: place.name, kind: 'file', modifiedMs: 0 } as const
+  if (layout.match(parent.position, file)) return parent
+  return sessionFolderOf(path, options)
+}
+
+function sessionFolderOf(path: string, { layout, writer }: WalkOptions): SessionFolder | undefined {
+  const place = splitPath(path)
+  const parent = place && folderOf(place.folder, layout)
+  if (!parent || !mayBeSession(parent, place.name, layout)) return undefined
+  const { name } = place
+  const known = writer.readFolder(parent.path).recordings.find((row) => row.name === name)
+  return { kind: 'session', path, parent, name, known }
+}
+
+/** Whether a folder has a session's name; what is in it is not known yet. */
+function mayBeSession({ position }: Folder, name: string, layout: Layout): boolean {
+  return layout.match(position, { name, kind: 'folder', modifiedMs: 0 }) !== undefined
+}
+
+/** Undefined where no recording can lie at or below the path. */
+function folderOf(path: string, layout: Layout): Folder | undefined {
   let position: LayoutPosition | undefined = layout.root
   for (const name of path === '' ? [] : path.split('/')) {
     position = position && layout.enter(position, name)
   }
-  return position
+  return position && { kind: 'folder', path, position }
 }
 
 class Walk {
   readonly #options: WalkOptions
   readonly #signal: AbortSignal
   /** A stack, so that a subtree is done before the next begins. */
-  readonly #open: Folder[] = []
+  readonly #open: (Folder | SessionFolder)[] = []
   /** Paths that were not found where the catalog knows something. */
   readonly #vanished: string[] = []
   #found: FoundRecording[] = []
@@ -92,9 +124,9 @@ class Walk {
     this.#signal = signal
   }
 
-  async run(start: Folder): Promise<void> {
+  async run(start: Folder | SessionFolder): Promise<void> {
     // the root first and alone: if it cannot be read, nothing else is tried
-    if (start.path === '') await this.#readFolder(start)
+    if (start.kind === 'folder' && start.path === '') await this.#readFolder(start)
     else this.#open.push(start)
     await this.#readOpenFolders()
     this.#flush()
@@ -115,9 +147,10 @@ class Walk {
     }
   }
 
-  async #tryFolder(folder: Folder): Promise<void> {
+  async #tryFolder(folder: Folder | SessionFolder): Promise<void> {
     try {
-      await this.#readFolder(folder)
+      if (folder.kind === 'folder') await this.#readFolder(folder)
+      else await this.#readSessionFolder(folder)
     } catch (error) {
       if (isAppError(error, 'not_found')) this.#vanished.push(folder.path)
       else if (isAppError(error)) this.#options.onFolderError(folder.path, error)
@@ -125,43 +158,61 @@ class Walk {
     }
   }
 
-  async #readFolder({ path, position }: Folder): Promise<void> {
-    const { storage, layout, writer, onFound } = this.#options
+  async #readFolder(folder: Folder): Promise<void> {
+    const { path } = folder
+    const { storage, writer, onFound } = this.#options
     const entries = await storage.list(path, { stats: true })
     const known = writer.readFolder(path)
     if (path === '') this.#checkNotEmptied(entries, known)
     const goneFolders = new Set(known.folders)
-    const goneFiles = new Map(known.recordings.map((recording) => [recording.name, recording]))
-    for (const entry of entries) {
-      const inside = entry.kind === 'folder' ? layout.enter(position, entry.name) : undefined
-      if (inside) {
-        goneFolders.delete(entry.name)
-        this.#open.push({ path: joinPath(path, entry.name), position: inside })
-      } else if (entry.kind === 'file' && entry.stat) {
-        this.#meetFile({ path, position }, { name: entry.name, stat: entry.stat }, goneFiles)
+    const gone = new Map(known.recordings.map((recording) => [recording.name, recording]))
+    for (const { name, kind, stat } of entries) {
+      const recording = gone.get(name)
+      if (kind === 'folder' && this.#meetFolder(folder, name, recording)) {
+        goneFolders.delete(name)
+        gone.delete(name)
+      } else if (stat && this.#meetRecording(folder, { name, kind, stat }, recording)) {
+        gone.delete(name)
       }
     }
-    for (const { id } of goneFiles.values()) this.#gone.push(id)
+    for (const { id } of gone.values()) this.#gone.push(id)
     for (const name of goneFolders) this.#vanished.push(joinPath(path, name))
     this.#flushIfFull()
     onFound?.(this.#met)
   }
 
-  /** Takes a file that is a recording off `gone`, and notes it if it is new or has changed. */
-  #meetFile(
-    folder: Folder,
-    { name, stat }: { name: string; stat: FileStat },
-    gone: Map<string, KnownRecording>,
-  ): void {
-    const match = this.#options.layout.match(folder.position, name, stat.modifiedMs)
-    if (!match) return
-    this.#met += 1
-    const known = gone.get(name)
-    gone.delete(name)
-    if (known?.sizeBytes === stat.sizeBytes && known.modifiedMs === stat.modifiedMs) return
-    const settlesAtMs = this.#settlesAtMs(stat, known !== undefined)
-    this.#found.push({ folder: folder.path, name, stat, match, settlesAtMs })
+  /** Notes a folder to be read if recordings may lie in it, or if it may be one. Answers whether it is noted. */
+  #meetFolder(parent: Folder, name: string, known: KnownRecording | undefined): boolean {
+    const path = joinPath(parent.path, name)
+    const position = this.#options.layout.enter(parent.position, name)
+    if (position) this.#open.push({ kind: 'folder', path, position })
+    else if (!mayBeSession(parent, name, this.#options.layout)) return false
+    else this.#open.push({ kind: 'session', path, parent, name, known })
+    return true
+  }
+
+  async #readSessionFolder({ path, parent, name, known }: SessionFolder): Promise<void> {
+    const stat = await statSessionFolder(this.#options.storage, path)
+    if (stat) this.#meetRecording(parent, { name, kind: 'folder', stat }, known)
+    else if (known) this.#gone.push(known.id)
     this.#flushIfFull()
+  }
+
+  /** Notes a recording that is new or has changed. Answers whether it is one. */
+  #meetRecording(
+    folder: Folder,
+    { name, kind, stat }: { name: string; kind: 'file' | 'folder'; stat: FileStat },
+    known: KnownRecording | undefined,
+  ): boolean {
+    const { modifiedMs } = stat
+    const match = this.#options.layout.match(folder.position, { name, kind, modifiedMs })
+    if (!match) return false
+    this.#met += 1
+    if (known?.sizeBytes === stat.sizeBytes && known.modifiedMs === stat.modifiedMs) return true
+    const settlesAtMs = this.#settlesAtMs(stat, known !== undefined)
+    this.#found.push({ folder: folder.path, name, kind, stat, match, settlesAtMs })
+    this.#flushIfFull()
+    return true
   }
 
   /** At first sight a file is judged by its own time, where one in the future counts as finished; later by ours. */

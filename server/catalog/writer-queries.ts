@@ -12,7 +12,10 @@ export type PendingQueries = ReturnType<typeof preparePendingQueries>
 interface PutParameters extends SessionKey, FileStat {
   folderId: number
   name: string
+  kind: 'file' | 'folder'
   rank: number
+  status: 'found' | 'unplayable'
+  reason: string | null
   settlesAtMs: number
 }
 
@@ -21,6 +24,7 @@ export interface PendingRow extends FileStat {
   id: number
   folder: string
   name: string
+  kind: 'file' | 'folder'
   settlesAtMs: number
   attempts: number
 }
@@ -98,7 +102,7 @@ function prepareRecordings(database: Database) {
 
 const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
-/** Adds a recording, or takes one that has changed back to `found`; one that has not changed is left as it is. */
+/** Adds a recording, or takes one that has changed back to its first status; one that has not changed is left as it is. */
 function preparePut(database: Database) {
   return database.prepare<PutParameters>()((kysely, parameter) =>
     kysely
@@ -112,7 +116,10 @@ function preparePut(database: Database) {
         rank: parameter('rank'),
         size_bytes: parameter('sizeBytes'),
         modified_ms: parameter('modifiedMs'),
-        status: sql.lit('found'),
+        kind: parameter('kind'),
+        status: parameter('status'),
+        reason: parameter('reason'),
+        flawed: 0,
         // settled at once: most sessions have one recording, and it stands for them
         listed: 1,
         settles_at_ms: parameter('settlesAtMs'),
@@ -129,9 +136,12 @@ function preparePut(database: Database) {
             session_id: expression.ref('excluded.session_id'),
             size_bytes: expression.ref('excluded.size_bytes'),
             modified_ms: expression.ref('excluded.modified_ms'),
-            status: sql.lit('found'),
+            kind: expression.ref('excluded.kind'),
+            rank: expression.ref('excluded.rank'),
+            status: expression.ref('excluded.status'),
             duration_seconds: null,
-            reason: null,
+            reason: expression.ref('excluded.reason'),
+            flawed: 0,
             settles_at_ms: expression.ref('excluded.settles_at_ms'),
             retry_at_ms: expression.ref('recordings.rest_until_ms'),
             attempts: 0,
@@ -149,10 +159,10 @@ function preparePut(database: Database) {
 function prepareReset(database: Database) {
   return {
     layout: database.prepare<object>()((kysely) => kysely.selectFrom('library').select('layout')),
-    setLayout: database.prepare<{ template: string }>()((kysely, parameter) =>
+    setLayout: database.prepare<{ layout: string }>()((kysely, parameter) =>
       kysely
         .updateTable('library')
-        .set({ layout: parameter('template'), generation: sql`generation + 1` }),
+        .set({ layout: parameter('layout'), generation: sql`generation + 1` }),
     ),
     removeAllRecordings: database.prepare<object>()((kysely) => kysely.deleteFrom('recordings')),
     removeAllFolders: database.prepare<object>()((kysely) => kysely.deleteFrom('folders')),
@@ -205,6 +215,7 @@ function prepareQueue(database: Database) {
           'recordings.id as id',
           'folders.path as folder',
           'recordings.name as name',
+          'kind',
           'size_bytes as sizeBytes',
           'modified_ms as modifiedMs',
           'settles_at_ms as settlesAtMs',
@@ -231,6 +242,7 @@ function prepareQueue(database: Database) {
           status: parameter('status'),
           duration_seconds: parameter('durationSeconds'),
           reason: parameter('reason'),
+          flawed: parameter('flawed'),
           retry_at_ms: parameter('retryAtMs'),
           rest_until_ms: parameter('restUntilMs'),
           attempts: parameter('attempts'),

@@ -194,7 +194,8 @@ export const configSchema = z.strictObject({
   }),
   layout: noted(text('must be a path template').default('{streamer}/{date}/{sessionId}'), {
     environment: 'AFTERCAST_LAYOUT',
-    about: 'How paths name sessions: a template over `{streamer}`, `{date}`, `{sessionId}`, `*`.',
+    about:
+      'How paths name sessions: a template over `{streamer}`, `{date}`, `{sessionId}`, `*`, or a name such as `obs` (docs/layouts.md).',
   }),
   data: noted(text('must be a folder').default('./aftercast-data'), {
     environment: 'AFTERCAST_DATA',

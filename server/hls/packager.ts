@@ -1,7 +1,5 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
 import { AppError, isAppError } from '../errors.ts'
-import type { Inspection } from '../media/inspect-recording.ts'
-import { durationSeconds } from '../media/media-index.ts'
 import type { Storage } from '../storage/storage.ts'
 import { GrownRecordings } from './grown-recordings.ts'
 import { GrownSessions } from './grown-sessions.ts'
@@ -12,6 +10,8 @@ import type { PlayableSession, SessionSource } from './playable-session.ts'
 import { OnlyBegun, Presenter } from './presenter.ts'
 import type { PresenterOptions } from './presenter.ts'
 import { longestGrowingSeconds } from './segment-plan.ts'
+import { joinInspections } from './session-inspection.ts'
+import type { SessionInspection } from './session-inspection.ts'
 import { SessionFiles } from './session-files.ts'
 import type { PartFile } from './session-files.ts'
 import { SessionParts } from './session-parts.ts'
@@ -19,11 +19,6 @@ import type { FoundParts, Purpose } from './session-parts.ts'
 
 /** A visitor waits this long for a recording that was never indexed, then is asked to come again. */
 const INDEX_WAIT_MS = 8000
-
-/** What the catalog wants to know of a session. */
-export type SessionInspection =
-  | { status: 'playable'; durationSeconds: number }
-  | Extract<Inspection, { status: 'unplayable' }>
 
 export interface PackagerOptions extends Omit<PresenterOptions, 'grown'> {
   storage: Storage
@@ -77,14 +72,19 @@ export class Packager {
     signal: AbortSignal,
   ): Promise<SessionInspection> {
     const { storage, indexes } = this.#options
-    const find = async (file: Pick<PartFile, 'path' | 'stat'>): Promise<Inspection> =>
-      (await indexes.find(file.path, file.stat, signal)).inspection
-    if (kind === 'file') return inspectionOf([await find({ path, stat: await storage.stat(path) })])
+    const find = async (file: Pick<PartFile, 'name' | 'path' | 'stat'>) => ({
+      name: file.name,
+      inspection: (await indexes.find(file.path, file.stat, signal)).inspection,
+    })
+    if (kind === 'file') {
+      return joinInspections([await find({ name: '', path, stat: await storage.stat(path) })])
+    }
     try {
-      return inspectionOf(await mapInTurns(await this.#files.list(path), find))
+      return joinInspections(await mapInTurns(await this.#files.list(path), find))
     } catch (error) {
       if (!isAppError(error, 'unplayable')) throw error
-      return { status: 'unplayable', reason: error.message }
+      const { message: reason, details } = error
+      return { status: 'unplayable', reason, ...(details && { details }) }
     }
   }
 
@@ -124,18 +124,6 @@ export class Packager {
 function ifOnlyBegun(error: unknown): [] {
   if (error instanceof OnlyBegun) return []
   throw error
-}
-
-/** All that plays counts; where nothing does, the first reason is told. */
-function inspectionOf(inspections: readonly Inspection[]): SessionInspection {
-  let seconds: number | undefined
-  for (const inspection of inspections) {
-    if (inspection.status === 'playable')
-      seconds = (seconds ?? 0) + durationSeconds(inspection.index)
-  }
-  if (seconds !== undefined) return { status: 'playable', durationSeconds: seconds }
-  const unplayable = inspections.find((inspection) => inspection.status === 'unplayable')
-  return unplayable ?? { status: 'unplayable', reason: 'the session has no recordings' }
 }
 
 async function withTimeLimit<Value>(promise: Promise<Value>): Promise<Value> {

@@ -1,5 +1,5 @@
 // What a session is made of at this moment: its recordings in the order they are played, and whether more is to come.
-import { recordingExtension } from '../catalog/layout.ts'
+import { parseRecordingName } from '../catalog/recording-name.ts'
 import { startTimeMs } from '../catalog/start-time.ts'
 import { isAppError } from '../errors.ts'
 import { isSettled } from '../storage/settled.ts'
@@ -160,7 +160,7 @@ function fileParts(
 /** When a part began: its own name is asked, and for the first what is known of the session. */
 function partStartMs({ startMs }: SessionSource, path: string, number: number): number | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1)
-  const fileName = name.slice(0, name.length - (recordingExtension(name)?.length ?? 0))
+  const fileName = parseRecordingName(name)?.base ?? name
   return startTimeMs({ date: '', sessionId: '', fileName }) ?? (number === 0 ? startMs : undefined)
 }
 

@@ -46,10 +46,10 @@ export function addFallbacks(app: FastifyInstance, options: PageRouteOptions): v
   })
 
   app.setErrorHandler(async (error, request, reply) => {
-    if (!isPageRequest(request) || !isAppError(error, 'invalid')) {
+    if (!isPageRequest(request) || !isAppError(error, 'invalid', 'gone')) {
       return answerError(error, request, reply)
     }
-    void reply.code(400)
+    void reply.code(error.code === 'gone' ? 410 : 400)
     return sendPage(request, reply, { head: heads.missing(), ...options })
   })
 }

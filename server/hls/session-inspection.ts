@@ -1,0 +1,58 @@
+// What is known of a session's recordings together: how long they are, what of them is flawed, or why none plays. Pure.
+import type { Inspection } from '../media/inspect-recording.ts'
+import { durationSeconds, MAX_NOTES } from '../media/media-index.ts'
+import type { RecordingNote } from '../media/media-index.ts'
+
+/** What the catalog and `check` want to know of a session. */
+export type SessionInspection =
+  | { status: 'playable'; durationSeconds: number; notes: SessionNote[] }
+  | Extract<Inspection, { status: 'unplayable' }>
+
+/** A flaw of a session that plays; times are on the session's timeline. `part-left-out`: a part cannot be played. */
+export interface SessionNote extends Omit<RecordingNote, 'kind'> {
+  kind: RecordingNote['kind'] | 'part-left-out'
+}
+
+/** A part of a session; the name is empty where it is the only recording. */
+interface InspectedPart {
+  name: string
+  inspection: Inspection
+}
+
+/** All that plays counts; where nothing does, the first reason is told. */
+export function joinInspections(parts: readonly InspectedPart[]): SessionInspection {
+  const notes: SessionNote[] = []
+  let seconds = 0
+  for (const part of parts) {
+    notes.push(...notesOf(part, seconds))
+    if (part.inspection.status === 'playable') seconds += durationSeconds(part.inspection.index)
+  }
+  if (parts.some(({ inspection }) => inspection.status === 'playable')) {
+    return { status: 'playable', durationSeconds: seconds, notes: notes.slice(0, MAX_NOTES) }
+  }
+  const [first] = parts
+  if (first?.inspection.status === 'unplayable') return first.inspection
+  return { status: 'unplayable', reason: 'the session has no recordings' }
+}
+
+/** Notes of a part that begins at `startSeconds` of the session, each with the part's name. */
+function notesOf({ name, inspection }: InspectedPart, startSeconds: number): SessionNote[] {
+  const prefix = name === '' ? '' : `${name}: `
+  if (inspection.status === 'unplayable') {
+    const { reason, details } = inspection
+    const { offsetBytes } = details ?? {}
+    return [
+      {
+        kind: 'part-left-out',
+        message: prefix + reason,
+        seconds: startSeconds,
+        ...(offsetBytes !== undefined && { offsetBytes }),
+      },
+    ]
+  }
+  return (inspection.index.notes ?? []).map((note) => ({
+    ...note,
+    message: prefix + note.message,
+    ...(note.seconds !== undefined && { seconds: note.seconds + startSeconds }),
+  }))
+}

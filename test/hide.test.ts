@@ -1,0 +1,136 @@
+// `aftercast hide` beside a server that runs: every address of what is hidden answers 410, and no file is touched.
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { errorAnswer } from '../shared/contract.ts'
+import {
+  playerPagePath,
+  playlistApiPath,
+  sessionsApiPath,
+  sessionsPagePath,
+  streamersApiPath,
+  streamerThumbnailApiPath,
+  thumbnailApiPath,
+} from '../shared/paths.ts'
+import { fetchPlaylist } from './support/hls-client.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+import { checksumTree } from './support/tree-checksum.ts'
+
+// Programs are started and killed here: a machine that does much else besides must not fail them.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
+const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
+const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+
+let library: TempLibrary
+let server: StartedServer
+
+beforeAll(async () => {
+  library = await createTempLibrary('hide')
+  await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await library.place('alice/2026-01-31/2.mp4', SMALL_FIXTURE)
+  await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
+  server = await startServer({
+    args: library.args,
+    readyWithinMs: 60_000,
+    environment: { AFTERCAST_WORKERS: '2' },
+  })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const options = { cwd: library.folder, env: { PATH: process.env.PATH }, timeout: 60_000 }
+  return promisify(execFile)(process.execPath, [PROGRAM, ...args, '--data', library.data], options)
+}
+
+async function statusOf(target: string): Promise<number> {
+  return (await fetch(new URL(target, server.url))).status
+}
+
+async function textOf(target: string): Promise<string> {
+  return (await fetch(server.url + target)).text()
+}
+
+/** Every address that the site gives of a session. */
+async function addressesOfSession(): Promise<string[]> {
+  const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
+  const [segment] = segments
+  const of = [playlistApiPath(session), thumbnailApiPath(session), playerPagePath(session)]
+  return [...of, segment?.url ?? '', segment?.initUrl ?? '', segment?.key?.url ?? '']
+}
+
+describe('a session that is hidden', () => {
+  it('answers 410 at every address within five seconds, and is in no list', async () => {
+    const before = await checksumTree(library.recordings)
+    const addresses = await addressesOfSession()
+    for (const address of addresses) expect(await statusOf(address), address).toBe(200)
+    const { stdout, stderr } = await run('hide', 'alice/2026-01-31/1')
+    expect([stdout, stderr]).toEqual(['alice/2026-01-31/1 is hidden\n', ''])
+    for (const address of addresses) {
+      await expect.poll(async () => statusOf(address), SHOWS_WITHIN).toBe(410)
+    }
+    expect(await textOf(streamersApiPath)).toContain('{"name":"alice","recording_count":1}')
+    expect(await textOf(sessionsApiPath('alice'))).not.toContain('"sessionId":"1"')
+    const sitemap = await textOf('/sitemap.xml')
+    expect(sitemap).not.toContain(playerPagePath(session))
+    expect(sitemap).toContain(playerPagePath({ ...session, sessionId: '2' }))
+    expect(await checksumTree(library.recordings)).toEqual(before)
+  })
+
+  it('is told as gone: by the API as JSON, by the page as a page', async () => {
+    const api = await fetch(server.url + playlistApiPath(session))
+    expect(errorAnswer.parse(await api.json()).error.code).toBe('gone')
+    expect(api.headers.get('cache-control')).toBe('no-store')
+    const page = await fetch(server.url + playerPagePath(session))
+    expect(page.headers.get('content-type')).toContain('text/html')
+    expect(await page.text()).toContain('id="root"')
+  })
+
+  it('is back when it is shown again', async () => {
+    expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('is shown again')
+    for (const address of await addressesOfSession()) expect(await statusOf(address)).toBe(200)
+    expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('was not hidden')
+  })
+})
+
+describe('a streamer who is hidden', () => {
+  it('answers 410 at every address within five seconds, and stays so for what comes later', async () => {
+    await run('hide', 'bob')
+    const bob = { ...session, streamer: 'bob' }
+    const addresses = [
+      sessionsApiPath('bob'),
+      sessionsPagePath('bob'),
+      streamerThumbnailApiPath('bob'),
+      playlistApiPath(bob),
+      thumbnailApiPath(bob),
+      playerPagePath(bob),
+    ]
+    for (const address of addresses) {
+      await expect.poll(async () => statusOf(address), SHOWS_WITHIN).toBe(410)
+    }
+    await library.place('bob/2026-02-01/2.mp4', SMALL_FIXTURE)
+    await library.place('carol/2026-02-01/1.mp4', SMALL_FIXTURE)
+    await expect.poll(async () => textOf(streamersApiPath), SHOWS_WITHIN).toContain('carol')
+    expect(await textOf(streamersApiPath)).not.toContain('bob')
+    expect(await textOf('/sitemap.xml')).not.toContain('bob')
+    expect(await statusOf(playlistApiPath({ ...bob, date: '2026-02-01', sessionId: '2' }))).toBe(
+      410,
+    )
+  })
+
+  it('is listed by name, and one that is not known is hidden with a note', async () => {
+    const { stdout, stderr } = await run('hide', 'dora')
+    expect(stdout).toBe('dora is hidden\n')
+    expect(stderr).toMatch(/^note: dora is not known .*\n$/)
+    expect((await run('hide', '--list')).stdout).toBe('bob\ndora\n')
+  })
+})
