@@ -8,9 +8,11 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
 import { Packager } from '../hls/packager.ts'
 import { readOrMakeSecret } from '../hls/secret.ts'
+import { TranscodedSounds } from '../hls/transcoded-sound.ts'
 import { IndexStore } from '../media/index-store.ts'
 import { IndexThread } from '../media/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
+import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -55,12 +57,14 @@ export async function openLibrary({
     onWriteError: (error) => logger.warn({ err: error }, 'an index could not be kept'),
   })
   const { segmentSeconds, encryption } = config.hls
+  const transcoder = createSoundTranscoder({ log: logger })
   const packager = new Packager({
     storage,
     indexes,
     readers: createMediaReaders(),
     settings: { segmentSeconds, encryption, secret },
     isSettled: (stat) => isSettled(stat, config.library.settleSeconds, Date.now()),
+    sounds: new TranscodedSounds({ transcoder, log: logger, signal }),
     signal,
   })
   return {
@@ -70,6 +74,7 @@ export async function openLibrary({
     indexes,
     packager,
     close: async () => {
+      transcoder.close()
       await thread.close()
       database.close()
     },

@@ -16,6 +16,7 @@ import type { PlayableSession, SessionSource } from './playable-session.ts'
 import { createSegmentBodies, Presentation } from './presentation.ts'
 import { SessionFiles } from './session-files.ts'
 import type { PartFile } from './session-files.ts'
+import type { TranscodedSounds } from './transcoded-sound.ts'
 
 /** A visitor waits this long for a recording that was never indexed, then is asked to come again. */
 const INDEX_WAIT_MS = 8000
@@ -36,6 +37,7 @@ export interface PackagerOptions {
   settings: HlsSettings
   /** Whether a recording has been still for so long that it counts as finished. */
   isSettled: (stat: FileStat) => boolean
+  sounds: TranscodedSounds
   /** Ends waiting and indexing when the program ends. */
   signal: AbortSignal
 }
@@ -135,7 +137,7 @@ export class Packager {
   }
 
   async #present(session: SessionReference, path: string, stat: FileStat): Promise<Presentation> {
-    const { indexes, readers, settings, signal } = this.#options
+    const { indexes, readers, settings, sounds, signal } = this.#options
     const { streamer, date, sessionId } = session
     const key = presentationKey(session, path, stat)
     const known = this.#presentations.get(key)
@@ -145,7 +147,7 @@ export class Packager {
     const { identity, index } = inspection
     const reader = readers.forIndex(index)
     const recording = { session: { streamer, date, sessionId }, identity, index, reader, stat }
-    const presentation = new Presentation(recording, settings, this.#bodies)
+    const presentation = new Presentation(recording, settings, { bodies: this.#bodies, sounds })
     this.#presentations.set(key, presentation)
     return presentation
   }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
 import { durationSeconds } from '../media/media-index.ts'
-import type { CutRange, MediaIndex } from '../media/media-index.ts'
+import type { MediaIndex } from '../media/media-index.ts'
 import type { MediaReader, Part } from '../media/media-reader.ts'
 import type { FileStat, OpenFile } from '../storage/storage.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
@@ -14,6 +14,9 @@ import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 import { planSegments } from './segment-plan.ts'
 import type { SegmentPlan } from './segment-plan.ts'
+import { readServedSegment, servedInitTracks } from './served-tracks.ts'
+import type { ServedSegment } from './served-tracks.ts'
+import type { TranscodedSounds } from './transcoded-sound.ts'
 
 /** A recording that was indexed, and whose bytes may be read. */
 export interface IndexedRecording {
@@ -32,6 +35,12 @@ const PART_BYTES = 100
 
 /** Finished bodies of all recordings, by URL version and segment number. */
 export type SegmentBodies = LRUCache<string, SegmentBody>
+
+/** What the presentations of all recordings share. */
+export interface SharedSegments {
+  bodies: SegmentBodies
+  sounds: TranscodedSounds
+}
 
 export function createSegmentBodies(): SegmentBodies {
   return new LRUCache({ maxSize: MAX_KEPT_BYTES, sizeCalculation: memoryBytes })
@@ -52,15 +61,15 @@ export class Presentation {
   readonly plan: SegmentPlan
   /** The segments' key; undefined where they are sent in the clear. */
   readonly key: Buffer | undefined
-  readonly #bodies: SegmentBodies
+  readonly #shared: SharedSegments
 
-  constructor(recording: IndexedRecording, settings: HlsSettings, bodies: SegmentBodies) {
-    const { session, identity, index, reader } = recording
+  constructor(recording: IndexedRecording, settings: HlsSettings, shared: SharedSegments) {
+    const { session, identity, index } = recording
     this.recording = recording
-    this.#bodies = bodies
+    this.#shared = shared
     this.plan = planSegments(index.cuts, settings.segmentSeconds)
     this.urlVersion = formatUrlVersion(identity, settings)
-    this.form = reader.initTracks(index, 0) === undefined ? 'ts' : 'fmp4'
+    this.form = servedInitTracks(recording, 0) === undefined ? 'ts' : 'fmp4'
     this.key =
       settings.encryption === 'none'
         ? undefined
@@ -87,8 +96,7 @@ export class Presentation {
     const segment = this.plan.segments[segmentNumber]
     if (form !== this.form || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.isBreak) return undefined
-    const { reader, index } = this.recording
-    const tracks = reader.initTracks(index, segment.from)
+    const tracks = servedInitTracks(this.recording, segment.from)
     if (tracks !== undefined) return formatInitSegment(tracks)
     // RFC 8216 3.2: PAT and PMT. They stand in front of every segment as well.
     const body = await this.segment(segmentNumber, file)
@@ -100,16 +108,15 @@ export class Presentation {
     const range = this.plan.segments[number]
     if (range === undefined) return undefined
     const key = `${this.urlVersion}/${number}`
-    const kept = this.#bodies.get(key)
+    const kept = this.#shared.bodies.get(key)
     if (kept !== undefined) return kept
-    const body = await this.#makeSegment(number, range, file)
-    this.#bodies.set(key, body)
+    const body = await this.#makeSegment(number, { file, range, key })
+    this.#shared.bodies.set(key, body)
     return body
   }
 
-  async #makeSegment(number: number, range: CutRange, file: OpenFile): Promise<SegmentBody> {
-    const { reader, index } = this.recording
-    const content = await reader.readSegment(file, index, range)
+  async #makeSegment(number: number, segment: ServedSegment): Promise<SegmentBody> {
+    const content = await readServedSegment(this.recording, segment, this.#shared.sounds)
     if (content.kind === 'ts') return segmentBody(content.parts)
     return segmentBody(formatMediaSegment(content.runs, number + 1))
   }

@@ -208,8 +208,8 @@ function asFloats(plane: Buffer): Float32Array {
   const floats = new Float32Array(plane.length / 4)
   new Uint8Array(floats.buffer).set(plane)
   // A hostile stream can decode to what is no number.
-  floats.forEach((value, at) => {
-    if (!Number.isFinite(value)) floats[at] = 0
-  })
+  for (let at = 0; at < floats.length; at += 1) {
+    if (!Number.isFinite(floats[at])) floats[at] = 0
+  }
   return floats
 }

@@ -21,11 +21,16 @@ interface AacEncoder {
 }
 
 /**
- * The first that this build of FFmpeg has. The first one's frames do not depend on what was encoded before (constant
- * quality, no bit reservoir, integers alone): pieces encoded apart are byte for byte the frames of the whole.
+ * The first that this build of FFmpeg has. The first one's frames do not depend on what was encoded long before (constant
+ * quality, no bit reservoir, integers alone): pieces encoded apart are byte for byte the frames of the whole. Without
+ * its afterburner it takes 60 ms for 6 s, with it 95.
  */
 const ENCODERS: readonly AacEncoder[] = [
-  { codec: FF_ENCODER_LIBFDK_AAC, sampleFormat: AV_SAMPLE_FMT_S16, options: { vbr: 5 } },
+  {
+    codec: FF_ENCODER_LIBFDK_AAC,
+    sampleFormat: AV_SAMPLE_FMT_S16,
+    options: { vbr: 5, afterburner: 0 },
+  },
   {
     codec: FF_ENCODER_AAC,
     sampleFormat: AV_SAMPLE_FMT_FLTP,

@@ -4,6 +4,10 @@
 const HALF_TAPS = 16
 /** Places between two samples at which the kernel is kept; between them it is interpolated. */
 const PHASES = 512
+/** Places between two samples that are told apart: finer than 16 bits can tell. */
+const PLACES = 2 ** 20
+/** Places whose weights are kept. */
+const MAX_KNOWN = 1024
 /** Kaiser window: about 90 dB of stop band. */
 const KAISER_BETA = 9
 
@@ -25,20 +29,20 @@ export function createInterpolator(cutoff: number): Interpolator {
   const half = Math.ceil(HALF_TAPS / cutoff)
   const taps = half * 2
   const kernel = makeKernel(cutoff, half)
-  const weights = new Float32Array(taps)
+  const known = new Map<number, Float32Array>()
 
-  function setWeights(fraction: number): void {
-    const phase = fraction * PHASES
-    const row = Math.floor(phase)
-    const share = phase - row
-    for (let tap = 0; tap < taps; tap += 1) {
-      const low = kernel[row * taps + tap] ?? 0
-      const high = kernel[(row + 1) * taps + tap] ?? 0
-      weights[tap] = low + (high - low) * share
-    }
+  /** Weights of the taps for a place between two samples. Two rates that are fixed need few places. */
+  function weightsAt(fraction: number): Float32Array {
+    const place = Math.round(fraction * PLACES)
+    const found = known.get(place)
+    if (found !== undefined) return found
+    if (known.size >= MAX_KNOWN) known.clear()
+    const weights = interpolateRow(kernel, taps, (place / PLACES) * PHASES)
+    known.set(place, weights)
+    return weights
   }
 
-  function valueAt(plane: Float32Array, before: number): number {
+  function valueAt(plane: Float32Array, before: number, weights: Float32Array): number {
     let sum = 0
     const start = before - half + 1
     const from = Math.max(0, -start)
@@ -53,14 +57,22 @@ export function createInterpolator(cutoff: number): Interpolator {
       for (let number = 0; number < count; number += 1) {
         const place = first + number * step
         const before = Math.floor(place)
-        setWeights(place - before)
+        const weights = weightsAt(place - before)
         target.forEach((plane, channel) => {
           const samples = source[channel]
-          if (samples !== undefined) plane[number] = valueAt(samples, before)
+          if (samples !== undefined) plane[number] = valueAt(samples, before, weights)
         })
       }
     },
   }
+}
+
+function interpolateRow(kernel: Float32Array, taps: number, phase: number): Float32Array {
+  const row = Math.min(Math.floor(phase), PHASES - 1)
+  const share = phase - row
+  const low = kernel.subarray(row * taps, row * taps + taps)
+  const high = kernel.subarray((row + 1) * taps, (row + 2) * taps)
+  return low.map((value, tap) => value + ((high[tap] ?? 0) - value) * share)
 }
 
 /** Row p holds the weights of all taps for a value p / PHASES of the way from one sample to the next. */

@@ -8,7 +8,7 @@ import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES } from './sound-job.ts'
 import type { SoundFrames, SoundJob } from './sound-job.ts'
 
 /** The encoder hears so many frames before the first wanted one, so that it has forgotten where it began. */
-const PRE_ROLL_FRAMES = 8
+const PRE_ROLL_FRAMES = 14
 
 /** The wanted frames. Throws where decoder or encoder do not open. */
 export function transcodeSound(job: SoundJob): SoundFrames {
