@@ -9,7 +9,8 @@ import { sampleParts } from './fmp4/media-segment.ts'
 import { readBody } from './read-body.ts'
 import { segmentBody } from './segment-body.ts'
 import type { RecordedSound } from './sound-jobs.ts'
-import { frameAtCut, planSoundRanges } from './sound-plan.ts'
+import { beginningOf, frameAtCut, planSoundRanges } from './sound-plan.ts'
+import type { SoundBefore } from './sound-plan.ts'
 
 /** Sound in the bytes of one segment: a quarter of an hour of sound as on a CD. */
 const MAX_SOUND_BYTES = 160 * 1024 * 1024
@@ -57,12 +58,12 @@ export async function readRecordedSound(
   const { ranges, leadIn, nextLeadIn } = planSoundRanges(cuts, range)
   const pieces: SoundPiece[] = []
   for (const cutRange of ranges) pieces.push(await readPiece(source, number, cutRange))
-  const frameAt = (cut: number, from: number | undefined) =>
-    frameAtCut(cuts, cut, {
-      sampleRate: output.sampleRate,
-      lastSeconds: lastSeconds(pieces, from ?? cut, cut),
-    })
-  const fromFrame = frameAt(range.from, leadIn)
+  const frameAt = async (cut: number, from = cut) => {
+    const before = findLast(pieces, { from, to: cut }) ?? (await readBeginning(source, number, cut))
+    return frameAtCut(cuts, cut, { sampleRate: output.sampleRate, before })
+  }
+  const fromFrame = await frameAt(range.from, leadIn)
+  const toFrame = await frameAt(range.to, nextLeadIn)
   const isPcm = track.transcodedFrom.codec.startsWith('pcm_')
   const packets = pieces.map((piece) => (isPcm ? joinSmall(piece.packets) : piece.packets))
   const before = packets.filter((_, at) => (pieces[at]?.range.to ?? 0) <= range.from)
@@ -73,7 +74,7 @@ export async function readRecordedSound(
     leadInPackets: before.reduce((sum, { sizes }) => sum + sizes.length, 0),
     end: nextLeadIn === undefined ? 'open' : 'joined',
     fromFrame,
-    toFrame: Math.max(fromFrame, frameAt(range.to, nextLeadIn)),
+    toFrame: Math.max(fromFrame, toFrame),
   }
 }
 
@@ -83,22 +84,29 @@ interface SoundPiece {
 }
 
 /** When the last packet between two cuts begins, by their order in the file. */
-function lastSeconds(pieces: readonly SoundPiece[], from: number, to: number): number | undefined {
+function findLast(pieces: readonly SoundPiece[], { from, to }: CutRange): SoundBefore | undefined {
   const last = pieces.findLast(
     ({ range, packets }) => range.from >= from && range.to <= to && packets.ticks.length > 0,
   )?.packets
   const ticks = last?.ticks.at(-1)
-  return last === undefined || ticks === undefined ? undefined : ticks / last.timescale
+  if (last === undefined || ticks === undefined) return undefined
+  return { status: 'heard', lastSeconds: ticks / last.timescale }
 }
 
-async function readPiece(
-  { file, index, reader }: SoundSource,
+/** Whether there was any sound at all, where there is none in the cut's lead-in. */
+async function readBeginning(
+  source: SoundSource,
   track: number,
-  range: CutRange,
-): Promise<SoundPiece> {
-  const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
-  const run =
-    content.kind === 'samples' ? content.runs.find(({ kind }) => kind === 'audio') : undefined
+  cut: number,
+): Promise<SoundBefore> {
+  const range = beginningOf(source.index.cuts, cut)
+  if (range === undefined) return { status: 'silent' }
+  const run = await readRun(source, track, range)
+  return { status: run === undefined ? 'not begun' : 'silent' }
+}
+
+async function readPiece(source: SoundSource, track: number, range: CutRange): Promise<SoundPiece> {
+  const run = await readRun(source, track, range)
   if (run === undefined) return { range, packets: NO_PACKETS }
   const ticks = new Float64Array(run.sizes.length)
   let at = run.firstDecodeTicks
@@ -106,8 +114,17 @@ async function readPiece(
     ticks[packet] = at
     at += duration
   })
-  const bytes = run.bytes ?? (await readSamples(file, run))
+  const bytes = run.bytes ?? (await readSamples(source.file, run))
   return { range, packets: { bytes, sizes: run.sizes, ticks, timescale: run.timescale } }
+}
+
+async function readRun(
+  { file, index, reader }: SoundSource,
+  track: number,
+  range: CutRange,
+): Promise<SampleRun | undefined> {
+  const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
+  return content.kind === 'samples' ? content.runs.find(({ kind }) => kind === 'audio') : undefined
 }
 
 const NO_PACKETS: SoundPackets = {

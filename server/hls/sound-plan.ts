@@ -28,28 +28,44 @@ export function planSoundRanges(cuts: CutTable, { from, to }: CutRange): SoundRa
   return { leadIn, nextLeadIn, ranges }
 }
 
+/** What is known of the sound in the bytes before a cut. */
+export type SoundBefore =
+  | { status: 'heard'; lastSeconds: number }
+  /** There is none in the cut's lead-in. */
+  | { status: 'silent' }
+  /** There was none since the recording, or the last break, began: it may come later in the file than its pictures. */
+  | { status: 'not begun' }
+
 /**
  * The first frame that the segment from a cut on holds. It depends on what lies before the cut alone, so that it stays as
  * it is while a recording grows, and both sides of the cut find the same.
- *
- * @param lastSeconds time of the last packet in the lead-in of the cut; undefined where there is none
  */
 export function frameAtCut(
   cuts: CutTable,
   cut: number,
-  { sampleRate, lastSeconds }: { sampleRate: number; lastSeconds: number | undefined },
+  { sampleRate, before }: { sampleRate: number; before: SoundBefore },
 ): number {
   const cutSeconds = timeOf(cuts, cut)
   if (beginsAnew(cuts, cut)) return Math.ceil((cutSeconds * sampleRate) / FRAME_SAMPLES)
+  const begin = Math.ceil((timeOf(cuts, lastBreak(cuts, cut)) * sampleRate) / FRAME_SAMPLES)
+  if (before.status === 'not begun') return begin
+  const lastSeconds = before.status === 'heard' ? before.lastSeconds : cutSeconds
   const near = Math.max(
     cutSeconds - MAX_LAG_SECONDS,
-    Math.min(cutSeconds + MAX_LAG_SECONDS, lastSeconds ?? cutSeconds),
+    Math.min(cutSeconds + MAX_LAG_SECONDS, lastSeconds),
   )
-  const begin = lastBreak(cuts, cut)
-  return Math.max(
-    frameBeforeJoint(near, sampleRate),
-    Math.ceil((timeOf(cuts, begin) * sampleRate) / FRAME_SAMPLES),
-  )
+  return Math.max(frameBeforeJoint(near, sampleRate), begin)
+}
+
+/**
+ * The cuts between which sound would have begun, were there any before the cut; undefined where it is too late for it to
+ * begin, or the cut begins anew.
+ */
+export function beginningOf(cuts: CutTable, cut: number): CutRange | undefined {
+  if (beginsAnew(cuts, cut)) return undefined
+  const from = lastBreak(cuts, cut)
+  const isNear = timeOf(cuts, cut) - timeOf(cuts, from) <= MAX_LAG_SECONDS
+  return isNear ? { from, to: cut } : undefined
 }
 
 /** The first frame behind a joint: the frames before it need no packet that begins later than at `lastSeconds`. */

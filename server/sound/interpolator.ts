@@ -6,7 +6,7 @@ const HALF_TAPS = 16
 const PHASES = 512
 /** Places between two samples that are told apart: finer than 16 bits can tell. */
 const PLACES = 2 ** 20
-/** Places whose weights are kept. */
+/** Places whose weights are kept; where there are more, as under drift, none comes back. */
 const MAX_KNOWN = 1024
 /** Kaiser window: about 90 dB of stop band. */
 const KAISER_BETA = 9
@@ -30,15 +30,17 @@ export function createInterpolator(cutoff: number): Interpolator {
   const taps = half * 2
   const kernel = makeKernel(cutoff, half)
   const known = new Map<number, Float32Array>()
+  const scratch = new Float32Array(taps)
 
   /** Weights of the taps for a place between two samples. Two rates that are fixed need few places. */
   function weightsAt(fraction: number): Float32Array {
     const place = Math.round(fraction * PLACES)
     const found = known.get(place)
     if (found !== undefined) return found
-    if (known.size >= MAX_KNOWN) known.clear()
-    const weights = interpolateRow(kernel, taps, (place / PLACES) * PHASES)
-    known.set(place, weights)
+    const isKept = known.size < MAX_KNOWN
+    const weights = isKept ? new Float32Array(taps) : scratch
+    interpolateRow(kernel, (place / PLACES) * PHASES, weights)
+    if (isKept) known.set(place, weights)
     return weights
   }
 
@@ -67,12 +69,16 @@ export function createInterpolator(cutoff: number): Interpolator {
   }
 }
 
-function interpolateRow(kernel: Float32Array, taps: number, phase: number): Float32Array {
+/** Fills `weights` with what lies between two rows of the kernel. */
+function interpolateRow(kernel: Float32Array, phase: number, weights: Float32Array): void {
+  const taps = weights.length
   const row = Math.min(Math.floor(phase), PHASES - 1)
   const share = phase - row
-  const low = kernel.subarray(row * taps, row * taps + taps)
-  const high = kernel.subarray((row + 1) * taps, (row + 2) * taps)
-  return low.map((value, tap) => value + ((high[tap] ?? 0) - value) * share)
+  for (let tap = 0; tap < taps; tap += 1) {
+    const low = kernel[row * taps + tap] ?? 0
+    const high = kernel[(row + 1) * taps + tap] ?? 0
+    weights[tap] = low + (high - low) * share
+  }
 }
 
 /** Row p holds the weights of all taps for a value p / PHASES of the way from one sample to the next. */
