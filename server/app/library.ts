@@ -8,9 +8,11 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
 import { Packager } from '../hls/packager.ts'
 import { readOrMakeSecret } from '../hls/secret.ts'
+import { TranscodedSounds } from '../hls/transcoded-sound.ts'
 import { IndexStore } from '../media/index-store.ts'
 import { IndexThread } from '../media/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
+import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -64,6 +66,7 @@ export async function openLibrary({
     onWriteError,
   })
   const { segmentSeconds, encryption } = config.hls
+  const transcoder = createSoundTranscoder({ log: logger })
   const packager = new Packager({
     storage,
     indexes,
@@ -72,6 +75,7 @@ export async function openLibrary({
     grownFolder: join(config.data, 'indexes', 'grown'),
     onWriteError,
     settleSeconds,
+    sounds: new TranscodedSounds({ transcoder, log: logger, signal }),
     signal,
   })
   return {
@@ -82,6 +86,7 @@ export async function openLibrary({
     indexes,
     packager,
     close: async () => {
+      transcoder.close()
       await thread.close()
       database.close()
     },

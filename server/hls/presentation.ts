@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts'
 import { hasBytes } from '../media/growth-mark.ts'
 import type { MarkedBytes } from '../media/growth-mark.ts'
 import { durationSeconds, secondsFromTicks } from '../media/media-index.ts'
-import type { CutRange, MediaIndex } from '../media/media-index.ts'
+import type { MediaIndex } from '../media/media-index.ts'
 import type { MediaReader, Part } from '../media/media-reader.ts'
 import type { FileStat, OpenFile } from '../storage/storage.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
@@ -16,6 +16,9 @@ import type { SegmentForm } from './playlist.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 import type { SegmentPlan } from './segment-plan.ts'
+import { readServedSegment, servedInitTracks } from './served-tracks.ts'
+import type { ServedSegment } from './served-tracks.ts'
+import type { TranscodedSounds } from './transcoded-sound.ts'
 
 /** A recording that was indexed, and whose bytes may be read. */
 export interface IndexedRecording {
@@ -44,6 +47,12 @@ const PART_BYTES = 100
 /** Finished bodies of all recordings, by URL version and segment number. */
 export type SegmentBodies = LRUCache<string, SegmentBody>
 
+/** What the presentations of all recordings share. */
+export interface SharedSegments {
+  bodies: SegmentBodies
+  sounds: TranscodedSounds
+}
+
 export function createSegmentBodies(): SegmentBodies {
   return new LRUCache({ maxSize: MAX_KEPT_BYTES, sizeCalculation: memoryBytes })
 }
@@ -58,7 +67,7 @@ function ownBytes(part: Part | undefined): Uint8Array {
 
 /** What a recording's segments are. */
 export function segmentForm(reader: MediaReader, index: MediaIndex): SegmentForm {
-  return reader.initTracks(index, 0) === undefined ? 'ts' : 'fmp4'
+  return servedInitTracks({ reader, index }, 0) === undefined ? 'ts' : 'fmp4'
 }
 
 export class Presentation {
@@ -68,12 +77,12 @@ export class Presentation {
   readonly plan: SegmentPlan
   /** The segments' key; undefined where they are sent in the clear. */
   readonly key: Buffer | undefined
-  readonly #bodies: SegmentBodies
+  readonly #shared: SharedSegments
 
-  constructor(recording: IndexedRecording, settings: HlsSettings, bodies: SegmentBodies) {
+  constructor(recording: IndexedRecording, settings: HlsSettings, shared: SharedSegments) {
     const { session, identity, index, reader, plan } = recording
     this.recording = recording
-    this.#bodies = bodies
+    this.#shared = shared
     this.plan = plan
     this.urlVersion = formatUrlVersion(identity, settings)
     this.form = segmentForm(reader, index)
@@ -120,8 +129,7 @@ export class Presentation {
     const segment = this.plan.segments[segmentNumber]
     if (form !== this.form || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.isBreak) return undefined
-    const { reader, index } = this.recording
-    const tracks = reader.initTracks(index, segment.from)
+    const tracks = servedInitTracks(this.recording, segment.from)
     if (tracks !== undefined) return formatInitSegment(tracks)
     // RFC 8216 3.2: PAT and PMT. They stand in front of every segment as well.
     const body = await this.segment(segmentNumber, file)
@@ -133,16 +141,15 @@ export class Presentation {
     const range = this.plan.segments[number]
     if (range === undefined) return undefined
     const key = `${this.urlVersion}/${number}`
-    const kept = this.#bodies.get(key)
+    const kept = this.#shared.bodies.get(key)
     if (kept !== undefined) return kept
-    const body = await this.#makeSegment(number, range, file)
-    this.#bodies.set(key, body)
+    const body = await this.#makeSegment(number, { file, range, key })
+    this.#shared.bodies.set(key, body)
     return body
   }
 
-  async #makeSegment(number: number, range: CutRange, file: OpenFile): Promise<SegmentBody> {
-    const { reader, index } = this.recording
-    const content = await reader.readSegment(file, index, range)
+  async #makeSegment(number: number, segment: ServedSegment): Promise<SegmentBody> {
+    const content = await readServedSegment(this.recording, segment, this.#shared.sounds)
     if (content.kind === 'ts') return segmentBody(content.parts)
     return segmentBody(formatMediaSegment(content.runs, number + 1))
   }

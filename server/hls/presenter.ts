@@ -11,8 +11,10 @@ import type { HlsSettings } from './encryption.ts'
 import type { GrownRecordings } from './grown-recordings.ts'
 import { longestSeconds } from './playlist.ts'
 import { createSegmentBodies, Presentation, segmentForm } from './presentation.ts'
+import type { SharedSegments } from './presentation.ts'
 import type { CutTable } from '../media/media-index.ts'
 import { longestGrowingSeconds, planGrowingSegments, planSegments } from './segment-plan.ts'
+import type { TranscodedSounds } from './transcoded-sound.ts'
 
 /** A plan takes some kilobytes beside the index, which the store bounds. */
 const MAX_FINISHED = 512
@@ -38,6 +40,7 @@ export interface PresenterOptions {
   readers: MediaReaders
   grown: GrownRecordings
   settings: HlsSettings
+  sounds: TranscodedSounds
   /** Ends waiting and indexing when the program ends. */
   signal: AbortSignal
 }
@@ -46,10 +49,11 @@ export class Presenter {
   readonly #options: PresenterOptions
   readonly #finished = new LRUCache<string, Presentation>({ max: MAX_FINISHED })
   readonly #growing = new LRUCache<string, Presentation>({ max: MAX_GROWING })
-  readonly #bodies = createSegmentBodies()
+  readonly #shared: SharedSegments
 
   constructor(options: PresenterOptions) {
     this.#options = options
+    this.#shared = { bodies: createSegmentBodies(), sounds: options.sounds }
   }
 
   /** What needs no look at the recording; of one that grows it may be of a while ago. */
@@ -105,10 +109,10 @@ export class Presenter {
     const recording = { session: { streamer, date, sessionId }, index, reader, stat }
     const listed = await this.#listedGrowth(request, inspection)
     if (listed !== undefined) {
-      return new Presentation({ ...recording, ...listed }, settings, this.#bodies)
+      return new Presentation({ ...recording, ...listed }, settings, this.#shared)
     }
     const plan = planSegments(index.cuts, settings.segmentSeconds)
-    return new Presentation({ ...recording, identity, plan }, settings, this.#bodies)
+    return new Presentation({ ...recording, identity, plan }, settings, this.#shared)
   }
 
   /** How the recording is listed where it grows, or once was listed so; undefined: by all of its bytes. */

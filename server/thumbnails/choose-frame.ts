@@ -1,5 +1,5 @@
 // Which key frame stands for a session: about a tenth in, and not nearly black where any other will do.
-import type { RenderAnswer } from './decoder-process.ts'
+import type { RenderAnswer } from './decoder.ts'
 import type { RenderedImage } from './render-message.ts'
 
 /** Where to look, as parts of the recording's length, in order. */

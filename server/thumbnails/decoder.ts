@@ -1,9 +1,16 @@
 // Decodes pictures in processes of their own, so that a hostile file costs one picture and never the site.
-import { DecoderProcess } from './decoder-process.ts'
-import type { DecoderLimits, RenderAnswer } from './decoder-process.ts'
-import { createJobQueue } from './job-queue.ts'
+import { childFile } from '../decoder-child/child-file.ts'
+import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
+import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
+import type { DecoderLimits } from '../decoder-child/decoder-process.ts'
 import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
-import type { RenderJob } from './render-message.ts'
+import type { RenderedImage, RenderJob } from './render-message.ts'
+
+/** What became of a job. `killed`: the process ended under it, by a crash or because it passed a limit. */
+export type RenderAnswer =
+  | { status: 'rendered'; image: RenderedImage }
+  | { status: 'undecodable'; reason: string }
+  | { status: 'killed'; reason: string }
 
 export interface Decoder {
   /**
@@ -13,12 +20,6 @@ export interface Decoder {
   render(job: RenderJob, signal: AbortSignal): Promise<RenderAnswer>
   /** Ends every process; jobs under way reject. */
   close(): void
-}
-
-/** The part of a logger that the decoder uses. */
-interface DecoderLog {
-  debug(details: object, message: string): void
-  warn(details: object, message: string): void
 }
 
 export interface DecoderOptions {
@@ -39,42 +40,20 @@ const DEFAULT_LIMITS: DecoderLimits = {
 /** A decoder whose processes start when first needed, are used again, and end after an idle minute. */
 export function createDecoder(options: DecoderOptions = {}): Decoder {
   const { concurrency = 1, log } = options
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const queue = createJobQueue({ concurrency, waiting: MAX_WAITING })
-  const closing = new AbortController()
-  const idle = new Map<DecoderProcess, NodeJS.Timeout>()
-
-  function takeProcess(): DecoderProcess {
-    for (const [process, timer] of idle) {
-      clearTimeout(timer)
-      idle.delete(process)
-      if (!process.ended) return process
-    }
-    const process = new DecoderProcess(limits)
-    log?.debug({ pid: process.pid }, 'picture decoder started')
-    return process
-  }
-
-  function giveBack(process: DecoderProcess): void {
-    if (process.ended) return
-    const timer = setTimeout(() => {
-      idle.delete(process)
-      process.kill('it was idle')
-    }, limits.idleMs)
-    idle.set(process, timer.unref())
-  }
-
-  async function renderNow(job: RenderJob, signal: AbortSignal): Promise<RenderAnswer> {
-    const process = takeProcess()
-    try {
-      const answer = await process.render(job, signal)
-      if (answer.status === 'killed') log?.warn({ reason: answer.reason }, 'picture decoder ended')
-      return answer
-    } finally {
-      if (closing.signal.aborted) process.kill('the server stops')
-      else giveBack(process)
-    }
-  }
+  const pool = createDecoderPool<RenderJob, RenderedImage>({
+    program: {
+      file: childFile('decoder-child', import.meta.url),
+      name: 'picture decoder',
+      environment: { SVT_LOG: '0' },
+    },
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    queue: {
+      concurrency,
+      waiting: MAX_WAITING,
+      busyMessage: 'Too many pictures are being made at once; try again soon',
+    },
+    log,
+  })
 
   return {
     async render(job, signal) {
@@ -82,16 +61,9 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
       if (sizeBytes > MAX_KEY_FRAME_BYTES) {
         return { status: 'undecodable', reason: 'the picture is too large' }
       }
-      const either = AbortSignal.any([signal, closing.signal])
-      return queue.run(() => renderNow(job, either), either)
+      const answer = await pool.run(job, signal)
+      return answer.status === 'done' ? { status: 'rendered', image: answer.value } : answer
     },
-    close() {
-      closing.abort(new Error('The picture decoder is closed'))
-      for (const [process, timer] of idle) {
-        clearTimeout(timer)
-        process.kill('the server stops')
-      }
-      idle.clear()
-    },
+    close: () => pool.close(),
   }
 }

@@ -28,9 +28,3 @@ export interface RenderedImage {
   /** The decoder met errors and filled holes in the picture. */
   damaged: boolean
 }
-
-/** What the decoder's process sends: once `ready`, then one of the others per job. */
-export type ChildMessage =
-  | { status: 'ready' }
-  | { status: 'rendered'; image: RenderedImage }
-  | { status: 'undecodable'; reason: string }

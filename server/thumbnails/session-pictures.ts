@@ -3,8 +3,8 @@ import type { KeyFrame } from '../media/media-index.ts'
 import { chooseFrame } from './choose-frame.ts'
 import type { Decoder } from './decoder.ts'
 import type { ImageFormat } from './image-format.ts'
-import { createJobQueue } from './job-queue.ts'
-import type { JobQueue } from './job-queue.ts'
+import { createJobQueue } from '../decoder-child/job-queue.ts'
+import type { JobQueue } from '../decoder-child/job-queue.ts'
 import type { KeptThumbnails } from './kept-thumbnails.ts'
 
 /** Where a session's picture can be made from. */
@@ -37,7 +37,11 @@ export class SessionPictures {
   constructor({ decoder, kept, maxWaiting }: SessionPicturesOptions) {
     this.#decoder = decoder
     this.#kept = kept
-    this.#queue = createJobQueue({ concurrency: CONCURRENCY, waiting: maxWaiting })
+    this.#queue = createJobQueue({
+      concurrency: CONCURRENCY,
+      waiting: maxWaiting,
+      busyMessage: 'Too many pictures are being made at once; try again soon',
+    })
   }
 
   /** The encoded picture; undefined where there can be none. Rejects with AppError `busy` where too many wait. */

@@ -17,20 +17,22 @@ const importRule = 'eslint(no-restricted-imports)'
 
 /** Rows may import columns marked x; everything else between these parts of server/ is forbidden. */
 const serverMatrix = `
-              errors config storage catalog media hls thumbnails http demo ads analytics app main
-  errors      -
-  config      x      -
-  storage     x      x      -
-  catalog     x      x      x       -
-  media       x      x      x       .       -
-  hls         x      x      x       x       x     -
-  thumbnails  x      x      x       .       x     .   -
-  http        x      x      x       x       x     x   x          -
-  demo        x      x      .       .       .     .   .          .    -
-  ads         x      x      .       .       .     .   .          .    .    -
-  analytics   x      x      .       .       .     .   .          .    .    .   -
-  app         x      x      x       x       x     x   x          x    x    x   x         -
-  main        x      x      .       .       .     .   .          .    .    .   .         x   -
+                 errors config storage catalog media decoder-child sound hls thumbnails http demo ads analytics app main
+  errors         -
+  config         x      -
+  storage        x      x      -
+  catalog        x      x      x       -
+  media          x      x      x       .       -
+  decoder-child  x      .      .       .       .     -
+  sound          x      .      .       .       x     x             -
+  hls            x      x      x       x       x     .             x     -
+  thumbnails     x      x      x       .       x     x             .     .   -
+  http           x      x      x       x       x     .             .     x   x          -
+  demo           x      x      .       .       .     .             .     .   .          .    -
+  ads            x      x      .       .       .     .             .     .   .          .    .    -
+  analytics      x      x      .       .       .     .             .     .   .          .    .    .   -
+  app            x      x      x       x       x     x             x     x   x          x    x    x   x         -
+  main           x      x      .       .       .     .             .     .   .          .    .    .   .         x   -
 `
 
 const groups: Record<string, Plant[]> = {

@@ -48,7 +48,8 @@ export function formatMediaSegment(runs: readonly SampleRun[], sequence: number)
   return [{ kind: 'bytes', bytes: writer.bytes }, ...runs.flatMap(sampleParts)]
 }
 
-function sampleParts(run: SampleRun): Part[] {
+/** Where a run's samples come from, in order. */
+export function sampleParts(run: SampleRun): Part[] {
   return run.bytes === undefined ? sampleRanges(run) : [{ kind: 'bytes', bytes: run.bytes }]
 }
 

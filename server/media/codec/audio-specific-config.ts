@@ -70,6 +70,19 @@ export function parseAudioConfig({ objectType, specific }: Esds): AudioConfig | 
   }
 }
 
+/** The set-up of AAC-LC without extensions, two bytes; undefined where the rate has no index. */
+export function audioSpecificConfig({
+  sampleRate,
+  channels,
+}: {
+  sampleRate: number
+  channels: 1 | 2
+}): Uint8Array | undefined {
+  const rate = RATES.indexOf(sampleRate)
+  if (rate < 0) return undefined
+  return Uint8Array.of((LC << 3) | (rate >> 1), ((rate & 1) << 7) | (channels << 3))
+}
+
 interface Core {
   objectType: number
   sampleRate: number

@@ -2,9 +2,18 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../errors.ts'
-import type { ChildMessage, RenderedImage, RenderJob } from './render-message.ts'
+import type { ChildMessage } from './child-message.ts'
+
+/** Which program a process runs. */
+export interface DecoderProgram {
+  /** The child's file, as `childFile` finds it. */
+  file: string
+  /** What the log and errors call it, e.g. `picture decoder`. */
+  name: string
+  /** Environment of the process; it has no other. */
+  environment?: Record<string, string>
+}
 
 export interface DecoderLimits {
   /** From the start of the process to its first word, in milliseconds. */
@@ -18,31 +27,29 @@ export interface DecoderLimits {
 }
 
 /** What became of a job. `killed`: the process ended under it, by a crash or because it passed a limit. */
-export type RenderAnswer =
-  | { status: 'rendered'; image: RenderedImage }
+export type JobAnswer<Value> =
+  | { status: 'done'; value: Value }
   | { status: 'undecodable'; reason: string }
   | { status: 'killed'; reason: string }
 
 const MEMORY_POLL_MS = 50
 const MAX_HEAP_MIB = 192
-/** The child beside this file: TypeScript where that runs directly, JavaScript once emitted. */
-const CHILD_FILE = fileURLToPath(
-  new URL(`./decoder-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-)
 
 /** One process. It never keeps the server alive, and knows nothing of it: no environment, no files, no terminal. */
-export class DecoderProcess {
+export class DecoderProcess<Job extends object, Value> {
   readonly #child: ChildProcess
+  readonly #program: DecoderProgram
   readonly #limits: DecoderLimits
   readonly #started: Promise<void>
-  #settle: ((answer: RenderAnswer) => void) | undefined
+  #settle: ((answer: JobAnswer<Value>) => void) | undefined
   #killReason: string | undefined
   #ended = false
 
-  constructor(limits: DecoderLimits) {
+  constructor(program: DecoderProgram, limits: DecoderLimits) {
+    this.#program = program
     this.#limits = limits
-    this.#child = fork(CHILD_FILE, [], {
-      env: { SVT_LOG: '0' },
+    this.#child = fork(program.file, [], {
+      env: program.environment ?? {},
       execArgv: [`--max-old-space-size=${MAX_HEAP_MIB}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -50,7 +57,7 @@ export class DecoderProcess {
     this.#child.unref()
     this.#child.channel?.unref()
     this.#started = this.#waitForStart()
-    // The rejection is told by render(), which may come later or never.
+    // The rejection is told by run(), which may come later or never.
     this.#started.catch(() => undefined)
     this.#child.on('exit', (_code, signal) => this.#end(signal))
   }
@@ -65,10 +72,10 @@ export class DecoderProcess {
   }
 
   /** Runs one job; never two at once. Throws AppError `failed` where the process does not start, and the signal's reason. */
-  async render(job: RenderJob, signal: AbortSignal): Promise<RenderAnswer> {
+  async run(job: Job, signal: AbortSignal): Promise<JobAnswer<Value>> {
     await this.#started
     signal.throwIfAborted()
-    const { promise, resolve } = Promise.withResolvers<RenderAnswer>()
+    const { promise, resolve } = Promise.withResolvers<JobAnswer<Value>>()
     this.#settle = resolve
     const timer = setTimeout(() => this.kill('it took too long'), this.#limits.jobMs)
     const poll = setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS)
@@ -98,7 +105,7 @@ export class DecoderProcess {
   #waitForStart(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const fail = (cause?: unknown) =>
-      reject(new AppError('failed', 'The picture decoder does not start', { cause }))
+      reject(new AppError('failed', `The ${this.#program.name} does not start`, { cause }))
     const timer = setTimeout(() => {
       this.kill('it did not start')
       fail()
@@ -106,7 +113,7 @@ export class DecoderProcess {
     this.#child.on('message', (message) => {
       clearTimeout(timer)
       // Only our own child speaks on this channel, in this type.
-      const said = message as ChildMessage
+      const said = message as ChildMessage<Value>
       if (said.status === 'ready') resolve()
       else this.#settle?.(said)
     })

@@ -9,8 +9,15 @@ export interface JobQueue {
   run<Value>(job: () => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
+export interface JobQueueBounds {
+  concurrency: number
+  waiting: number
+  /** What a visitor is told who comes when too many wait. */
+  busyMessage: string
+}
+
 /** A queue that runs `concurrency` jobs at once and lets `waiting` more wait, first come, first served. */
-export function createJobQueue(bounds: { concurrency: number; waiting: number }): JobQueue {
+export function createJobQueue(bounds: JobQueueBounds): JobQueue {
   const turns: (() => void)[] = []
   let running = 0
 
@@ -21,7 +28,7 @@ export function createJobQueue(bounds: { concurrency: number; waiting: number })
       return Promise.resolve()
     }
     if (turns.length >= bounds.waiting) {
-      throw new AppError('busy', 'Too many pictures are being made at once; try again soon')
+      throw new AppError('busy', bounds.busyMessage)
     }
     return new Promise((resolve, reject) => {
       const onAbort = () => {

@@ -1,0 +1,184 @@
+// Reads the packets of sound that a segment's AAC frames are made of: those in the segment's bytes, and some before them.
+import { AppError } from '../errors.ts'
+import type { AudioTrack, CutRange, MediaIndex } from '../media/media-index.ts'
+import type { MediaReader, SampleRun } from '../media/media-reader.ts'
+import type { SoundOutput, SoundPackets } from '../sound/sound-job.ts'
+import type { OpenFile } from '../storage/storage.ts'
+import { BufferPool, LentBuffers } from './buffer-pool.ts'
+import { sampleParts } from './fmp4/media-segment.ts'
+import { readBody } from './read-body.ts'
+import { segmentBody } from './segment-body.ts'
+import type { RecordedSound } from './sound-jobs.ts'
+import { beginningOf, frameAtCut, planSoundRanges } from './sound-plan.ts'
+import type { SoundBefore } from './sound-plan.ts'
+
+/** Sound in the bytes of one segment: a quarter of an hour of sound as on a CD. */
+const MAX_SOUND_BYTES = 160 * 1024 * 1024
+/** Packets of PCM can be one sample long: so much of them is put together. */
+const PCM_PACKET_BYTES = 4096
+const PCM_PACKET_SECONDS = 0.02
+
+/** A recording, open to be read. */
+export interface SoundSource {
+  file: OpenFile
+  index: MediaIndex
+  reader: MediaReader
+}
+
+/** A track that is transcoded, by its number in the index, and the segment's cuts. */
+export interface SoundPlace {
+  number: number
+  range: CutRange
+}
+
+/** A track whose sound no browser plays as it was recorded. */
+export type TranscodedTrack = AudioTrack & Required<Pick<AudioTrack, 'transcodedFrom'>>
+
+export function isTranscoded(track: MediaIndex['tracks'][number]): track is TranscodedTrack {
+  return track.kind === 'audio' && track.transcodedFrom !== undefined
+}
+
+/** What a transcoded track is sent as. */
+export function outputOf({ sampleRate, channels }: AudioTrack): SoundOutput {
+  return { sampleRate, channels: channels === 1 ? 1 : 2 }
+}
+
+/**
+ * The packets of the segment and of its lead-in, and the frames to make of them.
+ *
+ * @throws AppError `failed` where the file no longer matches, `unplayable` where a segment holds absurdly much sound
+ */
+export async function readRecordedSound(
+  source: SoundSource,
+  track: TranscodedTrack,
+  { number, range }: SoundPlace,
+): Promise<RecordedSound> {
+  const { cuts } = source.index
+  const output = outputOf(track)
+  const { ranges, leadIn, nextLeadIn } = planSoundRanges(cuts, range)
+  const pieces: SoundPiece[] = []
+  for (const cutRange of ranges) pieces.push(await readPiece(source, number, cutRange))
+  const frameAt = async (cut: number, from = cut) => {
+    const before = findLast(pieces, { from, to: cut }) ?? (await readBeginning(source, number, cut))
+    return frameAtCut(cuts, cut, { sampleRate: output.sampleRate, before })
+  }
+  const fromFrame = await frameAt(range.from, leadIn)
+  const toFrame = await frameAt(range.to, nextLeadIn)
+  const isPcm = track.transcodedFrom.codec.startsWith('pcm_')
+  const packets = pieces.map((piece) => (isPcm ? joinSmall(piece.packets) : piece.packets))
+  const before = packets.filter((_, at) => (pieces[at]?.range.to ?? 0) <= range.from)
+  return {
+    format: track.transcodedFrom,
+    output,
+    packets: joinPackets(packets),
+    leadInPackets: before.reduce((sum, { sizes }) => sum + sizes.length, 0),
+    end: nextLeadIn === undefined ? 'open' : 'joined',
+    fromFrame,
+    toFrame: Math.max(fromFrame, toFrame),
+  }
+}
+
+interface SoundPiece {
+  range: CutRange
+  packets: SoundPackets
+}
+
+/** When the last packet between two cuts begins, by their order in the file. */
+function findLast(pieces: readonly SoundPiece[], { from, to }: CutRange): SoundBefore | undefined {
+  const last = pieces.findLast(
+    ({ range, packets }) => range.from >= from && range.to <= to && packets.ticks.length > 0,
+  )?.packets
+  const ticks = last?.ticks.at(-1)
+  if (last === undefined || ticks === undefined) return undefined
+  return { status: 'heard', lastSeconds: ticks / last.timescale }
+}
+
+/** Whether there was any sound at all, where there is none in the cut's lead-in. */
+async function readBeginning(
+  source: SoundSource,
+  track: number,
+  cut: number,
+): Promise<SoundBefore> {
+  const range = beginningOf(source.index.cuts, cut)
+  if (range === undefined) return { status: 'silent' }
+  const run = await readRun(source, track, range)
+  return { status: run === undefined ? 'not begun' : 'silent' }
+}
+
+async function readPiece(source: SoundSource, track: number, range: CutRange): Promise<SoundPiece> {
+  const run = await readRun(source, track, range)
+  if (run === undefined) return { range, packets: NO_PACKETS }
+  const ticks = new Float64Array(run.sizes.length)
+  let at = run.firstDecodeTicks
+  run.durations.forEach((duration, packet) => {
+    ticks[packet] = at
+    at += duration
+  })
+  const bytes = run.bytes ?? (await readSamples(source.file, run))
+  return { range, packets: { bytes, sizes: run.sizes, ticks, timescale: run.timescale } }
+}
+
+async function readRun(
+  { file, index, reader }: SoundSource,
+  track: number,
+  range: CutRange,
+): Promise<SampleRun | undefined> {
+  const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
+  return content.kind === 'samples' ? content.runs.find(({ kind }) => kind === 'audio') : undefined
+}
+
+const NO_PACKETS: SoundPackets = {
+  bytes: new Uint8Array(0),
+  sizes: new Uint32Array(0),
+  ticks: new Float64Array(0),
+  timescale: 1,
+}
+
+async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> {
+  const body = segmentBody(sampleParts(run))
+  if (body.sizeBytes > MAX_SOUND_BYTES) {
+    throw new AppError('unplayable', 'there is too much sound between two key frames')
+  }
+  const bytes = Buffer.allocUnsafeSlow(body.sizeBytes)
+  const lent = new LentBuffers(new BufferPool(), 'plain')
+  let at = 0
+  for await (const chunk of readBody(file, body, lent)) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+/** Packets that follow each other closely become one. Each is a whole number of samples. */
+function joinSmall({ bytes, sizes, ticks, timescale }: SoundPackets): SoundPackets {
+  const joinedSizes: number[] = []
+  const joinedTicks: number[] = []
+  sizes.forEach((size, packet) => {
+    const last = joinedSizes.length - 1
+    const joined = (joinedSizes[last] ?? Infinity) + size
+    const time = ticks[packet] ?? 0
+    const isNear = time - (joinedTicks[last] ?? -Infinity) <= PCM_PACKET_SECONDS * timescale
+    if (isNear && joined <= PCM_PACKET_BYTES) {
+      joinedSizes[last] = joined
+    } else {
+      joinedSizes.push(size)
+      joinedTicks.push(time)
+    }
+  })
+  return {
+    bytes,
+    sizes: Uint32Array.from(joinedSizes),
+    ticks: Float64Array.from(joinedTicks),
+    timescale,
+  }
+}
+
+function joinPackets(pieces: readonly SoundPackets[]): SoundPackets {
+  const filled = pieces.filter(({ sizes }) => sizes.length > 0)
+  return {
+    bytes: Buffer.concat(filled.map(({ bytes }) => bytes)),
+    sizes: Uint32Array.from(filled.flatMap(({ sizes }) => [...sizes])),
+    ticks: Float64Array.from(filled.flatMap(({ ticks }) => [...ticks])),
+    timescale: filled[0]?.timescale ?? 1,
+  }
+}
