@@ -12,6 +12,7 @@ import { TranscodedSounds } from '../hls/transcoded-sound.ts'
 import { IndexStore } from '../media/index-store.ts'
 import { IndexThread } from '../media/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
+import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import { isSettled } from '../storage/settled.ts'
@@ -50,9 +51,10 @@ export async function openLibrary({
   logger,
   signal,
 }: LibraryOptions): Promise<Library> {
-  const storage = createFolderStorage(recordings, {
+  const folder = createFolderStorage(recordings, {
     onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
   })
+  const storage = withRecordedPlaylists(folder)
   const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const thread = new IndexThread(recordings)

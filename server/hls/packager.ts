@@ -1,6 +1,6 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
 import { AppError, isAppError } from '../errors.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
 import { GrownRecordings } from './grown-recordings.ts'
 import { GrownSessions } from './grown-sessions.ts'
 import { mapInTurns } from './in-turns.ts'
@@ -21,7 +21,7 @@ import type { FoundParts, Purpose } from './session-parts.ts'
 const INDEX_WAIT_MS = 8000
 
 export interface PackagerOptions extends Omit<PresenterOptions, 'grown'> {
-  storage: Storage
+  storage: RecordedStorage
   /** Where it is kept which sessions were listed while they grew. */
   grownFolder: string
   /** Told when that could not be written; it is tried again. */

@@ -3,13 +3,16 @@ import { LRUCache } from 'lru-cache'
 import { joinPath } from '../catalog/library-path.ts'
 import { readSessionFolder } from '../catalog/session-folder.ts'
 import { AppError } from '../errors.ts'
-import type { FileStat, Storage } from '../storage/storage.ts'
+import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
+import type { FileStat } from '../storage/storage.ts'
 
-/** One part as it lies in its folder. */
+/** One part as it lies in its folder, or as a recorder's playlist lists it. */
 export interface PartFile {
   name: string
   path: string
   stat: FileStat
+  /** When it began, in milliseconds since 1970, where the recorder's playlist says so. */
+  startMs?: number
 }
 
 const LISTED_FOR_MS = 1000
@@ -18,13 +21,13 @@ const MAX_FOLDERS = 256
 const MAX_PARTS = 1500
 
 export class SessionFiles {
-  readonly #storage: Storage
+  readonly #storage: RecordedStorage
   readonly #listings = new LRUCache<string, Promise<PartFile[]>>({
     max: MAX_FOLDERS,
     ttl: LISTED_FOR_MS,
   })
 
-  constructor(storage: Storage) {
+  constructor(storage: RecordedStorage) {
     this.#storage = storage
   }
 
@@ -43,17 +46,29 @@ export class SessionFiles {
   }
 
   async #read(folder: string): Promise<PartFile[]> {
-    const entries = await this.#storage.list(folder, { stats: true })
-    const found = readSessionFolder(entries)
+    // A playlist's folder may hold thousands of segments: their stats are not asked for in vain.
+    const found = readSessionFolder(await this.#storage.list(folder))
     if (found === undefined) throw new AppError('not_found', 'the session has no recordings')
-    if (found.kind === 'playlist') {
-      throw new AppError('unplayable', 'playlists that a recorder wrote cannot be played yet')
-    }
-    if (found.names.length > MAX_PARTS) {
+    const parts =
+      found.kind === 'playlist'
+        ? await this.#readRuns(folder, found.name)
+        : await this.#readParts(folder, found.names)
+    if (parts.length > MAX_PARTS) {
       throw new AppError('unplayable', `the session has more than ${MAX_PARTS} parts`)
     }
+    return parts
+  }
+
+  async #readRuns(folder: string, playlist: string): Promise<PartFile[]> {
+    const runs = await this.#storage.listRuns(joinPath(folder, playlist))
+    // They have no names of their own; their place in the list stays as the list grows.
+    return runs.map((run, i) => ({ ...run, name: `${i}` }))
+  }
+
+  async #readParts(folder: string, names: readonly string[]): Promise<PartFile[]> {
+    const entries = await this.#storage.list(folder, { stats: true })
     const stats = new Map(entries.map(({ name, stat }) => [name, stat]))
-    return found.names.flatMap((name) => {
+    return names.flatMap((name) => {
       const stat = stats.get(name)
       return stat === undefined ? [] : [{ name, path: joinPath(folder, name), stat }]
     })

@@ -4,12 +4,13 @@ import { createFolderStorage } from '../storage/folder-storage.ts'
 import { inspectRecording } from './inspect-recording.ts'
 import type { ThreadReply, ThreadRequest } from './index-thread.ts'
 import { createMediaReaders } from './readers.ts'
+import { withRecordedPlaylists } from './recorded/recorded-storage.ts'
 
 const port = parentPort
 if (port === null) throw new Error('index-worker runs as a worker thread only')
 
 const { recordings }: { recordings: string } = workerData
-const storage = createFolderStorage(recordings)
+const storage = withRecordedPlaylists(createFolderStorage(recordings))
 const readers = createMediaReaders()
 const running = new Map<number, AbortController>()
 

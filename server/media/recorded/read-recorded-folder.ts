@@ -62,7 +62,8 @@ export class RecordedFolders {
   async #readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
     const file = await this.#storage.open(path)
     try {
-      if (file.stat.sizeBytes > maxBytes) throw new AppError('unplayable', 'a file is too large')
+      if (file.stat.sizeBytes > maxBytes)
+        throw new AppError('unplayable', 'the playlist is too large')
       const bytes = Buffer.alloc(file.stat.sizeBytes)
       return bytes.subarray(0, await file.read(bytes, 0))
     } finally {

@@ -1,0 +1,165 @@
+// Folders that a recorder filled with segments and a playlist: every packet comes through, and nothing from outside.
+import { createCipheriv, randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sessionsAnswer } from '../shared/contract.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { readReferencePackets } from './support/reference-packets.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary, fixturePath } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const TS = 'ts-h264-aac-clean-hls-concat.ts'
+const FMP4 = 'fmp4-h264-aac-18frag.mp4'
+const PIECES = 6
+const HEAD = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:6']
+
+let library: TempLibrary
+let server: StartedServer
+
+beforeAll(async () => {
+  library = await createTempLibrary('recorded')
+  const pieces = splitPackets(await readFile(fixturePath(TS)))
+  await placeSession('plain', pieces, { lines: (i) => ['#EXTINF:6,', `${i}.ts`] })
+  await placeEncrypted('encrypted', pieces)
+  await placeSession('broken', pieces.slice(0, 2), {
+    lines: (i) => ['#EXT-X-DISCONTINUITY', '#EXTINF:6,', `${i}.ts`],
+  })
+  await placeByteRanges('ranges', await readFile(fixturePath(FMP4)))
+  await placeSession('outside', pieces.slice(0, 1), {
+    lines: () => ['#EXTINF:6,', '../plain/0.ts'],
+  })
+  await placeSession('remote', pieces.slice(0, 1), {
+    lines: () => ['#EXTINF:6,', 'http://127.0.0.1:9/0.ts'],
+  })
+  server = await startServer({ args: library.args, readyWithinMs: 30_000 })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+/** Whole packets of 188 bytes, as many in each piece. */
+function splitPackets(bytes: Buffer): Buffer[] {
+  const pieceBytes = Math.ceil(bytes.length / 188 / PIECES) * 188
+  return Array.from({ length: PIECES }, (_, i) =>
+    bytes.subarray(i * pieceBytes, (i + 1) * pieceBytes),
+  )
+}
+
+async function placeSession(
+  name: string,
+  pieces: Uint8Array[],
+  { head = [], lines }: { head?: string[]; lines: (piece: number) => string[] },
+): Promise<void> {
+  const folder = `alice/2026-01-31/${name}`
+  for (const [i, piece] of pieces.entries()) await library.place(`${folder}/${i}.ts`, piece)
+  const text = [...HEAD, ...head, ...pieces.flatMap((_, i) => lines(i)), '#EXT-X-ENDLIST', '']
+  await library.place(`${folder}/playlist.m3u8`, Buffer.from(text.join('\n')))
+}
+
+/** As ffmpeg's hls_key_info_file does: one key in the folder, the media sequence number as IV. */
+async function placeEncrypted(name: string, pieces: Uint8Array[]): Promise<void> {
+  const key = randomBytes(16)
+  await library.place(`alice/2026-01-31/${name}/key.bin`, key)
+  const encrypted = pieces.map((piece, i) => {
+    const iv = Buffer.alloc(16)
+    iv.writeUInt32BE(i + 3, 12)
+    const cipher = createCipheriv('aes-128-cbc', key, iv)
+    return Buffer.concat([cipher.update(piece), cipher.final()])
+  })
+  await placeSession(name, encrypted, {
+    head: ['#EXT-X-MEDIA-SEQUENCE:3', '#EXT-X-KEY:METHOD=AES-128,URI="key.bin"'],
+    lines: (i) => ['#EXTINF:6,', `${i}.ts`],
+  })
+}
+
+/** As ffmpeg's single_file does: one file, its init and fragments as byte ranges. */
+async function placeByteRanges(name: string, bytes: Buffer): Promise<void> {
+  const starts: number[] = []
+  for (let at = bytes.indexOf('moof'); at !== -1; at = bytes.indexOf('moof', at + 4))
+    starts.push(at - 4)
+  const mfra = bytes.indexOf('mfra')
+  const end = mfra === -1 ? bytes.length : mfra - 4
+  const text = [
+    ...HEAD,
+    `#EXT-X-MAP:URI="all.mp4",BYTERANGE="${starts[0] ?? 0}@0"`,
+    ...starts.flatMap((start, i) => [
+      '#EXTINF:1,',
+      `#EXT-X-BYTERANGE:${(starts[i + 1] ?? end) - start}@${start}`,
+      'all.mp4',
+    ]),
+    '#EXT-X-ENDLIST',
+    '',
+  ]
+  await library.place(`alice/2026-01-31/${name}/all.mp4`, bytes)
+  await library.place(`alice/2026-01-31/${name}/index.m3u8`, Buffer.from(text.join('\n')))
+}
+
+async function servedPackets(name: string) {
+  const playlist = await fetchPlaylist(
+    `${server.url}/api/video/alice/2026-01-31/${name}/playlist.m3u8`,
+  )
+  const packets = []
+  for (const [i, segment] of playlist.segments.entries()) {
+    const file = path.join(library.folder, `${name}-${i}.${segment.initUrl ? 'mp4' : 'ts'}`)
+    await writeFile(file, await fetchSegment(segment))
+    packets.push(...(await readReferencePackets(file)))
+  }
+  return { playlist, packets }
+}
+
+function hashes(packets: Awaited<ReturnType<typeof readReferencePackets>>, kind: string): string[] {
+  return packets.filter((packet) => packet.kind === kind).map(({ sha1 }) => sha1)
+}
+
+describe('a folder with a playlist', () => {
+  test.each([
+    ['plain', TS],
+    ['encrypted', TS],
+    ['ranges', FMP4],
+  ])('%s: plays packet for packet, with true lengths', async (name, file) => {
+    const source = await readReferencePackets(fixturePath(file))
+    const { playlist, packets } = await servedPackets(name)
+    for (const kind of ['video', 'audio']) {
+      expect(hashes(packets, kind)).toEqual(hashes(source, kind))
+    }
+    expect(playlist.isEnded).toBe(true)
+    expect(playlist.text).toContain('METHOD=AES-128')
+    const seconds = playlist.segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
+    expect(seconds).toBeCloseTo(file === TS ? 36 : 15.5, 0)
+  })
+
+  test('is one session, and its segments are none', async () => {
+    const list = async () => {
+      const answer = await fetch(`${server.url}/api/sessions/alice`)
+      const sessions = sessionsAnswer.parse(await answer.json())
+      return sessions.map(({ sessionId }) => sessionId)
+    }
+    // What cannot be played is taken off the list when it has been looked at.
+    const playable = ['ranges', 'plain', 'encrypted', 'broken']
+    await expect.poll(list, { timeout: 10_000 }).toEqual(playable)
+  })
+
+  test('keeps the breaks that the recorder marked', async () => {
+    const { playlist } = await servedPackets('broken')
+    expect(playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)).toBe(true)
+  })
+
+  test.each(['outside', 'remote'])('%s: is refused with the reason', async (name) => {
+    const answer = await fetch(`${server.url}/api/video/alice/2026-01-31/${name}/playlist.m3u8`)
+    expect(answer.status).toBe(422)
+    expect(await answer.json()).toMatchObject({
+      error: { message: expect.stringMatching(/^a name in the playlist /) },
+    })
+  })
+
+  test('has a picture of its own', async () => {
+    const answer = await fetch(`${server.url}/api/thumbnail/alice/2026-01-31/plain`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^image\//)
+  })
+})
