@@ -12,8 +12,8 @@ import type { RecordedSound } from './sound-jobs.ts'
 import { beginningOf, frameAtCut, planSoundRanges } from './sound-plan.ts'
 import type { SoundBefore } from './sound-plan.ts'
 
-/** Sound in the bytes of one segment: a quarter of an hour of sound as on a CD. */
-const MAX_SOUND_BYTES = 160 * 1024 * 1024
+/** Sound in a segment's bytes: five minutes as on a CD, three hours as in most recordings. */
+const MAX_SOUND_BYTES = 64 * 1024 * 1024
 /** Packets of PCM can be one sample long: so much of them is put together. */
 const PCM_PACKET_BYTES = 4096
 const PCM_PACKET_SECONDS = 0.02

@@ -22,6 +22,9 @@ const WAIT_MS = 8500
 const PIECES_AT_ONCE = 2
 /** Segments whose decoder ended before its time, which are tried once more. */
 const MAX_REMEMBERED = 1000
+/** Segments under way, and the recorded sound in memory for them. */
+const MAX_UNDER_WAY = 64
+const MAX_UNDER_WAY_BYTES = 192 * 1024 * 1024
 
 export interface TranscodedSoundOptions {
   transcoder: SoundTranscoder
@@ -38,6 +41,13 @@ export interface SoundRequest extends SoundPlace {
   key: string
 }
 
+/** A segment's sound under way. */
+interface Flight {
+  /** Until then the file of the visitor who asked first is needed. */
+  read: Promise<unknown>
+  run: Promise<SampleRun>
+}
+
 /** Finished sound of all recordings, kept within a bound; equal requests at a time are one. */
 export class TranscodedSounds {
   readonly #options: TranscodedSoundOptions
@@ -45,7 +55,8 @@ export class TranscodedSounds {
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: (run) => (run.bytes?.length ?? 0) + run.sizes.length * 8 + 1,
   })
-  readonly #flights = new Map<string, Promise<SampleRun>>()
+  readonly #flights = new Map<string, Flight>()
+  #underWayBytes = 0
   /** Segments whose decoder was ended once: it may have been the machine's fault. */
   readonly #doubted = new LRUCache<string, true>({ max: MAX_REMEMBERED })
   #isMissingTold = false
@@ -65,33 +76,47 @@ export class TranscodedSounds {
     return run.sizes.length === 0 ? undefined : run
   }
 
-  async #makeOnce(key: string, { source, track, ...place }: SoundRequest): Promise<SampleRun> {
+  async #makeOnce(key: string, request: SoundRequest): Promise<SampleRun> {
     const underWay = this.#flights.get(key)
-    if (underWay !== undefined) return withTimeLimit(underWay)
-    // Read with the visitor's own file, before the flight that may outlast the visit.
-    const sound = await readRecordedSound(source, track, place)
-    const flight = this.#flights.get(key) ?? this.#startFlight(key, sound)
-    return withTimeLimit(flight)
+    if (underWay !== undefined) return withTimeLimit(underWay.run)
+    if (this.#flights.size >= MAX_UNDER_WAY) throw tooMuch()
+    const flight = this.#startFlight(key, request)
+    await flight.read
+    return withTimeLimit(flight.run)
   }
 
-  #startFlight(key: string, sound: RecordedSound): Promise<SampleRun> {
-    const flight = this.#transcode(key, sound).finally(() => this.#flights.delete(key))
+  #startFlight(key: string, { source, track, number, range }: SoundRequest): Flight {
+    const read = readRecordedSound(source, track, { number, range })
+    const run = this.#transcode(key, read).finally(() => this.#flights.delete(key))
     // A failure is told to whoever still waits.
-    flight.catch(() => undefined)
+    run.catch(() => undefined)
+    const flight = { read, run }
     this.#flights.set(key, flight)
     return flight
   }
 
-  async #transcode(key: string, sound: RecordedSound): Promise<SampleRun> {
+  async #transcode(key: string, read: Promise<RecordedSound>): Promise<SampleRun> {
+    const sound = await read
+    const sizeBytes = sound.packets.bytes.length
+    if (this.#underWayBytes + sizeBytes > MAX_UNDER_WAY_BYTES) throw tooMuch()
+    this.#underWayBytes += sizeBytes
+    try {
+      const run = joinFrames(await this.#makePieces(key, sound), sound)
+      this.#kept.set(key, run)
+      return run
+    } finally {
+      this.#underWayBytes -= sizeBytes
+    }
+  }
+
+  async #makePieces(key: string, sound: RecordedSound): Promise<SoundFrames[]> {
     const pieces = divideSound(sound)
     const frames: SoundFrames[] = []
     for (let at = 0; at < pieces.length; at += PIECES_AT_ONCE) {
       const group = pieces.slice(at, at + PIECES_AT_ONCE)
       frames.push(...(await Promise.all(group.map((piece) => this.#makePiece(key, sound, piece)))))
     }
-    const run = joinFrames(frames, sound)
-    this.#kept.set(key, run)
-    return run
+    return frames
   }
 
   async #makePiece(
@@ -122,6 +147,10 @@ export class TranscodedSounds {
     }
     return undefined
   }
+}
+
+function tooMuch(): AppError {
+  return new AppError('busy', 'Too much sound is being transcoded at once; try again soon')
 }
 
 /** Throws AppError `failed` where AAC has no such rate. */

@@ -181,13 +181,16 @@ function createMixer(channels: 1 | 2) {
       format as AVSampleFormat,
       sampleRate,
     )
-    FFmpegError.throwIfError(status, 'mix')
-    FFmpegError.throwIfError(context.init(), 'mix')
+    if (status < 0 || context.init() < 0) {
+      context.free()
+      return undefined
+    }
     known = { key, context }
     return context
   }
 
   return {
+    /** Undefined where the frame has a form that cannot be mixed. */
     mix(frame: Frame): MixedSamples | undefined {
       const { nbSamples: count, sampleRate, extendedData } = frame
       if (sampleRate < 1000 || sampleRate > MAX_SAMPLE_RATE || extendedData === null)
@@ -195,7 +198,7 @@ function createMixer(channels: 1 | 2) {
       const context = contextFor(frame)
       if (context === undefined) return undefined
       const planes = Array.from({ length: channels }, () => Buffer.alloc(count * 4))
-      FFmpegError.throwIfError(context.convertSync(planes, count, extendedData, count), 'mix')
+      if (context.convertSync(planes, count, extendedData, count) < 0) return undefined
       return { channels: planes.map(asFloats), sampleRate }
     },
     [Symbol.dispose]() {

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeSound, makeMusic } from '../../test/support/make-sound.ts'
+import { packetRecording } from '../../test/support/packet-recording.ts'
+import { readReferencePackets } from '../../test/support/reference-packets.ts'
+import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
+import { createSegmentBodies, Presentation } from './presentation.ts'
+import { TranscodedSounds } from './transcoded-sound.ts'
+
+const RATE = 48_000
+const transcoder = createSoundTranscoder()
+let folder = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aftercast-sound-'))
+})
+afterAll(async () => {
+  transcoder.close()
+  await rm(folder, { recursive: true })
+})
+
+describe('a presentation with transcoded sound', () => {
+  it('has segments that FFmpeg reads without a hole', async () => {
+    const recording = packetRecording(encodeSound('ac3', makeMusic(14, RATE), RATE), {
+      timescale: 90_000,
+      output: { sampleRate: RATE, channels: 2 },
+      cutSeconds: 2,
+      lagSeconds: 0.5,
+    })
+    const presentation = new Presentation(
+      {
+        session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
+        identity: 'sound',
+        stat: recording.file.stat,
+        ...recording,
+      },
+      { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
+      {
+        bodies: createSegmentBodies(),
+        sounds: new TranscodedSounds({
+          transcoder,
+          log: { warn: () => undefined },
+          signal: new AbortController().signal,
+        }),
+      },
+    )
+    expect(presentation.form).toBe('fmp4')
+    const parts = [await presentation.init(0, 'fmp4', recording.file)]
+    for (const number of presentation.plan.segments.keys()) {
+      const body = await presentation.segment(number, recording.file)
+      parts.push(
+        ...(body?.parts ?? []).map((part) => (part.kind === 'bytes' ? part.bytes : undefined)),
+      )
+    }
+    const path = join(folder, 'whole.mp4')
+    await writeFile(path, Buffer.concat(parts.map((part) => part ?? Buffer.alloc(0))))
+    const packets = await readReferencePackets(path)
+    expect(packets.every(({ kind }) => kind === 'audio')).toBe(true)
+    packets.forEach(({ ptsSeconds }, at) => {
+      expect(ptsSeconds).toBeCloseTo((at * 1024) / RATE, 6)
+    })
+    const { endTicks, timescale } = recording.index.cuts
+    expect(packets).toHaveLength(Math.ceil(((endTicks / timescale) * RATE) / 1024))
+  })
+})
