@@ -7,6 +7,7 @@ import { packetRecording } from '../../test/support/packet-recording.ts'
 import { readReferencePackets } from '../../test/support/reference-packets.ts'
 import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
 import { createSegmentBodies, Presentation } from './presentation.ts'
+import { planSegments } from './segment-plan.ts'
 import { TranscodedSounds } from './transcoded-sound.ts'
 
 const RATE = 48_000
@@ -34,6 +35,7 @@ describe('a presentation with transcoded sound', () => {
         session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
         identity: 'sound',
         stat: recording.file.stat,
+        plan: planSegments(recording.index.cuts, 4),
         ...recording,
       },
       { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
