@@ -20,7 +20,9 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024
 const WAIT_MS = 8500
 /** Pieces of one segment that are transcoded at once. */
 const PIECES_AT_ONCE = 2
-/** Segments whose decoder ended before its time, which are tried once more. */
+/** A decoder that ended before its time may have had too little of it: so often a segment is tried before it is silent. */
+const MAX_TRIES = 3
+/** Segments whose failed tries are remembered. */
 const MAX_REMEMBERED = 1000
 /** Segments under way, and the recorded sound in memory for them. */
 const MAX_UNDER_WAY = 64
@@ -57,8 +59,7 @@ export class TranscodedSounds {
   })
   readonly #flights = new Map<string, Flight>()
   #underWayBytes = 0
-  /** Segments whose decoder was ended once: it may have been the machine's fault. */
-  readonly #doubted = new LRUCache<string, true>({ max: MAX_REMEMBERED })
+  readonly #failedTries = new LRUCache<string, number>({ max: MAX_REMEMBERED })
   #isMissingTold = false
 
   constructor(options: TranscodedSoundOptions) {
@@ -136,16 +137,23 @@ export class TranscodedSounds {
     try {
       const answer = await transcoder.transcode(job, signal)
       if (answer.status === 'done') return answer.value
-      if (answer.status === 'killed' && !this.#doubted.has(key)) {
-        this.#doubted.set(key, true)
-        throw new AppError('busy', 'the sound could not be transcoded in time; try again soon')
-      }
+      if (answer.status === 'killed') this.#noteFailedTry(key)
+      log.warn({ reason: answer.reason }, 'a piece of sound is silent')
     } catch (error) {
       if (!isAppError(error, 'failed')) throw error
       if (!this.#isMissingTold) log.warn({ err: error }, 'sound is not transcoded: it is silent')
       this.#isMissingTold = true
     }
     return undefined
+  }
+
+  /** @throws AppError `busy` where it is worth another try */
+  #noteFailedTry(key: string): void {
+    const tries = (this.#failedTries.get(key) ?? 0) + 1
+    this.#failedTries.set(key, tries)
+    if (tries < MAX_TRIES) {
+      throw new AppError('busy', 'the sound could not be transcoded in time; try again soon')
+    }
   }
 }
 

@@ -8,12 +8,14 @@ import {
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S16,
   AV_SAMPLE_FMT_S16P,
+  AVMEDIA_TYPE_AUDIO,
 } from 'node-av/constants'
 import type { AVSampleFormat, FFDecoderCodec, FFEncoderCodec } from 'node-av/constants'
 import {
   Codec,
   CodecContext,
   FFmpegError,
+  FormatContext,
   Frame,
   Packet,
   Rational,
@@ -168,6 +170,35 @@ export interface DecodedSound {
   samples: Samples
   /** Position of the first sample, in samples. */
   start: number
+}
+
+/** The first sound of a media file, its positions in samples of the file's own clock; gaps of the clock are kept. */
+export async function readSound(
+  path: string,
+): Promise<Omit<CodedSound, 'format'> & { format: Omit<SoundFormat, 'codec'> }> {
+  const demuxer = new FormatContext()
+  FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
+  try {
+    FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
+    const stream = demuxer.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+    if (stream === undefined) throw new Error(`${path} has no sound`)
+    const { sampleRate, channels, extradata } = stream.codecpar
+    const { num, den } = stream.timeBase
+    const packets: SoundPacket[] = []
+    using packet = new Packet()
+    packet.alloc()
+    while ((await demuxer.readFrame(packet)) >= 0) {
+      if (packet.streamIndex === stream.index) {
+        const position = Math.round((Number(packet.pts) * num * sampleRate) / den)
+        packets.push({ data: Buffer.from(packet.data ?? []), position })
+      }
+      packet.unref()
+    }
+    const extra = extradata && { extradata: Uint8Array.from(extradata) }
+    return { format: { channels, sampleRate, ...extra }, packets }
+  } finally {
+    await demuxer.closeInput()
+  }
 }
 
 export interface DecodeOptions {
