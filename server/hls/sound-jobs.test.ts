@@ -56,6 +56,13 @@ describe('divideSound', () => {
     expect(framesOf(soundAt(packets(0, 35), 34.9))).toBe(frameAt(34.9))
   })
 
+  it('of a long lead-in the last second is enough', () => {
+    const sound = soundAt(packets(0, 16), 15.9)
+    const pieces = divideSound({ ...sound, leadInPackets: 500, fromFrame: frameAt(10) - 4 })
+    expect(pieces).toHaveLength(1)
+    expect(pieces[0]).toMatchObject({ kind: 'job', job: { leadInPackets: 51 } })
+  })
+
   it('what lies in a long gap is not encoded', () => {
     const sound = soundAt([...packets(0, 5), ...packets(3600, 3605)], 3604.9)
     const pieces = divideSound(sound)

@@ -59,10 +59,16 @@ function markPieces({ packets, leadInPackets, output, fromFrame, toFrame }: Reco
   const seconds = (packet: number) => (packets.ticks[packet] ?? 0) / packets.timescale
   const frameAt = (time: number) => Math.floor((time * output.sampleRate) / FRAME_SAMPLES)
   const count = packets.sizes.length
-  let current: SoundMark = { kind: 'sound', frame: fromFrame, packet: leadInPackets, leadIn: 0 }
-  const marks: Mark[] = [current]
   let before = (fromFrame * FRAME_SAMPLES) / output.sampleRate
-  if (leadInPackets > 0) before = Math.max(before, seconds(leadInPackets - 1))
+  let leadIn = leadInPackets
+  if (leadInPackets > 0) {
+    // Cuts can be far apart, and all of the sound between two of them is here.
+    const since = seconds(leadInPackets - 1) - LEAD_IN_SECONDS
+    leadIn = firstWithin(packets, { packet: leadInPackets, since, from: 0 })
+    before = Math.max(before, seconds(leadInPackets - 1))
+  }
+  let current: SoundMark = { kind: 'sound', frame: fromFrame, packet: leadInPackets, leadIn }
+  const marks: Mark[] = [current]
   let bytes = 0
   for (let packet = leadInPackets; packet < count; packet += 1) {
     const time = seconds(packet)
@@ -73,13 +79,10 @@ function markPieces({ packets, leadInPackets, output, fromFrame, toFrame }: Reco
       marks.push((current = { kind: 'sound', frame, packet, leadIn: packet }))
       bytes = 0
     } else if (time - seconds(current.packet) >= JOB_SECONDS || bytes > JOB_BYTES) {
-      const leadIn = firstWithin(packets, {
-        packet,
-        since: time - LEAD_IN_SECONDS,
-        from: current.leadIn,
-      })
+      const since = time - LEAD_IN_SECONDS
       const frame = frameBeforeJoint(seconds(packet - 1), output.sampleRate)
-      marks.push((current = { kind: 'sound', frame, packet, leadIn }))
+      const first = firstWithin(packets, { packet, since, from: current.leadIn })
+      marks.push((current = { kind: 'sound', frame, packet, leadIn: first }))
       bytes = 0
     }
     before = Math.max(before, time)
