@@ -9,7 +9,7 @@ import { sampleParts } from './fmp4/media-segment.ts'
 import { readBody } from './read-body.ts'
 import { segmentBody } from './segment-body.ts'
 import type { RecordedSound } from './sound-jobs.ts'
-import { beginningOf, frameAtCut, planSoundRanges } from './sound-plan.ts'
+import { beginningOf, frameAtCut, LEAD_IN_SECONDS, planSoundRanges } from './sound-plan.ts'
 import type { SoundBefore } from './sound-plan.ts'
 
 /** Sound in a segment's bytes: five minutes as on a CD, three hours as in most recordings. */
@@ -57,7 +57,12 @@ export async function readRecordedSound(
   const output = outputOf(track)
   const { ranges, leadIn, nextLeadIn } = planSoundRanges(cuts, range)
   const pieces: SoundPiece[] = []
-  for (const cutRange of ranges) pieces.push(await readPiece(source, number, cutRange))
+  for (const cutRange of ranges) {
+    const run = await readRun(source, number, cutRange)
+    const isLeadIn = cutRange.to <= range.from
+    const wanted = run && isLeadIn ? lastOf(run, LEAD_IN_SECONDS) : run
+    pieces.push({ range: cutRange, packets: await readPackets(source.file, wanted) })
+  }
   const frameAt = async (cut: number, from = cut) => {
     const before = findLast(pieces, { from, to: cut }) ?? (await readBeginning(source, number, cut))
     return frameAtCut(cuts, cut, { sampleRate: output.sampleRate, before })
@@ -105,19 +110,6 @@ async function readBeginning(
   return { status: run === undefined ? 'not begun' : 'silent' }
 }
 
-async function readPiece(source: SoundSource, track: number, range: CutRange): Promise<SoundPiece> {
-  const run = await readRun(source, track, range)
-  if (run === undefined) return { range, packets: NO_PACKETS }
-  const ticks = new Float64Array(run.sizes.length)
-  let at = run.firstDecodeTicks
-  run.durations.forEach((duration, packet) => {
-    ticks[packet] = at
-    at += duration
-  })
-  const bytes = run.bytes ?? (await readSamples(source.file, run))
-  return { range, packets: { bytes, sizes: run.sizes, ticks, timescale: run.timescale } }
-}
-
 async function readRun(
   { file, index, reader }: SoundSource,
   track: number,
@@ -125,6 +117,39 @@ async function readRun(
 ): Promise<SampleRun | undefined> {
   const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
   return content.kind === 'samples' ? content.runs.find(({ kind }) => kind === 'audio') : undefined
+}
+
+/** The samples that begin within so many seconds of the last one. Cuts can be far apart, and only these are needed. */
+function lastOf(run: SampleRun, seconds: number): SampleRun {
+  let first = run.sizes.length - 1
+  let spanTicks = 0
+  while (first > 0 && spanTicks < seconds * run.timescale) {
+    first -= 1
+    spanTicks += run.durations[first] ?? 0
+  }
+  const skippedTicks = run.durations.subarray(0, first).reduce((sum, ticks) => sum + ticks, 0)
+  const skippedBytes = run.sizes.subarray(0, first).reduce((sum, size) => sum + size, 0)
+  return {
+    kind: run.kind,
+    timescale: run.timescale,
+    firstDecodeTicks: run.firstDecodeTicks + skippedTicks,
+    sizes: run.sizes.subarray(first),
+    durations: run.durations.subarray(first),
+    ...(run.offsets && { offsets: run.offsets.subarray(first) }),
+    ...(run.bytes && { bytes: run.bytes.subarray(skippedBytes) }),
+  }
+}
+
+async function readPackets(file: OpenFile, run: SampleRun | undefined): Promise<SoundPackets> {
+  if (run === undefined) return NO_PACKETS
+  const ticks = new Float64Array(run.sizes.length)
+  let at = run.firstDecodeTicks
+  run.durations.forEach((duration, packet) => {
+    ticks[packet] = at
+    at += duration
+  })
+  const bytes = run.bytes ?? (await readSamples(file, run))
+  return { bytes, sizes: run.sizes, ticks, timescale: run.timescale }
 }
 
 const NO_PACKETS: SoundPackets = {

@@ -2,12 +2,11 @@
 import type { SoundFormat } from '../media/media-index.ts'
 import { FRAME_SAMPLES, MAX_JOB_BYTES } from '../sound/sound-job.ts'
 import type { SoundJob, SoundOutput, SoundPackets } from '../sound/sound-job.ts'
-import { frameBeforeJoint } from './sound-plan.ts'
+import { frameBeforeJoint, LEAD_IN_SECONDS } from './sound-plan.ts'
 
-/** One job holds so much sound, and has so much of it before as a lead-in. */
+/** One job holds so much sound. */
 const JOB_SECONDS = 10
 const JOB_BYTES = MAX_JOB_BYTES / 2
-const LEAD_IN_SECONDS = 1
 /** What lies in a longer gap is not encoded, but for a second of silence on either side. */
 const GAP_SECONDS = 3
 const GAP_EDGE_SECONDS = 1

@@ -4,7 +4,7 @@ import type { CutRange, CutTable } from '../media/media-index.ts'
 import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES, SHARED_SECONDS } from '../sound/sound-job.ts'
 
 /** Sound in front of a cut that is read along: what both sides share, and as much to warm up the decoder. */
-const LEAD_IN_SECONDS = SHARED_SECONDS * 2
+export const LEAD_IN_SECONDS = SHARED_SECONDS * 2
 /** Sound may lie so far from the pictures beside it in the file; what is further off is silence. */
 const MAX_LAG_SECONDS = 10
 
