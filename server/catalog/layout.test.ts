@@ -213,6 +213,22 @@ describe('for any names', () => {
   })
 })
 
+test('no layout with a name takes long over a hostile name, be it of a file or a folder', () => {
+  const names = ['_', '-', ' - ', '2026-01-31_', '2026-01-31 ', '][', '.1769890507123'].map(
+    (text) => text.repeat(255).slice(0, 255),
+  )
+  const startMs = performance.now()
+  for (const preset of Object.keys(layoutPresets)) {
+    for (const name of names) {
+      for (const path of [name, `${name}/${name}`, `a/${name}/${name}`]) {
+        for (const kind of ['file', 'folder'] as const) sessionOf(preset, path, kind)
+        sessionOf(preset, `${path}.ts`)
+      }
+    }
+  }
+  expect(performance.now() - startMs).toBeLessThan(4000)
+})
+
 test('a hostile name does not take long to refuse', () => {
   const template = `{streamer}/${'*a'.repeat(14)}{date}b`
   const startMs = performance.now()
