@@ -37,8 +37,11 @@ export class SessionFiles {
    * @throws AppError `not_found` (no folder, or nothing in it), `unplayable`
    */
   async list(folder: string): Promise<PartFile[]> {
-    const known = this.#listings.get(folder)
-    if (known !== undefined) return known
+    return this.#listings.get(folder) ?? this.relist(folder)
+  }
+
+  /** As `list`, but as the folder is now: for who was told that it has changed. */
+  async relist(folder: string): Promise<PartFile[]> {
     const listing = this.#read(folder)
     this.#listings.set(folder, listing)
     listing.catch(() => this.#listings.delete(folder))
