@@ -104,6 +104,7 @@ test.each([
   ['ganymede', `alice/${iso}-42-live-0a1b/42-chat.mp4`],
   ['livestreamdvr', 'al/al_2026-01-31T20_15_07Z_42/al_2026-01-31T20_15_07Z_42_chat.mp4'],
   ['yt-dlp', 'alice/Show [v1].mp4.ytdl'],
+  ['yt-dlp', 'alice/Show [v1].f251.webm.part'],
   ['yt-dlp', 'alice/Show [v1].mp4.part-Frag3.part'],
   ['obs', 'alice/notes.mp4'],
 ])('layout %s leaves %s alone', (preset, path) => {
