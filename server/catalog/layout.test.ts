@@ -128,6 +128,15 @@ test('docs/layouts.md tells the templates of every layout with a name', () => {
   )
 })
 
+test('a layout is told from others, by the name of the library where that is part of it', () => {
+  const identity = (layout: string, libraryName: string) =>
+    createLayout(layout, libraryName).identity
+  expect(identity(DEFAULT, 'a')).toBe(DEFAULT)
+  expect(identity('mediamtx', 'a')).toBe(identity('mediamtx', 'b'))
+  expect(identity('obs', 'a')).not.toBe(identity('obs', 'b'))
+  expect(identity('srs', 'a')).not.toBe(identity('mediamtx', 'a'))
+})
+
 test('without a name for the library, nothing stands for a streamer that is not told', () => {
   const layout = createLayout('obs')
   const entry = { name: `${iso} ${time}.mkv`, kind: 'file', modifiedMs: 0 } as const
