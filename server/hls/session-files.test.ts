@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import { SessionFiles } from './session-files.ts'
 
@@ -13,7 +14,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'aftercast-files-'))
   mkdirSync(join(root, 'night'))
   writeFileSync(join(root, 'night/part1.ts'), 'x')
-  files = new SessionFiles(createFolderStorage(root))
+  files = new SessionFiles(withRecordedPlaylists(createFolderStorage(root)))
 })
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))
@@ -32,5 +33,11 @@ test('a folder that holds nothing is told as such each time', async () => {
   rmSync(join(root, 'night/part1.ts'))
   await expect(files.list('night')).rejects.toMatchObject({ code: 'not_found' })
   writeFileSync(join(root, 'night/part1.ts'), 'x')
+  expect(names(await files.list('night'))).toEqual(['part1.ts'])
+})
+
+test('a file without a byte is no part, and stands for none', async () => {
+  writeFileSync(join(root, 'night/part1.mp4'), '')
+  writeFileSync(join(root, 'night/part2.ts'), '')
   expect(names(await files.list('night'))).toEqual(['part1.ts'])
 })
