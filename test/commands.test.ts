@@ -92,6 +92,28 @@ describe('layouts', () => {
   })
 })
 
+describe('layouts with a name', () => {
+  it.each([
+    ['obs', '2026-01-31 20-15-07.mp4', 'recordings'],
+    ['streamlink', 'alice/Art/41-2026-01-31_20-15-07.mp4', 'alice'],
+    ['yt-dlp', 'alice/Show [v1].mp4.part', 'alice'],
+    ['mediamtx', 'recordings/alice/2026-01-31_20-15-07-123456.mp4', 'alice'],
+  ])('--layout %s finds %s', async (layout, file, streamer) => {
+    const laid = await createTempLibrary('preset')
+    await laid.place(file, SMALL_FIXTURE)
+    const { stdout } = await run(['scan', ...laid.args, '--layout', layout])
+    expect(stdout).toBe('1 sessions of 1 streamers are indexed\n')
+    expect((await run(['hide', streamer, '--data', laid.data])).stderr).toBe('')
+    await laid.remove()
+  })
+
+  it('leaves with 2 and the names for one that is unknown', async () => {
+    const { code, stderr } = await run(['scan', ...library.args, '--layout', 'obss'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^aftercast: layout: [^\n]*obs, streamlink, [^\n]*\n$/)
+  })
+})
+
 describe('check', () => {
   it('leaves with 0 where every recording plays', async () => {
     const { code, stdout } = await run(['check', ...library.args])

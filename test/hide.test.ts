@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorAnswer } from '../shared/contract.ts'
 import {
+  activityApiPath,
   playerPagePath,
   playlistApiPath,
   sessionsApiPath,
@@ -84,6 +85,16 @@ describe('a session that is hidden', () => {
     expect(sitemap).not.toContain(playerPagePath(session))
     expect(sitemap).toContain(playerPagePath({ ...session, sessionId: '2' }))
     expect(await checksumTree(library.recordings)).toEqual(before)
+  })
+
+  it('is not counted any more for who still has it open, and harms no other count', async () => {
+    const events = [{ name: 'begin_video', ...session }]
+    const answer = await fetch(server.url + activityApiPath, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(events),
+    })
+    expect(answer.ok).toBe(true)
   })
 
   it('is told as gone: by the API as JSON, by the page as a page', async () => {

@@ -36,7 +36,8 @@ const UNKNOWN =
   'See whether ffprobe reads it: if not, it is no recording, or its head is damaged or still to be written.'
 
 const byNote: Record<SessionNote['kind'], string> = {
-  'cut-off': `It plays up to the break. ${RECORD_ROBUSTLY}`,
+  'cut-off':
+    'It plays up to the break. See whether the recorder was stopped, or the disk full, then.',
   damaged:
     'It plays without the damaged stretch. See whether the stream, the network or the disk had trouble then.',
   gap: 'It plays on behind the gap. See whether the stream was interrupted then.',

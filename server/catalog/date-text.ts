@@ -80,12 +80,14 @@ function endOfFraction(text: string, start: number): number | undefined {
   return end - start > 3 && !isDigit(text, end) ? end : undefined
 }
 
-/** The end itself, and the end behind `Z`, `+0100` or `+01:00`. */
+/** The end itself, and the end behind `Z`, `+0100`, `+01:00` or `-05:00`; four digits behind a minus may be anything. */
 function withZone(text: string, end: number): number[] {
-  if (text.charAt(end) === 'Z') return [end, end + 1]
-  if (text.charAt(end) !== '+' || numberAt(text, end + 1, 2) === undefined) return [end]
-  const minuteAt = after(text, end + 3, ':') ?? end + 3
-  return numberAt(text, minuteAt, 2) === undefined ? [end] : [end, minuteAt + 2]
+  const sign = text.charAt(end)
+  if (sign === 'Z') return [end, end + 1]
+  if (!['+', '-'].includes(sign) || numberAt(text, end + 1, 2) === undefined) return [end]
+  const minuteAt = after(text, end + 3, ':') ?? (sign === '+' ? end + 3 : undefined)
+  if (minuteAt === undefined || numberAt(text, minuteAt, 2) === undefined) return [end]
+  return [end, minuteAt + 2]
 }
 
 function after(text: string, position: number, separator: string): number | undefined {

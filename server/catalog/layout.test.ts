@@ -104,6 +104,7 @@ test.each([
   ['ganymede', `alice/${iso}-42-live-0a1b/42-chat.mp4`],
   ['livestreamdvr', 'al/al_2026-01-31T20_15_07Z_42/al_2026-01-31T20_15_07Z_42_chat.mp4'],
   ['yt-dlp', 'alice/Show [v1].mp4.ytdl'],
+  ['yt-dlp', 'alice/Show [v1].f251.webm.part'],
   ['yt-dlp', 'alice/Show [v1].mp4.part-Frag3.part'],
   ['obs', 'alice/notes.mp4'],
 ])('layout %s leaves %s alone', (preset, path) => {
@@ -125,6 +126,15 @@ test('docs/layouts.md tells the templates of every layout with a name', () => {
   expect(told.map(([, name, row = '']) => [name, templatesOf(row)])).toEqual(
     Object.entries(layoutPresets),
   )
+})
+
+test('a layout is told from others, by the name of the library where that is part of it', () => {
+  const identity = (layout: string, libraryName: string) =>
+    createLayout(layout, libraryName).identity
+  expect(identity(DEFAULT, 'a')).toBe(DEFAULT)
+  expect(identity('mediamtx', 'a')).toBe(identity('mediamtx', 'b'))
+  expect(identity('obs', 'a')).not.toBe(identity('obs', 'b'))
+  expect(identity('srs', 'a')).not.toBe(identity('mediamtx', 'a'))
 })
 
 test('without a name for the library, nothing stands for a streamer that is not told', () => {
@@ -211,6 +221,22 @@ describe('for any names', () => {
     const path = 'zoë/2026-01-31/é.ts'
     expect(sessionOf(DEFAULT, path.normalize('NFD'))).toEqual(sessionOf(DEFAULT, path))
   })
+})
+
+test('no layout with a name takes long over a hostile name, be it of a file or a folder', () => {
+  const names = ['_', '-', ' - ', '2026-01-31_', '2026-01-31 ', '][', '.1769890507123'].map(
+    (text) => text.repeat(255).slice(0, 255),
+  )
+  const startMs = performance.now()
+  for (const preset of Object.keys(layoutPresets)) {
+    for (const name of names) {
+      for (const path of [name, `${name}/${name}`, `a/${name}/${name}`]) {
+        sessionOf(preset, path, 'folder')
+        sessionOf(preset, `${path}.ts`)
+      }
+    }
+  }
+  expect(performance.now() - startMs).toBeLessThan(4000)
 })
 
 test('a hostile name does not take long to refuse', () => {

@@ -54,11 +54,13 @@ type Bindings = Readonly<Partial<Record<Placeholder, string>>>
  * `usage`.
  */
 export function createLayout(layout: string, libraryName = ''): Layout {
-  const templates = findPreset(layout)
-  const streamer = templates === undefined ? 'required' : 'optional'
-  const all = (templates ?? [layout]).map((template) => parseLayoutTemplate(template, { streamer }))
+  const preset = findPreset(layout)
+  const templates = preset ?? [layout]
+  const streamer = preset === undefined ? 'required' : 'optional'
+  const all = templates.map((template) => parseLayoutTemplate(template, { streamer }))
+  const asksLibrary = !all.every(hasStreamer)
   return {
-    identity: (templates ?? [layout]).join('\n'),
+    identity: [...templates, ...(asksLibrary ? [libraryName] : [])].join('\n'),
     root: { depth: 0, candidates: all.map((parts) => bindLibrary(parts, libraryName)) },
     enter({ depth, candidates }, folderName) {
       const name = folderName.normalize('NFC')
@@ -95,9 +97,12 @@ function findPreset(layout: string): readonly string[] | undefined {
 }
 
 function bindLibrary(parts: PartTemplate[], libraryName: string): Candidate {
-  const hasStreamer = parts.flat().some(({ kind }) => kind === 'streamer')
   const streamer = libraryName.normalize('NFC')
-  return { parts, bound: hasStreamer || streamer === '' ? {} : { streamer } }
+  return { parts, bound: hasStreamer(parts) || streamer === '' ? {} : { streamer } }
+}
+
+function hasStreamer(parts: readonly PartTemplate[]): boolean {
+  return parts.flat().some(({ kind }) => kind === 'streamer')
 }
 
 /** A date that is a Unix time is shown as its day, and is the session's id where nothing else is. */

@@ -8,6 +8,8 @@ const PARTIAL_ENDING = '.part'
 /** Recorders and downloaders put these before the ending until the file is whole: `x.tmp.ts`, `x.f137.mp4.part`. */
 const TEMPORARY_MARK = '.tmp'
 const FORMAT_MARK = /\.f\d{1,4}$/
+/** Formats that are sound alone (YouTube's numbers), which a downloader fetches beside the pictures. */
+const SOUND_FORMAT_MARK = /\.f(?:139|140|141|171|172|249|250|251)$/
 
 /** Behind all files of a session: a folder of parts, and behind that what is not whole yet. */
 export const FOLDER_RANK = extensions.length
@@ -25,7 +27,7 @@ export interface RecordingName {
 export function parseRecordingName(name: string): RecordingName | undefined {
   if (!name.toLowerCase().endsWith(PARTIAL_ENDING)) return parseEnding(name)
   const whole = parseEnding(name.slice(0, -PARTIAL_ENDING.length))
-  if (whole === undefined) return undefined
+  if (whole === undefined || SOUND_FORMAT_MARK.test(whole.base)) return undefined
   return inProgress({ ...whole, base: whole.base.replace(FORMAT_MARK, '') })
 }
 

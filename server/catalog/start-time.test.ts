@@ -1,4 +1,5 @@
 // When a recording began, as the names that recorders give say it.
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startTimeMs } from './start-time.ts'
 
@@ -18,6 +19,9 @@ test.each([
   ['alice_2026-01-31T20_15_07Z_42', utc(20, 15, 7)],
   ['2026-01-31T20:15:07.250Z', utc(20, 15, 7, 250)],
   ['2026-01-31T20:15:07+01:00', utc(19, 15, 7)],
+  ['2026-01-31T20:15:07-05:00', Date.UTC(2026, 1, 1, 1, 15, 7)],
+  ['2026-01-31-20:15', local(20, 15)],
+  ['2026-01-31_20-15-07-0500', local(20, 15, 7, 50)],
   ['20260131T201507+0530', utc(14, 45, 7)],
   ['livestream.1769890507123', utc(20, 15, 7, 123)],
   ['1769890507123', utc(20, 15, 7, 123)],
@@ -47,4 +51,39 @@ test('the name of the file is believed before the session id, and that before th
   expect(startTimeMs({ date, sessionId, fileName })).toBe(local(3, 0))
   expect(startTimeMs({ date, sessionId, fileName: 'part1' })).toBe(local(2, 0))
   expect(startTimeMs({ date, sessionId: '7', fileName: 'part1' })).toBe(local(1, 0))
+})
+
+test('a moment is read back from every shape that recorders write it in', () => {
+  const moment = fc.date({
+    min: new Date('1991-01-01'),
+    max: new Date('2199-12-30'),
+    noInvalidDate: true,
+  })
+  const one = (...options: string[]) => fc.constantFrom(...options)
+  const shape = fc.tuple(one('-', '_', '.', ''), one('_', '-', 'T', ' '), one('-', '_', '.', ''))
+  const around = fc.tuple(one('', 'alice_', '[', 'x-23058-'), one('', '_2', ']', '-title', ' part'))
+  fc.assert(
+    fc.property(moment, shape, around, (time, [day, leader, clock], [before, after]) => {
+      const [date = '', rest = ''] = time.toISOString().split('T')
+      const written =
+        date.replaceAll('-', day) + leader + rest.slice(0, 8).replaceAll(':', clock) + 'Z'
+      const wholeSeconds = Math.floor(time.getTime() / 1000) * 1000
+      const fileName = before + written + after
+      expect(startTimeMs({ ...nothing, fileName }), fileName).toBe(wholeSeconds)
+    }),
+  )
+})
+
+test('any text gives a moment within reason, or none, at once', () => {
+  const text = fc.string({
+    unit: fc.constantFrom(...'0123456789-_.:TZ+ a'.split('')),
+    maxLength: 255,
+  })
+  fc.assert(
+    fc.property(text, (fileName) => {
+      const found = startTimeMs({ ...nothing, fileName })
+      expect(found === undefined || (found > 0 && found < Date.UTC(2201, 0, 1))).toBe(true)
+    }),
+    { numRuns: 3000 },
+  )
 })

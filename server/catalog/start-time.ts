@@ -63,13 +63,13 @@ function momentInText(text: string): number | undefined {
 
 /** A date of the shapes that `dateEnds` finds, so that the digits alone tell its parts; undefined without a time. */
 function parseMoment(text: string): number | undefined {
-  const zoneAt = Math.max(text.indexOf('Z'), text.indexOf('+'))
-  const digits = (zoneAt === -1 ? text : text.slice(0, zoneAt)).replaceAll(/\D/g, '')
+  const { clock, offsetMs } = splitZone(text)
+  const digits = digitsOf(clock)
   const part = (start: number, end: number): number => Number(digits.slice(start, end))
   const year = part(0, 4)
   const [month, day] = [part(4, 6), part(6, 8)]
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate()
-  if (text.length < SHORTEST_MOMENT || year < 1000 || day > lastDay) return undefined
+  if (clock.length < SHORTEST_MOMENT || year < 1000 || day > lastDay) return undefined
   const fields = [
     year,
     month - 1,
@@ -79,14 +79,22 @@ function parseMoment(text: string): number | undefined {
     part(12, 14),
     Number(digits.slice(14, 17).padEnd(3, '0')),
   ] as const
-  if (zoneAt === -1) return plausible(new Date(...fields).getTime())
-  return plausible(Date.UTC(...fields) - offsetMs(text.slice(zoneAt)))
+  if (offsetMs === undefined) return plausible(new Date(...fields).getTime())
+  return plausible(Date.UTC(...fields) - offsetMs)
 }
 
-/** Of `Z`, `+0100` or `+01:00`. */
-function offsetMs(zone: string): number {
-  const digits = zone.replaceAll(/\D/g, '').padEnd(4, '0')
-  return (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4))) * 60_000
+/** Takes `Z`, `+0100`, `+01:00` or `-05:00` off the end, which may not be all there is of the time. */
+function splitZone(text: string): { clock: string; offsetMs: number | undefined } {
+  const zone = /(?:Z|\+\d\d:?\d\d|-\d\d:\d\d)$/.exec(text)
+  if (zone === null || zone.index < SHORTEST_MOMENT) return { clock: text, offsetMs: undefined }
+  const digits = digitsOf(zone[0]).padEnd(4, '0')
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4))
+  const sign = zone[0].startsWith('-') ? -1 : 1
+  return { clock: text.slice(0, zone.index), offsetMs: sign * minutes * 60_000 }
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, '')
 }
 
 function plausible(timeMs: number): number | undefined {

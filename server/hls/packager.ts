@@ -80,7 +80,7 @@ export class Packager {
       return joinInspections([await find({ name: '', path, stat: await storage.stat(path) })])
     }
     try {
-      return joinInspections(await mapInTurns(await this.#files.list(path), find))
+      return joinInspections(await mapInTurns(await this.#files.relist(path), find))
     } catch (error) {
       if (!isAppError(error, 'unplayable')) throw error
       const { message: reason, details } = error

@@ -37,8 +37,11 @@ export class SessionFiles {
    * @throws AppError `not_found` (no folder, or nothing in it), `unplayable`
    */
   async list(folder: string): Promise<PartFile[]> {
-    const known = this.#listings.get(folder)
-    if (known !== undefined) return known
+    return this.#listings.get(folder) ?? this.relist(folder)
+  }
+
+  /** As `list`, but as the folder is now: for who was told that it has changed. */
+  async relist(folder: string): Promise<PartFile[]> {
     const listing = this.#read(folder)
     this.#listings.set(folder, listing)
     listing.catch(() => this.#listings.delete(folder))
@@ -52,7 +55,7 @@ export class SessionFiles {
     const parts =
       found.kind === 'playlist'
         ? await this.#readRuns(folder, found.name)
-        : await this.#readParts(folder, found.names)
+        : await this.#readParts(folder)
     if (parts.length > MAX_PARTS) {
       throw new AppError('unplayable', `the session has more than ${MAX_PARTS} parts`)
     }
@@ -65,10 +68,12 @@ export class SessionFiles {
     return runs.map((run, i) => ({ ...run, name: `${i}` }))
   }
 
-  async #readParts(folder: string, names: readonly string[]): Promise<PartFile[]> {
+  /** Chosen anew with their stats: what is empty stands for no part. */
+  async #readParts(folder: string): Promise<PartFile[]> {
     const entries = await this.#storage.list(folder, { stats: true })
+    const found = readSessionFolder(entries)
     const stats = new Map(entries.map(({ name, stat }) => [name, stat]))
-    return names.flatMap((name) => {
+    return (found?.kind === 'parts' ? found.names : []).flatMap((name) => {
       const stat = stats.get(name)
       return stat === undefined ? [] : [{ name, path: joinPath(folder, name), stat }]
     })

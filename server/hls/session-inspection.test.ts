@@ -1,0 +1,71 @@
+// What several recordings say of the session that they make together.
+import { beforeAll, expect, test } from 'vitest'
+import { fixturePath } from '../../test/support/temp-library.ts'
+import type { Inspection } from '../media/inspect-recording.ts'
+import { inspectRecording } from '../media/inspect-recording.ts'
+import { MAX_NOTES } from '../media/media-index.ts'
+import type { MediaIndex, RecordingNote } from '../media/media-index.ts'
+import { createMediaReaders } from '../media/readers.ts'
+import { createFolderStorage } from '../storage/folder-storage.ts'
+import { joinInspections } from './session-inspection.ts'
+
+let index: MediaIndex
+
+beforeAll(async () => {
+  const { inspection } = await inspectRecording('ts-h264-pts-wrap-33bit.ts', {
+    storage: createFolderStorage(fixturePath('')),
+    readers: createMediaReaders(),
+    signal: new AbortController().signal,
+  })
+  if (inspection.status === 'playable') ({ index } = inspection)
+})
+
+/** The same recording, of another length and with other flaws. */
+function playable(seconds: number, notes: RecordingNote[] = []): Inspection {
+  const cuts = { ...index.cuts, endTicks: seconds * index.cuts.timescale }
+  return { status: 'playable', identity: '', index: { ...index, cuts, notes } }
+}
+
+const cutOff: RecordingNote = { kind: 'cut-off', message: 'it ends', offsetBytes: 9, seconds: 4 }
+const broken: Inspection = {
+  status: 'unplayable',
+  reason: 'no index',
+  details: { offsetBytes: 7, advice: 'index it' },
+}
+
+test('a recording alone says what its index says', () => {
+  expect(joinInspections([{ name: '', inspection: playable(5, [cutOff]) }])).toEqual({
+    status: 'playable',
+    durationSeconds: 5,
+    notes: [cutOff],
+  })
+})
+
+test('parts add up, their flaws lie on the timeline of all, and one that cannot be played is one', () => {
+  const parts = [
+    { name: 'a.ts', inspection: playable(10) },
+    { name: 'b.ts', inspection: broken },
+    { name: 'c.ts', inspection: playable(5, [cutOff]) },
+  ]
+  expect(joinInspections(parts)).toEqual({
+    status: 'playable',
+    durationSeconds: 15,
+    notes: [
+      { kind: 'part-left-out', message: 'b.ts: no index', seconds: 10, offsetBytes: 7 },
+      { ...cutOff, message: 'c.ts: it ends', seconds: 14 },
+    ],
+  })
+})
+
+test('where no part plays, the first reason is told with all that is known of it', () => {
+  const later: Inspection = { status: 'unplayable', reason: 'encrypted' }
+  const parts = [broken, later].map((inspection, i) => ({ name: `${i}.ts`, inspection }))
+  expect(joinInspections(parts)).toEqual(broken)
+  expect(joinInspections([])).toMatchObject({ status: 'unplayable' })
+})
+
+test('the list of flaws is bounded', () => {
+  const notes = Array.from({ length: 90 }, () => cutOff)
+  const parts = ['a.ts', 'b.ts'].map((name) => ({ name, inspection: playable(1, notes) }))
+  expect(joinInspections(parts)).toMatchObject({ notes: { length: MAX_NOTES } })
+})
