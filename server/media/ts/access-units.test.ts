@@ -91,8 +91,7 @@ describe('splitAccessUnits()', () => {
     const { units } = splitAccessUnits(bytes, { ...H264, fields })
     const slice = 4 + fieldSlice(0, 'top').length
     expect(units.map(({ sizeBytes }) => Math.round(sizeBytes / slice))).toEqual([
-      ...[2, 2, 1, 2, 2],
-      ...[1, 1],
+      2, 2, 1, 2, 2, 1, 1,
     ])
     expect(units.map(({ isKey }) => isKey).slice(0, 2)).toEqual([true, false])
   })

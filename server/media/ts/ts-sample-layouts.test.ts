@@ -161,7 +161,9 @@ describe('sound', () => {
     }
     const { index, runs, inits } = await play(weave(maker, { sound }), 1)
     expect(Array.from(index.cuts.flags, (flags) => (flags & CUT_BREAK) !== 0)).toEqual([
-      ...[false, false, false],
+      false,
+      false,
+      false,
       true,
     ])
     expect(inits[0]).toEqual(inits[2])
