@@ -27,7 +27,10 @@ export class ElementaryStream {
   /** Bytes that the PES packet still has; undefined between packets, and behind those that cannot be read. */
   #remaining: number | undefined
   #counter = -1
+  /** Where the payload of the last packet lies in the gathered bytes. */
   #lastPayload = { at: 0, length: 0 }
+  /** Payload of the last packet in which a PES packet began. */
+  #lastStart = new Uint8Array(0)
 
   constructor(pid: number, limitBytes: number) {
     this.pid = pid
@@ -74,15 +77,18 @@ export class ElementaryStream {
 
   /** A packet may be sent twice (ISO/IEC 13818-1 2.4.3.3). */
   #isRepeated(packet: PacketView): boolean {
+    const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
     const counter = continuityCounter(packet.header)
     const isSame = counter === this.#counter
     this.#counter = counter
-    if (!isSame || isUnitStart(packet.header)) return false
+    if (isUnitStart(packet.header)) {
+      if (isSame && Buffer.compare(payload, this.#lastStart) === 0) return true
+      this.#lastStart = payload.slice()
+      return false
+    }
     const { at, length } = this.#lastPayload
-    const from = payloadStart(packet)
-    if (length !== payloadEnd(packet) - from) return false
-    const payload = packet.bytes.subarray(from, from + length)
-    return Buffer.compare(payload, this.#bytes.subarray(at, at + length)) === 0
+    const last = this.#bytes.subarray(at, at + length)
+    return isSame && length > 0 && Buffer.compare(payload, last) === 0
   }
 
   #open(position: number): void {

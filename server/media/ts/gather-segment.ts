@@ -9,7 +9,8 @@ import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsSource } from './ts-source.ts'
 
 /** More than this of one stream is not held in memory. */
-const MAX_STREAM_BYTES = 64 * 1024 * 1024
+const MAX_STREAM_MB = 64
+const MAX_STREAM_BYTES = MAX_STREAM_MB * 1024 * 1024
 /** How far behind a segment its sound may end, and the next picture may begin. */
 const MAX_TAIL_BYTES = 4 * 1024 * 1024
 const CHUNK_BYTES = 8 * SMALL_CHUNK_BYTES
@@ -106,7 +107,7 @@ function takeBehind(under: Under, { header }: PacketView, { goesOn }: Wanted): '
 
 function takeInto(stream: ElementaryStream, packet: PacketView): void {
   if (stream.take(packet) === 'taken') return
-  throw new AppError('unplayable', `two key frames are more than ${MAX_STREAM_BYTES} bytes apart`)
+  throw new AppError('unplayable', `two key frames are more than ${MAX_STREAM_MB} MB apart`)
 }
 
 /** Tells whether a position lies in a hole; asked with positions in order, from `from`. */

@@ -44,7 +44,15 @@ export function pictureRun(gathered: GatheredPictures, clock: SessionClock): Sam
   const samples = timed.flatMap(({ picture, decodeTicks, presentationTicks }, i): Sample[] => {
     if (picture.sizeBytes === 0) return []
     const isKey = picture.isKey || (i === 0 && gathered.beginsWithKey)
-    return [{ offset: 0, sizeBytes: picture.sizeBytes, decodeTicks, presentationTicks, isKey }]
+    return [
+      {
+        offset: 0,
+        sizeBytes: picture.sizeBytes,
+        decodeTicks: Math.max(decodeTicks, clock.opensAtTicks),
+        presentationTicks,
+        isKey,
+      },
+    ]
   })
   const run = makeSampleRun(samples, {
     kind: 'video',

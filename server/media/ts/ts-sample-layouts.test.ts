@@ -287,13 +287,32 @@ describe('pictures', () => {
     expect(inits[3]).toEqual(inits[2])
   })
 
+  it('are decoded behind a break no sooner than what is before it ends', async () => {
+    const maker = createTsMaker()
+    const picture = (number: number): Uint8Array[] => {
+      const base = number < 20 ? SECOND : 500 * SECOND
+      const dts = base + number * PICTURE_TICKS
+      const kind = number % 10 === 0 ? 'key' : 'plain'
+      // Behind the break pictures are shown three later than decoded, before it one.
+      const late = number < 20 ? 1 : 3
+      return maker.pes(VIDEO_PID, { pts: dts + late * PICTURE_TICKS, dts }, h264Picture(kind, 200))
+    }
+    const { index, runs } = await play(weave(maker, { picture }), 0)
+    expect(Array.from(index.cuts.flags)).toEqual([1, 1, 3, 1])
+    for (const found of runs) {
+      let end = 0
+      for (const { firstDecodeTicks, durations, compositionOffsets } of found) {
+        expect(firstDecodeTicks).toBeGreaterThanOrEqual(end)
+        expect(Math.min(0, ...(compositionOffsets ?? []))).toBe(0)
+        end = firstDecodeTicks + durations.reduce((sum, duration) => sum + duration, 0)
+      }
+    }
+  })
+
   it('are not doubled where packets are sent twice', async () => {
     const maker = createTsMaker()
     const packets = weave(maker, {})
-    const doubled = packets.flatMap((packet, i) => {
-      const isStart = ((packet[1] ?? 0) & 0x40) !== 0
-      return i % 3 === 0 && !isStart ? [packet, packet] : [packet]
-    })
+    const doubled = packets.flatMap((packet, i) => (i % 3 === 0 ? [packet, packet] : [packet]))
     const [once, twice] = [await play(packets, 0), await play(doubled, 0)]
     expect(twice.runs.map(samplesOf)).toEqual(once.runs.map(samplesOf))
   })

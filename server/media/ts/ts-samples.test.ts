@@ -6,11 +6,13 @@ import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { createRandom, damage } from '../../../test/support/damage.ts'
 import { makeEncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import type { EncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
 import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
+import { isAppError } from '../../errors.ts'
 import { formatInitSegment } from '../../hls/fmp4/init-segment.ts'
 import { formatMediaSegment } from '../../hls/fmp4/media-segment.ts'
 import { splitNals } from '../codec/nal-unit.ts'
@@ -41,6 +43,12 @@ const RECORDINGS: Record<string, EncodedTs> = {
   'ac3-m2ts': { seconds: 3, video: X264, sounds: [AC3], muxer: { mpegts_m2ts_mode: 1 } },
   eac3: { seconds: 3, video: X264, sounds: [{ encoder: 'eac3', channels: 2 }] },
   dts: { seconds: 3, video: X264, sounds: [{ encoder: 'dca', channels: 2 }] },
+  'lpcm-m2ts': {
+    seconds: 3,
+    video: X264,
+    sounds: [{ encoder: 'pcm_bluray', channels: 2 }],
+    muxer: { mpegts_m2ts_mode: 1 },
+  },
   languages: {
     seconds: 3,
     video: X264,
@@ -135,7 +143,8 @@ function payloadHash(data: Uint8Array, { kind, codecName }: Track): string {
     const nals = splitNals(data, 100)
     return hash(...nals.filter((nal) => !isLeftOut(nal, codecName === 'HEVC')))
   }
-  return hash(codecName === 'AAC' ? data.subarray(7) : data)
+  const headerBytes = { AAC: 7, LPCM: 4 }[codecName] ?? 0
+  return hash(data.subarray(headerBytes))
 }
 
 function isLeftOut(nal: Uint8Array, isHevc: boolean): boolean {
@@ -249,6 +258,7 @@ describe('sounds', () => {
     ['mp2', 'MP2', { codec: 'mp2', channels: 2, sampleRate: 44_100 }],
     ['hevc-mp3', 'MP3', { codec: 'mp3', channels: 2, sampleRate: 48_000 }],
     ['eac3', 'E-AC-3', { codec: 'eac3', channels: 2, sampleRate: 48_000 }],
+    ['lpcm-m2ts', 'LPCM', { codec: 'pcm_s16be', channels: 2, sampleRate: 48_000 }],
     ['dts', 'DTS', { codec: 'dts', channels: 2, sampleRate: 48_000 }],
   ])('%s: is transcoded from %s', async (name, codecName, transcodedFrom) => {
     const { index } = await indexed(name)
@@ -303,3 +313,43 @@ describe('a recording that grows', () => {
     },
   )
 })
+
+describe('damaged recordings', () => {
+  it('are read or refused, whatever is damaged, and no sample is larger than the recording', async () => {
+    const random = createRandom(20_261)
+    const originals = await Promise.all(
+      ['languages', 'latm', 'hevc-mp3', 'opus-5.1', 'dts', 'eac3'].map(async (name) => {
+        return (await readFile(pathOf(name))).subarray(0, 120_000)
+      }),
+    )
+    let count = 0
+    for (let i = 0; i < 600; i += 1) {
+      const bytes = damage(originals[i % originals.length] ?? new Uint8Array(0), random)
+      const runs = await readAll(bytes)
+      for (const { sizes, bytes: samples, durations } of runs) {
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(samples?.length)
+        expect(samples?.length).toBeLessThan(2 * bytes.length)
+        expect(durations.every((duration) => duration > 0 && duration < 2 ** 31)).toBe(true)
+      }
+      count += runs.length
+    }
+    expect(count).toBeGreaterThan(1000)
+  })
+})
+
+/** Runs of all tracks and cuts; none where the recording is refused. */
+async function readAll(bytes: Uint8Array): Promise<SampleRun[]> {
+  try {
+    const index = await indexOf(bytes)
+    const runs: SampleRun[] = []
+    for (const range of everyCut(index)) {
+      const tracks = [...index.tracks.keys()]
+      const content = await reader.readSegment(bytesFile(bytes), index, { ...range, tracks })
+      if (content.kind === 'samples') runs.push(...content.runs)
+    }
+    return runs
+  } catch (error) {
+    if (isAppError(error, 'unplayable', 'failed')) return []
+    throw error
+  }
+}
