@@ -14,12 +14,19 @@ export interface PesUnit {
 
 const FIRST_CAPACITY_BYTES = 64 * 1024
 
-/** The payloads of a PID, gathered packet by packet. Bytes beyond `limitBytes` are refused. */
+interface Capacity {
+  /** Bytes beyond are refused. */
+  limitBytes: number
+  /** How much is expected. */
+  expectedBytes?: number
+}
+
+/** The payloads of a PID, gathered packet by packet. */
 export class ElementaryStream {
   readonly pid: number
   readonly units: PesUnit[] = []
   readonly #limitBytes: number
-  #bytes = new Uint8Array(FIRST_CAPACITY_BYTES)
+  #bytes: Uint8Array<ArrayBuffer>
   #length = 0
   /** Where the header of the PES packet under way begins, while it is not read. */
   #headerAt: number | undefined
@@ -32,9 +39,10 @@ export class ElementaryStream {
   /** Payload of the last packet in which a PES packet began. */
   #lastStart = new Uint8Array(0)
 
-  constructor(pid: number, limitBytes: number) {
+  constructor(pid: number, { limitBytes, expectedBytes = FIRST_CAPACITY_BYTES }: Capacity) {
     this.pid = pid
     this.#limitBytes = limitBytes
+    this.#bytes = new Uint8Array(Math.min(expectedBytes, limitBytes))
   }
 
   /** All payload that was gathered. */
@@ -77,18 +85,16 @@ export class ElementaryStream {
 
   /** A packet may be sent twice (ISO/IEC 13818-1 2.4.3.3). */
   #isRepeated(packet: PacketView): boolean {
-    const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
     const counter = continuityCounter(packet.header)
     const isSame = counter === this.#counter
+    const isStart = isUnitStart(packet.header)
     this.#counter = counter
-    if (isUnitStart(packet.header)) {
-      if (isSame && Buffer.compare(payload, this.#lastStart) === 0) return true
-      this.#lastStart = payload.slice()
-      return false
-    }
+    if (!isSame && !isStart) return false
+    const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
     const { at, length } = this.#lastPayload
-    const last = this.#bytes.subarray(at, at + length)
-    return isSame && length > 0 && Buffer.compare(payload, last) === 0
+    const last = isStart ? this.#lastStart : this.#bytes.subarray(at, at + length)
+    if (isStart) this.#lastStart = payload.slice()
+    return isSame && last.length > 0 && Buffer.compare(payload, last) === 0
   }
 
   #open(position: number): void {

@@ -41,10 +41,15 @@ export async function gatherSegment(
   wanted: Wanted,
 ): Promise<Gathered> {
   const { videoPid, soundPids } = wanted
-  const video = videoPid === undefined ? undefined : createStream(videoPid)
-  const sounds = soundPids.map(createStream)
   const from = offsetOf(source, wanted.from)
   const end = offsetOf(source, wanted.to)
+  const limitBytes = MAX_STREAM_BYTES
+  // Most of what lies between the cuts is pictures.
+  const video =
+    videoPid === undefined
+      ? undefined
+      : new ElementaryStream(videoPid, { limitBytes, expectedBytes: end - from })
+  const sounds = soundPids.map((pid) => new ElementaryStream(pid, { limitBytes }))
   const streams = new Map<number, Under>()
   const interest = new Uint8Array(PID_COUNT)
   for (const stream of [video, ...sounds]) {
@@ -71,10 +76,6 @@ export async function gatherSegment(
   video?.close()
   for (const sound of sounds) sound.close()
   return { video, sounds, end }
-}
-
-function createStream(pid: number): ElementaryStream {
-  return new ElementaryStream(pid, MAX_STREAM_BYTES)
 }
 
 function offsetOf({ offsets, endOffset }: TsSource, cut: number): number {
