@@ -199,6 +199,57 @@ describe('sound', () => {
   })
 })
 
+/** ISO 639 language descriptor. */
+function inLanguage(stream: StreamListing, language: string): StreamListing {
+  return { ...stream, descriptors: [0x0a, 4, ...Buffer.from(language), 0] }
+}
+
+describe('sounds of several languages', () => {
+  const [eng, deu] = ['eng', 'deu'].map((language, i) => (pid: number) => ({
+    listing: inLanguage({ ...AAC_STREAM, pid }, language),
+    frames: adtsFrames(4, FRAME_BYTES + 10 * i),
+    pid,
+  }))
+
+  /** Four seconds, the streams of each listed in front of it. */
+  function tell(seconds: ReturnType<NonNullable<typeof eng>>[][]): Uint8Array[] {
+    const maker = createTsMaker()
+    return seconds.flatMap((sounds, second) => [
+      ...maker.pat(),
+      ...maker.pmt([H264_STREAM, ...sounds.map(({ listing }) => listing)], { version: second }),
+      ...Array.from({ length: 10 }, (_, i) => {
+        const pts = SECOND + second * SECOND + i * PICTURE_TICKS
+        const picture = h264Picture(i === 0 ? 'key' : 'plain', 200)
+        return [
+          ...maker.pes(VIDEO_PID, { pts }, picture),
+          ...sounds.flatMap(({ pid, frames }) => maker.pes(pid, { pts }, frames)),
+        ]
+      }).flat(),
+    ])
+  }
+
+  it('keep their tracks where their PIDs change, and where one is gone for a while', async () => {
+    if (eng === undefined || deu === undefined) throw new Error('no languages')
+    const story = [
+      [eng(0x101), deu(0x102)],
+      [deu(0x201), eng(0x202)],
+      [deu(0x201)],
+      [eng(0x101), deu(0x102)],
+    ]
+    const english = await play(tell(story), 1)
+    const german = await play(tell(story), 2)
+    const names = english.index.tracks.map((track) => 'language' in track && track.language)
+    expect(names).toEqual([false, 'eng', 'deu'])
+    expect(Array.from(english.index.cuts.flags)).toEqual([1, 3, 3, 3])
+    expect(english.inits.map((init) => init !== undefined)).toEqual([true, true, false, true])
+    expect(german.inits.map((init) => init !== undefined)).toEqual([true, true, true, true])
+    expect(samplesOf(english.runs[0] ?? []).length).toBe(3 * 40)
+    expect(samplesOf(german.runs[0] ?? []).length).toBe(4 * 40)
+    const sizes = new Set(samplesOf(german.runs[0] ?? []).map(({ length }) => length / 2))
+    expect([...sizes]).toEqual([FRAME_BYTES + 10 - 7])
+  })
+})
+
 /** Payloads of the pictures as samples: slices alone, each with its length in front. */
 function sliceSample(...slices: Uint8Array[]): string {
   return Buffer.concat(
