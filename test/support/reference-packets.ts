@@ -24,17 +24,19 @@ export type DemuxerOptions = Record<string, string | number>
 /**
  * Every packet of every stream, in the order of the file's interleaving. Packets of MP4 come with simple edit lists
  * applied as one shift per track and none left out (`advanced_editlist` off), unless `options` say otherwise.
+ * `hashPayload` stands in for the plain hash where not all bytes of a packet count.
  */
 export async function readReferencePackets(
   path: string,
   options: DemuxerOptions = {},
+  hashPayload: (data: Uint8Array) => string = sha1,
 ): Promise<ReferencePacket[]> {
   const demuxer = new FormatContext()
   using dictionary = Dictionary.fromObject({ ...defaultsFor(path), ...options })
   FFmpegError.throwIfError(await demuxer.openInput(path, null, dictionary), 'openInput')
   try {
     FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
-    return await readPackets(demuxer)
+    return await readPackets(demuxer, hashPayload)
   } finally {
     await demuxer.closeInput()
   }
@@ -49,19 +51,26 @@ function defaultsFor(path: string): DemuxerOptions {
   return /\.(mp4|m4v|mov)$/i.test(path) ? { advanced_editlist: 0 } : {}
 }
 
-async function readPackets(demuxer: FormatContext): Promise<ReferencePacket[]> {
+async function readPackets(
+  demuxer: FormatContext,
+  hashPayload: (data: Uint8Array) => string,
+): Promise<ReferencePacket[]> {
   const packets: ReferencePacket[] = []
   using packet = new Packet()
   packet.alloc()
   while ((await demuxer.readFrame(packet)) >= 0) {
     const stream = demuxer.streams[packet.streamIndex]
-    if (stream !== undefined) packets.push(toReferencePacket(packet, stream))
+    if (stream !== undefined) packets.push(toReferencePacket(packet, stream, hashPayload))
     packet.unref()
   }
   return packets
 }
 
-function toReferencePacket(packet: Packet, stream: Stream): ReferencePacket {
+function toReferencePacket(
+  packet: Packet,
+  stream: Stream,
+  hashPayload: (data: Uint8Array) => string,
+): ReferencePacket {
   const { num, den } = stream.timeBase
   const seconds = (ticks: bigint) => (ticks === AV_NOPTS_VALUE ? NaN : (Number(ticks) * num) / den)
   const data = packet.data ?? new Uint8Array()
@@ -73,8 +82,12 @@ function toReferencePacket(packet: Packet, stream: Stream): ReferencePacket {
     durationSeconds: seconds(packet.duration),
     isKey: packet.isKeyframe,
     sizeBytes: data.length,
-    sha1: createHash('sha1').update(data).digest('hex'),
+    sha1: hashPayload(data),
   }
+}
+
+function sha1(data: Uint8Array): string {
+  return createHash('sha1').update(data).digest('hex')
 }
 
 function kindOf(stream: Stream): ReferencePacket['kind'] {

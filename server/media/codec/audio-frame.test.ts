@@ -17,7 +17,7 @@ describe('findAudioFrame()', () => {
       samples: 1152,
       bytes: 384,
     }
-    expect(findAudioFrame('mpeg', mpegFrames(2, 3))).toEqual(frame)
+    expect(findAudioFrame('mpeg', mpegFrames(2, 3))).toMatchObject(frame)
     expect(findAudioFrame('mpeg', mpegFrames(2, 2))).toBe('other')
   })
 

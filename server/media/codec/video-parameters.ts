@@ -64,7 +64,7 @@ function parseH264Sps(sps: Uint8Array): ParsedSps {
 }
 
 /** Answers chroma_format_idc; planes coded apart count as monochrome. */
-function skipHighProfile(reader: BitReader): number {
+export function skipHighProfile(reader: BitReader): number {
   const chroma = reader.unsigned()
   const areApart = chroma === 3 && reader.flag()
   reader.unsigned()
@@ -89,7 +89,7 @@ function skipScalingList(reader: BitReader, size: number): void {
   }
 }
 
-function skipPictureOrder(reader: BitReader): void {
+export function skipPictureOrder(reader: BitReader): void {
   const type = reader.unsigned()
   if (type === 0) reader.unsigned()
   if (type !== 1) return

@@ -1,4 +1,6 @@
 // Turns an Annex B byte stream into samples of fMP4: access units of NAL units with their lengths in front (ISO/IEC 14496-15 5.3.2, 8.3.2).
+import { isPair, readField } from '../codec/h264-field.ts'
+import type { Field, FieldFormat } from '../codec/h264-field.ts'
 import { findNal } from '../codec/nal-unit.ts'
 import type { VideoCodec } from '../codec/nal-unit.ts'
 
@@ -11,6 +13,8 @@ export interface AccessUnit {
   /** Bytes of the sample. */
   sizeBytes: number
   isKey: boolean
+  /** The field that it holds, as long as that is alone. */
+  field?: Field | undefined
 }
 
 /** An Annex B byte stream, taken apart. */
@@ -26,31 +30,26 @@ type NalPlace = 'delimiter' | 'first slice' | 'slice' | 'lead' | 'trail'
 const LENGTH_BYTES = 4
 const START_CODE_BYTES = 3
 
-interface SplitState extends SplitStream {
+export interface SplitOptions {
   codec: VideoCodec
+  /** NAL units to leave out: parameter sets that are in force. */
   isDropped: (nal: Uint8Array) => boolean
+  /** How fields are told apart; undefined where there are frames alone. */
+  fields: FieldFormat | undefined
+}
+
+interface SplitState extends SplitStream, SplitOptions {
   hasSlice: boolean
   /** Where what stands in front of the next picture begins, if that is one of its own. */
   lead: { at: number; firstNal: number; sizeBytes: number } | undefined
 }
 
 /**
- * Finds the access units (ISO/IEC 14496-10 7.4.1.2.4, 23008-2 7.4.2.4.5). Delimiters, filler and marks of the end are
- * left out, and what `isDropped` says: parameter sets that are in force.
+ * Finds the access units (ISO/IEC 14496-10 7.4.1.2.4, 23008-2 7.4.2.4.5); the two fields of a frame are one.
+ * Delimiters, filler and marks of the end are left out, and what `isDropped` says.
  */
-export function splitAccessUnits(
-  codec: VideoCodec,
-  bytes: Uint8Array,
-  isDropped: (nal: Uint8Array) => boolean,
-): SplitStream {
-  const state: SplitState = {
-    codec,
-    isDropped,
-    units: [],
-    nals: [],
-    hasSlice: false,
-    lead: undefined,
-  }
+export function splitAccessUnits(bytes: Uint8Array, options: SplitOptions): SplitStream {
+  const state: SplitState = { ...options, units: [], nals: [], hasSlice: false, lead: undefined }
   let start = findNal(bytes, 0, bytes.length)
   while (start >= 0 && start < bytes.length) {
     const next = findNal(bytes, start, bytes.length)
@@ -73,6 +72,7 @@ function takeNal(state: SplitState, nal: Uint8Array, start: number): void {
   const isNext = place === 'first slice' || place === 'delimiter'
   if (isNext && state.hasSlice) beginUnit(state, start - START_CODE_BYTES)
   if (place === 'slice') state.lead = undefined
+  if (place === 'first slice' && !state.hasSlice) joinFields(state, nal)
   const unit = units.at(-1)
   if (unit === undefined) return
   if (place === 'first slice' || place === 'slice') {
@@ -95,6 +95,19 @@ function beginUnit(state: SplitState, at: number): void {
   units.push({ ...(lead ?? fresh), isKey: false })
   state.lead = undefined
   state.hasSlice = false
+}
+
+/** Puts a field to the one before where both make one frame. */
+function joinFields({ codec, fields, units }: SplitState, slice: Uint8Array): void {
+  const unit = units.at(-1)
+  if (codec !== 'h264' || fields === undefined || unit === undefined) return
+  unit.field = readField(fields, slice)
+  const before = units.at(-2)
+  if (unit.field === undefined || before?.field === undefined) return
+  if (!isPair(before.field, unit.field)) return
+  before.sizeBytes += unit.sizeBytes
+  before.field = undefined
+  units.pop()
 }
 
 /** 14496-10 table 7-1; a slice is the first where first_mb_in_slice is 0. */

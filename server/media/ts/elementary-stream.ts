@@ -14,12 +14,19 @@ export interface PesUnit {
 
 const FIRST_CAPACITY_BYTES = 64 * 1024
 
-/** The payloads of a PID, gathered packet by packet. Bytes beyond `limitBytes` are refused. */
+interface Capacity {
+  /** Bytes beyond are refused. */
+  limitBytes: number
+  /** How much is expected. */
+  expectedBytes?: number
+}
+
+/** The payloads of a PID, gathered packet by packet. */
 export class ElementaryStream {
   readonly pid: number
   readonly units: PesUnit[] = []
   readonly #limitBytes: number
-  #bytes = new Uint8Array(FIRST_CAPACITY_BYTES)
+  #bytes: Uint8Array<ArrayBuffer>
   #length = 0
   /** Where the header of the PES packet under way begins, while it is not read. */
   #headerAt: number | undefined
@@ -27,11 +34,15 @@ export class ElementaryStream {
   /** Bytes that the PES packet still has; undefined between packets, and behind those that cannot be read. */
   #remaining: number | undefined
   #counter = -1
+  /** Where the payload of the last packet lies in the gathered bytes. */
   #lastPayload = { at: 0, length: 0 }
+  /** Payload of the last packet in which a PES packet began. */
+  #lastStart = new Uint8Array(0)
 
-  constructor(pid: number, limitBytes: number) {
+  constructor(pid: number, { limitBytes, expectedBytes = FIRST_CAPACITY_BYTES }: Capacity) {
     this.pid = pid
     this.#limitBytes = limitBytes
+    this.#bytes = new Uint8Array(Math.min(expectedBytes, limitBytes))
   }
 
   /** All payload that was gathered. */
@@ -76,13 +87,14 @@ export class ElementaryStream {
   #isRepeated(packet: PacketView): boolean {
     const counter = continuityCounter(packet.header)
     const isSame = counter === this.#counter
+    const isStart = isUnitStart(packet.header)
     this.#counter = counter
-    if (!isSame || isUnitStart(packet.header)) return false
+    if (!isSame && !isStart) return false
+    const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
     const { at, length } = this.#lastPayload
-    const from = payloadStart(packet)
-    if (length !== payloadEnd(packet) - from) return false
-    const payload = packet.bytes.subarray(from, from + length)
-    return Buffer.compare(payload, this.#bytes.subarray(at, at + length)) === 0
+    const last = isStart ? this.#lastStart : this.#bytes.subarray(at, at + length)
+    if (isStart) this.#lastStart = payload.slice()
+    return isSame && last.length > 0 && Buffer.compare(payload, last) === 0
   }
 
   #open(position: number): void {

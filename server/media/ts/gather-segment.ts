@@ -9,7 +9,8 @@ import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsSource } from './ts-source.ts'
 
 /** More than this of one stream is not held in memory. */
-const MAX_STREAM_BYTES = 64 * 1024 * 1024
+const MAX_STREAM_MB = 64
+const MAX_STREAM_BYTES = MAX_STREAM_MB * 1024 * 1024
 /** How far behind a segment its sound may end, and the next picture may begin. */
 const MAX_TAIL_BYTES = 4 * 1024 * 1024
 const CHUNK_BYTES = 8 * SMALL_CHUNK_BYTES
@@ -40,10 +41,15 @@ export async function gatherSegment(
   wanted: Wanted,
 ): Promise<Gathered> {
   const { videoPid, soundPids } = wanted
-  const video = videoPid === undefined ? undefined : createStream(videoPid)
-  const sounds = soundPids.map(createStream)
   const from = offsetOf(source, wanted.from)
   const end = offsetOf(source, wanted.to)
+  const limitBytes = MAX_STREAM_BYTES
+  // Most of what lies between the cuts is pictures.
+  const video =
+    videoPid === undefined
+      ? undefined
+      : new ElementaryStream(videoPid, { limitBytes, expectedBytes: end - from })
+  const sounds = soundPids.map((pid) => new ElementaryStream(pid, { limitBytes }))
   const streams = new Map<number, Under>()
   const interest = new Uint8Array(PID_COUNT)
   for (const stream of [video, ...sounds]) {
@@ -70,10 +76,6 @@ export async function gatherSegment(
   video?.close()
   for (const sound of sounds) sound.close()
   return { video, sounds, end }
-}
-
-function createStream(pid: number): ElementaryStream {
-  return new ElementaryStream(pid, MAX_STREAM_BYTES)
 }
 
 function offsetOf({ offsets, endOffset }: TsSource, cut: number): number {
@@ -106,7 +108,7 @@ function takeBehind(under: Under, { header }: PacketView, { goesOn }: Wanted): '
 
 function takeInto(stream: ElementaryStream, packet: PacketView): void {
   if (stream.take(packet) === 'taken') return
-  throw new AppError('unplayable', `two key frames are more than ${MAX_STREAM_BYTES} bytes apart`)
+  throw new AppError('unplayable', `two key frames are more than ${MAX_STREAM_MB} MB apart`)
 }
 
 /** Tells whether a position lies in a hole; asked with positions in order, from `from`. */

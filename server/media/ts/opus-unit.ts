@@ -40,8 +40,8 @@ export function opusHead(descriptors: Uint8Array): Uint8Array | undefined {
   head[9] = channels
   head.writeUInt32LE(OPUS_RATE, 12)
   head[18] = family
-  if (family === 0) return head
-  return Buffer.concat([head, Uint8Array.of(layout.streams, layout.coupled, ...layout.mapping)])
+  if (family === 0) return Uint8Array.from(head)
+  return Uint8Array.of(...head, layout.streams, layout.coupled, ...layout.mapping)
 }
 
 function opusChannels(descriptors: Uint8Array): number {

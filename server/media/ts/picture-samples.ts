@@ -1,5 +1,6 @@
 // Makes the gathered pictures of a segment into samples of fMP4, with their times on the session's timeline.
 import type { SampleRun } from '../media-reader.ts'
+import { parseFieldFormat } from '../codec/h264-field.ts'
 import { nalRole, splitNals } from '../codec/nal-unit.ts'
 import type { VideoCodec } from '../codec/nal-unit.ts'
 import { makeSampleRun } from '../sample-run.ts'
@@ -30,14 +31,28 @@ export interface GatheredPictures {
 export function pictureRun(gathered: GatheredPictures, clock: SessionClock): SampleRun | undefined {
   const behind = gathered.units.find(({ position }) => position >= gathered.end)
   const bytes = gathered.bytes.subarray(0, behind?.at)
-  const split = splitAccessUnits(gathered.codec, bytes, parameterTest(gathered))
+  const inForce = splitNals(gathered.parameterSets, MAX_PARAMETER_SETS)
+  const sps = inForce.find((nal) => nalRole(gathered.codec, nal[0] ?? 0) === 'sps')
+  const split = splitAccessUnits(bytes, {
+    codec: gathered.codec,
+    isDropped: (nal) => isInForce(gathered.codec, inForce, nal),
+    fields: gathered.codec === 'h264' && sps ? parseFieldFormat(sps) : undefined,
+  })
   const { timed, stepTicks } = timePictures(split.units, gathered.units, clock)
   const last = timed.at(-1)
   if (last === undefined) return undefined
   const samples = timed.flatMap(({ picture, decodeTicks, presentationTicks }, i): Sample[] => {
     if (picture.sizeBytes === 0) return []
     const isKey = picture.isKey || (i === 0 && gathered.beginsWithKey)
-    return [{ offset: 0, sizeBytes: picture.sizeBytes, decodeTicks, presentationTicks, isKey }]
+    return [
+      {
+        offset: 0,
+        sizeBytes: picture.sizeBytes,
+        decodeTicks: Math.max(decodeTicks, clock.opensAtTicks),
+        presentationTicks,
+        isKey,
+      },
+    ]
   })
   const run = makeSampleRun(samples, {
     kind: 'video',
@@ -52,14 +67,11 @@ export function pictureRun(gathered: GatheredPictures, clock: SessionClock): Sam
   return { ...rest, bytes: joinAccessUnits(split, bytes, skipped) }
 }
 
-/** Parameter sets that the init holds are left out; others stay where they are. */
-function parameterTest({ codec, parameterSets }: GatheredPictures): (nal: Uint8Array) => boolean {
-  const inForce = splitNals(parameterSets, MAX_PARAMETER_SETS)
-  return (nal) => {
-    const role = nalRole(codec, nal[0] ?? 0)
-    if (role !== 'sps' && role !== 'parameters') return false
-    return inForce.some((known) => Buffer.compare(known, nal) === 0)
-  }
+/** Parameter sets that the init holds are left out of samples; others stay where they are. */
+function isInForce(codec: VideoCodec, known: readonly Uint8Array[], nal: Uint8Array): boolean {
+  const role = nalRole(codec, nal[0] ?? 0)
+  if (role !== 'sps' && role !== 'parameters') return false
+  return known.some((each) => Buffer.compare(each, nal) === 0)
 }
 
 interface TimedPicture {

@@ -1,4 +1,5 @@
 // Takes the packets of the sound: its times, what a cut leaves of it behind, and the cuts where there are no pictures.
+import { adtsFrameAt } from '../codec/audio-frame.ts'
 import { CUT_MID } from '../media-index.ts'
 import { hasPayload, isScrambled, isUnitStart, payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
@@ -15,6 +16,7 @@ import {
   MIN_CUT_TICKS,
 } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState, SoundMark } from './scan-state.ts'
+import { formOf } from './served-program.ts'
 import type { AudioStream } from './served-program.ts'
 import { readSoundSetUp } from './sound-set-up.ts'
 
@@ -59,12 +61,25 @@ function gather(state: ScanState, packet: PacketView, audio: AudioStream): void 
   }
   if (!sound.isMarked) {
     sound.isMarked = true
+    noteChange(state, pes.bytes.subarray(header.headerBytes, pes.length))
     if (state.served.video === undefined) takeSoundAlone(state, header.stamps.pts)
     else takeSoundBesidePictures(state, header.stamps.pts)
   }
   sound.track ??= readSoundSetUp(audio, pes.bytes.subarray(header.headerBytes, pes.length))
   sound.isOpen = sound.track === undefined && pes.length < pes.bytes.length
   noteTrack(state)
+}
+
+/** AAC that becomes another needs another init segment where it goes through fMP4: a section begins. */
+function noteChange(state: ScanState, payload: Uint8Array): void {
+  const { sound, served, options } = state
+  if (sound.track?.codec !== 'aac' || formOf(options.served) === 'verbatim') return
+  const frame = adtsFrameAt(payload, 0)
+  const { channels, timescale } = sound.track
+  if (frame === undefined || (frame.channels === channels && frame.sampleRate === timescale)) return
+  sound.track = undefined
+  if (served.video !== undefined) state.wantsSection = true
+  else state.gate ??= createGate(state, 'program', sound.pes.position)
 }
 
 /** What the sound is may be known later than that there is some. */

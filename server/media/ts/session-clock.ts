@@ -5,6 +5,8 @@ import { PES_TIMESCALE, unwrapStamp } from './pes.ts'
 const MAX_OUTSIDE_SECONDS = 10
 
 export interface SessionClock {
+  /** Nothing is decoded before: what went before on another clock has its own times up to here. */
+  opensAtTicks: number
   /** Seconds on the session's timeline of a 33-bit stamp. */
   at(stamp: number | undefined): number | undefined
   /** Ticks on the session's timeline of a 33-bit stamp. */
@@ -33,6 +35,7 @@ export function createSessionClock(options: ClockOptions): SessionClock {
   const latest = endTicks / PES_TIMESCALE + MAX_OUTSIDE_SECONDS
   const ticksAt = (stamp: number) => unwrapStamp(stamp - shiftTicks, startTicks)
   return {
+    opensAtTicks,
     ticksAt,
     at: (stamp) => (stamp === undefined ? undefined : ticksAt(stamp) / PES_TIMESCALE),
     isInside: (seconds) => seconds >= earliest && seconds <= latest,

@@ -41,7 +41,10 @@ export async function sniffSounds(
   const open = new Map<number, { entry: StreamEntry; stream: ElementaryStream }>()
   const interest = new Uint8Array(PID_COUNT)
   for (const entry of streams.slice(0, MAX_STREAMS)) {
-    open.set(entry.pid, { entry, stream: new ElementaryStream(entry.pid, FRAME_BYTES) })
+    open.set(entry.pid, {
+      entry,
+      stream: new ElementaryStream(entry.pid, { limitBytes: FRAME_BYTES }),
+    })
     interest[entry.pid] = ALL
   }
   function look(entry: StreamEntry, stream: ElementaryStream): void {

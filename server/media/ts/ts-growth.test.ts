@@ -175,7 +175,6 @@ describe('growing', () => {
     ['ts-h264-aac-pts-reset-backwards.ts', 12],
     ['ts-h264-pts-wrap-33bit.ts', 4],
     ['ts-h264-aac-cea608.ts', 3],
-    ['ts-hevc-aac51.ts', 1],
     ['ts-h264-aac-pat-not-at-start.ts', 1],
   ])('%s: keeps what was stable at any size', async (name, stable) => {
     const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')

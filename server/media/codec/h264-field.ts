@@ -1,0 +1,49 @@
+// Tells fields of H.264 apart, so that the two of a frame are known to belong together (ISO/IEC 14496-10 7.3.3, 7.4.1.2.4).
+import { createBitReader } from './bit-reader.ts'
+import { unescapeNal } from './nal-unit.ts'
+import { HIGH_PROFILES, skipHighProfile, skipPictureOrder } from './video-parameters.ts'
+
+/** Bytes of a slice that hold what is read here. */
+const SLICE_HEAD_BYTES = 24
+
+/** What of an SPS reading fields takes. */
+export interface FieldFormat {
+  frameNumberBits: number
+}
+
+/** A slice of one field. */
+export interface Field {
+  frameNumber: number
+  isBottom: boolean
+}
+
+/** Undefined where all pictures are frames (frame_mbs_only_flag). */
+export function parseFieldFormat(sps: Uint8Array): FieldFormat | undefined {
+  const reader = createBitReader(unescapeNal(sps).subarray(4))
+  reader.unsigned()
+  if (HIGH_PROFILES.has(sps[1] ?? 0)) skipHighProfile(reader)
+  const frameNumberBits = reader.unsigned() + 4
+  skipPictureOrder(reader)
+  reader.unsigned()
+  reader.bits(1)
+  reader.unsigned()
+  reader.unsigned()
+  const hasFields = !reader.flag()
+  return hasFields && !reader.isExhausted() && frameNumberBits <= 16
+    ? { frameNumberBits }
+    : undefined
+}
+
+/** The field that a slice is of; undefined where it is of a frame. */
+export function readField({ frameNumberBits }: FieldFormat, slice: Uint8Array): Field | undefined {
+  const reader = createBitReader(unescapeNal(slice.subarray(1, SLICE_HEAD_BYTES)))
+  // first_mb_in_slice, slice_type, pic_parameter_set_id
+  for (let i = 0; i < 3; i++) reader.unsigned()
+  const frameNumber = reader.bits(frameNumberBits)
+  return reader.flag() ? { frameNumber, isBottom: reader.flag() } : undefined
+}
+
+/** Whether the second field completes the frame that the first one begins. */
+export function isPair(first: Field, second: Field): boolean {
+  return first.frameNumber === second.frameNumber && first.isBottom !== second.isBottom
+}

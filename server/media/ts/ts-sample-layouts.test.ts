@@ -1,0 +1,370 @@
+// Samples out of MPEG-TS laid out in all the ways muxers have: what spans packets, what shares one, what changes, what is lost.
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import {
+  AAC_STREAM,
+  adtsFrames,
+  AUDIO_PID,
+  createTsMaker,
+  H264_STREAM,
+  h264Picture,
+  joinPackets,
+  VIDEO_PID,
+} from '../../../test/support/make-ts.ts'
+import type { StreamListing, TsMaker } from '../../../test/support/make-ts.ts'
+import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
+import { CUT_BREAK } from '../media-index.ts'
+import type { MediaIndex } from '../media-index.ts'
+import type { SampleRun } from '../media-reader.ts'
+import { createTsReader } from './ts-reader.ts'
+
+const reader = createTsReader()
+const SECOND = 90_000
+const PICTURE_TICKS = SECOND / 10
+const FRAME_BYTES = 100
+const OTHER_PID = 0x105
+/** A second sound makes the recording go through fMP4. */
+const STREAMS: StreamListing[] = [H264_STREAM, AAC_STREAM, { ...AAC_STREAM, pid: OTHER_PID }]
+
+interface Play {
+  index: MediaIndex
+  /** Runs of every segment of one cut, and of two. */
+  runs: SampleRun[][]
+  inits: (Uint8Array | undefined)[]
+}
+
+async function play(packets: Uint8Array[], track: number): Promise<Play> {
+  const file = bytesFile(joinPackets(packets))
+  const index = await reader.index(file, AbortSignal.timeout(10_000))
+  const runs: SampleRun[][] = []
+  for (const ranges of [everyCut(index), cutsBy(index, 2)]) {
+    const found: SampleRun[] = []
+    for (const range of ranges) {
+      const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
+      if (content.kind !== 'samples') throw new Error('the segment is no fMP4')
+      found.push(...content.runs)
+    }
+    runs.push(found)
+  }
+  const inits = everyCut(index).map(({ from }) => {
+    return reader.initTracks(index, from, [track])?.[0]?.sampleEntry
+  })
+  return { index, runs, inits }
+}
+
+/** Samples of runs in hex. */
+function samplesOf(runs: SampleRun[]): string[] {
+  return runs.flatMap(({ sizes, bytes = new Uint8Array(0) }) => {
+    let at = 0
+    return Array.from(sizes, (size) => {
+      at += size
+      return Buffer.from(bytes.subarray(at - size, at)).toString('hex')
+    })
+  })
+}
+
+/** Times of samples in seconds. */
+function timesOf(runs: SampleRun[]): number[] {
+  return runs.flatMap(({ durations, firstDecodeTicks, timescale, compositionOffsets }) => {
+    let ticks = firstDecodeTicks
+    return Array.from(durations, (duration, i) => {
+      const time = (ticks + (compositionOffsets?.[i] ?? 0)) / timescale
+      ticks += duration
+      return Number(time.toFixed(4))
+    })
+  })
+}
+
+/** Frames that all differ; those of some bytes that look like the start of another. */
+function differentFrames(count: number): Uint8Array {
+  const frames = adtsFrames(count, FRAME_BYTES)
+  for (let i = 0; i < count; i++) {
+    frames.set([i >> 8, i & 0xff], i * FRAME_BYTES + 10)
+    if (i % 3 === 0) frames.set([0xff, 0xf1, 0x4c, 0x80, 0x03, 0x1f, 0xfc], i * FRAME_BYTES + 50)
+  }
+  return frames
+}
+
+function rawFrames(frames: Uint8Array): string[] {
+  return Array.from({ length: frames.length / FRAME_BYTES }, (_, i) => {
+    const frame = frames.subarray(i * FRAME_BYTES + 7, (i + 1) * FRAME_BYTES)
+    return Buffer.from(frame).toString('hex')
+  })
+}
+
+interface Layout {
+  picture?: (number: number) => Uint8Array[]
+  /** Packets of sound beside a picture. */
+  sound?: (number: number) => Uint8Array[]
+  count?: number
+}
+
+/** Pictures ten a second with a key frame a second, and whatever sound is given beside each. */
+function weave(maker: TsMaker, { picture, sound, count = 40 }: Layout): Uint8Array[] {
+  const pictureOf =
+    picture ??
+    ((number: number) =>
+      maker.pes(
+        VIDEO_PID,
+        { pts: SECOND + number * PICTURE_TICKS },
+        h264Picture(number % 10 === 0 ? 'key' : 'plain', 300 + number),
+      ))
+  const packets = [...maker.pat(), ...maker.pmt(STREAMS)]
+  for (let number = 0; number < count; number++) {
+    const pts = SECOND + number * PICTURE_TICKS
+    const sounds = sound?.(number) ?? maker.pes(AUDIO_PID, { pts }, adtsFrames(4, FRAME_BYTES))
+    const pictures = pictureOf(number)
+    // A part of the sound lies behind the start of the picture.
+    packets.push(...sounds.slice(0, 1), ...pictures.slice(0, 1), ...sounds.slice(1))
+    packets.push(...pictures.slice(1))
+    packets.push(...maker.pes(OTHER_PID, { pts }, adtsFrames(4, FRAME_BYTES)))
+  }
+  return packets
+}
+
+const FRAME_TICKS = (1024 * SECOND) / 48_000
+
+describe('sound', () => {
+  it.each([333, 777, 1000])(
+    'whose frames span PES packets of %d bytes comes whole, each frame once',
+    async (chunkBytes) => {
+      const maker = createTsMaker()
+      const frames = differentFrames(180)
+      const sound = (number: number): Uint8Array[] => {
+        const from = Math.floor((number * frames.length) / 40 / chunkBytes)
+        const to = Math.floor(((number + 1) * frames.length) / 40 / chunkBytes)
+        return Array.from({ length: to - from }, (_, i) => {
+          const at = (from + i) * chunkBytes
+          // The time is that of the first frame that begins in the packet (ISO/IEC 13818-1 2.4.3.7).
+          const pts = SECOND + Math.round(Math.ceil(at / FRAME_BYTES) * FRAME_TICKS)
+          return maker.pes(AUDIO_PID, { pts }, frames.subarray(at, at + chunkBytes))
+        }).flat()
+      }
+      const { runs } = await play(weave(maker, { sound }), 1)
+      const whole = Math.floor(frames.length / chunkBytes) * chunkBytes
+      const expected = rawFrames(frames.subarray(0, whole - (whole % FRAME_BYTES)))
+      for (const found of runs) {
+        expect(samplesOf(found)).toEqual(expected)
+        const times = timesOf(found)
+        times.forEach((time, i) => expect(Math.abs(time - (i * 1024) / 48_000)).toBeLessThan(2e-4))
+      }
+    },
+  )
+
+  it('of another shape under way begins a section with an init of its own', async () => {
+    const maker = createTsMaker()
+    const sound = (number: number): Uint8Array[] => {
+      const frames = adtsFrames(4, FRAME_BYTES)
+      // channel_configuration 1
+      if (number >= 23) for (let i = 0; i < 4; i++) frames[i * FRAME_BYTES + 3] = 0x40
+      return maker.pes(AUDIO_PID, { pts: SECOND + number * PICTURE_TICKS }, frames)
+    }
+    const { index, runs, inits } = await play(weave(maker, { sound }), 1)
+    expect(Array.from(index.cuts.flags, (flags) => (flags & CUT_BREAK) !== 0)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ])
+    expect(inits[0]).toEqual(inits[2])
+    expect(inits[3]).not.toEqual(inits[0])
+    // What lies between the change and the next key frame has no init and is left out.
+    expect(samplesOf(runs[0] ?? []).length).toBe(4 * (40 - 8))
+  })
+
+  it('that jumps alone is left out while it is off, and comes back', async () => {
+    const maker = createTsMaker()
+    const sound = (number: number): Uint8Array[] => {
+      const isOff = number >= 12 && number < 18
+      const pts = SECOND + number * PICTURE_TICKS + (isOff ? 5000 * SECOND : 0)
+      return maker.pes(AUDIO_PID, { pts }, adtsFrames(4, FRAME_BYTES))
+    }
+    const { runs } = await play(weave(maker, { sound }), 1)
+    for (const found of runs) {
+      const times = timesOf(found)
+      expect(times.length).toBe(4 * 34)
+      expect(Math.max(...times)).toBeLessThan(4)
+    }
+  })
+
+  it('that is damaged loses what is damaged', async () => {
+    const maker = createTsMaker()
+    const sound = (number: number): Uint8Array[] => {
+      const frames = adtsFrames(4, FRAME_BYTES)
+      if (number === 15) frames.fill(0, 90, 210)
+      return maker.pes(AUDIO_PID, { pts: SECOND + number * PICTURE_TICKS }, frames)
+    }
+    const { runs } = await play(weave(maker, { sound }), 1)
+    for (const found of runs) expect(samplesOf(found).length).toBe(160 - 2)
+  })
+})
+
+/** ISO 639 language descriptor. */
+function inLanguage(stream: StreamListing, language: string): StreamListing {
+  return { ...stream, descriptors: [0x0a, 4, ...Buffer.from(language), 0] }
+}
+
+describe('sounds of several languages', () => {
+  const [eng, deu] = ['eng', 'deu'].map((language, i) => (pid: number) => ({
+    listing: inLanguage({ ...AAC_STREAM, pid }, language),
+    frames: adtsFrames(4, FRAME_BYTES + 10 * i),
+    pid,
+  }))
+
+  /** Four seconds, the streams of each listed in front of it. */
+  function tell(seconds: ReturnType<NonNullable<typeof eng>>[][]): Uint8Array[] {
+    const maker = createTsMaker()
+    return seconds.flatMap((sounds, second) => [
+      ...maker.pat(),
+      ...maker.pmt([H264_STREAM, ...sounds.map(({ listing }) => listing)], { version: second }),
+      ...Array.from({ length: 10 }, (_, i) => {
+        const pts = SECOND + second * SECOND + i * PICTURE_TICKS
+        const picture = h264Picture(i === 0 ? 'key' : 'plain', 200)
+        return [
+          ...maker.pes(VIDEO_PID, { pts }, picture),
+          ...sounds.flatMap(({ pid, frames }) => maker.pes(pid, { pts }, frames)),
+        ]
+      }).flat(),
+    ])
+  }
+
+  it('keep their tracks where their PIDs change, and where one is gone for a while', async () => {
+    if (eng === undefined || deu === undefined) throw new Error('no languages')
+    const story = [
+      [eng(0x101), deu(0x102)],
+      [deu(0x201), eng(0x202)],
+      [deu(0x201)],
+      [eng(0x101), deu(0x102)],
+    ]
+    const english = await play(tell(story), 1)
+    const german = await play(tell(story), 2)
+    const names = english.index.tracks.map((track) => 'language' in track && track.language)
+    expect(names).toEqual([false, 'eng', 'deu'])
+    expect(Array.from(english.index.cuts.flags)).toEqual([1, 3, 3, 3])
+    expect(english.inits.map((init) => init !== undefined)).toEqual([true, true, false, true])
+    expect(german.inits.map((init) => init !== undefined)).toEqual([true, true, true, true])
+    expect(samplesOf(english.runs[0] ?? []).length).toBe(3 * 40)
+    expect(samplesOf(german.runs[0] ?? []).length).toBe(4 * 40)
+    const sizes = new Set(samplesOf(german.runs[0] ?? []).map(({ length }) => length / 2))
+    expect([...sizes]).toEqual([FRAME_BYTES + 10 - 7])
+  })
+})
+
+/** Payloads of the pictures as samples: slices alone, each with its length in front. */
+function sliceSample(...slices: Uint8Array[]): string {
+  return Buffer.concat(
+    slices.flatMap((slice) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(slice.length)
+      return [length, slice]
+    }),
+  ).toString('hex')
+}
+
+const START = [0, 0, 1]
+
+function plainSlice(number: number, place: 'first' | 'further'): Uint8Array {
+  // first_mb_in_slice 0, or more
+  return Uint8Array.of(0x41, place === 'first' ? 0x98 : 0x4c, 0x55, number, 0x77)
+}
+
+describe('pictures', () => {
+  const stamps = (number: number) => ({ pts: SECOND + number * PICTURE_TICKS })
+  const key = (maker: TsMaker, number: number) =>
+    maker.pes(VIDEO_PID, stamps(number), h264Picture('key', 200))
+  const plainOf = (found: SampleRun[]) =>
+    samplesOf(found).filter((_, i) => !found.flatMap(({ syncs }) => [...(syncs ?? [])])[i])
+
+  it('of which every slice has a PES packet are one sample', async () => {
+    const maker = createTsMaker()
+    const picture = (number: number): Uint8Array[] => {
+      if (number % 10 === 0) return key(maker, number)
+      return (['first', 'further', 'further'] as const).flatMap((place) =>
+        maker.pes(VIDEO_PID, stamps(number), Uint8Array.of(...START, ...plainSlice(number, place))),
+      )
+    }
+    const { runs } = await play(weave(maker, { picture }), 0)
+    for (const found of runs) {
+      expect(plainOf(found).length).toBe(36)
+      expect(plainOf(found)[0]).toBe(
+        sliceSample(plainSlice(1, 'first'), plainSlice(1, 'further'), plainSlice(1, 'further')),
+      )
+      expect(timesOf(found)).toEqual(Array.from({ length: 40 }, (_, i) => i / 10))
+    }
+  })
+
+  it('of which two share a PES packet are two samples, the second a picture later', async () => {
+    const maker = createTsMaker()
+    const picture = (number: number): Uint8Array[] => {
+      if (number % 10 === 0) return key(maker, number)
+      if (number % 2 === 0) return []
+      const slices = [number, number + 1].flatMap((n) => [...START, ...plainSlice(n, 'first')])
+      const isLone = number % 10 === 9
+      return maker.pes(VIDEO_PID, stamps(number), Uint8Array.from(slices.slice(0, isLone ? 8 : 16)))
+    }
+    const { runs } = await play(weave(maker, { picture }), 0)
+    for (const found of runs) {
+      expect(plainOf(found)[1]).toBe(sliceSample(plainSlice(2, 'first')))
+      expect(timesOf(found)).toEqual(Array.from({ length: 40 }, (_, i) => i / 10))
+    }
+  })
+
+  it('keep what captions are in, and lose delimiters, filler and the parameter sets of the init', async () => {
+    const maker = createTsMaker()
+    const sei = Uint8Array.of(0x06, 0x04, 0x03, 0xb5, 0x00, 0x31, 0x80)
+    const picture = (number: number): Uint8Array[] => {
+      if (number % 10 === 0) return key(maker, number)
+      const nals = [[0x09, 0xf0], [...sei], [0x0c, 0xff, 0x80], [...plainSlice(number, 'first')]]
+      const bytes = nals.flatMap((nal) => [0, ...START, ...nal])
+      return maker.pes(VIDEO_PID, stamps(number), Uint8Array.from([...bytes, 0, 0]))
+    }
+    const { runs, inits } = await play(weave(maker, { picture }), 0)
+    expect(plainOf(runs[0] ?? [])[0]).toBe(sliceSample(sei, plainSlice(1, 'first')))
+    // The key frame is its slice alone: SPS and PPS are in the init.
+    expect(samplesOf(runs[0] ?? [])[0]?.slice(8, 12)).toBe('6588')
+    expect(Buffer.from(inits[0] ?? []).includes(Buffer.from('6764000b', 'hex'))).toBe(true)
+  })
+
+  it('whose parameter sets change get another init behind a break', async () => {
+    const maker = createTsMaker()
+    const picture = (number: number): Uint8Array[] => {
+      const kind = number % 10 > 0 ? 'plain' : number < 20 ? 'key' : 'other key'
+      return maker.pes(VIDEO_PID, stamps(number), h264Picture(kind, 200))
+    }
+    const { index, inits } = await play(weave(maker, { picture }), 0)
+    expect(Array.from(index.cuts.flags)).toEqual([1, 1, 3, 1])
+    expect(inits[0]).toEqual(inits[1])
+    expect(inits[2]).not.toEqual(inits[1])
+    expect(inits[3]).toEqual(inits[2])
+  })
+
+  it('are decoded behind a break no sooner than what is before it ends', async () => {
+    const maker = createTsMaker()
+    const picture = (number: number): Uint8Array[] => {
+      const base = number < 20 ? SECOND : 500 * SECOND
+      const dts = base + number * PICTURE_TICKS
+      const kind = number % 10 === 0 ? 'key' : 'plain'
+      // Behind the break pictures are shown three later than decoded, before it one.
+      const late = number < 20 ? 1 : 3
+      return maker.pes(VIDEO_PID, { pts: dts + late * PICTURE_TICKS, dts }, h264Picture(kind, 200))
+    }
+    const { index, runs } = await play(weave(maker, { picture }), 0)
+    expect(Array.from(index.cuts.flags)).toEqual([1, 1, 3, 1])
+    for (const found of runs) {
+      let end = 0
+      for (const { firstDecodeTicks, durations, compositionOffsets } of found) {
+        expect(firstDecodeTicks).toBeGreaterThanOrEqual(end)
+        expect(Math.min(0, ...(compositionOffsets ?? []))).toBe(0)
+        end = firstDecodeTicks + durations.reduce((sum, duration) => sum + duration, 0)
+      }
+    }
+  })
+
+  it('are not doubled where packets are sent twice', async () => {
+    const maker = createTsMaker()
+    const packets = weave(maker, {})
+    const doubled = packets.flatMap((packet, i) => (i % 3 === 0 ? [packet, packet] : [packet]))
+    const [once, twice] = [await play(packets, 0), await play(doubled, 0)]
+    expect(twice.runs.map(samplesOf)).toEqual(once.runs.map(samplesOf))
+  })
+})

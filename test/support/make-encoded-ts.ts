@@ -1,0 +1,218 @@
+// Makes short MPEG-TS recordings with FFmpeg's own encoders and muxer (node-av), in codecs that recorders write.
+import {
+  AV_CHANNEL_LAYOUT_5POINT1,
+  AV_CHANNEL_LAYOUT_MONO,
+  AV_CHANNEL_LAYOUT_STEREO,
+  AV_LOG_ERROR,
+  AV_PIX_FMT_YUV420P,
+  AV_SAMPLE_FMT_FLTP,
+  AV_SAMPLE_FMT_S16,
+  AV_SAMPLE_FMT_S32,
+} from 'node-av/constants'
+import type { AVSampleFormat, FFEncoderCodec } from 'node-av/constants'
+import {
+  Codec,
+  CodecContext,
+  Dictionary,
+  FFmpegError,
+  FormatContext,
+  Frame,
+  Log,
+  Packet,
+  Rational,
+} from 'node-av/lib'
+import type { Stream } from 'node-av/lib'
+
+/** `encoder` in FFmpeg's words. */
+export interface EncodedVideo {
+  encoder: 'libx264' | 'libx265' | 'mpeg2video'
+  /** Encoder options, e.g. `{ 'x265-params': 'bframes=2' }`. */
+  options?: Record<string, string>
+}
+
+export interface EncodedSound {
+  encoder: 'aac' | 'mp2' | 'libmp3lame' | 'ac3' | 'eac3' | 'dca' | 'libopus' | 'pcm_bluray'
+  channels: 1 | 2 | 6
+  sampleRate?: number
+  /** ISO 639-2. */
+  language?: string
+}
+
+export interface EncodedTs {
+  seconds: number
+  video?: EncodedVideo
+  sounds: EncodedSound[]
+  /** Options of FFmpeg's mpegts muxer, e.g. `{ mpegts_flags: 'latm' }`. */
+  muxer?: Record<string, string | number>
+}
+
+const WIDTH = 160
+const HEIGHT = 96
+const FRAMES_PER_SECOND = 25
+const GOP_FRAMES = 25
+
+/** Writes the recording: a picture that brightens, and tones. */
+export async function makeEncodedTs(path: string, recording: EncodedTs): Promise<void> {
+  Log.setLevel(AV_LOG_ERROR)
+  const muxer = new FormatContext()
+  FFmpegError.throwIfError(muxer.allocOutputContext2(null, 'mpegts', path), 'open output')
+  const packets = [
+    ...(recording.video ? encodeVideo(muxer, recording.video, recording.seconds) : []),
+    ...recording.sounds.flatMap((sound) => encodeSound(muxer, sound, recording.seconds)),
+  ].sort((a, b) => a.seconds - b.seconds)
+  for (const [name, value] of Object.entries(recording.muxer ?? {})) muxer.setOption(name, value)
+  FFmpegError.throwIfError(await muxer.openOutput(), 'open output')
+  FFmpegError.throwIfError(await muxer.writeHeader(null), 'write header')
+  for (const { packet, stream, timeBase } of packets) {
+    packet.streamIndex = stream.index
+    packet.rescaleTs(timeBase, stream.timeBase)
+    FFmpegError.throwIfError(await muxer.interleavedWriteFrame(packet), 'write')
+    packet.free()
+  }
+  FFmpegError.throwIfError(await muxer.writeTrailer(), 'write trailer')
+  await muxer.closeOutput()
+  muxer.freeContext()
+}
+
+interface TimedPacket {
+  packet: Packet
+  stream: Stream
+  timeBase: Rational
+  seconds: number
+}
+
+function encodeVideo(
+  muxer: FormatContext,
+  { encoder, options = {} }: EncodedVideo,
+  seconds: number,
+): TimedPacket[] {
+  const context = openEncoder(encoder, (made) => {
+    made.width = WIDTH
+    made.height = HEIGHT
+    made.pixelFormat = AV_PIX_FMT_YUV420P
+    made.timeBase = new Rational(1, FRAMES_PER_SECOND)
+    made.framerate = new Rational(FRAMES_PER_SECOND, 1)
+    made.gopSize = GOP_FRAMES
+    const preset = encoder === 'mpeg2video' ? {} : { preset: 'ultrafast' }
+    for (const [name, value] of Object.entries({ ...preset, ...options }))
+      FFmpegError.throwIfError(made.setOption(name, value), name)
+  })
+  const luma = WIDTH * HEIGHT
+  const frames = Array.from({ length: seconds * FRAMES_PER_SECOND }, (_, number) => {
+    const picture = Buffer.alloc((luma * 3) / 2, 128)
+    for (let at = 0; at < luma; at += 1) picture[at] = (at * 3 + number * 7 + (at >> 7)) & 0xff
+    const shape = { width: WIDTH, height: HEIGHT, format: AV_PIX_FMT_YUV420P }
+    const frame = Frame.fromVideoBuffer(picture, shape)
+    frame.pts = BigInt(number)
+    return frame
+  })
+  return encode(addStream(muxer, context), context, frames)
+}
+
+function encodeSound(muxer: FormatContext, sound: EncodedSound, seconds: number): TimedPacket[] {
+  const { encoder, channels, sampleRate = 48_000 } = sound
+  const isPcm = encoder === 'pcm_bluray'
+  const context = openEncoder(encoder, (made) => {
+    made.sampleRate = sampleRate
+    made.sampleFormat = SAMPLE_FORMATS[encoder] ?? AV_SAMPLE_FMT_FLTP
+    made.channelLayout = LAYOUTS[channels]
+    made.timeBase = new Rational(1, sampleRate)
+    if (!isPcm) made.bitRate = channels === 6 ? 384_000n : 128_000n
+    if (encoder === 'dca') {
+      made.bitRate = 768_000n
+      made.setOption('strict', -2)
+    }
+  })
+  const size = isPcm ? sampleRate / 200 : context.frameSize
+  const frames = Array.from({ length: Math.floor((seconds * sampleRate) / size) }, (_, number) => {
+    const frame = Frame.fromAudioBuffer(
+      tone(context.sampleFormat, { channels, first: number * size, count: size }),
+      {
+        nbSamples: size,
+        format: context.sampleFormat,
+        sampleRate,
+        channelLayout: LAYOUTS[channels],
+      },
+    )
+    frame.pts = BigInt(number * size)
+    return frame
+  })
+  const stream = addStream(muxer, context)
+  if (sound.language) stream.metadata = Dictionary.fromObject({ language: sound.language })
+  return encode(stream, context, frames)
+}
+
+const LAYOUTS = {
+  1: AV_CHANNEL_LAYOUT_MONO,
+  2: AV_CHANNEL_LAYOUT_STEREO,
+  6: AV_CHANNEL_LAYOUT_5POINT1,
+} as const
+const SAMPLE_FORMATS: Partial<Record<EncodedSound['encoder'], AVSampleFormat>> = {
+  mp2: AV_SAMPLE_FMT_S16,
+  libopus: AV_SAMPLE_FMT_S16,
+  pcm_bluray: AV_SAMPLE_FMT_S16,
+  dca: AV_SAMPLE_FMT_S32,
+}
+
+/** Tones of other heights in every channel, in the form that an encoder takes. */
+function tone(
+  format: AVSampleFormat,
+  { channels, first, count }: { channels: number; first: number; count: number },
+): Buffer {
+  const isFloat = format === AV_SAMPLE_FMT_FLTP
+  const width = format === AV_SAMPLE_FMT_S16 ? 2 : 4
+  const bytes = Buffer.alloc(count * channels * width)
+  for (let channel = 0; channel < channels; channel += 1) {
+    for (let at = 0; at < count; at += 1) {
+      const value = 0.4 * Math.sin(((first + at) * (channel + 2)) / 40)
+      const place = (isFloat ? channel * count + at : at * channels + channel) * width
+      if (isFloat) bytes.writeFloatLE(value, place)
+      else if (width === 2) bytes.writeInt16LE(Math.round(value * 32_767), place)
+      else bytes.writeInt32LE(Math.round(value * 0x7fffff00), place)
+    }
+  }
+  return bytes
+}
+
+function openEncoder(name: string, setUp: (context: CodecContext) => void): CodecContext {
+  const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
+  if (encoder === null) throw new Error(`no encoder ${name}`)
+  const context = new CodecContext()
+  context.allocContext3(encoder)
+  setUp(context)
+  FFmpegError.throwIfError(context.open2Sync(encoder, null), name)
+  return context
+}
+
+function addStream(muxer: FormatContext, context: CodecContext): Stream {
+  const stream = muxer.newStream(null)
+  stream.timeBase = new Rational(1, 90_000)
+  FFmpegError.throwIfError(context.parametersFromContext(stream.codecpar), 'describe')
+  return stream
+}
+
+function encode(stream: Stream, context: CodecContext, frames: Frame[]): TimedPacket[] {
+  const packets: TimedPacket[] = []
+  const { timeBase } = context
+  const receive = (): void => {
+    for (;;) {
+      const packet = new Packet()
+      packet.alloc()
+      if (context.receivePacketSync(packet) < 0) {
+        packet.free()
+        return
+      }
+      const seconds = (Number(packet.dts) * timeBase.num) / timeBase.den
+      packets.push({ packet, stream, timeBase, seconds })
+    }
+  }
+  for (const frame of frames) {
+    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode')
+    frame.free()
+    receive()
+  }
+  FFmpegError.throwIfError(context.sendFrameSync(null), 'encode')
+  receive()
+  context.freeContext()
+  return packets
+}
