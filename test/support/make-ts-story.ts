@@ -24,6 +24,7 @@ export type TsEvent =
   | 'mid-gop jump'
   | 'wrong stamp'
   | 'sound alone'
+  | 'late sound'
   | 'pictures alone'
   | 'recovery'
   | 'other parameters'
@@ -38,7 +39,7 @@ export const TS_EVENTS: TsEvent[] = [
   ...(['gop', 'gop', 'gop', 'dense gop', 'long gop', 'b-frames', 'back', 'forward'] as const),
   ...(['pause', 'mid-gop jump', 'wrong stamp', 'sound alone', 'pictures alone'] as const),
   ...(['recovery', 'other parameters', 'plain', 'tables', 'other tables'] as const),
-  ...(['other sound', 'garbage', 'loss'] as const),
+  ...(['other sound', 'late sound', 'garbage', 'loss'] as const),
 ]
 
 const OTHER_AUDIO_PID = 0x105
@@ -131,6 +132,9 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
   },
   'sound alone': (story) => {
     for (let i = 0; i < 100; i++) story.frame(undefined, 'sound')
+  },
+  'late sound': ({ packets, maker, clock, audioPid }) => {
+    packets.push(...maker.pes(audioPid, { pts: clock - 3 * SECOND }, adtsFrames(12, 40)))
   },
   'pictures alone': (story) => {
     for (let i = 0; i < 45; i++) story.frame(i % 5 === 0 ? 'key' : 'plain', 'no sound')
