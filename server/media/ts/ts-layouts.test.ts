@@ -132,12 +132,14 @@ describe('packets', () => {
     expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
-  it('of 204 bytes are refused by name', async () => {
-    const padded = plainRecording(2).map((packet) => Buffer.concat([packet, new Uint8Array(16)]))
-    await expect(indexOf(bytesFile(Buffer.concat(padded)))).rejects.toMatchObject({
-      code: 'unplayable',
-      message: 'MPEG-TS with 204-byte packets is not supported',
-    })
+  it('of 204 bytes are served as 188 bytes', async () => {
+    const packets = plainRecording(3)
+    const parity = new Uint8Array(16).fill(0x47)
+    const { segments, index } = await play(
+      Buffer.concat(packets.flatMap((packet) => [packet, parity])),
+    )
+    expect(index.cuts.startTicks.length).toBe(3)
+    expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
   it('are found behind garbage in front, and garbage between is left out of segments', async () => {
