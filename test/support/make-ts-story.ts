@@ -50,6 +50,8 @@ export class TsStory {
   readonly maker: TsMaker = createTsMaker()
   clock: number
   audioPid = AUDIO_PID
+  /** `radio`: the tables list the sound alone. */
+  kind: 'pictures' | 'radio' = 'pictures'
   #version = 0
 
   constructor(startTicks: number) {
@@ -58,7 +60,8 @@ export class TsStory {
 
   tables(): void {
     const audio = { ...AAC_STREAM, pid: this.audioPid }
-    const streams = this.#version % 2 === 0 ? [H264_STREAM, audio] : [H264_STREAM, PRIVATE, audio]
+    const pictures = this.kind === 'radio' ? [] : [H264_STREAM]
+    const streams = this.#version % 2 === 0 ? [...pictures, audio] : [...pictures, PRIVATE, audio]
     const version = { version: this.#version % 32 }
     this.packets.push(...this.maker.pat(), ...this.maker.pmt(streams, version))
   }

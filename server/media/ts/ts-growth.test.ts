@@ -87,19 +87,20 @@ async function grow(bytes: Uint8Array, sizes: number[]): Promise<number> {
 
 interface Story {
   start: number
-  tables: 'first' | 'late'
+  tables: 'first' | 'late' | 'radio'
   events: TsEvent[]
 }
 
 const story: fc.Arbitrary<Story> = fc.record({
   start: fc.constantFrom(SECOND, 2 ** 33 - 5 * SECOND, 2 ** 32),
-  tables: fc.constantFrom('first', 'late'),
+  tables: fc.constantFrom('first', 'late', 'radio'),
   events: fc.array(fc.constantFrom(...TS_EVENTS), { minLength: 1, maxLength: 14, size: 'max' }),
 })
 
 function tell({ start, tables, events }: Story): Uint8Array {
   const writer = new TsStory(start)
   if (tables === 'late') writer.write('gop')
+  if (tables === 'radio') writer.kind = 'radio'
   writer.tables()
   for (const event of events) writer.write(event)
   return Buffer.concat(writer.packets)
@@ -196,7 +197,7 @@ describe('growing', () => {
     }
     const bytes = Buffer.concat(writer.packets)
     const whole = await indexOf(bytes)
-    for (let size = 1000; size < bytes.length; size += 37) {
+    for (let size = 1000; size < bytes.length; size += 97) {
       const early = await indexPart(bytes.subarray(0, size))
       expect(await indexOf(bytes, early)).toEqual(whole)
     }
@@ -254,6 +255,28 @@ describe('growing', () => {
     const late = await indexOf(joinPackets(writer.packets), later)
     expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
     expect(late).toEqual(await indexOf(joinPackets(writer.packets)))
+  })
+
+  it('keeps nothing for good while a program may come that is to be preferred', async () => {
+    const writer = new TsStory(SECOND)
+    const radio = { type: 0x0f, pid: AUDIO_PID }
+    const programs: [number, number][] = [
+      [7, 0x1001],
+      [1, 0x1000],
+    ]
+    writer.packets.push(
+      ...writer.maker.pat(programs),
+      ...writer.maker.pmt([radio], { pid: 0x1001, program: 7 }),
+    )
+    writer.write('sound alone')
+    const early = await indexOf(joinPackets(writer.packets))
+    expect(early.growth?.stableCuts).toBe(0)
+    writer.packets.push(...writer.maker.pat(programs))
+    writer.packets.push(...writer.maker.pmt([{ type: 0x1b, pid: VIDEO_PID }, radio]))
+    for (let i = 0; i < 3; i++) writer.gop('key', 4)
+    const late = await indexOf(joinPackets(writer.packets), early)
+    expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    expect(late.growth?.stableCuts).toBe(3)
   })
 
   it('waits ten seconds for promised sound, and begins a section where it comes later', async () => {

@@ -289,6 +289,30 @@ describe('pictures', () => {
     expect(made.index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
   })
 
+  it('keep their time however often the clock begins anew', async () => {
+    const maker = createTsMaker()
+    const count = Math.ceil((2.2 * 2 ** 33) / (9 * SECOND))
+    const pictures = Array.from({ length: count }, (_, i) =>
+      maker.pes(VIDEO_PID, { pts: i * 9 * SECOND }, h264Picture('key', 100)),
+    ).flat()
+    const bytes = joinPackets([...tables(maker, [H264_STREAM]), ...pictures])
+    const index = await indexOf(bytesFile(bytes))
+    expect(index.cuts.startTicks).toEqual(
+      Float64Array.from({ length: count }, (_, i) => i * 9 * SECOND),
+    )
+    expect(index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
+  })
+
+  it('at recovery points become cuts once no key frame has come for five seconds', async () => {
+    const maker = createTsMaker()
+    const gops = Array.from({ length: 9 }, (_, i) =>
+      gop(maker, (i + 1) * SECOND, i === 0 || i === 8 ? 'key' : 'recovery'),
+    )
+    const packets = gops.flat().flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 6, 7, 8])
+  })
+
   it('at recovery points are cuts where there is no other key frame', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3].flatMap((i) => gop(maker, i * SECOND, 'recovery'))
