@@ -50,8 +50,8 @@ export class TsStory {
   readonly maker: TsMaker = createTsMaker()
   clock: number
   audioPid = AUDIO_PID
-  /** `radio`: the tables list the sound alone. */
-  kind: 'pictures' | 'radio' = 'pictures'
+  /** `radio`: the tables list the sound alone; `languages`: they list another sound behind it. */
+  kind: 'pictures' | 'radio' | 'languages' = 'pictures'
   #version = 0
 
   constructor(startTicks: number) {
@@ -61,7 +61,8 @@ export class TsStory {
   tables(): void {
     const audio = { ...AAC_STREAM, pid: this.audioPid }
     const pictures = this.kind === 'radio' ? [] : [H264_STREAM]
-    const streams = this.#version % 2 === 0 ? [...pictures, audio] : [...pictures, PRIVATE, audio]
+    const sounds = this.kind === 'languages' ? [audio, SECOND_SOUND] : [audio]
+    const streams = [...pictures, ...(this.#version % 2 === 0 ? [] : [PRIVATE]), ...sounds]
     const version = { version: this.#version % 32 }
     this.packets.push(...this.maker.pat(), ...this.maker.pmt(streams, version))
   }
@@ -76,6 +77,9 @@ export class TsStory {
     // A piece of the sound lies behind the next picture's start.
     this.packets.push(...audio.slice(0, 1), ...(picture ?? []).slice(0, 1), ...audio.slice(1))
     this.packets.push(...(picture ?? []).slice(1))
+    if (this.kind === 'languages' && sound === 'sound') {
+      this.packets.push(...this.maker.pes(SECOND_SOUND.pid, { pts }, adtsFrames(12, 30)))
+    }
   }
 
   gop(kind: Parameters<typeof h264Picture>[0], pictures: number): void {
@@ -92,6 +96,7 @@ export class TsStory {
   }
 }
 
+const SECOND_SOUND = { type: 0x0f, pid: 0x106 }
 const PRIVATE = { type: 0x81, pid: 0x110 }
 
 const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
