@@ -556,6 +556,60 @@ describe('breaks', () => {
   })
 })
 
+describe('flaws', () => {
+  it('are told with their places: other bytes, jumps, what cannot be decoded, and an end in a packet', async () => {
+    const maker = createTsMaker()
+    const first = [...tables(maker), ...plainGops(maker, 100 * SECOND, 2)]
+    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 100))
+    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const last = plainGops(maker, SECOND, 2)
+    const start = joinPackets(first)
+    const rest = joinPackets([...headless, ...last])
+    const noise = new Uint8Array(300)
+    const { index } = await play(Buffer.concat([start, rest, noise, rest.subarray(-752), noise]))
+    const { notes = [] } = index
+    expect(notes.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
+      'gap: the time stamps jump by -102 s',
+      'damaged: pictures that cannot be decoded were left out, up to the next key frame',
+      'damaged: 300 bytes that are no packets were skipped',
+      'damaged: 300 bytes at the end are no packets',
+    ])
+    const noiseAt = start.length + rest.length
+    expect(notes.map(({ offsetBytes }) => offsetBytes)).toEqual([
+      start.length,
+      start.length,
+      noiseAt,
+      noiseAt + 1052,
+    ])
+    expect(notes.map(({ seconds }) => seconds?.toFixed(1))).toEqual([
+      '1.0',
+      '1.0',
+      '3.0',
+      undefined,
+    ])
+    const cutOff = await indexOf(bytesFile(start.subarray(0, -100)))
+    expect(cutOff.notes).toEqual([
+      {
+        kind: 'cut-off',
+        message: 'the file ends in the middle of a packet',
+        offsetBytes: start.length - 188,
+      },
+    ])
+    expect((await indexOf(bytesFile(start))).notes).toBeUndefined()
+  })
+
+  it('are promises that are not kept', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND))
+    const pictures = gops.flatMap(({ picture }) => picture)
+    const sounds = gops.flatMap(({ sound }) => sound)
+    const silent = await play(joinPackets([...tables(maker), ...pictures]))
+    expect(silent.index.notes?.map(({ kind }) => kind)).toEqual(['sound-left-out'])
+    const blind = await play(joinPackets([...tables(maker), ...sounds]))
+    expect(blind.index.notes?.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
+  })
+})
+
 describe('sound alone', () => {
   it.each([
     [{ codecName: 'AAC', codec: 'mp4a.40.2' }, 0x0f, adtsFrames(47)] as const,
