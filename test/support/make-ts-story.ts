@@ -24,6 +24,7 @@ export type TsEvent =
   | 'mid-gop jump'
   | 'wrong stamp'
   | 'sound alone'
+  | 'late sound'
   | 'pictures alone'
   | 'recovery'
   | 'other parameters'
@@ -38,7 +39,7 @@ export const TS_EVENTS: TsEvent[] = [
   ...(['gop', 'gop', 'gop', 'dense gop', 'long gop', 'b-frames', 'back', 'forward'] as const),
   ...(['pause', 'mid-gop jump', 'wrong stamp', 'sound alone', 'pictures alone'] as const),
   ...(['recovery', 'other parameters', 'plain', 'tables', 'other tables'] as const),
-  ...(['other sound', 'garbage', 'loss'] as const),
+  ...(['other sound', 'late sound', 'garbage', 'loss'] as const),
 ]
 
 const OTHER_AUDIO_PID = 0x105
@@ -49,6 +50,8 @@ export class TsStory {
   readonly maker: TsMaker = createTsMaker()
   clock: number
   audioPid = AUDIO_PID
+  /** `radio`: the tables list the sound alone; `languages`: they list another sound behind it. */
+  kind: 'pictures' | 'radio' | 'languages' = 'pictures'
   #version = 0
 
   constructor(startTicks: number) {
@@ -57,7 +60,9 @@ export class TsStory {
 
   tables(): void {
     const audio = { ...AAC_STREAM, pid: this.audioPid }
-    const streams = this.#version % 2 === 0 ? [H264_STREAM, audio] : [H264_STREAM, PRIVATE, audio]
+    const pictures = this.kind === 'radio' ? [] : [H264_STREAM]
+    const sounds = this.kind === 'languages' ? [audio, SECOND_SOUND] : [audio]
+    const streams = [...pictures, ...(this.#version % 2 === 0 ? [] : [PRIVATE]), ...sounds]
     const version = { version: this.#version % 32 }
     this.packets.push(...this.maker.pat(), ...this.maker.pmt(streams, version))
   }
@@ -72,6 +77,9 @@ export class TsStory {
     // A piece of the sound lies behind the next picture's start.
     this.packets.push(...audio.slice(0, 1), ...(picture ?? []).slice(0, 1), ...audio.slice(1))
     this.packets.push(...(picture ?? []).slice(1))
+    if (this.kind === 'languages' && sound === 'sound') {
+      this.packets.push(...this.maker.pes(SECOND_SOUND.pid, { pts }, adtsFrames(12, 30)))
+    }
   }
 
   gop(kind: Parameters<typeof h264Picture>[0], pictures: number): void {
@@ -88,6 +96,7 @@ export class TsStory {
   }
 }
 
+const SECOND_SOUND = { type: 0x0f, pid: 0x106 }
 const PRIVATE = { type: 0x81, pid: 0x110 }
 
 const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
@@ -131,6 +140,9 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
   },
   'sound alone': (story) => {
     for (let i = 0; i < 100; i++) story.frame(undefined, 'sound')
+  },
+  'late sound': ({ packets, maker, clock, audioPid }) => {
+    packets.push(...maker.pes(audioPid, { pts: clock - 3 * SECOND }, adtsFrames(12, 40)))
   },
   'pictures alone': (story) => {
     for (let i = 0; i < 45; i++) story.frame(i % 5 === 0 ? 'key' : 'plain', 'no sound')

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 export const SYNC_BYTE = 0x47
 /** Bytes of a transport packet without the prefix of m2ts. */
 export const TS_PACKET_BYTES = 188
-export const MAX_PACKET_BYTES = 192
+export const MAX_PACKET_BYTES = 204
 /** The time code in front of each packet of m2ts. */
 const PREFIX_BYTES = 4
 export const PID_COUNT = 8192
@@ -14,9 +14,12 @@ export const LAYOUT_SEARCH_BYTES = 1024 * 1024
 const LAYOUT_PACKETS = 5
 const MIN_LAYOUT_PACKETS = 3
 
+/** 192 with a 4-byte time code in front (m2ts), 204 with 16 bytes of parity behind (DVB, ETSI EN 300 429). */
+export type PacketBytes = 188 | 192 | 204
+
 /** How a file is cut into packets. */
 export interface PacketLayout {
-  packetBytes: 188 | 192
+  packetBytes: PacketBytes
   /** Position of the first packet (of its prefix, where it has one). */
   start: number
 }
@@ -35,8 +38,8 @@ export interface PacketView {
 }
 
 /** Bytes in front of the sync byte. */
-export function prefixBytes(layout: { packetBytes: 188 | 192 }): number {
-  return layout.packetBytes - TS_PACKET_BYTES
+export function prefixBytes({ packetBytes }: { packetBytes: PacketBytes }): number {
+  return packetBytes === 192 ? PREFIX_BYTES : 0
 }
 
 export function packetPid(header: number): number {
@@ -85,9 +88,7 @@ export function findLayout(head: Uint8Array): PacketLayout {
   for (let at = head.indexOf(SYNC_BYTE); at >= 0 && at < searchEnd;) {
     if (isPacketRow(head, at, 188)) return { packetBytes: 188, start: at }
     if (isPacketRow(head, at, 192)) return m2tsLayout(head, at)
-    if (isPacketRow(head, at, 204)) {
-      throw new AppError('unplayable', 'MPEG-TS with 204-byte packets is not supported')
-    }
+    if (isPacketRow(head, at, 204)) return { packetBytes: 204, start: at }
     at = head.indexOf(SYNC_BYTE, at + 1)
   }
   throw new AppError('unplayable', 'the file is not MPEG-TS')

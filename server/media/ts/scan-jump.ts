@@ -3,7 +3,7 @@ import type { PictureKind } from './picture-start.ts'
 import { unwrapStamp } from './pes.ts'
 import { countsAsKey } from './scan-key.ts'
 import { lastCutPosition, startSection } from './scan-section.ts'
-import { createGate, follows, isNear } from './scan-state.ts'
+import { createGate, follows, isNear, noteGap } from './scan-state.ts'
 import type { Entry, ScanState } from './scan-state.ts'
 
 /** Whether a decode time is not on the section's clock. A pause of the pictures is no jump where the sound has gone on meanwhile. */
@@ -44,6 +44,8 @@ export function takeJump(state: ScanState): void {
   const { jump } = state
   if (jump === undefined) return
   const { entry, kind, goesOn, lead, sound } = jump
+  const before = state.sections.at(-1)
+  if (before !== undefined) noteGap(state, [before.lastDts, entry.dts], entry.position)
   state.jump = undefined
   state.reference = entry.dts
   const isKey = countsAsKey(state, kind, entry.dts)

@@ -1,7 +1,7 @@
 // Where sections of the recording begin, and where its cuts are.
 import { AppError } from '../../errors.ts'
 import { CUT_MID } from '../media-index.ts'
-import { follows, isNear, isVerbatim } from './scan-state.ts'
+import { follows, isNear, isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 
 /** A recording with more than this is not served; each is far beyond what recorders write in days. */
@@ -16,7 +16,11 @@ export function startSection(state: ScanState, entry: Entry): void {
   if (sections.length >= MAX_SECTIONS) {
     throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
   }
-  if (gate?.sawPicture && before !== undefined) addHole(state, gate.from, entry.position)
+  if (gate?.sawPicture && before !== undefined) {
+    addHole(state, gate.from, entry.position)
+    const message = 'pictures that cannot be decoded were left out, up to the next key frame'
+    noteFlaw(state, { kind: 'damaged', message, offsetBytes: gate.from })
+  }
   sections.push(createSection(state, entry))
   if (gate !== undefined && !gate.sawPicture && gate.from !== entry.position) {
     const { from: position, counters } = gate

@@ -14,6 +14,7 @@ import {
   MAX_KEY_WAIT_TICKS,
   MID_CUT_TICKS,
   MIN_CUT_TICKS,
+  noteGap,
 } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState, SoundMark } from './scan-state.ts'
 import { formOf } from './served-program.ts'
@@ -169,6 +170,7 @@ function takeSoundAlone(state: ScanState, stamp: number): void {
   const last = state.sections.at(-1)
   if (state.gate === undefined && last !== undefined && !follows(mark.pts, last.lastDts)) {
     state.gate = createGate(state, 'jump', mark.position)
+    noteGap(state, [last.lastDts, mark.pts], mark.position)
   }
   if (state.gate !== undefined || last === undefined) {
     startSection(state, soundEntry(state, mark, 0))

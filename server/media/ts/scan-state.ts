@@ -111,6 +111,16 @@ interface Jump {
   sound: WaitingSound | undefined
 }
 
+/** As RecordingNote. */
+export interface Flaw {
+  kind: 'damaged' | 'gap'
+  message: string
+  offsetBytes: number
+}
+
+/** More flaws of one recording are not noted. */
+const MAX_FLAWS = 95
+
 export interface ScanState {
   options: ScanOptions
   interest: Uint8Array
@@ -158,6 +168,7 @@ export interface ScanState {
   /** Whether recovery points count as key frames, because no other has come for long. */
   takesRecovery: boolean
   counts: { pictures: number; scrambled: number }
+  flaws: Flaw[]
 }
 
 /** A scan without what the index holds anyway, and with its buffers cut to what is in them. */
@@ -213,6 +224,7 @@ export function createScanState(options: ScanOptions): ScanState {
     lastKeyDts: undefined,
     takesRecovery: true,
     counts: { pictures: 0, scrambled: 0 },
+    flaws: [],
   }
   state.gate = createGate(state, 'start', options.start)
   watchProgram(state)
@@ -234,6 +246,18 @@ export function watchProgram(state: ScanState): void {
   interest.forEach((level, pid) => {
     if (level === 0) lastCounters[pid] = UNKNOWN_COUNTER
   })
+}
+
+/** Notes what cannot be served as it was meant. */
+export function noteFlaw({ flaws }: ScanState, flaw: Flaw): void {
+  if (flaws.length < MAX_FLAWS) flaws.push(flaw)
+}
+
+/** Notes that the clock jumps from one time to another, in ticks. */
+export function noteGap(state: ScanState, [from, to]: [number, number], offsetBytes: number): void {
+  const seconds = Math.round((to - from) / PES_TIMESCALE)
+  const message = `the time stamps jump by ${seconds} s`
+  noteFlaw(state, { kind: 'gap', message, offsetBytes })
 }
 
 export function isVerbatim(state: ScanState): boolean {

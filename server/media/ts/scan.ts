@@ -8,7 +8,7 @@ import { takeJump } from './scan-jump.ts'
 import { finishPicture, takePicturePacket } from './scan-picture.ts'
 import { addHole } from './scan-section.ts'
 import { takeSoundPacket } from './scan-sound.ts'
-import { createScanState } from './scan-state.ts'
+import { createScanState, noteFlaw } from './scan-state.ts'
 import type { ScanOptions, ScanState } from './scan-state.ts'
 import { takeTablePacket } from './scan-tables.ts'
 
@@ -23,6 +23,8 @@ export interface Scan {
   state: ScanState
   /** Position behind the last packet that is served. */
   endOffset: number
+  /** Position behind the last whole packet. */
+  end: number
 }
 
 export function beginScan(options: ScanOptions): ScanRun {
@@ -51,7 +53,7 @@ export async function endScan(tsFile: TsFile, run: ScanRun, signal: AbortSignal)
   finishPicture(state)
   takeJump(state)
   // What waits for a key frame at the end cannot be decoded.
-  return { state, endOffset: state.gate?.from ?? end }
+  return { state, endOffset: state.gate?.from ?? end, end }
 }
 
 async function walk(
@@ -66,7 +68,11 @@ async function walk(
       takePacket(state, packet)
       return 'go on'
     },
-    lost: (from: number, to: number) => addHole(state, from, to),
+    lost(from: number, to: number) {
+      addHole(state, from, to)
+      const message = `${to - from} bytes that are no packets were skipped`
+      noteFlaw(state, { kind: 'damaged', message, offsetBytes: from })
+    },
   }
   const to = tsFile.file.stat.sizeBytes
   const range = { from: position, to, chunkBytes: SCAN_CHUNK_BYTES, ...options }

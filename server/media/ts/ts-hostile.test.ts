@@ -120,6 +120,42 @@ describe('damaged recordings', () => {
     )
   })
 
+  it('cost no more than the second that is damaged', async () => {
+    const seconds = 8
+    const packets = smallRecording(seconds, SECOND)
+    const perSecond = packets.length / seconds
+    const harm = fc.record({
+      second: fc.integer({ min: 1, max: seconds - 2 }),
+      packet: fc.nat(perSecond - 4),
+      // Headers of packets, PES packets and pictures, or anything.
+      at: fc.oneof(fc.nat(40), fc.nat(187)),
+      bytes: fc.oneof(
+        fc.uint8Array({ minLength: 1, maxLength: 4 }),
+        fc.uint8Array({ minLength: 1, maxLength: 500, size: 'max' }),
+      ),
+    })
+    await fc.assert(
+      fc.asyncProperty(harm, async ({ second, packet, at, bytes }) => {
+        const from = second * perSecond
+        const damaged = joinPackets(packets)
+        damaged.set(bytes, (from + packet) * 188 + at)
+        const file = bytesFile(damaged)
+        const index = await reader.index(file, AbortSignal.timeout(5000))
+        const rest = joinPackets([...packets.slice(0, from), ...packets.slice(from + perSecond)])
+        const segments: Uint8Array[] = []
+        for (const range of everyPiece(index)) {
+          segments.push(await readSegmentBytes({ reader, file, index }, range))
+        }
+        for (const pid of [VIDEO_PID, AUDIO_PID]) {
+          const served = segments.flatMap((segment) => packetsOfPid(segment, pid))
+          expect(missing(packetsOfPid(rest, pid), served)).toEqual([])
+        }
+        expect(Math.abs(durationSeconds(index) - seconds)).toBeLessThan(2.1)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
   it('of noise alone are refused', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 5000 }), async (bytes) => {
@@ -129,6 +165,17 @@ describe('damaged recordings', () => {
     )
   })
 })
+
+/** What of `wanted` is not in `served`, as often as it is wanted. */
+function missing(wanted: string[], served: string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const packet of served) counts.set(packet, (counts.get(packet) ?? 0) + 1)
+  return wanted.filter((packet) => {
+    const left = counts.get(packet) ?? 0
+    counts.set(packet, left - 1)
+    return left <= 0
+  })
+}
 
 describe('a recording of ten hours', () => {
   it('is indexed in seconds, over the wrap of its clock, with every cut in its place', async () => {

@@ -17,9 +17,12 @@ import { sampleSounds, sampleSoundTracks, sectionSamples } from './sample-index.
 import type { SampleSound } from './sample-index.ts'
 import { buildOwnTables, formOf } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
+import { describeFlaws } from './scan-notes.ts'
 import { layTimeline } from './timeline.ts'
 import { verbatimTrack } from './sound-track.ts'
 import type { TsForm, TsResume, TsSection, TsSource } from './ts-source.ts'
+
+const NO_PICTURES = 'the pictures that the tables promise do not come'
 
 /** A recording under index: what the beginning says it is, and the scans that go on. */
 interface Indexing {
@@ -61,10 +64,13 @@ export async function readTsIndex(
   const growth = measureGrowth(run.state, { isOpen, form })
   await settleSounds(tsFile, { run, scan, stableCuts: growth.stableCuts }, signal)
   const { shifts, ...timeline } = layTimeline(scan.state.cuts, scan.state.sections)
+  const notes = describeFlaws(tsFile, scan, timeline.startTicks)
+  if (run !== main) notes.push({ kind: 'pictures-left-out', message: NO_PICTURES })
   const sounds = sampleSounds(run.state.options, scan.state.sections)
   return {
     tracks: describeTracks(scan.state.sections, { form, sounds }),
     cuts: { timescale: PES_TIMESCALE, ...timeline, flags: cutFlags(scan) },
+    ...(notes.length > 0 && { notes }),
     growth,
     source: {
       ...createSource(tsFile, scan, form),

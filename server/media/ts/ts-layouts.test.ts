@@ -132,12 +132,14 @@ describe('packets', () => {
     expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
-  it('of 204 bytes are refused by name', async () => {
-    const padded = plainRecording(2).map((packet) => Buffer.concat([packet, new Uint8Array(16)]))
-    await expect(indexOf(bytesFile(Buffer.concat(padded)))).rejects.toMatchObject({
-      code: 'unplayable',
-      message: 'MPEG-TS with 204-byte packets is not supported',
-    })
+  it('of 204 bytes are served as 188 bytes', async () => {
+    const packets = plainRecording(3)
+    const parity = new Uint8Array(16).fill(0x47)
+    const { segments, index } = await play(
+      Buffer.concat(packets.flatMap((packet) => [packet, parity])),
+    )
+    expect(index.cuts.startTicks.length).toBe(3)
+    expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
   it('are found behind garbage in front, and garbage between is left out of segments', async () => {
@@ -285,6 +287,30 @@ describe('pictures', () => {
     expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4])
     expect(durationSeconds(made.index)).toBe(5)
     expect(made.index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
+  })
+
+  it('keep their time however often the clock begins anew', async () => {
+    const maker = createTsMaker()
+    const count = Math.ceil((2.2 * 2 ** 33) / (9 * SECOND))
+    const pictures = Array.from({ length: count }, (_, i) =>
+      maker.pes(VIDEO_PID, { pts: i * 9 * SECOND }, h264Picture('key', 100)),
+    ).flat()
+    const bytes = joinPackets([...tables(maker, [H264_STREAM]), ...pictures])
+    const index = await indexOf(bytesFile(bytes))
+    expect(index.cuts.startTicks).toEqual(
+      Float64Array.from({ length: count }, (_, i) => i * 9 * SECOND),
+    )
+    expect(index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
+  })
+
+  it('at recovery points become cuts once no key frame has come for five seconds', async () => {
+    const maker = createTsMaker()
+    const gops = Array.from({ length: 9 }, (_, i) =>
+      gop(maker, (i + 1) * SECOND, i === 0 || i === 8 ? 'key' : 'recovery'),
+    )
+    const packets = gops.flat().flatMap(({ picture, sound }) => [...picture, ...sound])
+    const made = await play(joinPackets([...tables(maker), ...packets]))
+    expect(startSeconds(made)).toEqual([0, 6, 7, 8])
   })
 
   it('at recovery points are cuts where there is no other key frame', async () => {
@@ -527,6 +553,60 @@ describe('breaks', () => {
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3.006, 4.006, 5.006])
     expect(mainFlags(made)).toEqual([1, 1, 1, 3, 1, 1])
+  })
+})
+
+describe('flaws', () => {
+  it('are told with their places: other bytes, jumps, what cannot be decoded, and an end in a packet', async () => {
+    const maker = createTsMaker()
+    const first = [...tables(maker), ...plainGops(maker, 100 * SECOND, 2)]
+    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 100))
+    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const last = plainGops(maker, SECOND, 2)
+    const start = joinPackets(first)
+    const rest = joinPackets([...headless, ...last])
+    const noise = new Uint8Array(300)
+    const { index } = await play(Buffer.concat([start, rest, noise, rest.subarray(-752), noise]))
+    const { notes = [] } = index
+    expect(notes.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
+      'gap: the time stamps jump by -102 s',
+      'damaged: pictures that cannot be decoded were left out, up to the next key frame',
+      'damaged: 300 bytes that are no packets were skipped',
+      'damaged: 300 bytes at the end are no packets',
+    ])
+    const noiseAt = start.length + rest.length
+    expect(notes.map(({ offsetBytes }) => offsetBytes)).toEqual([
+      start.length,
+      start.length,
+      noiseAt,
+      noiseAt + 1052,
+    ])
+    expect(notes.map(({ seconds }) => seconds?.toFixed(1))).toEqual([
+      '1.0',
+      '1.0',
+      '3.0',
+      undefined,
+    ])
+    const cutOff = await indexOf(bytesFile(start.subarray(0, -100)))
+    expect(cutOff.notes).toEqual([
+      {
+        kind: 'cut-off',
+        message: 'the file ends in the middle of a packet',
+        offsetBytes: start.length - 188,
+      },
+    ])
+    expect((await indexOf(bytesFile(start))).notes).toBeUndefined()
+  })
+
+  it('are promises that are not kept', async () => {
+    const maker = createTsMaker()
+    const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND))
+    const pictures = gops.flatMap(({ picture }) => picture)
+    const sounds = gops.flatMap(({ sound }) => sound)
+    const silent = await play(joinPackets([...tables(maker), ...pictures]))
+    expect(silent.index.notes?.map(({ kind }) => kind)).toEqual(['sound-left-out'])
+    const blind = await play(joinPackets([...tables(maker), ...sounds]))
+    expect(blind.index.notes?.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
   })
 })
 

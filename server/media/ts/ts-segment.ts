@@ -4,7 +4,7 @@ import type { OpenFile } from '../../storage/storage.ts'
 import type { CutRange } from '../media-index.ts'
 import type { Part, RangePart } from '../media-reader.ts'
 import { appendRange, subtractRanges } from './byte-ranges.ts'
-import { hasPayload, isUnitStart, packetPid, PID_COUNT } from './packet.ts'
+import { hasPayload, isUnitStart, packetPid, PID_COUNT, TS_PACKET_BYTES } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import { PAT_PID } from './program-table.ts'
@@ -25,7 +25,8 @@ export async function readSegmentParts(
   }
   const parts: Part[] = []
   for (const piece of splitAtSections(source, range)) {
-    parts.push(...(await readPiece(file, source, piece)))
+    // Not spread into an argument list: there may be hundreds of thousands.
+    for (const part of await readPiece(file, source, piece)) parts.push(part)
   }
   return parts
 }
@@ -148,9 +149,18 @@ function toParts({ packetBytes }: TsSource, ranges: number[]): RangePart[] {
   const parts: RangePart[] = []
   for (let i = 0; i + 1 < ranges.length; i += 2) {
     const offset = ranges[i] ?? 0
-    const length = (ranges[i + 1] ?? 0) - offset
-    const range = { kind: 'range', offset, length } as const
-    parts.push(packetBytes === 192 ? { ...range, packing: 'm2ts' } : range)
+    const end = ranges[i + 1] ?? 0
+    const range = { kind: 'range', offset, length: end - offset } as const
+    if (packetBytes === 188) parts.push(range)
+    else if (packetBytes === 192) parts.push({ ...range, packing: 'm2ts' })
+    else for (const packet of eachPacket(offset, end)) parts.push(packet)
   }
   return parts
+}
+
+/** Packets of 204 bytes one by one, without their parity. They are rare, and their readers are few. */
+function* eachPacket(from: number, end: number): Generator<RangePart> {
+  for (let offset = from; offset < end; offset += 204) {
+    yield { kind: 'range', offset, length: TS_PACKET_BYTES }
+  }
 }

@@ -1,6 +1,6 @@
 // Where the key frames and program tables of an MPEG-TS file lie.
 import type { VideoCodec } from '../codec/nal-unit.ts'
-import type { PacketLayout } from './packet.ts'
+import type { PacketBytes, PacketLayout } from './packet.ts'
 import type { ScanOptions, StoredScan } from './scan-state.ts'
 import type { SoundSetUp } from './sound-frame.ts'
 
@@ -9,8 +9,7 @@ export interface TsSource {
   container: 'ts'
   /** Segments are the recording's own packets, or fMP4 made of the samples in them. */
   form: TsForm
-  /** 188, or 192 where every packet has a 4-byte time code in front (m2ts). */
-  packetBytes: 188 | 192
+  packetBytes: PacketBytes
   /** First packet of each cut; a cut ends where the next begins, the last at `endOffset`. */
   offsets: Float64Array
   endOffset: number

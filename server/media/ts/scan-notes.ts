@@ -1,0 +1,43 @@
+// What of a recording is not served as it was meant: noted by the scan, told with its place on the session's timeline.
+import { MAX_NOTES } from '../media-index.ts'
+import type { RecordingNote } from '../media-index.ts'
+import type { TsFile } from './packet-walk.ts'
+import { PES_TIMESCALE } from './pes.ts'
+import type { Scan } from './scan.ts'
+import type { Flaw } from './scan-state.ts'
+
+/** The flaws of the recording, in the order of the file. `startTicks` are the times of the scan's cuts. */
+export function describeFlaws(
+  { file, layout }: TsFile,
+  { state, end }: Scan,
+  startTicks: Float64Array,
+): RecordingNote[] {
+  const rest = file.stat.sizeBytes - end
+  const notes: RecordingNote[] = state.flaws.map((flaw) => ({
+    ...flaw,
+    seconds: secondsAt(flaw, state.cuts.offsets, startTicks),
+  }))
+  const { sections, counts } = state
+  const promises = sections.filter(({ served }) => served.audio !== undefined)
+  if (promises.length > 0 && promises.every(({ promise }) => promise !== 'kept')) {
+    const message = 'the sound that the tables promise does not come'
+    notes.push({ kind: 'sound-left-out', message })
+  }
+  if (counts.scrambled > 0) {
+    notes.push({ kind: 'damaged', message: 'parts of the recording are encrypted' })
+  }
+  if (rest >= layout.packetBytes) {
+    const message = `${rest} bytes at the end are no packets`
+    notes.push({ kind: 'damaged', message, offsetBytes: end })
+  } else if (rest > 0) {
+    const message = 'the file ends in the middle of a packet'
+    notes.push({ kind: 'cut-off', message, offsetBytes: end })
+  }
+  return notes.slice(-MAX_NOTES)
+}
+
+/** Start of the cut in which the flaw is. */
+function secondsAt({ offsetBytes }: Flaw, offsets: number[], startTicks: Float64Array): number {
+  const cut = offsets.findLastIndex((offset) => offset <= offsetBytes)
+  return (startTicks[cut] ?? 0) / PES_TIMESCALE
+}
