@@ -8,11 +8,16 @@ import { durationSeconds, secondsFromTicks } from '../media/media-index.ts'
 import type { MediaIndex } from '../media/media-index.ts'
 import type { MediaReader, Part } from '../media/media-reader.ts'
 import type { FileStat, OpenFile } from '../storage/storage.ts'
+import { measureBandwidth } from './bandwidth.ts'
+import type { Bandwidth } from './bandwidth.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
 import { formatInitSegment } from './fmp4/init-segment.ts'
 import { formatMediaSegment } from './fmp4/media-segment.ts'
-import type { SegmentForm } from './playlist.ts'
+import { countRenditions, listRenditions } from './renditions.ts'
+import type { RenditionCounts, Renditions, SidecarText } from './renditions.ts'
+import { MAIN, segmentFileName } from './segment-names.ts'
+import type { Rendition, SegmentForm } from './segment-names.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 import type { SegmentPlan } from './segment-plan.ts'
@@ -37,6 +42,8 @@ export interface IndexedRecording {
 export interface ListedGrowth {
   /** The last bytes that may be listed. */
   tail: MarkedBytes
+  /** What it was offered with when it was first listed: a playlist never changes its kind. */
+  counts: RenditionCounts
 }
 
 /** Memory of the segment bodies that are kept. */
@@ -65,6 +72,19 @@ function ownBytes(part: Part | undefined): Uint8Array {
   return part?.kind === 'bytes' ? part.bytes : new Uint8Array(0)
 }
 
+/** One segment of a rendition. */
+export interface SegmentPlace {
+  number: number
+  rendition: Rendition
+}
+
+/** What holds from a segment on. */
+export interface InitPlace {
+  segmentNumber: number
+  form: SegmentForm
+  rendition: Rendition
+}
+
 /** What a recording's segments are. */
 export function segmentForm(reader: MediaReader, index: MediaIndex): SegmentForm {
   return servedInitTracks({ reader, index }, 0) === undefined ? 'ts' : 'fmp4'
@@ -78,6 +98,7 @@ export class Presentation {
   /** The segments' key; undefined where they are sent in the clear. */
   readonly key: Buffer | undefined
   readonly #shared: SharedSegments
+  #bandwidth: Promise<Bandwidth> | undefined
 
   constructor(recording: IndexedRecording, settings: HlsSettings, shared: SharedSegments) {
     const { session, identity, index, reader, plan } = recording
@@ -120,32 +141,64 @@ export class Presentation {
     }
   }
 
+  /** The sounds and texts that it is offered with. */
+  renditions(sidecars: readonly SidecarText[]): Renditions {
+    const { index, growth } = this.recording
+    const counts = growth?.counts ?? countRenditions(index)
+    return listRenditions(index, this.form, { counts, sidecars })
+  }
+
+  /** Bits per second of the segments; measured once. */
+  async bandwidth(file: OpenFile): Promise<Bandwidth> {
+    const sizeOf = async (number: number): Promise<number> =>
+      (await this.segment({ number, rendition: MAIN }, file))?.sizeBytes ?? 0
+    this.#bandwidth ??= measureBandwidth(this.plan, sizeOf).catch((error: unknown) => {
+      this.#bandwidth = undefined
+      throw error
+    })
+    return this.#bandwidth
+  }
+
   /** The init segment that a playlist names in front of a segment; undefined where it names none. */
   async init(
-    segmentNumber: number,
-    form: SegmentForm,
+    { segmentNumber, form, rendition }: InitPlace,
     file: OpenFile,
   ): Promise<Uint8Array | undefined> {
     const segment = this.plan.segments[segmentNumber]
     if (form !== this.form || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.isBreak) return undefined
-    const tracks = servedInitTracks(this.recording, segment.from)
-    if (tracks !== undefined) return formatInitSegment(tracks)
+    const tracks = this.#tracksOf(rendition)
+    if (tracks === 'none') return undefined
+    const initTracks = servedInitTracks(this.recording, segment.from, tracks)
+    if (initTracks !== undefined) return formatInitSegment(initTracks)
     // RFC 8216 3.2: PAT and PMT. They stand in front of every segment as well.
-    const body = await this.segment(segmentNumber, file)
+    const body = await this.segment({ number: segmentNumber, rendition: MAIN }, file)
     return ownBytes(body?.parts[0])
   }
 
   /** What a segment is made of, before encryption; undefined where there is no such segment. */
-  async segment(number: number, file: OpenFile): Promise<SegmentBody | undefined> {
+  async segment(
+    { number, rendition }: SegmentPlace,
+    file: OpenFile,
+  ): Promise<SegmentBody | undefined> {
     const range = this.plan.segments[number]
     if (range === undefined) return undefined
-    const key = `${this.urlVersion}/${number}`
+    const key = `${this.urlVersion}/${segmentFileName(number, this.form, rendition)}`
     const kept = this.#shared.bodies.get(key)
     if (kept !== undefined) return kept
-    const body = await this.#makeSegment(number, { file, range, key })
+    const tracks = this.#tracksOf(rendition)
+    if (tracks === 'none') return undefined
+    const body = await this.#makeSegment(number, { file, range, key, ...(tracks && { tracks }) })
     this.#shared.bodies.set(key, body)
     return body
+  }
+
+  /** Undefined: those that are sent unasked. */
+  #tracksOf(rendition: Rendition): readonly number[] | 'none' | undefined {
+    if (rendition.kind === 'main') return undefined
+    if (rendition.kind === 'text') return 'none'
+    const sound = this.renditions([]).sounds[rendition.number]
+    return sound === undefined ? 'none' : [sound.track]
   }
 
   async #makeSegment(number: number, segment: ServedSegment): Promise<SegmentBody> {

@@ -13,6 +13,7 @@ import { longestSeconds } from './playlist.ts'
 import { createSegmentBodies, Presentation, segmentForm } from './presentation.ts'
 import type { SharedSegments } from './presentation.ts'
 import type { CutTable } from '../media/media-index.ts'
+import { countRenditions } from './renditions.ts'
 import { longestGrowingSeconds, planGrowingSegments, planSegments } from './segment-plan.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
 
@@ -129,12 +130,15 @@ export class Presenter {
       stableCuts: isGrowing ? index.growth?.stableCuts : undefined,
     })
     if (plan.segments.length === 0) throw new OnlyBegun()
-    const identity = await grown.identify(request, {
+    const named = await grown.identify(request, {
       mark,
+      counts: countRenditions(index),
       form: segmentForm(readers.forIndex(index), index),
       listing: isGrowing || this.#breaksPromise(request, index.cuts) ? 'begins' : 'goes on',
     })
-    return identity === undefined ? undefined : { identity, plan, growth: { tail: mark.tail } }
+    if (named === undefined) return undefined
+    const { identity, counts } = named
+    return { identity, plan, growth: { tail: mark.tail, counts } }
   }
 
   /** A finished recording beside those that grow is listed as ever, unless a segment would be too long for them. */
