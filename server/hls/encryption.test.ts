@@ -55,7 +55,7 @@ describe('createSegmentCipher', () => {
     (size) => {
       const key = deriveSessionKey('s', session, 'a')
       const plain = Buffer.alloc(size, 7)
-      const cipher = createSegmentCipher(key, 3)
+      const cipher = createSegmentCipher({ key, iv: segmentIv(3) })
       const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
       expect(encrypted.length).toBe(encryptedBytes(size))
       const decipher = createDecipheriv('aes-128-cbc', key, segmentIv(3))

@@ -62,16 +62,20 @@ function deriveBytes(secret: string, purpose: string, count: number): Buffer {
   )
 }
 
-/** A segment's IV: its number, as 128 bits big-endian. Unique, for a key serves one recording alone. */
-export function segmentIv(segmentNumber: number): Buffer {
+/**
+ * A segment's IV: its number, as 128 bits big-endian, behind that of its sound where that is sent apart. Unique, for a
+ * key serves one recording alone.
+ */
+export function segmentIv(segmentNumber: number, soundNumber = 0): Buffer {
   const iv = Buffer.alloc(BLOCK_BYTES)
+  iv.writeUInt32BE(soundNumber, BLOCK_BYTES - 8)
   iv.writeUInt32BE(segmentNumber, BLOCK_BYTES - 4)
   return iv
 }
 
 /** Encrypts one segment: feed its bytes in order, then finish (PKCS7 padding). */
-export function createSegmentCipher(key: Buffer, segmentNumber: number): Cipheriv {
-  return createCipheriv('aes-128-cbc', key, segmentIv(segmentNumber))
+export function createSegmentCipher({ key, iv }: { key: Buffer; iv: Buffer }): Cipheriv {
+  return createCipheriv('aes-128-cbc', key, iv)
 }
 
 /** Size after encryption: padding fills up the last block, or adds one. */

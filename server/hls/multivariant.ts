@@ -42,20 +42,20 @@ function soundLine(sound: SoundRendition, urlVersion: string): string {
     `GROUP-ID="${SOUNDS}"`,
     ...labels(sound),
     `DEFAULT=${yesNo(isDefault)}`,
-    `AUTOSELECT=${yesNo(isDefault || sound.language !== undefined)}`,
+    `AUTOSELECT=${yesNo(isDefault || sound.isChosenByLanguage)}`,
     `CHANNELS="${channels}"`,
     ...(isDefault ? [] : [`URI="${urlVersion}/${playlistFileName({ kind: 'sound', number })}"`]),
   ])
 }
 
 function textLine(text: TextRendition, urlVersion: string): string {
-  const { id, isDefault, language } = text
+  const { id, isDefault, isChosenByLanguage } = text
   return mediaLine([
     'TYPE=SUBTITLES',
     `GROUP-ID="${TEXTS}"`,
     ...labels(text),
     `DEFAULT=${yesNo(isDefault)}`,
-    `AUTOSELECT=${yesNo(isDefault || language !== undefined)}`,
+    `AUTOSELECT=${yesNo(isDefault || isChosenByLanguage)}`,
     'FORCED=NO',
     `URI="${urlVersion}/${playlistFileName({ kind: 'text', id })}"`,
   ])

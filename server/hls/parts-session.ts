@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { CUT_KEY } from '../media/media-index.ts'
 import type { CutTable } from '../media/media-index.ts'
 import type { OpenFile, Storage } from '../storage/storage.ts'
+import { segmentIv } from './encryption.ts'
 import { SEGMENT_TYPES } from './media-types.ts'
 import type {
   PlayableSession,
@@ -12,7 +13,7 @@ import type {
   SessionText,
 } from './playable-session.ts'
 import type { Presentation, SegmentPlace } from './presentation.ts'
-import { parseSegmentFileName } from './segment-names.ts'
+import { parseSegmentFileName, soundNumber } from './segment-names.ts'
 import type { SegmentFile } from './segment-names.ts'
 import { SessionTexts } from './session-texts.ts'
 import type { ListedGrowth, SessionPart } from './session-texts.ts'
@@ -122,7 +123,7 @@ async function findSegment(
       contentType: SEGMENT_TYPES[form],
       body,
       file,
-      encryption: key && { key, number: place.number },
+      encryption: key && { key, iv: segmentIv(place.number, soundNumber(place.rendition)) },
       checkUnchanged: async () => presentation.checkUnchanged(file),
     }
   )

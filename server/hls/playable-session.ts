@@ -58,7 +58,7 @@ export interface Segment {
   /** Where the body's ranges lie. */
   file: OpenFile
   /** Undefined: it is sent in the clear. */
-  encryption: { key: Buffer; number: number } | undefined
+  encryption: { key: Buffer; iv: Buffer } | undefined
   /** Rejects with `failed` where what was read may be of another recording. */
   checkUnchanged(this: void): Promise<void>
 }

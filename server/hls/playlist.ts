@@ -1,7 +1,7 @@
 // The text of a media playlist (RFC 8216 4.3).
 import { secondsFromTicks } from '../media/media-index.ts'
 import { segmentIv } from './encryption.ts'
-import { initFileName, segmentFileName } from './segment-names.ts'
+import { initFileName, MAIN, segmentFileName, soundNumber } from './segment-names.ts'
 import type { ListedForm, Rendition } from './segment-names.ts'
 import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
 
@@ -94,7 +94,7 @@ function segmentLines(
     lines.push(`#EXT-X-MAP:URI="${urlPrefix}${initFileName(number, form, rendition)}"`)
   }
   if (isEncrypted) {
-    const iv = segmentIv(number).toString('hex')
+    const iv = segmentIv(number, soundNumber(rendition ?? MAIN)).toString('hex')
     lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${urlPrefix}key",IV=0x${iv}`)
   }
   if (isJoin && startMs !== undefined) {

@@ -13,6 +13,8 @@ interface Labelled {
   name: string
   /** BCP 47. */
   language?: string
+  /** The first of its language: a player may choose it by that. */
+  isChosenByLanguage: boolean
 }
 
 export interface SoundRendition extends Labelled {
@@ -40,14 +42,17 @@ export interface SidecarText extends TextTrack {
   version: string
 }
 
+/** What of an index says what there is. */
+export type TracksAndTexts = Pick<MediaIndex, 'tracks' | 'texts'>
+
 /** What there is to count in an index. */
-export function countRenditions({ tracks, texts = [] }: MediaIndex): RenditionCounts {
+export function countRenditions({ tracks, texts = [] }: TracksAndTexts): RenditionCounts {
   return { sounds: tracks.filter(({ kind }) => kind === 'audio').length, texts: texts.length }
 }
 
 /** Sounds of MPEG-TS segments are never apart. */
 export function listRenditions(
-  index: MediaIndex,
+  index: TracksAndTexts,
   form: SegmentForm,
   { counts, sidecars }: { counts: RenditionCounts; sidecars: readonly SidecarText[] },
 ): Renditions {
@@ -87,6 +92,7 @@ type Labeller = (said: { language?: string; name?: string }) => Labelled
 /** Gives names that differ (RFC 8216 4.3.4.1.1): what the recording says, else the language, else a number. */
 function createLabels(fallback: string): Labeller {
   const used = new Set<string>()
+  const languages = new Set<string>()
   let count = 0
   return (said) => {
     count += 1
@@ -95,7 +101,9 @@ function createLabels(fallback: string): Labeller {
       said.name?.trim() || (language && languageName(language)) || `${fallback} ${count}`
     const name = used.has(wished) ? `${wished} (${count})` : wished
     used.add(name)
-    return language === undefined ? { name } : { name, language }
+    const isChosenByLanguage = language !== undefined && !languages.has(language)
+    if (language !== undefined) languages.add(language)
+    return { name, isChosenByLanguage, ...(language && { language }) }
   }
 }
 

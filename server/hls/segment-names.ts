@@ -12,6 +12,11 @@ export type Rendition =
 
 export const MAIN: Rendition = { kind: 'main' }
 
+/** 0 for the sound that comes with the pictures. */
+export function soundNumber(rendition: Rendition): number {
+  return rendition.kind === 'sound' ? rendition.number : 0
+}
+
 const EXTENSIONS = { ts: 'ts', fmp4: 'm4s', vtt: 'vtt' } as const
 
 /** Name of the init that holds from a segment on. */
