@@ -159,15 +159,18 @@ describe.concurrent('a recording that grows', () => {
   it('asks to come again while there is nothing to list', async () => {
     await begin('alice/2026-01-31/young.ts', recording.subarray(0, 10_000))
     const { origin, pathname } = new URL(playlistUrl('young'))
-    const answer = await vi.waitFor(async () => {
-      const found = await rawRequest(origin, pathname)
-      expect(found.status).toBe(503)
-      return found
-    })
+    const answer = await vi.waitFor(
+      async () => {
+        const found = await rawRequest(origin, pathname)
+        expect(found.status).toBe(503)
+        return found
+      },
+      { timeout: 5000 },
+    )
     expect(answer.headers['retry-after']).toBe('1')
     await append('alice/2026-01-31/young.ts', recording.subarray(10_000, 100_000))
     await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(200), {
-      timeout: 3000,
+      timeout: 5000,
     })
   })
 

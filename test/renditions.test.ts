@@ -62,11 +62,14 @@ interface Multivariant {
 
 async function multivariant(sessionId: string): Promise<Multivariant> {
   const base = playlistUrl(sessionId)
-  const text = await vi.waitFor(async () => {
-    const response = await fetch(base)
-    expect(response.status).toBe(200)
-    return response.text()
-  })
+  const text = await vi.waitFor(
+    async () => {
+      const response = await fetch(base)
+      expect(response.status).toBe(200)
+      return response.text()
+    },
+    { timeout: 15_000, interval: 100 },
+  )
   const lines = text.trimEnd().split('\n')
   const media = lines
     .filter((line) => line.startsWith('#EXT-X-MEDIA:'))

@@ -35,3 +35,8 @@ export async function measureBandwidth(
   }
   return { peak: step > 1 ? peak * RESERVE : peak, average: seconds > 0 ? bits / seconds : peak }
 }
+
+/** A bandwidth with so many bits per second more. */
+export function addBits({ peak, average }: Bandwidth, bits: number): Bandwidth {
+  return { peak: peak + bits, average: average + bits }
+}

@@ -6,9 +6,9 @@ import { hasBytes } from '../media/growth-mark.ts'
 import type { MarkedBytes } from '../media/growth-mark.ts'
 import { durationSeconds, secondsFromTicks } from '../media/media-index.ts'
 import type { MediaIndex } from '../media/media-index.ts'
-import type { MediaReader, Part } from '../media/media-reader.ts'
+import type { MediaReader, Part, SegmentContent } from '../media/media-reader.ts'
 import type { FileStat, OpenFile } from '../storage/storage.ts'
-import { measureBandwidth } from './bandwidth.ts'
+import { addBits, measureBandwidth } from './bandwidth.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
@@ -21,7 +21,7 @@ import type { Rendition, SegmentForm } from './segment-names.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 import type { SegmentPlan } from './segment-plan.ts'
-import { readServedSegment, servedInitTracks } from './served-tracks.ts'
+import { divideTracks, readServedSegment, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
 
@@ -48,6 +48,8 @@ export interface ListedGrowth {
 
 /** Memory of the segment bodies that are kept. */
 const MAX_KEPT_BYTES = 48 * 1024 * 1024
+/** Bits per second of sound that is transcoded, and what it takes to pack it. */
+const TRANSCODED_BITS = 200_000
 /** What a part takes beside bytes of its own. */
 const PART_BYTES = 100
 
@@ -66,6 +68,14 @@ export function createSegmentBodies(): SegmentBodies {
 
 function memoryBytes({ parts }: SegmentBody): number {
   return parts.reduce((sum, part) => sum + PART_BYTES + ownBytes(part).length, PART_BYTES)
+}
+
+function contentBytes(content: SegmentContent): number {
+  if (content.kind === 'ts') return segmentBody(content.parts).sizeBytes
+  return content.runs.reduce(
+    (sum, { sizes }) => sizes.reduce((bytes, size) => bytes + size, sum),
+    0,
+  )
 }
 
 function ownBytes(part: Part | undefined): Uint8Array {
@@ -150,13 +160,30 @@ export class Presentation {
 
   /** Bits per second of the segments; measured once. */
   async bandwidth(file: OpenFile): Promise<Bandwidth> {
-    const sizeOf = async (number: number): Promise<number> =>
-      (await this.segment({ number, rendition: MAIN }, file))?.sizeBytes ?? 0
-    this.#bandwidth ??= measureBandwidth(this.plan, sizeOf).catch((error: unknown) => {
+    this.#bandwidth ??= this.#measure(file).catch((error: unknown) => {
       this.#bandwidth = undefined
       throw error
     })
     return this.#bandwidth
+  }
+
+  /** Sound that is transcoded is not made for this: its encoder's rate is known. */
+  async #measure(file: OpenFile): Promise<Bandwidth> {
+    const { reader, index } = this.recording
+    const { asRecorded, transcoded } = divideTracks(index)
+    if (transcoded.length === 0) {
+      return measureBandwidth(this.plan, async (number) => {
+        const body = await this.segment({ number, rendition: MAIN }, file)
+        return body?.sizeBytes ?? 0
+      })
+    }
+    const recorded = await measureBandwidth(this.plan, async (number) => {
+      const { from = 0, to = 0 } = this.plan.segments[number] ?? {}
+      if (asRecorded.length === 0 || from === to) return 0
+      const range = { from, to, tracks: asRecorded }
+      return contentBytes(await reader.readSegment(file, index, range))
+    })
+    return addBits(recorded, transcoded.length * TRANSCODED_BITS)
   }
 
   /** The init segment that a playlist names in front of a segment; undefined where it names none. */
