@@ -208,30 +208,29 @@ function longGroups(): Uint8Array {
   return joinPackets(packets)
 }
 
-describe('the URLs of a recording that grows', () => {
-  it('stay over a kill, in other processes, under another name, and when it has ended', async () => {
-    const path = 'alice/2026-01-31/stays.ts'
+describe.concurrent('the URLs of a recording that grows', () => {
+  it('never name two things where it goes on after its end', async () => {
+    const path = 'alice/2026-01-31/resumed.ts'
     const half = Math.floor(recording.length / 2)
     await begin(path, recording.subarray(0, half))
-    const before = await listed('stays')
-    await server.kill()
-    server = await serve('2')
-    const restarted = await listed('stays')
-    expect(restarted.text.startsWith(before.text)).toBe(true)
-    // Each connection may come to another process.
-    for (const { url } of [...before.segments, ...before.segments])
-      expect(await statusOf(url.replace(/^http:\/\/[^/]+/, server.url))).toBe(200)
-    await append(path, recording.subarray(half))
-    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/stays.m2ts'))
-    await vi.waitFor(async () => expect((await listed('stays')).segments.length).toBe(20), {
-      timeout: 20_000,
-    })
-    const ended = await fetchPlaylist(playlistUrl('stays'))
+    await listed('resumed')
+    await settled()
+    const ended = await fetchPlaylist(playlistUrl('resumed'))
     expect(ended.isEnded).toBe(true)
-    expect(ended.text.startsWith(before.text)).toBe(true)
-    await server.stop()
-    server = await serve()
-    expect((await listed('stays')).text).toBe(ended.text)
+    const hashes = await segmentHashes(ended)
+    await append(path, recording.subarray(half))
+    await settled()
+    const resumed = await fetchPlaylist(playlistUrl('resumed'))
+    expect(resumed.segments.length).toBeGreaterThan(ended.segments.length)
+    const now = new Map(
+      (await segmentHashes(resumed)).map((hash, i) => [resumed.segments[i]?.url, hash]),
+    )
+    const kept = ended.segments.filter(({ url }) => now.has(url))
+    expect(kept.length).toBeGreaterThan(ended.segments.length - 3)
+    ended.segments.forEach(({ url }, i) => expect([undefined, hashes[i]]).toContain(now.get(url)))
+    expect(packetsOfPid(await segmentBytes(resumed), VIDEO_PID)).toEqual(
+      packetsOfPid(recording, VIDEO_PID),
+    )
   })
 
   it('are others where it was cut off and written anew, and the old ones are gone', async () => {
@@ -288,5 +287,32 @@ describe('the URLs of a recording that grows', () => {
     expect(ended.text.startsWith(fresh.text)).toBe(true)
     expect(ended.isEnded).toBe(true)
     expect((await stat(library.pathOf('alice/2026-01-31/finished.ts'))).size).toBe(recording.length)
+  })
+})
+
+describe('the URLs of a recording that grows, where processes come and go', () => {
+  it('stay over a kill, in other processes, under another name, and when it has ended', async () => {
+    const path = 'alice/2026-01-31/stays.ts'
+    const half = Math.floor(recording.length / 2)
+    await begin(path, recording.subarray(0, half))
+    const before = await listed('stays')
+    await server.kill()
+    server = await serve('2')
+    const restarted = await listed('stays')
+    expect(restarted.text.startsWith(before.text)).toBe(true)
+    // Each connection may come to another process.
+    for (const { url } of [...before.segments, ...before.segments])
+      expect(await statusOf(url.replace(/^http:\/\/[^/]+/, server.url))).toBe(200)
+    await append(path, recording.subarray(half))
+    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/stays.m2ts'))
+    await vi.waitFor(async () => expect((await listed('stays')).segments.length).toBe(20), {
+      timeout: 20_000,
+    })
+    const ended = await fetchPlaylist(playlistUrl('stays'))
+    expect(ended.isEnded).toBe(true)
+    expect(ended.text.startsWith(before.text)).toBe(true)
+    await server.stop()
+    server = await serve()
+    expect((await listed('stays')).text).toBe(ended.text)
   })
 })

@@ -63,7 +63,7 @@ export class GrownRecordings {
     if (!isThere || this.#isToBeNoted(reference, known, recording)) {
       await this.#note(reference, recording)
     }
-    return { identity: grownIdentity(recording), counts }
+    return { identity: grownIdentity(reference.name, recording), counts }
   }
 
   /** Whether a session was ever listed while it grew. */
@@ -116,7 +116,8 @@ function noteKey({ session, name }: GrownReference): string {
   return JSON.stringify([session.streamer, session.date, session.sessionId, name])
 }
 
-function grownIdentity({ generation, startHash }: GrownRecording): string {
-  const facts = JSON.stringify(['grown', generation, startHash])
+/** Parts of one session may begin with the same bytes and go on with others. */
+function grownIdentity(name: string, { generation, startHash }: GrownRecording): string {
+  const facts = JSON.stringify(['grown', name, generation, startHash])
   return createHash('sha256').update(facts).digest('base64url')
 }

@@ -13,7 +13,7 @@ import type {
   SessionText,
 } from './playable-session.ts'
 import type { Presentation, SegmentPlace } from './presentation.ts'
-import { parseSegmentFileName, soundNumber } from './segment-names.ts'
+import { parseSegmentFileName, segmentFileName, soundNumber } from './segment-names.ts'
 import type { SegmentFile } from './segment-names.ts'
 import { SessionTexts } from './session-texts.ts'
 import type { ListedGrowth, SessionPart } from './session-texts.ts'
@@ -119,18 +119,17 @@ async function findSegment(
   const body = await presentation.segment(place, file)
   return (
     body && {
-      etag: `"${urlVersion}-${segmentMark(place)}"`,
+      etag: `"${urlVersion}-${segmentFileName(place, form, place.rendition)}"`,
       contentType: SEGMENT_TYPES[form],
       body,
       file,
-      encryption: key && { key, iv: segmentIv(place.number, soundNumber(place.rendition)) },
+      encryption: key && {
+        key,
+        iv: segmentIv({ ...place, sound: soundNumber(place.rendition) }),
+      },
       checkUnchanged: async () => presentation.checkUnchanged(file),
     }
   )
-}
-
-function segmentMark({ number, rendition }: SegmentPlace): string {
-  return rendition.kind === 'sound' ? `a${rendition.number}-${number}` : String(number)
 }
 
 /** Those of the first part that has any. */

@@ -70,6 +70,10 @@ function durationSeconds(plan: SegmentPlan, segment: PlannedSegment): number {
   return secondsFromTicks(segment.endTicks - segment.startTicks, plan.timescale)
 }
 
+function formatIv(number: number, { tailBytes }: PlannedSegment, rendition = MAIN): string {
+  return segmentIv({ number, tailBytes, sound: soundNumber(rendition) }).toString('hex')
+}
+
 /** How a segment stands in the whole playlist. */
 interface Place {
   isFirst: boolean
@@ -94,7 +98,7 @@ function segmentLines(
     lines.push(`#EXT-X-MAP:URI="${urlPrefix}${initFileName(number, form, rendition)}"`)
   }
   if (isEncrypted) {
-    const iv = segmentIv(number, soundNumber(rendition ?? MAIN)).toString('hex')
+    const iv = formatIv(number, segment, rendition)
     lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${urlPrefix}key",IV=0x${iv}`)
   }
   if (isJoin && startMs !== undefined) {
@@ -102,6 +106,6 @@ function segmentLines(
     lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs + elapsedMs).toISOString()}`)
   }
   lines.push(`#EXTINF:${durationSeconds(plan, segment).toFixed(6)},`)
-  lines.push(urlPrefix + segmentFileName(number, form, rendition))
+  lines.push(urlPrefix + segmentFileName({ number, tailBytes: segment.tailBytes }, form, rendition))
   return lines
 }

@@ -17,10 +17,10 @@ import { formatMediaSegment } from './fmp4/media-segment.ts'
 import { countRenditions, listRenditions } from './renditions.ts'
 import type { RenditionCounts, Renditions, SidecarText } from './renditions.ts'
 import { MAIN, segmentFileName } from './segment-names.ts'
-import type { Rendition, SegmentForm } from './segment-names.ts'
+import type { Rendition, SegmentForm, SegmentNumber } from './segment-names.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
-import type { SegmentPlan } from './segment-plan.ts'
+import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
 import { divideTracks, readServedSegment, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
@@ -83,8 +83,7 @@ function ownBytes(part: Part | undefined): Uint8Array {
 }
 
 /** One segment of a rendition. */
-export interface SegmentPlace {
-  number: number
+export interface SegmentPlace extends SegmentNumber {
   rendition: Rendition
 }
 
@@ -151,6 +150,18 @@ export class Presentation {
     }
   }
 
+  /** A segment as it was listed; undefined where another stands in its place now. */
+  plannedSegment({ number, tailBytes }: SegmentNumber): PlannedSegment | undefined {
+    const segment = this.plan.segments[number]
+    return segment?.tailBytes === tailBytes ? segment : undefined
+  }
+
+  /** A segment of pictures, by its number alone. */
+  async mainSegment(number: number, file: OpenFile): Promise<SegmentBody | undefined> {
+    const tailBytes = this.plan.segments[number]?.tailBytes
+    return this.segment({ number, tailBytes, rendition: MAIN }, file)
+  }
+
   /** The sounds and texts that it is offered with. */
   renditions(sidecars: readonly SidecarText[]): Renditions {
     const { index, growth } = this.recording
@@ -173,7 +184,7 @@ export class Presentation {
     const { asRecorded, transcoded } = divideTracks(index)
     if (transcoded.length === 0) {
       return measureBandwidth(this.plan, async (number) => {
-        const body = await this.segment({ number, rendition: MAIN }, file)
+        const body = await this.mainSegment(number, file)
         return body?.sizeBytes ?? 0
       })
     }
@@ -199,18 +210,19 @@ export class Presentation {
     const initTracks = servedInitTracks(this.recording, segment.from, tracks)
     if (initTracks !== undefined) return formatInitSegment(initTracks)
     // RFC 8216 3.2: PAT and PMT. They stand in front of every segment as well.
-    const body = await this.segment({ number: segmentNumber, rendition: MAIN }, file)
+    const body = await this.mainSegment(segmentNumber, file)
     return ownBytes(body?.parts[0])
   }
 
   /** What a segment is made of, before encryption; undefined where there is no such segment. */
   async segment(
-    { number, rendition }: SegmentPlace,
+    { number, tailBytes, rendition }: SegmentPlace,
     file: OpenFile,
   ): Promise<SegmentBody | undefined> {
-    const range = this.plan.segments[number]
+    const range = this.plannedSegment({ number, tailBytes })
     if (range === undefined) return undefined
-    const key = `${this.urlVersion}/${segmentFileName(number, this.form, rendition)}`
+    const name = segmentFileName({ number, tailBytes }, this.form, rendition)
+    const key = `${this.urlVersion}/${name}`
     const kept = this.#shared.bodies.get(key)
     if (kept !== undefined) return kept
     const tracks = this.#tracksOf(rendition)

@@ -108,7 +108,7 @@ export class Presenter {
     const { index, identity } = inspection
     const reader = this.#options.readers.forIndex(index)
     const recording = { session: { streamer, date, sessionId }, index, reader, stat }
-    const listed = await this.#listedGrowth(request, inspection)
+    const listed = await this.#listedGrowth(request, inspection, stat)
     if (listed !== undefined) {
       return new Presentation({ ...recording, ...listed }, settings, this.#shared)
     }
@@ -117,7 +117,11 @@ export class Presenter {
   }
 
   /** How the recording is listed where it grows, or once was listed so; undefined: by all of its bytes. */
-  async #listedGrowth(request: RecordingRequest, { index, mark }: PlayableInspection) {
+  async #listedGrowth(
+    request: RecordingRequest,
+    { index, mark }: PlayableInspection,
+    { sizeBytes }: FileStat,
+  ) {
     const isGrowing = request.state === 'growing'
     if (mark === undefined) {
       if (isGrowing && index.growth !== undefined) throw new OnlyBegun()
@@ -127,7 +131,8 @@ export class Presenter {
     const plan = planGrowingSegments(index.cuts, {
       segmentSeconds: settings.segmentSeconds,
       longestSeconds: longestGrowingSeconds(settings.segmentSeconds),
-      stableCuts: isGrowing ? index.growth?.stableCuts : undefined,
+      stableCuts: index.growth?.stableCuts ?? 0,
+      finishedBytes: isGrowing ? undefined : sizeBytes,
     })
     if (plan.segments.length === 0) throw new OnlyBegun()
     const named = await grown.identify(request, {

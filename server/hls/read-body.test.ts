@@ -181,7 +181,7 @@ describe('encryptChunks', () => {
     const seen: Uint8Array[] = []
     for await (const chunk of encryptChunks(
       plain,
-      createSegmentCipher({ key, iv: segmentIv(9) }),
+      createSegmentCipher({ key, iv: segmentIv({ number: 9 }) }),
     )) {
       expect(seen.every(({ byteLength }) => byteLength === 0)).toBe(true)
       expect(chunk.byteLength).toBeGreaterThan(0)

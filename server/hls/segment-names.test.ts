@@ -21,7 +21,7 @@ describe('parseSegmentFileName', () => {
       [TEXT, 'vtt'],
       [SIDECAR, 'vtt'],
     ] as const)
-      expect(parseSegmentFileName(segmentFileName(12, form, rendition))).toEqual({
+      expect(parseSegmentFileName(segmentFileName({ number: 12 }, form, rendition))).toEqual({
         kind: 'segment',
         rendition,
         number: 12,
@@ -43,6 +43,21 @@ describe('parseSegmentFileName', () => {
         kind: 'playlist',
         rendition,
       })
+    for (const rendition of [TEXT, SIDECAR]) {
+      const name = segmentFileName({ number: 9_999_999, tailBytes: 12_345_678 }, 'vtt', rendition)
+      expect(parseSegmentFileName(name)).toMatchObject({
+        rendition,
+        number: 9_999_999,
+        tailBytes: 12_345_678,
+      })
+    }
+    expect(parseSegmentFileName(segmentFileName({ number: 0, tailBytes: 188 }, 'ts'))).toEqual({
+      kind: 'segment',
+      rendition: MAIN,
+      form: 'ts',
+      number: 0,
+      tailBytes: 188,
+    })
     expect(parseSegmentFileName('key')).toEqual({ kind: 'key' })
   })
 

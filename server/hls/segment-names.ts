@@ -28,13 +28,20 @@ export function initFileName(
   return `${prefixOf(rendition)}init-${segmentNumber}.${form === 'ts' ? 'ts' : 'mp4'}`
 }
 
+/** A segment's place in a plan: its number, and its mark where the recording may yet go on (PlannedSegment). */
+export interface SegmentNumber {
+  number: number
+  tailBytes?: number | undefined
+}
+
 /** Name of a segment. */
 export function segmentFileName(
-  number: number,
+  { number, tailBytes }: SegmentNumber,
   form: ListedForm,
   rendition: Rendition = MAIN,
 ): string {
-  return `${prefixOf(rendition)}${number}.${EXTENSIONS[form]}`
+  const mark = tailBytes === undefined ? '' : `-${tailBytes}`
+  return `${prefixOf(rendition)}${number}${mark}.${EXTENSIONS[form]}`
 }
 
 /** Name of a rendition's own playlist. */
@@ -65,9 +72,10 @@ export type SegmentFile =
   | { kind: 'key' }
   | { kind: 'playlist'; rendition: Rendition }
   | { kind: 'init'; rendition: Rendition; segmentNumber: number; form: SegmentForm }
-  | { kind: 'segment'; rendition: Rendition; number: number; form: ListedForm }
+  | ({ kind: 'segment'; rendition: Rendition; form: ListedForm } & SegmentNumber)
 
-const NUMBER = String.raw`(?:0|[1-9]\d{0,8})`
+const NUMBER = String.raw`(?:0|[1-9]\d{0,6})`
+const TAIL = String.raw`(?:-(?<tail>[1-9]\d{0,14}))?`
 /** Of a text: its place, and what stands for its content where that may change. */
 const TEXT_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
 const PLAYLIST_NAME = new RegExp(
@@ -77,9 +85,9 @@ const INIT_NAME = new RegExp(
   `^(?:a(?<sound>[1-9]\\d{0,2})-)?init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`,
 )
 const SEGMENT_NAME = new RegExp(
-  `^(?:a(?<sound>[1-9]\\d{0,2})-)?(?<number>${NUMBER})\\.(?<extension>ts|m4s)$`,
+  `^(?:a(?<sound>[1-9]\\d{0,2})-)?(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`,
 )
-const TEXT_NAME = new RegExp(`^t(?<text>${TEXT_ID})-(?<number>${NUMBER})\\.vtt$`)
+const TEXT_NAME = new RegExp(`^t(?<text>${TEXT_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`)
 
 /** Reads a file name that this module formats; undefined for any other. */
 export function parseSegmentFileName(name: string): SegmentFile | undefined {
@@ -94,9 +102,15 @@ export function parseSegmentFileName(name: string): SegmentFile | undefined {
   }
   const segment = SEGMENT_NAME.exec(name) ?? TEXT_NAME.exec(name)
   if (segment === null) return undefined
-  const { extension, number } = segment.groups ?? {}
+  const { extension, number, tail } = segment.groups ?? {}
   const form = extension === undefined ? 'vtt' : extension === 'ts' ? 'ts' : 'fmp4'
-  return { kind: 'segment', rendition: renditionOf(segment.groups), number: Number(number), form }
+  return {
+    kind: 'segment',
+    rendition: renditionOf(segment.groups),
+    form,
+    number: Number(number),
+    ...(tail !== undefined && { tailBytes: Number(tail) }),
+  }
 }
 
 function renditionOf(groups: Record<string, string | undefined> | undefined): Rendition {

@@ -7,10 +7,9 @@ import { formatMultivariant } from './multivariant.ts'
 import type { SessionText } from './playable-session.ts'
 import { formatPlaylist } from './playlist.ts'
 import type { PlaylistOptions, PlaylistPart } from './playlist.ts'
-import type { Presentation } from './presentation.ts'
+import type { Presentation, SegmentPlace } from './presentation.ts'
 import type { Renditions } from './renditions.ts'
 import { readBodyHead } from './read-body.ts'
-import { MAIN } from './segment-names.ts'
 import type { Rendition } from './segment-names.ts'
 import type { SidecarTexts } from './sidecar-texts.ts'
 import { formatTextSegment, readFirstStamp } from './text-segment.ts'
@@ -80,11 +79,11 @@ export class SessionTexts {
   /** One segment of a text. */
   async segment(
     part: SessionPart,
-    { rendition, number }: { rendition: Rendition; number: number },
+    { rendition, number, tailBytes }: SegmentPlace,
     file: OpenFile,
   ): Promise<SessionText | undefined> {
     const { presentation } = part
-    const segment = presentation.plan.segments[number]
+    const segment = presentation.plannedSegment({ number, tailBytes })
     if (rendition.kind !== 'text' || segment === undefined) return undefined
     const { texts } = await this.#renditions(part)
     const text = texts.find(({ id }) => id === rendition.id)
@@ -92,7 +91,7 @@ export class SessionTexts {
     const { timescale } = presentation.plan
     const map = await timestampMap(presentation, number, file)
     return {
-      version: hashOf([presentation.urlVersion, rendition.id, number]),
+      version: hashOf([presentation.urlVersion, rendition.id, number, tailBytes ?? null]),
       contentType: TEXT_TYPE,
       caching: 'immutable',
       format: () => formatTextSegment(text.cues, segment, { timescale, map }),
@@ -111,10 +110,11 @@ export class SessionTexts {
     }))
     const isClear = alone?.form === 'vtt' || parts.every(({ presentation: { key } }) => !key)
     const encryption = isClear ? 'none' : 'aes-128'
-    // With its version, a recording's segments are told by their number.
+    // With its version, a recording's segments are told by their number, and the last by its mark.
     const facts = parts.map(({ presentation: { urlVersion, plan }, startMs }) => [
       urlVersion,
       plan.segments.length,
+      plan.segments.at(-1)?.tailBytes ?? null,
       startMs ?? null,
     ])
     return this.#text([alone ?? null, growth ?? null, facts], () =>
@@ -149,7 +149,7 @@ async function timestampMap(
   const fromStart = { mediaTicks: 0, localSeconds: 0 }
   if (presentation.form === 'fmp4') return fromStart
   const { segments, timescale } = presentation.plan
-  const body = await presentation.segment({ number, rendition: MAIN }, file)
+  const body = await presentation.mainSegment(number, file)
   const mediaTicks = body && readFirstStamp(await readBodyHead(file, body, STAMP_BYTES))
   if (mediaTicks === undefined) return fromStart
   return {
