@@ -19,9 +19,11 @@ import {
   VIDEO_PID,
 } from './support/make-ts.ts'
 import { rawRequest } from './support/raw-request.ts'
+import { readReferencePackets } from './support/reference-packets.ts'
+import type { ReferencePacket } from './support/reference-packets.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
-import { createTempLibrary } from './support/temp-library.ts'
+import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
 
@@ -142,6 +144,43 @@ describe.concurrent('a recording that grows', () => {
     const served = await segmentBytes(last)
     for (const pid of [VIDEO_PID, AUDIO_PID])
       expect(packetsOfPid(served, pid)).toEqual(packetsOfPid(recording, pid))
+  })
+
+  it.each([
+    'mkv-h264-aac-60s.mkv',
+    'fmp4-h264-aac-18frag.mp4',
+    'flv-h264-aac.flv',
+    'ts-h264-aac-clean-hls-concat.ts',
+  ])('%s: has every picture and sound in the end, and nothing twice', async (fixture) => {
+    const bytes = await readFile(fixturePath(fixture))
+    const [id = '', ending = ''] = fixture.split('.')
+    const path = `alice/2026-01-31/${id}.${ending}`
+    const at = (share: number): number => Math.floor(bytes.length * share)
+    await begin(path, bytes.subarray(0, at(0.75)))
+    const before = await listed(id)
+    const hashes = await segmentHashes(before)
+    await append(path, bytes.subarray(at(0.75), at(0.9)))
+    await sleep(LOOK_AGAIN_MS)
+    const between = await listed(id)
+    await append(path, bytes.subarray(at(0.9)))
+    await settled()
+    const after = await fetchPlaylist(playlistUrl(id))
+    expect(after.isEnded).toBe(true)
+    expect(between.text.startsWith(before.text)).toBe(true)
+    expect(after.text.startsWith(between.text)).toBe(true)
+    expect((await segmentHashes(after)).slice(0, hashes.length)).toEqual(hashes)
+    const source = await readReferencePackets(fixturePath(fixture))
+    const served: ReferencePacket[] = []
+    for (const segment of after.segments) {
+      const piece = `${library.folder}/${id}.segment`
+      await writeFile(piece, await fetchSegment(segment))
+      served.push(...(await readReferencePackets(piece)))
+    }
+    for (const kind of ['video', 'audio'] as const) {
+      const payloads = (packets: ReferencePacket[]): string[] =>
+        packets.filter((packet) => packet.kind === kind).map(({ sha1 }) => sha1)
+      expect(payloads(served)).toEqual(payloads(source))
+    }
   })
 
   it('may be kept for two seconds, and for an hour when it has ended', async () => {
