@@ -19,9 +19,11 @@ import {
   VIDEO_PID,
 } from './support/make-ts.ts'
 import { rawRequest } from './support/raw-request.ts'
+import { readReferencePackets } from './support/reference-packets.ts'
+import type { ReferencePacket } from './support/reference-packets.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
-import { createTempLibrary } from './support/temp-library.ts'
+import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
 
@@ -144,6 +146,47 @@ describe.concurrent('a recording that grows', () => {
       expect(packetsOfPid(served, pid)).toEqual(packetsOfPid(recording, pid))
   })
 
+  it.each([
+    ['mkv-h264-aac-60s.mkv', 0.7],
+    ['fmp4-h264-aac-18frag.mp4', 0.7],
+    ['flv-h264-aac.flv', 0.9],
+    ['ts-h264-aac-clean-hls-concat.ts', 0.7],
+  ] as const)(
+    '%s: has every picture and sound in the end, nothing twice',
+    async (fixture, share) => {
+      const bytes = await readFile(fixturePath(fixture))
+      const [id = '', ending = ''] = fixture.split('.')
+      const path = `alice/2026-01-31/${id}.${ending}`
+      const first = Math.floor(bytes.length * share)
+      const second = Math.floor((first + bytes.length) / 2)
+      await begin(path, bytes.subarray(0, first))
+      const before = await listed(id)
+      const hashes = await segmentHashes(before)
+      await append(path, bytes.subarray(first, second))
+      await sleep(LOOK_AGAIN_MS)
+      const between = await listed(id)
+      await append(path, bytes.subarray(second))
+      await settled()
+      const after = await fetchPlaylist(playlistUrl(id))
+      expect(after.isEnded).toBe(true)
+      expect(between.text.startsWith(before.text)).toBe(true)
+      expect(after.text.startsWith(between.text)).toBe(true)
+      expect((await segmentHashes(after)).slice(0, hashes.length)).toEqual(hashes)
+      const source = await readReferencePackets(fixturePath(fixture))
+      const served: ReferencePacket[] = []
+      for (const segment of after.segments) {
+        const piece = `${library.folder}/${id}.segment`
+        await writeFile(piece, await fetchSegment(segment))
+        served.push(...(await readReferencePackets(piece)))
+      }
+      for (const kind of ['video', 'audio'] as const) {
+        const payloads = (packets: ReferencePacket[]): string[] =>
+          packets.filter((packet) => packet.kind === kind).map(({ sha1 }) => sha1)
+        expect(payloads(served)).toEqual(payloads(source))
+      }
+    },
+  )
+
   it('may be kept for two seconds, and for an hour when it has ended', async () => {
     const path = 'alice/2026-01-31/kept.ts'
     await begin(path, recording.subarray(0, recording.length / 2))
@@ -159,15 +202,18 @@ describe.concurrent('a recording that grows', () => {
   it('asks to come again while there is nothing to list', async () => {
     await begin('alice/2026-01-31/young.ts', recording.subarray(0, 10_000))
     const { origin, pathname } = new URL(playlistUrl('young'))
-    const answer = await vi.waitFor(async () => {
-      const found = await rawRequest(origin, pathname)
-      expect(found.status).toBe(503)
-      return found
-    })
+    const answer = await vi.waitFor(
+      async () => {
+        const found = await rawRequest(origin, pathname)
+        expect(found.status).toBe(503)
+        return found
+      },
+      { timeout: 5000 },
+    )
     expect(answer.headers['retry-after']).toBe('1')
     await append('alice/2026-01-31/young.ts', recording.subarray(10_000, 100_000))
     await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(200), {
-      timeout: 3000,
+      timeout: 5000,
     })
   })
 
@@ -205,30 +251,29 @@ function longGroups(): Uint8Array {
   return joinPackets(packets)
 }
 
-describe('the URLs of a recording that grows', () => {
-  it('stay over a kill, in other processes, under another name, and when it has ended', async () => {
-    const path = 'alice/2026-01-31/stays.ts'
+describe.concurrent('the URLs of a recording that grows', () => {
+  it('never name two things where it goes on after its end', async () => {
+    const path = 'alice/2026-01-31/resumed.ts'
     const half = Math.floor(recording.length / 2)
     await begin(path, recording.subarray(0, half))
-    const before = await listed('stays')
-    await server.kill()
-    server = await serve('2')
-    const restarted = await listed('stays')
-    expect(restarted.text.startsWith(before.text)).toBe(true)
-    // Each connection may come to another process.
-    for (const { url } of [...before.segments, ...before.segments])
-      expect(await statusOf(url.replace(/^http:\/\/[^/]+/, server.url))).toBe(200)
-    await append(path, recording.subarray(half))
-    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/stays.m2ts'))
-    await vi.waitFor(async () => expect((await listed('stays')).segments.length).toBe(20), {
-      timeout: 20_000,
-    })
-    const ended = await fetchPlaylist(playlistUrl('stays'))
+    await listed('resumed')
+    await settled()
+    const ended = await fetchPlaylist(playlistUrl('resumed'))
     expect(ended.isEnded).toBe(true)
-    expect(ended.text.startsWith(before.text)).toBe(true)
-    await server.stop()
-    server = await serve()
-    expect((await listed('stays')).text).toBe(ended.text)
+    const hashes = await segmentHashes(ended)
+    await append(path, recording.subarray(half))
+    await settled()
+    const resumed = await fetchPlaylist(playlistUrl('resumed'))
+    expect(resumed.segments.length).toBeGreaterThan(ended.segments.length)
+    const now = new Map(
+      (await segmentHashes(resumed)).map((hash, i) => [resumed.segments[i]?.url, hash]),
+    )
+    const kept = ended.segments.filter(({ url }) => now.has(url))
+    expect(kept.length).toBeGreaterThan(ended.segments.length - 3)
+    ended.segments.forEach(({ url }, i) => expect([undefined, hashes[i]]).toContain(now.get(url)))
+    expect(packetsOfPid(await segmentBytes(resumed), VIDEO_PID)).toEqual(
+      packetsOfPid(recording, VIDEO_PID),
+    )
   })
 
   it('are others where it was cut off and written anew, and the old ones are gone', async () => {
@@ -285,5 +330,32 @@ describe('the URLs of a recording that grows', () => {
     expect(ended.text.startsWith(fresh.text)).toBe(true)
     expect(ended.isEnded).toBe(true)
     expect((await stat(library.pathOf('alice/2026-01-31/finished.ts'))).size).toBe(recording.length)
+  })
+})
+
+describe('the URLs of a recording that grows, where processes come and go', () => {
+  it('stay over a kill, in other processes, under another name, and when it has ended', async () => {
+    const path = 'alice/2026-01-31/stays.ts'
+    const half = Math.floor(recording.length / 2)
+    await begin(path, recording.subarray(0, half))
+    const before = await listed('stays')
+    await server.kill()
+    server = await serve('2')
+    const restarted = await listed('stays')
+    expect(restarted.text.startsWith(before.text)).toBe(true)
+    // Each connection may come to another process.
+    for (const { url } of [...before.segments, ...before.segments])
+      expect(await statusOf(url.replace(/^http:\/\/[^/]+/, server.url))).toBe(200)
+    await append(path, recording.subarray(half))
+    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/stays.m2ts'))
+    await vi.waitFor(async () => expect((await listed('stays')).segments.length).toBe(20), {
+      timeout: 20_000,
+    })
+    const ended = await fetchPlaylist(playlistUrl('stays'))
+    expect(ended.isEnded).toBe(true)
+    expect(ended.text.startsWith(before.text)).toBe(true)
+    await server.stop()
+    server = await serve()
+    expect((await listed('stays')).text).toBe(ended.text)
   })
 })

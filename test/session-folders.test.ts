@@ -1,31 +1,44 @@
-// A folder of parts over the whole program: listed as one session, played as one, and followed while parts come.
-import { rm } from 'node:fs/promises'
+// Folders of parts, asked of the real program: one session in one playlist, whatever becomes of the parts.
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { sessionsAnswer } from '../shared/contract.ts'
-import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
+import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import type { ListedPlaylist } from './support/hls-client.ts'
+import { makeLongTs } from './support/make-long-ts.ts'
+import { VIDEO_PID } from './support/make-ts.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
-import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { packetsOfPid } from './support/ts-segments.ts'
 
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
-const folder = 'alice/2026-02-01/late-night'
-const session = { streamer: 'alice', date: '2026-02-01', sessionId: 'late-night' }
+const SETTLE_SECONDS = 3
+const DAY = 'alice/2026-01-31'
 
 let library: TempLibrary
 let server: StartedServer
+/** A minute of MPEG-TS. */
+let minute: Buffer
 
 beforeAll(async () => {
   library = await createTempLibrary('folders')
-  await library.place(`${folder}/part1.ts`, 'ts-h264-pts-wrap-33bit.ts')
-  await library.place(`${folder}/part2.mp4`, SMALL_FIXTURE)
+  const made = `${library.folder}/made.ts`
+  await makeLongTs(made, 60)
+  minute = await readFile(made)
+  const config = `${library.folder}/config.json`
+  await writeFile(config, JSON.stringify({ library: { settleSeconds: SETTLE_SECONDS } }))
+  await library.place(`${DAY}/mixed/2026-01-31_20-00-00.ts`, minute)
+  await library.place(`${DAY}/mixed/2026-01-31_20-10-00.mp4`, BROKEN_FIXTURE)
+  await library.place(`${DAY}/mixed/2026-01-31_20-30-00.mp4`, SMALL_FIXTURE)
+  await library.place(`${DAY}/mixed/part10.ts`, minute)
+  await library.place(`${DAY}/mixed/notes.txt`, Buffer.from('nothing to play'))
+  await library.place(`${DAY}/broken/part1.mp4`, BROKEN_FIXTURE)
   server = await startServer({
-    args: library.args,
-    readyWithinMs: 60_000,
+    args: [...library.args, '--config', config],
+    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })
@@ -35,37 +48,118 @@ afterAll(async () => {
   await library.remove()
 })
 
-async function listed(): Promise<(string | undefined)[]> {
-  const answer = await fetch(server.url + sessionsApiPath('alice'))
-  return sessionsAnswer.parse(await answer.json()).map(({ duration }) => duration)
+function playlistUrl(sessionId: string): string {
+  return server.url + playlistApiPath({ streamer: 'alice', date: '2026-01-31', sessionId })
+}
+
+async function listed(sessionId: string): Promise<ListedPlaylist> {
+  return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId)), {
+    timeout: 15_000,
+    interval: 200,
+  })
+}
+
+function joins({ segments }: ListedPlaylist): number {
+  return segments.filter(({ isDiscontinuity }) => isDiscontinuity).length
+}
+
+async function picturesOf({ segments }: ListedPlaylist): Promise<string[]> {
+  const bytes = await Promise.all(segments.map(fetchSegment))
+  return packetsOfPid(Buffer.concat(bytes), VIDEO_PID)
 }
 
 describe('a folder of parts', () => {
-  it('is one session, as long as its parts together', async () => {
-    await expect.poll(listed, SHOWS_WITHIN).toEqual(['0:00:30'])
-  })
-
-  it('is played as one playlist, its parts in the order of their names', async () => {
-    const { segments, isEnded } = await fetchPlaylist(server.url + playlistApiPath(session))
+  it('plays in the order of names, without what cannot be played', async () => {
+    const playlist = await listed('mixed')
+    const { text, segments, isEnded, targetDuration } = playlist
     expect(isEnded).toBe(true)
-    const seconds = segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
-    expect(seconds).toBeCloseTo(30, 0)
-    const second = segments.findIndex(({ isDiscontinuity }, i) => i > 0 && isDiscontinuity)
-    expect(second).toBeGreaterThan(0)
-    for (const i of [0, second]) {
-      const segment = segments[i]
-      expect(segment && (await fetchSegment(segment)).length).toBeGreaterThan(1000)
+    expect(text).toContain('#EXT-X-PLAYLIST-TYPE:VOD\n')
+    expect(joins(playlist)).toBe(2)
+    const versions = segments.map(({ url }) => new URL(url).pathname.split('/').at(-2))
+    // The last part has the bytes of the first: it is the same under the same URLs.
+    expect(new Set(versions).size).toBe(2)
+    const names = segments.map(({ url }) => url.slice(url.lastIndexOf('/') + 1))
+    expect(names.filter((name) => name.startsWith('0.'))).toEqual(['0.ts', '0.m4s', '0.ts'])
+    for (const segment of segments) {
+      expect(Math.round(segment.durationSeconds)).toBeLessThanOrEqual(targetDuration)
+      expect((await fetchSegment(segment)).length).toBeGreaterThan(0)
     }
-    expect((await fetch(server.url + thumbnailApiPath(session))).status).toBe(200)
+    // A map holds for all that follows, so MPEG-TS behind fMP4 has one of its own.
+    expect(segments.at(-1)?.initUrl).toMatch(/init-0\.ts$/)
   })
 
-  it('shows a part that comes, and one that goes, within five seconds', async () => {
-    await library.place(`${folder}/part3.mp4`, SMALL_FIXTURE)
-    await expect.poll(listed, SHOWS_WITHIN).toEqual(['0:00:40'])
-    await rm(library.pathOf(`${folder}/part1.ts`))
-    await expect.poll(listed, SHOWS_WITHIN).toEqual(['0:00:20'])
-    await rm(library.pathOf(folder), { recursive: true })
-    const status = async () => (await fetch(server.url + playlistApiPath(session))).status
-    await expect.poll(status, SHOWS_WITHIN).toBe(404)
+  it('tells the time of day of each part whose name says it, and goes on from there', async () => {
+    const { text } = await listed('mixed')
+    const times = [...text.matchAll(/#EXT-X-PROGRAM-DATE-TIME:(?<time>\S+)/g)].map((match) =>
+      new Date(match.groups?.time ?? '').getTime(),
+    )
+    expect(times.slice(0, 2)).toEqual([
+      new Date(2026, 0, 31, 20, 0).getTime(),
+      new Date(2026, 0, 31, 20, 30).getTime(),
+    ])
+    expect(times[2]).toBeGreaterThan(times[1] ?? Infinity)
+  })
+
+  it('is as long as its parts together, and has a picture', async () => {
+    await listed('mixed')
+    await vi.waitFor(
+      async () => {
+        const answer = await fetch(server.url + sessionsApiPath('alice'))
+        const sessions: unknown = await answer.json()
+        expect(sessions).toContainEqual(
+          expect.objectContaining({
+            sessionId: 'mixed',
+            duration: expect.stringMatching(/^0:02:[01]\d$/),
+          }),
+        )
+      },
+      { timeout: 10_000, interval: 200 },
+    )
+  })
+
+  it('is told with the reason where no part plays', async () => {
+    await vi.waitFor(
+      async () => {
+        const answer = await fetch(playlistUrl('broken'))
+        expect(answer.status).toBe(422)
+        expect(await answer.json()).toHaveProperty('error.code', 'unplayable')
+      },
+      { timeout: 10_000, interval: 200 },
+    )
+  })
+})
+
+describe('a folder that grows', () => {
+  it('is appended to, part by part, and ends when it is still', async () => {
+    const half = Math.floor(minute.length / 2 / 188) * 188
+    await library.place(`${DAY}/live/part1.ts`, minute.subarray(0, half), new Date())
+    const texts = [(await listed('live')).text]
+    await appendFile(library.pathOf(`${DAY}/live/part1.ts`), minute.subarray(half))
+    await sleep(1500)
+    texts.push((await listed('live')).text)
+    // The next part begins, in the same bytes: the first one is finished soon, and then this is listed.
+    await library.place(`${DAY}/live/part2.ts`, minute.subarray(0, half), new Date())
+    await vi.waitFor(
+      async () => {
+        await appendFile(library.pathOf(`${DAY}/live/part2.ts`), new Uint8Array(0))
+        const playlist = await fetchPlaylist(playlistUrl('live'))
+        expect(joins(playlist)).toBe(1)
+        texts.push(playlist.text)
+      },
+      { timeout: 10_000, interval: 300 },
+    )
+    await appendFile(library.pathOf(`${DAY}/live/part2.ts`), minute.subarray(half))
+    await sleep(SETTLE_SECONDS * 1000 + 1500)
+    const last = await fetchPlaylist(playlistUrl('live'))
+    texts.push(last.text)
+    expect(last.isEnded).toBe(true)
+    expect(last.text).toContain('#EXT-X-PLAYLIST-TYPE:EVENT\n')
+    texts.slice(1).forEach((text, i) => {
+      const before = (texts[i] ?? '').replace('#EXT-X-ENDLIST\n', '')
+      expect(text.startsWith(before)).toBe(true)
+    })
+    expect(texts.slice(0, 2).some((text) => text.includes('ENDLIST'))).toBe(false)
+    const pictures = packetsOfPid(minute, VIDEO_PID)
+    expect(await picturesOf(last)).toEqual([...pictures, ...pictures])
   })
 })

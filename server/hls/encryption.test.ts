@@ -55,10 +55,10 @@ describe('createSegmentCipher', () => {
     (size) => {
       const key = deriveSessionKey('s', session, 'a')
       const plain = Buffer.alloc(size, 7)
-      const cipher = createSegmentCipher(key, 3)
+      const cipher = createSegmentCipher({ key, iv: segmentIv({ number: 3 }) })
       const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
       expect(encrypted.length).toBe(encryptedBytes(size))
-      const decipher = createDecipheriv('aes-128-cbc', key, segmentIv(3))
+      const decipher = createDecipheriv('aes-128-cbc', key, segmentIv({ number: 3 }))
       expect(Buffer.concat([decipher.update(encrypted), decipher.final()])).toEqual(plain)
     },
   )

@@ -62,16 +62,28 @@ function deriveBytes(secret: string, purpose: string, count: number): Buffer {
   )
 }
 
-/** A segment's IV: its number, as 128 bits big-endian. Unique, for a key serves one recording alone. */
-export function segmentIv(segmentNumber: number): Buffer {
+/** What tells a segment from all others of its recording; `sound` is 0 where it comes with the pictures. */
+export interface IvPlace {
+  number: number
+  sound?: number
+  tailBytes?: number | undefined
+}
+
+/**
+ * A segment's IV: its number, as 128 bits big-endian, behind that of its sound where that is sent apart, and its mark
+ * where it has one. Unique, for a key serves one recording alone.
+ */
+export function segmentIv({ number, sound = 0, tailBytes = 0 }: IvPlace): Buffer {
   const iv = Buffer.alloc(BLOCK_BYTES)
-  iv.writeUInt32BE(segmentNumber, BLOCK_BYTES - 4)
+  iv.writeBigUInt64BE(BigInt(tailBytes), 0)
+  iv.writeUInt32BE(sound, BLOCK_BYTES - 8)
+  iv.writeUInt32BE(number, BLOCK_BYTES - 4)
   return iv
 }
 
 /** Encrypts one segment: feed its bytes in order, then finish (PKCS7 padding). */
-export function createSegmentCipher(key: Buffer, segmentNumber: number): Cipheriv {
-  return createCipheriv('aes-128-cbc', key, segmentIv(segmentNumber))
+export function createSegmentCipher({ key, iv }: { key: Buffer; iv: Buffer }): Cipheriv {
+  return createCipheriv('aes-128-cbc', key, iv)
 }
 
 /** Size after encryption: padding fills up the last block, or adds one. */

@@ -7,7 +7,8 @@ import { hasBytes } from '../media/growth-mark.ts'
 import type { GrowthMark, MarkedBytes } from '../media/growth-mark.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { GrownRecording, GrownSessions } from './grown-sessions.ts'
-import type { SegmentForm } from './playlist.ts'
+import type { RenditionCounts } from './renditions.ts'
+import type { SegmentForm } from './segment-names.ts'
 
 /** How far a recording has grown is noted so often. */
 const NOTE_EVERY_MS = 30_000
@@ -25,7 +26,14 @@ export interface GrownReference {
 export interface GrownState {
   mark: GrowthMark
   form: SegmentForm
+  counts: RenditionCounts
   listing: 'begins' | 'goes on'
+}
+
+/** How a recording is named and offered for good. */
+export interface GrownName {
+  identity: string
+  counts: RenditionCounts
 }
 
 export class GrownRecordings {
@@ -43,18 +51,19 @@ export class GrownRecordings {
    * and under another name. Where other bytes took the place of what was listed, it is another. Undefined: never
    * listed so.
    */
-  async identify(reference: GrownReference, state: GrownState): Promise<string | undefined> {
+  async identify(reference: GrownReference, state: GrownState): Promise<GrownName | undefined> {
     const { mark, form, listing } = state
     const known = (await this.#sessions.find(reference.session))?.[reference.name]
     // The order counts: another process may note more of a longer file at any time, but only of what is there by then.
     const isThere = known !== undefined && (await this.#isThere(reference, known, state))
     if (!isThere && listing === 'goes on') return undefined
     const generation = isThere ? known.generation : (known?.generation ?? -1) + 1
-    const recording = { generation, startHash: mark.start.hash, tail: mark.tail, form }
+    const { counts } = isThere ? known : state
+    const recording = { generation, startHash: mark.start.hash, tail: mark.tail, form, counts }
     if (!isThere || this.#isToBeNoted(reference, known, recording)) {
       await this.#note(reference, recording)
     }
-    return grownIdentity(recording)
+    return { identity: grownIdentity(reference.name, recording), counts }
   }
 
   /** Whether a session was ever listed while it grew. */
@@ -107,7 +116,8 @@ function noteKey({ session, name }: GrownReference): string {
   return JSON.stringify([session.streamer, session.date, session.sessionId, name])
 }
 
-function grownIdentity({ generation, startHash }: GrownRecording): string {
-  const facts = JSON.stringify(['grown', generation, startHash])
+/** Parts of one session may begin with the same bytes and go on with others. */
+function grownIdentity(name: string, { generation, startHash }: GrownRecording): string {
+  const facts = JSON.stringify(['grown', name, generation, startHash])
   return createHash('sha256').update(facts).digest('base64url')
 }

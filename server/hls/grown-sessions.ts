@@ -22,6 +22,8 @@ const grownRecording = z.object({
   /** Bytes before the end of what was listed, as last noted. */
   tail: markedBytes,
   form: z.enum(['ts', 'fmp4']),
+  /** What it was offered with when it was first listed. */
+  counts: z.object({ sounds: z.int().nonnegative(), texts: z.int().nonnegative() }),
 })
 
 /** A recording as it was listed while it grew. */

@@ -2,3 +2,4 @@
 
 export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
 export const SEGMENT_TYPES = { ts: 'video/mp2t', fmp4: 'video/mp4' } as const
+export const TEXT_TYPE = 'text/vtt; charset=utf-8'

@@ -14,6 +14,7 @@ import { joinInspections } from './session-inspection.ts'
 import type { SessionInspection } from './session-inspection.ts'
 import { SessionFiles } from './session-files.ts'
 import type { PartFile } from './session-files.ts'
+import { SidecarTexts } from './sidecar-texts.ts'
 import { SessionParts } from './session-parts.ts'
 import type { FoundParts, Purpose } from './session-parts.ts'
 
@@ -34,6 +35,7 @@ export class Packager {
   readonly #options: PackagerOptions
   readonly #files: SessionFiles
   readonly #parts: SessionParts
+  readonly #sidecars: SidecarTexts
 
   constructor(options: PackagerOptions) {
     const { storage, grownFolder: folder, onWriteError, settleSeconds } = options
@@ -42,6 +44,7 @@ export class Packager {
     const presenter = new Presenter({ ...options, grown })
     this.#options = options
     this.#files = files
+    this.#sidecars = new SidecarTexts(storage)
     this.#parts = new SessionParts({ presenter, grown, files, settleSeconds })
   }
 
@@ -109,11 +112,13 @@ export class Packager {
     { file, refresh }: { file?: PartsSessionOptions['file']; refresh: () => Promise<FoundParts> },
   ): PlayableSession {
     const { storage, settings } = this.#options
+    const isAlone = file !== undefined
     const longestSeconds = longestGrowingSeconds(settings.segmentSeconds)
     return new PartsSession({
       storage,
       parts,
       isFresh,
+      ...(isAlone && { sidecars: this.#sidecars }),
       growth: isEvent ? { isEnded: !isFresh, longestSeconds } : undefined,
       ...(file && { file }),
       ...(isFresh && { refresh: async () => refresh().then(({ parts: now }) => now, ifOnlyBegun) }),

@@ -1,10 +1,10 @@
 // A session of one or more recordings, played one behind the other.
-import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { CUT_KEY } from '../media/media-index.ts'
 import type { CutTable } from '../media/media-index.ts'
 import type { OpenFile, Storage } from '../storage/storage.ts'
-import { PLAYLIST_TYPE, SEGMENT_TYPES } from './media-types.ts'
+import { segmentIv } from './encryption.ts'
+import { SEGMENT_TYPES } from './media-types.ts'
 import type {
   PlayableSession,
   Segment,
@@ -12,17 +12,12 @@ import type {
   SessionPictures,
   SessionText,
 } from './playable-session.ts'
-import { formatPlaylist, parseSegmentFileName } from './playlist.ts'
-import type { SegmentFile } from './playlist.ts'
-import type { Presentation } from './presentation.ts'
-
-/** One recording of a session. */
-export interface SessionPart {
-  path: string
-  presentation: Presentation
-  /** When it began, in milliseconds since 1970, where that is known. */
-  startMs?: number | undefined
-}
+import type { Presentation, SegmentPlace } from './presentation.ts'
+import { parseSegmentFileName, segmentFileName, soundNumber } from './segment-names.ts'
+import type { SegmentFile } from './segment-names.ts'
+import { SessionTexts } from './session-texts.ts'
+import type { ListedGrowth, SessionPart } from './session-texts.ts'
+import type { SidecarTexts } from './sidecar-texts.ts'
 
 export interface PartsSessionOptions {
   storage: Storage
@@ -30,9 +25,10 @@ export interface PartsSessionOptions {
   /** Some part may still be written to. */
   isFresh: boolean
   /** The session is listed while it grows, or once was. */
-  growth: { isEnded: boolean; longestSeconds: number } | undefined
-  /** The only part's file, where it is open already. */
+  growth: ListedGrowth | undefined
+  /** Of a session that is one recording: its file, which is open already, and the texts that may lie beside it. */
   file?: OpenFile
+  sidecars?: SidecarTexts
   /** Looks again, where what is known may be of a moment ago. */
   refresh?: () => Promise<readonly SessionPart[]>
 }
@@ -56,22 +52,19 @@ export class PartsSession implements PlayableSession {
     return partPictures(storage, parts)
   }
 
-  playlist(): SessionText {
-    const { parts, isFresh, growth } = this.#options
-    const encryption = encryptionOf(parts)
-    return {
-      version: textVersion(parts, growth),
-      contentType: PLAYLIST_TYPE,
-      isFresh,
-      format: () => formatPlaylist(parts.map(playlistPart), { encryption, growth }),
-    }
+  async playlist(): Promise<SessionText> {
+    return new SessionTexts(this.#options).playlist(this.#file)
   }
 
   async find(version: string, fileName: string): Promise<SessionFile | undefined> {
     const wanted = parseSegmentFileName(fileName)
     if (wanted === undefined) return undefined
     const { parts, refresh } = this.#options
-    const found = await this.#findIn(parts, version, wanted)
+    // What is listed may be of a moment ago in segments, never in playlists.
+    const found =
+      wanted.kind === 'playlist' && refresh !== undefined
+        ? undefined
+        : await this.#findIn(parts, version, wanted)
     if (found !== undefined || refresh === undefined) return found
     // Listed a moment ago, maybe by another process; or the recording was replaced.
     await this.close()
@@ -98,53 +91,45 @@ export class PartsSession implements PlayableSession {
     this.#file ??= await this.#options.storage.open(part.path)
     const file = this.#file
     if (!(await presentation.isOf(file))) return undefined
+    const texts = new SessionTexts({ ...this.#options, parts })
+    if (wanted.kind === 'playlist') {
+      const text = await texts.mediaPlaylist(part, wanted.rendition)
+      return text && { kind: 'text', text }
+    }
     if (wanted.kind === 'init') {
-      const bytes = await presentation.init(wanted.segmentNumber, wanted.form, file)
+      const bytes = await presentation.init(wanted, file)
       return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[wanted.form] }
     }
+    if (wanted.form === 'vtt') {
+      const text = await texts.segment(part, wanted, file)
+      return text && { kind: 'text', text }
+    }
     if (wanted.form !== presentation.form) return undefined
-    const segment = await findSegment(presentation, wanted.number, file)
+    const segment = await findSegment(presentation, wanted, file)
     return segment && { kind: 'segment', segment }
   }
 }
 
 async function findSegment(
   presentation: Presentation,
-  number: number,
+  place: SegmentPlace,
   file: OpenFile,
 ): Promise<Segment | undefined> {
   const { urlVersion, form, key } = presentation
-  const body = await presentation.segment(number, file)
+  const body = await presentation.segment(place, file)
   return (
     body && {
-      etag: `"${urlVersion}-${number}"`,
+      etag: `"${urlVersion}-${segmentFileName(place, form, place.rendition)}"`,
       contentType: SEGMENT_TYPES[form],
       body,
       file,
-      encryption: key && { key, number },
+      encryption: key && {
+        key,
+        iv: segmentIv({ ...place, sound: soundNumber(place.rendition) }),
+      },
       checkUnchanged: async () => presentation.checkUnchanged(file),
     }
   )
-}
-
-function playlistPart({ presentation: { plan, urlVersion, form }, startMs }: SessionPart) {
-  return { plan, urlVersion, form, startMs }
-}
-
-function encryptionOf(parts: readonly SessionPart[]): 'aes-128' | 'none' {
-  return parts.some(({ presentation }) => presentation.key !== undefined) ? 'aes-128' : 'none'
-}
-
-/** All that the text depends on: with its version, a recording's segments are told by their number. */
-function textVersion(parts: readonly SessionPart[], growth: PartsSessionOptions['growth']): string {
-  const facts = parts.map(({ presentation: { urlVersion, plan }, startMs }) => [
-    urlVersion,
-    plan.segments.length,
-    startMs ?? null,
-  ])
-  return createHash('sha256')
-    .update(JSON.stringify([growth ?? null, facts]))
-    .digest('base64url')
 }
 
 /** Those of the first part that has any. */
@@ -152,22 +137,20 @@ function partPictures(storage: Storage, parts: readonly SessionPart[]): SessionP
   const part = parts.find(({ presentation }) => keyCutsOf(presentation).length > 0) ?? parts[0]
   if (part === undefined) return { key: '', count: 0, readKeyFrame: async () => undefined }
   const { path, presentation } = part
+  const { identity, index, reader } = presentation.recording
   const keyCuts = keyCutsOf(presentation)
   return {
-    key: presentation.recording.identity,
+    key: identity,
     count: keyCuts.length,
     readKeyFrame: async (number) => {
       const cut = keyCuts[number]
       if (cut === undefined) return undefined
       const file = await storage.open(path)
       try {
-        if (!(await presentation.isOf(file)))
+        if (!(await presentation.isOf(file))) {
           throw new AppError('gone', 'the recording was replaced')
-        return await presentation.recording.reader.readKeyFrame(
-          file,
-          presentation.recording.index,
-          cut,
-        )
+        }
+        return await reader.readKeyFrame(file, index, cut)
       } finally {
         await file.close()
       }

@@ -17,8 +17,8 @@ export interface SessionSource extends SessionReference {
 /** A session as it is at this moment. Whoever opened it closes it. */
 export interface PlayableSession {
   readonly durationSeconds: number
-  /** The text of `playlist.m3u8`. @throws AppError `busy` where a recording has only just begun */
-  playlist(): SessionText
+  /** The text of `playlist.m3u8`. */
+  playlist(): Promise<SessionText>
   /**
    * What the URL `{version}/{fileName}` beside the playlist names; undefined where the session has no such file (any more).
    * A segment's file stays open until the session is closed.
@@ -36,8 +36,8 @@ export interface SessionText {
   /** Equal versions have equal texts. */
   version: string
   contentType: string
-  /** It changes soon, because the session grows or may still be written to. */
-  isFresh: boolean
+  /** `fresh`: it changes soon, because the session grows or may still be written to. `immutable`: it never changes. */
+  caching: 'fresh' | 'hour' | 'immutable'
   /** Makes the text; to be kept by the caller. */
   format(): string
 }
@@ -58,7 +58,7 @@ export interface Segment {
   /** Where the body's ranges lie. */
   file: OpenFile
   /** Undefined: it is sent in the clear. */
-  encryption: { key: Buffer; number: number } | undefined
+  encryption: { key: Buffer; iv: Buffer } | undefined
   /** Rejects with `failed` where what was read may be of another recording. */
   checkUnchanged(this: void): Promise<void>
 }

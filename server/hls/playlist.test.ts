@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { formatPlaylist, initFileName, parseSegmentFileName, segmentFileName } from './playlist.ts'
-import type { PlaylistPart, SegmentForm } from './playlist.ts'
+import { formatPlaylist } from './playlist.ts'
+import type { PlaylistPart } from './playlist.ts'
+import type { SegmentForm } from './segment-names.ts'
 import type { SegmentPlan } from './segment-plan.ts'
 
 function plan(durations: number[], breaks: number[] = []): SegmentPlan {
@@ -20,7 +21,7 @@ function plan(durations: number[], breaks: number[] = []): SegmentPlan {
 }
 
 function part(form: SegmentForm, durations: number[], breaks: number[] = []): PlaylistPart {
-  return { plan: plan(durations, breaks), urlVersion: 'v', form }
+  return { plan: plan(durations, breaks), urlPrefix: 'v/', form }
 }
 
 describe('formatPlaylist', () => {
@@ -72,7 +73,7 @@ describe('formatPlaylist', () => {
 
 describe('formatPlaylist of several parts', () => {
   it('joins them by a discontinuity, and counts segments anew in each', () => {
-    const parts = [part('ts', [6]), { ...part('ts', [9, 3]), urlVersion: 'w' }]
+    const parts = [part('ts', [6]), { ...part('ts', [9, 3]), urlPrefix: 'w/' }]
     const text = formatPlaylist(parts, { encryption: 'none' })
     expect(text).toContain('#EXT-X-TARGETDURATION:9\n')
     expect(text.split('\n').slice(6)).toEqual([
@@ -89,7 +90,7 @@ describe('formatPlaylist of several parts', () => {
   })
 
   it('maps MPEG-TS behind fMP4 too, for a map holds until the next', () => {
-    const parts = [part('fmp4', [6]), { ...part('ts', [6]), urlVersion: 'w' }]
+    const parts = [part('fmp4', [6]), { ...part('ts', [6]), urlPrefix: 'w/' }]
     const text = formatPlaylist(parts, { encryption: 'aes-128' })
     expect(text).toContain('#EXT-X-VERSION:6\n')
     expect(text).toContain('#EXT-X-KEY:METHOD=NONE\n#EXT-X-MAP:URI="w/init-0.ts"\n')
@@ -104,42 +105,5 @@ describe('formatPlaylist of several parts', () => {
       '#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:00:00.000Z',
       '#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:00:12.000Z',
     ])
-  })
-})
-
-describe('parseSegmentFileName', () => {
-  it('reads every name that the playlist writes', () => {
-    expect(parseSegmentFileName(segmentFileName(12, 'ts'))).toEqual({
-      kind: 'segment',
-      number: 12,
-      form: 'ts',
-    })
-    expect(parseSegmentFileName(segmentFileName(0, 'fmp4'))).toEqual({
-      kind: 'segment',
-      number: 0,
-      form: 'fmp4',
-    })
-    for (const form of ['ts', 'fmp4'] as const)
-      expect(parseSegmentFileName(initFileName(7, form))).toEqual({
-        kind: 'init',
-        segmentNumber: 7,
-        form,
-      })
-    expect(parseSegmentFileName('key')).toEqual({ kind: 'key' })
-  })
-
-  it.each([
-    '',
-    '01.ts',
-    '-1.ts',
-    '1.mp4',
-    'init.mp4',
-    'init-00.mp4',
-    '1e3.ts',
-    '9999999999.ts',
-    'key.txt',
-    '1.ts\n',
-  ])('refuses %j', (name) => {
-    expect(parseSegmentFileName(name)).toBeUndefined()
   })
 })

@@ -1,16 +1,18 @@
 // The text of a media playlist (RFC 8216 4.3).
 import { secondsFromTicks } from '../media/media-index.ts'
 import { segmentIv } from './encryption.ts'
+import { initFileName, MAIN, segmentFileName, soundNumber } from './segment-names.ts'
+import type { ListedForm, Rendition } from './segment-names.ts'
 import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
-
-export type SegmentForm = 'ts' | 'fmp4'
 
 /** One recording's place in a playlist. */
 export interface PlaylistPart {
   plan: SegmentPlan
-  /** First part of every URI: stands for recording, settings and key. */
-  urlVersion: string
-  form: SegmentForm
+  /** What every URI begins with: stands for recording, settings and key. '' where the playlist lies beside its segments. */
+  urlPrefix: string
+  form: ListedForm
+  /** Absent: pictures with the default sound. */
+  rendition?: Rendition | undefined
   /** When its first segment begins, in milliseconds since 1970, where that is known. */
   startMs?: number | undefined
 }
@@ -68,6 +70,10 @@ function durationSeconds(plan: SegmentPlan, segment: PlannedSegment): number {
   return secondsFromTicks(segment.endTicks - segment.startTicks, plan.timescale)
 }
 
+function formatIv(number: number, { tailBytes }: PlannedSegment, rendition = MAIN): string {
+  return segmentIv({ number, tailBytes, sound: soundNumber(rendition) }).toString('hex')
+}
+
 /** How a segment stands in the whole playlist. */
 interface Place {
   isFirst: boolean
@@ -77,7 +83,7 @@ interface Place {
 }
 
 function segmentLines(
-  { plan, urlVersion, form, startMs }: PlaylistPart,
+  { plan, urlPrefix, form, rendition, startMs }: PlaylistPart,
   number: number,
   { isFirst, isMapped, isEncrypted }: Place,
 ): string[] {
@@ -89,52 +95,17 @@ function segmentLines(
   if (isJoin && isMapped) {
     // A key applies to the EXT-X-MAP tags behind it as well: the init stays clear (RFC 8216 4.3.2.5).
     if (isEncrypted && !isFirst) lines.push('#EXT-X-KEY:METHOD=NONE')
-    lines.push(`#EXT-X-MAP:URI="${urlVersion}/${initFileName(number, form)}"`)
+    lines.push(`#EXT-X-MAP:URI="${urlPrefix}${initFileName(number, form, rendition)}"`)
   }
   if (isEncrypted) {
-    const iv = segmentIv(number).toString('hex')
-    lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${urlVersion}/key",IV=0x${iv}`)
+    const iv = formatIv(number, segment, rendition)
+    lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${urlPrefix}key",IV=0x${iv}`)
   }
   if (isJoin && startMs !== undefined) {
     const elapsedMs = secondsFromTicks(segment.startTicks, plan.timescale) * 1000
     lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs + elapsedMs).toISOString()}`)
   }
   lines.push(`#EXTINF:${durationSeconds(plan, segment).toFixed(6)},`)
-  lines.push(`${urlVersion}/${segmentFileName(number, form)}`)
+  lines.push(urlPrefix + segmentFileName({ number, tailBytes: segment.tailBytes }, form, rendition))
   return lines
-}
-
-/** Name of the init that holds from a segment on. */
-export function initFileName(segmentNumber: number, form: SegmentForm): string {
-  return `init-${segmentNumber}.${form === 'ts' ? 'ts' : 'mp4'}`
-}
-
-/** Name of a segment. */
-export function segmentFileName(number: number, form: SegmentForm): string {
-  return `${number}.${form === 'ts' ? 'ts' : 'm4s'}`
-}
-
-/** What a file name in a segment URL asks for. */
-export type SegmentFile =
-  | { kind: 'key' }
-  | { kind: 'init'; segmentNumber: number; form: SegmentForm }
-  | { kind: 'segment'; number: number; form: SegmentForm }
-
-const FILE_NAME =
-  /^(?:(?<key>key)|init-(?<init>0|[1-9]\d{0,8})\.(?<initExtension>ts|mp4)|(?<segment>0|[1-9]\d{0,8})\.(?<extension>ts|m4s))$/
-
-/** Reads a file name that this module formats; undefined for any other. */
-export function parseSegmentFileName(name: string): SegmentFile | undefined {
-  const groups = FILE_NAME.exec(name)?.groups
-  if (groups === undefined) return undefined
-  if (groups.key !== undefined) return { kind: 'key' }
-  if (groups.init !== undefined) {
-    const form = groups.initExtension === 'ts' ? 'ts' : 'fmp4'
-    return { kind: 'init', segmentNumber: Number(groups.init), form }
-  }
-  return {
-    kind: 'segment',
-    number: Number(groups.segment),
-    form: groups.extension === 'ts' ? 'ts' : 'fmp4',
-  }
 }

@@ -6,17 +6,22 @@ import { hasBytes } from '../media/growth-mark.ts'
 import type { MarkedBytes } from '../media/growth-mark.ts'
 import { durationSeconds, secondsFromTicks } from '../media/media-index.ts'
 import type { MediaIndex } from '../media/media-index.ts'
-import type { MediaReader, Part } from '../media/media-reader.ts'
+import type { MediaReader, Part, SegmentContent } from '../media/media-reader.ts'
 import type { FileStat, OpenFile } from '../storage/storage.ts'
+import { addBits, measureBandwidth } from './bandwidth.ts'
+import type { Bandwidth } from './bandwidth.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
 import { formatInitSegment } from './fmp4/init-segment.ts'
 import { formatMediaSegment } from './fmp4/media-segment.ts'
-import type { SegmentForm } from './playlist.ts'
+import { countRenditions, listRenditions } from './renditions.ts'
+import type { RenditionCounts, Renditions, SidecarText } from './renditions.ts'
+import { MAIN, segmentFileName } from './segment-names.ts'
+import type { Rendition, SegmentForm, SegmentNumber } from './segment-names.ts'
 import { segmentBody } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
-import type { SegmentPlan } from './segment-plan.ts'
-import { readServedSegment, servedInitTracks } from './served-tracks.ts'
+import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
+import { divideTracks, readServedSegment, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
 
@@ -37,10 +42,14 @@ export interface IndexedRecording {
 export interface ListedGrowth {
   /** The last bytes that may be listed. */
   tail: MarkedBytes
+  /** What it was offered with when it was first listed: a playlist never changes its kind. */
+  counts: RenditionCounts
 }
 
 /** Memory of the segment bodies that are kept. */
 const MAX_KEPT_BYTES = 48 * 1024 * 1024
+/** Bits per second of sound that is transcoded, and what it takes to pack it. */
+const TRANSCODED_BITS = 200_000
 /** What a part takes beside bytes of its own. */
 const PART_BYTES = 100
 
@@ -61,8 +70,28 @@ function memoryBytes({ parts }: SegmentBody): number {
   return parts.reduce((sum, part) => sum + PART_BYTES + ownBytes(part).length, PART_BYTES)
 }
 
+function contentBytes(content: SegmentContent): number {
+  if (content.kind === 'ts') return segmentBody(content.parts).sizeBytes
+  return content.runs.reduce(
+    (sum, { sizes }) => sizes.reduce((bytes, size) => bytes + size, sum),
+    0,
+  )
+}
+
 function ownBytes(part: Part | undefined): Uint8Array {
   return part?.kind === 'bytes' ? part.bytes : new Uint8Array(0)
+}
+
+/** One segment of a rendition. */
+export interface SegmentPlace extends SegmentNumber {
+  rendition: Rendition
+}
+
+/** What holds from a segment on. */
+export interface InitPlace {
+  segmentNumber: number
+  form: SegmentForm
+  rendition: Rendition
 }
 
 /** What a recording's segments are. */
@@ -78,6 +107,7 @@ export class Presentation {
   /** The segments' key; undefined where they are sent in the clear. */
   readonly key: Buffer | undefined
   readonly #shared: SharedSegments
+  #bandwidth: Promise<Bandwidth> | undefined
 
   constructor(recording: IndexedRecording, settings: HlsSettings, shared: SharedSegments) {
     const { session, identity, index, reader, plan } = recording
@@ -120,32 +150,94 @@ export class Presentation {
     }
   }
 
+  /** A segment as it was listed; undefined where another stands in its place now. */
+  plannedSegment({ number, tailBytes }: SegmentNumber): PlannedSegment | undefined {
+    const segment = this.plan.segments[number]
+    return segment?.tailBytes === tailBytes ? segment : undefined
+  }
+
+  /** A segment of pictures, by its number alone. */
+  async mainSegment(number: number, file: OpenFile): Promise<SegmentBody | undefined> {
+    const tailBytes = this.plan.segments[number]?.tailBytes
+    return this.segment({ number, tailBytes, rendition: MAIN }, file)
+  }
+
+  /** The sounds and texts that it is offered with. */
+  renditions(sidecars: readonly SidecarText[]): Renditions {
+    const { index, growth } = this.recording
+    const counts = growth?.counts ?? countRenditions(index)
+    return listRenditions(index, this.form, { counts, sidecars })
+  }
+
+  /** Bits per second of the segments; measured once. */
+  async bandwidth(file: OpenFile): Promise<Bandwidth> {
+    this.#bandwidth ??= this.#measure(file).catch((error: unknown) => {
+      this.#bandwidth = undefined
+      throw error
+    })
+    return this.#bandwidth
+  }
+
+  /** Sound that is transcoded is not made for this: its encoder's rate is known. */
+  async #measure(file: OpenFile): Promise<Bandwidth> {
+    const { reader, index } = this.recording
+    const { asRecorded, transcoded } = divideTracks(index)
+    if (transcoded.length === 0) {
+      return measureBandwidth(this.plan, async (number) => {
+        const body = await this.mainSegment(number, file)
+        return body?.sizeBytes ?? 0
+      })
+    }
+    const recorded = await measureBandwidth(this.plan, async (number) => {
+      const { from = 0, to = 0 } = this.plan.segments[number] ?? {}
+      if (asRecorded.length === 0 || from === to) return 0
+      const range = { from, to, tracks: asRecorded }
+      return contentBytes(await reader.readSegment(file, index, range))
+    })
+    return addBits(recorded, transcoded.length * TRANSCODED_BITS)
+  }
+
   /** The init segment that a playlist names in front of a segment; undefined where it names none. */
   async init(
-    segmentNumber: number,
-    form: SegmentForm,
+    { segmentNumber, form, rendition }: InitPlace,
     file: OpenFile,
   ): Promise<Uint8Array | undefined> {
     const segment = this.plan.segments[segmentNumber]
     if (form !== this.form || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.isBreak) return undefined
-    const tracks = servedInitTracks(this.recording, segment.from)
-    if (tracks !== undefined) return formatInitSegment(tracks)
+    const tracks = this.#tracksOf(rendition)
+    if (tracks === 'none') return undefined
+    const initTracks = servedInitTracks(this.recording, segment.from, tracks)
+    if (initTracks !== undefined) return formatInitSegment(initTracks)
     // RFC 8216 3.2: PAT and PMT. They stand in front of every segment as well.
-    const body = await this.segment(segmentNumber, file)
+    const body = await this.mainSegment(segmentNumber, file)
     return ownBytes(body?.parts[0])
   }
 
   /** What a segment is made of, before encryption; undefined where there is no such segment. */
-  async segment(number: number, file: OpenFile): Promise<SegmentBody | undefined> {
-    const range = this.plan.segments[number]
+  async segment(
+    { number, tailBytes, rendition }: SegmentPlace,
+    file: OpenFile,
+  ): Promise<SegmentBody | undefined> {
+    const range = this.plannedSegment({ number, tailBytes })
     if (range === undefined) return undefined
-    const key = `${this.urlVersion}/${number}`
+    const name = segmentFileName({ number, tailBytes }, this.form, rendition)
+    const key = `${this.urlVersion}/${name}`
     const kept = this.#shared.bodies.get(key)
     if (kept !== undefined) return kept
-    const body = await this.#makeSegment(number, { file, range, key })
+    const tracks = this.#tracksOf(rendition)
+    if (tracks === 'none') return undefined
+    const body = await this.#makeSegment(number, { file, range, key, ...(tracks && { tracks }) })
     this.#shared.bodies.set(key, body)
     return body
+  }
+
+  /** Undefined: those that are sent unasked. */
+  #tracksOf(rendition: Rendition): readonly number[] | 'none' | undefined {
+    if (rendition.kind === 'main') return undefined
+    if (rendition.kind === 'text') return 'none'
+    const sound = this.renditions([]).sounds[rendition.number]
+    return sound === undefined ? 'none' : [sound.track]
   }
 
   async #makeSegment(number: number, segment: ServedSegment): Promise<SegmentBody> {

@@ -13,6 +13,7 @@ import { longestSeconds } from './playlist.ts'
 import { createSegmentBodies, Presentation, segmentForm } from './presentation.ts'
 import type { SharedSegments } from './presentation.ts'
 import type { CutTable } from '../media/media-index.ts'
+import { countRenditions } from './renditions.ts'
 import { longestGrowingSeconds, planGrowingSegments, planSegments } from './segment-plan.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
 
@@ -107,7 +108,7 @@ export class Presenter {
     const { index, identity } = inspection
     const reader = this.#options.readers.forIndex(index)
     const recording = { session: { streamer, date, sessionId }, index, reader, stat }
-    const listed = await this.#listedGrowth(request, inspection)
+    const listed = await this.#listedGrowth(request, inspection, stat)
     if (listed !== undefined) {
       return new Presentation({ ...recording, ...listed }, settings, this.#shared)
     }
@@ -116,7 +117,11 @@ export class Presenter {
   }
 
   /** How the recording is listed where it grows, or once was listed so; undefined: by all of its bytes. */
-  async #listedGrowth(request: RecordingRequest, { index, mark }: PlayableInspection) {
+  async #listedGrowth(
+    request: RecordingRequest,
+    { index, mark }: PlayableInspection,
+    { sizeBytes }: FileStat,
+  ) {
     const isGrowing = request.state === 'growing'
     if (mark === undefined) {
       if (isGrowing && index.growth !== undefined) throw new OnlyBegun()
@@ -126,15 +131,19 @@ export class Presenter {
     const plan = planGrowingSegments(index.cuts, {
       segmentSeconds: settings.segmentSeconds,
       longestSeconds: longestGrowingSeconds(settings.segmentSeconds),
-      stableCuts: isGrowing ? index.growth?.stableCuts : undefined,
+      stableCuts: index.growth?.stableCuts ?? 0,
+      finishedBytes: isGrowing ? undefined : sizeBytes,
     })
     if (plan.segments.length === 0) throw new OnlyBegun()
-    const identity = await grown.identify(request, {
+    const named = await grown.identify(request, {
       mark,
+      counts: countRenditions(index),
       form: segmentForm(readers.forIndex(index), index),
       listing: isGrowing || this.#breaksPromise(request, index.cuts) ? 'begins' : 'goes on',
     })
-    return identity === undefined ? undefined : { identity, plan, growth: { tail: mark.tail } }
+    if (named === undefined) return undefined
+    const { identity, counts } = named
+    return { identity, plan, growth: { tail: mark.tail, counts } }
   }
 
   /** A finished recording beside those that grow is listed as ever, unless a segment would be too long for them. */

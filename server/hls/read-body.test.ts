@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Part } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, LentBuffers } from './buffer-pool.ts'
-import { createSegmentCipher } from './encryption.ts'
+import { createSegmentCipher, segmentIv } from './encryption.ts'
 import { encryptChunks, readBody, windowChunks } from './read-body.ts'
 import { segmentBody, sliceBody } from './segment-body.ts'
 
@@ -179,7 +179,10 @@ describe('encryptChunks', () => {
     const decipher = createDecipheriv('aes-128-cbc', key, Buffer.from('0'.repeat(31) + '9', 'hex'))
     const decrypted: Buffer[] = []
     const seen: Uint8Array[] = []
-    for await (const chunk of encryptChunks(plain, createSegmentCipher(key, 9))) {
+    for await (const chunk of encryptChunks(
+      plain,
+      createSegmentCipher({ key, iv: segmentIv({ number: 9 }) }),
+    )) {
       expect(seen.every(({ byteLength }) => byteLength === 0)).toBe(true)
       expect(chunk.byteLength).toBeGreaterThan(0)
       decrypted.push(decipher.update(chunk))

@@ -3,10 +3,10 @@ import type { Cipheriv } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import type { RangePart } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
-import type { LentBuffers } from './buffer-pool.ts'
+import { BufferPool, LentBuffers } from './buffer-pool.ts'
 import { planPasses, ScatterCursor } from './read-plan.ts'
 import type { Pass } from './read-plan.ts'
-import { M2TS_PACKET_BYTES, unpackM2ts } from './segment-body.ts'
+import { M2TS_PACKET_BYTES, sliceBody, unpackM2ts } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 
 /**
@@ -21,6 +21,19 @@ export async function* readBody(
   buffers: LentBuffers,
 ): AsyncGenerator<Uint8Array, void> {
   for (const pass of planPasses(body.parts)) yield* readPass(file, pass, buffers)
+}
+
+/** At most so many of the body's first bytes, in memory of their own. */
+export async function readBodyHead(
+  file: OpenFile,
+  body: SegmentBody,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const slice = sliceBody(body, { start: 0, end: Math.min(body.sizeBytes, maxBytes) })
+  const lent = new LentBuffers(new BufferPool(), 'plain')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readBody(file, slice.body, lent)) chunks.push(Uint8Array.from(chunk))
+  return Buffer.concat(chunks).subarray(0, maxBytes)
 }
 
 /**

@@ -89,9 +89,19 @@ describe('planGrowingSegments', () => {
     stableCuts: number | undefined,
     segmentSeconds = 6,
   ): [number, number][] =>
-    planGrowingSegments(cuts, { segmentSeconds, longestSeconds: 12, stableCuts }).segments.map(
-      ({ from, to }) => [from, to],
-    )
+    planGrowingSegments(cuts, {
+      segmentSeconds,
+      longestSeconds: 12,
+      stableCuts: stableCuts ?? cuts.flags.length,
+      finishedBytes: stableCuts === undefined ? 1000 : undefined,
+    }).segments.map(({ from, to }) => [from, to])
+
+  it('marks the last segments of a finished recording that another would replace if it went on', () => {
+    const cuts = cutTable([0, 6, 12, 18], 20)
+    const rules = { segmentSeconds: 6, longestSeconds: 12, stableCuts: 3, finishedBytes: 1000 }
+    const { segments } = planGrowingSegments(cuts, rules)
+    expect(segments.map(({ tailBytes }) => tailBytes)).toEqual([undefined, undefined, 1000, 1000])
+  })
 
   it('lists a segment once the cut that ends it is there for good', () => {
     const cuts = cutTable([0, 2, 4, 6, 8], 9)

@@ -8,6 +8,11 @@ export interface PlannedSegment extends CutRange {
   endTicks: number
   /** A discontinuity lies in front of it. */
   isBreak: boolean
+  /**
+   * Of the last one of a recording that grew: the file's size. Where the recording goes on after all, another segment
+   * takes its place, which must not have its name.
+   */
+  tailBytes?: number | undefined
 }
 
 /** All segments of a recording, in order. */
@@ -88,8 +93,10 @@ export interface GrowthRules {
   segmentSeconds: number
   /** No segment is longer, where there is any cut to prevent it. */
   longestSeconds: number
-  /** As in Growth; undefined once the recording is finished, and all of it stays. */
-  stableCuts: number | undefined
+  /** As in Growth. */
+  stableCuts: number
+  /** Of a recording that is finished: its size. Then all of it is listed. */
+  finishedBytes?: number | undefined
 }
 
 /**
@@ -102,12 +109,14 @@ export function planGrowingSegments(cuts: CutTable, rules: GrowthRules): Segment
   while (from < cuts.flags.length) {
     const to = segmentEnd(cuts, from, rules)
     if (to === undefined) break
+    const isTail = rules.finishedBytes !== undefined && to >= rules.stableCuts
     segments.push({
       from,
       to,
       startTicks: ticksOf(cuts, from),
       endTicks: ticksOf(cuts, to),
       isBreak: from > 0 && hasFlag(cuts, from, CUT_BREAK),
+      ...(isTail && { tailBytes: rules.finishedBytes }),
     })
     from = to
   }
@@ -117,7 +126,7 @@ export function planGrowingSegments(cuts: CutTable, rules: GrowthRules): Segment
 /** Where the segment that begins at a cut ends; undefined while that cannot be told. */
 function segmentEnd(cuts: CutTable, from: number, rules: GrowthRules): number | undefined {
   const count = cuts.flags.length
-  const lastKnown = rules.stableCuts === undefined ? count : rules.stableCuts - 1
+  const lastKnown = rules.finishedBytes === undefined ? rules.stableCuts - 1 : count
   const startTicks = ticksOf(cuts, from)
   let latestWhole: number | undefined
   let latestMid: number | undefined

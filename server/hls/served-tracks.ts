@@ -58,7 +58,7 @@ export async function readServedSegment(
 }
 
 /** The asked tracks; unasked, the video and the first sound. */
-function divideTracks({ tracks: all }: MediaIndex, asked?: readonly number[]) {
+export function divideTracks({ tracks: all }: MediaIndex, asked?: readonly number[]) {
   const numbers = asked ?? defaultTracks(all)
   return {
     asRecorded: numbers.filter((number) => all[number] !== undefined && !isTranscoded(all[number])),

@@ -6,11 +6,11 @@ import { isSettled } from '../storage/settled.ts'
 import type { FileStat } from '../storage/storage.ts'
 import type { GrownRecordings } from './grown-recordings.ts'
 import { mapInTurns } from './in-turns.ts'
-import type { SessionPart } from './parts-session.ts'
 import type { SessionSource } from './playable-session.ts'
 import type { Presentation } from './presentation.ts'
 import type { Presenter, RecordingRequest } from './presenter.ts'
 import type { PartFile, SessionFiles } from './session-files.ts'
+import type { SessionPart } from './session-texts.ts'
 
 /** A part that another one follows counts as finished so soon. */
 const FOLLOWED_SETTLE_SECONDS = 6

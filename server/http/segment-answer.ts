@@ -73,7 +73,7 @@ function segmentChunks(
 ): AsyncGenerator<Uint8Array, void> {
   // Bytes of two recordings under one URL would be kept for good by every cache on the way.
   if (encryption !== undefined) {
-    const cipher = createSegmentCipher(encryption.key, encryption.number)
+    const cipher = createSegmentCipher(encryption)
     const encrypted = encryptChunks(readBody(file, body, lent), cipher)
     return windowChunks(encrypted, { start, end }, checkUnchanged)
   }

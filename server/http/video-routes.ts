@@ -17,9 +17,12 @@ export interface VideoRouteOptions {
   buffers: BufferPool
 }
 
-const PLAYLIST_CACHE = 'public, max-age=3600'
-/** A recording that may still be written to has another playlist soon. */
-const FRESH_PLAYLIST_CACHE = 'public, max-age=2'
+const TEXT_CACHE = {
+  /** A recording that may still be written to has another playlist soon. */
+  fresh: 'public, max-age=2',
+  hour: 'public, max-age=3600',
+  immutable: IMMUTABLE,
+} as const
 const MAX_PLAYLISTS = 256
 
 /** Registers the routes. */
@@ -30,7 +33,7 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
   app.get(`${base}/playlist.m3u8`, async (request, reply) => {
     const session = await openSession(request, options, 'playlist')
     try {
-      return await sendText(request, reply, keptAnswer(texts, session.playlist()))
+      return await sendText(request, reply, keptAnswer(texts, await session.playlist()))
     } finally {
       await session.close()
     }
@@ -68,7 +71,7 @@ async function openSession(
 
 /** The answer of before where the text is the same: neither made nor compressed again. */
 function keptAnswer(texts: LRUCache<string, TextAnswer>, text: SessionText): TextAnswer {
-  const cacheControl = text.isFresh ? FRESH_PLAYLIST_CACHE : PLAYLIST_CACHE
+  const cacheControl = TEXT_CACHE[text.caching]
   const key = `${text.version} ${cacheControl}`
   const known = texts.get(key)
   if (known !== undefined) return known

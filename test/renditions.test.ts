@@ -1,0 +1,190 @@
+// Recordings with several sounds or texts, asked of the real program: multivariant playlists, and what they name.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { playlistApiPath } from '../shared/paths.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { rawRequest } from './support/raw-request.ts'
+import { readReferencePackets } from './support/reference-packets.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import {
+  createTempLibrary,
+  fixturePath,
+  RECORDED_AT,
+  SMALL_FIXTURE,
+} from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const TWO_SOUNDS = 'mp4-h264-two-video-two-audio-movtext.mp4'
+const TEXTS = 'mkv-h264-two-audio-subs-truncated.mkv'
+const TS = 'ts-h264-aac-clean-hls-concat.ts'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+let library: TempLibrary
+let server: StartedServer
+let scratch: string
+
+beforeAll(async () => {
+  library = await createTempLibrary('renditions')
+  scratch = await mkdtemp(join(tmpdir(), 'aftercast-renditions-'))
+  const srt = '1\n00:00:02,000 --> 00:00:08,000\nHello <b>there</b>\n'
+  await library.place('alice/2026-01-31/sounds.mp4', TWO_SOUNDS)
+  await library.place('alice/2026-01-31/texts.mkv', TEXTS)
+  await library.place('alice/2026-01-31/ts.ts', TS)
+  await library.place('alice/2026-01-31/ts.de.srt', Buffer.from(srt))
+  await library.place('alice/2026-01-31/plain.mp4', SMALL_FIXTURE)
+  server = await startServer({
+    args: library.args,
+    readyWithinMs: 30_000,
+    environment: { AFTERCAST_WORKERS: '1' },
+  })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+  await rm(scratch, { recursive: true })
+})
+
+function playlistUrl(sessionId: string): string {
+  return server.url + playlistApiPath({ streamer: 'alice', date: '2026-01-31', sessionId })
+}
+
+interface Multivariant {
+  text: string
+  media: { type: string; url: string | undefined; line: string }[]
+  variantUrl: string
+}
+
+async function multivariant(sessionId: string): Promise<Multivariant> {
+  const base = playlistUrl(sessionId)
+  const text = await vi.waitFor(
+    async () => {
+      const response = await fetch(base)
+      expect(response.status).toBe(200)
+      return response.text()
+    },
+    { timeout: 15_000, interval: 100 },
+  )
+  const lines = text.trimEnd().split('\n')
+  const media = lines
+    .filter((line) => line.startsWith('#EXT-X-MEDIA:'))
+    .map((line) => {
+      const uri = /URI="(?<uri>[^"]+)"/.exec(line)?.groups?.uri
+      const type = /TYPE=(?<type>[A-Z]+)/.exec(line)?.groups?.type ?? ''
+      return { type, line, url: uri === undefined ? undefined : new URL(uri, base).href }
+    })
+  return { text, media, variantUrl: new URL(lines.at(-1) ?? '', base).href }
+}
+
+async function ask(url: string) {
+  const { origin, pathname } = new URL(url)
+  return rawRequest(origin, pathname)
+}
+
+/** Packets of all segments of a media playlist. */
+async function packetsOf(url: string) {
+  const { segments } = await fetchPlaylist(url)
+  const path = join(scratch, 'segments')
+  await writeFile(path, Buffer.concat(await Promise.all(segments.map(fetchSegment))))
+  return readReferencePackets(path)
+}
+
+describe('a recording with several sounds', () => {
+  it('plays with the first in its pictures, and offers the others apart', async () => {
+    const { text, media, variantUrl } = await multivariant('sounds')
+    expect(media.map(({ type, url }) => [type, url !== undefined])).toContainEqual(['AUDIO', true])
+    expect(text).toMatch(/^#EXT-X-STREAM-INF:.*CODECS="avc1\.[^"]*mp4a/m)
+    expect(text).toMatch(/RESOLUTION=\d+x\d+/)
+    const source = await readReferencePackets(fixturePath(TWO_SOUNDS))
+    const streams = [
+      ...new Set(source.filter(({ kind }) => kind === 'audio').map((p) => p.streamIndex)),
+    ]
+    const hashes = (stream: number | undefined) =>
+      source.filter(({ streamIndex }) => streamIndex === stream).map(({ sha1 }) => sha1)
+    const main = await packetsOf(variantUrl)
+    expect(main.filter(({ kind }) => kind === 'audio').map(({ sha1 }) => sha1)).toEqual(
+      hashes(streams[0]),
+    )
+    const other = await packetsOf(media.find(({ url }) => url !== undefined)?.url ?? '')
+    expect(other.map(({ sha1 }) => sha1)).toEqual(hashes(streams[1]))
+  })
+
+  it('never encrypts two segments with one key and IV', async () => {
+    const { media, variantUrl } = await multivariant('sounds')
+    const urls = [
+      variantUrl,
+      ...media.flatMap(({ type, url }) => (type === 'AUDIO' ? (url ?? []) : [])),
+    ]
+    const segments = (await Promise.all(urls.map(fetchPlaylist))).flatMap((p) => p.segments)
+    const ivs = segments.map(({ key }) => key?.iv.toString('hex'))
+    expect(new Set(ivs).size).toBe(segments.length)
+  })
+})
+
+describe('texts', () => {
+  it('inside a recording are offered by language', async () => {
+    const { media } = await multivariant('texts')
+    const lines = media.filter(({ type }) => type === 'SUBTITLES')
+    expect(lines.length).toBe(8)
+    expect(lines.map(({ line }) => line).join('\n')).toContain('NAME="Deutsch",LANGUAGE="de"')
+    for (const { url } of lines) {
+      const { segments, isEnded } = await fetchPlaylist(url ?? '')
+      expect(isEnded).toBe(true)
+      const { status, headers, body } = await ask(segments[0]?.url ?? '')
+      expect(status).toBe(200)
+      expect(headers['content-type']).toBe('text/vtt; charset=utf-8')
+      expect(body.toString().startsWith('WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:')).toBe(true)
+    }
+  })
+
+  it('beside a recording are cut as the recording is, by its own clock', async () => {
+    const { media, variantUrl } = await multivariant('ts')
+    const [text] = media
+    const listed = await fetchPlaylist(text?.url ?? '')
+    const main = await fetchPlaylist(variantUrl)
+    expect(listed.segments.map(({ durationSeconds }) => durationSeconds)).toEqual(
+      main.segments.map(({ durationSeconds }) => durationSeconds),
+    )
+    let startSeconds = 0
+    for (const [i, segment] of listed.segments.slice(0, 3).entries()) {
+      const answer = await ask(segment.url)
+      expect(answer.headers['cache-control']).toBe(IMMUTABLE)
+      const content = answer.body.toString()
+      expect(content.includes('Hello <b>there</b>')).toBe(i < 2)
+      const path = join(scratch, 'segment.ts')
+      const pictures = main.segments[i]
+      if (pictures === undefined) throw new Error('fewer segments of pictures')
+      await writeFile(path, await fetchSegment(pictures))
+      const first = (await readReferencePackets(path)).find(({ kind }) => kind === 'video')
+      const map = /MPEGTS:(?<ticks>\d+),LOCAL:00:00:(?<seconds>[\d.]+)/.exec(content)?.groups
+      expect(Number(map?.ticks) / 90_000).toBeCloseTo(first?.ptsSeconds ?? NaN, 3)
+      expect(Number(map?.seconds)).toBeCloseTo(startSeconds, 2)
+      startSeconds += segment.durationSeconds
+    }
+  })
+
+  it('have other URLs when they were changed', async () => {
+    const before = (await multivariant('ts')).media[0]?.url ?? ''
+    const other = Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nOther\n')
+    await library.place('alice/2026-01-31/ts.de.srt', other, RECORDED_AT)
+    const after = (await multivariant('ts')).media[0]?.url ?? ''
+    expect(after).not.toBe(before)
+    expect((await ask(before)).status).toBe(404)
+    expect((await ask(after)).status).toBe(200)
+  })
+})
+
+describe('a recording with one sound and no text', () => {
+  it('has a media playlist, and no renditions', async () => {
+    const { segments } = await fetchPlaylist(playlistUrl('plain'))
+    const base = new URL('.', segments[0]?.url).href
+    for (const name of ['audio-1.m3u8', 'text-0.m3u8', 'a1-0.m4s', 'a1-init-0.mp4', 't0-0.vtt'])
+      expect((await ask(base + name)).status).toBe(404)
+    expect((await fetchPlaylist(`${base}main.m3u8`)).segments.length).toBe(segments.length)
+  })
+})
