@@ -72,7 +72,11 @@ async function placeEncrypted(name: string, pieces: Uint8Array[]): Promise<void>
     return Buffer.concat([cipher.update(piece), cipher.final()])
   })
   await placeSession(name, encrypted, {
-    head: ['#EXT-X-MEDIA-SEQUENCE:3', '#EXT-X-KEY:METHOD=AES-128,URI="key.bin"'],
+    head: [
+      '#EXT-X-MEDIA-SEQUENCE:3',
+      '#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z',
+      '#EXT-X-KEY:METHOD=AES-128,URI="key.bin"',
+    ],
     lines: (i) => ['#EXTINF:6,', `${i}.ts`],
   })
 }
@@ -142,6 +146,11 @@ describe('a folder with a playlist', () => {
     // What cannot be played is taken off the list when it has been looked at.
     const playable = ['ranges', 'plain', 'encrypted', 'broken']
     await expect.poll(list, { timeout: 10_000 }).toEqual(playable)
+  })
+
+  test('keeps the time of day that the recorder noted', async () => {
+    const { playlist } = await servedPackets('encrypted')
+    expect(playlist.text).toContain('#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z')
   })
 
   test('keeps the breaks that the recorder marked', async () => {

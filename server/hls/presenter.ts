@@ -34,6 +34,8 @@ export interface RecordingRequest {
   state: 'growing' | 'finished'
   /** Others of the session grow, or did: what is listed keeps their promise. */
   isBesideGrowing: boolean
+  /** When it began, in milliseconds since 1970, where a recorder's playlist says so. */
+  startMs?: number | undefined
 }
 
 export interface PresenterOptions {

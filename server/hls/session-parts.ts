@@ -100,11 +100,12 @@ export class SessionParts {
   ): RecordingRequest[] {
     const { settleSeconds } = this.#options
     const requests: RecordingRequest[] = []
-    for (const { path, name, stat } of files) {
+    for (const { path, name, stat, startMs } of files) {
       const isLast = requests.length === files.length - 1
       const seconds = isLast ? settleSeconds : Math.min(settleSeconds, FOLLOWED_SETTLE_SECONDS)
       const state = this.#isStill(stat, seconds) ? 'finished' : 'growing'
-      requests.push({ session, path, name: nameWithoutEndings(name), stat, state, isBesideGrowing })
+      const own = { path, name: nameWithoutEndings(name), stat, startMs }
+      requests.push({ session, ...own, state, isBesideGrowing })
       if (state === 'growing') break
     }
     return requests
@@ -121,7 +122,7 @@ export class SessionParts {
       try {
         const presentation = await this.#presentOne(request, purpose)
         const { path } = request
-        return [{ path, presentation, startMs: partStartMs(source, path, i) }]
+        return [{ path, presentation, startMs: request.startMs ?? partStartMs(source, path, i) }]
       } catch (error) {
         // One damaged part, one that has just gone or just begun, harms no other.
         if (!isAppError(error, 'unplayable', 'not_found', 'gone', 'busy')) throw error
