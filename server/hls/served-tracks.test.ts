@@ -7,6 +7,7 @@ import { packetRecording } from '../../test/support/packet-recording.ts'
 import { readReferencePackets } from '../../test/support/reference-packets.ts'
 import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
 import { createSegmentBodies, Presentation } from './presentation.ts'
+import { MAIN } from './segment-names.ts'
 import { planSegments } from './segment-plan.ts'
 import { TranscodedSounds } from './transcoded-sound.ts'
 
@@ -49,9 +50,10 @@ describe('a presentation with transcoded sound', () => {
       },
     )
     expect(presentation.form).toBe('fmp4')
-    const parts = [await presentation.init(0, 'fmp4', recording.file)]
+    const place = { segmentNumber: 0, form: 'fmp4', rendition: MAIN } as const
+    const parts = [await presentation.init(place, recording.file)]
     for (const number of presentation.plan.segments.keys()) {
-      const body = await presentation.segment(number, recording.file)
+      const body = await presentation.mainSegment(number, recording.file)
       parts.push(
         ...(body?.parts ?? []).map((part) => (part.kind === 'bytes' ? part.bytes : undefined)),
       )
