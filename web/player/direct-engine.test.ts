@@ -18,7 +18,11 @@ beforeEach(() => {
   video = document.createElement('video')
   Object.defineProperty(video, 'error', { get: () => ({ code: 4 }) })
   loads = 0
-  Object.defineProperty(video, 'src', { set: () => void (loads += 1) })
+  Object.defineProperty(video, 'src', {
+    set() {
+      loads += 1
+    },
+  })
   leave = new AbortController()
 })
 
