@@ -21,7 +21,15 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
     video.src = source
   }
 
-  video.addEventListener('error', () => recovery.failed(failureOf(video.error)), { signal })
+  video.addEventListener(
+    'error',
+    () => {
+      void failureOf(video.error, source, signal).then((failure) => {
+        if (!signal.aborted) recovery.failed(failure)
+      })
+    },
+    { signal },
+  )
   video.addEventListener('playing', recovery.progressed, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
@@ -32,9 +40,25 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
   video.src = source
 }
 
-function failureOf(error: MediaError | null): Failure {
+async function failureOf(
+  error: MediaError | null,
+  source: string,
+  signal: AbortSignal,
+): Promise<Failure> {
   if (error?.code === MediaError.MEDIA_ERR_DECODE) return { kind: 'media' }
   if (error?.code === MediaError.MEDIA_ERR_NETWORK) return { kind: 'network' }
-  // All that the browser says of a playlist that is not there.
-  return { kind: 'network', refused: 'playlist' }
+  // The browser says the same of a playlist that is not there and of one that is not there yet: a recording that has
+  // only just begun has none for some seconds.
+  const isRefused = await isAnsweredForGood(source, signal)
+  return isRefused ? { kind: 'network', refused: 'playlist' } : { kind: 'network' }
+}
+
+async function isAnsweredForGood(source: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { status } = await fetch(source, { method: 'HEAD', signal })
+    return status < 500
+  } catch {
+    // No network, or the visitor has left.
+    return false
+  }
 }

@@ -1,0 +1,59 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { playDirectly } from './direct-engine.ts'
+
+const SOURCE = 'http://127.0.0.1/playlist.m3u8'
+/** Far more than are tried of what the server refuses. */
+const FAILURES = 6
+
+let video: HTMLVideoElement
+let leave: AbortController
+let loads: number
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  // jsdom has no media engine of its own.
+  vi.stubGlobal('MediaError', { MEDIA_ERR_NETWORK: 2, MEDIA_ERR_DECODE: 3 })
+  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
+  video = document.createElement('video')
+  Object.defineProperty(video, 'error', { get: () => ({ code: 4 }) })
+  loads = 0
+  Object.defineProperty(video, 'src', {
+    set() {
+      loads += 1
+    },
+  })
+  leave = new AbortController()
+})
+
+afterEach(() => {
+  leave.abort()
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+/** Fails again and again, while the server answers so. */
+async function failWith(status: number): Promise<void> {
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status })))
+  playDirectly(video, SOURCE, leave.signal)
+  for (let i = 0; i < FAILURES; i += 1) {
+    video.dispatchEvent(new Event('error'))
+    await vi.advanceTimersByTimeAsync(40_000)
+  }
+}
+
+test('goes on trying while the playlist is not there yet', async () => {
+  await failWith(503)
+  expect(loads).toBe(1 + FAILURES)
+})
+
+test('gives up what the server refuses within a minute', async () => {
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 422 })))
+  playDirectly(video, SOURCE, leave.signal)
+  for (let i = 0; i < FAILURES; i += 1) {
+    video.dispatchEvent(new Event('error'))
+    await vi.advanceTimersByTimeAsync(2000)
+  }
+  expect(loads).toBe(3)
+})
