@@ -1,5 +1,5 @@
 // Every packet of a recording comes through HLS once, unchanged, at its time: compared with FFmpeg's reading of the source.
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,8 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 
 const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
+/** Long ago: what was written just now counts as still growing. */
+const RECORDED_AT = new Date('2026-01-31T20:00:00Z')
 /** EXTINF may differ from the packets by this much. */
 const EXTINF_TOLERANCE_SECONDS = 0.05
 /** Sound and picture keep their distance within this. */
@@ -31,8 +33,11 @@ function isServed(name: string): boolean {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aftercast-exactness-'))
   await mkdir(join(folder, 'alice/2026-01-31'), { recursive: true })
-  for (const name of names)
-    await copyFile(join(FIXTURES, name), join(folder, 'alice/2026-01-31', name))
+  for (const name of names) {
+    const copy = join(folder, 'alice/2026-01-31', name)
+    await copyFile(join(FIXTURES, name), copy)
+    await utimes(copy, RECORDED_AT, RECORDED_AT)
+  }
   const args = [folder, '--data', join(folder, '.data')]
   server = await startServer({
     args,
