@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { AV_LOG_QUIET } from 'node-av/constants'
+import { Log } from 'node-av/lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
 import {
@@ -24,6 +26,9 @@ const reader = createMatroskaReader()
 const FOLDER = path.resolve(import.meta.dirname, '../../../test/fixtures/media')
 const signal = AbortSignal.timeout(60_000)
 const fixture = (name: string): string => path.join(FOLDER, name)
+
+// FFmpeg looks into the pictures, which are made up.
+Log.setLevel(AV_LOG_QUIET)
 
 let folder: string
 
