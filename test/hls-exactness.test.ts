@@ -77,8 +77,9 @@ async function readServed(
 
 /** The source's first track of a kind that is served, in decode order. */
 function sourceTrack(packets: ReferencePacket[], kind: Kind): ReferencePacket[] {
-  const first = packets.find((packet) => packet.kind === kind)
-  return packets.filter((packet) => packet.streamIndex === first?.streamIndex)
+  const ofKind = packets.filter((packet) => packet.kind === kind)
+  const first = Math.min(...ofKind.map(({ streamIndex }) => streamIndex))
+  return ofKind.filter(({ streamIndex }) => streamIndex === first)
 }
 
 describe('HLS of real recordings', () => {

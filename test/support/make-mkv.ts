@@ -255,9 +255,9 @@ export interface FilmPlan {
 }
 
 /** Blocks of H.264 on track 1 and AAC on track 2, interleaved as recorders do. Payloads are all different. */
-export function filmBlocks(plan: FilmPlan): BlockPlan[] {
-  const { seconds, startMs = 0, sound = 'with' } = plan
-  const pictures = pictureBlocks(plan)
+export function filmBlocks(film: FilmPlan): BlockPlan[] {
+  const { seconds, startMs = 0, sound = 'with' } = film
+  const pictures = pictureBlocks(film)
   const sounds: BlockPlan[] = []
   const count = sound === 'with' ? Math.floor((seconds * 48_000) / 1024) : 0
   for (let i = 0; i < count; i += 1) {
@@ -265,24 +265,23 @@ export function filmBlocks(plan: FilmPlan): BlockPlan[] {
     sounds.push({ track: 2, time, frames: [payload(2, i, 40 + (i % 7))] })
   }
   // In the order of decoding, which for pictures is not that of showing.
-  return [...pictures, ...sounds.map((each) => ({ ...each, order: each.time }))]
+  return [...pictures, ...sounds.map((plan) => ({ plan, order: plan.time }))]
     .toSorted((one, other) => one.order - other.order)
-    .map(({ order: _, ...each }) => each)
+    .map(({ plan }) => plan)
 }
 
-function pictureBlocks(plan: FilmPlan): (BlockPlan & { order: number })[] {
+function pictureBlocks(plan: FilmPlan): { plan: BlockPlan; order: number }[] {
   const { seconds, fps = 25, keyEveryMs = 2000, reordered = 0, startMs = 0 } = plan
   const { frameBytes = 300 } = plan
   const count = Math.floor(seconds * fps)
   const keyEvery = Math.max(1, Math.round((keyEveryMs / 1000) * fps))
   const order = decodeOrder(count, keyEvery, reordered)
-  return order.map((shown, decoded) => ({
-    track: 1,
-    time: startMs + Math.round((shown * 1000) / fps),
-    isKey: shown % keyEvery === 0,
-    frames: [picturePayload(shown % keyEvery === 0, shown, frameBytes + (shown % 11))],
-    order: startMs + (decoded * 1000) / fps,
-  }))
+  return order.map((shown, decoded) => {
+    const isKey = shown % keyEvery === 0
+    const time = startMs + Math.round((shown * 1000) / fps)
+    const frames = [picturePayload(isKey, shown, frameBytes + (shown % 11))]
+    return { plan: { track: 1, time, isKey, frames }, order: startMs + (decoded * 1000) / fps }
+  })
 }
 
 /** Numbers of pictures in the order of decoding, closed at every key frame. */

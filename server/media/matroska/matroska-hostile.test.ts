@@ -26,6 +26,7 @@ import { createMatroskaReader } from './matroska-reader.ts'
 const TRACKS = [H264_TRACK, AAC_TRACK, SRT_TRACK]
 const FILM = filmBlocks({ seconds: 4, reordered: 1, frameBytes: 60 })
 const MAX_MS = 1000
+const OUTCOMES = ['read', 'refused']
 
 /** Reads the bytes as the program would; says how that ended, and rejects where it takes too long. */
 async function exercise(bytes: Uint8Array): Promise<string> {
@@ -49,7 +50,16 @@ describe('hostile files', () => {
     ['a block of nothing but its head', element(ID.simpleBlock, Buffer.from([0x81, 0, 0, 0x80]))],
     ['a lace of more frames than bytes', element(ID.simpleBlock, laced(0x86, [255, 1, 2]))],
     ['a lace of negative sizes', element(ID.simpleBlock, laced(0x86, [2, 0x81, 0x80, 9, 9, 9]))],
-    ['a lace without an end', element(ID.simpleBlock, laced(0x82, new Array(5000).fill(255)))],
+    [
+      'a lace without an end',
+      element(
+        ID.simpleBlock,
+        laced(
+          0x82,
+          Array.from({ length: 5000 }, () => 255),
+        ),
+      ),
+    ],
     ['a fixed lace that does not divide', element(ID.simpleBlock, laced(0x84, [2, 1, 2, 3, 4]))],
     ['a time beyond all years', uint(ID.timestamp, 2 ** 52)],
     ['a time of nine bytes', element(ID.timestamp, Buffer.alloc(9, 0xff))],
@@ -72,10 +82,10 @@ describe('hostile files', () => {
     ['sound of no rate', tracks({ ...AAC_TRACK, codec: 'A_AC3', sampleRate: 0 })],
     ['sound of an endless rate', tracks({ ...AAC_TRACK, codec: 'A_AC3', sampleRate: Infinity })],
     ['pictures of no size', tracks({ ...H264_TRACK, width: 0 })],
-    ['thousands of tracks', tracks(...new Array(3000).fill(SRT_TRACK))],
+    ['thousands of tracks', tracks(...Array.from({ length: 3000 }, () => SRT_TRACK))],
   ])('%s', async (_, bad) => {
     const bytes = Buffer.concat([ebmlHead(), openElement(ID.segment), bad, ...clusters(FILM)])
-    expect(['read', 'refused']).toContain(await exercise(bytes))
+    expect(OUTCOMES).toContain(await exercise(bytes))
   })
 
   it('ends with the signal', async () => {
@@ -100,8 +110,9 @@ describe('hostile files', () => {
 
   it('is read or refused at every length', async () => {
     const bytes = mkvFile(TRACKS, clusters(FILM.slice(0, 60)))
-    for (let length = 4; length < bytes.length; length += 13)
-      await exercise(bytes.subarray(0, length))
+    for (let length = 4; length < bytes.length; length += 13) {
+      expect(OUTCOMES).toContain(await exercise(bytes.subarray(0, length)))
+    }
   })
 
   it.each(['known', 'open'] as const)(
@@ -109,7 +120,9 @@ describe('hostile files', () => {
     async (size) => {
       const original = mkvFile(TRACKS, clusters(FILM, { size, ticks: 500 }))
       const random = createRandom(9559)
-      for (let copy = 0; copy < 1200; copy += 1) await exercise(damage(original, random))
+      for (let copy = 0; copy < 1200; copy += 1) {
+        expect(OUTCOMES).toContain(await exercise(damage(original, random)))
+      }
     },
     60_000,
   )
@@ -131,7 +144,7 @@ describe('hostile files', () => {
     const file = fc.array(fc.oneof(piece, nested), { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(file, async (pieces) => {
-        await exercise(Buffer.concat([...head, ...pieces]))
+        expect(OUTCOMES).toContain(await exercise(Buffer.concat([...head, ...pieces])))
       }),
       { numRuns: 1000, seed: 8794 },
     )

@@ -28,4 +28,3 @@ export const MAX_NAME_CHARACTERS = 200
 /** Pictures and sound of one segment. */
 export const MAX_SEGMENT_SAMPLES = 2_000_000
 export const MAX_GATHERED_BYTES = 256 * 1024 * 1024
-export const MAX_KEY_FRAME_BYTES = MAX_BLOCK_BYTES

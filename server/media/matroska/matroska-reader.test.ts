@@ -59,11 +59,9 @@ async function compareWithFfmpeg(filePath: string): Promise<{ maxShiftMs: number
       const served = await readServedSamples(file, segments, kind)
       expect(served.map(({ sha1 }) => sha1)).toEqual(source.map(({ sha1 }) => sha1))
       expect(served.map(({ isKey }) => isKey)).toEqual(source.map(({ isKey }) => isKey))
-      for (const [i, { ptsSeconds }] of served.entries()) {
-        // FFmpeg gives the frames of a lace without times, where nothing tells them.
-        const { ptsSeconds: expected } = source[i] ?? { ptsSeconds: NaN }
-        if (!Number.isNaN(expected)) shifts.push(ptsSeconds - expected)
-      }
+      // FFmpeg gives the frames of a lace without times, where nothing tells them.
+      const differences = served.map((each, i) => each.ptsSeconds - (source[i]?.ptsSeconds ?? NaN))
+      shifts.push(...differences.filter((seconds) => !Number.isNaN(seconds)))
       expectDecodable(segments.flatMap(({ runs }) => runs.filter((run) => run.kind === kind)))
     }
     return {
