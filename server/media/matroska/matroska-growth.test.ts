@@ -2,7 +2,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom } from '../../../test/support/damage.ts'
+import { createRandom, damage } from '../../../test/support/damage.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -122,6 +122,31 @@ describe('recordings that grow', () => {
     const { cuts } = await expectSameInPieces(bytes, 60)
     expect([...cuts.flags].filter((flags) => (flags & CUT_BREAK) !== 0)).toHaveLength(2)
   })
+
+  it.each(['known', 'open'] as const)(
+    'damaged while it grew, clusters of %s size',
+    async (size) => {
+      const blocks = filmBlocks({ seconds: 8, reordered: 1, keyEveryMs: 1000, frameBytes: 60 })
+      const original = mkvFile(TRACKS, clusters(blocks, { size, ticks: 500 }))
+      const random = createRandom(7)
+      let compared = 0
+      for (let copy = 0; copy < 100; copy += 1) {
+        const bytes = damage(original, random)
+        const whole = await indexPart(bytes)
+        let previous: MediaIndex | undefined
+        for (
+          let length = random(9000);
+          whole !== undefined && length < bytes.length;
+          length += random(30_000)
+        ) {
+          previous = (await indexPart(bytes.subarray(0, length), previous)) ?? previous
+          if (previous !== undefined) await expectKept(previous, whole, bytes)
+          compared += 1
+        }
+      }
+      expect(compared).toBeGreaterThan(200)
+    },
+  )
 
   it('reads only what was added', async () => {
     const blocks = filmBlocks({ seconds: 60, frameBytes: 20_000 })

@@ -283,6 +283,7 @@ describe('tracks', () => {
     ['A_TRUEHD', {}, 'truehd'],
     ['A_PCM/INT/LIT', { bits: 16 }, 'pcm_s16le'],
     ['A_PCM/INT/BIG', { bits: 24 }, 'pcm_s24be'],
+    ['A_PCM/FLOAT/IEEE', { bits: 32 }, 'pcm_f32le'],
     [
       'A_MS/ACM',
       { codecPrivate: Buffer.from('07000100401f0000401f000001000800', 'hex') },
