@@ -196,6 +196,20 @@ describe('breaks', () => {
     expect(cuts.endTicks / cuts.timescale).toBeCloseTo(30, 0)
   })
 
+  it.each([
+    ['alone', { track: 1, time: 42_000 }, {}],
+    ['said to last', { track: 1, time: 42_000 }, { form: 'group', duration: 32_000 }],
+  ] as const)('leaves a picture that stands still as it is: %s', async (how, plan, more) => {
+    const film = filmBlocks({ seconds: 10, sound: how === 'alone' ? 'without' : 'with' })
+    const last = film.findLastIndex(({ track }) => track === 1)
+    const still = film.map((each, i) => (i === last ? { ...each, ...more } : each))
+    const next: BlockPlan = { ...plan, frames: [Buffer.alloc(50, 0x41)], isKey: true }
+    const plans = how === 'alone' ? [H264_TRACK] : TRACKS
+    const { cuts } = await indexOf(mkvFile(plans, clusters([...still, next])))
+    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
+    expect(cuts.endTicks / cuts.timescale).toBeGreaterThan(42)
+  })
+
   it('begins at the first key frame where pictures before it are lost', async () => {
     const index = await indexOf(mkvFile(TRACKS, clusters(FILM.slice(20))))
     expect(index.cuts.flags[0]).toBe(CUT_KEY)

@@ -217,7 +217,7 @@ export class Scan implements WalkVisitor {
     const last = this.sections.at(-1)
     if (last === undefined || this.memory.awaitsSection)
       return this.#openSection(block, 'await key')
-    if (!isJump(this.memory.run, kind, ticks)) return last
+    if (!isJump(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
     const goesOn = last.firstPictureAt !== Infinity
     const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
     this.#note({
