@@ -1,5 +1,5 @@
 // Every packet of a recording comes through HLS once, unchanged, at its time: compared with FFmpeg's reading of the source.
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,8 +32,13 @@ function isServed(name: string): boolean {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aftercast-exactness-'))
   await mkdir(join(folder, 'alice/2026-01-31'), { recursive: true })
-  for (const name of names)
-    await copyFile(join(FIXTURES, name), join(folder, 'alice/2026-01-31', name))
+  const longAgo = new Date(Date.now() - 3_600_000)
+  for (const name of names) {
+    const path = join(folder, 'alice/2026-01-31', name)
+    await copyFile(join(FIXTURES, name), path)
+    // A recording whose time is recent would count as growing.
+    await utimes(path, longAgo, longAgo)
+  }
   const args = [folder, '--data', join(folder, '.data')]
   server = await startServer({
     args,
