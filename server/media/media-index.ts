@@ -91,6 +91,8 @@ export type PcmCodec =
   | 'pcm_s16be'
   | 'pcm_s24le'
   | 'pcm_s24be'
+  | 'pcm_s32le'
+  | 'pcm_f32le'
   | 'pcm_u8'
   | 'pcm_alaw'
   | 'pcm_mulaw'

@@ -153,24 +153,24 @@ export class ElementWalk {
    */
   consume(bytes: Uint8Array): number {
     const start = this.#place.position
-    while (this.#place.position < this.#end) {
+    for (;;) {
+      const group = this.#group
+      if (group !== undefined && this.#place.position >= group.end) this.#endGroup(group)
+      if (this.#place.position >= this.#end) return 0
       const at = this.#place.position - start
       const needed = at < bytes.length ? this.#step(bytes, at) : 1
       if (needed !== PROGRESS) return needed
     }
-    return 0
   }
 
   #step(bytes: Uint8Array, at: number): number {
     if (this.#place.lostFrom >= 0) return this.#search(bytes, at)
-    const group = this.#group
-    if (group !== undefined && this.#place.position >= group.end) return this.#endGroup(group)
     const header = parseHeader(bytes, at)
     if (header === 'short') return MAX_HEADER_BYTES
     if (header === 'broken') return this.#lose()
     const end = this.#place.position + header.headerBytes + header.sizeBytes
     const met = { ...header, at: at + header.headerBytes, end }
-    if (group !== undefined) return this.#groupChild(bytes, met, group)
+    if (this.#group !== undefined) return this.#groupChild(bytes, met, this.#group)
     if (header.id === SEGMENT || header.id === CLUSTER) return this.#enter(met)
     if (header.sizeBytes === UNKNOWN_SIZE) return this.#lose()
     return this.#element(bytes, met)
@@ -266,12 +266,11 @@ export class ElementWalk {
     return this.#goTo(met.end)
   }
 
-  #endGroup({ position, block, hasReference, durationTicks }: Group): number {
+  #endGroup({ position, block, hasReference, durationTicks }: Group): void {
     this.#group = undefined
-    if (block === undefined) return PROGRESS
+    if (block === undefined) return
     const duration = durationTicks === undefined ? {} : { durationTicks }
     this.#visitor.block({ ...block, position, isKey: !hasReference, ...duration })
-    return PROGRESS
   }
 
   /** The block; how many bytes it needs; or undefined where it is not wanted or broken. */

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { av1Config } from './av1.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkedBlock } from './element-walk.ts'
-import { MAX_KEY_FRAME_BYTES } from './matroska-limits.ts'
+import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import type { MatroskaSource, Section, VideoStream } from './matroska-source.ts'
 import { parseVp9KeyFrame, vpcC } from './vp9.ts'
 import { readFully, walkFile } from './walk-file.ts'
@@ -56,7 +56,7 @@ async function readFrame(
   { video, limitBytes }: { video: VideoStream; limitBytes: number },
 ): Promise<Uint8Array> {
   const [size = 0] = sizes
-  if (size > MAX_KEY_FRAME_BYTES) throw new AppError('failed', 'the key frame cannot be read')
+  if (size > MAX_BLOCK_BYTES) throw new AppError('failed', 'the key frame cannot be read')
   const prefix = video.prefix ?? new Uint8Array()
   const bytes = new Uint8Array(prefix.length + Math.min(size, limitBytes))
   bytes.set(prefix)

@@ -26,6 +26,5 @@ export const MAX_PRIVATE_BYTES = 1024 * 1024
 export const MAX_STRIPPED_BYTES = 4096
 export const MAX_NAME_CHARACTERS = 200
 /** Pictures and sound of one segment. */
-export const MAX_SEGMENT_SAMPLES = 2_000_000
+export const MAX_SEGMENT_SAMPLES = 500_000
 export const MAX_GATHERED_BYTES = 256 * 1024 * 1024
-export const MAX_KEY_FRAME_BYTES = MAX_BLOCK_BYTES

@@ -11,7 +11,7 @@ import type {
 } from '../media-reader.ts'
 import { readKeyFrameBytes } from './first-key-frame.ts'
 import { indexMatroska } from './index-recording.ts'
-import { MAX_KEY_FRAME_BYTES } from './matroska-limits.ts'
+import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
 import { pictureRun, soundRun } from './segment-runs.ts'
 import { type SegmentSamples, readSamples, sectionOfCut } from './segment-samples.ts'
@@ -121,7 +121,7 @@ async function readKeyFrame(
     cut,
     notBefore: firstPictureAt,
     video,
-    limitBytes: MAX_KEY_FRAME_BYTES,
+    limitBytes: MAX_BLOCK_BYTES,
   })
   if (data === undefined) return undefined
   const { extradata } = video.setUp

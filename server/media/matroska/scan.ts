@@ -217,7 +217,7 @@ export class Scan implements WalkVisitor {
     const last = this.sections.at(-1)
     if (last === undefined || this.memory.awaitsSection)
       return this.#openSection(block, 'await key')
-    if (!isJump(this.memory.run, kind, ticks)) return last
+    if (!isJump(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
     const goesOn = last.firstPictureAt !== Infinity
     const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
     this.#note({
@@ -243,8 +243,8 @@ export class Scan implements WalkVisitor {
       return
     }
     const section = this.#sectionAt(block, 'video', ticks)
-    if (section.firstPictureAt === Infinity) this.#beginPictures(block, section)
     this.#dropTentative()
+    if (section.firstPictureAt === Infinity) this.#beginPictures(block, section)
     this.#cutAtPicture(block, section, ticks)
     cuts.notePicture(ticks)
     const durationTicks = clockTicks(block.durationTicks ?? 0, memory.nsPerTick)
@@ -358,7 +358,10 @@ export class Scan implements WalkVisitor {
     }
     const end = pictureEnd(run, set)
     const alone = ticks - (end === -Infinity ? run.originTicks : end)
-    if (alone >= MIN_SOUND_CUT_TICKS && isDue) {
+    // Sound beside lost pictures goes with them once a key frame comes.
+    const isOrphaned = section.firstPictureAt === Infinity && run.hasOrphans
+    const aloneFor = isOrphaned ? SOUND_ALONE_TICKS : MIN_SOUND_CUT_TICKS
+    if (alone >= aloneFor && isDue) {
       memory.tentativeFrom = Math.min(memory.tentativeFrom, cuts.length)
       this.#openCut(block, ticks, 0)
     }

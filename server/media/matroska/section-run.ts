@@ -2,6 +2,8 @@
 import { CLOCK_RATE, type Section, type SectionRun, type TrackSet } from './matroska-source.ts'
 
 const MAX_FORWARD_TICKS = 10 * CLOCK_RATE
+/** Pictures without sound may stand still for long: a shared screen is recorded when it changes. */
+const MAX_STILL_TICKS = 60 * CLOCK_RATE
 const MAX_SOUND_BACK_TICKS = CLOCK_RATE
 /** Pictures are reordered: few a second may go back further than sound without a break. */
 const MAX_PICTURE_BACK_TICKS = 2 * CLOCK_RATE
@@ -30,10 +32,15 @@ export function createRun(startTicks: number, hasOrphans: boolean): SectionRun {
   }
 }
 
-/** Whether time stamps jump: back, or far on while nothing else went on. */
-export function isJump(run: SectionRun, kind: 'video' | 'audio', ticks: number): boolean {
+/** Whether time stamps jump: back, or far on while nothing else went on. `set`: the tracks of the section. */
+export function isJump(
+  run: SectionRun,
+  { kind, ticks }: { kind: 'video' | 'audio'; ticks: number },
+  set: TrackSet | undefined,
+): boolean {
   if (run.latestTicks === -Infinity) return false
-  if (ticks - run.latestTicks > MAX_FORWARD_TICKS) return true
+  const isAlone = set?.sounds[0] === undefined
+  if (ticks - run.latestTicks > (isAlone ? MAX_STILL_TICKS : MAX_FORWARD_TICKS)) return true
   return kind === 'video'
     ? run.maxPictureTicks - ticks > MAX_PICTURE_BACK_TICKS
     : run.lastSoundTicks - ticks > MAX_SOUND_BACK_TICKS
@@ -45,7 +52,8 @@ export function notePicture(run: SectionRun, picture: PictureTimes): void {
   run.pictureCount += 1
   if (ticks > run.maxPictureTicks) run.lastPictureDurationTicks = durationTicks
   run.maxPictureTicks = Math.max(run.maxPictureTicks, ticks)
-  run.latestTicks = Math.max(run.latestTicks, ticks)
+  // A picture that says how long it is shown announces a pause.
+  run.latestTicks = Math.max(run.latestTicks, ticks + durationTicks)
   if (!run.isSettled) run.originTicks = Math.min(run.originTicks, ticks)
   if (isKey) run.lastKeyTicks = ticks
   if (!run.isDelaySettled) run.pictureTicks.push(ticks)

@@ -164,6 +164,8 @@ function pcm(codec: string, { bits, channels }: TrackEntry['audio']): Recorded |
     'A_PCM/INT/LIT 8': 'pcm_u8',
     'A_PCM/INT/LIT 16': 'pcm_s16le',
     'A_PCM/INT/LIT 24': 'pcm_s24le',
+    'A_PCM/INT/LIT 32': 'pcm_s32le',
+    'A_PCM/FLOAT/IEEE 32': 'pcm_f32le',
     'A_PCM/INT/BIG 8': 'pcm_u8',
     'A_PCM/INT/BIG 16': 'pcm_s16be',
     'A_PCM/INT/BIG 24': 'pcm_s24be',

@@ -75,6 +75,8 @@ const PCM_BYTES = {
   pcm_s16be: 2,
   pcm_s24le: 3,
   pcm_s24be: 3,
+  pcm_s32le: 4,
+  pcm_f32le: 4,
   pcm_u8: 1,
   pcm_alaw: 1,
   pcm_mulaw: 1,

@@ -1,0 +1,217 @@
+// The reader against recordings that grow: what was said stays, whatever comes, and only what was added is read.
+import { deserialize, serialize } from 'node:v8'
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { createRandom, damage } from '../../../test/support/damage.ts'
+import {
+  AAC_TRACK,
+  H264_TRACK,
+  ID,
+  SRT_TRACK,
+  clusters,
+  element,
+  filmBlocks,
+  mkvFile,
+  type BlockPlan,
+} from '../../../test/support/make-mkv.ts'
+import { isAppError } from '../../errors.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { CUT_BREAK, CUT_KEY, CUT_MID, type MediaIndex } from '../media-index.ts'
+import { createMatroskaReader } from './matroska-reader.ts'
+
+const reader = createMatroskaReader()
+const signal = AbortSignal.timeout(120_000)
+
+/** The index of the first bytes, as it comes out of its side file; undefined where there is nothing to play yet. */
+async function indexPart(
+  bytes: Uint8Array,
+  previous?: MediaIndex,
+): Promise<MediaIndex | undefined> {
+  try {
+    const index = await reader.index(bytesFile(bytes), signal, previous)
+    const kept: unknown = deserialize(serialize(index))
+    expect(kept).toEqual(index)
+    return index
+  } catch (error) {
+    if (isAppError(error, 'unplayable')) return undefined
+    throw error
+  }
+}
+
+/** Asserts that all that a shorter recording's index calls stable is so in the longer one's. */
+async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
+  const count = early.growth?.stableCuts ?? 0
+  expect(late.growth?.stableCuts).toBeGreaterThanOrEqual(count)
+  for (const list of ['startTicks', 'flags'] as const) {
+    expect([...late.cuts[list].subarray(0, count)]).toEqual([
+      ...early.cuts[list].subarray(0, count),
+    ])
+  }
+  const { growth: said } = count >= 2 ? early : late
+  expect(late.growth?.stableRange).toEqual(said?.stableRange)
+  const file = bytesFile(bytes)
+  for (let from = Math.max(0, count - 4); from + 1 < count; from += 1) {
+    const range = { from, to: from + 1, tracks: late.tracks.map((_, track) => track) }
+    expect(await reader.readSegment(file, early, range)).toEqual(
+      await reader.readSegment(file, late, range),
+    )
+    expect(reader.initTracks(early, from)).toEqual(reader.initTracks(late, from))
+  }
+}
+
+/** Indexes in pieces of random size, each from the one before and each anew, and compares with the whole. */
+async function expectSameInPieces(bytes: Uint8Array, pieces: number): Promise<MediaIndex> {
+  const whole = await indexPart(bytes)
+  if (whole === undefined) throw new Error('the whole recording is unplayable')
+  const random = createRandom(pieces)
+  const sizes = Array.from({ length: pieces }, () => random(bytes.length)).toSorted((a, b) => a - b)
+  let previous: MediaIndex | undefined
+  for (const size of [...sizes, bytes.length]) {
+    const part = bytes.subarray(0, size)
+    const grown = await indexPart(part, previous)
+    expect(grown).toEqual(size % 5 === 0 ? await indexPart(part) : grown)
+    if (grown === undefined) continue
+    await expectKept(grown, whole, bytes)
+    previous = grown
+  }
+  expect(previous).toEqual(whole)
+  return whole
+}
+
+const TRACKS = [H264_TRACK, AAC_TRACK, SRT_TRACK]
+
+function cue(time: number, words: string): BlockPlan {
+  return { track: 3, time, frames: [Buffer.from(words)], form: 'group', duration: 900 }
+}
+
+function withCues(blocks: BlockPlan[]): BlockPlan[] {
+  return blocks.flatMap((each, i) => (i % 40 === 7 ? [each, cue(each.time, `line ${i}`)] : [each]))
+}
+
+describe('recordings that grow', () => {
+  it.each([
+    ['key frames every two seconds', filmBlocks({ seconds: 20, reordered: 3 })],
+    ['no key frame for long', filmBlocks({ seconds: 40, keyEveryMs: 20_000, reordered: 1 })],
+    ['pictures that end', pictureless(filmBlocks({ seconds: 40 }), 4000, 40_000)],
+    ['pictures that pause', pictureless(filmBlocks({ seconds: 30 }), 4000, 14_000)],
+    ['pictures that pause for long', pictureless(filmBlocks({ seconds: 50 }), 4000, 34_500)],
+    ['time stamps that jump on', jumping(filmBlocks({ seconds: 20 }), 5000, 60_000)],
+    [
+      'time stamps that jump back',
+      jumping(filmBlocks({ seconds: 20, startMs: 9000 }), 15_500, -7000),
+    ],
+    ['a start without its key frame', filmBlocks({ seconds: 10, reordered: 1 }).slice(30)],
+    ['time that begins late', filmBlocks({ seconds: 10, startMs: 3_600_000 })],
+  ])('%s: the same in pieces as at once', async (_, blocks) => {
+    const bytes = mkvFile(TRACKS, clusters(withCues(blocks), { size: 'open' }))
+    const index = await expectSameInPieces(bytes, 60)
+    expect(index.growth?.stableCuts).toBe(index.cuts.startTicks.length - 1)
+  })
+
+  it('sound alone', async () => {
+    const blocks = filmBlocks({ seconds: 20 }).filter(({ track }) => track === 2)
+    const index = await expectSameInPieces(mkvFile([AAC_TRACK], clusters(blocks)), 40)
+    expect(index.cuts.startTicks).toHaveLength(20)
+    expect([...index.cuts.flags].every((flags) => flags === 0)).toBe(true)
+  })
+
+  it('files one behind the other, and damage between', async () => {
+    const film = mkvFile(TRACKS, clusters(filmBlocks({ seconds: 8, reordered: 1 })))
+    const damage = Buffer.alloc(5000, 0x07)
+    const bytes = Buffer.concat([film, film.subarray(0, 60_000), damage, film])
+    const { cuts } = await expectSameInPieces(bytes, 60)
+    expect([...cuts.flags].filter((flags) => (flags & CUT_BREAK) !== 0)).toHaveLength(2)
+  })
+
+  it.each(['known', 'open'] as const)(
+    'damaged while it grew, clusters of %s size',
+    async (size) => {
+      const blocks = filmBlocks({ seconds: 8, reordered: 1, keyEveryMs: 1000, frameBytes: 60 })
+      const original = mkvFile(TRACKS, clusters(blocks, { size, ticks: 500 }))
+      const random = createRandom(7)
+      let compared = 0
+      for (let copy = 0; copy < 100; copy += 1) {
+        const bytes = damage(original, random)
+        const whole = await indexPart(bytes)
+        let previous: MediaIndex | undefined
+        for (
+          let length = random(9000);
+          whole !== undefined && length < bytes.length;
+          length += random(30_000)
+        ) {
+          previous = (await indexPart(bytes.subarray(0, length), previous)) ?? previous
+          if (previous !== undefined) await expectKept(previous, whole, bytes)
+          compared += 1
+        }
+      }
+      expect(compared).toBeGreaterThan(200)
+    },
+  )
+
+  it('reads only what was added', async () => {
+    const blocks = filmBlocks({ seconds: 60, frameBytes: 20_000 })
+    const bytes = mkvFile(TRACKS, clusters(blocks, { size: 'open' }))
+    const before = await indexPart(bytes.subarray(0, bytes.length - 500_000))
+    let readBytes = 0
+    const file = bytesFile(bytes)
+    const counted: OpenFile = {
+      ...file,
+      read: async (buffer, position) => {
+        const count = await file.read(buffer, position)
+        readBytes += count
+        return count
+      },
+    }
+    await reader.index(counted, signal, before)
+    expect(bytes.length).toBeGreaterThan(20_000_000)
+    expect(readBytes).toBeLessThan(600_000)
+  })
+
+  it('keeps to itself what a recorder rewrites when it closes the file', async () => {
+    const blocks = filmBlocks({ seconds: 20 })
+    const open = mkvFile(TRACKS, clusters(blocks, { size: 'open' }))
+    const growing = await indexPart(open.subarray(0, 200_000))
+    const { offset, length } = growing?.growth?.stableRange ?? { offset: 0, length: 0 }
+    expect(length).toBeGreaterThan(1000)
+    const tail = element(ID.cues, Buffer.alloc(300))
+    const closed = Buffer.concat([mkvFile(TRACKS, clusters(blocks, { size: 'open' })), tail])
+    // The sizes of segment and clusters are filled in, in place.
+    const sized = Buffer.from(closed)
+    for (let at = sized.indexOf('1f43b675', 'hex'); at >= 0;) {
+      const next = sized.indexOf('1f43b675', at + 12, 'hex')
+      const end = next < 0 ? closed.length - tail.length : next
+      sized.writeBigUInt64BE(BigInt(end - at - 12) | (1n << 56n), at + 4)
+      at = next
+    }
+    expect(sized.equals(closed)).toBe(false)
+    const range = [offset, offset + length] as const
+    expect(sized.subarray(...range).equals(open.subarray(...range))).toBe(true)
+    const [early, late] = [growing, await indexPart(sized)]
+    if (early === undefined || late === undefined) throw new Error('unplayable')
+    await expectKept(early, late, sized)
+  })
+
+  it('cuts in mid-GOP where no key frame comes', async () => {
+    const blocks = filmBlocks({ seconds: 30, keyEveryMs: 20_000, reordered: 3 })
+    const index = await indexPart(mkvFile(TRACKS, clusters(blocks)))
+    const seconds = [...(index?.cuts.startTicks ?? [])].map((ticks) => ticks / 90_000)
+    expect(seconds[1]).toBeCloseTo(5, 0)
+    expect(seconds[9]).toBe(20)
+    for (const at of [2, 3, 4, 5, 6, 7, 8, 11, 12]) {
+      expect((seconds[at] ?? 0) - (seconds[at - 1] ?? 0)).toBeCloseTo(2, 0)
+    }
+    expect(index?.cuts.flags[1]).toBe(CUT_MID)
+    expect(index?.cuts.flags[9]).toBe(CUT_KEY)
+  })
+})
+
+/** The film without the pictures from one time to another. */
+function pictureless(blocks: BlockPlan[], fromMs: number, toMs: number): BlockPlan[] {
+  return blocks.filter(({ track, time }) => track !== 1 || time < fromMs || time >= toMs)
+}
+
+/** The film with all times from one on moved. */
+function jumping(blocks: BlockPlan[], fromMs: number, byMs: number): BlockPlan[] {
+  const first = blocks.findIndex(({ time }) => time >= fromMs)
+  return blocks.map((each, i) => (i < first ? each : { ...each, time: each.time + byMs }))
+}

@@ -1,0 +1,447 @@
+// The reader against what the format allows and recorders do: every layout that is made here, element by element.
+import { deflateSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import {
+  AAC_TRACK,
+  AVC_CONFIG,
+  H264_TRACK,
+  ID,
+  SRT_TRACK,
+  block,
+  cluster,
+  clusters,
+  contentEncodings,
+  ebmlHead,
+  element,
+  filmBlocks,
+  info,
+  mkvFile,
+  openElement,
+  tracks,
+  uint,
+  type BlockPlan,
+  type TrackPlan,
+} from '../../../test/support/make-mkv.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
+import { CUT_BREAK, CUT_KEY, type MediaIndex } from '../media-index.ts'
+import type { SampleRun } from '../media-reader.ts'
+import { createMatroskaReader } from './matroska-reader.ts'
+
+const reader = createMatroskaReader()
+const signal = AbortSignal.timeout(60_000)
+const FILM = filmBlocks({ seconds: 10, reordered: 1 })
+const TRACKS = [H264_TRACK, AAC_TRACK]
+
+async function indexOf(bytes: Uint8Array): Promise<MediaIndex> {
+  return reader.index(bytesFile(bytes), signal)
+}
+
+/** Frames of all segments, in the order of the file: times in milliseconds. */
+async function servedOf(bytes: Uint8Array): Promise<Record<'video' | 'audio', number[]>> {
+  const file = bytesFile(bytes)
+  const index = await reader.index(file, signal)
+  const segments = await readRuns(reader, { file, index }, rangesOf(index, 1))
+  const ends = { video: 0, audio: 0 }
+  for (const run of segments.flatMap(({ runs }) => runs)) {
+    expect(run.firstDecodeTicks / run.timescale).toBeGreaterThanOrEqual(ends[run.kind])
+    ends[run.kind] = endSeconds(run)
+    expect(Math.min(0, ...(run.compositionOffsets ?? []))).toBe(0)
+  }
+  const times = async (kind: SampleRun['kind']): Promise<number[]> =>
+    (await readServedSamples(file, segments, kind)).map(({ ptsSeconds }) =>
+      Math.round(ptsSeconds * 1000),
+    )
+  return { video: await times('video'), audio: await times('audio') }
+}
+
+function endSeconds({ firstDecodeTicks, durations, timescale }: SampleRun): number {
+  const end = durations.reduce((sum, ticks) => sum + ticks, firstDecodeTicks)
+  // Half a tick of tolerance for the division.
+  return (end - 0.5) / timescale
+}
+
+const plain = await servedOf(mkvFile(TRACKS, clusters(FILM)))
+const head = [ebmlHead(), openElement(ID.segment), info()]
+const filler = element(ID.void, Buffer.alloc(50))
+const crc = element(ID.crc32, Buffer.alloc(4, 0xa3))
+
+describe('layouts with the same film', () => {
+  const [firstCluster = Buffer.alloc(0), ...others] = clusters(FILM)
+  const layouts: [string, Uint8Array[]][] = [
+    ['clusters of unknown size', [...head, tracks(...TRACKS), ...clusters(FILM, { size: 'open' })]],
+    [
+      'a Segment of known size',
+      [ebmlHead(), element(ID.segment, info(), tracks(...TRACKS), ...clusters(FILM))],
+    ],
+    ['tracks behind the clusters', [...head, ...clusters(FILM), tracks(...TRACKS)]],
+    [
+      'tracks repeated in front of each cluster',
+      [...head, ...clusters(FILM).flatMap((each) => [tracks(...TRACKS), each])],
+    ],
+    [
+      'void, checksums, cues, tags and seek heads everywhere',
+      [
+        filler,
+        ...head,
+        element(ID.seekHead, crc, Buffer.alloc(40)),
+        filler,
+        tracks(...TRACKS),
+        filler,
+        firstCluster,
+        element(ID.cues, Buffer.alloc(3000, 0x1f)),
+        ...others.flatMap((each) => [each, element(ID.tags, Buffer.alloc(99, 0xa3)), filler]),
+      ].slice(1),
+    ],
+    [
+      'void, checksums and sizes of the cluster before inside of clusters',
+      [
+        ...head,
+        tracks(...TRACKS),
+        ...inClusters(
+          FILM,
+          (plan, time) => [filler, block(plan, time), uint(ID.prevSize, 99)],
+          crc,
+        ),
+      ],
+    ],
+    [
+      'elements of a later edition',
+      [
+        ...head,
+        element(0x1e112233, Buffer.alloc(30, 0xa3)),
+        tracks(...TRACKS),
+        ...inClusters(FILM, (plan, time) => [element(0x4fee, Buffer.alloc(9)), block(plan, time)]),
+      ],
+    ],
+    [
+      'block groups',
+      [
+        ...head,
+        tracks(...TRACKS),
+        ...clusters(FILM.map((each): BlockPlan => ({ ...each, form: 'group' }))),
+      ],
+    ],
+  ]
+
+  it.each(layouts)('%s', async (_, pieces) => {
+    expect(await servedOf(Buffer.concat(pieces))).toEqual(plain)
+  })
+
+  it('a clock of 100 ns', async () => {
+    const fine = FILM.map((each) => ({ ...each, time: each.time * 10_000 }))
+    const each = fine.map((plan) => cluster([plan]))
+    const parts = [ebmlHead(), openElement(ID.segment), info(100), tracks(...TRACKS), ...each]
+    const served = await servedOf(Buffer.concat(parts))
+    expect(served.video).toEqual(plain.video)
+    expect(served.audio).toHaveLength(plain.audio.length)
+    for (const [i, ms] of served.audio.entries()) {
+      expect(Math.abs(ms - (plain.audio[i] ?? NaN))).toBeLessThanOrEqual(1)
+    }
+  })
+})
+
+/** One cluster per second, its content made block by block. */
+function inClusters(
+  blocks: BlockPlan[],
+  write: (plan: BlockPlan, time: number) => Uint8Array[],
+  front: Uint8Array = Buffer.alloc(0),
+): Buffer[] {
+  const groups = Map.groupBy(blocks, ({ time }) => Math.floor(time / 1000))
+  return [...groups.values()].map((group) => {
+    const time = Math.min(...group.map((plan) => plan.time))
+    const content = group.flatMap((plan) => write(plan, time))
+    return element(ID.cluster, front, uint(ID.timestamp, time), ...content)
+  })
+}
+
+describe('breaks', () => {
+  it('goes on behind a second file with its own tracks, without a hole', async () => {
+    const other = { ...H264_TRACK, number: 7, codecPrivate: AVC_CONFIG.with(3, 0x1f) }
+    const moved = FILM.map((each) => ({ ...each, track: each.track === 1 ? 7 : 2 }))
+    const second = mkvFile([AAC_TRACK, other], [cluster(moved)])
+    const bytes = Buffer.concat([mkvFile(TRACKS, clusters(FILM)), second])
+    const index = await indexOf(bytes)
+    const flags = [...index.cuts.flags]
+    const at = flags.findIndex((each) => (each & CUT_BREAK) !== 0)
+    expect(flags[at]).toBe(CUT_BREAK | CUT_KEY)
+    expect((index.cuts.startTicks[at] ?? 0) / index.cuts.timescale).toBeCloseTo(10, 1)
+    expect(index.cuts.endTicks / index.cuts.timescale).toBeCloseTo(20, 1)
+    const [before, behind] = [reader.initTracks(index, 0), reader.initTracks(index, at)]
+    expect(before?.[0]?.sampleEntry).not.toEqual(behind?.[0]?.sampleEntry)
+    expect(before?.[1]).toEqual(behind?.[1])
+    const served = await servedOf(bytes)
+    expect(served.video).toHaveLength(2 * plain.video.length)
+    expect(served.audio).toHaveLength(2 * plain.audio.length)
+  })
+
+  it('closes the hole where time stamps jump, and notes it', async () => {
+    const jumped = FILM.map((each, i) => (i < 300 ? each : { ...each, time: each.time + 50_000 }))
+    const bytes = mkvFile(TRACKS, clusters(jumped))
+    const { cuts, notes } = await indexOf(bytes)
+    expect([...cuts.flags].filter((flags) => (flags & CUT_BREAK) !== 0)).toHaveLength(1)
+    expect(cuts.endTicks / cuts.timescale).toBeCloseTo(10, 0)
+    expect(notes).toMatchObject([{ kind: 'gap', message: 'the time stamps jump by 50.0 s' }])
+    const { video, audio } = await servedOf(bytes)
+    expect(video).toHaveLength(plain.video.length)
+    expect(audio).toHaveLength(plain.audio.length)
+  })
+
+  it('leaves a pause of the pictures as it is while the sound goes on', async () => {
+    const paused = filmBlocks({ seconds: 30 }).filter(
+      ({ track, time }) => track === 2 || time < 2000 || time > 14_000,
+    )
+    const { cuts } = await indexOf(mkvFile(TRACKS, clusters(paused)))
+    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
+    expect(cuts.endTicks / cuts.timescale).toBeCloseTo(30, 0)
+  })
+
+  it.each([
+    ['alone', { track: 1, time: 42_000 }, {}],
+    ['said to last', { track: 1, time: 42_000 }, { form: 'group', duration: 32_000 }],
+  ] as const)('leaves a picture that stands still as it is: %s', async (how, plan, more) => {
+    const film = filmBlocks({ seconds: 10, sound: how === 'alone' ? 'without' : 'with' })
+    const last = film.findLastIndex(({ track }) => track === 1)
+    const still = film.map((each, i) => (i === last ? { ...each, ...more } : each))
+    const next: BlockPlan = { ...plan, frames: [Buffer.alloc(50, 0x41)], isKey: true }
+    const plans = how === 'alone' ? [H264_TRACK] : TRACKS
+    const { cuts } = await indexOf(mkvFile(plans, clusters([...still, next])))
+    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
+    expect(cuts.endTicks / cuts.timescale).toBeGreaterThan(42)
+  })
+
+  it('begins at the first key frame where pictures before it are lost', async () => {
+    const index = await indexOf(mkvFile(TRACKS, clusters(FILM.slice(20))))
+    expect(index.cuts.flags[0]).toBe(CUT_KEY)
+    expect(index.cuts.endTicks / index.cuts.timescale).toBeCloseTo(8, 0)
+  })
+
+  it('keeps the sound before the first picture where none is lost', async () => {
+    const late = FILM.filter(({ track, time }) => track === 2 || time >= 4000)
+    const index = await indexOf(mkvFile(TRACKS, clusters(late)))
+    expect(index.cuts.endTicks / index.cuts.timescale).toBeCloseTo(10, 0)
+  })
+
+  it('loses no more than a cluster to bad bytes, and notes where', async () => {
+    const made = clusters(FILM)
+    const at = mkvFile(TRACKS, made.slice(0, 2)).length
+    const bytes = mkvFile(TRACKS, made)
+    bytes.fill(0x03, at + 500, at + 1500)
+    const { notes } = await indexOf(bytes)
+    expect(notes).toMatchObject([{ kind: 'damaged' }])
+    const { video } = await servedOf(bytes)
+    expect(video.length).toBeGreaterThan(plain.video.length - 50)
+    expect(video.at(-1)).toBe(plain.video.at(-1))
+  })
+
+  it('goes on at the next cluster where one of known size holds a block that claims too much', async () => {
+    const made = clusters(FILM)
+    const at = mkvFile(TRACKS, made.slice(0, 1)).length
+    const bytes = mkvFile(TRACKS, made)
+    const blockAt = bytes.indexOf(0xa3, at + 300)
+    bytes.set([0xa3, 0x10, 0xff, 0xff, 0xff], blockAt)
+    const { video } = await servedOf(bytes)
+    expect(video.at(-1)).toBe(plain.video.at(-1))
+  })
+})
+
+describe('tracks', () => {
+  const sounds = (...plans: Partial<TrackPlan>[]): TrackPlan[] =>
+    plans.map((plan, i) => ({ ...AAC_TRACK, number: i + 2, ...plan }))
+
+  async function tracksOf(plans: TrackPlan[]): Promise<MediaIndex['tracks']> {
+    const blocks = FILM.flatMap((each) =>
+      each.track === 1 ? [each] : plans.slice(1).map(({ number }) => ({ ...each, track: number })),
+    )
+    return (await indexOf(mkvFile(plans, clusters(blocks)))).tracks
+  }
+
+  it('lists all sounds, the default one first, with languages and names', async () => {
+    const listed = await tracksOf([
+      H264_TRACK,
+      ...sounds(
+        { language: 'ger', isDefault: false },
+        { language: 'fre', name: 'Commentaire' },
+        { language: 'und' },
+        { language: 'eng', isEnabled: false },
+      ),
+    ])
+    expect(listed.slice(1)).toMatchObject([
+      { language: 'fre', name: 'Commentaire' },
+      { language: 'ger' },
+      { kind: 'audio' },
+    ])
+    expect(listed[3]).not.toHaveProperty('language')
+    expect(listed).toHaveLength(4)
+  })
+
+  it('prefers of one language the sound that needs no transcoding', async () => {
+    const ac3: Partial<TrackPlan> = { codec: 'A_AC3', language: 'eng' }
+    const listed = await tracksOf([H264_TRACK, ...sounds(ac3, { language: 'eng' })])
+    expect(listed.slice(1)).toMatchObject([
+      { codecName: 'AAC' },
+      { codecName: 'AC-3', transcodedFrom: { codec: 'ac3' } },
+    ])
+    const others = await tracksOf([H264_TRACK, ...sounds(ac3, { language: 'ger' })])
+    expect(others[1]).toMatchObject({ codecName: 'AC-3' })
+  })
+
+  it.each([
+    ['A_MPEG/L3', {}, 'mp3'],
+    ['A_MPEG/L2', {}, 'mp2'],
+    ['A_VORBIS', {}, 'vorbis'],
+    ['A_AC3', {}, 'ac3'],
+    ['A_AC3/BSID9', {}, 'ac3'],
+    ['A_EAC3', {}, 'eac3'],
+    ['A_DTS', {}, 'dts'],
+    ['A_TRUEHD', {}, 'truehd'],
+    ['A_PCM/INT/LIT', { bits: 16 }, 'pcm_s16le'],
+    ['A_PCM/INT/BIG', { bits: 24 }, 'pcm_s24be'],
+    ['A_PCM/FLOAT/IEEE', { bits: 32 }, 'pcm_f32le'],
+    [
+      'A_MS/ACM',
+      { codecPrivate: Buffer.from('07000100401f0000401f000001000800', 'hex') },
+      'pcm_mulaw',
+    ],
+  ] as const)('%s is handed out as recorded, to be transcoded', async (codec, more, recorded) => {
+    const plan = { ...AAC_TRACK, codec, ...more }
+    const bytes = mkvFile([H264_TRACK, plan], clusters(FILM))
+    const index = await indexOf(bytes)
+    expect(index.tracks[1]).toMatchObject({
+      codec: 'mp4a.40.2',
+      transcodedFrom: { codec: recorded, channels: 2, sampleRate: 48_000 },
+    })
+    expect(reader.initTracks(index, 0)).toHaveLength(1)
+    expect((await servedOf(bytes)).audio).toHaveLength(plain.audio.length)
+  })
+
+  it.each([
+    ['A_AAC/MPEG4/LC', 48_000, 'mp4a.40.2'],
+    ['A_AAC/MPEG2/LC', 44_100, 'mp4a.40.2'],
+    ['A_AAC/MPEG4/LC/SBR', 24_000, 'mp4a.40.5'],
+  ])('%s without a set-up', async (codec, sampleRate, expected) => {
+    const { codecPrivate: _, ...rest } = AAC_TRACK
+    const [, sound] = await tracksOf([H264_TRACK, { ...rest, codec, sampleRate }])
+    expect(sound).toMatchObject({
+      codec: expected,
+      sampleRate: codec.endsWith('SBR') ? 48_000 : sampleRate,
+    })
+  })
+
+  it('plays without a sound that is unknown, and notes that', async () => {
+    const odd = { ...AAC_TRACK, codec: 'A_QUICKTIME/QDM2' }
+    const { tracks: listed, notes } = await indexOf(mkvFile([H264_TRACK, odd], clusters(FILM)))
+    expect(listed).toHaveLength(1)
+    expect(notes).toMatchObject([{ kind: 'sound-left-out' }])
+  })
+
+  it('gives back what header stripping took off', async () => {
+    const prefix = Buffer.from([0, 0])
+    const encodings = contentEncodings(3, prefix)
+    const stripped = FILM.map((each) => ({
+      ...each,
+      frames: each.frames.map((frame) => (each.track === 1 ? frame.subarray(2) : frame)),
+    }))
+    const bytes = mkvFile([{ ...H264_TRACK, encodings }, AAC_TRACK], clusters(stripped))
+    const file = bytesFile(bytes)
+    const index = await reader.index(file, signal)
+    const range = { from: 0, to: index.cuts.startTicks.length }
+    const content = await reader.readSegment(file, index, range)
+    const run = content.kind === 'samples' ? content.runs[0] : undefined
+    const whole = FILM.filter(({ track }) => track === 1).flatMap(({ frames }) => frames)
+    expect(Buffer.from(run?.bytes ?? []).equals(Buffer.concat(whole))).toBe(true)
+    const key = await reader.readKeyFrame(file, index, 0)
+    expect(Buffer.from(key?.data ?? []).equals(whole[0] ?? Buffer.alloc(0))).toBe(true)
+  })
+
+  it('moves sound by its codec delay', async () => {
+    const opusHead = Buffer.concat([
+      Buffer.from('OpusHead'),
+      Buffer.from([1, 2, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0]),
+    ])
+    const opus: TrackPlan = {
+      ...AAC_TRACK,
+      codec: 'A_OPUS',
+      codecPrivate: opusHead,
+      codecDelayNs: 6_500_000,
+    }
+    const { video, audio } = await servedOf(mkvFile([H264_TRACK, opus], clusters(FILM)))
+    // Sound begins first now, so that the pictures come later on the session's timeline.
+    expect([video[0], audio[0]]).toEqual([7, 0])
+  })
+
+  it.each([
+    [{ codec: 'V_VP8' }, 'the video is VP8, which no browser plays in HLS'],
+    [{ codec: 'V_MPEG4/ISO/ASP' }, 'the video is MPEG-4 Visual, which no browser plays in HLS'],
+    [{ codec: 'V_THEORA' }, 'the video is Theora, which no browser plays in HLS'],
+    [{ codec: 'V_REAL/RV40' }, 'the video is RealVideo, which no browser plays in HLS'],
+    [
+      { codec: 'V_MS/VFW/FOURCC', codecPrivate: Buffer.from(`${' '.repeat(16)}XVID`) },
+      'the video is MPEG-4 Visual, which no browser plays in HLS',
+    ],
+    [
+      { codecPrivate: Buffer.alloc(0) },
+      'the video (H.264) lacks its decoder set-up (CodecPrivate)',
+    ],
+    [
+      { encodings: contentEncodings(0, Buffer.alloc(0)) },
+      'the video is compressed a second time by the container, which cannot be served',
+    ],
+    [{ encodings: element(0x6d80, element(0x6240, uint(0x5033, 1))) }, 'the video is encrypted'],
+  ])('refuses with the reason: %o', async (more, message) => {
+    const bytes = mkvFile([{ ...H264_TRACK, ...more }, AAC_TRACK], clusters(FILM))
+    await expect(indexOf(bytes)).rejects.toMatchObject({ code: 'unplayable', message })
+  })
+
+  it.each([
+    [
+      'of another kind',
+      Buffer.concat([ebmlHead('mka3d'), openElement(ID.segment)]),
+      /EBML of the kind/,
+    ],
+    [
+      'without tracks',
+      Buffer.concat([ebmlHead(), openElement(ID.segment), info()]),
+      /list of tracks/,
+    ],
+    ['without blocks', mkvFile(TRACKS, []), /no pictures and no sound/],
+    ['without key frames', mkvFile(TRACKS, [cluster(FILM.slice(1, 20))]), /no key frame/],
+  ])('refuses a file %s', async (_, bytes, message) => {
+    await expect(indexOf(bytes)).rejects.toMatchObject({
+      code: 'unplayable',
+      message: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('text', () => {
+  async function cuesOf(plan: Partial<TrackPlan>, payload: Uint8Array) {
+    const cue: BlockPlan = { track: 3, time: 1500, frames: [payload], form: 'group', duration: 700 }
+    const blocks = FILM.flatMap((each, i) => (i === 60 ? [each, cue] : [each]))
+    const index = await indexOf(mkvFile([...TRACKS, { ...SRT_TRACK, ...plan }], clusters(blocks)))
+    return index.texts?.[0]?.cues
+  }
+
+  it.each([
+    [
+      'S_TEXT/UTF8',
+      '<i>Hello</i> & <font color="red">you</font>\r\n\r\n1 < 2 --> 3',
+      '<i>Hello</i> &amp; you\n1 &lt; 2 --&gt; 3',
+    ],
+    ['S_TEXT/ASS', '4,0,Default,,0,0,0,,{\\i1}One, two{\\i0}\\Nthree', 'One, two\nthree'],
+    ['S_TEXT/ASS', '4,0,Default,,0,0,0,,{\\p1}m 0 0 l 100 0{\\p0}seen', 'seen'],
+    ['S_TEXT/SSA', '4,0,Default,,0,0,0,,plain <b>', 'plain &lt;b&gt;'],
+    ['S_TEXT/WEBVTT', '<v Ann>Hello\n\nyou', '<v Ann>Hello\nyou'],
+    ['D_WEBVTT/SUBTITLES', 'id\nline:0\nHello', 'Hello'],
+  ])('%s: %j', async (codec, written, shown) => {
+    const cues = await cuesOf({ codec }, Buffer.from(written))
+    expect(cues).toEqual([{ startSeconds: 1.5, endSeconds: 2.2, text: shown }])
+  })
+
+  it('inflates text that was compressed', async () => {
+    const encodings = contentEncodings(0, Buffer.alloc(0))
+    const cues = await cuesOf({ encodings }, deflateSync('Hello'))
+    expect(cues).toMatchObject([{ text: 'Hello' }])
+    expect(await cuesOf({ encodings }, deflateSync(Buffer.alloc(1_000_000)))).toEqual([])
+  })
+})

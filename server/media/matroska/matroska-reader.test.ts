@@ -1,0 +1,211 @@
+// The reader against real recordings, and against FFmpeg's reading of them.
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { AV_LOG_QUIET } from 'node-av/constants'
+import { Log } from 'node-av/lib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
+import {
+  AAC_TRACK,
+  H264_TRACK,
+  clusters,
+  filmBlocks,
+  mkvFile,
+  type BlockPlan,
+} from '../../../test/support/make-mkv.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
+import { readReferencePackets } from '../../../test/support/reference-packets.ts'
+import type { MediaIndex } from '../media-index.ts'
+import { CUT_KEY, durationSeconds } from '../media-index.ts'
+import { createMediaReaders } from '../readers.ts'
+import { createMatroskaReader } from './matroska-reader.ts'
+
+const reader = createMatroskaReader()
+const FOLDER = path.resolve(import.meta.dirname, '../../../test/fixtures/media')
+const signal = AbortSignal.timeout(60_000)
+const fixture = (name: string): string => path.join(FOLDER, name)
+
+// FFmpeg looks into the pictures, which are made up.
+Log.setLevel(AV_LOG_QUIET)
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-matroska-'))
+})
+
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+})
+
+async function indexFixture(name: string): Promise<MediaIndex> {
+  return reader.index(bytesFile(await readFile(fixture(name))), signal)
+}
+
+/** Milliseconds by which served and reference times differ at most, once the timeline's zero is taken off. */
+async function compareWithFfmpeg(filePath: string): Promise<{ maxShiftMs: number; count: number }> {
+  const packets = await readReferencePackets(filePath)
+  const file = await openDiskFile(filePath)
+  try {
+    const index = await reader.index(file, signal)
+    const segments = await readRuns(reader, { file, index }, rangesOf(index, 2))
+    const shifts: number[] = []
+    for (const kind of ['video', 'audio'] as const) {
+      const ofKind = packets.filter((packet) => packet.kind === kind)
+      const first = Math.min(...ofKind.map(({ streamIndex }) => streamIndex))
+      const source = ofKind.filter(({ streamIndex }) => streamIndex === first)
+      const served = await readServedSamples(file, segments, kind)
+      expect(served.map(({ sha1 }) => sha1)).toEqual(source.map(({ sha1 }) => sha1))
+      expect(served.map(({ isKey }) => isKey)).toEqual(source.map(({ isKey }) => isKey))
+      // FFmpeg gives the frames of a lace without times, where nothing tells them.
+      const differences = served.map((each, i) => each.ptsSeconds - (source[i]?.ptsSeconds ?? NaN))
+      shifts.push(...differences.filter((seconds) => !Number.isNaN(seconds)))
+      expectDecodable(segments.flatMap(({ runs }) => runs.filter((run) => run.kind === kind)))
+    }
+    return {
+      maxShiftMs: (Math.max(...shifts) - Math.min(...shifts)) * 1000,
+      count: shifts.length,
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Decode times grow from run to run, and nothing is decoded after it is shown. */
+function expectDecodable(runs: Awaited<ReturnType<typeof readRuns>>[number]['runs']): void {
+  let end = 0
+  for (const run of runs) {
+    expect(run.firstDecodeTicks).toBeGreaterThanOrEqual(end)
+    end = run.firstDecodeTicks + run.durations.reduce((sum, ticks) => sum + ticks, 0)
+    expect(Math.min(0, ...(run.compositionOffsets ?? []))).toBe(0)
+  }
+}
+
+describe('real recordings', () => {
+  it.each([
+    ['mkv-h264-aac-60s.mkv', 60.02],
+    ['mkv-h264-2s-opus-27s-segment-unknown-size.mkv', 27.2],
+    ['mkv-h264-two-audio-subs-truncated.mkv', 0.38],
+    ['webm-vp9-odd-size-161x121.webm', 1],
+    ['webm-vp9-opus51.webm', 1.02],
+  ])('%s: frames, key frames and times are those that FFmpeg reads', async (name, seconds) => {
+    const { maxShiftMs, count } = await compareWithFfmpeg(fixture(name))
+    expect(count).toBeGreaterThan(0)
+    // A millisecond of the container's clock, on either side.
+    expect(maxShiftMs).toBeLessThanOrEqual(2)
+    expect(durationSeconds(await indexFixture(name))).toBeCloseTo(seconds, 1)
+  })
+
+  it('says of VP8 that no browser plays it', async () => {
+    const name = 'webm-vp8-opus-mediarecorder-no-cues-no-duration-truncated.webm'
+    await expect(indexFixture(name)).rejects.toMatchObject({
+      code: 'unplayable',
+      message: 'the video is VP8, which no browser plays in HLS',
+    })
+  })
+
+  it('cuts the sound that goes on where the pictures end, about every second', async () => {
+    const { cuts } = await indexFixture('mkv-h264-2s-opus-27s-segment-unknown-size.mkv')
+    const flags = [...cuts.flags]
+    const lastKey = flags.findLastIndex((each) => (each & CUT_KEY) !== 0)
+    const alone = [...cuts.startTicks].slice(lastKey + 1)
+    expect(alone.length).toBeGreaterThan(20)
+    for (const [i, ticks] of alone.slice(1).entries()) {
+      expect((ticks - (alone[i] ?? 0)) / cuts.timescale).toBeCloseTo(1, 1)
+    }
+  })
+
+  it('plays a file that is cut off up to the break, with its sounds and text, and notes it', async () => {
+    const { tracks, texts, notes } = await indexFixture('mkv-h264-two-audio-subs-truncated.mkv')
+    expect(tracks.map(({ kind, codec }) => [kind, codec])).toEqual([
+      ['video', 'avc1.4d401f'],
+      ['audio', 'mp4a.40.2'],
+      ['audio', 'mp4a.40.2'],
+    ])
+    expect(tracks[2]).toMatchObject({ language: 'eng', name: 'Commentary', channels: 1 })
+    expect(texts?.map(({ language }) => language)).toEqual([
+      'eng',
+      'hun',
+      'ger',
+      'fre',
+      'spa',
+      'ita',
+      'jpn',
+      undefined,
+    ])
+    expect(texts?.[1]?.cues).toEqual([
+      {
+        startSeconds: 0.042,
+        endSeconds: 3.417,
+        text: 'A jobb oldaladon láthatod...\n...tudod mit...',
+      },
+    ])
+    expect(notes?.map(({ kind }) => kind)).toEqual(['cut-off'])
+  })
+
+  it('describes VP9 that has no set-up of its own by its first key frame', async () => {
+    const { tracks } = await indexFixture('webm-vp9-odd-size-161x121.webm')
+    expect(tracks).toMatchObject([{ codec: 'vp09.00.10.08', width: 161, height: 121 }])
+  })
+
+  it('reads the key frame at a cut with what decodes it', async () => {
+    const file = bytesFile(await readFile(fixture('mkv-h264-aac-60s.mkv')))
+    const index = await reader.index(file, signal)
+    const packets = await readReferencePackets(fixture('mkv-h264-aac-60s.mkv'))
+    const [first] = packets.filter(({ kind, isKey }) => kind === 'video' && isKey)
+    const frame = await reader.readKeyFrame(file, index, 0)
+    expect(frame).toMatchObject({ codec: 'h264', rotationDegrees: 0 })
+    expect(
+      createHash('sha1')
+        .update(frame?.data ?? '')
+        .digest('hex'),
+    ).toBe(first?.sha1)
+    expect(frame?.extradata?.[0]).toBe(1)
+  })
+
+  it('is chosen by the first bytes', async () => {
+    const file = bytesFile(await readFile(fixture('webm-vp9-opus51.webm')))
+    const chosen = await createMediaReaders().forFile(file)
+    expect((await chosen.index(file, signal)).source.container).toBe('matroska')
+  })
+})
+
+describe('made recordings, beside FFmpeg', () => {
+  async function compareMade(blocks: BlockPlan[]): Promise<number> {
+    const filePath = path.join(folder, 'made.mkv')
+    await writeFile(filePath, mkvFile([H264_TRACK, AAC_TRACK], clusters(blocks)))
+    return (await compareWithFfmpeg(filePath)).maxShiftMs
+  }
+
+  it.each([0, 1, 3] as const)('%d reordered pictures', async (reordered) => {
+    expect(await compareMade(filmBlocks({ seconds: 10, reordered }))).toBeLessThanOrEqual(2)
+  })
+
+  it.each(['xiph', 'ebml', 'fixed'] as const)('sound in laces: %s', async (lacing) => {
+    const film = filmBlocks({ seconds: 6 })
+    const sounds = film.filter(({ track }) => track === 2)
+    const laced = film.flatMap((each): BlockPlan[] => {
+      if (each.track === 1) return [each]
+      const at = sounds.indexOf(each)
+      if (at % 5 !== 0) return []
+      const frames = sounds.slice(at, at + 5).flatMap((sound) => sound.frames)
+      const equal = frames.map((frame) =>
+        Buffer.concat([frame, Buffer.alloc(300)]).subarray(0, 300),
+      )
+      if (frames.length === 1) return [each]
+      return [{ ...each, lacing, frames: lacing === 'fixed' ? equal : frames }]
+    })
+    expect(await compareMade(laced)).toBeLessThanOrEqual(2)
+  })
+
+  it('block groups with and without durations', async () => {
+    const blocks = filmBlocks({ seconds: 6, reordered: 1 }).map((each, i): BlockPlan => ({
+      ...each,
+      form: 'group',
+      ...(i % 2 === 0 && { duration: 40 }),
+    }))
+    expect(await compareMade(blocks)).toBeLessThanOrEqual(2)
+  })
+})
