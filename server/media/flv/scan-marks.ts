@@ -22,8 +22,8 @@ import type { Mark, Scan } from './scan-state.ts'
 export function takeMark(scan: Scan, mark: Mark): void {
   const section = scan.sections.at(-1)
   const { mode } = scan.state
-  if (mode === 'waiting' || section === undefined) takeWaiting(scan, mark, section)
-  else if (mode === 'opening') takeOpening(scan, mark)
+  if (mode === 'opening') takeOpening(scan, mark)
+  else if (mode === 'waiting' || section === undefined) takeWaiting(scan, mark, section)
   else if (mode === 'doubt') takeInDoubt(scan, mark, section)
   else if (mark.kind === 'picture') takePicture(scan, mark, section)
   else takeSound(scan, mark, section)

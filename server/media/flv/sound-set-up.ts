@@ -33,7 +33,7 @@ export function readSoundSetUp(
   return {
     kind: 'sound',
     codec,
-    config: config.slice(),
+    config: Uint8Array.from(config),
     track: { kind: 'audio', ...track },
     sampleEntry,
     timescale: setUp.sampleRate,

@@ -19,7 +19,7 @@ export function readVideoSetUp(
   codec: SampledVideoCodec,
   bytes: Uint8Array,
 ): VideoSetUpRecord | undefined {
-  const config = codec === 'vp9' ? asFullBox(bytes) : bytes.slice()
+  const config = codec === 'vp9' ? asFullBox(bytes) : Uint8Array.from(bytes)
   const size = findSize(codec, config)
   if (size === undefined || videoSetUp(codec, { config, ...size }) === undefined) return undefined
   return { kind: 'video', codec, config, ...size }
@@ -27,7 +27,7 @@ export function readVideoSetUp(
 
 function asFullBox(bytes: Uint8Array): Uint8Array {
   return FULL_BOX.equals(bytes.subarray(0, FULL_BOX.length))
-    ? bytes.slice()
+    ? Uint8Array.from(bytes)
     : Buffer.concat([FULL_BOX, bytes])
 }
 
