@@ -65,7 +65,13 @@ export interface ScanState {
   endMs: number
   counts: ScanCounts
   /** Lengths of the lists below. */
-  lengths: { cuts: number; sections: number; setUps: number; videoClock: number; soundClock: number }
+  lengths: {
+    cuts: number
+    sections: number
+    setUps: number
+    videoClock: number
+    soundClock: number
+  }
 }
 
 /** What is told where a recording cannot be played. */

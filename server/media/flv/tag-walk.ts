@@ -227,4 +227,3 @@ function isFileHeader(bytes: Uint8Array, at: number): boolean {
     uint32(bytes, at + 5) <= MAX_SET_UP_BYTES
   )
 }
-

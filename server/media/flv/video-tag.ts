@@ -1,11 +1,6 @@
 // The body of a video tag (Adobe FLV 10.1 annex E.4.3, Enhanced RTMP): set-up, picture, or a codec that is not served.
 import type { SampledVideoCodec } from '../codec/sample-entry.ts'
-import {
-  CODED_FRAMES,
-  CODED_FRAMES_X,
-  parseExtended,
-  SEQUENCE_START,
-} from './extended-header.ts'
+import { CODED_FRAMES, CODED_FRAMES_X, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
 import { MAX_COMPOSITION_MS } from './flv-limits.ts'
 import { int24 } from './tag-bytes.ts'
