@@ -1,10 +1,10 @@
 // The body of an audio tag (Adobe FLV 10.1 annex E.4.2, Enhanced RTMP): set-up, frame, or a codec that is not served.
 import { CODED_FRAMES, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
+import type { PlainSound } from './flv-source.ts'
 
-/** Sound that needs a set-up before its frames, and sound that does not. */
+/** Sound that needs a set-up before its frames. */
 export type SetUpSound = 'aac' | 'opus' | 'flac'
-export type PlainSound = 'mp3' | 'ac3' | 'eac3' | 'pcm_s16le' | 'pcm_u8' | 'pcm_alaw' | 'pcm_mulaw'
 
 /** What an audio tag holds for one track. `from` and `to` are positions in the body. */
 export type AudioBody =

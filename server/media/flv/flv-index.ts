@@ -8,8 +8,10 @@ import { findKeyPicture, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvSetUp, FlvSource, VideoSetUpRecord } from './flv-source.ts'
 import { readPictureSize, SIZE_SEARCH_BYTES } from './picture-size.ts'
 import { resumeScan, startScan } from './scan-state.ts'
-import type { Scan, ScanState } from './scan-state.ts'
+import type { ScanState } from './scan-progress.ts'
+import type { Scan } from './scan-state.ts'
 import { scanTags } from './scan.ts'
+import { describeSound } from './sound-set-up.ts'
 
 /** Bytes that tell a recording from others; see Growth. */
 const MAX_STABLE_BYTES = 64 * 1024
@@ -121,7 +123,7 @@ function describeTracks({ sections, setUps }: FlvSource): Track[] {
     const { codec, codecName, width, height } = picture
     tracks.push({ kind: 'video', codec, codecName, width, height, rotationDegrees: 0 })
   }
-  if (sound?.kind === 'sound') tracks.push(sound.track)
+  if (sound?.kind === 'sound') tracks.push(describeSound(sound))
   return tracks
 }
 

@@ -38,7 +38,7 @@ function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]):
 
 function initTrack(setUp: FlvSetUp): InitTrack | undefined {
   if (setUp.kind === 'sound') {
-    const { timescale, sampleEntry } = setUp
+    const { sampleRate: timescale, sampleEntry } = setUp
     return sampleEntry && { kind: 'audio', timescale, sampleEntry, width: 0, height: 0 }
   }
   const described = videoSetUp(setUp.codec, setUp)

@@ -55,7 +55,7 @@ export async function readSampleRuns(
     }),
     makeSampleRun(sounds, {
       kind: 'audio',
-      timescale: sound?.timescale ?? 0,
+      timescale: sound?.sampleRate ?? 0,
       nextDecodeTicks: soundEndTicks,
     }),
   ]
@@ -167,7 +167,7 @@ function gatherSounds(gathering: Gathering, tag: Tag): void {
     const frameTicks = soundTicks(sound, { ...body, head: tag.body.subarray(body.from), sizeBytes })
     if (frameTicks === undefined) continue
     const ms = tag.timeMs + soundShift(tag.position)
-    const ticks = snapSound(gathering.soundEndTicks, ms, sound.timescale)
+    const ticks = snapSound(gathering.soundEndTicks, ms, sound.sampleRate)
     const offset = tag.bodyOffset + body.from
     push(sounds, {
       offset,

@@ -1,7 +1,5 @@
 // Where the cuts, set-ups and clocks of an FLV file lie: what a segment needs, and what reading goes on from.
-import type { SampledVideoCodec } from '../codec/sample-entry.ts'
-import type { AudioTrack, SoundFormat } from '../media-index.ts'
-import type { ScanState } from './scan-state.ts'
+import type { ScanState } from './scan-progress.ts'
 
 /** Stands for a cut that is no picture. */
 export const NO_PICTURE = -(2 ** 31)
@@ -42,7 +40,7 @@ export type FlvSetUp = VideoSetUpRecord | SoundSetUpRecord
 
 export interface VideoSetUpRecord {
   kind: 'video'
-  codec: SampledVideoCodec
+  codec: 'h264' | 'hevc' | 'av1' | 'vp9'
   /** Payload of avcC, hvcC, av1C or vpcC. */
   config: Uint8Array
   width: number
@@ -51,13 +49,19 @@ export interface VideoSetUpRecord {
 
 export interface SoundSetUpRecord {
   kind: 'sound'
-  /** What tells it from others, by its bytes or its format. */
-  codec: 'aac' | 'opus' | 'flac' | SoundFormat['codec']
+  codec: 'aac' | 'opus' | 'flac' | PlainSound
   config: Uint8Array
-  track: AudioTrack
+  /** Codec string and name, as an AudioTrack has them. */
+  codecString: string
+  codecName: string
+  channels: number
+  /** Samples a second, and ticks a second of all times of the sound. */
+  sampleRate: number
   /** Sample entry for the init segment; absent where the sound is transcoded. */
   sampleEntry?: Uint8Array
-  /** Samples a second of all times of the sound, and samples of a frame where all have as many. */
-  timescale: number
+  /** Samples of a frame, where all have as many. */
   frameTicks?: number
 }
+
+/** Sound that needs no set-up: its frames or its tags say all of it. No browser plays it in HLS, so it is transcoded. */
+export type PlainSound = 'mp3' | 'ac3' | 'eac3' | 'pcm_s16le' | 'pcm_u8' | 'pcm_alaw' | 'pcm_mulaw'

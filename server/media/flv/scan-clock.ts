@@ -1,7 +1,8 @@
 // Decides whether a time stamp goes on from the last one, has wrapped, or has jumped; and notes where clocks are set anew.
 import { AppError } from '../../errors.ts'
 import { MAX_BACK_MS, MAX_FORWARD_MS, MAX_SECTIONS, SOUND_TOLERANCE_MS } from './flv-limits.ts'
-import type { Scan, ScanState } from './scan-state.ts'
+import type { ScanState } from './scan-progress.ts'
+import type { Scan } from './scan-state.ts'
 
 /** Where clocks begin anew from 0: 32 bits, 31 with writers that mind the sign, 24 with those that know no more. */
 const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]

@@ -16,7 +16,8 @@ import { NO_PICTURE } from './flv-source.ts'
 import type { FlvSection } from './flv-source.ts'
 import { follows, isNear, placePicture, placeSound, setClock, snapSound } from './scan-clock.ts'
 import { addCut, closeSection, openSection } from './scan-section.ts'
-import type { Mark, Scan } from './scan-state.ts'
+import type { Mark } from './scan-progress.ts'
+import type { Scan } from './scan-state.ts'
 
 /** Takes a frame, in the order of the file. */
 export function takeMark(scan: Scan, mark: Mark): void {
@@ -230,5 +231,5 @@ function soundFlags({ state }: Scan, startMs: number, section: FlvSection): numb
 
 function soundTimescale({ setUps }: Scan, { setUp }: Mark): number {
   const record = setUps[setUp]
-  return record?.kind === 'sound' ? record.timescale : 1000
+  return record?.kind === 'sound' ? record.sampleRate : 1000
 }

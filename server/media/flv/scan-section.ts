@@ -4,7 +4,8 @@ import { CUT_BREAK, CUT_KEY } from '../media-index.ts'
 import { MAX_CUTS, MAX_PAUSE_AT_HEADER_MS, MAX_SECTIONS, MID_WAIT_MS } from './flv-limits.ts'
 import { NO_PICTURE } from './flv-source.ts'
 import { isNear, placePicture, placeSound, setClock } from './scan-clock.ts'
-import type { Mark, Scan, ScanState } from './scan-state.ts'
+import type { Mark, ScanState } from './scan-progress.ts'
+import type { Scan } from './scan-state.ts'
 
 /** A place where a segment may begin. */
 export interface Cut {

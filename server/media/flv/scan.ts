@@ -7,7 +7,8 @@ import type { FlvSetUp, SoundSetUpRecord } from './flv-source.ts'
 import { dropPicture, settleMarks, takeMark } from './scan-marks.ts'
 import { closeSection } from './scan-section.ts'
 import { keepState } from './scan-state.ts'
-import type { Scan, ScanState } from './scan-state.ts'
+import type { ScanState } from './scan-progress.ts'
+import type { Scan } from './scan-state.ts'
 import { describeFrame, isPlainSound, soundTicks } from './sound-frame.ts'
 import { plainSoundSetUp, readSoundSetUp } from './sound-set-up.ts'
 import { SOUND_TAG, VIDEO_TAG, walkTags } from './tag-walk.ts'
@@ -151,11 +152,8 @@ function learnSound(
   if (isServed) closeSection(scan, tag.position, 'any frame')
 }
 
-function soundForm({ track }: SoundSetUpRecord): string {
-  const { transcodedFrom } = track
-  return transcodedFrom === undefined
-    ? 'as it is'
-    : `${transcodedFrom.codec} ${transcodedFrom.sampleRate}`
+function soundForm({ codec, sampleRate }: SoundSetUpRecord): string {
+  return isPlainSound(codec) ? `${codec} ${sampleRate}` : 'as it is'
 }
 
 /** Number of the set-up in the list; undefined where there are too many. */
@@ -170,5 +168,5 @@ function noteSetUp({ setUps, state }: Scan, record: FlvSetUp): number | undefine
 
 function isSame(a: FlvSetUp, b: FlvSetUp): boolean {
   if (a.codec !== b.codec || Buffer.compare(a.config, b.config) !== 0) return false
-  return a.kind === 'video' || b.kind === 'video' || a.timescale === b.timescale
+  return a.kind === 'video' || b.kind === 'video' || a.sampleRate === b.sampleRate
 }

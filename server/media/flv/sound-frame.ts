@@ -1,8 +1,7 @@
 // What a frame of sound says of itself: rate, channels and number of samples, for sound that comes without a set-up.
 import { findAudioFrame } from '../codec/audio-frame.ts'
-import type { PlainSound, SetUpSound } from './audio-tag.ts'
-import type { SoundSetUpRecord } from './flv-source.ts'
-import { opusTicks } from './sound-set-up.ts'
+import type { SetUpSound } from './audio-tag.ts'
+import type { PlainSound, SoundSetUpRecord } from './flv-source.ts'
 
 export interface SoundFrame {
   sampleRate: number
@@ -96,9 +95,24 @@ export function soundTicks(
 ): number | undefined {
   if (frame.codec !== setUp.codec) return undefined
   if (isPlainSound(frame.codec)) return describeFrame(frame.codec, frame)?.samples
-  return frame.codec === 'opus' ? opusTicks(frame.head) : (setUp.frameTicks ?? undefined)
+  return frame.codec === 'opus' ? opusTicks(frame.head) : setUp.frameTicks
 }
 
 export function isPlainSound(codec: SetUpSound | PlainSound): codec is PlainSound {
   return codec !== 'aac' && codec !== 'opus' && codec !== 'flac'
+}
+
+/** Samples of an Opus packet at 48 kHz, by its first two bytes (RFC 6716 3.1, 3.2). */
+function opusTicks(head: Uint8Array): number {
+  const first = head[0] ?? 0
+  const config = first >> 3
+  const code = first & 3
+  const frames = code === 0 ? 1 : code === 3 ? (head[1] ?? 0) & 0x3f : 2
+  return Math.max(1, frames * opusFrameTicks(config))
+}
+
+function opusFrameTicks(config: number): number {
+  if (config < 12) return [480, 960, 1920, 2880][config & 3] ?? 960
+  if (config < 16) return (config & 1) === 0 ? 480 : 960
+  return [120, 240, 480, 960][config & 3] ?? 960
 }

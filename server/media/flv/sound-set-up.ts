@@ -2,15 +2,17 @@
 import { parseAudioConfig } from '../codec/audio-specific-config.ts'
 import { aacSetUp, flacSetUp, opusSetUp } from '../codec/sample-entry.ts'
 import type { AudioSetUp } from '../codec/sample-entry.ts'
-import type { PlainSound, SetUpSound } from './audio-tag.ts'
-import type { SoundSetUpRecord } from './flv-source.ts'
+import type { AudioTrack } from '../media-index.ts'
+import type { SetUpSound } from './audio-tag.ts'
+import type { PlainSound, SoundSetUpRecord } from './flv-source.ts'
 import type { SoundFrame } from './sound-frame.ts'
 
 const AAC_SAMPLES = 1024
 const FLAC_SAMPLES = 4096
-const OPUS_RATE = 48_000
 const FLAC_MARK = Buffer.from('fLaC')
 const MPEG4_AUDIO = 0x40
+/** What transcoding gives: AAC-LC. */
+const TRANSCODED = 'mp4a.40.2'
 const PLAIN_NAMES: Record<PlainSound, string> = {
   mp3: 'MP3',
   ac3: 'AC-3',
@@ -28,15 +30,17 @@ export function readSoundSetUp(
 ): SoundSetUpRecord | undefined {
   const setUp = makeSetUp(codec, config)
   if (setUp === undefined || setUp.channels < 1 || setUp.sampleRate < 1) return undefined
-  const { sampleEntry, ...track } = setUp
+  const { codecName, channels, sampleRate, sampleEntry } = setUp
   const frameTicks = fixedFrameTicks(codec, config)
   return {
     kind: 'sound',
     codec,
     config: Uint8Array.from(config),
-    track: { kind: 'audio', ...track },
+    codecString: setUp.codec,
+    codecName,
+    channels,
+    sampleRate,
     sampleEntry,
-    timescale: setUp.sampleRate,
     ...(frameTicks !== undefined && { frameTicks }),
   }
 }
@@ -65,34 +69,27 @@ function fixedFrameTicks(codec: SetUpSound, config: Uint8Array): number | undefi
 /** Set-up of sound that is transcoded, from one of its frames. */
 export function plainSoundSetUp(codec: PlainSound, frame: SoundFrame): SoundSetUpRecord {
   const { sampleRate, channels } = frame
-  const isOf44100 = sampleRate % 11_025 === 0 || sampleRate === 5512
   return {
     kind: 'sound',
     codec,
     config: new Uint8Array(0),
-    track: {
-      kind: 'audio',
-      codec: 'mp4a.40.2',
-      codecName: PLAIN_NAMES[codec],
-      channels: Math.min(channels, 2),
-      sampleRate: isOf44100 ? 44_100 : 48_000,
-      transcodedFrom: { codec, channels, sampleRate },
-    },
-    timescale: sampleRate,
+    codecString: TRANSCODED,
+    codecName: PLAIN_NAMES[codec],
+    channels,
+    sampleRate,
   }
 }
 
-/** Samples of an Opus packet at 48 kHz, by its first two bytes (RFC 6716 3.1, 3.2). */
-export function opusTicks(head: Uint8Array): number {
-  const first = head[0] ?? 0
-  const config = first >> 3
-  const code = first & 3
-  const frames = code === 0 ? 1 : code === 3 ? (head[1] ?? 0) & 0x3f : 2
-  return Math.max(1, frames * opusFrameTicks(config))
-}
-
-function opusFrameTicks(config: number): number {
-  if (config < 12) return [480, 960, 1920, 2880][config & 3] ?? 960
-  if (config < 16) return (config & 1) === 0 ? 480 : 960
-  return [120, 240, 480, 960][config & 3] ?? (20 * OPUS_RATE) / 1000
+/** The track as the index describes it. */
+export function describeSound(setUp: SoundSetUpRecord): AudioTrack {
+  const { codec, codecString, codecName, channels, sampleRate } = setUp
+  const track = { kind: 'audio', codec: codecString, codecName, channels, sampleRate } as const
+  if (codec === 'aac' || codec === 'opus' || codec === 'flac') return track
+  const isOf44100 = sampleRate % 11_025 === 0 || sampleRate === 5512
+  return {
+    ...track,
+    channels: Math.min(channels, 2),
+    sampleRate: isOf44100 ? 44_100 : 48_000,
+    transcodedFrom: { codec, channels, sampleRate },
+  }
 }
