@@ -11,8 +11,8 @@ export const MAX_SET_UPS_BYTES = 1024 * 1024
 export const MAX_CUTS = 1_000_000
 /** Breaks of one recording, and places where one track's clock is set anew. */
 export const MAX_SECTIONS = 10_000
-/** Reads to prove that what looks like a tag is one, in all of a damaged recording. */
-export const MAX_PROBES = 20_000
+/** So often may damaged bytes look like a tag: each may cost a read. */
+export const MAX_MISSES = 100_000
 /** Samples of one track in one segment: hours without a key frame. */
 export const MAX_SEGMENT_SAMPLES = 500_000
 /** Frames that wait for a decision. */

@@ -10,10 +10,7 @@ const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]
 /** What a picture's time is shifted by; undefined where it has jumped. */
 export function placePicture({ video, sound }: ScanState, rawMs: number): number | undefined {
   const ms = rawMs + video.shiftMs
-  if (video.lastMs === undefined) {
-    return sound.lastMs === undefined || isNear(ms, sound.lastMs) ? video.shiftMs : undefined
-  }
-  if (follows(ms, video.lastMs)) return video.shiftMs
+  if (video.lastMs === undefined || follows(ms, video.lastMs)) return video.shiftMs
   const isPause = ms > video.lastMs && sound.lastMs !== undefined && isNear(ms, sound.lastMs)
   if (isPause) return video.shiftMs
   return unwrap(ms, video.lastMs, video.shiftMs)

@@ -142,7 +142,9 @@ function believeSound(scan: Scan): void {
 function takePicture(scan: Scan, mark: Mark, section: FlvSection): void {
   const { state } = scan
   if (section.video === undefined && !mark.isKey) return
-  if (section.video !== mark.setUp) {
+  // Sound that is announced anew begins with the key frame in front of it, not behind that.
+  const hasNewSound = section.sound !== undefined && section.sound !== state.sound.setUp
+  if (section.video !== mark.setUp || (mark.isKey && hasNewSound)) {
     closeSection(scan, mark.position, 'key frame')
     takeMark(scan, mark)
     return

@@ -91,9 +91,12 @@ function goesOn({ state, sections }: Scan, lead: Mark): boolean {
   const track = isPicture ? state.video : state.sound
   const shiftMs = isPicture ? placePicture(state, lead.rawMs) : placeSound(state, lead.rawMs)
   if (shiftMs !== track.shiftMs) return false
-  if (!state.isNewFile || track.lastMs === undefined) return !state.isNewFile
-  const stepMs = lead.rawMs + shiftMs - track.lastMs
-  return stepMs >= 0 && stepMs <= MAX_PAUSE_AT_HEADER_MS
+  // Pictures that come where there was sound alone stand beside that.
+  const lastMs = track.lastMs ?? state.sound.lastMs
+  if (lastMs === undefined) return false
+  const stepMs = lead.rawMs + shiftMs - lastMs
+  if (state.isNewFile) return stepMs >= 0 && stepMs <= MAX_PAUSE_AT_HEADER_MS
+  return track.lastMs !== undefined || isNear(stepMs, 0)
 }
 
 function continueClock(state: ScanState, marks: Mark[]): number {

@@ -3,13 +3,14 @@ import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
 import type { ByteWindow } from './byte-window.ts'
 import { MAX_SET_UPS, MAX_SET_UPS_BYTES } from './flv-limits.ts'
-import type { FlvSetUp, SoundSetUpRecord } from './flv-source.ts'
+import type { FlvSetUp, PlainSound, SoundSetUpRecord } from './flv-source.ts'
 import { dropPicture, settleMarks, takeMark } from './scan-marks.ts'
 import { closeSection } from './scan-section.ts'
 import { keepState } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { describeFrame, isPlainSound, soundTicks } from './sound-frame.ts'
+import type { SoundFrame } from './sound-frame.ts'
 import { plainSoundSetUp, readSoundSetUp } from './sound-set-up.ts'
 import { SOUND_TAG, VIDEO_TAG, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
@@ -64,8 +65,7 @@ function takeVideo(scan: Scan, tag: Tag, body: VideoBody): void {
   }
   if (body.trackId !== (video.trackId ?? body.trackId)) return
   if (body.kind === 'set-up') {
-    const record = readVideoSetUp(body.codec, body.config)
-    const number = record && noteSetUp(scan, record)
+    const number = noteSetUp(scan, body, () => readVideoSetUp(body.codec, body.config))
     if (number === undefined) {
       counts.bareVideo ??= body.codec
       return
@@ -101,8 +101,8 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   }
   if (body.trackId !== (sound.trackId ?? body.trackId)) return
   if (body.kind === 'set-up') {
-    const record = readSoundSetUp(body.codec, body.config)
-    if (record !== undefined) learnSound(scan, body.trackId, { tag, record })
+    const number = noteSetUp(scan, body, () => readSoundSetUp(body.codec, body.config))
+    if (number !== undefined) learnSound(scan, { tag, trackId: body.trackId, number })
     return
   }
   const head = tag.body.subarray(body.from)
@@ -110,8 +110,8 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   if (isPlainSound(body.codec)) {
     const described = describeFrame(body.codec, frame)
     if (described === undefined) return
-    const record = plainSoundSetUp(body.codec, described)
-    if (!isInForce(scan, record)) learnSound(scan, body.trackId, { tag, record })
+    const number = notePlainSound(scan, body.codec, described)
+    if (number !== undefined) learnSound(scan, { tag, trackId: body.trackId, number })
   }
   const record = sound.setUp === undefined ? undefined : scan.setUps[sound.setUp]
   const ticks = record?.kind === 'sound' ? soundTicks(record, frame) : undefined
@@ -127,26 +127,38 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   })
 }
 
-function isInForce({ state, setUps }: Scan, record: SoundSetUpRecord): boolean {
-  const current = state.sound.setUp === undefined ? undefined : setUps[state.sound.setUp]
-  return current !== undefined && isSame(current, record)
+/** Number of the set-up of sound that needs none. */
+function notePlainSound(
+  { state, setUps }: Scan,
+  codec: PlainSound,
+  frame: SoundFrame,
+): number | undefined {
+  const isSame = (setUp: FlvSetUp | undefined) =>
+    setUp?.kind === 'sound' && setUp.codec === codec && setUp.sampleRate === frame.sampleRate
+  const current = state.sound.setUp
+  if (current !== undefined && isSame(setUps[current])) return current
+  const known = setUps.findIndex(isSame)
+  if (known >= 0) return known
+  return setUps.length < MAX_SET_UPS ? setUps.push(plainSoundSetUp(codec, frame)) - 1 : undefined
 }
 
 /** Sound in another form than the first of the recording is left out: it would need another transcoding, or none. */
 function learnSound(
   scan: Scan,
-  trackId: number,
-  { tag, record }: { tag: Tag; record: SoundSetUpRecord },
+  { tag, trackId, number }: { tag: Tag; trackId: number; number: number },
 ): void {
-  const { state } = scan
-  const form = soundForm(record)
-  const number = form === (state.soundForm ?? form) ? noteSetUp(scan, record) : undefined
-  if (number !== undefined) {
+  const { state, setUps } = scan
+  const setUp = setUps[number]
+  if (state.sound.setUp === number || setUp?.kind !== 'sound') return
+  const form = soundForm(setUp)
+  if (form === (state.soundForm ?? form)) {
     state.sound.trackId = trackId
     state.soundForm = form
+    state.sound.setUp = number
+    return
   }
-  state.sound.setUp = number
-  if (number !== undefined) return
+  if (state.sound.setUp === undefined) return
+  state.sound.setUp = undefined
   settleMarks(scan)
   const isServed = state.mode === 'running' && scan.sections.at(-1)?.sound !== undefined
   if (isServed) closeSection(scan, tag.position, 'any frame')
@@ -156,17 +168,24 @@ function soundForm({ codec, sampleRate }: SoundSetUpRecord): string {
   return isPlainSound(codec) ? `${codec} ${sampleRate}` : 'as it is'
 }
 
-/** Number of the set-up in the list; undefined where there are too many. */
-function noteSetUp({ setUps, state }: Scan, record: FlvSetUp): number | undefined {
-  const known = setUps.findIndex((candidate) => isSame(candidate, record))
+/** Number of the set-up in the list; undefined where it cannot be read, or where there are too many. */
+function noteSetUp(
+  { setUps, state }: Scan,
+  { codec, config }: { codec: string; config: Uint8Array },
+  read: () => FlvSetUp | undefined,
+): number | undefined {
+  const known = setUps.findIndex((setUp) => setUp.codec === codec && isSameConfig(setUp, config))
   if (known >= 0) return known
-  const bytes = state.counts.setUpBytes + record.config.length
+  const bytes = state.counts.setUpBytes + config.length
   if (setUps.length >= MAX_SET_UPS || bytes > MAX_SET_UPS_BYTES) return undefined
+  const setUp = read()
+  if (setUp === undefined) return undefined
   state.counts.setUpBytes = bytes
-  return setUps.push(record) - 1
+  return setUps.push(setUp) - 1
 }
 
-function isSame(a: FlvSetUp, b: FlvSetUp): boolean {
-  if (a.codec !== b.codec || Buffer.compare(a.config, b.config) !== 0) return false
-  return a.kind === 'video' || b.kind === 'video' || a.sampleRate === b.sampleRate
+/** That of VP9 is kept as a whole box, whichever way it came. */
+function isSameConfig(setUp: FlvSetUp, config: Uint8Array): boolean {
+  if (Buffer.compare(setUp.config, config) === 0) return true
+  return setUp.codec === 'vp9' && Buffer.compare(setUp.config.subarray(4), config) === 0
 }

@@ -1,7 +1,7 @@
 // Goes from tag to tag through an FLV file (Adobe FLV 10.1 annex E.3), and finds the way again where bytes are damaged.
 import { AppError } from '../../errors.ts'
 import type { ByteWindow } from './byte-window.ts'
-import { MAX_PROBES, MAX_SET_UP_BYTES } from './flv-limits.ts'
+import { MAX_MISSES, MAX_SET_UP_BYTES } from './flv-limits.ts'
 import { uint24, uint32 } from './tag-bytes.ts'
 
 export const SOUND_TAG = 8
@@ -36,8 +36,8 @@ export interface WalkState {
   position: number
   /** Whether what lies at the position is no tag, and the next one is looked for. */
   isLost: boolean
-  /** Reads that were made to prove tags. */
-  probes: number
+  /** So often something looked like a tag and was none. */
+  misses: number
 }
 
 export interface WalkOptions {
@@ -59,7 +59,7 @@ const JOINT_BYTES = TRAILER_BYTES + TAG_HEADER_BYTES
 const ENCRYPTED = 0x20
 
 export function startWalk(position = 0): WalkState {
-  return { position, isLost: false, probes: 0 }
+  return { position, isLost: false, misses: 0 }
 }
 
 /** Visits all tags from `walk.position` on, and leaves in `walk` where to go on. */
@@ -87,12 +87,15 @@ export async function walkTags(
       walk.position = behind
       continue
     }
+    const type = (header[0] ?? 0) & ~ENCRYPTED
     const size = uint24(header, 1)
     const joint = at + TAG_HEADER_BYTES + size
     const bytes = window.has(joint, JOINT_BYTES)
       ? window.view(joint, JOINT_BYTES)
       : await window.peek(joint, JOINT_BYTES)
-    const next = judgeJoint({ joint, size, bytes, isBehindEnd: joint > window.limit }, end)
+    const next = isKnown(type)
+      ? judgeJoint({ joint, size, bytes, isBehindEnd: joint > window.limit }, end)
+      : 'lost'
     if (next === 'undecided') return
     if (next === 'lost') {
       walk.isLost = true
@@ -199,21 +202,22 @@ async function proveTag(
 ): Promise<'tag' | 'none' | 'undecided'> {
   const trailer = walk.position + TAG_HEADER_BYTES + size
   if (trailer + TRAILER_BYTES > window.limit) return 'undecided'
-  if (!window.has(trailer, TRAILER_BYTES)) walk.probes += 1
-  if (walk.probes > MAX_PROBES) {
-    throw new AppError('unplayable', 'the recording is damaged in too many places')
-  }
   const bytes = await window.peek(trailer, TRAILER_BYTES)
-  return uint32(bytes, 0) === TAG_HEADER_BYTES + size ? 'tag' : 'none'
+  if (uint32(bytes, 0) === TAG_HEADER_BYTES + size) return 'tag'
+  walk.misses += 1
+  if (walk.misses <= MAX_MISSES) return 'none'
+  throw new AppError('unplayable', 'the recording is damaged in too many places')
 }
 
 /** A tag of a known kind in stream 0, or a file header. */
 function isPlausible(bytes: Uint8Array, at: number): boolean {
   const type = (bytes[at] ?? 0) & ~ENCRYPTED
-  if (type === SOUND_TAG || type === VIDEO_TAG || type === SCRIPT_TAG) {
-    return uint24(bytes, at + 8) === 0 && uint24(bytes, at + 1) > 0
-  }
+  if (isKnown(type)) return uint24(bytes, at + 8) === 0 && uint24(bytes, at + 1) > 0
   return isFileHeader(bytes, at)
+}
+
+function isKnown(type: number): boolean {
+  return type === SOUND_TAG || type === VIDEO_TAG || type === SCRIPT_TAG
 }
 
 /** `FLV`, version 1, flags for sound and video alone, and the header's length (E.2). */
