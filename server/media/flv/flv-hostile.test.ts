@@ -167,7 +167,7 @@ describe('damaged recordings', () => {
         // 10 pictures and 43 frames of sound a second; a piece that is taken out is up to 2 seconds long.
         expect(count).toBeGreaterThan(60 * 53 - damages.length * 4 * 53)
       }),
-      { numRuns: 40 },
+      { numRuns: 40, seed: 41 },
     )
   })
 })

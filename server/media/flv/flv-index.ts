@@ -47,7 +47,14 @@ export async function readFlvIndex(
     flags: Uint8Array.from(scan.cuts.flags),
   }
   await findSizes(file, source, cuts)
-  return { tracks: describeTracks(source), cuts, growth: findGrowth(source), source }
+  const { flaws } = scan.state
+  return {
+    tracks: describeTracks(source),
+    cuts,
+    ...(flaws.length > 0 && { notes: flaws }),
+    growth: findGrowth(source),
+    source,
+  }
 }
 
 function checkPlayable({ state, sections }: Scan): void {

@@ -17,6 +17,7 @@ import {
   readSourceStreams,
   repackStreams,
   madePicture,
+  madeSound,
   smallStream,
   soundSetUpTag,
   soundTag,
@@ -525,6 +526,36 @@ describe('breaks', () => {
   })
 })
 
+describe('notes for the operator', () => {
+  const tags = smallStream({ seconds: 8 })
+  const bytes = flvFile(tags)
+  const key = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
+
+  it.each([
+    ['none where all is well', bytes, undefined],
+    ['the end that is missing', bytes.subarray(0, bytes.length - 9), ['cut-off']],
+    [
+      'what was skipped',
+      Buffer.concat([bytes, Buffer.alloc(900, 0x77), ...tags.slice(-9).map(flvTag)]),
+      ['damaged'],
+    ],
+    ['where time stamps begin anew', flvFile([...tags, ...tags]), ['gap']],
+    [
+      'pictures without their key frame',
+      flvFile(tags.filter((_, i) => i !== key)),
+      ['pictures-left-out'],
+    ],
+    [
+      'sound that cannot be served',
+      flvFile([...tags, soundTag({ codec: 0xb6 }, 8000, madeSound(1))]),
+      ['sound-left-out'],
+    ],
+  ])('tell %s', async (_, recording, kinds) => {
+    const { index } = await indexBytes(recording)
+    expect(index.notes?.map(({ kind }) => kind)).toEqual(kinds)
+  })
+})
+
 describe('damage', () => {
   const tags = smallStream({ seconds: 20, pictureBytes: 300 })
   const wholeTags = tags.map(flvTag)
@@ -572,6 +603,17 @@ describe('damage', () => {
       const indexed = await indexBytes(flvFile(tags.map((tag) => ({ ...tag, trailer }))))
       expect(await samplesOf(indexed, everyCut(indexed.index))).toEqual(wanted)
     }
+  })
+
+  it('keeps its sound where one frame looks like sound of another kind', async () => {
+    const at = Math.floor(tags.length / 2)
+    const strange = soundTag({ codec: 0x0f }, 10_000, Buffer.alloc(400, 1))
+    const bytes = flvFile([...tags.slice(0, at), strange, ...tags.slice(at)])
+    const indexed = await indexBytes(bytes)
+    const plain = await indexBytes(flvFile(tags))
+    expect(await samplesOf(indexed, everyCut(indexed.index))).toEqual(
+      await samplesOf(plain, everyCut(plain.index)),
+    )
   })
 
   it('finds the next tag where the size of one is broken', async () => {

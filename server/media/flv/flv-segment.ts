@@ -112,7 +112,8 @@ async function walkRange(
   const stopAt = isLast ? section.endOffset : (source.offsets[to] ?? section.endOffset)
   const limit = Math.min(source.sizeBytes, stopAt + TAIL_BYTES)
   const windowBytes = Math.min(WINDOW_BYTES, limit - start)
-  const visitor = { tag: take, fileHeader: () => undefined }
+  const nothing = (): void => undefined
+  const visitor = { tag: take, fileHeader: nothing, skipped: nothing }
   const window = new ByteWindow(file, { limit, windowBytes })
   await walkTags(window, startWalk(start), { visitor, stopAt, end: 'closed' })
 }

@@ -61,6 +61,8 @@ export interface ScanState {
   /** Where pictures and sound end, in session time. */
   endMs: number
   counts: ScanCounts
+  /** At most as many as an index has notes. */
+  flaws: Flaw[]
   /** Lengths of the lists below. */
   lengths: {
     cuts: number
@@ -69,6 +71,14 @@ export interface ScanState {
     videoClock: number
     soundClock: number
   }
+}
+
+/** What is told of a recording that plays all the same; see RecordingNote. */
+export interface Flaw {
+  kind: 'cut-off' | 'damaged' | 'gap' | 'sound-left-out' | 'pictures-left-out'
+  message: string
+  offsetBytes: number
+  seconds?: number
 }
 
 /** What is told where a recording cannot be played. */

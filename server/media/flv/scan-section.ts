@@ -5,6 +5,7 @@ import { MAX_CUTS, MAX_PAUSE_AT_HEADER_MS, MAX_SECTIONS, MID_WAIT_MS } from './f
 import { NO_PICTURE } from './flv-source.ts'
 import { isNear, placePicture, placeSound, setClock } from './scan-clock.ts'
 import type { Mark, ScanState } from './scan-progress.ts'
+import { noteFlaw } from './scan-state.ts'
 import type { Scan } from './scan-state.ts'
 
 /** A place where a segment may begin. */
@@ -53,9 +54,9 @@ export function openSection(scan: Scan): Mark[] {
   state.pending = []
   state.mode = 'running'
   if (first === undefined) return []
-  const startMs = goesOn(scan, picture ?? first)
-    ? continueClock(state, marks)
-    : beginClock(scan, marks, picture)
+  const isContinued = goesOn(scan, picture ?? first)
+  const startMs = isContinued ? continueClock(state, marks) : beginClock(scan, marks, picture)
+  if (!isContinued) noteBreak(scan, first.position, startMs)
   state.soundEndTicks = NaN
   sections.push({
     firstCut: scan.cuts.offsets.length,
@@ -74,6 +75,16 @@ export function openSection(scan: Scan): Mark[] {
   state.isNewFile = false
   state.isFresh = false
   return marks
+}
+
+function noteBreak(scan: Scan, offsetBytes: number, startMs: number): void {
+  const seconds = startMs / 1000
+  if (scan.state.sawPicture) {
+    const message = 'pictures that cannot be decoded without their key frame were left out'
+    noteFlaw(scan, { kind: 'pictures-left-out', message, offsetBytes, seconds })
+  } else if (scan.sections.length > 0) {
+    noteFlaw(scan, { kind: 'gap', message: 'the time stamps begin anew', offsetBytes, seconds })
+  }
 }
 
 /** Sound in front of the first picture belongs to it only where it leads up to it. */

@@ -1,7 +1,8 @@
 // What is known while an FLV file is gone through: its state, and lists that only grow.
+import { MAX_NOTES } from '../media-index.ts'
 import type { CutTable } from '../media-index.ts'
 import type { FlvSection, FlvSetUp, FlvSource } from './flv-source.ts'
-import type { ScanState, TrackState } from './scan-progress.ts'
+import type { Flaw, ScanState, TrackState } from './scan-progress.ts'
 import { startWalk } from './tag-walk.ts'
 
 /** Lists grow at their ends only. */
@@ -59,12 +60,18 @@ function startState(): ScanState {
       otherSound: undefined,
       bareVideo: undefined,
     },
+    flaws: [],
     lengths: { cuts: 0, sections: 0, setUps: 0, videoClock: 0, soundClock: 0 },
   }
 }
 
 function startTrack(): TrackState {
   return { trackId: undefined, setUp: undefined, shiftMs: 0, lastMs: undefined }
+}
+
+/** Keeps a flaw, as long as there is room for it. */
+export function noteFlaw({ state }: Scan, flaw: Flaw): void {
+  if (state.flaws.length < MAX_NOTES) state.flaws.push(flaw)
 }
 
 /** The state as it is now, to go on from later. */

@@ -6,7 +6,7 @@ import { MAX_SET_UPS, MAX_SET_UPS_BYTES } from './flv-limits.ts'
 import type { FlvSetUp, PlainSound, SoundSetUpRecord } from './flv-source.ts'
 import { dropPicture, settleMarks, takeMark } from './scan-marks.ts'
 import { closeSection } from './scan-section.ts'
-import { keepState } from './scan-state.ts'
+import { keepState, noteFlaw } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { describeFrame, isPlainSound, soundTicks } from './sound-frame.ts'
@@ -26,15 +26,29 @@ export async function scanTags(window: ByteWindow, scan: Scan): Promise<ScanStat
   const visitor = {
     tag: (tag: Tag): undefined => takeTag(scan, tag),
     fileHeader: (position: number) => takeFileHeader(scan, position),
+    skipped: (from: number, to: number) => noteSkipped(scan, from, to),
   }
   const options = { visitor, stopAt: Infinity }
   await walkTags(window, scan.state.walk, { ...options, end: 'open' })
   const resume = keepState(scan)
   await walkTags(window, scan.state.walk, { ...options, end: 'closed' })
   settleMarks(scan)
+  noteCutOff(scan, window.limit)
   const last = scan.sections.at(-1)
   if (last !== undefined && scan.state.mode !== 'waiting') last.endOffset = scan.state.walk.position
   return resume
+}
+
+function noteSkipped(scan: Scan, from: number, to: number): void {
+  const message = `${to - from} bytes that are no FLV were skipped`
+  noteFlaw(scan, { kind: 'damaged', message, offsetBytes: from })
+}
+
+function noteCutOff(scan: Scan, sizeBytes: number): void {
+  const { position, lostFrom } = scan.state.walk
+  if (lostFrom === undefined && position >= sizeBytes) return
+  const message = 'the file ends in the middle of a tag'
+  noteFlaw(scan, { kind: 'cut-off', message, offsetBytes: lostFrom ?? position })
 }
 
 function takeFileHeader(scan: Scan, position: number): void {
@@ -96,6 +110,7 @@ function takeVideo(scan: Scan, tag: Tag, body: VideoBody): void {
 function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   const { sound, counts } = scan.state
   if (body.kind === 'other') {
+    noteLeftOut(scan, tag, body.name)
     counts.otherSound ??= body.name
     return
   }
@@ -142,26 +157,30 @@ function notePlainSound(
   return setUps.length < MAX_SET_UPS ? setUps.push(plainSoundSetUp(codec, frame)) - 1 : undefined
 }
 
-/** Sound in another form than the first of the recording is left out: it would need another transcoding, or none. */
+/** Sound in another form than what is served is left out: it would need another transcoding, or none. */
 function learnSound(
   scan: Scan,
   { tag, trackId, number }: { tag: Tag; trackId: number; number: number },
 ): void {
-  const { state, setUps } = scan
+  const { state, setUps, sections } = scan
   const setUp = setUps[number]
   if (state.sound.setUp === number || setUp?.kind !== 'sound') return
   const form = soundForm(setUp)
-  if (form === (state.soundForm ?? form)) {
-    state.sound.trackId = trackId
-    state.soundForm = form
-    state.sound.setUp = number
+  const isServed = sections.some(({ sound }) => sound !== undefined)
+  if (isServed && form !== state.soundForm) {
+    noteLeftOut(scan, tag, setUp.codecName)
     return
   }
-  if (state.sound.setUp === undefined) return
-  state.sound.setUp = undefined
-  settleMarks(scan)
-  const isServed = state.mode === 'running' && scan.sections.at(-1)?.sound !== undefined
-  if (isServed) closeSection(scan, tag.position, 'any frame')
+  state.sound.trackId = trackId
+  state.soundForm = form
+  state.sound.setUp = number
+}
+
+/** Once for each codec. */
+function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
+  const message = `sound was left out: it is ${codecName}`
+  if (scan.state.flaws.some((flaw) => flaw.message === message)) return
+  noteFlaw(scan, { kind: 'sound-left-out', message, offsetBytes: position })
 }
 
 function soundForm({ codec, sampleRate }: SoundSetUpRecord): string {

@@ -94,7 +94,10 @@ export function soundTicks(
   frame: FrameBytes & { codec: SetUpSound | PlainSound },
 ): number | undefined {
   if (frame.codec !== setUp.codec) return undefined
-  if (isPlainSound(frame.codec)) return describeFrame(frame.codec, frame)?.samples
+  if (isPlainSound(frame.codec)) {
+    const described = describeFrame(frame.codec, frame)
+    return described?.sampleRate === setUp.sampleRate ? described.samples : undefined
+  }
   return frame.codec === 'opus' ? opusTicks(frame.head) : setUp.frameTicks
 }
 

@@ -29,13 +29,15 @@ export interface TagVisitor {
   tag(tag: Tag): 'stop' | undefined
   /** A file header: the first one, or that of a file that was written behind another. */
   fileHeader(position: number): void
+  /** Bytes that are no tags. */
+  skipped(from: number, to: number): void
 }
 
 /** Where the walk stands. A plain value to go on with when the file has grown. */
 export interface WalkState {
   position: number
-  /** Whether what lies at the position is no tag, and the next one is looked for. */
-  isLost: boolean
+  /** Where bytes begin that are no tag, while the next one is looked for. */
+  lostFrom: number | undefined
   /** So often something looked like a tag and was none. */
   misses: number
 }
@@ -59,7 +61,7 @@ const JOINT_BYTES = TRAILER_BYTES + TAG_HEADER_BYTES
 const ENCRYPTED = 0x20
 
 export function startWalk(position = 0): WalkState {
-  return { position, isLost: false, misses: 0 }
+  return { position, lostFrom: undefined, misses: 0 }
 }
 
 /** Visits all tags from `walk.position` on, and leaves in `walk` where to go on. */
@@ -70,40 +72,34 @@ export async function walkTags(
 ): Promise<void> {
   const { visitor, stopAt, end } = options
   while (walk.position < stopAt) {
-    if (walk.isLost) {
+    if (walk.lostFrom !== undefined) {
       if (!(await findTag(window, walk, end))) return
-      continue
+      visitor.skipped(walk.lostFrom, walk.position)
+      walk.lostFrom = undefined
     }
     const at = walk.position
     if (!window.has(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)) {
       await window.need(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)
     }
-    const header = window.view(at, JOINT_BYTES)
+    const header = window.view(at, TAG_HEADER_BYTES)
     if (header.length < TAG_HEADER_BYTES) return
-    if (isFileHeader(header, 0)) {
-      const behind = await behindFileHeader(window, at, end)
-      if (behind === undefined) return
-      visitor.fileHeader(at)
-      walk.position = behind
-      continue
-    }
-    const type = (header[0] ?? 0) & ~ENCRYPTED
-    const size = uint24(header, 1)
-    const joint = at + TAG_HEADER_BYTES + size
-    const bytes = window.has(joint, JOINT_BYTES)
-      ? window.view(joint, JOINT_BYTES)
-      : await window.peek(joint, JOINT_BYTES)
-    const next = isKnown(type)
-      ? judgeJoint({ joint, size, bytes, isBehindEnd: joint > window.limit }, end)
-      : 'lost'
+    const isFile = isFileHeader(header, 0)
+    const joint = at + TAG_HEADER_BYTES + uint24(header, 1)
+    const next = isFile
+      ? await behindFileHeader(window, at, end)
+      : judgeJoint(header, joint, {
+          // Awaits only where the window ends: there are thousands of tags in it.
+          bytes: window.has(joint, JOINT_BYTES)
+            ? window.view(joint, JOINT_BYTES)
+            : await window.peek(joint, JOINT_BYTES),
+          isBehindEnd: joint > window.limit,
+          end,
+        })
     if (next === 'undecided') return
-    if (next === 'lost') {
-      walk.isLost = true
-      walk.position = at + 1
-      continue
-    }
-    walk.position = next
-    if (visitor.tag(parseTag(window, at, header)) === 'stop') return
+    walk.position = next === 'lost' ? at + 1 : next
+    if (next === 'lost') walk.lostFrom = at
+    else if (isFile) visitor.fileHeader(at)
+    else if (visitor.tag(parseTag(window, at, header)) === 'stop') return
   }
 }
 
@@ -122,13 +118,11 @@ function parseTag(window: ByteWindow, position: number, header: Uint8Array): Tag
   }
 }
 
+/** What lies behind a tag. */
 interface Joint {
-  /** Where the tag ends. */
-  joint: number
-  size: number
-  /** What lies there. */
   bytes: Uint8Array
   isBehindEnd: boolean
+  end: WalkOptions['end']
 }
 
 /**
@@ -136,12 +130,15 @@ interface Joint {
  * where another tag follows all the same: with that size in between, wrong, or without one.
  */
 function judgeJoint(
-  { joint, size, bytes, isBehindEnd }: Joint,
-  end: WalkOptions['end'],
+  header: Uint8Array,
+  joint: number,
+  { bytes, isBehindEnd, end }: Joint,
 ): number | 'lost' | 'undecided' {
+  if (!isKnown((header[0] ?? 0) & ~ENCRYPTED)) return 'lost'
   if (isBehindEnd) return end === 'open' ? 'undecided' : 'lost'
   const behind = joint + TRAILER_BYTES
-  if (bytes.length >= TRAILER_BYTES && uint32(bytes, 0) === TAG_HEADER_BYTES + size) return behind
+  const size = TAG_HEADER_BYTES + uint24(header, 1)
+  if (bytes.length >= TRAILER_BYTES && uint32(bytes, 0) === size) return behind
   if (bytes.length < JOINT_BYTES) return end === 'open' ? 'undecided' : behind
   if (isPlausible(bytes, TRAILER_BYTES)) return behind
   return isPlausible(bytes, 0) ? joint : 'lost'
@@ -152,10 +149,10 @@ async function behindFileHeader(
   window: ByteWindow,
   position: number,
   end: WalkOptions['end'],
-): Promise<number | undefined> {
+): Promise<number | 'undecided'> {
   const body = position + uint32(window.view(position, FILE_HEADER_BYTES), 5)
   const trailer = await window.peek(body, TRAILER_BYTES)
-  if (trailer.length < TRAILER_BYTES) return end === 'open' ? undefined : body
+  if (trailer.length < TRAILER_BYTES) return end === 'open' ? 'undecided' : body
   return uint32(trailer, 0) === 0 ? body + TRAILER_BYTES : body
 }
 
@@ -178,10 +175,7 @@ async function findTag(
       ? 'tag'
       : await proveTag(window, walk, uint24(bytes, offset + 1))
     if (proof === 'undecided' && end === 'open') return false
-    if (proof === 'tag') {
-      walk.isLost = false
-      return true
-    }
+    if (proof === 'tag') return true
     walk.position += 1
   }
 }
