@@ -21,7 +21,9 @@ import {
   videoSetUpTag,
 } from '../../../test/support/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make-flv.ts'
+import { isAppError } from '../../errors.ts'
 import { durationSeconds } from '../media-index.ts'
+import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
 
 const reader = createFlvReader()
@@ -168,6 +170,53 @@ describe('damaged recordings', () => {
         expect(count).toBeGreaterThan(60 * 53 - damages.length * 4 * 53)
       }),
       { numRuns: 40, seed: 41 },
+    )
+  })
+})
+
+describe('damaged recordings that are still written', () => {
+  async function indexSoFar(
+    bytes: Uint8Array,
+    previous?: MediaIndex,
+  ): Promise<MediaIndex | undefined> {
+    try {
+      return await reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+    } catch (error) {
+      if (isAppError(error, 'unplayable')) return undefined
+      throw error
+    }
+  }
+
+  function firstCuts({ cuts, source }: MediaIndex, count: number): unknown {
+    if (source.container !== 'flv') throw new Error('not FLV')
+    const lists = [cuts.startTicks, cuts.flags, source.offsets, source.leadMs, source.soundEnds]
+    return lists.map((list) => list.slice(0, count))
+  }
+
+  it('give the same cuts as when they are read at once', async () => {
+    const places = fc.array(fc.integer({ min: 0, max: 9999 }), { minLength: 1, maxLength: 8 })
+    const strange = fc.array(strangeTag, { maxLength: 40 })
+    const damages = fc.array(damage, { maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(strange, damages, places, async (tags, wounds, ends) => {
+        const stream = smallStream({ seconds: 3, gopSeconds: 1 })
+        const calm = flvFile([...stream, ...tags, ...stream])
+        const bytes = damagedBehindHead(calm, wounds)
+        const whole = await indexSoFar(bytes)
+        let previous: MediaIndex | undefined
+        for (const end of [...ends.toSorted((a, b) => a - b), 10_000]) {
+          const part = bytes.subarray(0, Math.floor((end * bytes.length) / 10_000))
+          const grown = await indexSoFar(part, previous)
+          expect(await indexSoFar(part)).toEqual(grown)
+          const stable = grown?.growth?.stableCuts ?? 0
+          expect(grown && firstCuts(grown, stable)).toEqual(
+            whole && grown && firstCuts(whole, stable),
+          )
+          previous = grown ?? previous
+        }
+        expect(previous).toEqual(whole)
+      }),
+      { numRuns: 100 },
     )
   })
 })
