@@ -26,8 +26,8 @@ const names = (await readdir(FIXTURES)).filter(isServed)
 /** Recordings of this test: those that are played whole and unchanged, byte for byte of each packet. */
 function isServed(name: string): boolean {
   return (
-    /\.(mp4|mov|ts|mkv|webm)$/.test(name) &&
-    !/unreadable|mpeg2|ac3|mp3|fmp4|corrupted|ts-hevc|vp8/.test(name)
+    /\.(mp4|mov|ts|mkv|webm|flv)$/.test(name) &&
+    !/unreadable|mpeg2|ac3|mp3|fmp4|corrupted|ts-hevc|vp8|h263/.test(name)
   )
 }
 

@@ -1,4 +1,5 @@
 // What a reader knows of a recording after reading it once: tracks, and the places where a segment may begin.
+import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
 import type { MatroskaSource } from './matroska/matroska-source.ts'
 import type { Mp4Source } from './mp4/mp4-source.ts'
@@ -44,7 +45,7 @@ export interface RecordingNote {
 export const MAX_NOTES = 100
 
 /** The one place that lists the containers: each reader adds its own source here and in readers.ts. */
-export type MediaSource = Fmp4Source | MatroskaSource | Mp4Source | TsSource
+export type MediaSource = FlvSource | Fmp4Source | MatroskaSource | Mp4Source | TsSource
 
 export type Track = VideoTrack | AudioTrack
 

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { MediaIndex, MediaSource } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
+import { createFlvReader } from './flv/flv-reader.ts'
 import { createFragmentedMp4Reader } from './fmp4/fmp4-reader.ts'
 import { createMatroskaReader } from './matroska/matroska-reader.ts'
 import { createMp4Reader } from './mp4/mp4-reader.ts'
@@ -22,7 +23,8 @@ const FIRST_BOXES = new Set([
   'uuid',
 ])
 const EBML_MARK = '1a45dfa3'
-const NOT_MPEG_TS = new Map([['464c5601', 'FLV recordings cannot be played yet']])
+/** Signature and version of FLV. */
+const FLV_MARK = '464c5601'
 
 /** The readers of all containers, by the container that an index names. */
 export interface MediaReaders {
@@ -33,6 +35,7 @@ export interface MediaReaders {
 
 export function createMediaReaders(): MediaReaders {
   const byContainer = {
+    flv: createFlvReader(),
     fmp4: createFragmentedMp4Reader(),
     matroska: createMatroskaReader(),
     mp4: createMp4Reader(),
@@ -54,8 +57,7 @@ function chooseContainer(head: Buffer): MediaSource['container'] {
   if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'fmp4'
   const mark = head.toString('hex', 0, 4)
   if (mark === EBML_MARK) return 'matroska'
-  const reason = NOT_MPEG_TS.get(mark)
-  if (reason !== undefined) throw new AppError('unplayable', reason)
+  if (mark === FLV_MARK) return 'flv'
   // MPEG-TS has no magic number and may begin with garbage: its reader looks for itself.
   return 'ts'
 }

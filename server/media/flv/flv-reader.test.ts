@@ -1,0 +1,628 @@
+// The reader on real recordings and on other recordings' packets put into FLV, with FFmpeg's demuxer as the second opinion.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import {
+  AAC,
+  aacConfig,
+  avcConfig,
+  flvFile,
+  flvTag,
+  manyTracksBody,
+  metadataTag,
+  pictureTag,
+  readSourceStreams,
+  repackStreams,
+  madePicture,
+  madeSound,
+  smallStream,
+  soundSetUpTag,
+  soundTag,
+  videoSetUpTag,
+} from '../../../test/support/make-flv.ts'
+import type { FlvTag } from '../../../test/support/make-flv.ts'
+import { readReferencePackets } from '../../../test/support/reference-packets.ts'
+import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
+import { readSamples } from '../../../test/support/segment-samples.ts'
+import type { IndexedFile, ServedSample } from '../../../test/support/segment-samples.ts'
+import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
+import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import type { CutRange } from '../media-index.ts'
+import { createFlvReader } from './flv-reader.ts'
+
+const reader = createFlvReader()
+const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'flv-reader-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function indexBytes(bytes: Uint8Array): Promise<IndexedFile> {
+  const file = bytesFile(bytes)
+  return { reader, file, index: await reader.index(file, AbortSignal.timeout(10_000)) }
+}
+
+async function reference(bytes: Uint8Array): Promise<ReferencePacket[]> {
+  const whole = path.join(folder, 'whole.flv')
+  await writeFile(whole, bytes)
+  return readReferencePackets(whole)
+}
+
+async function samplesOf(indexed: IndexedFile, ranges: CutRange[]): Promise<ServedSample[]> {
+  const samples: ServedSample[] = []
+  for (const range of ranges) samples.push(...(await readSamples(indexed, range)))
+  return samples
+}
+
+/** Every packet once, unchanged, all moved by one and the same time but for the rounding of milliseconds. */
+function expectSame(served: ServedSample[], source: ReferencePacket[]): void {
+  const shifts: number[] = []
+  for (const kind of ['video', 'audio'] as const) {
+    const wanted = source.filter((packet) => packet.kind === kind)
+    const given = served.filter((sample) => sample.kind === kind)
+    expect(given.map(({ sha1 }) => sha1)).toEqual(wanted.map(({ sha1 }) => sha1))
+    // Where pictures are made up, FFmpeg looks into them and finds no key frames.
+    const keys = wanted.some(({ isKey }) => isKey) ? wanted : given
+    expect(given.map(({ isKey }) => isKey)).toEqual(keys.map(({ isKey }) => isKey))
+    given.forEach((sample, i) => {
+      shifts.push(sample.presentationSeconds - (wanted[i]?.ptsSeconds ?? NaN))
+    })
+  }
+  expect(Math.max(...shifts) - Math.min(...shifts)).toBeLessThanOrEqual(0.00201)
+}
+
+async function expectLikeFfmpeg(bytes: Uint8Array): Promise<IndexedFile> {
+  const indexed = await indexBytes(bytes)
+  const source = await reference(bytes)
+  for (const ranges of [everyCut(indexed.index), cutsBy(indexed.index, 4)]) {
+    expectSame(await samplesOf(indexed, ranges), source)
+  }
+  expectMonotonic(await samplesOf(indexed, everyCut(indexed.index)))
+  return indexed
+}
+
+function expectMonotonic(samples: ServedSample[]): void {
+  for (const kind of ['video', 'audio'] as const) {
+    const own = samples.filter((sample) => sample.kind === kind)
+    own.slice(1).forEach(({ decodeSeconds }, i) => {
+      expect(decodeSeconds).toBeGreaterThan(own[i]?.decodeSeconds ?? Infinity)
+    })
+    for (const { decodeSeconds, durationSeconds } of own) {
+      expect(decodeSeconds).toBeGreaterThanOrEqual(0)
+      expect(durationSeconds).toBeGreaterThan(0)
+    }
+  }
+}
+
+async function repack(name: string, forms: Parameters<typeof repackStreams>[1]): Promise<Buffer> {
+  return flvFile(repackStreams(await readSourceStreams(path.join(fixtures, name)), forms))
+}
+
+describe('a real recording', () => {
+  it('is served packet for packet as FFmpeg reads it', async () => {
+    const { index } = await expectLikeFfmpeg(
+      await readFile(path.join(fixtures, 'flv-h264-aac.flv')),
+    )
+    expect(index.tracks).toEqual([
+      {
+        kind: 'video',
+        codec: 'avc1.42c01e',
+        codecName: 'H.264',
+        width: 640,
+        height: 360,
+        rotationDegrees: 0,
+      },
+      { kind: 'audio', codec: 'mp4a.40.2', codecName: 'AAC', channels: 2, sampleRate: 44_100 },
+    ])
+    expect(durationSeconds(index)).toBeCloseTo(10.08, 3)
+    expect(deserialize(serialize(index))).toEqual(index)
+  })
+
+  it('whose pictures no browser plays names their codec', async () => {
+    const bytes = await readFile(path.join(fixtures, 'flv-h263-mp3.flv'))
+    await expect(indexBytes(bytes)).rejects.toMatchObject({
+      code: 'unplayable',
+      message: 'the video is Sorenson H.263, which no browser plays in HLS',
+    })
+  })
+
+  it('has key frames that decode', async () => {
+    const bytes = await readFile(path.join(fixtures, 'flv-h264-aac.flv'))
+    const { file, index } = await indexBytes(bytes)
+    const keyFrame = await reader.readKeyFrame(file, index, 1)
+    expect(keyFrame).toMatchObject({ codec: 'h264', rotationDegrees: 0 })
+    expect(keyFrame?.extradata?.[0]).toBe(1)
+    const [firstNal] = keyFrame?.data.subarray(4) ?? []
+    expect([5, 6, 7]).toContain((firstNal ?? 0) & 0x1f)
+  })
+})
+
+describe('codecs', () => {
+  it.each([
+    ['mp4-h264-aac51-moov-last-bframes.mp4', { video: { codec: 7 }, audio: AAC }, 'avc1'],
+    [
+      'mp4-h264-aac51-moov-last-bframes.mp4',
+      { video: { codec: 'avc1' }, audio: { codec: 'mp4a' } },
+      'avc1',
+    ],
+    ['mp4-hevc-hvc1-aac.mp4', { video: { codec: 12 }, audio: AAC }, 'hvc1'],
+    ['mp4-hevc-hev1-aac.mp4', { video: { codec: 'hvc1' }, audio: AAC }, 'hvc1'],
+    [
+      'mp4-av1-10bit-aac-portrait.mp4',
+      { video: { codec: 'av01' }, audio: { codec: 'mp4a' } },
+      'av01',
+    ],
+  ] as const)('%s as %o is read as FFmpeg does', async (name, forms, codec) => {
+    const { index } = await expectLikeFfmpeg(await repack(name, forms))
+    expect(index.tracks[0]).toMatchObject({ kind: 'video', codec: expect.stringContaining(codec) })
+    expect(index.tracks[1]).toMatchObject({ kind: 'audio', codec: 'mp4a.40.2' })
+    const [width, height] =
+      index.tracks[0]?.kind === 'video' ? [index.tracks[0].width, index.tracks[0].height] : []
+    const source = await readSourceStreams(path.join(fixtures, name))
+    expect(source).toHaveLength(2)
+    expect(width).toBeGreaterThan(0)
+    expect(height).toBeGreaterThan(0)
+  })
+
+  it('VP9 finds its size in the key frame, and Opus its lengths in the packets', async () => {
+    const streams = await readSourceStreams(path.join(fixtures, 'webm-vp9-opus51.webm'))
+    const config = Uint8Array.of(0, 10, 0x82, 1, 1, 1, 0, 0)
+    const withSetUp = streams.map((stream) =>
+      stream.kind === 'video' ? { ...stream, extradata: config } : stream,
+    )
+    const tags = repackStreams(withSetUp, { video: { codec: 'vp09' }, audio: { codec: 'Opus' } })
+    const { index } = await expectLikeFfmpeg(flvFile(tags))
+    expect(index.tracks).toMatchObject([
+      { codec: 'vp09.00.10.08', width: 854, height: 480 },
+      { codec: 'opus', channels: 6, sampleRate: 48_000 },
+    ])
+    expect(reader.initTracks(index, 0)).toHaveLength(2)
+  })
+})
+
+describe('Enhanced RTMP', () => {
+  const plain = smallStream({ seconds: 4 })
+
+  function inForm(tags: FlvTag[], modEx: number[], track?: number): FlvTag[] {
+    const extra = { modEx, ...(track !== undefined && { track }) }
+    return tags.map((tag) => {
+      const isSetUp = tag.body[1] === 0
+      if (tag.kind === 'video') {
+        const data = tag.body.subarray(5)
+        const isKey = (tag.body[0] ?? 0) >> 4 === 1
+        const form = { codec: 'avc1', ...extra } as const
+        return isSetUp
+          ? videoSetUpTag(form, tag.timeMs, data)
+          : pictureTag(form, { timeMs: tag.timeMs, isKey, data })
+      }
+      const form = { codec: 'mp4a', ...extra } as const
+      const data = tag.body.subarray(2)
+      return isSetUp ? soundSetUpTag(form, tag.timeMs, data) : soundTag(form, tag.timeMs, data)
+    })
+  }
+
+  it.each([
+    ['no modifiers', [], undefined],
+    ['short and long modifiers', [3, 300], undefined],
+    ['a modifier of 256 bytes', [256], undefined],
+    ['a tag for each track', [], 4],
+    ['both', [4], 0],
+  ])('with %s is the same recording', async (_, modEx, track) => {
+    const wanted = await indexBytes(flvFile(plain))
+    const given = await indexBytes(flvFile(inForm(plain, modEx, track)))
+    expect(given.index.cuts).toEqual(wanted.index.cuts)
+    expect(await samplesOf(given, everyCut(given.index))).toEqual(
+      await samplesOf(wanted, everyCut(wanted.index)),
+    )
+  })
+
+  it('serves the first of several tracks', async () => {
+    const second = madePicture(99)
+    const tags = plain.map((tag): FlvTag => {
+      if (tag.kind !== 'video') return tag
+      const isSetUp = tag.body[1] === 0
+      const form = { kind: 'video', codec: 'avc1', packetType: isSetUp ? 0 : 3 } as const
+      const body = manyTracksBody(form, [
+        { track: 1, data: tag.body.subarray(5) },
+        { track: 2, data: isSetUp ? avcConfig(0x15) : second },
+      ])
+      body[0] = 0x80 | ((tag.body[0] ?? 0) & 0x70) | 6
+      return { ...tag, body }
+    })
+    const wanted = await indexBytes(flvFile(plain))
+    const given = await indexBytes(flvFile(tags))
+    expect(await samplesOf(given, everyCut(given.index))).toEqual(
+      await samplesOf(wanted, everyCut(wanted.index)),
+    )
+  })
+})
+
+describe('sound that no browser plays in HLS', () => {
+  const MP3_FRAME = Buffer.concat([Uint8Array.of(0xff, 0xfb, 0x90, 0x40), Buffer.alloc(413, 1)])
+  const PCM = Buffer.alloc(320, 5)
+  const AC3_FRAME = Buffer.from(`0b77ffff1440e100${'00'.repeat(200)}`, 'hex')
+
+  it.each([
+    { name: 'MP3', codec: 0x2f, data: MP3_FRAME, format: ['mp3', 2, 44_100], sentRate: 44_100 },
+    { name: 'AC-3', codec: 'ac-3', data: AC3_FRAME, format: ['ac3', 6, 48_000], sentRate: 48_000 },
+    {
+      name: 'G.711 A-law',
+      codec: 0x70,
+      data: PCM,
+      format: ['pcm_alaw', 1, 8000],
+      sentRate: 48_000,
+    },
+    {
+      name: 'G.711 µ-law',
+      codec: 0x81,
+      data: PCM,
+      format: ['pcm_mulaw', 2, 8000],
+      sentRate: 48_000,
+    },
+    { name: 'PCM', codec: 0x3a, data: PCM, format: ['pcm_s16le', 1, 22_050], sentRate: 44_100 },
+    { name: 'PCM', codec: 0x0d, data: PCM, format: ['pcm_u8', 2, 44_100], sentRate: 44_100 },
+  ] as const)('$name ($codec) is to be transcoded', async ({ name, codec, ...sound }) => {
+    const { data, sentRate } = sound
+    const [decoder, channels, sampleRate] = sound.format
+    const sounds = Array.from({ length: 100 }, (_, i) => soundTag({ codec }, i * 20, data))
+    const pictures = smallStream({ seconds: 2, sound: 'none' })
+    const tags = [...pictures, ...sounds].toSorted((a, b) => a.timeMs - b.timeMs)
+    const indexed = await indexBytes(flvFile(tags))
+    expect(indexed.index.tracks[1]).toEqual({
+      kind: 'audio',
+      codec: 'mp4a.40.2',
+      codecName: name,
+      channels: Math.min(2, channels),
+      sampleRate: sentRate,
+      transcodedFrom: { codec: decoder, channels, sampleRate },
+    })
+    expect(reader.initTracks(indexed.index, 0)?.map(({ kind }) => kind)).toEqual(['video'])
+    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    expect(samples.filter(({ kind }) => kind === 'audio')).toHaveLength(100)
+  })
+
+  it.each([
+    ['Speex', 0xb6],
+    ['Nellymoser', 0x6e],
+    ['ADPCM', 0x1f],
+  ])('%s is left out beside pictures, and alone it is named', async (name, codec) => {
+    const sounds = Array.from({ length: 50 }, (_, i) =>
+      soundTag({ codec }, i * 20, Buffer.alloc(9)),
+    )
+    await expect(indexBytes(flvFile(sounds))).rejects.toMatchObject({
+      code: 'unplayable',
+      message: `the sound is ${name}, which no browser plays in HLS`,
+    })
+    const pictures = smallStream({ seconds: 1, sound: 'none' })
+    const { index } = await indexBytes(flvFile([...pictures, ...sounds]))
+    expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
+  })
+})
+
+describe('what cannot be played', () => {
+  const key = { timeMs: 0, isKey: true, data: madePicture(1) }
+
+  it.each([
+    [
+      'VP6',
+      flvFile([pictureTag({ codec: 4 }, key)]),
+      'the video is VP6, which no browser plays in HLS',
+    ],
+    [
+      'VP8',
+      flvFile([pictureTag({ codec: 'vp08' }, key)]),
+      'the video is VP8, which no browser plays in HLS',
+    ],
+    [
+      'a set-up that is missing',
+      flvFile([pictureTag({ codec: 7 }, key)]),
+      'the video (H.264) lacks its decoder set-up (sequence header)',
+    ],
+    [
+      'no key frame',
+      flvFile(
+        smallStream({ seconds: 3, sound: 'none' }).filter(
+          (tag) => tag.body[0] !== 0x17 || tag.body[1] === 0,
+        ),
+      ),
+      'the video has no key frame',
+    ],
+    [
+      'encrypted tags',
+      flvFile(smallStream({ seconds: 3 }).map((tag) => ({ ...tag, isEncrypted: true }))),
+      'the recording is encrypted',
+    ],
+    [
+      'nothing but metadata',
+      flvFile([metadataTag({ duration: 3 })]),
+      'the file has no video or sound',
+    ],
+    ['a header alone', flvFile([]), 'the file has no video or sound'],
+  ])('%s is told', async (_, bytes, message) => {
+    await expect(indexBytes(bytes)).rejects.toMatchObject({ code: 'unplayable', message })
+  })
+})
+
+describe('where pictures and sound begin', () => {
+  it('keeps the distance of pictures that start half a second behind the sound', async () => {
+    const tags = smallStream({ seconds: 6, bFrames: true }).map((tag) =>
+      tag.kind === 'video' && tag.body[1] === 1
+        ? pictureTag(
+            { codec: 7 },
+            {
+              timeMs: tag.timeMs,
+              compositionMs: 500,
+              isKey: tag.body[0] === 0x17,
+              data: tag.body.subarray(5),
+            },
+          )
+        : tag,
+    )
+    const { index } = await expectLikeFfmpeg(flvFile(tags))
+    expect([...index.cuts.startTicks]).toEqual([0, 2500, 4500])
+  })
+
+  it('begins at the first key frame, with the sound behind the pictures that were left out', async () => {
+    const tags = smallStream({ seconds: 6 })
+    const firstKey = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
+    const indexed = await indexBytes(flvFile(tags.filter((_, i) => i !== firstKey)))
+    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    expect(samples[0]).toMatchObject({ kind: 'video', isKey: true, decodeSeconds: 0.096 })
+    expect(samples.filter(({ kind }) => kind === 'video')).toHaveLength(40)
+    const firstSound = samples.find(({ kind }) => kind === 'audio')
+    expect(firstSound?.presentationSeconds).toBe(0)
+  })
+
+  it('plays sound alone, cut about every second', async () => {
+    const indexed = await expectLikeFfmpeg(flvFile(smallStream({ seconds: 7, video: 'none' })))
+    const { index } = indexed
+    expect(index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
+    expect(index.cuts.startTicks.length).toBeGreaterThanOrEqual(6)
+    expect([...index.cuts.flags].every((flags) => flags === 0)).toBe(true)
+  })
+
+  it('goes on with sound where pictures end early', async () => {
+    const long = smallStream({ seconds: 40 }).filter(
+      (tag) => tag.kind !== 'video' || tag.timeMs < 8000,
+    )
+    const { index } = await expectLikeFfmpeg(flvFile(long))
+    expect(durationSeconds(index)).toBeCloseTo(40, 1)
+    const own = [...index.cuts.flags].filter((flags) => flags === 0)
+    expect(own.length).toBeGreaterThan(20)
+  })
+
+  it('does not drift, though time stamps are rounded to milliseconds', async () => {
+    const indexed = await indexBytes(flvFile(smallStream({ seconds: 60 })))
+    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    const sounds = samples.filter(({ kind }) => kind === 'audio')
+    const lengths = new Set(
+      sounds.map(({ durationSeconds }) => Math.round(durationSeconds * 44_100)),
+    )
+    expect([...lengths]).toEqual([1024])
+    expect(sounds.at(-1)?.presentationSeconds).toBeCloseTo(((sounds.length - 1) * 1024) / 44_100, 6)
+  })
+})
+
+describe('breaks', () => {
+  it('has a new init behind a discontinuity where the set-up changes, none where it is repeated', async () => {
+    const repeated = smallStream({ seconds: 4, startMs: 4000 })
+    const changed = smallStream({ seconds: 4, startMs: 8000, level: 0x15 })
+    const { index } = await expectLikeFfmpeg(
+      flvFile([...smallStream({ seconds: 4 }), ...repeated, ...changed]),
+    )
+    const breaks = [...index.cuts.startTicks].filter(
+      (_, i) => index.cuts.flags[i] === (CUT_BREAK | CUT_KEY),
+    )
+    expect(breaks).toEqual([8000])
+    const [before] = reader.initTracks(index, 1) ?? []
+    const [behind] = reader.initTracks(index, 4) ?? []
+    expect(Buffer.from(before?.sampleEntry ?? []).indexOf(avcConfig())).toBeGreaterThan(0)
+    expect(Buffer.from(behind?.sampleEntry ?? []).indexOf(avcConfig(0x15))).toBeGreaterThan(0)
+  })
+
+  it('goes on with new sound at once, in mid-GOP', async () => {
+    const tags = smallStream({ seconds: 8 })
+    const at = tags.findIndex(({ timeMs }) => timeMs >= 5000)
+    const change = soundSetUpTag(AAC, 5000, aacConfig(48_000))
+    const indexed = await indexBytes(flvFile([...tags.slice(0, at), change, ...tags.slice(at)]))
+    const { index } = indexed
+    const flags = [...index.cuts.flags]
+    expect(flags.filter((flag) => (flag & CUT_BREAK) !== 0)).toEqual([CUT_BREAK])
+    const source = await reference(flvFile(tags))
+    expectSame(await samplesOf(indexed, everyCut(index)), source)
+  })
+
+  it.each([
+    ['jumps forward by an hour', 3_604_000],
+    ['goes back to 0', 0],
+  ])('goes on without a hole where a new connection %s', async (_, startMs) => {
+    const before = smallStream({ seconds: 4, startMs: 50_000 })
+    const behind = smallStream({ seconds: 4, startMs })
+    const bytes = flvFile([...before, ...behind])
+    const indexed = await indexBytes(bytes)
+    const { index } = indexed
+    expect([...index.cuts.startTicks]).toEqual([0, 2000, 4000, 6000])
+    expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY | CUT_BREAK, CUT_KEY])
+    const samples = await samplesOf(indexed, everyCut(index))
+    const pictures = samples.filter(({ kind }) => kind === 'video')
+    const sounds = samples.filter(({ kind }) => kind === 'audio')
+    expect([pictures.length, sounds.length]).toEqual([80, 344])
+    expect(pictures[40]?.presentationSeconds).toBeCloseTo(4, 3)
+    expect(sounds[172]?.presentationSeconds).toBeCloseTo(4, 3)
+    expectMonotonic(samples)
+  })
+
+  it('may begin without a key frame where time stamps jump and pictures go on', async () => {
+    const tags = smallStream({ seconds: 8 }).map((tag) =>
+      tag.timeMs >= 5000 ? { ...tag, timeMs: tag.timeMs + 100_000 } : tag,
+    )
+    const indexed = await indexBytes(flvFile(tags))
+    expect([...indexed.index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY, CUT_BREAK, CUT_KEY])
+    expect(durationSeconds(indexed.index)).toBeCloseTo(8, 1)
+    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    expect(samples).toHaveLength(80 + 344)
+  })
+
+  it.each([
+    ['32 bits', 2 ** 32 - 4000],
+    ['31 bits', 2 ** 31 - 4000],
+    ['24 bits', 2 ** 24 - 4000],
+  ])('does not break where time stamps of %s wrap', async (_, startMs) => {
+    const wrapMs = startMs + 4000
+    const tags = smallStream({ seconds: 8, startMs }).map((tag) => ({
+      ...tag,
+      timeMs: tag.timeMs % wrapMs,
+    }))
+    const indexed = await indexBytes(flvFile(tags))
+    expect([...indexed.index.cuts.startTicks]).toEqual([0, 2000, 4000, 6000])
+    expect([...indexed.index.cuts.flags].every((flags) => flags === CUT_KEY)).toBe(true)
+    const plain = await indexBytes(flvFile(smallStream({ seconds: 8, startMs: 0 })))
+    const times = async (one: IndexedFile) =>
+      (await samplesOf(one, everyCut(one.index))).map(
+        ({ presentationSeconds }) => presentationSeconds,
+      )
+    const [given, wanted] = [await times(indexed), await times(plain)]
+    expect(given).toHaveLength(wanted.length)
+    given.forEach((seconds, i) =>
+      expect(Math.abs(seconds - (wanted[i] ?? NaN))).toBeLessThan(0.002),
+    )
+  })
+
+  it('plays a file behind another one in the same file', async () => {
+    const one = flvFile([metadataTag({ duration: 4 }), ...smallStream({ seconds: 4 })])
+    const two = flvFile(smallStream({ seconds: 4, startMs: 300 }))
+    const cut = one.subarray(0, one.length - 20)
+    for (const first of [one, cut]) {
+      const { index } = await indexBytes(Buffer.concat([first, two]))
+      expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY | CUT_BREAK, CUT_KEY])
+      expect(durationSeconds(index)).toBeGreaterThan(7.9)
+      expect(durationSeconds(index)).toBeLessThan(8.1)
+    }
+  })
+
+  it('lets sound that jumps alone go on beside the pictures', async () => {
+    const tags = smallStream({ seconds: 20 }).map((tag) =>
+      tag.kind === 'audio' && tag.timeMs >= 5000 && tag.timeMs < 12_000
+        ? { ...tag, timeMs: tag.timeMs + 500_000 }
+        : tag,
+    )
+    const plain = await indexBytes(flvFile(smallStream({ seconds: 20 })))
+    const order = smallStream({ seconds: 20 })
+    expect(order.map(({ body }) => body)).toEqual(tags.map(({ body }) => body))
+    const indexed = await indexBytes(flvFile(tags))
+    expect([...indexed.index.cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
+    const given = await samplesOf(indexed, everyCut(indexed.index))
+    const wanted = await samplesOf(plain, everyCut(plain.index))
+    expect(given.map(({ sha1 }) => sha1)).toEqual(wanted.map(({ sha1 }) => sha1))
+    given.forEach((sample, i) => {
+      const expected = wanted[i]?.presentationSeconds ?? NaN
+      expect(Math.abs(sample.presentationSeconds - expected)).toBeLessThan(0.03)
+    })
+  })
+})
+
+describe('notes for the operator', () => {
+  const tags = smallStream({ seconds: 8 })
+  const bytes = flvFile(tags)
+  const key = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
+
+  it.each([
+    ['none where all is well', bytes, undefined],
+    ['the end that is missing', bytes.subarray(0, bytes.length - 9), ['cut-off']],
+    [
+      'what was skipped',
+      Buffer.concat([bytes, Buffer.alloc(900, 0x77), ...tags.slice(-9).map(flvTag)]),
+      ['damaged'],
+    ],
+    ['where time stamps begin anew', flvFile([...tags, ...tags]), ['gap']],
+    [
+      'pictures without their key frame',
+      flvFile(tags.filter((_, i) => i !== key)),
+      ['pictures-left-out'],
+    ],
+    [
+      'sound that cannot be served',
+      flvFile([...tags, soundTag({ codec: 0xb6 }, 8000, madeSound(1))]),
+      ['sound-left-out'],
+    ],
+  ])('tell %s', async (_, recording, kinds) => {
+    const { index } = await indexBytes(recording)
+    expect(index.notes?.map(({ kind }) => kind)).toEqual(kinds)
+  })
+})
+
+describe('damage', () => {
+  const tags = smallStream({ seconds: 20, pictureBytes: 300 })
+  const wholeTags = tags.map(flvTag)
+  const offsets = wholeTags.reduce((ends, tag) => [...ends, (ends.at(-1) ?? 0) + tag.length], [13])
+
+  it('plays a file that is cut off anywhere up to its last whole tag', async () => {
+    const whole = flvFile(tags)
+    for (const end of [whole.length - 1, whole.length - 5, whole.length - 200, 30_003, 20_000]) {
+      const bytes = whole.subarray(0, end)
+      const indexed = await indexBytes(bytes)
+      const count = offsets.filter((offset) => offset - 4 <= end).length - 1 - 2
+      expect(await samplesOf(indexed, everyCut(indexed.index))).toHaveLength(count)
+    }
+  })
+
+  it.each([
+    ['garbage between tags', () => [Buffer.alloc(5000, 0xaa)], 0],
+    ['zeros between tags', () => [Buffer.alloc(100_000)], 0],
+    [
+      'a tag that was cut off',
+      (at: number) => [wholeTags[at]?.subarray(0, 9) ?? Buffer.alloc(0)],
+      0,
+    ],
+    [
+      'sizes behind tags that are wrong',
+      (at: number) => [flvTag({ ...(tags[at] ?? metadataTag({})), trailer: 7 })],
+      0,
+    ],
+  ])('%s cost no other tag', async (_, makeDamage) => {
+    const at = Math.floor(tags.length / 2)
+    const pieces = [...wholeTags.slice(0, at), ...makeDamage(at), ...wholeTags.slice(at)]
+    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...pieces]))
+    const plain = await indexBytes(flvFile(tags))
+    const given = await samplesOf(indexed, everyCut(indexed.index))
+    const wanted = await samplesOf(plain, everyCut(plain.index))
+    const lost = new Set(wanted.map(({ sha1 }) => sha1))
+    for (const { sha1 } of given) lost.delete(sha1)
+    expect(lost.size).toBe(0)
+  })
+
+  it('reads on where all sizes behind tags are wrong, or none are there', async () => {
+    const plain = await indexBytes(flvFile(tags))
+    const wanted = await samplesOf(plain, everyCut(plain.index))
+    for (const trailer of [0, 99, 'none'] as const) {
+      const indexed = await indexBytes(flvFile(tags.map((tag) => ({ ...tag, trailer }))))
+      expect(await samplesOf(indexed, everyCut(indexed.index))).toEqual(wanted)
+    }
+  })
+
+  it('keeps its sound where one frame looks like sound of another kind', async () => {
+    const at = Math.floor(tags.length / 2)
+    const strange = soundTag({ codec: 0x0f }, 10_000, Buffer.alloc(400, 1))
+    const bytes = flvFile([...tags.slice(0, at), strange, ...tags.slice(at)])
+    const indexed = await indexBytes(bytes)
+    const plain = await indexBytes(flvFile(tags))
+    expect(await samplesOf(indexed, everyCut(indexed.index))).toEqual(
+      await samplesOf(plain, everyCut(plain.index)),
+    )
+  })
+
+  it('finds the next tag where the size of one is broken', async () => {
+    const at = Math.floor(tags.length / 2)
+    const bytes = flvFile(tags)
+    bytes.writeUIntBE(0xfffff0, (offsets[at] ?? 0) + 1, 3)
+    const indexed = await indexBytes(bytes)
+    const plain = await indexBytes(flvFile(tags))
+    const wanted = await samplesOf(plain, everyCut(plain.index))
+    expect(await samplesOf(indexed, everyCut(indexed.index))).toHaveLength(wanted.length - 1)
+  })
+})

@@ -1,0 +1,227 @@
+// Goes from tag to tag through an FLV file (Adobe FLV 10.1 annex E.3), and finds the way again where bytes are damaged.
+import { AppError } from '../../errors.ts'
+import type { ByteWindow } from './byte-window.ts'
+import { MAX_MISSES, MAX_SET_UP_BYTES } from './flv-limits.ts'
+import { uint24, uint32 } from './tag-bytes.ts'
+
+export const SOUND_TAG = 8
+export const VIDEO_TAG = 9
+const SCRIPT_TAG = 18
+
+/** A whole tag. */
+export interface Tag {
+  position: number
+  /** SOUND_TAG, VIDEO_TAG, or one that holds neither. */
+  type: number
+  /** Whether its body is encrypted (filter bit, E.4.1). */
+  isEncrypted: boolean
+  /** Milliseconds as written, 32 bits without sign. */
+  timeMs: number
+  /** Position of the body, and its length. */
+  bodyOffset: number
+  bodyBytes: number
+  /** The body's first bytes, at most MAX_SET_UP_BYTES. Valid during the visit. */
+  body: Uint8Array
+}
+
+export interface TagVisitor {
+  /** `stop` ends the walk behind the tag. */
+  tag(tag: Tag): 'stop' | undefined
+  /** A file header: the first one, or that of a file that was written behind another. */
+  fileHeader(position: number): void
+  /** Bytes that are no tags. */
+  skipped(from: number, to: number): void
+}
+
+/** Where the walk stands. A plain value to go on with when the file has grown. */
+export interface WalkState {
+  position: number
+  /** Where bytes begin that are no tag, while the next one is looked for. */
+  lostFrom: number | undefined
+  /** So often something looked like a tag and was none. */
+  misses: number
+}
+
+export interface WalkOptions {
+  visitor: TagVisitor
+  /** The walk ends at the first tag at or behind this position. */
+  stopAt: number
+  /**
+   * `open`: the file may grow; the walk stops at what cannot be judged before more is there, so that the same tags are
+   * found whether a file is read at once or as it grows. `closed`: what is there is all there is.
+   */
+  end: 'open' | 'closed'
+}
+
+const TAG_HEADER_BYTES = 11
+const TRAILER_BYTES = 4
+const FILE_HEADER_BYTES = 9
+/** Trailer of a tag and header of the next one. */
+const JOINT_BYTES = TRAILER_BYTES + TAG_HEADER_BYTES
+const ENCRYPTED = 0x20
+
+export function startWalk(position = 0): WalkState {
+  return { position, lostFrom: undefined, misses: 0 }
+}
+
+/** Visits all tags from `walk.position` on, and leaves in `walk` where to go on. */
+export async function walkTags(
+  window: ByteWindow,
+  walk: WalkState,
+  options: WalkOptions,
+): Promise<void> {
+  const { visitor, stopAt, end } = options
+  while (walk.position < stopAt) {
+    if (walk.lostFrom !== undefined) {
+      if (!(await findTag(window, walk, end))) return
+      visitor.skipped(walk.lostFrom, walk.position)
+      walk.lostFrom = undefined
+    }
+    const at = walk.position
+    if (!window.has(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)) {
+      await window.need(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)
+    }
+    const header = window.view(at, TAG_HEADER_BYTES)
+    if (header.length < TAG_HEADER_BYTES) return
+    const isFile = isFileHeader(header, 0)
+    const joint = at + TAG_HEADER_BYTES + uint24(header, 1)
+    const next = isFile
+      ? await behindFileHeader(window, at, end)
+      : judgeJoint(header, joint, {
+          // Awaits only where the window ends: there are thousands of tags in it.
+          bytes: window.has(joint, JOINT_BYTES)
+            ? window.view(joint, JOINT_BYTES)
+            : await window.peek(joint, JOINT_BYTES),
+          isBehindEnd: joint > window.limit,
+          end,
+        })
+    if (next === 'undecided') return
+    walk.position = next === 'lost' ? at + 1 : next
+    if (next === 'lost') walk.lostFrom = at
+    else if (isFile) visitor.fileHeader(at)
+    else if (visitor.tag(parseTag(window, at, header)) === 'stop') return
+  }
+}
+
+function parseTag(window: ByteWindow, position: number, header: Uint8Array): Tag {
+  const bodyOffset = position + TAG_HEADER_BYTES
+  const bodyBytes = uint24(header, 1)
+  const type = header[0] ?? 0
+  return {
+    position,
+    type: type & 0x1f,
+    isEncrypted: (type & ENCRYPTED) !== 0,
+    timeMs: (header[7] ?? 0) * 0x1000000 + uint24(header, 4),
+    bodyOffset,
+    bodyBytes,
+    body: window.view(bodyOffset, Math.min(bodyBytes, MAX_SET_UP_BYTES)),
+  }
+}
+
+/** What lies behind a tag. */
+interface Joint {
+  bytes: Uint8Array
+  isBehindEnd: boolean
+  end: WalkOptions['end']
+}
+
+/**
+ * Where the next tag begins. A tag is believed where the size behind it (PreviousTagSize, E.3) confirms its own, or
+ * where another tag follows all the same: with that size in between, wrong, or without one.
+ */
+function judgeJoint(
+  header: Uint8Array,
+  joint: number,
+  { bytes, isBehindEnd, end }: Joint,
+): number | 'lost' | 'undecided' {
+  if (!isKnown((header[0] ?? 0) & ~ENCRYPTED)) return 'lost'
+  if (isBehindEnd) return end === 'open' ? 'undecided' : 'lost'
+  const behind = joint + TRAILER_BYTES
+  const size = TAG_HEADER_BYTES + uint24(header, 1)
+  if (bytes.length >= TRAILER_BYTES && uint32(bytes, 0) === size) return behind
+  if (bytes.length < JOINT_BYTES) return end === 'open' ? 'undecided' : behind
+  if (isPlausible(bytes, TRAILER_BYTES)) return behind
+  return isPlausible(bytes, 0) ? joint : 'lost'
+}
+
+/** The body of a file begins with a trailer of no tag, which some writers leave out. */
+async function behindFileHeader(
+  window: ByteWindow,
+  position: number,
+  end: WalkOptions['end'],
+): Promise<number | 'undecided'> {
+  const body = position + uint32(window.view(position, FILE_HEADER_BYTES), 5)
+  const trailer = await window.peek(body, TRAILER_BYTES)
+  if (trailer.length < TRAILER_BYTES) return end === 'open' ? 'undecided' : body
+  return uint32(trailer, 0) === 0 ? body + TRAILER_BYTES : body
+}
+
+/** Looks for the next place where a tag or a file surely begins. Answers whether it was found. */
+async function findTag(
+  window: ByteWindow,
+  walk: WalkState,
+  end: WalkOptions['end'],
+): Promise<boolean> {
+  for (;;) {
+    await window.need(walk.position, JOINT_BYTES)
+    const bytes = window.view(walk.position, Infinity)
+    const offset = findPlausible(bytes)
+    walk.position += offset
+    if (bytes.length - offset < TAG_HEADER_BYTES) {
+      if (walk.position + TAG_HEADER_BYTES > window.limit) return false
+      continue
+    }
+    const proof = isFileHeader(bytes, offset)
+      ? 'tag'
+      : await proveTag(window, walk, uint24(bytes, offset + 1))
+    if (proof === 'undecided' && end === 'open') return false
+    if (proof === 'tag') return true
+    walk.position += 1
+  }
+}
+
+/** Offset of the first bytes that may be a tag or a file header; where there are too few left for one, that of the rest. */
+function findPlausible(bytes: Uint8Array): number {
+  const last = bytes.length - TAG_HEADER_BYTES
+  for (let at = 0; at <= last; at += 1) {
+    if (isPlausible(bytes, at)) return at
+  }
+  return Math.max(last + 1, 0)
+}
+
+async function proveTag(
+  window: ByteWindow,
+  walk: WalkState,
+  size: number,
+): Promise<'tag' | 'none' | 'undecided'> {
+  const trailer = walk.position + TAG_HEADER_BYTES + size
+  if (trailer + TRAILER_BYTES > window.limit) return 'undecided'
+  const bytes = await window.peek(trailer, TRAILER_BYTES)
+  if (uint32(bytes, 0) === TAG_HEADER_BYTES + size) return 'tag'
+  walk.misses += 1
+  if (walk.misses <= MAX_MISSES) return 'none'
+  throw new AppError('unplayable', 'the recording is damaged in too many places')
+}
+
+/** A tag of a known kind in stream 0, or a file header. */
+function isPlausible(bytes: Uint8Array, at: number): boolean {
+  const type = (bytes[at] ?? 0) & ~ENCRYPTED
+  if (isKnown(type)) return uint24(bytes, at + 8) === 0 && uint24(bytes, at + 1) > 0
+  return isFileHeader(bytes, at)
+}
+
+function isKnown(type: number): boolean {
+  return type === SOUND_TAG || type === VIDEO_TAG || type === SCRIPT_TAG
+}
+
+/** `FLV`, version 1, flags for sound and video alone, and the header's length (E.2). */
+function isFileHeader(bytes: Uint8Array, at: number): boolean {
+  return (
+    bytes[at] === 0x46 &&
+    bytes[at + 1] === 0x4c &&
+    bytes[at + 2] === 0x56 &&
+    bytes[at + 3] === 1 &&
+    uint32(bytes, at + 5) >= FILE_HEADER_BYTES &&
+    uint32(bytes, at + 5) <= MAX_SET_UP_BYTES
+  )
+}

@@ -1,0 +1,98 @@
+// The body of a video tag (Adobe FLV 10.1 annex E.4.3, Enhanced RTMP): set-up, picture, or a codec that is not served.
+import type { SampledVideoCodec } from '../codec/sample-entry.ts'
+import { CODED_FRAMES, CODED_FRAMES_X, parseExtended, SEQUENCE_START } from './extended-header.ts'
+import type { ExtendedPacket, TagBody } from './extended-header.ts'
+import { MAX_COMPOSITION_MS } from './flv-limits.ts'
+import { int24 } from './tag-bytes.ts'
+
+/** What a video tag holds for one track. `from` and `to` are positions in the body. */
+export type VideoBody =
+  | { kind: 'set-up'; codec: SampledVideoCodec; trackId: number; config: Uint8Array }
+  | {
+      kind: 'picture'
+      codec: SampledVideoCodec
+      trackId: number
+      isKey: boolean
+      compositionMs: number
+      from: number
+      to: number
+    }
+  | { kind: 'other'; name: string }
+
+const LEGACY = new Map<number, SampledVideoCodec>([
+  [7, 'h264'],
+  // Not in the specification, but what recorders wrote before there were four-character codes.
+  [12, 'hevc'],
+])
+const LEGACY_NAMES = new Map([
+  [1, 'Motion JPEG'],
+  [2, 'Sorenson H.263'],
+  [3, 'Screen Video'],
+  [4, 'VP6'],
+  [5, 'VP6 with alpha'],
+  [6, 'Screen Video 2'],
+  [8, 'H.263'],
+  [9, 'MPEG-4 Visual'],
+])
+const EXTENDED = new Map<string, SampledVideoCodec>([
+  ['avc1', 'h264'],
+  ['hvc1', 'hevc'],
+  ['av01', 'av1'],
+  ['vp09', 'vp9'],
+])
+const EXTENDED_NAMES = new Map([
+  ['vp08', 'VP8'],
+  ['vvc1', 'VVC'],
+])
+
+const KEY_FRAME = 1
+const COMMAND = 5
+const LEGACY_HEADER_BYTES = 5
+const COMPOSITION_BYTES = 3
+
+/** Packets of the tag, one a track; empty where it holds none that matter. */
+export function parseVideoBody(tag: TagBody): VideoBody[] {
+  const first = tag.body[0]
+  if (first === undefined) return []
+  const frameType = (first >> 4) & 7
+  if (frameType === COMMAND) return []
+  const isKey = frameType === KEY_FRAME
+  if ((first & 0x80) === 0) return parseLegacy(tag, first & 0x0f, isKey)
+  return parseExtended(tag, 6).flatMap((packet) => parsePacket(tag, packet, isKey))
+}
+
+function parseLegacy({ body, bodyBytes }: TagBody, codecId: number, isKey: boolean): VideoBody[] {
+  const codec = LEGACY.get(codecId)
+  if (codec === undefined) {
+    return [{ kind: 'other', name: LEGACY_NAMES.get(codecId) ?? `codec ${codecId} of FLV` }]
+  }
+  const from = LEGACY_HEADER_BYTES
+  if (body[1] === SEQUENCE_START) {
+    return [{ kind: 'set-up', codec, trackId: 0, config: body.subarray(from, bodyBytes) }]
+  }
+  if (body[1] !== CODED_FRAMES || bodyBytes <= from) return []
+  const compositionMs = believableComposition(int24(body, 2))
+  return [{ kind: 'picture', codec, trackId: 0, isKey, compositionMs, from, to: bodyBytes }]
+}
+
+function parsePacket({ body }: TagBody, packet: ExtendedPacket, isKey: boolean): VideoBody[] {
+  const { packetType, trackId, from, to } = packet
+  const codec = EXTENDED.get(packet.codec)
+  if (codec === undefined) {
+    const name = EXTENDED_NAMES.get(packet.codec) ?? `of the kind '${packet.codec}'`
+    return [{ kind: 'other', name }]
+  }
+  if (packetType === SEQUENCE_START) {
+    return [{ kind: 'set-up', codec, trackId, config: body.subarray(from, to) }]
+  }
+  const hasOffset = packetType === CODED_FRAMES && (codec === 'h264' || codec === 'hevc')
+  const start = from + (hasOffset ? COMPOSITION_BYTES : 0)
+  const isPicture = packetType === CODED_FRAMES || packetType === CODED_FRAMES_X
+  if (!isPicture || to <= start) return []
+  const compositionMs = hasOffset ? believableComposition(int24(body, from)) : 0
+  return [{ kind: 'picture', codec, trackId, isKey, compositionMs, from: start, to }]
+}
+
+function believableComposition(ms: number): number {
+  return Math.abs(ms) <= MAX_COMPOSITION_MS ? ms : 0
+}

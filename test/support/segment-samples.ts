@@ -1,0 +1,51 @@
+// Reads segments made of samples, and tells of each sample what it is, when it is shown and what bytes it has.
+import { createHash } from 'node:crypto'
+import type { MediaIndex } from '../../server/media/media-index.ts'
+import type { MediaReader, SegmentRange } from '../../server/media/media-reader.ts'
+import type { OpenFile } from '../../server/storage/storage.ts'
+
+export interface ServedSample {
+  kind: 'video' | 'audio'
+  decodeSeconds: number
+  presentationSeconds: number
+  durationSeconds: number
+  isKey: boolean
+  /** Hash of the payload, in hex. */
+  sha1: string
+}
+
+/** An index and what it was made of. */
+export interface IndexedFile {
+  reader: MediaReader
+  file: OpenFile
+  index: MediaIndex
+}
+
+/** Samples of a segment: pictures, then sound, each in decode order. */
+export async function readSamples(
+  { reader, file, index }: IndexedFile,
+  range: SegmentRange,
+): Promise<ServedSample[]> {
+  const content = await reader.readSegment(file, index, range)
+  if (content.kind !== 'samples') throw new Error('the segment is not made of samples')
+  const samples: ServedSample[] = []
+  for (const run of content.runs) {
+    let decodeTicks = run.firstDecodeTicks
+    for (const [i, size] of run.sizes.entries()) {
+      const bytes = new Uint8Array(size)
+      const count = await file.read(bytes, run.offsets?.[i] ?? NaN)
+      if (count !== size) throw new Error('a sample lies outside of the file')
+      const duration = run.durations[i] ?? NaN
+      samples.push({
+        kind: run.kind,
+        decodeSeconds: decodeTicks / run.timescale,
+        presentationSeconds: (decodeTicks + (run.compositionOffsets?.[i] ?? 0)) / run.timescale,
+        durationSeconds: duration / run.timescale,
+        isKey: (run.syncs?.[i] ?? 1) === 1,
+        sha1: createHash('sha1').update(bytes).digest('hex'),
+      })
+      decodeTicks += duration
+    }
+  }
+  return samples
+}
