@@ -118,12 +118,18 @@ function countStable(
   last: EndedGroup | undefined,
 ): number {
   const beginsGroup = cuts.inside[cutCount] === 0
-  const isWhole = last?.group.fragments.every(({ isCutOff }) => !isCutOff) === true
-  const fixed = beginsGroup && isWhole ? cutCount + 1 : cutCount
+  const fixed = beginsGroup && isWholeAtStart(last) ? cutCount + 1 : cutCount
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
   // Where a section starts is known before where its later cuts are; the first of all waits for the start itself.
   return Math.min(fixed, open.firstCut === 0 ? 0 : open.firstCut + 1)
+}
+
+/** Whether the samples by which a group is cut first are all there; what comes to the group later makes no difference. */
+function isWholeAtStart(last: EndedGroup | undefined): boolean {
+  const fragments = last?.group.fragments ?? []
+  const deciding = fragments.findIndex(({ hasPictures }) => hasPictures)
+  return fragments.slice(0, Math.max(deciding, 0) + 1).every(({ isCutOff }) => !isCutOff)
 }
 
 function stableRange(

@@ -56,6 +56,8 @@ export interface Fmp4Head {
   /** Position of the movie box, which stands for a fragment. */
   start: number
   end: number
+  /** Some of its samples are not in the file. */
+  isCutOff: boolean
   tracks: (Mp4Track | undefined)[]
 }
 

@@ -20,7 +20,11 @@ export async function findHead(
     tracks.push(track && (await surveyHead(file, { movie, track }, signal)))
   }
   if (tracks.every((track) => track === undefined)) return undefined
-  return { start: movie.box.start, end: movie.box.end, tracks }
+  const isCutOff = init.tracks.some((track, at) => {
+    const listed = movie.tracks.find(({ id }) => id === track?.id)?.tables.sampleCount ?? 0
+    return listed > (tracks[at]?.samples.sampleCount ?? 0)
+  })
+  return { start: movie.box.start, end: movie.box.end, isCutOff, tracks }
 }
 
 async function surveyHead(
@@ -89,5 +93,5 @@ export async function readHead(
       keys: run.syncs ?? new Uint8Array(count).fill(1),
     })
   }
-  return { start: head.start, end: head.end, runs, isCutOff: false }
+  return { start: head.start, end: head.end, runs, isCutOff: head.isCutOff }
 }

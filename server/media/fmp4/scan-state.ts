@@ -44,6 +44,7 @@ export interface GathererStart {
 
 export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isCutOff'> {
   runs: TimedSamples[]
+  hasPictures: boolean
 }
 
 /** The cuts found so far. */
