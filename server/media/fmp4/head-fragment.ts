@@ -5,6 +5,7 @@ import type { Movie } from '../mp4/movie.ts'
 import type { Mp4Track } from '../mp4/mp4-source.ts'
 import { surveySamples } from '../mp4/sample-map.ts'
 import { readSampleRun } from '../mp4/sample-run.ts'
+import { wholeTrack } from '../mp4/whole-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from './fmp4-limits.ts'
 import type { Fmp4Head, Fmp4Init, Fmp4Track } from './fmp4-source.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
@@ -47,27 +48,7 @@ async function surveyHead(
       'the index (moov) lists too many samples in front of fragments',
     )
   }
-  const zero = () => Uint32Array.of(0)
-  return {
-    kind: track.kind,
-    timescale: track.fileTimescale,
-    tickScale: 1,
-    decodeShiftTicks: 0,
-    compositionShiftTicks: 0,
-    samples: map,
-    cursors: {
-      samples: zero(),
-      decodeTicks: Float64Array.of(0),
-      durationRuns: zero(),
-      durationUsed: zero(),
-      offsetRuns: zero(),
-      offsetUsed: zero(),
-      ...(tables.syncs && { syncs: zero() }),
-    },
-    descriptions: [],
-    width: 0,
-    height: 0,
-  }
+  return wholeTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }
 
 /** Reads the samples as a fragment that lies where the movie box does. */
