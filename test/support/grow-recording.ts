@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import type { MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SegmentContent } from '../../server/media/media-reader.ts'
-import type { OpenFile } from '../../server/storage/storage.ts'
 import { bytesFile } from './bytes-file.ts'
 
 /** A reader, and the whole recording. */
@@ -73,20 +72,6 @@ function assertSameCuts(grown: MediaIndex, whole: MediaIndex, stable: number): v
   if (stable < 2) return
   assert.deepEqual(growth?.stableRange, whole.growth?.stableRange)
   assert.ok((growth?.stableRange.length ?? 0) > 0)
-}
-
-/** The file, counting the bytes that are read of it. */
-export function countReads(file: OpenFile): { file: OpenFile; bytesRead: () => number } {
-  let total = 0
-  const counting: OpenFile = {
-    ...file,
-    read: async (buffer, position) => {
-      const count = await file.read(buffer, position)
-      total += count
-      return count
-    },
-  }
-  return { file: counting, bytesRead: () => total }
 }
 
 /** All samples of a segment's content, with what tells them apart. */

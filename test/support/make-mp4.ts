@@ -9,6 +9,8 @@ export interface TrackPlan {
   language?: string
   /** Title, in the track's user data. */
   name?: string
+  /** Ids of tracks with this track's chapter titles. */
+  chapterTracks?: number[]
   timescale: number
   /** Whole sample entry boxes. */
   sampleEntries: Uint8Array[]
@@ -104,6 +106,8 @@ function trak(plan: TrackPlan): Buffer {
   const flags = isDisabled === true ? 2 : 3
   const edts = edits && box('edts', elst(edits))
   const handler = Buffer.from({ video: 'vide', audio: 'soun', text: 'sbtl' }[kind])
+  const { chapterTracks } = plan
+  const tref = chapterTracks === undefined ? [] : [box('tref', box('chap', u32(...chapterTracks)))]
   const name = plan.name === undefined ? [] : [box('udta', box('name', Buffer.from(plan.name)))]
   const mdia = box(
     'mdia',
@@ -111,7 +115,7 @@ function trak(plan: TrackPlan): Buffer {
     fullBox('hdlr', 0, u32(0), handler, Buffer.alloc(13)),
     box('minf', box('stbl', ...tables(plan))),
   )
-  return box('trak', box('tkhd', u32(flags), tkhd), ...(edts ? [edts] : []), mdia, ...name)
+  return box('trak', box('tkhd', u32(flags), tkhd), ...(edts ? [edts] : []), ...tref, mdia, ...name)
 }
 
 /** Five bits a letter, in the upper half of the word. */

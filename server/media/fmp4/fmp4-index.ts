@@ -10,7 +10,7 @@ import { type DescribedInit, describeInit } from './fragment-init.ts'
 import { Gatherer } from './group.ts'
 import { findHead } from './head-fragment.ts'
 import { hashMovie, scanFragments } from './scan.ts'
-import { createProgress, createScanState } from './scan-state.ts'
+import { createProgress, createScanState, leadTrack } from './scan-state.ts'
 
 /** Indexes a fragmented movie from its beginning. Throws `unplayable` with the reason for a person. */
 export async function indexFragments(window: FileWindow, movie: Movie): Promise<MediaIndex> {
@@ -64,5 +64,10 @@ async function indexTracks(
   const start = { state, gatherer, position }
   const last = await scanFragments(file, start, signal)
   const index = assembleIndex(file.stat.sizeBytes, { ...start, last })
-  return index.cuts.startTicks.length === 0 ? undefined : index
+  if (index.cuts.startTicks.length > 0) return index
+  const lead = leadTrack(init)
+  if (init.tracks[lead]?.kind !== 'video' || gatherer.look().progress[lead]?.isSeen !== true) {
+    return undefined
+  }
+  throw new AppError('unplayable', 'the video has no key frame')
 }

@@ -16,7 +16,7 @@ import {
   plainSamples,
   ticksOf,
 } from '../../../test/support/make-fmp4.ts'
-import { avc1, box, ftyp, fullBox, mp4a, u32 } from '../../../test/support/make-mp4.ts'
+import { avc1, box, ftyp, fullBox, moov, mp4a, u32 } from '../../../test/support/make-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
 import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
@@ -62,14 +62,24 @@ function pieces(
 /** Fragments of both tracks, one for each piece, with running decode times from the given ones on. */
 function fragments(
   list: ReturnType<typeof pieces>,
-  { traf = {}, form = {}, startAt = 0, from = [0, 0] }: FragmentsPlan = {},
+  { traf = {}, form = {}, startAt = 0, from = [0, 0], times = 'told' }: FragmentsPlan = {},
 ): Buffer[] {
   let [videoTicks, audioTicks] = from
   let position = startAt
   return list.map(({ pictures, sounds }) => {
     const trafs = [
-      { trackId: 1, samples: pictures, decodeTicks: videoTicks, ...traf },
-      { trackId: 2, samples: sounds, decodeTicks: audioTicks, ...traf },
+      {
+        trackId: 1,
+        samples: pictures,
+        ...(times === 'told' && { decodeTicks: videoTicks }),
+        ...traf,
+      },
+      {
+        trackId: 2,
+        samples: sounds,
+        ...(times === 'told' && { decodeTicks: audioTicks }),
+        ...traf,
+      },
     ]
     videoTicks += ticksOf(pictures)
     audioTicks += ticksOf(sounds)
@@ -80,6 +90,8 @@ function fragments(
 }
 
 interface FragmentsPlan {
+  /** Whether fragments tell their decode times. */
+  times?: 'told' | 'none'
   traf?: Partial<TrafPlan>
   form?: FragmentForm
   startAt?: number
@@ -192,7 +204,6 @@ describe('a real recording in fragments', () => {
 describe('forms of fragments', () => {
   const list = pieces(5)
   const init = initSegment([VIDEO, AUDIO])
-  const long = { default: 3600 }
 
   it.each<[string, FragmentsPlan]>([
     ['data behind the moof (default-base-is-moof)', {}],
@@ -202,12 +213,9 @@ describe('forms of fragments', () => {
     ['several truns that follow each other', { traf: { truns: 4 }, form: { base: 'implicit' } }],
     ['defaults in tfhd and flags of the first sample', { traf: { fields: 'defaults' } }],
     ['64-bit sizes', { form: { mdatSize: 'long' } }],
-    ['no decode times: time goes on', { traf: { decodeTicks: undefined as never } }],
+    ['no decode times: time goes on', { times: 'none' }],
   ])('%s', async (_, plan) => {
-    expect(long.default).toBe(PICTURE)
-    const traf = { ...plan.traf }
-    const isTimeless = 'decodeTicks' in traf
-    const made = fragments(list, { ...plan, traf })
+    const made = fragments(list, plan)
     const served = await readAll(Buffer.concat([init, ...made]), 2)
     expect(texts(served.video)).toEqual(textsOf(list.map(({ pictures }) => pictures)))
     expect(texts(served.audio)).toEqual(textsOf(list.map(({ sounds }) => sounds)))
@@ -216,7 +224,9 @@ describe('forms of fragments', () => {
     expect(startSeconds(served.index)).toEqual([0, 2, 4, 6, 8])
     expect(served.video.filter(({ isKey }) => isKey).length).toBe(5)
     const { source } = served.index
-    expect(source.container === 'fmp4' && source.decodeTicks !== undefined).toBe(isTimeless)
+    expect(source.container === 'fmp4' && source.decodeTicks !== undefined).toBe(
+      plan.times === 'none',
+    )
   })
 
   it('boxes between fragments make no difference', async () => {
@@ -490,7 +500,7 @@ describe('time', () => {
 
 describe('movies', () => {
   it('said again: nothing happens; one that changes: a break and a new init', async () => {
-    const [first = [], second = []] = [
+    const [first, second] = [
       fragments(pieces(2)),
       fragments(pieces(2), { from: [4 * 90_000, 188 * FRAME] }),
     ]
@@ -572,6 +582,38 @@ describe('what comes and what does not', () => {
     const served = await readAll(Buffer.concat([init, ...fragments([late, ...others])]))
     expect(served.video[0]).toMatchObject({ text: 'v0:20', isKey: true })
     expect(served.video.length).toBe(130)
+  })
+
+  it('refuses pictures among which none is a key frame', async () => {
+    const samples = plainSamples(50, { duration: PICTURE, keyEvery: 1, seed: 'v' })
+    const made = fragment([
+      { trackId: 1, samples: samples.map((each) => ({ ...each, isKey: false })), decodeTicks: 0 },
+    ])
+    const file = bytesFile(Buffer.concat([initSegment([VIDEO, AUDIO]), made]))
+    await expect(reader.index(file, signal)).rejects.toMatchObject({
+      code: 'unplayable',
+      message: 'the video has no key frame',
+    })
+  })
+
+  it('goes on from fragments that the recorder hid behind a plain index when it was done', async () => {
+    const hidden = Buffer.concat([initSegment([VIDEO, AUDIO]), ...fragments(pieces(6))])
+    const previous = await reader.index(bytesFile(hidden.subarray(0, -9000)), signal)
+    const plan = { ...VIDEO, durations: [], sizes: [], chunkRuns: [], chunkOffsets: [] }
+    const closed = Buffer.concat([hidden, moov([plan])])
+    const first = ftyp().length
+    closed.writeUInt32BE(hidden.length - first, first)
+    closed.write('mdat', first + 4)
+    const index = await reader.index(bytesFile(closed), signal, previous)
+    const stable = previous.growth?.stableCuts ?? 0
+    expect(stable).toBeGreaterThan(2)
+    expect(index.cuts.startTicks.length).toBe(6)
+    expect(index.cuts.startTicks.slice(0, stable)).toEqual(
+      previous.cuts.startTicks.slice(0, stable),
+    )
+    const range = { from: 4, to: 6 }
+    const content = await reader.readSegment(bytesFile(closed), index, range)
+    expect(samplesOf(content, 'video').length).toBe(100)
   })
 
   it('plays sound alone, cut about every second', async () => {

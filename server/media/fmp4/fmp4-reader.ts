@@ -18,15 +18,13 @@ import { hasFragments } from './has-fragments.ts'
 /** A reader without state, of any MP4: it finds out by itself whether the samples lie in fragments. */
 export function createFragmentedMp4Reader(): MediaReader {
   const plain = createMp4Reader()
-  const isPlain = ({ source }: MediaIndex) => source.container === 'mp4'
+  const own = { readSegment, initTracks, readKeyFrame }
+  const readerOf = ({ source }: MediaIndex) => (source.container === 'mp4' ? plain : own)
   return {
     index: indexMp4,
-    readSegment: (file, index, range) =>
-      (isPlain(index) ? plain.readSegment : readSegment)(file, index, range),
-    initTracks: (index, cut, tracks) =>
-      (isPlain(index) ? plain.initTracks : initTracks)(index, cut, tracks),
-    readKeyFrame: (file, index, cut) =>
-      (isPlain(index) ? plain.readKeyFrame : readKeyFrame)(file, index, cut),
+    readSegment: (file, index, range) => readerOf(index).readSegment(file, index, range),
+    initTracks: (index, cut, tracks) => readerOf(index).initTracks(index, cut, tracks),
+    readKeyFrame: (file, index, cut) => readerOf(index).readKeyFrame(file, index, cut),
   }
 }
 

@@ -289,6 +289,20 @@ describe('text', () => {
     expect(parseTextSample('vtt', cues.subarray(0, -2))).toEqual([])
   })
 
+  it('of chapters is no text over the pictures', async () => {
+    const cue = Buffer.from([0, 2, 0x61, 0x62])
+    const text = (id: number) =>
+      plainTrack('text', 1, {
+        id,
+        sampleEntries: [box('text', Buffer.alloc(59))],
+        sizes: [4],
+        chunkOffsets: [MEDIA_AT],
+      })
+    const video = plainTrack('video', 30, { chapterTracks: [7] })
+    const index = await reader.index(makeFile([video, text(7), text(8)], cue), signal)
+    expect(index.texts?.length).toBe(1)
+  })
+
   it('that is broken costs the text alone', async () => {
     const text = plainTrack('text', 4, {
       sampleEntries: [box('tx3g', Buffer.alloc(38))],
