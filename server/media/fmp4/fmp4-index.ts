@@ -6,7 +6,7 @@ import type { FileWindow } from '../mp4/file-window.ts'
 import type { Movie } from '../mp4/movie.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
-import { type DescribedInit, describeInit } from './fragment-init.ts'
+import { type DescribedInit, describeInit, trackKeys } from './fragment-init.ts'
 import { Gatherer } from './group.ts'
 import { findHead } from './head-fragment.ts'
 import { hashMovie, scanFragments } from './scan.ts'
@@ -52,11 +52,12 @@ export async function growIndex(
 async function indexTracks(
   { file, signal }: FileWindow,
   movie: Movie,
-  { init, tracks }: DescribedInit,
+  described: DescribedInit,
 ): Promise<MediaIndex | undefined> {
+  const { init, tracks } = described
   if (init.tracks.every((track) => track === undefined)) return undefined
   const head = await findHead(file, { movie, init }, signal)
-  const state = createScanState(tracks, init, head)
+  const state = createScanState({ ...described, keys: trackKeys(described) }, head)
   const inForce = { init, number: 0, hash: await hashMovie(file, movie.box) }
   const progress = createProgress(tracks.length)
   const gatherer = new Gatherer(inForce, { progress, lacksTimes: false })
