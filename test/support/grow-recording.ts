@@ -66,6 +66,7 @@ function describe(index: MediaIndex | undefined) {
 
 function assertSameCuts(grown: MediaIndex, whole: MediaIndex, stable: number): void {
   const { cuts, growth } = grown
+  if (stable === 0) return
   assert.equal(cuts.timescale, whole.cuts.timescale)
   assert.deepEqual(cuts.startTicks.slice(0, stable), whole.cuts.startTicks.slice(0, stable))
   assert.deepEqual(cuts.flags.slice(0, stable), whole.cuts.flags.slice(0, stable))
