@@ -17,11 +17,13 @@ export interface ListedPlaylist {
   segments: ListedSegment[]
 }
 
-/** Fetches a media playlist and reads it (RFC 8216). */
+/** Fetches a playlist and reads it (RFC 8216); of a multivariant one, that of its first variant. */
 export async function fetchPlaylist(url: string): Promise<ListedPlaylist> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`${response.status} for ${url}: ${await response.text()}`)
-  return parsePlaylist(await response.text(), url)
+  const text = await response.text()
+  const variant = /^#EXT-X-STREAM-INF:.*\n(?<uri>.+)$/m.exec(text)?.groups?.uri
+  return variant === undefined ? parsePlaylist(text, url) : fetchPlaylist(resolve(variant, url))
 }
 
 function parsePlaylist(text: string, baseUrl: string): ListedPlaylist {

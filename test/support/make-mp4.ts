@@ -2,7 +2,15 @@
 
 /** A track as its tables say it. Numbers are written as they are. */
 export interface TrackPlan {
-  kind: 'video' | 'audio'
+  kind: 'video' | 'audio' | 'text'
+  /** 1 if not given. */
+  id?: number
+  /** Three letters; `und` if not given. */
+  language?: string
+  /** Title, in the track's user data. */
+  name?: string
+  /** Ids of tracks with this track's chapter titles. */
+  chapterTracks?: number[]
   timescale: number
   /** Whole sample entry boxes. */
   sampleEntries: Uint8Array[]
@@ -19,8 +27,8 @@ export interface TrackPlan {
   chunkRuns: [number, number, number][]
   chunkOffsets: ArrayLike<number>
   chunkForm?: 'stco' | 'co64'
-  /** (movie ticks, media ticks). */
-  edits?: [number, number][]
+  /** (movie ticks, media ticks, rate: 1 if not given). */
+  edits?: [number, number, number?][]
   isDisabled?: boolean
   width?: number
   height?: number
@@ -91,24 +99,33 @@ export function esds(config: Uint8Array, objectType = 0x40): Buffer {
 }
 
 function trak(plan: TrackPlan): Buffer {
-  const { kind, timescale, edits, isDisabled, width = 0, height = 0 } = plan
+  const { kind, timescale, edits, isDisabled, width = 0, height = 0, id = 1 } = plan
   const matrix = [0x1_00_00, 0, 0, 0, 0x1_00_00, 0, 0, 0, 0x40_00_00_00]
   const size = [width * 0x1_00_00, height * 0x1_00_00]
-  const tkhd = u32(0, 0, 1, 0, 0, 0, 0, 0, 0, ...matrix, ...size)
+  const tkhd = u32(0, 0, id, 0, 0, 0, 0, 0, 0, ...matrix, ...size)
   const flags = isDisabled === true ? 2 : 3
   const edts = edits && box('edts', elst(edits))
-  const handler = Buffer.from(kind === 'video' ? 'vide' : 'soun')
+  const handler = Buffer.from({ video: 'vide', audio: 'soun', text: 'sbtl' }[kind])
+  const { chapterTracks } = plan
+  const tref = chapterTracks === undefined ? [] : [box('tref', box('chap', u32(...chapterTracks)))]
+  const name = plan.name === undefined ? [] : [box('udta', box('name', Buffer.from(plan.name)))]
   const mdia = box(
     'mdia',
-    fullBox('mdhd', 0, u32(0, 0, timescale, 0, 0x55_c4_00_00)),
+    fullBox('mdhd', 0, u32(0, 0, timescale, 0, packLanguage(plan.language ?? 'und'))),
     fullBox('hdlr', 0, u32(0), handler, Buffer.alloc(13)),
     box('minf', box('stbl', ...tables(plan))),
   )
-  return box('trak', box('tkhd', u32(flags), tkhd), ...(edts ? [edts] : []), mdia)
+  return box('trak', box('tkhd', u32(flags), tkhd), ...(edts ? [edts] : []), ...tref, mdia, ...name)
 }
 
-function elst(edits: [number, number][]): Buffer {
-  const entries = edits.map(([ticks, media]) => u32(ticks, media, 0x1_00_00))
+/** Five bits a letter, in the upper half of the word. */
+function packLanguage(language: string): number {
+  const [first = 0, second = 0, third = 0] = Buffer.from(language).map((code) => code - 0x60)
+  return (first * 1024 + second * 32 + third) * 0x1_00_00
+}
+
+function elst(edits: [number, number, number?][]): Buffer {
+  const entries = edits.map(([ticks, media, rate = 1]) => u32(ticks, media, rate * 0x1_00_00))
   return fullBox('elst', 0, u32(edits.length), ...entries)
 }
 

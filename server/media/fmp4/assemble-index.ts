@@ -41,6 +41,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     }),
     sections,
     inits: state.inits,
+    keys: state.keys,
     served,
     ...(state.head && { head: state.head }),
     resume,
@@ -80,14 +81,14 @@ function lookBack({ state, gatherer, position, last }: ScanEnd): Fmp4Resume {
 
 /** State to go on from an index. Tracks that it does not list are not served any more. */
 export function restoreState({ cuts, tracks }: MediaIndex, source: Fmp4Source): ScanState {
-  const { resume, inits, head, served } = source
+  const { resume, inits, keys, head, served } = source
   const [first = { tracks: [] }] = inits
   const announced = first.tracks.map((_, number) => tracks[served.indexOf(number)])
   const { cutCount, innerCount, sectionCount, lastSection } = resume
   const sections = source.sections.slice(0, Math.max(sectionCount - 1, 0))
   if (lastSection !== undefined) sections.push(structuredClone(lastSection))
   return {
-    ...createScanState(announced, first, head),
+    ...createScanState({ tracks: announced, keys, init: first }, head),
     inits: [...inits],
     cuts: {
       offsets: [...source.offsets.subarray(0, cutCount)],
@@ -118,12 +119,18 @@ function countStable(
   last: EndedGroup | undefined,
 ): number {
   const beginsGroup = cuts.inside[cutCount] === 0
-  const isWhole = last?.group.fragments.every(({ isCutOff }) => !isCutOff) === true
-  const fixed = beginsGroup && isWhole ? cutCount + 1 : cutCount
+  const fixed = beginsGroup && isWholeAtStart(last) ? cutCount + 1 : cutCount
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
   // Where a section starts is known before where its later cuts are; the first of all waits for the start itself.
   return Math.min(fixed, open.firstCut === 0 ? 0 : open.firstCut + 1)
+}
+
+/** Whether the samples by which a group is cut first are all there; what comes to the group later makes no difference. */
+function isWholeAtStart(last: EndedGroup | undefined): boolean {
+  const fragments = last?.group.fragments ?? []
+  const deciding = fragments.findIndex(({ hasPictures }) => hasPictures)
+  return fragments.slice(0, Math.max(deciding, 0) + 1).every(({ isCutOff }) => !isCutOff)
 }
 
 function stableRange(

@@ -6,11 +6,11 @@ import type { FileWindow } from '../mp4/file-window.ts'
 import type { Movie } from '../mp4/movie.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
-import { type DescribedInit, describeInit } from './fragment-init.ts'
+import { type DescribedInit, describeInit, trackKeys } from './fragment-init.ts'
 import { Gatherer } from './group.ts'
 import { findHead } from './head-fragment.ts'
 import { hashMovie, scanFragments } from './scan.ts'
-import { createProgress, createScanState } from './scan-state.ts'
+import { createProgress, createScanState, leadTrack } from './scan-state.ts'
 
 /** Indexes a fragmented movie from its beginning. Throws `unplayable` with the reason for a person. */
 export async function indexFragments(window: FileWindow, movie: Movie): Promise<MediaIndex> {
@@ -52,11 +52,12 @@ export async function growIndex(
 async function indexTracks(
   { file, signal }: FileWindow,
   movie: Movie,
-  { init, tracks }: DescribedInit,
+  described: DescribedInit,
 ): Promise<MediaIndex | undefined> {
+  const { init, tracks } = described
   if (init.tracks.every((track) => track === undefined)) return undefined
   const head = await findHead(file, { movie, init }, signal)
-  const state = createScanState(tracks, init, head)
+  const state = createScanState({ ...described, keys: trackKeys(described) }, head)
   const inForce = { init, number: 0, hash: await hashMovie(file, movie.box) }
   const progress = createProgress(tracks.length)
   const gatherer = new Gatherer(inForce, { progress, lacksTimes: false })
@@ -64,5 +65,10 @@ async function indexTracks(
   const start = { state, gatherer, position }
   const last = await scanFragments(file, start, signal)
   const index = assembleIndex(file.stat.sizeBytes, { ...start, last })
-  return index.cuts.startTicks.length === 0 ? undefined : index
+  if (index.cuts.startTicks.length > 0) return index
+  const lead = leadTrack(init)
+  if (init.tracks[lead]?.kind !== 'video' || gatherer.look().progress[lead]?.isSeen !== true) {
+    return undefined
+  }
+  throw new AppError('unplayable', 'the video has no key frame')
 }

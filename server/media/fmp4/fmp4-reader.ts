@@ -4,6 +4,7 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { CUT_KEY, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
 import { FileWindow, readExactly } from '../mp4/file-window.ts'
+import { createMp4Reader } from '../mp4/mp4-reader.ts'
 import { indexMovie } from '../mp4/index-movie.ts'
 import { readMovie } from '../mp4/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from '../mp4/mp4-limits.ts'
@@ -14,9 +15,17 @@ import { readFragmentRuns, sectionOf } from './fmp4-segment.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
 import { hasFragments } from './has-fragments.ts'
 
-/** A reader without state. Its `index` reads any MP4; that of one without fragments belongs to the mp4 reader. */
+/** A reader without state, of any MP4: it finds out by itself whether the samples lie in fragments. */
 export function createFragmentedMp4Reader(): MediaReader {
-  return { index: indexMp4, readSegment, initTracks, readKeyFrame }
+  const plain = createMp4Reader()
+  const own = { readSegment, initTracks, readKeyFrame }
+  const readerOf = ({ source }: MediaIndex) => (source.container === 'mp4' ? plain : own)
+  return {
+    index: indexMp4,
+    readSegment: (file, index, range) => readerOf(index).readSegment(file, index, range),
+    initTracks: (index, cut, tracks) => readerOf(index).initTracks(index, cut, tracks),
+    readKeyFrame: (file, index, cut) => readerOf(index).readKeyFrame(file, index, cut),
+  }
 }
 
 async function indexMp4(
@@ -31,7 +40,7 @@ async function indexMp4(
   }
   const window = new FileWindow(file, signal)
   const movie = await readMovie(window)
-  const isFragmented = movie.fragmentDefaults !== undefined && (await hasFragments(window, movie))
+  const isFragmented = await hasFragments(window, movie)
   return isFragmented ? indexFragments(window, movie) : indexMovie(window, movie)
 }
 

@@ -18,6 +18,8 @@ export interface Fmp4Source {
   /** From break to break, in order; the first begins at cut 0. */
   sections: Fmp4Section[]
   inits: Fmp4Init[]
+  /** What the tracks of the first are known by in later movies. */
+  keys: string[]
   /** Numbers in `Fmp4Init.tracks` of the tracks that the index lists. */
   served: number[]
   /** Samples that the movie box itself lists, in front of all fragments; by track as in `Fmp4Init.tracks`. */
@@ -56,6 +58,8 @@ export interface Fmp4Head {
   /** Position of the movie box, which stands for a fragment. */
   start: number
   end: number
+  /** Some of its samples are not in the file. */
+  isCutOff: boolean
   tracks: (Mp4Track | undefined)[]
 }
 

@@ -1,5 +1,5 @@
 // What a movie box says of the tracks in the fragments behind it.
-import type { AudioTrack, Track } from '../media-index.ts'
+import type { Track } from '../media-index.ts'
 import { foldEdits } from '../mp4/edit-list.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import { describeAudio, describeVideo } from '../mp4/index-movie.ts'
@@ -33,31 +33,24 @@ export async function describeInit(window: FileWindow, movie: Movie): Promise<De
   }
 }
 
-/** The tracks of a later movie in the order of the first: what the first has not is left out. */
-export function matchInit(
-  first: readonly (Track | undefined)[],
-  later: DescribedInit,
-): DescribedInit {
-  const left = later.tracks.map((track, at) => ({ track, init: later.init.tracks[at] }))
-  const matched = first.map((wanted) => {
-    const at = left.findIndex(({ track }) => track && wanted && isAlike(track, wanted))
-    return at < 0 ? undefined : left.splice(at, 1)[0]
+/** The tracks of a later movie in the order of the first, by the keys of those: what the first has not is left out. */
+export function matchInit(keys: readonly string[], later: DescribedInit): Fmp4Init {
+  const left = trackKeys(later).map((key, at) => ({ key, track: later.init.tracks[at] }))
+  const tracks = keys.map((wanted) => {
+    const at = left.findIndex(({ key }) => key === wanted)
+    return at < 0 ? undefined : left.splice(at, 1)[0]?.track
   })
-  return {
-    init: { tracks: matched.map((each) => each?.init) },
-    tracks: matched.map((each) => each?.track),
-  }
+  return { tracks }
 }
 
-function isAlike(track: Track, wanted: Track): boolean {
-  if (track.kind === 'video' || wanted.kind === 'video') return track.kind === wanted.kind
-  return soundKey(track) === soundKey(wanted)
-}
-
-/** Sound is followed in its language, and never from what is transcoded to what is not. */
-function soundKey({ language = '', transcodedFrom }: AudioTrack): string {
-  const { codec = '', channels = 0, sampleRate = 0 } = transcodedFrom ?? {}
-  return JSON.stringify([language, codec, channels, sampleRate])
+/** What tracks of one movie are known by in another: sound by its language, and never from what is transcoded to what is not. */
+export function trackKeys({ tracks }: DescribedInit): string[] {
+  return tracks.map((track) => {
+    if (track?.kind !== 'audio') return track?.kind ?? ''
+    const { language = '', transcodedFrom } = track
+    const { codec = '', channels = 0, sampleRate = 0 } = transcodedFrom ?? {}
+    return JSON.stringify([language, codec, channels, sampleRate])
+  })
 }
 
 /** Whether two movies say the same of the tracks that are served. */

@@ -10,6 +10,8 @@ import { FragmentWindow } from './fragment-window.ts'
 export type WalkedBox = { kind: 'moof'; box: Box; bytes: DataView } | { kind: 'moov'; box: Box }
 
 const HEADER_BYTES = 16
+const MOOF = 0x6d_6f_6f_66
+const MOOV = 0x6d_6f_6f_76
 const SEARCH_BYTES = 1024 * 1024
 /** What a moof begins with behind its size: its type, and an mfhd of 16 bytes. */
 const MOOF_MARK = Buffer.from('moof\0\0\0\x10mfhd', 'latin1')
@@ -41,23 +43,42 @@ export class FragmentWalk {
       const length = Math.min(HEADER_BYTES, sizeBytes - start)
       if (!this.#window.has(start, length)) return this.#ask(start, length)
       this.#boxes += 1
-      if (this.#boxes > MAX_TOP_BOXES)
+      if (this.#boxes > MAX_TOP_BOXES) {
         throw new AppError('unplayable', 'the file has too many boxes')
-      const box = headerAt(this.#window.view(start, length), start, sizeBytes)
-      if (box === undefined || box.end > sizeBytes || box.end === box.start) {
+      }
+      const size = this.#boxSize(start, length)
+      const end = start + size
+      if (size === 0 || end > sizeBytes) {
         this.#wanted = 'search'
         return 'more'
       }
-      const size = box.end - start
-      if (box.type === 'moof' && size <= MAX_MOOF_BYTES) {
+      const type = this.#window.uint32(start + 4)
+      if (type === MOOF && size <= MAX_MOOF_BYTES) {
         if (!this.#window.has(start, size)) return this.#ask(start, size)
-        this.position = box.end
-        return { kind: 'moof', box, bytes: this.#window.view(start, size) }
+        this.position = end
+        const bytes = this.#window.view(start, size)
+        return { kind: 'moof', box: parseBox({ bytes, start, parentEnd: end }), bytes }
       }
-      this.position = box.end
-      if (box.type === 'moov') return { kind: 'moov', box }
+      this.position = end
+      if (type === MOOV) {
+        const bytes = this.#window.view(start, length)
+        return { kind: 'moov', box: parseBox({ bytes, start, parentEnd: end }) }
+      }
     }
     return undefined
+  }
+
+  /**
+   * Size of the box at `start`, of whose header so many bytes are in view; 0 where there is none. An mdat without a size
+   * (0, to the end) may have fragments in it that were written later: it counts as none, and is searched.
+   */
+  #boxSize(start: number, length: number): number {
+    const size = this.#window.uint32(start)
+    if (!isPrintable(this.#window.uint32(start + 4))) return 0
+    if (size !== 1) return size >= 8 ? size : 0
+    if (length < HEADER_BYTES) return 0
+    const long = this.#window.uint32(start + 8) * 2 ** 32 + this.#window.uint32(start + 12)
+    return long >= HEADER_BYTES ? long : 0
   }
 
   /** Reads what `next` asked for. */
@@ -96,19 +117,11 @@ export interface WalkRange {
   signal?: AbortSignal
 }
 
-/** Undefined where the bytes are no header. A size of 0 reaches to the end, as only that of an mdat may. */
-function headerAt(bytes: DataView, start: number, fileBytes: number): Box | undefined {
-  const isPlain = [4, 5, 6, 7].every((at) => {
-    const code = bytes.getUint8(at)
-    return (code >= 0x20 && code < 0x7f) || code === 0xa9
-  })
-  if (!isPlain) return undefined
-  try {
-    const box = parseBox({ bytes, start, parentEnd: fileBytes })
-    // An mdat without a size may have fragments in it that were written later: it is searched.
-    return bytes.getUint32(0) === 0 ? undefined : box
-  } catch (error) {
-    if (error instanceof AppError) return undefined
-    throw error
+/** Whether a box type is four characters as people write them; Apple's begin with a copyright sign. */
+function isPrintable(type: number): boolean {
+  for (let shift = 0; shift < 32; shift += 8) {
+    const code = (type >>> shift) & 0xff
+    if ((code < 0x20 || code > 0x7e) && code !== 0xa9) return false
   }
+  return true
 }

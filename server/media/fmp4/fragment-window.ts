@@ -10,7 +10,7 @@ const NEAR_BYTES = 64 * 1024
 /** `has` and `view` are cheap and synchronous; `load` reads. */
 export class FragmentWindow {
   readonly #file: OpenFile
-  #bytes = new Uint8Array()
+  #bytes = new DataView(new ArrayBuffer(0))
   #start = 0
   #readBytes = SMALLEST_READ_BYTES
 
@@ -20,24 +20,29 @@ export class FragmentWindow {
 
   /** Whether these bytes can be had without a read. */
   has(offset: number, length: number): boolean {
-    return offset >= this.#start && offset + length <= this.#start + this.#bytes.length
+    return offset >= this.#start && offset + length <= this.#start + this.#bytes.byteLength
   }
 
   /** Bytes that `has` answered for. They stay as they are when the window moves on. */
   view(offset: number, length: number): DataView {
-    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + offset - this.#start, length)
+    return new DataView(this.#bytes.buffer, offset - this.#start, length)
+  }
+
+  /** A big-endian number among bytes that `has` answered for. */
+  uint32(offset: number): number {
+    return this.#bytes.getUint32(offset - this.#start)
   }
 
   /** Makes bytes available that lie wholly in the file. */
   async load(offset: number, length: number): Promise<void> {
-    const end = this.#start + this.#bytes.length
+    const end = this.#start + this.#bytes.byteLength
     const isNear = offset >= this.#start && offset <= end + NEAR_BYTES
     this.#readBytes = isNear
       ? Math.min(this.#readBytes * 2, LARGEST_READ_BYTES)
       : SMALLEST_READ_BYTES
     const rest = this.#file.stat.sizeBytes - offset
     const wanted = Math.min(Math.max(length, this.#readBytes), rest)
-    this.#bytes = await readExactly(this.#file, offset, wanted)
+    this.#bytes = new DataView((await readExactly(this.#file, offset, wanted)).buffer)
     this.#start = offset
   }
 }

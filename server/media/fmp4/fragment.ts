@@ -100,8 +100,9 @@ function parseTraf(
   const boxes = boxesIn(bytes, traf.start, traf.end)
   const tfhd = boxes.find(({ type }) => type === TYPE.tfhd)
   if (tfhd === undefined) return undefined
-  const header = parseTrackHeader(bytes, tfhd, context)
   const truns = boxes.filter(({ type }) => type === TYPE.trun)
+  if (truns.length === 0) return undefined
+  const header = parseTrackHeader(bytes, tfhd, context)
   const heads = truns.map((trun) => parseRunHeader(bytes, trun, context.cursor))
   const count = heads.reduce((sum, head) => sum + head.count, 0)
   const samples: TrackSamples = {
@@ -119,18 +120,13 @@ function parseTraf(
   for (const head of heads) {
     if (head.dataOffset !== undefined) position = header.base + head.dataOffset
     // Data cannot lie in the moof: who says nothing of it means the mdat behind.
-    if (position >= traf0(context) && position < context.cursor.moof.end) {
-      position = context.cursor.moof.end + 8
-    }
+    const { moof } = context.cursor
+    if (position >= moof.start && position < moof.end) position = moof.end + 8
     position = fillRun(bytes, { ...head, header, first, position }, samples)
     first += head.count
   }
   context.cursor.end = position
   return context.defaults.has(header.trackId) ? samples : undefined
-}
-
-function traf0({ cursor }: TrafContext): number {
-  return cursor.moof.start
 }
 
 /** tfhd (8.8.7), with the defaults of trex where it is silent. */

@@ -77,8 +77,7 @@ export class Gatherer {
     if (this.#changeAt === undefined) this.#before = this.look()
     const timed = this.#giveTimes(fragment)
     const breaks = this.#findBreak(timed)
-    const hasPictures = timed.runs.some((run) => this.#trackOf(run)?.kind === 'video')
-    const ends = breaks !== undefined || this.#endsGroup(timed, hasPictures)
+    const ends = breaks !== undefined || this.#endsGroup(timed)
     const start = this.#changeAt ?? timed.start
     const { progress } = this.#before
     const ended = ends && this.#group ? { group: this.#group, end: start, progress } : undefined
@@ -89,7 +88,7 @@ export class Gatherer {
     }
     if (breaks !== undefined) this.#forgetClocks()
     this.#group.fragments.push(timed)
-    this.#group.hasPictures ||= hasPictures
+    this.#group.hasPictures ||= timed.hasPictures
     for (const run of timed.runs) this.#advance(run)
     return ended
   }
@@ -125,7 +124,8 @@ export class Gatherer {
       next[track] = decodeTicks + sum(run.durations)
       timed.push({ ...run, track, decodeTicks })
     }
-    return { start, end, runs: timed, isCutOff }
+    const hasPictures = timed.some((run) => this.#trackOf(run)?.kind === 'video')
+    return { start, end, runs: timed, isCutOff, hasPictures }
   }
 
   #findBreak({ runs }: TimedFragment): Group['breaks'] {
@@ -149,7 +149,7 @@ export class Gatherer {
     return seconds > Math.max(...ends) + MAX_FORWARD_SECONDS
   }
 
-  #endsGroup({ runs }: TimedFragment, hasPictures: boolean): boolean {
+  #endsGroup({ runs, hasPictures }: TimedFragment): boolean {
     const group = this.#group
     if (group === undefined) return false
     if (group.fragments.length >= MAX_GROUP_FRAGMENTS) return true

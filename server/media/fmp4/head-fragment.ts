@@ -5,6 +5,7 @@ import type { Movie } from '../mp4/movie.ts'
 import type { Mp4Track } from '../mp4/mp4-source.ts'
 import { surveySamples } from '../mp4/sample-map.ts'
 import { readSampleRun } from '../mp4/sample-run.ts'
+import { wholeTrack } from '../mp4/whole-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from './fmp4-limits.ts'
 import type { Fmp4Head, Fmp4Init, Fmp4Track } from './fmp4-source.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
@@ -20,7 +21,11 @@ export async function findHead(
     tracks.push(track && (await surveyHead(file, { movie, track }, signal)))
   }
   if (tracks.every((track) => track === undefined)) return undefined
-  return { start: movie.box.start, end: movie.box.end, tracks }
+  const isCutOff = init.tracks.some((track, at) => {
+    const listed = movie.tracks.find(({ id }) => id === track?.id)?.tables.sampleCount ?? 0
+    return listed > (tracks[at]?.samples.sampleCount ?? 0)
+  })
+  return { start: movie.box.start, end: movie.box.end, isCutOff, tracks }
 }
 
 async function surveyHead(
@@ -43,27 +48,7 @@ async function surveyHead(
       'the index (moov) lists too many samples in front of fragments',
     )
   }
-  const zero = () => Uint32Array.of(0)
-  return {
-    kind: track.kind,
-    timescale: track.fileTimescale,
-    tickScale: 1,
-    decodeShiftTicks: 0,
-    compositionShiftTicks: 0,
-    samples: map,
-    cursors: {
-      samples: zero(),
-      decodeTicks: Float64Array.of(0),
-      durationRuns: zero(),
-      durationUsed: zero(),
-      offsetRuns: zero(),
-      offsetUsed: zero(),
-      ...(tables.syncs && { syncs: zero() }),
-    },
-    descriptions: [],
-    width: 0,
-    height: 0,
-  }
+  return wholeTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }
 
 /** Reads the samples as a fragment that lies where the movie box does. */
@@ -89,5 +74,5 @@ export async function readHead(
       keys: run.syncs ?? new Uint8Array(count).fill(1),
     })
   }
-  return { start: head.start, end: head.end, runs, isCutOff: false }
+  return { start: head.start, end: head.end, runs, isCutOff: head.isCutOff }
 }

@@ -44,6 +44,7 @@ export interface GathererStart {
 
 export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isCutOff'> {
   runs: TimedSamples[]
+  hasPictures: boolean
 }
 
 /** The cuts found so far. */
@@ -60,6 +61,8 @@ export interface CutLists {
 export interface ScanState {
   /** As the index will list them, but for those that never come. */
   tracks: (Track | undefined)[]
+  /** What the tracks are known by in later movies. */
+  keys: string[]
   inits: Fmp4Init[]
   head?: Fmp4Head
   cuts: CutLists
@@ -80,12 +83,12 @@ export interface ScanState {
 
 /** A state without cuts. */
 export function createScanState(
-  tracks: (Track | undefined)[],
-  init: Fmp4Init,
+  { tracks, keys, init }: Pick<ScanState, 'tracks' | 'keys'> & { init: Fmp4Init },
   head: Fmp4Head | undefined,
 ): ScanState {
   return {
     tracks,
+    keys,
     inits: [init],
     ...(head && { head }),
     cuts: {

@@ -86,18 +86,10 @@ async function takeMovie(
   const movie = await readMovieOrNone(window, box)
   if (movie?.fragmentDefaults === undefined) return
   const init = await readInit(window, { movie, state })
-  const known = state.inits.findIndex((each) =>
-    isSameInit(servedOf(state, each), servedOf(state, init)),
-  )
+  const known = state.inits.findIndex((each) => isSameInit(each, init))
   if (known < 0 && state.inits.length >= MAX_INITS) return
   const number = known < 0 ? state.inits.push(init) - 1 : known
   gatherer.takeMovie({ init, number, hash }, box.start)
-}
-
-/** Tracks that are not served make no difference. */
-function servedOf({ isServed, isServedFixed }: ScanState, { tracks }: Fmp4Init): Fmp4Init {
-  const matters = (track: number) => !isServedFixed || isServed[track] === true
-  return { tracks: tracks.map((track, at) => (matters(at) ? track : undefined)) }
 }
 
 const HASHED_BYTES = 256 * 1024
@@ -125,9 +117,9 @@ async function readInit(
   { movie, state }: { movie: Movie; state: ScanState },
 ): Promise<Fmp4Init> {
   try {
-    return matchInit(state.tracks, await describeInit(window, movie)).init
+    return matchInit(state.keys, await describeInit(window, movie))
   } catch (error) {
-    if (isAppError(error, 'unplayable')) return { tracks: state.tracks.map(() => undefined) }
+    if (isAppError(error, 'unplayable')) return { tracks: state.keys.map(() => undefined) }
     throw error
   }
 }

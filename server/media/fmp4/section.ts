@@ -6,7 +6,6 @@ import type { Fmp4Init, Fmp4Section, TrackProgress } from './fmp4-source.ts'
 import {
   type Group,
   type ScanState,
-  leadTrack,
   rescale,
   sectionSeconds,
   servedTicks,
@@ -159,10 +158,4 @@ export function layCuts(state: ScanState, section: Fmp4Section): void {
     startTicks[cut] = cut === 0 ? 0 : Math.max(start, (startTicks[cut - 1] ?? 0) + 1)
   })
   if (section.isSettled) section.waitingCuts = []
-}
-
-/** The track by which a group is cut, and its number. */
-export function leadOf(state: ScanState, group: Group): { init: Fmp4Init; lead: number } {
-  const init = state.inits[group.init] ?? { tracks: [] }
-  return { init, lead: leadTrack(init) }
 }

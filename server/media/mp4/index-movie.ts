@@ -1,5 +1,5 @@
 // Makes the index of a movie: its tracks surveyed, cut, and put on one timeline.
-import { AppError } from '../../errors.ts'
+import { AppError, isAppError } from '../../errors.ts'
 import type { AudioTrack, MediaIndex, VideoTrack } from '../media-index.ts'
 import { type AudioCuts, findAudioCuts } from './audio-cuts.ts'
 import type { AudioDescription } from './audio-entry.ts'
@@ -10,7 +10,7 @@ import type { Mp4Track } from './mp4-source.ts'
 import { makeCutTable, padCursors } from './cut-table.ts'
 import { readTextTracks } from './text-tracks.ts'
 import { type TrackShift, alignTracks } from './timeline.ts'
-import { chooseTracks } from './track-choice.ts'
+import { type ChosenTrack, chooseTracks } from './track-choice.ts'
 import {
   type CutTimes,
   type SurveyedTrack,
@@ -34,15 +34,35 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
   const video =
     chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'go on' }))
   const cutVideo = video && (await cutPictures(window, video))
-  const sounds: CutAudio[] = []
-  for (const chosenSound of chosen.sounds) {
-    const sound = await surveyTrack(file, chosenSound, { ...plan, stopsAtChange: 'stop' })
-    if (sound === undefined) continue
-    sounds.push(await cutSound(window, sound, cutTimes(cutVideo, sounds[0])))
-  }
+  const sounds = await cutSounds(window, chosen.sounds, { plan, video: cutVideo })
   const { index, startSeconds } = assemble(window, { ...(cutVideo && { video: cutVideo }), sounds })
   const texts = await readTextTracks(window, movie, startSeconds)
   return { ...index, ...(texts.length > 0 && { texts }) }
+}
+
+/** Sound that is broken is left out, unless there is nothing else. */
+async function cutSounds(
+  window: FileWindow,
+  chosen: readonly ChosenTrack<AudioDescription>[],
+  {
+    plan,
+    video,
+  }: { plan: { movieTimescale: number; signal: AbortSignal }; video: CutVideo | undefined },
+): Promise<CutAudio[]> {
+  const sounds: CutAudio[] = []
+  let problem: unknown
+  for (const each of chosen) {
+    try {
+      const sound = await surveyTrack(window.file, each, { ...plan, stopsAtChange: 'stop' })
+      if (sound !== undefined)
+        sounds.push(await cutSound(window, sound, cutTimes(video, sounds[0])))
+    } catch (error) {
+      if (!isAppError(error, 'unplayable')) throw error
+      problem ??= error
+    }
+  }
+  if (problem !== undefined && video === undefined && sounds.length === 0) throw problem
+  return sounds
 }
 
 async function cutPictures(

@@ -69,9 +69,33 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
     const track = await readTrack(window, box)
     if (track !== undefined) tracks.push(track)
   }
+  const chapters = await readChapterIds(window, trackBoxes)
   const mvex = boxes.find((box) => box.type === 'mvex')
   const fragmentDefaults = mvex && (await readFragmentDefaults(window, mvex))
-  return { timescale, box: moov, tracks, ...(fragmentDefaults && { fragmentDefaults }) }
+  return {
+    timescale,
+    box: moov,
+    tracks: tracks.filter(({ kind, id }) => kind !== 'text' || !chapters.has(id)),
+    ...(fragmentDefaults && { fragmentDefaults }),
+  }
+}
+
+/** Ids of tracks that are chapter titles of others (tref, 8.3.3): text that nobody wants over the pictures. */
+async function readChapterIds(
+  window: FileWindow,
+  trackBoxes: readonly Box[],
+): Promise<Set<number>> {
+  const ids = new Set<number>()
+  for (const trak of trackBoxes) {
+    const tref = (await window.children(trak)).find((box) => box.type === 'tref')
+    const references = tref === undefined ? [] : await window.children(tref)
+    const chapters = references.find((box) => box.type === 'chap')
+    if (chapters === undefined) continue
+    const count = Math.min(Math.floor((chapters.end - chapters.contentStart) / 4), MAX_TRACKS)
+    const bytes = await window.content(chapters, count * 4)
+    for (let at = 0; at < count; at += 1) ids.add(bytes.getUint32(at * 4))
+  }
+  return ids
 }
 
 async function findMovieBox(window: FileWindow): Promise<Box> {

@@ -32,3 +32,7 @@ export const MAX_EMPTY_RUNS = 65_536
 export const MAX_SOUNDS = 16
 /** Samples of uncompressed sound that are handed on as one packet. */
 export const PCM_PACKET_SAMPLES = 1024
+/** Cues of one recording, their bytes in all, and those of one sample. */
+export const MAX_CUES = 200_000
+export const MAX_TEXT_BYTES = 16 * 1024 * 1024
+export const MAX_TEXT_SAMPLE_BYTES = 64 * 1024

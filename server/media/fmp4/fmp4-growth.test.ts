@@ -1,0 +1,169 @@
+// Fragmented MP4 that grows, in shapes that nobody thought of: whatever is written, and read when, what was promised stays.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { checkGrowth, indexPrefix, samplesOf } from '../../../test/support/grow-recording.ts'
+import {
+  type FragmentTrackPlan,
+  fragment,
+  initSegment,
+  plainSamples,
+} from '../../../test/support/make-fmp4.ts'
+import { avc1, box, mp4a } from '../../../test/support/make-mp4.ts'
+import { CUT_BREAK } from '../media-index.ts'
+import { createFragmentedMp4Reader } from './fmp4-reader.ts'
+
+const reader = createFragmentedMp4Reader()
+
+const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+const VIDEO: FragmentTrackPlan = {
+  kind: 'video',
+  id: 1,
+  timescale: 90_000,
+  sampleEntries: [avc1(AVC_C)],
+}
+const AUDIO: FragmentTrackPlan = {
+  kind: 'audio',
+  id: 2,
+  timescale: 48_000,
+  sampleEntries: [mp4a(Buffer.from('1190', 'hex'))],
+}
+const OTHER: FragmentTrackPlan = { ...VIDEO, sampleEntries: [avc1(AVC_C, 640, 360)] }
+
+/** What a writer does next. Times are quarters of a second. */
+type Step =
+  | { kind: 'pictures' | 'sound' | 'both'; quarters: number; keyEvery: number; firstIsKey: boolean }
+  | { kind: 'jump'; quarters: number }
+  | { kind: 'movie'; which: 'same' | 'other' }
+  | { kind: 'noise'; sizeBytes: number }
+
+const media = fc.record({
+  kind: fc.constantFrom('pictures' as const, 'sound' as const, 'both' as const, 'both' as const),
+  quarters: fc.integer({ min: 1, max: 24 }),
+  keyEvery: fc.constantFrom(4, 8, 40, 1000),
+  firstIsKey: fc.boolean(),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 12, arbitrary: media },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('jump' as const),
+      quarters: fc.constantFrom(-400, -40, -3, 5, 60, 4000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('movie' as const),
+      which: fc.constantFrom('same' as const, 'other' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('noise' as const),
+      sizeBytes: fc.integer({ min: 1, max: 500 }),
+    }),
+  },
+)
+
+/** The bytes that the steps write. Eight pictures and eight pieces of sound a second; each track has its own clock. */
+function write(steps: readonly Step[]): Buffer {
+  const pieces = [initSegment([VIDEO, AUDIO])]
+  let [video, audio] = [4000, 4000]
+  for (const each of steps) {
+    if (each.kind === 'jump') {
+      video = Math.max(video + each.quarters, 0)
+      audio = Math.max(audio + each.quarters, 0)
+    } else if (each.kind === 'movie') {
+      pieces.push(initSegment([each.which === 'same' ? VIDEO : OTHER, AUDIO]))
+    } else if (each.kind === 'noise') {
+      pieces.push(box('free', Buffer.alloc(each.sizeBytes)))
+    } else {
+      const count = each.quarters * 2
+      const pictures = plainSamples(count, {
+        duration: 11_250,
+        keyEvery: each.keyEvery,
+        seed: 'v',
+      }).map((sample, at) => (at === 0 ? { ...sample, isKey: each.firstIsKey } : sample))
+      const sounds = plainSamples(count, { duration: 6000, keyEvery: 1, seed: 'a' })
+      const trafs = [
+        ...(each.kind === 'sound'
+          ? []
+          : [{ trackId: 1, samples: pictures, decodeTicks: video * 22_500 }]),
+        ...(each.kind === 'pictures'
+          ? []
+          : [{ trackId: 2, samples: sounds, decodeTicks: audio * 12_000 }]),
+      ]
+      pieces.push(fragment(trafs))
+      if (each.kind !== 'sound') video += each.quarters
+      if (each.kind !== 'pictures') audio += each.quarters
+    }
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Offsets of all samples that the segments of so many cuts hold. */
+async function servedOffsets(bytes: Buffer, cutsEach: number): Promise<number[]> {
+  const index = await indexPrefix({ reader, bytes }, bytes.length)
+  const { startTicks, flags } = index.cuts
+  const offsets: number[] = []
+  for (let from = 0; from < startTicks.length;) {
+    let to = from + 1
+    while (to < startTicks.length && to < from + cutsEach && ((flags[to] ?? 0) & CUT_BREAK) === 0)
+      to += 1
+    const content = await reader.readSegment(bytesFile(bytes), index, { from, to })
+    for (const kind of ['video', 'audio'] as const) {
+      offsets.push(...samplesOf(content, kind).map(({ offset }) => offset))
+    }
+    from = to
+  }
+  return offsets.toSorted((a, b) => a - b)
+}
+
+const plan = fc.record({
+  steps: fc.array(step, { minLength: 2, maxLength: 25 }),
+  places: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 12 }),
+})
+
+describe('any recording in fragments', () => {
+  it('keeps what it promised while it grows', async () => {
+    let promised = 0
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ steps, places }) => {
+        const bytes = write(steps)
+        const sizes = places.map((place) => Math.floor(place * bytes.length))
+        const recording = { reader, bytes }
+        const isPlayed = await indexPrefix(recording, bytes.length).then(
+          () => true,
+          () => false,
+        )
+        if (!isPlayed) return
+        const indexes = await checkGrowth(
+          recording,
+          sizes.toSorted((a, b) => a - b),
+        )
+        promised += indexes.at(-1)?.growth?.stableCuts ?? 0
+      }),
+      { numRuns: 250, seed: 3 },
+    )
+    expect(promised).toBeGreaterThan(1000)
+  }, 60_000)
+
+  it('serves each sample once, however its cuts are joined to segments', async () => {
+    let samples = 0
+    await fc.assert(
+      fc.asyncProperty(plan, fc.integer({ min: 2, max: 9 }), async ({ steps }, cutsEach) => {
+        const bytes = write(steps)
+        const one = await servedOffsets(bytes, 1).catch(() => [])
+        const several = await servedOffsets(bytes, cutsEach).catch(() => [])
+        expect(several).toEqual(one)
+        expect(new Set(one).size).toBe(one.length)
+        samples += one.length
+      }),
+      { numRuns: 200, seed: 5 },
+    )
+    expect(samples).toBeGreaterThan(10_000)
+  }, 60_000)
+})

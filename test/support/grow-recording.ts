@@ -1,0 +1,94 @@
+// Lets a recording grow under a reader, and holds every index on the way against the last one.
+import assert from 'node:assert/strict'
+import type { MediaIndex } from '../../server/media/media-index.ts'
+import type { MediaReader, SegmentContent } from '../../server/media/media-reader.ts'
+import { bytesFile } from './bytes-file.ts'
+
+/** A reader, and the whole recording. */
+export interface GrowingRecording {
+  reader: MediaReader
+  bytes: Uint8Array
+}
+
+/** An index of the first bytes; `previous` as it comes out of a store. */
+export async function indexPrefix(
+  { reader, bytes }: GrowingRecording,
+  sizeBytes: number,
+  previous?: MediaIndex,
+): Promise<MediaIndex> {
+  const file = bytesFile(bytes.subarray(0, sizeBytes))
+  const { signal } = new AbortController()
+  return structuredClone(await reader.index(file, signal, structuredClone(previous)))
+}
+
+/**
+ * Reads the recording at each of the sizes (ascending) with the index before, and asserts what a playlist that grows
+ * needs: stable cuts and the segments between them are those of the index made at once, and so is the last index.
+ * A size at which nothing can be played yet is passed over. Answers the indexes.
+ */
+export async function checkGrowth(
+  recording: GrowingRecording,
+  sizes: readonly number[],
+): Promise<MediaIndex[]> {
+  const { bytes, reader } = recording
+  const whole = await indexPrefix(recording, bytes.length)
+  const indexes: MediaIndex[] = []
+  let previous: MediaIndex | undefined
+  for (const size of [...sizes, bytes.length]) {
+    const atOnce = await indexPrefix(recording, size).catch(() => undefined)
+    const grown = await indexPrefix(recording, size, previous).catch(() => undefined)
+    assert.deepEqual(describe(grown), describe(atOnce), `at ${size} bytes`)
+    if (grown === undefined) continue
+    const file = bytesFile(bytes.subarray(0, size))
+    const stable = grown.growth?.stableCuts ?? 0
+    assert.ok(stable >= (previous?.growth?.stableCuts ?? 0), 'stable cuts never become fewer')
+    assertSameCuts(grown, whole, stable)
+    for (let to = Math.max(1, stable - 3); to < stable; to += 1) {
+      for (const from of [to - 1, Math.floor(to / 2)]) {
+        const range = { from, to }
+        const early = await reader.readSegment(file, grown, range)
+        const late = await reader.readSegment(bytesFile(bytes), whole, range)
+        assert.deepEqual(early, late, `cuts ${from} to ${to} at ${size} bytes`)
+      }
+    }
+    indexes.push(grown)
+    previous = grown
+  }
+  assert.deepEqual(describe(previous), describe(whole))
+  return indexes
+}
+
+function describe(index: MediaIndex | undefined) {
+  if (index === undefined) return undefined
+  const { tracks, cuts, growth } = index
+  return { tracks, cuts, growth }
+}
+
+function assertSameCuts(grown: MediaIndex, whole: MediaIndex, stable: number): void {
+  const { cuts, growth } = grown
+  if (stable === 0) return
+  assert.equal(cuts.timescale, whole.cuts.timescale)
+  assert.deepEqual(cuts.startTicks.slice(0, stable), whole.cuts.startTicks.slice(0, stable))
+  assert.deepEqual(cuts.flags.slice(0, stable), whole.cuts.flags.slice(0, stable))
+  if (stable < 2) return
+  assert.deepEqual(growth?.stableRange, whole.growth?.stableRange)
+  assert.ok((growth?.stableRange.length ?? 0) > 0)
+}
+
+/** All samples of a segment's content, with what tells them apart. */
+export function samplesOf(
+  content: SegmentContent,
+  kind: 'video' | 'audio',
+): { offset: number; seconds: number; isKey: boolean }[] {
+  if (content.kind !== 'samples') return []
+  return content.runs
+    .filter((run) => run.kind === kind)
+    .flatMap((run) => {
+      let ticks = run.firstDecodeTicks
+      return Array.from(run.sizes, (_, at) => {
+        const seconds = (ticks + (run.compositionOffsets?.[at] ?? 0)) / run.timescale
+        ticks += run.durations[at] ?? 0
+        return { offset: run.offsets?.[at] ?? NaN, seconds, isKey: run.syncs?.[at] !== 0 }
+      })
+    })
+}
