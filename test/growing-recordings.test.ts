@@ -251,6 +251,11 @@ function longGroups(): Uint8Array {
   return joinPackets(packets)
 }
 
+/** A packet that carries nothing (ISO/IEC 13818-1 2.4.1). */
+function nullPacket(): Buffer {
+  return Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), Buffer.alloc(184, 0xff)])
+}
+
 describe.concurrent('the URLs of a recording that grows', () => {
   it('never name two things where it goes on after its end', async () => {
     const path = 'alice/2026-01-31/resumed.ts'
@@ -313,6 +318,47 @@ describe.concurrent('the URLs of a recording that grows', () => {
     )
     await Promise.all(after.segments.map(fetchSegment))
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
+  })
+
+  it('lead to its own bytes, however alike another one has begun', async () => {
+    const at = 188 * 1000
+    const others = {
+      plain: recording,
+      longer: Buffer.concat([recording.subarray(0, at), nullPacket(), recording.subarray(at)]),
+    }
+    for (const [id, bytes] of Object.entries(others)) {
+      await begin(`alice/2026-01-31/${id}.ts`, bytes)
+      const served = packetsOfPid(await segmentBytes(await listed(id)), VIDEO_PID)
+      expect(served.length).toBeGreaterThan(0)
+      expect(served).toEqual(packetsOfPid(bytes, VIDEO_PID).slice(0, served.length))
+    }
+  })
+
+  it('answer at once under the last name that its recorder gives it', async () => {
+    const path = 'alice/2026-01-31/renamed.tmp.ts'
+    const half = Math.floor(recording.length / 2)
+    await begin(path, recording.subarray(0, half))
+    const { segments, text } = await listed('renamed')
+    const [first] = segments
+    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/renamed.ts'))
+    expect((await fetchPlaylist(playlistUrl('renamed'))).text).toBe(text)
+    expect(await statusOf(first?.url ?? '')).toBe(200)
+  })
+
+  it('ask to come again while its file is empty', async () => {
+    const path = 'alice/2026-01-31/empty.ts'
+    await begin(path, new Uint8Array(0))
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl('empty'))).toBe(503), 5000)
+    await settled()
+    expect(await statusOf(playlistUrl('empty'))).toBe(422)
+  })
+
+  it('are none where all files of its folder are empty', async () => {
+    await begin('alice/2026-01-31/hollow/1.ts', recording)
+    await listed('hollow')
+    await truncate(library.pathOf('alice/2026-01-31/hollow/1.ts'), 0)
+    await sleep(LOOK_AGAIN_MS)
+    expect([404, 422]).toContain(await statusOf(playlistUrl('hollow')))
   })
 
   it('are those of a finished recording where nobody saw it grow', async () => {

@@ -4,6 +4,7 @@ import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
 import { GrownRecordings } from './grown-recordings.ts'
 import { GrownSessions } from './grown-sessions.ts'
 import { mapInTurns } from './in-turns.ts'
+import { openRecording } from './open-recording.ts'
 import { PartsSession } from './parts-session.ts'
 import type { PartsSessionOptions } from './parts-session.ts'
 import type { PlayableSession, SessionSource } from './playable-session.ts'
@@ -91,15 +92,16 @@ export class Packager {
     }
   }
 
-  async #openFile(source: SessionSource, purpose: Purpose): Promise<PlayableSession> {
+  async #openFile(known: SessionSource, purpose: Purpose): Promise<PlayableSession> {
     const { storage } = this.#options
-    const file = await storage.open(source.path)
+    const { path, file } = await openRecording(storage, known.path)
+    const source = { ...known, path }
     try {
       const found =
         this.#parts.knownFile(source, file.stat, purpose) ??
         (await withTimeLimit(this.#parts.ofFile(source, file.stat)))
       const refresh = async (): Promise<FoundParts> =>
-        withTimeLimit(this.#parts.ofFile(source, await storage.stat(source.path)))
+        withTimeLimit(this.#parts.ofFile(source, await storage.stat(path)))
       return this.#session(found, { file, refresh })
     } catch (error) {
       await file.close()

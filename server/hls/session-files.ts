@@ -56,6 +56,7 @@ export class SessionFiles {
       found.kind === 'playlist'
         ? await this.#readRuns(folder, found.name)
         : await this.#readParts(folder)
+    if (parts.length === 0) throw new AppError('unplayable', 'the files are empty')
     if (parts.length > MAX_PARTS) {
       throw new AppError('unplayable', `the session has more than ${MAX_PARTS} parts`)
     }
