@@ -404,4 +404,53 @@ describe('the URLs of a recording that grows, where processes come and go', () =
     server = await serve()
     expect((await listed('stays')).text).toBe(ended.text)
   })
+
+  it('lead in each process to what any of them has listed', async () => {
+    const several = await serve('2')
+    const asked = [
+      growAndAsk('alone', 'alone.ts', several),
+      growAndAsk('together', 'together/1.ts', several),
+    ]
+    for (const count of await Promise.all(asked)) expect(count).toBeGreaterThan(10)
+    await several.stop()
+  })
+
+  it('make nobody wait who asks for what nobody listed', async () => {
+    await begin('alice/2026-01-31/asked.ts', recording)
+    const { segments } = await listed('asked')
+    const known = segments[0]?.url ?? ''
+    const unknown = [
+      known.replace(/\d+\.ts$/, 'x.ts'),
+      known.replace(/\d+\.ts$/, '0.m4s'),
+      known.replace(/\d+\.ts$/, 'main.m3u8').replace(/[^/]+(?=\/main)/, 'longer-than-versions-are'),
+      known.replace(/\d+\.ts$/, '9999.ts'),
+      known.replace(/[^/]+(?=\/\d+\.ts$)/, 'AAAAAAAAAAAAAAAA'),
+    ]
+    const begunMs = performance.now()
+    const answers = await Promise.all(
+      unknown.flatMap((url) => Array.from({ length: 20 }, async () => statusOf(url))),
+    )
+    expect(new Set(answers)).toEqual(new Set([404]))
+    expect(performance.now() - begunMs).toBeLessThan(1500)
+  })
 })
+
+/** Writes a session step by step and asks for each segment twice as soon as it is listed; how many there were. */
+async function growAndAsk(id: string, place: string, of: StartedServer): Promise<number> {
+  const path = `alice/2026-01-31/${place}`
+  const size = Math.floor(recording.length / 25)
+  const asked = new Set<string>()
+  await begin(path, recording.subarray(0, 5 * size))
+  for (let at = 5 * size; at < recording.length; at += size) {
+    await append(path, recording.subarray(at, at + size))
+    const { segments } = await listed(id, of)
+    const unknown = segments.filter(({ url }) => !asked.has(url))
+    for (const { url } of unknown) {
+      asked.add(url)
+      // Each connection may come to another process.
+      expect([await statusOf(url), await statusOf(url)]).toEqual([200, 200])
+    }
+    await sleep(60)
+  }
+  return asked.size
+}
