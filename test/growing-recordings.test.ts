@@ -345,20 +345,27 @@ describe.concurrent('the URLs of a recording that grows', () => {
     expect(await statusOf(first?.url ?? '')).toBe(200)
   })
 
-  it('ask to come again while its file is empty', async () => {
-    const path = 'alice/2026-01-31/empty.ts'
-    await begin(path, new Uint8Array(0))
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl('empty'))).toBe(503), 5000)
+  it.each([
+    ['empty', 'empty.ts'],
+    ['hollow', 'hollow/1.ts'],
+    ['no-playlist-yet', 'no-playlist-yet/init.mp4'],
+  ])('ask to come again while there are only empty files (%s)', async (id, place) => {
+    await begin(`alice/2026-01-31/${place}`, new Uint8Array(0))
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(503), 5000)
     await settled()
-    expect(await statusOf(playlistUrl('empty'))).toBe(422)
+    expect(await statusOf(playlistUrl(id))).toBe(422)
   })
 
-  it('are none where all files of its folder are empty', async () => {
-    await begin('alice/2026-01-31/hollow/1.ts', recording)
-    await listed('hollow')
-    await truncate(library.pathOf('alice/2026-01-31/hollow/1.ts'), 0)
+  it('are none where the only file of its folder was emptied', async () => {
+    const path = 'alice/2026-01-31/emptied/1.ts'
+    await begin(path, recording)
+    const { segments } = await listed('emptied')
+    await truncate(library.pathOf(path), 0)
     await sleep(LOOK_AGAIN_MS)
-    expect([404, 422]).toContain(await statusOf(playlistUrl('hollow')))
+    expect(await statusOf(playlistUrl('emptied'))).toBe(503)
+    expect(await statusOf(segments[0]?.url ?? '')).toBe(404)
+    await settled()
+    expect(await statusOf(playlistUrl('emptied'))).toBe(422)
   })
 
   it('are those of a finished recording where nobody saw it grow', async () => {

@@ -82,8 +82,8 @@ function keptAnswer(texts: LRUCache<string, TextAnswer>, text: SessionText): Tex
 /** @throws AppError `not_found`, `unplayable` */
 function requirePlayable(row: SessionRow | undefined): SessionRow {
   if (row === undefined) throw new AppError('not_found', 'there is no such session')
-  // What has no bytes yet may have some in a moment: only the file itself tells.
-  const mayHaveBegun = row.kind === 'file' && row.sizeBytes === 0
+  // What has no bytes yet may have some in a moment: only the files themselves tell.
+  const mayHaveBegun = row.sizeBytes === 0
   if (row.state.status === 'unplayable' && !mayHaveBegun) {
     throw new AppError('unplayable', row.state.reason)
   }
