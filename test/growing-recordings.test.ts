@@ -414,12 +414,15 @@ describe('the URLs of a recording that grows, where processes come and go', () =
 
   it('lead in each process to what any of them has listed', async () => {
     const several = await serve('2')
-    const asked = [
-      growAndAsk('alone', 'alone.ts', several),
-      growAndAsk('together', 'together/1.ts', several),
-    ]
-    for (const count of await Promise.all(asked)) expect(count).toBeGreaterThan(10)
-    await several.stop()
+    try {
+      const places = { alone: 'alone.ts', together: 'together/1.ts' }
+      const asked = Object.entries(places).map(async ([id, place]) =>
+        growAndAsk(id, place, several),
+      )
+      for (const count of await Promise.all(asked)) expect(count).toBeGreaterThan(10)
+    } finally {
+      await several.stop()
+    }
   })
 
   it('make nobody wait who asks for what nobody listed', async () => {
