@@ -7,7 +7,7 @@ let left: AbortController
 let goOn: () => void
 /** jsdom plays nothing: its state is what the test says. */
 let isPaused: boolean
-const play = vi.fn(() => Promise.resolve())
+const play = vi.fn<() => Promise<void>>(() => Promise.resolve())
 
 beforeEach(() => {
   play.mockClear()
