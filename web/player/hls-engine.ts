@@ -1,6 +1,6 @@
 // Plays with hls.js. This file and the library are one chunk, loaded on intent.
 import Hls, { ErrorDetails, ErrorTypes, Events } from 'hls.js/light'
-import type { ErrorData, HlsConfig, RetryConfig } from 'hls.js/light'
+import type { ErrorData, Fragment, HlsConfig, RetryConfig } from 'hls.js/light'
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
 import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
@@ -42,7 +42,9 @@ export function playWithHls(
 
   function attach(startSeconds: number): Hls {
     const made = new Hls(hlsConfig(startSeconds))
+    const leaveOut = leaveOutUnreadable()
     made.on(Events.ERROR, (_event, data) => {
+      if (data.details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET) leaveOut(data.frag)
       if (data.fatal) recovery.failed(failureOf(data))
     })
     made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
@@ -72,6 +74,23 @@ export function playWithHls(
     hls.destroy()
   })
   return true
+}
+
+/**
+ * hls.js resets the decoder and loads the same again, without end, where a browser takes a segment for unreadable while it
+ * reads it in. A segment of which that is said twice is left out, as if the playlist called it a gap.
+ */
+function leaveOutUnreadable(): (fragment: Fragment | undefined) => void {
+  const suspects = new Set<Fragment['sn']>()
+  return (fragment) => {
+    if (!fragment) return
+    if (suspects.has(fragment.sn)) {
+      fragment.gap = true
+      // Without the tag hls.js loads it all the same.
+      fragment.tagList.push(['GAP'])
+    }
+    suspects.add(fragment.sn)
+  }
 }
 
 /** Where the next segment begins: with a picture that needs none before it. Where there is none, the end. */
