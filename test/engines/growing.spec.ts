@@ -47,9 +47,10 @@ const engines: { name: string; open(): Promise<EnginePage> }[] = [
   ...(webKit ? [{ name: 'WebKitGTK', open: () => openWebKitPage(webKit) }] : []),
 ]
 
-for (const { name, open } of engines) {
+for (const engine of engines) {
+  const { name } = engine
   test(`${name}: plays on while a recording grows, and to its end`, async () => {
-    const page = await open()
+    const page = await engine.open()
     try {
       const bytes = await readFile(fixturePath(recording.file))
       const written = growFile(path.join(library, `Live/2026-01-31/${name}.ts`), bytes, growing)
