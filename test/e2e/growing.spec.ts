@@ -1,39 +1,35 @@
 // Recordings that are still being written play in the browser, go on as they grow, and end when they are finished: no reload.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test, type Page } from '@playwright/test'
-import { growFile } from '../support/growing-file.ts'
 import { startServer, type StartedServer } from '../support/start-server.ts'
 import { fixturePath } from '../support/temp-library.ts'
+import { growingSessions, type GrowingSession } from './growing-sessions.ts'
+import { watchToEnd } from './watch-to-end.ts'
 
-/** Recordings by container, and how long they are in seconds. */
-const recordings = [
-  { name: 'ts', file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36 },
-  { name: 'mkv', file: 'mkv-h264-aac-60s.mkv', seconds: 60 },
-  { name: 'fmp4', file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.5 },
-  { name: 'flv', file: 'flv-h264-aac.flv', seconds: 10 },
-] as const
-
-const growing = { startShare: 0.7, seconds: 12 }
 const settleSeconds = 4
-/** From the last byte to the end of playback: it settles, the player asks again, and plays what is left. */
-const endWithinMs = 90_000
+/** Faster than they are written, so that all are played up to where they end for now, and wait there. */
+const rate = 3
+/** Until a recording has settled and the player has asked again, nothing moves. */
+const stallMs = 30_000
+/** More than any hole between two parts; less than any way to the live edge. */
+const jumpSeconds = 2
 
 let folder: string
+let day: string
 let server: StartedServer
 
 test.beforeAll(async () => {
+  test.setTimeout(120_000)
   folder = await mkdtemp(path.join(tmpdir(), 'aftercast-growing-'))
   const config = path.join(folder, 'aftercast.config.json')
   await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
   const library = path.join(folder, 'library')
+  day = path.join(library, 'Live/2026-01-31')
+  await mkdir(day, { recursive: true })
   const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  await growFile(path.join(library, 'Live/2026-01-31/none.txt'), new Uint8Array(1), {
-    startShare: 1,
-    seconds: 0,
-  })
-  server = await startServer({ args, readyWithinMs: 30_000 })
+  server = await startServer({ args, readyWithinMs: 90_000 })
 })
 
 test.afterAll(async () => {
@@ -44,32 +40,62 @@ test.afterAll(async () => {
 test('plays on while recordings grow, and to their end', async ({ context }) => {
   test.setTimeout(180_000)
   await Promise.all(
-    recordings.map(async ({ name, file, seconds }) => {
-      const bytes = await readFile(fixturePath(file))
-      const target = path.join(folder, `library/Live/2026-01-31/${name}${path.extname(file)}`)
-      const written = growFile(target, bytes, growing)
+    growingSessions.map(async (session) => {
+      const written = session.write(day)
       const page = await context.newPage()
-      await page.goto(`${server.url}/p/Live/2026-01-31/${name}`)
-      await page.evaluate(() => Object.assign(window, { wasNotReloaded: true }))
-      await expect.poll(() => currentTime(page), { timeout: 30_000 }).toBeGreaterThan(0.5)
-      await page.locator('video').evaluate((video: HTMLVideoElement) => {
-        video.muted = true
-        video.playbackRate = 2
-      })
+      await watchGrowing(page, session)
       await written
-      await expect
-        .poll(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.ended), {
-          timeout: endWithinMs,
-          message: `${name} ends`,
-        })
-        .toBe(true)
-      expect(Math.abs((await currentTime(page)) - seconds), name).toBeLessThan(0.5)
-      expect(await page.evaluate(() => 'wasNotReloaded' in window), name).toBe(true)
       await page.close()
     }),
   )
 })
 
+test('begins soon after there is something to play, where its page was opened before', async ({
+  page,
+}) => {
+  test.setTimeout(60_000)
+  const bytes = await readFile(fixturePath('ts-h264-aac-clean-hls-concat.ts'))
+  const file = path.join(day, 'young.ts')
+  await writeFile(file, bytes.subarray(0, 10_000))
+  await expect.poll(() => statusOf('young'), { timeout: 15_000 }).toBe(503)
+  const answers: number[] = []
+  page.on('response', (response) => {
+    if (response.url().endsWith('/playlist.m3u8')) answers.push(response.status())
+  })
+  await page.goto(`${server.url}/p/Live/2026-01-31/young`)
+  let writtenBytes = 10_000
+  await expect(async () => {
+    // Still far from the end of the first group of pictures, but being written.
+    await appendFile(file, bytes.subarray(writtenBytes, (writtenBytes += 1000)))
+    expect(answers.length).toBeGreaterThan(3)
+  }).toPass({ intervals: [500], timeout: 20_000 })
+  expect(new Set(answers)).toEqual(new Set([503]))
+  await appendFile(file, bytes.subarray(writtenBytes))
+  await expect.poll(() => currentTime(page), { timeout: 10_000 }).toBeGreaterThan(0.2)
+})
+
+async function statusOf(session: string): Promise<number> {
+  const { status } = await fetch(`${server.url}/api/video/Live/2026-01-31/${session}/playlist.m3u8`)
+  return status
+}
+
 function currentTime(page: Page): Promise<number> {
   return page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+}
+
+/** Plays it to its end and says what went wrong on the way. */
+async function watchGrowing(page: Page, { name, seconds }: GrowingSession): Promise<void> {
+  await page.goto(`${server.url}/p/Live/2026-01-31/${name}`)
+  await page.evaluate(() => Object.assign(window, { wasNotReloaded: true }))
+  const video = page.locator('video')
+  await expect
+    .poll(() => currentTime(page), { timeout: 30_000, message: `${name} begins` })
+    .toBeGreaterThan(0.2)
+  const first = await video.evaluate((element: HTMLVideoElement) => element.duration)
+  const watched = await watchToEnd(video, { rate, stallMs })
+  expect(watched, name).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
+  expect(watched.longestJump, name).toBeLessThan(jumpSeconds)
+  expect(Math.abs(watched.currentTime - seconds), name).toBeLessThan(0.5)
+  expect(watched.duration - first, `${name} grows`).toBeGreaterThan(1)
+  expect(await page.evaluate(() => 'wasNotReloaded' in window), name).toBe(true)
 }

@@ -2,31 +2,42 @@
 import { copyFile, link, mkdir, utimes } from 'node:fs/promises'
 import path from 'node:path'
 
-/** A recording of the fixtures that a Chromium without patents' extras plays: H.264 with AAC or MP3, or silent. */
+/** A recording of the fixtures that Chromium plays without help of the system: those with HEVC are not among them. */
 export interface PlayableFixture {
   file: string
   /** Length of the served tracks in seconds, as ffprobe tells it from packets. */
   seconds: number
   /** How far the browser's idea of the length may be off; a quarter of a second where absent. */
   slackSeconds?: number
+  /** `recorded` where absent. */
+  sound?: 'recorded' | 'transcoded' | 'none'
+  /** There where absent. */
+  pictures?: 'none'
 }
 
 export const playableFixtures: PlayableFixture[] = [
   { file: 'mp4-h264-aac-moov-first.mp4', seconds: 5.05 },
   { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02 },
   { file: 'mp4-h264-aac-editlist-video-starts-1s.mp4', seconds: 10.01 },
-  { file: 'mp4-h264-mp3.mp4', seconds: 9.64 },
-  { file: 'mp4-h264-vfr.mp4', seconds: 24.46 },
+  { file: 'mp4-h264-mp3.mp4', seconds: 9.64, sound: 'transcoded' },
+  { file: 'mp4-h264-vfr.mp4', seconds: 24.46, sound: 'none' },
   { file: 'mp4-h264-two-video-two-audio-movtext.mp4', seconds: 13.18 },
   { file: 'mov-h264-aac-rotated90-audio-first.mov', seconds: 2.07 },
   { file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36 },
   { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 },
-  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40 },
+  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40, sound: 'none' },
   { file: 'mp4-av1-10bit-aac-portrait.mp4', seconds: 4.24 },
   { file: 'ts-h264-aac-pts-reset-backwards.ts', seconds: 12 },
   { file: 'ts-h264-aac-pat-not-at-start.ts', seconds: 0.63 },
   // One picture a second, and B-frames: hls.js puts the first one two pictures later.
-  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1 },
+  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1, sound: 'none' },
+  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, sound: 'transcoded', pictures: 'none' },
+  { file: 'mkv-h264-aac-60s.mkv', seconds: 60.02 },
+  { file: 'mkv-h264-two-audio-subs-truncated.mkv', seconds: 0.38 },
+  { file: 'flv-h264-aac.flv', seconds: 10.08 },
+  { file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.57 },
+  { file: 'webm-vp9-opus51.webm', seconds: 1.02 },
+  { file: 'webm-vp9-odd-size-161x121.webm', seconds: 1, sound: 'none' },
 ]
 
 export const fixtureStreamer = 'Fixture Player'

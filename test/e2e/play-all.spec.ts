@@ -2,21 +2,7 @@
 import type { Locator } from '@playwright/test'
 import { fixtureDate, fixtureStreamer, playableFixtures, sessionIdOf } from './library.ts'
 import { expect, test } from './site.ts'
-
-const speed = 4
-/** Longest time without progress that is not yet a stall on a busy machine. */
-const stallMs = 5000
-
-/** What was seen of a video that was played to its end. */
-interface Watched {
-  reached: 'ended' | 'stalled' | 'failed'
-  currentTime: number
-  duration: number
-  stepsBack: number
-  frames: number
-  dropped: number
-  error: string
-}
+import { watchToEnd } from './watch-to-end.ts'
 
 test.describe.configure({ timeout: 90_000 })
 
@@ -32,10 +18,21 @@ for (const fixture of playableFixtures) {
     const slackSeconds = fixture.slackSeconds ?? 0.25
     expect(Math.abs(watched.duration - fixture.seconds)).toBeLessThan(slackSeconds)
     expect(watched.duration - watched.currentTime).toBeLessThan(0.25)
-    expect(watched.frames).toBeGreaterThan(0)
+    expect(watched.frames > 0, 'has pictures').toBe(fixture.pictures !== 'none')
+    expect(watched.soundBytes > 0, 'has sound').toBe(fixture.sound !== 'none')
     // At four times the speed a screen of 60 Hz cannot show every picture; most losses beyond that mean broken decoding.
     expect(watched.dropped).toBeLessThanOrEqual(watched.frames * 0.8)
     expect(consoleErrors.list()).toEqual([])
+  })
+}
+
+for (const fixture of playableFixtures.filter(({ sound }) => sound === 'transcoded')) {
+  test(`lets ${fixture.file} be heard, whose sound is made anew`, async ({ page }) => {
+    const sessionId = sessionIdOf(fixture)
+    await page.goto(`/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`)
+    const video = page.locator('video')
+    await expect.poll(() => currentTime(video), { timeout: 20_000 }).toBeGreaterThan(0)
+    expect(await listenForPeak(video)).toBeGreaterThan(0.01)
   })
 }
 
@@ -67,39 +64,23 @@ function currentTime(video: Locator): Promise<number> {
   return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }
 
-/** Plays at speed and watches until the end, an error, or a stall. */
-function watchToEnd(video: Locator): Promise<Watched> {
-  return video.evaluate(
-    (element: HTMLVideoElement, { rate, stallLimitMs }) =>
-      new Promise<Watched>((resolve) => {
-        let last = 0
-        let movedAt = performance.now()
-        let stepsBack = 0
-        element.muted = true
-        const timer = setInterval(() => {
-          if (element.readyState > 0) element.playbackRate = rate
-          if (element.paused && !element.ended) element.play().catch(() => undefined)
-          if (element.currentTime < last) stepsBack += 1
-          if (element.currentTime > last) movedAt = performance.now()
-          last = element.currentTime
-          if (element.ended) finish('ended')
-          else if (element.error) finish('failed')
-          else if (performance.now() - movedAt > stallLimitMs) finish('stalled')
-        }, 100)
-        const finish = (reached: Watched['reached']): void => {
-          clearInterval(timer)
-          const quality = element.getVideoPlaybackQuality()
-          resolve({
-            reached,
-            currentTime: element.currentTime,
-            duration: element.duration,
-            stepsBack,
-            frames: quality.totalVideoFrames,
-            dropped: quality.droppedVideoFrames,
-            error: element.error?.message ?? '',
-          })
-        }
-      }),
-    { rate: speed, stallLimitMs: stallMs },
-  )
+/** Greatest sample that is heard within a second and a half of the beginning; 1 is full scale. */
+function listenForPeak(video: Locator): Promise<number> {
+  return video.evaluate(async (element: HTMLVideoElement) => {
+    const context = new AudioContext()
+    const analyser = context.createAnalyser()
+    const samples = new Float32Array(analyser.fftSize)
+    context.createMediaElementSource(element).connect(analyser).connect(context.destination)
+    await context.resume()
+    element.muted = false
+    element.currentTime = 0
+    await element.play()
+    let peak = 0
+    for (let look = 0; look < 30; look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      analyser.getFloatTimeDomainData(samples)
+      for (const sample of samples) peak = Math.max(peak, Math.abs(sample))
+    }
+    return peak
+  })
 }

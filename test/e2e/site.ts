@@ -31,7 +31,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await provide(site.url)
       await site.stop()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 120_000 },
   ],
   baseURL: async ({ siteUrl }, provide) => provide(siteUrl),
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
@@ -45,7 +45,7 @@ export async function startSite(config: object): Promise<Pick<StartedServer, 'ur
   const configFile = path.join(folder, 'aftercast.config.json')
   await writeFile(configFile, JSON.stringify(config))
   const args = [library, '--data', path.join(folder, 'data'), '--config', configFile]
-  const server = await startServer({ args, readyWithinMs: 30_000 })
+  const server = await startServer({ args, readyWithinMs: 90_000 })
   return {
     url: server.url,
     async stop() {

@@ -8,6 +8,7 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
     resume: reload,
     reload,
     recoverMedia: reload,
+    skip: reload,
     giveUp: () => undefined,
   })
 

@@ -1,7 +1,8 @@
 // Plays with hls.js. This file and the library are one chunk, loaded on intent.
 import Hls, { ErrorDetails, ErrorTypes, Events } from 'hls.js/light'
-import type { ErrorData, HlsConfig } from 'hls.js/light'
+import type { ErrorData, Fragment, HlsConfig, RetryConfig } from 'hls.js/light'
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
+import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
@@ -18,41 +19,89 @@ export function playWithHls(
   { signal, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
+  const goOn = keepPlayback(video, signal)
   let hls = attach(0)
+  let failedSeconds = 0
   const recovery = createRecovery({
     // Until a playlist has come there is nothing to resume, and startLoad would do nothing.
     resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
     reload,
-    recoverMedia: () => hls.recoverMediaError(),
+    recoverMedia() {
+      failedSeconds = video.currentTime
+      hls.recoverMediaError()
+    },
+    skip() {
+      // While the element is reset its position is 0.
+      failedSeconds = startBehind(hls, Math.max(failedSeconds, video.currentTime))
+      hls.recoverMediaError()
+      hls.startLoad(failedSeconds)
+    },
     // What is buffered still plays.
     giveUp: () => hls.stopLoad(),
   })
 
   function attach(startSeconds: number): Hls {
     const made = new Hls(hlsConfig(startSeconds))
+    const leaveOut = leaveOutUnreadable()
     made.on(Events.ERROR, (_event, data) => {
+      if (data.details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET) leaveOut(data.frag)
       if (data.fatal) recovery.failed(failureOf(data))
     })
     made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
+    // Also where hls.js resets the decoder of its own accord.
+    made.on(Events.MEDIA_ATTACHED, goOn)
     made.loadSource(source)
     made.attachMedia(video)
     return made
   }
 
   function reload(): void {
-    const { currentTime, paused } = video
+    const { currentTime } = video
     hls.destroy()
     hls = attach(currentTime)
-    // The new source has paused the element.
-    if (!paused) void video.play().catch(() => undefined) // refused: the controls are there
   }
 
+  // hls.js tells of what cannot be decoded only when it has more to append.
+  video.addEventListener(
+    'error',
+    () => {
+      if (video.error?.code === MediaError.MEDIA_ERR_DECODE) recovery.failed({ kind: 'media' })
+    },
+    { signal },
+  )
   signal.addEventListener('abort', () => {
     recovery.dispose()
     hls.destroy()
   })
   return true
 }
+
+/**
+ * hls.js resets the decoder and loads the same again, without end, where a browser takes a segment for unreadable while it
+ * reads it in. A segment of which that is said twice is left out, as if the playlist called it a gap.
+ */
+function leaveOutUnreadable(): (fragment: Fragment | undefined) => void {
+  const suspects = new Set<Fragment['sn']>()
+  return (fragment) => {
+    if (!fragment) return
+    if (suspects.has(fragment.sn)) {
+      fragment.gap = true
+      // Without the tag hls.js loads it all the same.
+      fragment.tagList.push(['GAP'])
+    }
+    suspects.add(fragment.sn)
+  }
+}
+
+/** Where the next segment begins: with a picture that needs none before it. Where there is none, the end. */
+function startBehind(hls: Hls, seconds: number): number {
+  const { fragments = [], edge = seconds } = hls.latestLevelDetails ?? {}
+  const next = fragments.find(({ start }) => start > seconds)
+  // A little behind: the segment before is not to be loaded for what is rounded.
+  return next ? next.start + SEGMENT_INSET_SECONDS : edge
+}
+
+const SEGMENT_INSET_SECONDS = 0.05
 
 /** Settings of hls.js for a session that begins at `startSeconds`. */
 export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
@@ -69,18 +118,22 @@ export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
     maxMaxBufferLength: 120,
     // The default keeps all that was played; sessions last for hours.
     backBufferLength: 90,
-    manifestLoadPolicy: withErrorRetries(manifestLoadPolicy),
-    playlistLoadPolicy: withErrorRetries(playlistLoadPolicy),
+    manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST),
+    playlistLoadPolicy: withErrorRetries(playlistLoadPolicy, { maxNumRetry: 3 }),
   }
 }
+
+/** A recording that has only just begun has nothing to list for some seconds (503); then it is to begin soon. */
+const FIRST_PLAYLIST = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
 
 /** The default gives up on a playlist after one error. */
 function withErrorRetries(
   policy: HlsConfig['manifestLoadPolicy'],
+  retries: Partial<RetryConfig>,
 ): HlsConfig['manifestLoadPolicy'] {
   const { errorRetry } = policy.default
   return {
-    default: { ...policy.default, errorRetry: errorRetry && { ...errorRetry, maxNumRetry: 3 } },
+    default: { ...policy.default, errorRetry: errorRetry && { ...errorRetry, ...retries } },
   }
 }
 

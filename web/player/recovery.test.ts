@@ -13,6 +13,7 @@ beforeEach(() => {
     resume: () => done.push('resume'),
     reload: () => done.push('reload'),
     recoverMedia: () => done.push('recoverMedia'),
+    skip: () => done.push('skip'),
     giveUp: () => done.push('giveUp'),
   })
 })
@@ -92,9 +93,10 @@ test('loads the playlist again for a piece that is gone, but not for ever', () =
   expect(done).toEqual(['reload', 'reload', 'giveUp'])
 })
 
-test('resets the decoder, then builds anew, then gives up', () => {
-  for (let attempt = 0; attempt < 4; attempt += 1) recovery.failed({ kind: 'media' })
-  expect(done).toEqual(['recoverMedia', 'reload', 'giveUp', 'giveUp'])
+test('resets the decoder, then goes on behind the damage, then builds anew, then gives up', () => {
+  for (let attempt = 0; attempt < 7; attempt += 1) recovery.failed({ kind: 'media' })
+  const skips = ['skip', 'skip', 'skip']
+  expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'giveUp', 'giveUp'])
 })
 
 test('takes a decoding failure after five quiet seconds for a new one', () => {

@@ -7,6 +7,8 @@ export interface RecoveryActions {
   reload(this: void): void
   /** Resets the decoder at the same position. */
   recoverMedia(this: void): void
+  /** Resets the decoder behind what it could not decode. */
+  skip(this: void): void
   giveUp(this: void): void
 }
 
@@ -102,9 +104,13 @@ function createNetworkRecovery(actions: RecoveryActions) {
   return { failed, progressed, dispose: () => life.abort() }
 }
 
-/** First the decoder is reset; if that did not help, all is built anew once; then it is over. */
-function createMediaRecovery({ recoverMedia, reload, giveUp }: RecoveryActions): () => void {
-  const steps = [recoverMedia, reload, giveUp]
+/**
+ * First the decoder is reset. If it fails again, what is there is damaged, and so may be what follows; then all is built
+ * anew once; then it is over.
+ */
+function createMediaRecovery(actions: RecoveryActions): () => void {
+  const { recoverMedia, skip, reload, giveUp } = actions
+  const steps = [recoverMedia, skip, skip, skip, reload, giveUp]
   let step = 0
   let lastMs = -Infinity
   return () => {

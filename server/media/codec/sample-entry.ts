@@ -95,24 +95,36 @@ function descriptor(tag: number, ...contents: Uint8Array[]): Uint8Array {
 const OPUS_MAGIC_BYTES = 8
 const OPUS_HEAD_BYTES = 19
 
-/**
- * Opus from its identification header (`OpusHead`, RFC 7845 5.1), as a dOps box holds it big-endian (Encapsulation of
- * Opus in ISOBMFF 4.3.2); undefined where it is too short.
- */
+/** Opus from its identification header (`OpusHead`, RFC 7845 5.1); undefined where it is too short. */
 export function opusSetUp(head: Uint8Array): AudioSetUp | undefined {
   if (head.length < OPUS_HEAD_BYTES) return undefined
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   const at = OPUS_MAGIC_BYTES
-  const channels = view.getUint8(at + 1)
   const dOps = Buffer.concat([
-    Uint8Array.of(0, channels),
+    Uint8Array.of(0, view.getUint8(at + 1)),
     uint16(view.getUint16(at + 2, true)),
     uint32(view.getUint32(at + 4, true)),
     uint16(view.getUint16(at + 8, true)),
     head.subarray(at + 10),
   ])
-  const sampleEntry = box('Opus', audioFields(channels, 48_000), box('dOps', dOps))
-  return { codec: 'opus', codecName: 'Opus', channels, sampleRate: 48_000, sampleEntry }
+  return opusSetUpFromBox(dOps)
+}
+
+const OPUS_BOX_BYTES = 11
+/** The clock of Opus, whatever was encoded (RFC 7845 4). */
+const OPUS_RATE = 48_000
+
+/**
+ * Opus from the content of a dOps box (Encapsulation of Opus in ISOBMFF 4.3.2); undefined where it is too short. The rate
+ * that was encoded, which no decoder needs, becomes that of the entry: Chromium refuses them where they differ.
+ */
+export function opusSetUpFromBox(content: Uint8Array): AudioSetUp | undefined {
+  if (content.length < OPUS_BOX_BYTES) return undefined
+  const dOps = Buffer.from(content)
+  const channels = dOps.readUInt8(1)
+  dOps.writeUInt32BE(OPUS_RATE, 4)
+  const sampleEntry = box('Opus', audioFields(channels, OPUS_RATE), box('dOps', dOps))
+  return { codec: 'opus', codecName: 'Opus', channels, sampleRate: OPUS_RATE, sampleEntry }
 }
 
 const STREAM_INFO_BYTES = 34

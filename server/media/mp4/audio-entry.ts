@@ -13,6 +13,7 @@ import {
   wholeBox,
 } from './entry-parts.ts'
 import { parseEsds } from '../codec/esds.ts'
+import { opusSetUpFromBox } from '../codec/sample-entry.ts'
 import { type SoundFields, parseTranscodedEntry } from './transcoded-entry.ts'
 
 /** A sample entry of sound that browsers play in fMP4, or that is transcoded to what they play. */
@@ -81,18 +82,11 @@ function parseMp4a(entry: RawEntry): AudioDescription | undefined {
   return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
 }
 
-/** Encapsulation of Opus in ISOBMFF 4.3.2. */
 function parseOpus(entry: RawEntry): AudioDescription | undefined {
-  const { fields, boxes } = splitSoundEntry(entry)
-  const dOps = boxes.find((box) => box.type === 'dOps')
+  const dOps = splitSoundEntry(entry).boxes.find((box) => box.type === 'dOps')
   if (dOps === undefined) return undefined
-  const channels = entryContent(entry, dOps).getUint8(1)
-  const sampleEntry = joinEntry(
-    'Opus',
-    fields,
-    boxes.map((box) => wholeBox(entry, box)),
-  )
-  return { codec: 'opus', codecName: 'Opus', channels, sampleRate: 48_000, sampleEntry }
+  const { buffer, byteOffset, byteLength } = entryContent(entry, dOps)
+  return opusSetUpFromBox(new Uint8Array(buffer, byteOffset, byteLength))
 }
 
 /** Encapsulation of FLAC in ISOBMFF 3.3.2: a full box whose first metadata block is STREAMINFO. */

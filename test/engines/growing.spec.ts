@@ -1,0 +1,79 @@
+// A recording that is still being written plays to its end in the engines other than Chromium, which test/e2e watches closer.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, test } from '@playwright/test'
+import { findFirefox } from '../../scripts/find-firefox.mjs'
+import { findWebKit } from '../../scripts/find-webkit.mjs'
+import { growFile } from '../support/growing-file.ts'
+import { startServer, type StartedServer } from '../support/start-server.ts'
+import { fixturePath } from '../support/temp-library.ts'
+import type { EnginePage } from './engine-page.ts'
+import { openFirefoxPage } from './playwright-page.ts'
+import { openWebKitPage } from './webkit-page.ts'
+
+const recording = { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 }
+const growing = { startShare: 0.7, seconds: 5 }
+const settleSeconds = 4
+
+let folder: string
+let library: string
+let server: StartedServer
+
+test.describe.configure({ timeout: 120_000 })
+
+test.beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-engines-'))
+  library = path.join(folder, 'library')
+  const config = path.join(folder, 'aftercast.config.json')
+  await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
+  await growFile(path.join(library, 'Live/2026-01-31/none.txt'), new Uint8Array(1), {
+    startShare: 1,
+    seconds: 0,
+  })
+  const args = [library, '--data', path.join(folder, 'data'), '--config', config]
+  server = await startServer({ args, readyWithinMs: 90_000 })
+})
+
+test.afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const firefox = findFirefox()
+const webKit = findWebKit()
+const engines: { name: string; open(): Promise<EnginePage> }[] = [
+  ...(firefox ? [{ name: 'Firefox', open: () => openFirefoxPage(firefox) }] : []),
+  ...(webKit ? [{ name: 'WebKitGTK', open: () => openWebKitPage(webKit) }] : []),
+]
+
+for (const engine of engines) {
+  const { name } = engine
+  test(`${name}: plays on while a recording grows, and to its end`, async () => {
+    const page = await engine.open()
+    try {
+      const bytes = await readFile(fixturePath(recording.file))
+      const written = growFile(path.join(library, `Live/2026-01-31/${name}.ts`), bytes, growing)
+      await page.open(`${server.url}/p/Live/2026-01-31/${name}`)
+      await page.evaluate(`void (window.wasNotReloaded = true)`)
+      await expect.poll(() => page.evaluate(playMuted), { timeout: 30_000 }).toBeGreaterThan(0.2)
+      await expect.poll(() => page.evaluate(`${video}.ended`), { timeout: 60_000 }).toBe(true)
+      const seconds = Number(await page.evaluate(`${video}.currentTime`))
+      expect(Math.abs(seconds - recording.seconds)).toBeLessThan(0.5)
+      expect(await page.evaluate('window.wasNotReloaded')).toBe(true)
+      await written
+    } finally {
+      await page.close()
+    }
+  })
+}
+
+const video = `document.querySelector('video')`
+/** Sound is not what is tested here, and without it no browser refuses to play. */
+const playMuted = `(() => {
+  const video = ${video}
+  if (!video) return -1
+  video.muted = true
+  if (video.paused) video.play().catch(() => undefined)
+  return video.currentTime
+})()`
