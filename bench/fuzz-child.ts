@@ -19,17 +19,21 @@ export type FuzzReport =
 
 /** Copies of large files are cut to this, so that many can be looked at. */
 const MAX_BYTES = 5 * 1024 * 1024
+/** One in so many copies is also looked at as a recording that grows. */
+const GROWN_EVERY = 2
 
 process.on('message', (job: FuzzJob) => void run(job))
 
 async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
   const original = readFileSync(path).subarray(0, MAX_BYTES)
   for (let copy = from; copy < to; copy += 1) {
-    const bytes = damage(original, createRandom(copy))
+    const random = createRandom(copy)
+    const bytes = damage(original, random)
+    const grownFrom = copy % GROWN_EVERY === 0 ? random(bytes.length + 1) : undefined
     writeFileSync(copyPath, bytes)
     const started = performance.now()
     try {
-      const outcome = await exerciseRecording(bytes)
+      const outcome = await exerciseRecording(bytes, grownFrom)
       const ms = performance.now() - started
       say({ kind: 'copy', outcome, ms, residentBytes: process.memoryUsage.rss() })
     } catch (error) {

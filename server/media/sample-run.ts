@@ -20,7 +20,7 @@ export interface RunOptions {
 
 /**
  * A run of samples in decode order; undefined where there are none. Decode times that do not grow are pushed apart by
- * one tick, and none is negative; what is shown when stays.
+ * one tick, and none is negative; what is shown when stays, but that nothing is shown before it is decoded.
  */
 export function makeSampleRun(
   samples: readonly Sample[],
@@ -39,9 +39,9 @@ export function makeSampleRun(
     1,
     nextDecodeTicks === undefined ? before : nextDecodeTicks - last,
   )
-  const compositionOffsets = Int32Array.from(
-    samples,
-    ({ presentationTicks }, at) => presentationTicks - (decode[at] ?? 0),
+  // Only damaged times would be shown before they are decoded.
+  const compositionOffsets = Int32Array.from(samples, ({ presentationTicks }, at) =>
+    Math.max(0, presentationTicks - (decode[at] ?? 0)),
   )
   return {
     kind,

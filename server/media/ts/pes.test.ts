@@ -24,7 +24,8 @@ describe('parsePesHeader()', () => {
   it('takes no stamp whose marker bits are damaged, and PTS for DTS where only that is', () => {
     const bytes = pesBytes({ pts: 900, dts: 90 })
     const flipped = (at: number) => bytes.with(at, (bytes[at] ?? 0) & 0xfe)
-    for (const at of [9, 11, 13]) expect(parsePesHeader(flipped(at))).not.toHaveProperty('stamps.pts')
+    for (const at of [9, 11, 13])
+      expect(parsePesHeader(flipped(at))).not.toHaveProperty('stamps.pts')
     for (const at of [14, 16, 18]) {
       expect(parsePesHeader(flipped(at))).toMatchObject({ stamps: { pts: 900, dts: 900 } })
     }
