@@ -13,6 +13,7 @@ export interface FuzzJob {
 }
 
 export type FuzzReport =
+  | { kind: 'started' }
   | { kind: 'copy'; outcome: 'read' | 'refused'; ms: number; residentBytes: number }
   | { kind: 'failure'; copy: number; message: string }
   | { kind: 'done' }
@@ -25,6 +26,7 @@ const GROWN_EVERY = 2
 process.on('message', (job: FuzzJob) => void run(job))
 
 async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
+  say({ kind: 'started' })
   const original = readFileSync(path).subarray(0, MAX_BYTES)
   for (let copy = from; copy < to; copy += 1) {
     const random = createRandom(copy)

@@ -17,6 +17,8 @@ const FIXTURES = path.resolve(import.meta.dirname, '../test/fixtures/media')
 const CHILD = path.resolve(import.meta.dirname, 'fuzz-child.ts')
 /** What every request must be answered in. */
 const MAX_MS = 10_000
+/** What a busy machine may take to start a process. */
+const MAX_START_MS = 60_000
 /** What reading any file may take. */
 const MAX_RESIDENT_BYTES = 300 * 1024 * 1024
 const JOB_COPIES = 500
@@ -72,7 +74,7 @@ async function runJob(row: Row, { from, to, kept, lane }: JobOptions): Promise<v
 
 /** Answers the copy to go on with. */
 async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise<number> {
-  const copyPath = path.join(kept, `under-way-${lane}`)
+  const copyPath = path.join(kept, `under-way-${process.pid}-${lane}`)
   const keep = (copy: number, why: string): void => {
     row.bad += 1
     const target = path.join(kept, `${copy}-${row.name}`)
@@ -85,9 +87,12 @@ async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise
   return new Promise((resolve) => {
     let copy = from
     let isDone = false
-    const hang = setTimeout(() => child.kill('SIGKILL'), MAX_MS)
+    const killIn = (ms: number) => setTimeout(() => child.kill('SIGKILL'), ms)
+    let hang = killIn(MAX_START_MS)
     child.on('message', (report: FuzzReport) => {
-      hang.refresh()
+      clearTimeout(hang)
+      hang = killIn(MAX_MS)
+      if (report.kind === 'started') return
       if (report.kind === 'done') {
         isDone = true
         child.disconnect()

@@ -11,6 +11,9 @@ export interface Sample {
   isKey: boolean
 }
 
+/** What a trun box can say (ISO/IEC 14496-12 8.8.8), signed. */
+const MAX_OFFSET_TICKS = 2 ** 31 - 1
+
 export interface RunOptions {
   kind: 'video' | 'audio'
   timescale: number
@@ -39,9 +42,9 @@ export function makeSampleRun(
     1,
     nextDecodeTicks === undefined ? before : nextDecodeTicks - last,
   )
-  // Only damaged times would be shown before they are decoded.
+  // Only damaged times would be shown before they are decoded, or so late.
   const compositionOffsets = Int32Array.from(samples, ({ presentationTicks }, at) =>
-    Math.max(0, presentationTicks - (decode[at] ?? 0)),
+    Math.min(Math.max(0, presentationTicks - (decode[at] ?? 0)), MAX_OFFSET_TICKS),
   )
   return {
     kind,

@@ -7,8 +7,8 @@ import type { InitTrack, Part, SampleRun, SegmentContent } from '../../server/me
 const MAX_TEXTS = 64
 const MAX_CUES = 200_000
 const MAX_TEXT_CHARACTERS = 16 * 1024 * 1024
-/** Where first decode times are lifted and presentation times are damaged, a few ticks. */
-const MAX_EARLY_SECONDS = 0.01
+/** First decode times are lifted to the sample's number in ticks, but what is shown when stays. */
+const MAX_LIFTED_SECONDS = 0.1
 
 /** Asserts that cuts follow each other, and that tracks and texts are such as can be offered. */
 export function checkIndex({ tracks, cuts, texts = [], growth }: MediaIndex): void {
@@ -72,9 +72,7 @@ function checkRun(run: SampleRun, sizeBytes: number): void {
   assert(count > 0, 'a run has samples')
   assert.equal(run.durations.length, count, 'as many durations as samples')
   assert(run.firstDecodeTicks >= 0, 'no decode time is negative')
-  const earliest =
-    run.compositionOffsets?.reduce((least, offset) => Math.min(least, offset), 0) ?? 0
-  assert(earliest >= -MAX_EARLY_SECONDS * run.timescale, 'no picture is shown before it is decoded')
+  checkCompositionOffsets(run)
   assert.notEqual(run.offsets === undefined, run.bytes === undefined, 'offsets or bytes')
   if (run.bytes !== undefined) {
     const total = run.sizes.reduce((sum, size) => sum + size, 0)
@@ -83,26 +81,49 @@ function checkRun(run: SampleRun, sizeBytes: number): void {
   run.offsets?.forEach((offset, i) => checkInside(offset, run.sizes[i] ?? NaN, sizeBytes))
 }
 
+function checkCompositionOffsets(run: SampleRun): void {
+  let decodeTicks = run.firstDecodeTicks
+  run.compositionOffsets?.forEach((offset, at) => {
+    const isLifted = decodeTicks <= MAX_LIFTED_SECONDS * run.timescale && decodeTicks + offset >= 0
+    assert(offset >= 0 || isLifted, `sample ${at} is shown ${offset} ticks before it is decoded`)
+    decodeTicks += run.durations[at] ?? 0
+  })
+}
+
 function checkInside(offset: number, length: number, sizeBytes: number): void {
   const isInside = offset >= 0 && length >= 0 && offset + length <= sizeBytes
   assert(isInside, `${length} bytes at ${offset} of ${sizeBytes}`)
 }
 
-/** Seconds at which the last sample of each kind is decoded. */
+/** Seconds at which the next sample of each kind is decoded at the earliest. */
 export interface DecodedUpTo {
   video: number
   audio: number
 }
 
+/**
+ * Fragments say when they begin, and durations when they end: where damage sets the two at odds by less than a break,
+ * segments are where their fragments say, and the later one replaces the end of the one before.
+ */
+const MAX_FRAGMENT_OVERLAP_SECONDS = 1
+
 /** Asserts that decode times go on behind those of the segment before; answers how far they come. */
-export function checkDecodeOrder(content: SegmentContent, before: DecodedUpTo): DecodedUpTo {
+export function checkDecodeOrder(
+  { source }: MediaIndex,
+  content: SegmentContent,
+  before: DecodedUpTo,
+): DecodedUpTo {
+  const overlapSeconds = source.container === 'fmp4' ? MAX_FRAGMENT_OVERLAP_SECONDS : 0
   const upTo = { ...before }
   for (const run of content.kind === 'ts' ? [] : content.runs) {
     const { kind, timescale, firstDecodeTicks, durations } = run
     const first = firstDecodeTicks / timescale
-    assert(first > upTo[kind], `${kind} at ${first} behind ${upTo[kind]}`)
+    const isBehind = first >= upTo[kind] - overlapSeconds
+    assert(isBehind, `${kind} at ${first} before ${upTo[kind]}`)
     const beforeLast = durations.subarray(0, -1).reduce((sum, ticks) => sum + ticks, 0)
-    upTo[kind] = (firstDecodeTicks + beforeLast) / timescale
+    // Damaged tables have samples that take no time.
+    const step = Math.min(durations.at(-1) ?? 0, 1)
+    upTo[kind] = (firstDecodeTicks + beforeLast + step) / timescale
   }
   return upTo
 }

@@ -69,10 +69,10 @@ async function exerciseSegments(exercise: Exercise, from: number): Promise<void>
   checkInitTracks(init)
   const first = await readSegment(exercise, { from, to })
   if (first === undefined) return
-  const upTo = checkDecodeOrder(first, { video: -1, audio: -1 })
+  const upTo = checkDecodeOrder(index, first, { video: -1, audio: -1 })
   if (to < cuts && goesOn(index, from, to)) {
     const second = await readSegment(exercise, { from: to, to: to + 1 })
-    if (second !== undefined) checkDecodeOrder(second, upTo)
+    if (second !== undefined) checkDecodeOrder(index, second, upTo)
   }
   if (init === undefined) return
   const sounds = [...index.tracks.keys()].filter((at) => index.tracks[at]?.kind === 'audio')
