@@ -1,4 +1,5 @@
 // One process of `npm run bench -- fuzz`: damages one file again and again, and says after each copy that it lives.
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRandom, damage } from '../test/support/damage.ts'
 import { exerciseRecording } from '../test/support/exercise-recording.ts'
@@ -12,6 +13,7 @@ export interface FuzzJob {
   copyPath: string
 }
 
+/** After each `copy` and `failure` the child waits for a message. */
 export type FuzzReport =
   | { kind: 'started' }
   | { kind: 'copy'; outcome: 'read' | 'refused'; ms: number; residentBytes: number }
@@ -23,7 +25,7 @@ const MAX_BYTES = 5 * 1024 * 1024
 /** One in so many copies is also looked at as a recording that grows. */
 const GROWN_EVERY = 2
 
-process.on('message', (job: FuzzJob) => void run(job))
+process.once('message', (job: FuzzJob) => void run(job))
 
 async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
   say({ kind: 'started' })
@@ -42,6 +44,8 @@ async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
       say({ kind: 'failure', copy, message })
     }
+    // The parent may keep the copy, which the next one replaces.
+    await once(process, 'message')
   }
   say({ kind: 'done' })
 }

@@ -11,6 +11,8 @@ export interface FuzzOptions {
   cache: string
   /** Damaged copies of all files together. */
   mutations: number
+  /** Number of the first copy of each file; each number is another damage. */
+  firstCopy: number
 }
 
 const FIXTURES = path.resolve(import.meta.dirname, '../test/fixtures/media')
@@ -33,18 +35,18 @@ interface Row {
 }
 
 /** Prints a table of all files; rejects where any copy went wrong. */
-export async function benchFuzz({ cache, mutations }: FuzzOptions): Promise<void> {
+export async function benchFuzz({ cache, mutations, firstCopy }: FuzzOptions): Promise<void> {
   const kept = path.join(cache, 'fuzz')
   mkdirSync(kept, { recursive: true })
   const names = readdirSync(FIXTURES).filter((name) => !name.endsWith('.md'))
-  const copies = Math.ceil(mutations / names.length)
+  const end = firstCopy + Math.ceil(mutations / names.length)
   const rows = names.map((name): Row => {
     return { name, read: 0, refused: 0, bad: 0, slowestMs: 0, residentBytes: 0 }
   })
   const jobs = rows.flatMap((row) =>
-    Array.from({ length: Math.ceil(copies / JOB_COPIES) }, (_, i) => {
-      const from = i * JOB_COPIES
-      return { row, from, to: Math.min(from + JOB_COPIES, copies) }
+    Array.from({ length: Math.ceil((end - firstCopy) / JOB_COPIES) }, (_, i) => {
+      const from = firstCopy + i * JOB_COPIES
+      return { row, from, to: Math.min(from + JOB_COPIES, end) }
     }),
   )
   const lanes = Array.from({ length: availableParallelism() }, async (_, lane) => {
@@ -101,6 +103,7 @@ async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise
       if (report.kind === 'failure') keep(copy, report.message)
       else count(row, report, () => keep(copy, 'it took too much memory'))
       copy += 1
+      child.send('go on')
     })
     child.once('exit', (code, signal) => {
       clearTimeout(hang)
