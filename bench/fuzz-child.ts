@@ -1,4 +1,5 @@
 // One process of `npm run bench -- fuzz`: damages one file again and again, and says after each copy that it lives.
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRandom, damage } from '../test/support/damage.ts'
 import { exerciseRecording } from '../test/support/exercise-recording.ts'
@@ -12,30 +13,39 @@ export interface FuzzJob {
   copyPath: string
 }
 
+/** After each `copy` and `failure` the child waits for a message. */
 export type FuzzReport =
+  | { kind: 'started' }
   | { kind: 'copy'; outcome: 'read' | 'refused'; ms: number; residentBytes: number }
   | { kind: 'failure'; copy: number; message: string }
   | { kind: 'done' }
 
 /** Copies of large files are cut to this, so that many can be looked at. */
 const MAX_BYTES = 5 * 1024 * 1024
+/** One in so many copies is also looked at as a recording that grows. */
+const GROWN_EVERY = 2
 
-process.on('message', (job: FuzzJob) => void run(job))
+process.once('message', (job: FuzzJob) => void run(job))
 
 async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
+  say({ kind: 'started' })
   const original = readFileSync(path).subarray(0, MAX_BYTES)
   for (let copy = from; copy < to; copy += 1) {
-    const bytes = damage(original, createRandom(copy))
+    const random = createRandom(copy)
+    const bytes = damage(original, random)
+    const grownFrom = copy % GROWN_EVERY === 0 ? random(bytes.length + 1) : undefined
     writeFileSync(copyPath, bytes)
     const started = performance.now()
     try {
-      const outcome = await exerciseRecording(bytes)
+      const outcome = await exerciseRecording(bytes, grownFrom)
       const ms = performance.now() - started
       say({ kind: 'copy', outcome, ms, residentBytes: process.memoryUsage.rss() })
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
       say({ kind: 'failure', copy, message })
     }
+    // The parent may keep the copy, which the next one replaces.
+    await once(process, 'message')
   }
   say({ kind: 'done' })
 }

@@ -11,12 +11,16 @@ export interface FuzzOptions {
   cache: string
   /** Damaged copies of all files together. */
   mutations: number
+  /** Number of the first copy of each file; each number is another damage. */
+  firstCopy: number
 }
 
 const FIXTURES = path.resolve(import.meta.dirname, '../test/fixtures/media')
 const CHILD = path.resolve(import.meta.dirname, 'fuzz-child.ts')
 /** What every request must be answered in. */
 const MAX_MS = 10_000
+/** What a busy machine may take to start a process. */
+const MAX_START_MS = 60_000
 /** What reading any file may take. */
 const MAX_RESIDENT_BYTES = 300 * 1024 * 1024
 const JOB_COPIES = 500
@@ -31,18 +35,18 @@ interface Row {
 }
 
 /** Prints a table of all files; rejects where any copy went wrong. */
-export async function benchFuzz({ cache, mutations }: FuzzOptions): Promise<void> {
+export async function benchFuzz({ cache, mutations, firstCopy }: FuzzOptions): Promise<void> {
   const kept = path.join(cache, 'fuzz')
   mkdirSync(kept, { recursive: true })
   const names = readdirSync(FIXTURES).filter((name) => !name.endsWith('.md'))
-  const copies = Math.ceil(mutations / names.length)
+  const end = firstCopy + Math.ceil(mutations / names.length)
   const rows = names.map((name): Row => {
     return { name, read: 0, refused: 0, bad: 0, slowestMs: 0, residentBytes: 0 }
   })
   const jobs = rows.flatMap((row) =>
-    Array.from({ length: Math.ceil(copies / JOB_COPIES) }, (_, i) => {
-      const from = i * JOB_COPIES
-      return { row, from, to: Math.min(from + JOB_COPIES, copies) }
+    Array.from({ length: Math.ceil((end - firstCopy) / JOB_COPIES) }, (_, i) => {
+      const from = firstCopy + i * JOB_COPIES
+      return { row, from, to: Math.min(from + JOB_COPIES, end) }
     }),
   )
   const lanes = Array.from({ length: availableParallelism() }, async (_, lane) => {
@@ -72,7 +76,7 @@ async function runJob(row: Row, { from, to, kept, lane }: JobOptions): Promise<v
 
 /** Answers the copy to go on with. */
 async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise<number> {
-  const copyPath = path.join(kept, `under-way-${lane}`)
+  const copyPath = path.join(kept, `under-way-${process.pid}-${lane}`)
   const keep = (copy: number, why: string): void => {
     row.bad += 1
     const target = path.join(kept, `${copy}-${row.name}`)
@@ -85,9 +89,12 @@ async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise
   return new Promise((resolve) => {
     let copy = from
     let isDone = false
-    const hang = setTimeout(() => child.kill('SIGKILL'), MAX_MS)
+    const killIn = (ms: number) => setTimeout(() => child.kill('SIGKILL'), ms)
+    let hang = killIn(MAX_START_MS)
     child.on('message', (report: FuzzReport) => {
-      hang.refresh()
+      clearTimeout(hang)
+      hang = killIn(MAX_MS)
+      if (report.kind === 'started') return
       if (report.kind === 'done') {
         isDone = true
         child.disconnect()
@@ -96,6 +103,7 @@ async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise
       if (report.kind === 'failure') keep(copy, report.message)
       else count(row, report, () => keep(copy, 'it took too much memory'))
       copy += 1
+      child.send('go on')
     })
     child.once('exit', (code, signal) => {
       clearTimeout(hang)

@@ -19,15 +19,17 @@ export interface BenchOptions {
   pictureHeight: 1080 | 360
   rounds: number
   rowSeconds: number
-  /** Everything tiny: shows that it works, measures nothing. */
   /** Damaged copies that `fuzz` makes. */
   mutations: number
+  /** Number of the first of them for each file: other numbers are other damage. */
+  firstCopy: number
+  /** Everything tiny: shows that it works, measures nothing. */
   isSmoke: boolean
 }
 
 /**
- * Reads `[segments] [fuzz] --cache DIR --minutes N --rounds N --seconds N --mutations N --smoke`; without a name,
- * `segments`. @throws TypeError for anything else
+ * Reads `[segments] [fuzz] --cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N --smoke`;
+ * without a name, `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -39,6 +41,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '4' },
       mutations: { type: 'string', default: '100000' },
+      'first-copy': { type: 'string', default: '1' },
       smoke: { type: 'boolean', default: false },
     },
   })
@@ -46,7 +49,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const names = readNames(positionals)
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
-    return { names, cache, ...tiny, rowSeconds: 0.5, mutations: 60, isSmoke: true }
+    return { names, cache, ...tiny, rowSeconds: 0.5, mutations: 60, firstCopy: 1, isSmoke: true }
   }
   return {
     names,
@@ -57,6 +60,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),
+    firstCopy: positive(values['first-copy'], 'first-copy'),
     isSmoke: false,
   }
 }

@@ -11,6 +11,9 @@ export interface Sample {
   isKey: boolean
 }
 
+/** What a trun box can say (ISO/IEC 14496-12 8.8.8), signed. */
+const MAX_OFFSET_TICKS = 2 ** 31 - 1
+
 export interface RunOptions {
   kind: 'video' | 'audio'
   timescale: number
@@ -20,7 +23,7 @@ export interface RunOptions {
 
 /**
  * A run of samples in decode order; undefined where there are none. Decode times that do not grow are pushed apart by
- * one tick, and none is negative; what is shown when stays.
+ * one tick, and none is negative; what is shown when stays, but that nothing is shown before it is decoded.
  */
 export function makeSampleRun(
   samples: readonly Sample[],
@@ -39,9 +42,9 @@ export function makeSampleRun(
     1,
     nextDecodeTicks === undefined ? before : nextDecodeTicks - last,
   )
-  const compositionOffsets = Int32Array.from(
-    samples,
-    ({ presentationTicks }, at) => presentationTicks - (decode[at] ?? 0),
+  // Only damaged times would be shown before they are decoded, or so late.
+  const compositionOffsets = Int32Array.from(samples, ({ presentationTicks }, at) =>
+    Math.min(Math.max(0, presentationTicks - (decode[at] ?? 0)), MAX_OFFSET_TICKS),
   )
   return {
     kind,

@@ -1,56 +1,140 @@
 // Asks all that the program asks of a recording, and holds what comes back against what must be true of any.
 import assert from 'node:assert/strict'
 import { isAppError } from '../../server/errors.ts'
-import type { MediaIndex } from '../../server/media/media-index.ts'
-import type { Part, SampleRun } from '../../server/media/media-reader.ts'
+import type { CutRange, MediaIndex } from '../../server/media/media-index.ts'
+import type { MediaReader, SegmentContent } from '../../server/media/media-reader.ts'
 import { createMediaReaders } from '../../server/media/readers.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 import { bytesFile } from './bytes-file.ts'
+import {
+  checkContent,
+  checkDecodeOrder,
+  checkIndex,
+  checkInitTracks,
+  checkKept,
+  goesOn,
+} from './check-recording.ts'
 
 /** Segments that are read of one recording: its first ones, some in the middle, its last. */
 const SEGMENTS_READ = 6
 const KEY_FRAMES_READ = 3
 /** Cuts of one segment. */
 const CUTS_PER_SEGMENT = 4
+/** Sounds that are read alone. */
+const SOUNDS_READ = 3
+/** A shorter part of a recording is not looked at as one that grows. */
+const MIN_GROWN_BYTES = 8 * 1024
 
 const readers = createMediaReaders()
 
+interface Exercise {
+  reader: MediaReader
+  file: OpenFile
+  index: MediaIndex
+}
+
 /**
- * Indexes the bytes as a recording and reads from it. `refused`: the reader said with an AppError why it cannot.
- * Rejects for any other failure, for an index or segment that cannot be true, and for a read outside of the file.
+ * Indexes the bytes as a recording and reads from it; with `grownFrom`, also as one of which only so many bytes were
+ * there at first. `refused`: the reader said with an AppError why it cannot. Rejects for any other failure, for an
+ * index or segment that cannot be true, and for a read outside of the file.
  */
-export async function exerciseRecording(bytes: Uint8Array): Promise<'read' | 'refused'> {
+export async function exerciseRecording(
+  bytes: Uint8Array,
+  grownFrom?: number,
+): Promise<'read' | 'refused'> {
   const file = guarded(bytesFile(bytes))
-  try {
+  const exercise = await unlessRefused(async () => {
     const reader = await readers.forFile(file)
-    const index = await reader.index(file, new AbortController().signal)
-    checkIndex(index)
-    const cuts = index.cuts.startTicks.length
-    for (const from of placesOf(cuts, SEGMENTS_READ)) {
-      const range = { from, to: Math.min(from + CUTS_PER_SEGMENT, cuts) }
-      reader.initTracks(index, from)
-      await ignoreRefusal(async () => {
-        const content = await reader.readSegment(file, index, range)
-        if (content.kind === 'ts') checkParts(content.parts, bytes.length)
-        else for (const run of content.runs) checkRun(run, bytes.length)
-      })
-    }
-    for (const cut of placesOf(cuts, KEY_FRAMES_READ)) {
-      await ignoreRefusal(() => reader.readKeyFrame(file, index, cut))
-    }
-    return 'read'
-  } catch (error) {
-    if (isAppError(error, 'unplayable', 'failed')) return 'refused'
-    throw error
+    return { reader, file, index: await reader.index(file, new AbortController().signal) }
+  })
+  if (grownFrom !== undefined && grownFrom >= MIN_GROWN_BYTES) {
+    await exerciseGrowth(bytes.subarray(0, grownFrom), file, exercise?.index)
+  }
+  if (exercise === undefined) return 'refused'
+  checkIndex(exercise.index)
+  const cuts = exercise.index.cuts.startTicks.length
+  for (const from of placesOf(cuts, SEGMENTS_READ)) await exerciseSegments(exercise, from)
+  for (const cut of placesOf(cuts, KEY_FRAMES_READ)) {
+    await unlessRefused(() => exercise.reader.readKeyFrame(file, exercise.index, cut))
+  }
+  return 'read'
+}
+
+/** Two segments behind each other, and each sound alone. */
+async function exerciseSegments(exercise: Exercise, from: number): Promise<void> {
+  const { reader, index } = exercise
+  const cuts = index.cuts.startTicks.length
+  const to = Math.min(from + CUTS_PER_SEGMENT, cuts)
+  const init = reader.initTracks(index, from)
+  checkInitTracks(init)
+  const first = await readSegment(exercise, { from, to })
+  if (first === undefined) return
+  const upTo = checkDecodeOrder(index, first, { video: -1, audio: -1 })
+  if (to < cuts && goesOn(index, from, to)) {
+    const second = await readSegment(exercise, { from: to, to: to + 1 })
+    if (second !== undefined) checkDecodeOrder(index, second, upTo)
+  }
+  if (init === undefined) return
+  const sounds = [...index.tracks.keys()].filter((at) => index.tracks[at]?.kind === 'audio')
+  for (const sound of sounds.slice(0, SOUNDS_READ)) {
+    checkInitTracks(reader.initTracks(index, from, [sound]))
+    const alone = await readSegment(exercise, { from, to }, [sound])
+    const runs = alone?.kind === 'samples' ? alone.runs : []
+    assert(
+      runs.every(({ kind }) => kind === 'audio'),
+      'sound alone',
+    )
   }
 }
 
-/** One damaged segment harms no other. */
-async function ignoreRefusal(read: () => Promise<unknown>): Promise<void> {
+async function readSegment(
+  { reader, file, index }: Exercise,
+  range: CutRange,
+  tracks?: readonly number[],
+): Promise<SegmentContent | undefined> {
+  return unlessRefused(async () => {
+    const asked = { ...range, ...(tracks && { tracks }) }
+    const content = await reader.readSegment(file, index, asked)
+    checkContent(content, file.stat.sizeBytes)
+    return content
+  })
+}
+
+/** `whole` is the index of the file made at once; undefined where it was refused. */
+async function exerciseGrowth(
+  part: Uint8Array,
+  file: OpenFile,
+  whole: MediaIndex | undefined,
+): Promise<void> {
+  const { signal } = new AbortController()
+  const partFile = guarded(bytesFile(part))
+  const early = await unlessRefused(async () => {
+    const reader = await readers.forFile(partFile)
+    return { reader, index: await reader.index(partFile, signal) }
+  })
+  if (early?.index.growth === undefined) return
+  const previous = structuredClone(early.index)
+  const late = await unlessRefused(() => early.reader.index(file, signal, previous))
+  assert.equal(late === undefined, whole === undefined, 'refused at once or never')
+  if (late === undefined || whole === undefined) return
+  checkIndex(late)
+  checkKept(early.index, late)
+  assert.deepEqual(late.cuts, whole.cuts, 'the same cuts as at once')
+  const to = early.index.growth.stableCuts - 1
+  if (to < 1) return
+  const range = { from: Math.max(0, to - CUTS_PER_SEGMENT), to }
+  const before = await readSegment({ ...early, file: partFile }, range)
+  const after = await readSegment({ reader: early.reader, file, index: late }, range)
+  assert.deepEqual(after, before, 'the same segment as before')
+}
+
+/** What was read; undefined where the reader refused. One damaged segment harms no other. */
+async function unlessRefused<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    await read()
+    return await read()
   } catch (error) {
-    if (!isAppError(error, 'unplayable', 'failed')) throw error
+    if (isAppError(error, 'unplayable', 'failed')) return undefined
+    throw error
   }
 }
 
@@ -59,41 +143,6 @@ function placesOf(count: number, wanted: number): number[] {
     Math.round((i * (count - 1)) / Math.max(1, Math.min(count, wanted) - 1)),
   )
   return [...new Set(places)]
-}
-
-function checkIndex({ tracks, cuts }: MediaIndex): void {
-  assert(tracks.length > 0, 'an index without tracks')
-  assert.equal(cuts.flags.length, cuts.startTicks.length, 'as many flags as cuts')
-  assert.equal(cuts.startTicks[0], 0, 'the first cut is at the start')
-  assert(cuts.timescale > 0, 'a timescale')
-  cuts.startTicks.forEach((ticks, cut) => {
-    const next = cuts.startTicks[cut + 1] ?? cuts.endTicks
-    assert(Number.isFinite(next) && next >= ticks, `times grow at cut ${cut}: ${ticks}, ${next}`)
-  })
-}
-
-function checkParts(parts: readonly Part[], sizeBytes: number): void {
-  for (const part of parts) {
-    if (part.kind === 'range') checkInside(part.offset, part.length, sizeBytes)
-  }
-}
-
-function checkRun(run: SampleRun, sizeBytes: number): void {
-  const count = run.sizes.length
-  assert(count > 0, 'a run has samples')
-  assert.equal(run.durations.length, count, 'as many durations as samples')
-  assert(run.firstDecodeTicks >= 0, 'no decode time is negative')
-  assert.notEqual(run.offsets === undefined, run.bytes === undefined, 'offsets or bytes')
-  if (run.bytes !== undefined) {
-    const total = run.sizes.reduce((sum, size) => sum + size, 0)
-    assert.equal(run.bytes.length, total, 'the bytes are those of the samples')
-  }
-  run.offsets?.forEach((offset, i) => checkInside(offset, run.sizes[i] ?? NaN, sizeBytes))
-}
-
-function checkInside(offset: number, length: number, sizeBytes: number): void {
-  const isInside = offset >= 0 && length >= 0 && offset + length <= sizeBytes
-  assert(isInside, `${length} bytes at ${offset} of ${sizeBytes}`)
 }
 
 /** The file, with an error that no reader catches for reads from outside of it. */

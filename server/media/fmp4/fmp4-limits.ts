@@ -8,6 +8,8 @@ export const MAX_FRAGMENT_SAMPLES = 2 ** 20
 export const MAX_TOP_BOXES = 20_000_000
 /** How far is searched for the next fragment where bytes are damaged. */
 export const MAX_RESYNC_BYTES = 256 * 1024 * 1024
+/** A box of at most this much is searched as well where what stands behind it is none. */
+export const MAX_DOUBTED_BYTES = 64 * 1024 * 1024
 /** Fragments that are looked at together; see group.ts. */
 export const MAX_GROUP_FRAGMENTS = 1024
 /** Breaks of one recording. */
@@ -16,3 +18,5 @@ export const MAX_SECTIONS = 10_000
 export const MAX_INITS = 1000
 /** Samples of one segment. */
 export const MAX_SEGMENT_SAMPLES = 2 ** 22
+/** A picture is shown so long before or after it is decoded at most: what claims more is damaged, and counts as 0. */
+export const MAX_COMPOSITION_SECONDS = 60

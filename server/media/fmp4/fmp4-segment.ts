@@ -217,12 +217,16 @@ class SamplePicker {
   }
 }
 
-/** No picture is shown before it is decoded: FFmpeg reads negative composition offsets wrongly. */
+/**
+ * No picture is shown before it is decoded: FFmpeg reads negative composition offsets wrongly. None is moved into the
+ * segment before: what is shown before its segment begins, or takes no time, is damaged.
+ */
 function decodeBeforeShown(samples: Sample[]): Sample[] {
   let latest = Infinity
+  const earliest = samples[0]?.decodeTicks ?? 0
   for (const sample of samples.toReversed()) {
-    sample.decodeTicks = Math.min(sample.decodeTicks, sample.presentationTicks, latest)
-    latest = sample.decodeTicks - 1
+    latest = Math.min(sample.decodeTicks, sample.presentationTicks, latest - 1)
+    sample.decodeTicks = Math.max(latest, earliest)
   }
   return samples
 }

@@ -3,15 +3,29 @@ import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { type Box, parseBox } from '../mp4/box.ts'
 import { readExactly } from '../mp4/file-window.ts'
-import { MAX_MOOF_BYTES, MAX_RESYNC_BYTES, MAX_TOP_BOXES } from './fmp4-limits.ts'
+import {
+  MAX_DOUBTED_BYTES,
+  MAX_MOOF_BYTES,
+  MAX_RESYNC_BYTES,
+  MAX_TOP_BOXES,
+} from './fmp4-limits.ts'
 import { FragmentWindow } from './fragment-window.ts'
 
 /** A moof with all its bytes, or a moov that lies wholly in the file. */
-export type WalkedBox = { kind: 'moof'; box: Box; bytes: DataView } | { kind: 'moov'; box: Box }
+export type WalkedBox = WalkedMoof | { kind: 'moov'; box: Box }
+
+export interface WalkedMoof {
+  kind: 'moof'
+  box: Box
+  bytes: DataView
+  /** Its samples lie before this position: the end of the mdat boxes behind it. Infinity where more may be written. */
+  dataEnd: number
+}
 
 const HEADER_BYTES = 16
 const MOOF = 0x6d_6f_6f_66
 const MOOV = 0x6d_6f_6f_76
+const MDAT = 0x6d_64_61_74
 const SEARCH_BYTES = 1024 * 1024
 /** What a moof begins with behind its size: its type, and an mfhd of 16 bytes. */
 const MOOF_MARK = Buffer.from('moof\0\0\0\x10mfhd', 'latin1')
@@ -25,6 +39,10 @@ export class FragmentWalk {
   readonly #signal: AbortSignal | undefined
   readonly #window: FragmentWindow
   #boxes = 0
+  /** A fragment whose data is still passed: only then it is known how far that goes. */
+  #held: WalkedMoof | undefined
+  /** The box passed last, by its size. */
+  #passed = NaN
   #wanted: { offset: number; length: number } | 'search' = 'search'
 
   constructor(file: OpenFile, { from, to, signal }: WalkRange) {
@@ -48,24 +66,49 @@ export class FragmentWalk {
       }
       const size = this.#boxSize(start, length)
       const end = start + size
-      if (size === 0 || end > sizeBytes) {
-        this.#wanted = 'search'
-        return 'more'
-      }
       const type = this.#window.uint32(start + 4)
+      if (size === 0 || end > sizeBytes) {
+        const isUnfinished = size !== 0 && (type === MOOF || type === MDAT)
+        return this.#lose(isUnfinished ? 'unfinished' : 'broken')
+      }
+      if (this.#held !== undefined && endsData(this.#held, type)) return this.#release()
       if (type === MOOF && size <= MAX_MOOF_BYTES) {
         if (!this.#window.has(start, size)) return this.#ask(start, size)
-        this.position = end
         const bytes = this.#window.view(start, size)
-        return { kind: 'moof', box: parseBox({ bytes, start, parentEnd: end }), bytes }
+        const box = parseBox({ bytes, start, parentEnd: end })
+        this.#held = { kind: 'moof', box, bytes, dataEnd: Infinity }
       }
       this.position = end
+      this.#passed = type === MOOF || end - start > MAX_DOUBTED_BYTES ? NaN : start
+      if (type === MDAT && this.#held !== undefined) this.#held.dataEnd = end
       if (type === MOOV) {
         const bytes = this.#window.view(start, length)
         return { kind: 'moov', box: parseBox({ bytes, start, parentEnd: end }) }
       }
     }
-    return undefined
+    if (this.#held !== undefined && this.position >= sizeBytes) this.#held.dataEnd = Infinity
+    return this.#release()
+  }
+
+  #release(): WalkedMoof | undefined {
+    const held = this.#held
+    this.#held = undefined
+    return held
+  }
+
+  /**
+   * There is no box here, or none that is whole. Where the one before led here by a wrong size, fragments may lie in it:
+   * as they are found while the file is not as long yet.
+   */
+  #lose(why: 'unfinished' | 'broken'): 'more' {
+    if (why === 'broken' && !Number.isNaN(this.#passed)) {
+      this.position = this.#passed
+      if (this.#held !== undefined && this.#held.dataEnd > this.#passed)
+        this.#held.dataEnd = Infinity
+    }
+    this.#passed = NaN
+    this.#wanted = 'search'
+    return 'more'
   }
 
   /**
@@ -103,12 +146,21 @@ export class FragmentWalk {
       this.#signal?.throwIfAborted()
       const length = Math.min(SEARCH_BYTES, end - from)
       const found = Buffer.from(await readExactly(this.#file, from, length)).indexOf(MOOF_MARK)
-      if (found < 0) continue
-      this.position = from + found - 4
-      return
+      if (found >= 0) return this.#goOnAt(from + found - 4)
     }
-    this.position = this.#to
+    this.#goOnAt(this.#to)
   }
+
+  /** Behind damage. Data of a fragment that was lost in it can only lie before. */
+  #goOnAt(position: number): void {
+    this.position = position
+    if (this.#held?.dataEnd === Infinity) this.#held.dataEnd = position
+  }
+}
+
+/** Whether a box of this type ends the data of a fragment: what is not mdat, once there was one. */
+function endsData({ dataEnd }: WalkedMoof, type: number): boolean {
+  return type === MOOF || type === MOOV || (type !== MDAT && dataEnd !== Infinity)
 }
 
 export interface WalkRange {

@@ -30,12 +30,20 @@ export interface TrackSamples {
   keys: Uint8Array
 }
 
+/** What is known of a track's samples in front of its fragments. */
+export interface TrackDefaults extends FragmentDefaults {
+  /** Composition offsets that are larger, to either side, are not believed. */
+  mostOffsetTicks: number
+}
+
 /** What a fragment is read with. */
 export interface FragmentContext {
   /** trex, by track; tracks without are passed over. */
-  defaults: ReadonlyMap<number, FragmentDefaults>
-  /** Samples must lie before it. */
+  defaults: ReadonlyMap<number, TrackDefaults>
+  /** Samples must lie before it: those behind are not written yet, or were cut off. */
   fileBytes: number
+  /** So they must before this; those behind are damaged. Infinity where it is not known. */
+  dataEnd: number
 }
 
 const TYPE = {
@@ -53,8 +61,9 @@ export function parseFragment(bytes: DataView, moof: Box, context: FragmentConte
     if (traf.type !== TYPE.traf) continue
     const run = parseTraf(bytes, traf, { ...context, cursor })
     if (run === undefined) continue
-    const whole = insideFile(run, context.fileBytes)
-    if (whole.sizes.length < run.sizes.length) fragment.isCutOff = true
+    const whole = samplesBefore(run, Math.min(context.fileBytes, context.dataEnd))
+    const isShort = whole.sizes.length < run.sizes.length
+    if (isShort && context.dataEnd === Infinity) fragment.isCutOff = true
     if (whole.sizes.length > 0) fragment.runs.push(whole)
   }
   return fragment
@@ -130,12 +139,18 @@ function parseTraf(
 }
 
 /** tfhd (8.8.7), with the defaults of trex where it is silent. */
-interface TrackHeader extends FragmentDefaults {
+interface TrackHeader extends TrackDefaults {
   trackId: number
   base: number
 }
 
-const NO_DEFAULTS: FragmentDefaults = { description: 1, durationTicks: 0, sizeBytes: 0, flags: 0 }
+const NO_DEFAULTS: TrackDefaults = {
+  description: 1,
+  durationTicks: 0,
+  sizeBytes: 0,
+  flags: 0,
+  mostOffsetTicks: 0,
+}
 
 function parseTrackHeader(
   bytes: DataView,
@@ -156,6 +171,7 @@ function parseTrackHeader(
     durationTicks: optional(0x8, known.durationTicks),
     sizeBytes: optional(0x10, known.sizeBytes),
     flags: optional(0x20, known.flags),
+    mostOffsetTicks: known.mostOffsetTicks,
   }
 }
 
@@ -226,7 +242,8 @@ function fillRun(bytes: DataView, plan: RunPlan, samples: TrackSamples): number 
     samples.durations[i] = durationTicks(field(0x100, header.durationTicks))
     const size = field(0x200, header.sizeBytes)
     const own = field(0x400, header.flags)
-    samples.compositionOffsets[i] = compositionTicks(field(0x800, 0))
+    const offset = compositionTicks(field(0x800, 0))
+    samples.compositionOffsets[i] = Math.abs(offset) <= header.mostOffsetTicks ? offset : 0
     samples.sizes[i] = size
     samples.offsets[i] = position
     samples.keys[i] = isKey(i === first ? (plan.firstFlags ?? own) : own) ? 1 : 0
@@ -240,10 +257,10 @@ function isKey(flags: number): boolean {
   return (flags & 0x0001_0000) === 0 && ((flags >>> 24) & 3) !== 1
 }
 
-/** The samples up to the first that is not wholly in the file. */
-function insideFile(samples: TrackSamples, fileBytes: number): TrackSamples {
+/** The samples up to the first that does not lie wholly before `end`. */
+function samplesBefore(samples: TrackSamples, end: number): TrackSamples {
   const isInside = (offset: number, at: number) =>
-    offset >= 0 && offset + (samples.sizes[at] ?? 0) <= fileBytes
+    offset >= 0 && offset + (samples.sizes[at] ?? 0) <= end
   const outside = samples.offsets.findIndex((offset, at) => !isInside(offset, at))
   return outside < 0 ? samples : sliceSamples(samples, 0, outside)
 }

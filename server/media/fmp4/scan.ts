@@ -4,14 +4,18 @@ import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { Box } from '../mp4/box.ts'
 import { FileWindow, readExactly } from '../mp4/file-window.ts'
-import type { FragmentDefaults } from '../mp4/fragment-defaults.ts'
 import { type Movie, readMovieAt } from '../mp4/movie.ts'
-import { MAX_INITS } from './fmp4-limits.ts'
+import { MAX_COMPOSITION_SECONDS, MAX_INITS } from './fmp4-limits.ts'
 import type { Fmp4Init } from './fmp4-source.ts'
 import { applyGroup } from './apply-group.ts'
 import { describeInit, isSameInit, matchInit } from './fragment-init.ts'
-import { type Fragment, parseFragment } from './fragment.ts'
-import { FragmentWalk, type WalkedBox } from './fragment-walk.ts'
+import {
+  type Fragment,
+  type FragmentContext,
+  type TrackDefaults,
+  parseFragment,
+} from './fragment.ts'
+import { FragmentWalk, type WalkedMoof } from './fragment-walk.ts'
 import type { EndedGroup, Gatherer } from './group.ts'
 import { readHead } from './head-fragment.ts'
 import type { ScanState } from './scan-state.ts'
@@ -48,18 +52,23 @@ function take(state: ScanState, gatherer: Gatherer, fragment: Fragment | undefin
 }
 
 /** trex of the tracks that are served: others are passed over. */
-export function defaultsOf({ tracks }: Fmp4Init): Map<number, FragmentDefaults> {
+export function defaultsOf({ tracks }: Fmp4Init): Map<number, TrackDefaults> {
   const served = tracks.filter((track) => track !== undefined)
-  return new Map(served.map(({ id, defaults }) => [id, defaults]))
+  return new Map(
+    served.map(({ id, defaults, fileTimescale }) => {
+      const mostOffsetTicks = fileTimescale * MAX_COMPOSITION_SECONDS
+      return [id, { ...defaults, mostOffsetTicks }]
+    }),
+  )
 }
 
 /** Undefined where the fragment is damaged: it costs what is in it. */
 export function readFragment(
-  { box, bytes }: Extract<WalkedBox, { kind: 'moof' }>,
-  context: { defaults: Map<number, FragmentDefaults>; fileBytes: number },
+  { box, bytes, dataEnd }: WalkedMoof,
+  context: Omit<FragmentContext, 'dataEnd'>,
 ): Fragment | undefined {
   try {
-    return parseFragment(bytes, box, context)
+    return parseFragment(bytes, box, { ...context, dataEnd })
   } catch (error) {
     if (isAppError(error, 'unplayable')) return undefined
     throw error

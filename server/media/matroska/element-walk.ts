@@ -121,6 +121,8 @@ export class ElementWalk {
   #group: Group | undefined
   /** An element that reaches past the end, behind which a cluster is looked for: where none is, the file ends in it. */
   #unfinished: WalkPlace | undefined
+  /** An element that was passed by its size; what stands behind it tells whether that was true. */
+  #skipped: WalkPlace | undefined
 
   constructor(place: WalkPlace, { end, clusters = 'enter' }: WalkRange, visitor: WalkVisitor) {
     this.#visitor = visitor
@@ -148,8 +150,8 @@ export class ElementWalk {
   }
 
   /**
-   * Walks through bytes of the file that begin at `position`. Answers how many bytes from the new `position` on are
-   * needed to go on; 0 at the end. The file may end before that: then its last element is not whole.
+   * Walks through bytes of the file that begin at `position`. Answers how many bytes from the new `position` on (it may
+   * lie before the bytes) are needed to go on; 0 at the end. The file may end before that: then its last element is not whole.
    */
   consume(bytes: Uint8Array): number {
     const start = this.#place.position
@@ -158,7 +160,8 @@ export class ElementWalk {
       if (group !== undefined && this.#place.position >= group.end) this.#endGroup(group)
       if (this.#place.position >= this.#end) return 0
       const at = this.#place.position - start
-      const needed = at < bytes.length ? this.#step(bytes, at) : 1
+      const isAtHand = at >= 0 && at < bytes.length
+      const needed = isAtHand ? this.#step(bytes, at) : 1
       if (needed !== PROGRESS) return needed
     }
   }
@@ -167,7 +170,7 @@ export class ElementWalk {
     if (this.#place.lostFrom >= 0) return this.#search(bytes, at)
     const header = parseHeader(bytes, at)
     if (header === 'short') return MAX_HEADER_BYTES
-    if (header === 'broken') return this.#lose()
+    if (!this.#isSkipSound(header) || header === 'broken') return this.#lose()
     const end = this.#place.position + header.headerBytes + header.sizeBytes
     const met = { ...header, at: at + header.headerBytes, end }
     if (this.#group !== undefined) return this.#groupChild(bytes, met, this.#group)
@@ -225,12 +228,27 @@ export class ElementWalk {
 
   #skip(met: Met): number {
     if (!SKIPPED_SEGMENT_LEVEL.has(met.id)) {
-      if (met.end > this.#end && !this.#fits(met)) return this.#lose()
-      return met.end > this.#end ? this.#need(met, met.sizeBytes) : this.#goTo(met.end)
+      if (!this.#fits(met)) return this.#lose()
+      if (met.end > this.#end) return this.#need(met, met.sizeBytes)
     }
-    if (met.end <= this.#end) return this.#goTo(met.end)
-    this.#unfinished = { ...this.#place }
-    return this.#lose()
+    if (met.end > this.#end) {
+      this.#unfinished = { ...this.#place }
+      return this.#lose()
+    }
+    this.#skipped = { ...this.#place }
+    return this.#goTo(met.end)
+  }
+
+  /**
+   * Behind what was skipped stands something known, else its size was wrong, and clusters may lie in it: as they are
+   * found while the file is not as long yet.
+   */
+  #isSkipSound(header: ElementHeader | 'broken'): boolean {
+    const skipped = this.#skipped
+    this.#skipped = undefined
+    if (skipped === undefined || (header !== 'broken' && KNOWN.has(header.id))) return true
+    this.#place = skipped
+    return false
   }
 
   /** What is not known may come from a later edition, or be damage: what stands behind it tells. */

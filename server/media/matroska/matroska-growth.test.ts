@@ -8,6 +8,7 @@ import {
   H264_TRACK,
   ID,
   SRT_TRACK,
+  claimedElement,
   clusters,
   element,
   filmBlocks,
@@ -89,6 +90,21 @@ function withCues(blocks: BlockPlan[]): BlockPlan[] {
 }
 
 describe('recordings that grow', () => {
+  it.each([
+    ['a void', element(0xec, Buffer.alloc(0)), 0xec],
+    ['tags', element(0x1254c367, Buffer.alloc(0)), 0x1254c367],
+  ])('with %s whose size is wrong keep what lies in it', async (_, right, id) => {
+    const [first = Buffer.alloc(0), ...others] = clusters(
+      filmBlocks({ seconds: 20, frameBytes: 400 }),
+      { size: 'known', ticks: 1000 },
+    )
+    const wrong = claimedElement(id, 20_001)
+    const bytes = mkvFile(TRACKS, [first, wrong, ...others])
+    const whole = await expectSameInPieces(bytes, 60)
+    const sound = await reader.index(bytesFile(mkvFile(TRACKS, [first, right, ...others])), signal)
+    expect(whole.cuts).toEqual(sound.cuts)
+  })
+
   it.each([
     ['key frames every two seconds', filmBlocks({ seconds: 20, reordered: 3 })],
     ['no key frame for long', filmBlocks({ seconds: 40, keyEveryMs: 20_000, reordered: 1 })],

@@ -122,3 +122,12 @@ test.each([
   put('s/list.m3u8', text)
   await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable' })
 })
+
+test('is unplayable where a short playlist stands for endless media', async () => {
+  put('s/a.ts', Buffer.alloc(1024 * 1024))
+  const times = (count: number) => Array.from({ length: count }, () => '#EXTINF:6,\na.ts')
+  put('s/list.m3u8', playlist(...times(64)))
+  expect(await readAll('s/list.m3u8')).toHaveLength(1)
+  put('s/list.m3u8', playlist(...times(65)))
+  await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable' })
+})

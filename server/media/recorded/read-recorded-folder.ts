@@ -17,6 +17,10 @@ export interface RecordedPart {
 const KEY_BYTES = 16
 /** Folders that the segments of one playlist may lie in. */
 const MAX_FOLDERS = 256
+/** Recorders list bytes once, and a map once for each run; a short playlist must not stand for endless media. */
+const MAX_TIMES_LISTED = 8
+/** What may be listed as often as it likes. */
+const SMALL_TOTAL_BYTES = 64 * 1024 * 1024
 /** Lengths of encrypted files, which take a read each to find out. */
 const MAX_KNOWN_LENGTHS = 200_000
 
@@ -40,6 +44,7 @@ export class RecordedFolders {
     const parts: RecordedPart[] = []
     for (const run of runs) parts.push(...(await this.#partsOf(run, listing)))
     if (parts.length === 0) throw new AppError('unplayable', 'none of the segments is there')
+    checkTotal(parts)
     return parts
   }
 
@@ -153,6 +158,16 @@ interface Listing {
   /** Files by name relative to it. */
   stats: ReadonlyMap<string, FileStat>
   keys: Map<string, Uint8Array>
+}
+
+function checkTotal(parts: readonly RecordedPart[]): void {
+  const ranges = parts.flatMap((part) => part.ranges)
+  const files = new Map(ranges.map(({ path, stat }) => [path, stat.sizeBytes]))
+  const thereBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
+  const listedBytes = ranges.reduce((sum, { length }) => sum + length, 0)
+  if (listedBytes > Math.max(SMALL_TOTAL_BYTES, MAX_TIMES_LISTED * thereBytes)) {
+    throw new AppError('unplayable', 'the playlist lists the same bytes over and over')
+  }
 }
 
 function folderOf(path: string): string {

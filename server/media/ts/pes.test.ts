@@ -21,6 +21,16 @@ describe('parsePesHeader()', () => {
     )
   })
 
+  it('takes no stamp whose marker bits are damaged, and PTS for DTS where only that is', () => {
+    const bytes = pesBytes({ pts: 900, dts: 90 })
+    const flipped = (at: number) => bytes.with(at, (bytes[at] ?? 0) & 0xfe)
+    for (const at of [9, 11, 13])
+      expect(parsePesHeader(flipped(at))).not.toHaveProperty('stamps.pts')
+    for (const at of [14, 16, 18]) {
+      expect(parsePesHeader(flipped(at))).toMatchObject({ stamps: { pts: 900, dts: 900 } })
+    }
+  })
+
   it('asks for more where the header is not there in whole', () => {
     const bytes = pesBytes({ pts: 1, dts: 1 })
     expect(parsePesHeader(bytes.subarray(0, 8))).toBe('short')

@@ -32,12 +32,15 @@ function parseStamps(bytes: Uint8Array, headerBytes: number): PesHeader['stamps'
   const flags = (bytes[7] ?? 0) >>> 6
   if ((flags & 2) === 0 || headerBytes < 14) return undefined
   const pts = parseStamp(bytes, 9)
-  if (flags !== 3 || headerBytes < 19) return { pts, dts: pts }
-  return { pts, dts: parseStamp(bytes, 14) }
+  if (pts === undefined) return undefined
+  const dts = flags === 3 && headerBytes >= 19 ? parseStamp(bytes, 14) : undefined
+  return { pts, dts: dts ?? pts }
 }
 
-/** 33 bits in five bytes, with marker bits between (2.4.3.7). */
-function parseStamp(bytes: Uint8Array, at: number): number {
+/** 33 bits in five bytes (2.4.3.7); undefined where a marker bit between them is not set: then they are damaged. */
+function parseStamp(bytes: Uint8Array, at: number): number | undefined {
+  const markers = (bytes[at] ?? 0) & (bytes[at + 2] ?? 0) & (bytes[at + 4] ?? 0) & 1
+  if (markers === 0) return undefined
   const high = ((bytes[at] ?? 0) >>> 1) & 0x07
   const middle = uint16(bytes, at + 1) >>> 1
   const low = uint16(bytes, at + 3) >>> 1

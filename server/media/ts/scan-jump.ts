@@ -3,11 +3,20 @@ import type { PictureKind } from './picture-start.ts'
 import { unwrapStamp } from './pes.ts'
 import { countsAsKey } from './scan-key.ts'
 import { lastCutPosition, startSection } from './scan-section.ts'
-import { createGate, follows, isNear, noteGap } from './scan-state.ts'
-import type { Entry, ScanState } from './scan-state.ts'
+import { createGate, follows, followsSoon, isNear, noteGap } from './scan-state.ts'
+import type { Entry, Jump, ScanState } from './scan-state.ts'
+
+/** Why a picture with this decode time waits for the next one; undefined where it does not. */
+export function whyWait(state: ScanState, dts: number): Jump['reason'] | undefined {
+  if (hasJumped(state, dts)) return 'jumped'
+  const section = state.sections.at(-1)
+  if (section === undefined || followsSoon(dts, section.lastDts)) return undefined
+  const { sound } = section
+  return sound !== undefined && followsSoon(dts, sound.pts) ? undefined : 'late'
+}
 
 /** Whether a decode time is not on the section's clock. A pause of the pictures is no jump where the sound has gone on meanwhile. */
-export function hasJumped(state: ScanState, dts: number): boolean {
+function hasJumped(state: ScanState, dts: number): boolean {
   const section = state.sections.at(-1)
   if (section === undefined || follows(dts, section.lastDts)) return false
   const isPause =
@@ -15,38 +24,39 @@ export function hasJumped(state: ScanState, dts: number): boolean {
   return !isPause
 }
 
-/** Keeps a picture whose time has jumped until the next one tells more. */
-export function noteJump(state: ScanState, entry: Entry, kind: PictureKind): void {
-  const { stray } = state
+/** Keeps a picture whose time has jumped, or is late, until the next one tells more. */
+export function noteJump(
+  state: ScanState,
+  entry: Entry,
+  { reason, kind }: { reason: Jump['reason']; kind: PictureKind },
+): void {
+  const { stray, picture } = state
   const leads =
     stray !== undefined && isNear(stray.pts, entry.dts) && stray.position > lastCutPosition(state)
   const lead = leads ? stray : undefined
   const sound = lead && { ...lead, earliestPts: lead.pts }
-  state.jump = { entry, kind, goesOn: state.picture.goesOn, lead, sound }
+  state.jump = { reason, entry, kind, goesOn: picture.goesOn, lead, sound }
   state.stray = undefined
 }
 
-/** Decides on a picture that waits, now that the next one's decode time (33 bits) is known. */
-export function settleJump(state: ScanState, stamp: number): void {
-  const { jump } = state
-  if (jump === undefined) return
-  const isConfirmed = follows(unwrapStamp(stamp, jump.entry.dts), jump.entry.dts)
-  if (isConfirmed || hasJumped(state, unwrapStamp(stamp, state.reference ?? stamp))) {
-    takeJump(state)
-  } else {
-    // One wrong stamp: the picture stays where it is, and tells nothing of times.
-    state.jump = undefined
-  }
+/**
+ * Whether the stamp of a picture that waits is wrong, now that the next one's decode time (33 bits) is known: that is on
+ * the section's clock, and nearer to what was before.
+ */
+export function isWrong(state: ScanState, { entry }: Jump, stamp: number): boolean {
+  const section = state.sections.at(-1)
+  const next = unwrapStamp(stamp, state.reference ?? stamp)
+  if (section === undefined || hasJumped(state, next)) return false
+  const { lastDts, sound } = section
+  const toSection = Math.min(Math.abs(next - lastDts), Math.abs(next - (sound?.pts ?? lastDts)))
+  const ahead = unwrapStamp(stamp, entry.dts)
+  return !follows(ahead, entry.dts) || toSection < Math.abs(ahead - entry.dts)
 }
 
-/** Begins a section at the picture that waits where it can be decoded, else waits for a key frame from there on. */
-export function takeJump(state: ScanState): void {
-  const { jump } = state
-  if (jump === undefined) return
-  const { entry, kind, goesOn, lead, sound } = jump
+/** Begins a section at the picture that has jumped where it can be decoded, else waits for a key frame from there on. */
+export function takeJump(state: ScanState, { entry, kind, goesOn, lead, sound }: Jump): void {
   const before = state.sections.at(-1)
   if (before !== undefined) noteGap(state, [before.lastDts, entry.dts], entry.position)
-  state.jump = undefined
   state.reference = entry.dts
   const isKey = countsAsKey(state, kind, entry.dts)
   state.gate = createGate(state, 'jump', lead?.position ?? entry.position)

@@ -12,7 +12,7 @@ import {
   scanPicture,
 } from './picture-start.ts'
 import type { PictureKind } from './picture-start.ts'
-import { hasJumped, noteJump, settleJump } from './scan-jump.ts'
+import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
 import { countsAsKey } from './scan-key.ts'
 import { addCut, startSection, widenSection } from './scan-section.ts'
 import {
@@ -84,15 +84,31 @@ function concludePicture(state: ScanState, kind: PictureKind): void {
   state.pauseFrom = undefined
   const stamps = picture.pes.header?.stamps
   if (stamps !== undefined) {
-    settleJump(state, stamps.dts)
+    settleWaiting(state, stamps.dts)
     const dts = unwrapStamp(stamps.dts, state.reference ?? stamps.dts)
     const pts = unwrapStamp(stamps.pts, dts)
     // Pictures are shown soon after they are decoded; a stamp that says otherwise is damaged.
     const entry = createEntry(state, { dts, pts: isNear(pts, dts) ? pts : dts })
-    if (state.gate === undefined && hasJumped(state, dts)) noteJump(state, entry, kind)
-    else takePicture(state, entry, kind)
+    const reason = state.gate === undefined ? whyWait(state, dts) : undefined
+    if (reason === undefined) takePicture(state, entry, kind)
+    else noteJump(state, entry, { reason, kind })
   }
   picture.carryIsOpen = false
+}
+
+/** Decides on a picture that waits, now that the next one's decode time (33 bits) is known. */
+function settleWaiting(state: ScanState, stamp: number): void {
+  // One wrong stamp: the picture stays where it is, and tells nothing of times.
+  if (state.jump !== undefined && isWrong(state, state.jump, stamp)) state.jump = undefined
+  takeWaiting(state)
+}
+
+/** Takes a picture that waits for the next one, as none tells that its stamp is wrong. */
+export function takeWaiting(state: ScanState): void {
+  const { jump } = state
+  state.jump = undefined
+  if (jump?.reason === 'jumped') takeJump(state, jump)
+  else if (jump !== undefined) takePicture(state, jump.entry, jump.kind)
 }
 
 function createEntry(state: ScanState, { pts, dts }: { pts: number; dts: number }): Entry {

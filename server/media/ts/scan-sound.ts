@@ -5,11 +5,12 @@ import { hasPayload, isScrambled, isUnitStart, payloadEnd, payloadStart } from '
 import type { PacketView } from './packet.ts'
 import { ALL, STARTS } from './packet-walk.ts'
 import { gatherPesStart, PES_TIMESCALE, unwrapStamp } from './pes.ts'
-import { finishPicture } from './scan-picture.ts'
+import { finishPicture, takeWaiting } from './scan-picture.ts'
 import { addCut, keepPromise, lastCutPosition, startSection, widenSection } from './scan-section.ts'
 import {
   createGate,
   follows,
+  followsSoon,
   isNear,
   MAX_KEY_WAIT_TICKS,
   MID_CUT_TICKS,
@@ -115,7 +116,7 @@ function takeSoundBesidePictures(state: ScanState, stamp: number): void {
     gate.sound = { ...mark, earliestPts }
     return
   }
-  if (jump !== undefined) {
+  if (jump?.reason === 'jumped') {
     const pts = unwrapStamp(stamp, jump.entry.dts)
     if (isNear(pts, jump.entry.dts)) {
       const earliestPts = Math.min(pts, jump.sound?.earliestPts ?? pts)
@@ -131,7 +132,15 @@ function takeSoundBesidePictures(state: ScanState, stamp: number): void {
     return
   }
   clockSound(state, section, mark)
-  if (jump === undefined) cutPause(state, section, mark)
+  if (jump?.reason === 'late') settleLate(state, jump.entry, mark)
+  if (state.jump === undefined) cutPause(state, section, mark)
+}
+
+/** The sound tells, too, whether the stamp of a late picture is wrong. */
+function settleLate(state: ScanState, { dts }: Entry, { pts }: SoundMark): void {
+  state.pauseFrom ??= pts
+  if (followsSoon(dts, pts)) takeWaiting(state)
+  else if (pts - state.pauseFrom >= PAUSE_TICKS) state.jump = undefined
 }
 
 /** Cuts where sound goes on without pictures. */

@@ -15,6 +15,8 @@ import type { SectionGatherer } from './table-section.ts'
 /** Time stamps that go back further, or on further, than this have jumped. */
 const MAX_BACK_TICKS = PES_TIMESCALE
 export const MAX_FORWARD_TICKS = 10 * PES_TIMESCALE
+/** A picture that comes later than this may have a wrong stamp: the next one tells. */
+const MAX_STEP_TICKS = PES_TIMESCALE
 /** Key frames nearer than this to the cut before are no cuts of their own: about one a second is enough. */
 export const MIN_CUT_TICKS = 0.9 * PES_TIMESCALE
 /** Where no key frame has come for so long, recovery points count as such, and cuts in mid-GOP begin. */
@@ -100,8 +102,12 @@ export interface Entry {
   parameterSets: Uint8Array | undefined
 }
 
-/** A picture whose time does not follow the ones before: the next picture tells whether the clock has jumped, or one stamp is wrong. */
-interface Jump {
+/**
+ * A picture whose time does not follow the ones before: the next picture tells whether the clock has jumped, or one stamp
+ * is wrong. `late`: it does follow, but so late that its stamp may be wrong.
+ */
+export interface Jump {
+  reason: 'jumped' | 'late'
   entry: Entry
   kind: PictureKind
   /** No packet of the video is missing before it, so that it can be decoded although it is no key frame. */
@@ -267,6 +273,11 @@ export function isVerbatim(state: ScanState): boolean {
 /** Whether `ticks` can follow `last` on one clock. */
 export function follows(ticks: number, last: number): boolean {
   return ticks - last >= -MAX_BACK_TICKS && ticks - last <= MAX_FORWARD_TICKS
+}
+
+/** Whether `ticks` follows `last` without a pause. */
+export function followsSoon(ticks: number, last: number): boolean {
+  return follows(ticks, last) && ticks - last <= MAX_STEP_TICKS
 }
 
 /** Whether both can stand beside each other on one clock. */

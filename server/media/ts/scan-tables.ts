@@ -2,8 +2,7 @@
 import { continuityCounter, hasPayload, packetPid } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { parsePat, parsePmt, PAT_PID } from './program-table.ts'
-import { finishPicture } from './scan-picture.ts'
-import { takeJump } from './scan-jump.ts'
+import { finishPicture, takeWaiting } from './scan-picture.ts'
 import { createGate, isVerbatim, watchProgram } from './scan-state.ts'
 import type { ScanState } from './scan-state.ts'
 import { followStreams, isSameService } from './served-program.ts'
@@ -57,7 +56,7 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
     return
   }
   finishPicture(state)
-  takeJump(state)
+  takeWaiting(state)
   changeStreams(state, streams, position)
 }
 

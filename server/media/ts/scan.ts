@@ -4,8 +4,7 @@ import type { PacketView } from './packet.ts'
 import { SCAN_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
 import { PAT_PID } from './program-table.ts'
-import { takeJump } from './scan-jump.ts'
-import { finishPicture, takePicturePacket } from './scan-picture.ts'
+import { finishPicture, takePicturePacket, takeWaiting } from './scan-picture.ts'
 import { addHole } from './scan-section.ts'
 import { takeSoundPacket } from './scan-sound.ts'
 import { createScanState, noteFlaw } from './scan-state.ts'
@@ -51,7 +50,7 @@ export async function endScan(tsFile: TsFile, run: ScanRun, signal: AbortSignal)
   const isWhole = tsFile.file.stat.sizeBytes - run.position < tsFile.layout.packetBytes
   const end = isWhole ? run.position : await walk(tsFile, copy, { signal })
   finishPicture(state)
-  takeJump(state)
+  takeWaiting(state)
   // What waits for a key frame at the end cannot be decoded.
   return { state, endOffset: state.gate?.from ?? end, end }
 }

@@ -1,0 +1,111 @@
+// Damage that was found by damaging copies: it costs the fragment it is in, and the same whether the file is whole or still grows.
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
+import {
+  type FragmentSample,
+  fragment,
+  initSegment,
+  plainSamples,
+} from '../../../test/support/make-fmp4.ts'
+import { avc1, mp4a } from '../../../test/support/make-mp4.ts'
+import { createFragmentedMp4Reader } from './fmp4-reader.ts'
+
+const { signal } = new AbortController()
+const reader = createFragmentedMp4Reader()
+const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+const init = initSegment([
+  { kind: 'video', id: 1, timescale: 90_000, sampleEntries: [avc1(AVC_C)] },
+  { kind: 'audio', id: 2, timescale: 48_000, sampleEntries: [mp4a(Buffer.from('1190', 'hex'))] },
+])
+const SECONDS = 12
+
+/** A fragment a second, each with a key frame; `change` may damage the samples of one. */
+function fragments(
+  change: (at: number, pictures: FragmentSample[], sound: FragmentSample[]) => void = () =>
+    undefined,
+): Buffer[] {
+  return Array.from({ length: SECONDS }, (_, at) => {
+    const pictures = plainSamples(25, { duration: 3600, keyEvery: 25, seed: 'v' })
+    const sound = plainSamples(50, { duration: 960, keyEvery: 1, seed: 'a', sizeBytes: 8 })
+    change(at, pictures, sound)
+    return fragment([
+      { trackId: 1, samples: pictures, decodeTicks: at * 90_000 },
+      { trackId: 2, samples: sound, decodeTicks: at * 48_000 },
+    ])
+  })
+}
+
+/** Looks at the recording after parts of every size; rejects where it is then not the same as at once. */
+async function growInAllWays(bytes: Buffer): Promise<'read'> {
+  for (let size = 8192; size < bytes.length; size += 331) {
+    expect(await exerciseRecording(bytes, size)).toBe('read')
+  }
+  return 'read'
+}
+
+async function cutSeconds(bytes: Buffer): Promise<number[]> {
+  const { cuts } = await reader.index(bytesFile(bytes), signal)
+  return Array.from(cuts.startTicks, (ticks) => ticks / cuts.timescale)
+}
+
+const everySecond = Array.from({ length: SECONDS }, (_, at) => at)
+
+describe('a damaged fragment', () => {
+  it('with a picture shown hours after it is decoded moves no other', async () => {
+    const made = fragments((at, pictures) => {
+      const picture = pictures[3]
+      if (at === 0 && picture !== undefined) picture.offset = 2 ** 31 - 1
+    })
+    const bytes = Buffer.concat([init, ...made])
+    expect(await cutSeconds(bytes)).toEqual(everySecond)
+    expect(await exerciseRecording(bytes)).toBe('read')
+  })
+
+  it('with samples that are shown before it begins leaves the segment before alone', async () => {
+    const made = fragments((at, pictures) => {
+      const picture = pictures[3]
+      if (at === 4 && picture !== undefined) picture.offset = -4 * 90_000
+    })
+    expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
+  })
+
+  it('of samples that take no time is no reason to begin earlier', async () => {
+    const made = fragments((at, _, sound) => {
+      const still = plainSamples(60_000, { duration: 0, keyEvery: 1, seed: '', sizeBytes: 0 })
+      if (at === 4) sound.push(...still)
+    })
+    expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
+  })
+
+  it('does not take its samples from later ones', async () => {
+    const made = fragments()
+    const [damaged = Buffer.alloc(0)] = made.splice(6, 1)
+    // The first trun: size, type, flags, count, and where its data lies.
+    damaged.writeInt32BE(3000, damaged.indexOf('trun') + 12)
+    const bytes = Buffer.concat([init, ...made.slice(0, 6), damaged, ...made.slice(6)])
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+
+  it('hides none of those that its mdat seems to hold', async () => {
+    const made = fragments()
+    const damaged = made[3] ?? Buffer.alloc(0)
+    const sizeAt = damaged.lastIndexOf('mdat') - 4
+    damaged.writeUInt32BE(damaged.readUInt32BE(sizeAt) + 4567, sizeAt)
+    const bytes = Buffer.concat([init, ...made])
+    expect(await cutSeconds(bytes)).toEqual(everySecond)
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+
+  it('that is cut short gives what it has, and ends there', async () => {
+    const made = fragments()
+    const whole = made[6] ?? Buffer.alloc(0)
+    const moofBytes = whole.readUInt32BE(0)
+    const damaged = Buffer.concat([
+      whole.subarray(0, moofBytes - 9),
+      whole.subarray(moofBytes + 99),
+    ])
+    const bytes = Buffer.concat([init, ...made.slice(0, 6), damaged, ...made.slice(7)])
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+})

@@ -1,0 +1,121 @@
+// What is hidden cannot be had at any address that was known before, however it is spelled or asked for.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  playerPagePath,
+  playlistApiPath,
+  sessionsApiPath,
+  streamerThumbnailApiPath,
+  thumbnailApiPath,
+} from '../shared/paths.ts'
+import { rawRequest } from './support/raw-request.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary, fixturePath } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+// A program is started here: a machine that does much else besides must not fail it.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
+/** Two sounds and a text track, so that there are renditions. */
+const FIXTURE = 'mp4-h264-two-video-two-audio-movtext.mp4'
+const STREAMER = 'Zo\u00eb'
+const session = { streamer: STREAMER, date: '2026-01-31', sessionId: 'a b' }
+
+let library: TempLibrary
+let server: StartedServer
+
+beforeAll(async () => {
+  library = await createTempLibrary('hidden-addresses')
+  const bytes = await readFile(fixturePath(FIXTURE))
+  await library.place(`${STREAMER.normalize('NFD')}/2026-01-31/a b.mp4`, bytes)
+  await library.place('other/2026-01-31/1.mp4', bytes)
+  server = await startServer({ args: library.args, readyWithinMs: 60_000 })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+/** Every path that the playlist names, and those that its renditions name. */
+async function pathsBelow(playlist: string): Promise<string[]> {
+  const text = await (await fetch(server.url + playlist)).text()
+  const attributes = Array.from(text.matchAll(/URI="([^"]+)"/g), ([, uri = '']) => uri)
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const paths = [...new Set([...attributes, ...lines])].map(
+    (uri) => new URL(uri, server.url + playlist).pathname,
+  )
+  const inner = paths.filter((name) => name.endsWith('.m3u8'))
+  const below = await Promise.all(inner.map(pathsBelow))
+  return [playlist, ...paths, ...below.flat()]
+}
+
+/** Ways to spell a path, of which each leads to the same place or nowhere. */
+function spellings(target: string): string[] {
+  const names = target.split('/')
+  const spelled = (spell: (name: string) => string) => names.map(spell).join('/')
+  const everyByte = (name: string) =>
+    Array.from(Buffer.from(decodeURIComponent(name)), (byte) => `%${byte.toString(16)}`).join('')
+  return [
+    target,
+    spelled((name) => encodeURIComponent(decodeURIComponent(name).normalize('NFD'))),
+    spelled((name) => encodeURIComponent(decodeURIComponent(name).normalize('NFC'))),
+    target.toUpperCase(),
+    target.toLowerCase(),
+    names.map((name, at) => (at > 2 ? everyByte(name) : name)).join('/'),
+    `/${target}`,
+    `${target}/`,
+    `${target}?x=1`,
+    `${target};x`,
+    `${target}%00`,
+    `${target}.`,
+    target.replace('/2026-01-31/', '/./2026-01-31/'),
+    target.replace('/2026-01-31/', '//2026-01-31/'),
+    target.replace('/2026-01-31/', '/x/../2026-01-31/'),
+    target.replace('/2026-01-31/', '/2026-01-31%2f'),
+    target.replace('/2026-01-31/', '/%2e%2e/other/2026-01-31/../../'),
+    target.replaceAll('%20', '+'),
+  ]
+}
+
+test('every known address answers 410, and no spelling of one answers with what is hidden', async () => {
+  const known = [...new Set(await pathsBelow(playlistApiPath(session)))]
+  expect(known.length).toBeGreaterThan(10)
+  known.push(playerPagePath(session), thumbnailApiPath(session), streamerThumbnailApiPath(STREAMER))
+  const tags = new Map<string, string>()
+  for (const target of known) {
+    const answer = await fetch(server.url + target)
+    expect(answer.status, target).toBe(200)
+    tags.set(target, answer.headers.get('etag') ?? '')
+  }
+
+  const hide = [PROGRAM, 'hide', `${STREAMER}/2026-01-31/a b`, '--data', library.data]
+  await promisify(execFile)(process.execPath, hide, { cwd: library.folder })
+  const statusOf = async (target: string, options: RequestInit = {}) =>
+    (await fetch(server.url + target, options)).status
+  await expect
+    .poll(async () => statusOf(playlistApiPath(session)), { timeout: 5000, interval: 100 })
+    .toBe(410)
+
+  for (const target of known.filter((name) => name !== streamerThumbnailApiPath(STREAMER))) {
+    const headers = { 'if-none-match': tags.get(target) ?? '' }
+    expect(await statusOf(target), target).toBe(410)
+    expect(await statusOf(target, { method: 'HEAD' }), target).toBe(410)
+    expect(await statusOf(target, { headers }), target).toBe(410)
+    expect(await statusOf(target, { headers: { range: 'bytes=0-9' } }), target).toBe(410)
+    if (target === playerPagePath(session)) continue
+    for (const spelling of spellings(target)) {
+      const { status } = await rawRequest(server.url, spelling)
+      expect(status, spelling).toBeGreaterThanOrEqual(300)
+    }
+  }
+  // Its only session gone, the streamer has no picture of it either.
+  expect(await statusOf(streamerThumbnailApiPath(STREAMER))).toBeGreaterThanOrEqual(404)
+  const list = await fetch(server.url + sessionsApiPath(STREAMER))
+  expect(await list.text()).not.toContain('a b')
+})

@@ -1,0 +1,211 @@
+// Libraries that mean harm, through the whole program: every request is answered in time, and nothing from outside comes through.
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { box, fullBox, u32 } from './support/make-mp4.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { SMALL_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+// A program is started here: a machine that does much else besides must not fail it.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const MAX_ANSWER_MS = 10_000
+const SEGMENTS_ASKED = 5
+/** Answers that tell what is the matter; anything else is a crash that was caught. */
+const HONEST = [200, 404, 422, 502, 503]
+const CANARY = 'what lies outside of the library'
+const TS = 'ts-h264-aac-clean-hls-concat.ts'
+
+type Patch = (bytes: Buffer, at: number) => void
+
+/** The recording with a lie at every place where `mark` is; `at` is behind it. */
+async function lying(fixture: string, mark: string, patch: Patch): Promise<Buffer> {
+  const bytes = Buffer.from(await readFile(fixturePath(fixture)))
+  const places: number[] = []
+  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) places.push(at)
+  expect(places.length).toBeGreaterThan(0)
+  for (const at of places) patch(bytes, at + mark.length)
+  return bytes
+}
+
+/** Names with extensions, and bytes that claim more than there is. */
+async function bombs(): Promise<[name: string, bytes: Uint8Array][]> {
+  const word = (offset: number, value: number) => (bytes: Buffer, at: number) =>
+    void bytes.writeUInt32BE(value, at + offset)
+  const nested = Array.from({ length: 10_000 }).reduce<Buffer>((inner) => {
+    const head = Buffer.from('0000000066726565', 'hex')
+    head.writeUInt32BE(inner.length + 8)
+    return Buffer.concat([head, inner])
+  }, Buffer.alloc(0))
+  const sized = (high: number, low: number) =>
+    Buffer.concat([u32(1), Buffer.from('moov'), u32(high, low)])
+  const ftyp = box('ftyp', Buffer.from('isom'), u32(0), Buffer.from('isom'))
+  const ebml = (await readFile(fixturePath('mkv-h264-aac-60s.mkv'))).subarray(0, 1108)
+  const packets = Buffer.from(await readFile(fixturePath(TS))).subarray(0, 188)
+  return [
+    ['stsz.mp4', await lying(SMALL_FIXTURE, 'stsz', word(8, 0xffffffff))],
+    ['stts.mp4', await lying(SMALL_FIXTURE, 'stts', word(8, 0xffffffff))],
+    ['ctts.mp4', await lying('mp4-h264-vfr.mp4', 'ctts', word(4, 0xffffffff))],
+    ['timescale.mp4', await lying(SMALL_FIXTURE, 'mdhd', word(12, 0))],
+    ['chunks.mp4', await lying(SMALL_FIXTURE, 'stco', word(8, 0xfffffff0))],
+    ['size.mp4', await lying(SMALL_FIXTURE, 'tkhd', word(76, 0xffffffff))],
+    ['nested.mp4', Buffer.concat([ftyp, box('moov', nested)])],
+    ['endless.mp4', Buffer.concat([ftyp, sized(0x7fffffff, 0xffffffff)])],
+    ['nothing.mp4', Buffer.concat([ftyp, sized(0, 0)])],
+    ['entries.mp4', Buffer.concat([ftyp, box('moov', fullBox('mvhd', 0, Buffer.alloc(96)))])],
+    ['samples.mp4', await lying('fmp4-h264-aac-18frag.mp4', 'trun', word(4, 0x00ffffff))],
+    ['defaults.mp4', await lying('fmp4-h264-aac-18frag.mp4', 'trex', word(16, 0xffffffff))],
+    [
+      'clusters.mkv',
+      Buffer.concat([ebml, Buffer.from('1f43b67501ffffffffffffff'.repeat(5000), 'hex')]),
+    ],
+    ['element.mkv', Buffer.concat([ebml, Buffer.from('1654ae6b08ffffffffffffff', 'hex')])],
+    ['packets.ts', Buffer.concat(Array.from({ length: 5000 }, () => packets))],
+    ['zeros.ts', Buffer.alloc(2_000_000, 0x47)],
+    [
+      'zeros.flv',
+      Buffer.concat([Buffer.from('464c5601050000000900000000', 'hex'), Buffer.alloc(1e6, 9)]),
+    ],
+  ]
+}
+
+let library: TempLibrary
+let server: StartedServer
+let names: string[]
+
+beforeAll(async () => {
+  library = await createTempLibrary('hostile')
+  await library.place('bombs/2026-01-31/sound.mp4', SMALL_FIXTURE)
+  const made = await bombs()
+  for (const [name, bytes] of made) await library.place(`bombs/2026-01-31/${name}`, bytes)
+  names = made.map(([name]) => name)
+  await placeFolders()
+  server = await startServer({ args: library.args, readyWithinMs: 60_000 })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+const STRANGE = [
+  '1 "quoted" .ts',
+  '2 %2e%2e%2f.ts',
+  '3 ...ts',
+  '4 __proto__.ts',
+  '5 \u202eab.ts',
+  '6\n#EXT.ts',
+]
+
+async function placeFolders(): Promise<void> {
+  const outside = path.join(library.folder, 'outside')
+  await mkdir(outside)
+  const media = await readFile(fixturePath(TS))
+  for (const name of ['secret.ts', 'key.bin']) await writeFile(path.join(outside, name), CANARY)
+  await writeFile(path.join(outside, 'media.ts'), media)
+  const place = async (name: string, lines: string[]) => {
+    const text = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', ...lines, '#EXT-X-ENDLIST', ''].join('\n')
+    await library.place(`folders/2026-01-31/${name}/a.ts`, TS)
+    await library.place(`folders/2026-01-31/${name}/index.m3u8`, Buffer.from(text))
+  }
+  const link = (target: string, name: string) =>
+    symlink(path.join(outside, target), library.pathOf(`folders/2026-01-31/${name}`))
+  await place('linked', ['#EXTINF:6,', 'a.ts', '#EXTINF:6,', 'b.ts'])
+  await link('secret.ts', 'linked/b.ts')
+  await place('keyed', ['#EXT-X-KEY:METHOD=AES-128,URI="key.bin"', '#EXTINF:6,', 'a.ts'])
+  await link('key.bin', 'keyed/key.bin')
+  await place(
+    'often',
+    Array.from({ length: 50_000 }, () => '#EXTINF:6,\na.ts'),
+  )
+  await place('ranges', [
+    '#EXTINF:6,',
+    '#EXT-X-BYTERANGE:9007199254740991@9007199254740991',
+    'a.ts',
+  ])
+  for (const name of STRANGE) await library.place(`folders/2026-01-31/strange/${name}`, TS)
+  await library.place('folders/2026-01-31/parts/a.ts', TS)
+  await link('media.ts', 'parts/b.ts')
+  await symlink(outside, library.pathOf('folders/2026-01-31/parts/c'))
+}
+
+async function ask(target: string): Promise<{ status: number; body: Buffer }> {
+  const started = performance.now()
+  const answer = await fetch(new URL(target, server.url))
+  const body = Buffer.from(await answer.arrayBuffer())
+  expect(performance.now() - started, target).toBeLessThan(MAX_ANSWER_MS)
+  expect(HONEST, `${target}: ${body.toString('utf8', 0, 200)}`).toContain(answer.status)
+  expect(body.includes(CANARY), target).toBe(false)
+  return { status: answer.status, body }
+}
+
+/** The playlist once it is known whether there is one. */
+async function settled(
+  streamer: string,
+  sessionId: string,
+): Promise<{ status: number; url: string }> {
+  const target = playlistApiPath({ streamer, date: '2026-01-31', sessionId })
+  const options = { timeout: 60_000, interval: 250 }
+  await expect.poll(async () => (await ask(target)).status, options).not.toBe(503)
+  return { status: (await ask(target)).status, url: server.url + target }
+}
+
+describe('bombs', () => {
+  test('are played or refused with a reason, and the server lives', async () => {
+    const outcomes = new Map<string, number>()
+    for (const name of names) {
+      const [sessionId = ''] = name.split('.')
+      const { status, url } = await settled('bombs', sessionId)
+      outcomes.set(name, status)
+      await ask(thumbnailApiPath({ streamer: 'bombs', date: '2026-01-31', sessionId }))
+      if (status !== 200) continue
+      const { segments } = await fetchPlaylist(url)
+      for (const segment of segments.slice(0, SEGMENTS_ASKED)) await ask(segment.url)
+    }
+    expect([...outcomes.values()]).toContain(422)
+    expect((await ask('/healthz')).status).toBe(200)
+    const good = await settled('bombs', 'sound')
+    expect(good.status).toBe(200)
+    const { segments } = await fetchPlaylist(good.url)
+    for (const segment of segments) expect((await fetchSegment(segment)).length).toBeGreaterThan(0)
+  })
+})
+
+describe('folders', () => {
+  /** Seconds of what the folder plays; undefined where it is refused. */
+  async function secondsOf(name: string): Promise<number | undefined> {
+    const { status, url } = await settled('folders', name)
+    if (status !== 200) return undefined
+    const { segments } = await fetchPlaylist(url)
+    for (const segment of segments) expect((await ask(segment.url)).status).toBe(200)
+    return segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
+  }
+
+  test('play without what a link takes from outside', async () => {
+    const alone = (await secondsOf('parts')) ?? 0
+    expect(alone).toBeGreaterThan(1)
+    expect(await secondsOf('linked')).toBeCloseTo(alone, 1)
+  })
+
+  test.each([
+    ['keyed', 'a key that lies outside'],
+    ['often', 'the same segment thousands of times'],
+    ['ranges', 'a range behind all bytes'],
+  ])('%s: are refused with %s', async (name) => {
+    expect(await secondsOf(name)).toBeUndefined()
+  })
+
+  test('play parts of strange names, all of them', async () => {
+    const alone = (await secondsOf('parts')) ?? 0
+    expect(await secondsOf('strange')).toBeCloseTo(STRANGE.length * alone, 0)
+  })
+
+  test('are listed without a word of where they lie', async () => {
+    const { body } = await ask(sessionsApiPath('folders'))
+    expect(body.includes(library.folder)).toBe(false)
+  })
+})

@@ -1,0 +1,146 @@
+// What must be true of any index and of any segment, whatever the recording's bytes are: for recordings that are damaged.
+import assert from 'node:assert/strict'
+import { CUT_BREAK } from '../../server/media/media-index.ts'
+import type { MediaIndex, TextTrack } from '../../server/media/media-index.ts'
+import type { InitTrack, Part, SampleRun, SegmentContent } from '../../server/media/media-reader.ts'
+
+const MAX_TEXTS = 64
+const MAX_CUES = 200_000
+const MAX_TEXT_CHARACTERS = 16 * 1024 * 1024
+/** First decode times are lifted to the sample's number in ticks, but what is shown when stays. */
+const MAX_LIFTED_SECONDS = 0.1
+
+/** Asserts that cuts follow each other, and that tracks and texts are such as can be offered. */
+export function checkIndex({ tracks, cuts, texts = [], growth }: MediaIndex): void {
+  assert(tracks.length > 0, 'an index without tracks')
+  const videos = tracks.filter(({ kind }) => kind === 'video').length
+  assert(videos <= 1, 'at most one video')
+  assert.equal(cuts.flags.length, cuts.startTicks.length, 'as many flags as cuts')
+  assert.equal(cuts.startTicks[0], 0, 'the first cut is at the start')
+  assert(cuts.timescale > 0, 'a timescale')
+  const stable = growth?.stableCuts ?? 0
+  assert(stable <= cuts.startTicks.length, 'no more stable cuts than cuts')
+  cuts.startTicks.forEach((ticks, cut) => {
+    const next = cuts.startTicks[cut + 1] ?? cuts.endTicks
+    assert(Number.isFinite(next) && next >= ticks, `times grow at cut ${cut}: ${ticks}, ${next}`)
+  })
+  checkTexts(texts)
+}
+
+function checkTexts(texts: readonly TextTrack[]): void {
+  assert(texts.length <= MAX_TEXTS, 'bounded text tracks')
+  const cues = texts.flatMap((text) => text.cues)
+  assert(cues.length <= MAX_CUES, 'bounded cues')
+  const characters = cues.reduce((sum, { text }) => sum + text.length, 0)
+  assert(characters <= MAX_TEXT_CHARACTERS, 'bounded text')
+  for (const text of texts) {
+    let earliest = 0
+    for (const cue of text.cues) {
+      const { startSeconds, endSeconds } = cue
+      assert(startSeconds >= earliest, `cues are in order: ${earliest}, ${startSeconds}`)
+      assert(Number.isFinite(endSeconds) && endSeconds >= startSeconds, 'a cue ends')
+      // W3C WebVTT 4.1: what would end the cue.
+      assert(!/-->|\n\s*\n|\r/.test(cue.text), `a cue's text: ${JSON.stringify(cue.text)}`)
+      earliest = startSeconds
+    }
+  }
+}
+
+/** Asserts that each init track holds one whole sample entry. */
+export function checkInitTracks(tracks: readonly InitTrack[] | undefined): void {
+  for (const { sampleEntry, timescale } of tracks ?? []) {
+    assert(timescale > 0, 'a timescale')
+    assert(sampleEntry.length > 8, 'a sample entry')
+    assert.equal(Buffer.from(sampleEntry).readUInt32BE(0), sampleEntry.length, 'a whole box')
+  }
+}
+
+/** Asserts that what a segment is made of lies in the file, with samples in order. */
+export function checkContent(content: SegmentContent, sizeBytes: number): void {
+  if (content.kind === 'ts') checkParts(content.parts, sizeBytes)
+  else for (const run of content.runs) checkRun(run, sizeBytes)
+}
+
+function checkParts(parts: readonly Part[], sizeBytes: number): void {
+  for (const part of parts) {
+    if (part.kind === 'range') checkInside(part.offset, part.length, sizeBytes)
+  }
+}
+
+function checkRun(run: SampleRun, sizeBytes: number): void {
+  const count = run.sizes.length
+  assert(count > 0, 'a run has samples')
+  assert.equal(run.durations.length, count, 'as many durations as samples')
+  assert(run.firstDecodeTicks >= 0, 'no decode time is negative')
+  checkCompositionOffsets(run)
+  assert.notEqual(run.offsets === undefined, run.bytes === undefined, 'offsets or bytes')
+  if (run.bytes !== undefined) {
+    const total = run.sizes.reduce((sum, size) => sum + size, 0)
+    assert.equal(run.bytes.length, total, 'the bytes are those of the samples')
+  }
+  run.offsets?.forEach((offset, i) => checkInside(offset, run.sizes[i] ?? NaN, sizeBytes))
+}
+
+function checkCompositionOffsets(run: SampleRun): void {
+  let decodeTicks = run.firstDecodeTicks
+  run.compositionOffsets?.forEach((offset, at) => {
+    const isLifted = decodeTicks <= MAX_LIFTED_SECONDS * run.timescale && decodeTicks + offset >= 0
+    assert(offset >= 0 || isLifted, `sample ${at} is shown ${offset} ticks before it is decoded`)
+    decodeTicks += run.durations[at] ?? 0
+  })
+}
+
+function checkInside(offset: number, length: number, sizeBytes: number): void {
+  const isInside = offset >= 0 && length >= 0 && offset + length <= sizeBytes
+  assert(isInside, `${length} bytes at ${offset} of ${sizeBytes}`)
+}
+
+/** Seconds at which the next sample of each kind is decoded at the earliest. */
+export interface DecodedUpTo {
+  video: number
+  audio: number
+}
+
+/**
+ * Fragments say when they begin, and durations when they end: where damage sets the two at odds by less than a break,
+ * segments are where their fragments say, and the later one replaces the end of the one before.
+ */
+const MAX_FRAGMENT_OVERLAP_SECONDS = 1
+
+/** Asserts that decode times go on behind those of the segment before; answers how far they come. */
+export function checkDecodeOrder(
+  { source }: MediaIndex,
+  content: SegmentContent,
+  before: DecodedUpTo,
+): DecodedUpTo {
+  const overlapSeconds = source.container === 'fmp4' ? MAX_FRAGMENT_OVERLAP_SECONDS : 0
+  const upTo = { ...before }
+  for (const run of content.kind === 'ts' ? [] : content.runs) {
+    const { kind, timescale, firstDecodeTicks, durations } = run
+    const first = firstDecodeTicks / timescale
+    const isBehind = first >= upTo[kind] - overlapSeconds
+    assert(isBehind, `${kind} at ${first} before ${upTo[kind]}`)
+    const beforeLast = durations.subarray(0, -1).reduce((sum, ticks) => sum + ticks, 0)
+    // Damaged tables have samples that take no time.
+    const step = Math.min(durations.at(-1) ?? 0, 1)
+    upTo[kind] = (firstDecodeTicks + beforeLast + step) / timescale
+  }
+  return upTo
+}
+
+/** Whether the time stamps go on without a break from one cut to another. */
+export function goesOn({ cuts }: MediaIndex, from: number, to: number): boolean {
+  return cuts.flags.subarray(from + 1, to + 1).every((flags) => (flags & CUT_BREAK) === 0)
+}
+
+/** Asserts that the index of a longer recording keeps what the earlier one promised. */
+export function checkKept(early: MediaIndex, late: MediaIndex): void {
+  const stable = early.growth?.stableCuts ?? 0
+  if (stable === 0) return
+  assert.equal(late.cuts.timescale, early.cuts.timescale)
+  assert((late.growth?.stableCuts ?? 0) >= stable, 'stable cuts never become fewer')
+  for (const table of ['startTicks', 'flags'] as const) {
+    const [kept, now] = [early.cuts[table].slice(0, stable), late.cuts[table].slice(0, stable)]
+    assert.deepEqual(now, kept, `stable cuts keep their ${table}`)
+  }
+}
