@@ -42,9 +42,7 @@ export function isJump(
   if (run.latestTicks === -Infinity) return false
   const isAlone = set?.sounds[0] === undefined
   if (ticks - run.latestTicks > (isAlone ? MAX_STILL_TICKS : MAX_FORWARD_TICKS)) return true
-  return kind === 'video'
-    ? isBack(run, ticks)
-    : run.lastSoundTicks - ticks > MAX_SOUND_BACK_TICKS
+  return kind === 'video' ? isBack(run, ticks) : run.lastSoundTicks - ticks > MAX_SOUND_BACK_TICKS
 }
 
 /** Behind a pause the picture that ends it is decoded first, and those that are shown at its beginning later. */

@@ -2,7 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { type TrackPlan, avc1, box, esds, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
+import {
+  type TrackPlan,
+  avc1,
+  box,
+  esds,
+  ftyp,
+  moov,
+  mp4a,
+} from '../../../test/support/make-mp4.ts'
 import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
 import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
