@@ -368,6 +368,18 @@ describe.concurrent('the URLs of a recording that grows', () => {
     expect(await statusOf(playlistUrl('emptied'))).toBe(422)
   })
 
+  it('are answered where the recorder sets the time of the broadcast when all is written', async () => {
+    const path = 'alice/2026-01-31/dated.ts'
+    await begin(path, recording)
+    // The scan indexes it while it counts as growing; nobody asks for it.
+    await sleep(2 * LOOK_AGAIN_MS)
+    const broadcast = new Date('2026-01-31T20:00:00Z')
+    await utimes(library.pathOf(path), broadcast, broadcast)
+    const playlist = await listed('dated')
+    expect(playlist.isEnded).toBe(true)
+    expect((await segmentBytes(playlist)).length).toBeGreaterThan(recording.length * 0.9)
+  })
+
   it('are those of a finished recording where nobody saw it grow', async () => {
     await library.place('alice/2026-01-31/finished.ts', recording)
     const { text, isEnded } = await listed('finished')

@@ -1,5 +1,5 @@
 // What is sent of a segment's tracks: those that browsers play as they were recorded, and the others as AAC.
-import type { CutRange, MediaIndex } from '../media/media-index.ts'
+import type { AudioTrack, CutRange, MediaIndex } from '../media/media-index.ts'
 import type { InitTrack, MediaReader, SampleRun, SegmentContent } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { isTranscoded } from './recorded-sound.ts'
@@ -67,6 +67,18 @@ export function divideTracks({ tracks: all }: MediaIndex, asked?: readonly numbe
       return track !== undefined && isTranscoded(track) ? [{ number, track }] : []
     }),
   }
+}
+
+/** The sound among the asked tracks, or the one that comes unasked, and its number. */
+export function servedSound(
+  { tracks: all }: MediaIndex,
+  asked?: readonly number[],
+): { number: number; track: AudioTrack } | undefined {
+  for (const number of asked ?? defaultTracks(all)) {
+    const track = all[number]
+    if (track?.kind === 'audio') return { number, track }
+  }
+  return undefined
 }
 
 function defaultTracks(tracks: MediaIndex['tracks']): number[] {

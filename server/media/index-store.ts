@@ -158,7 +158,8 @@ function isAsNew(a: FileStat, b: FileStat): boolean {
 /** Whether what is kept tells of a file that was asked for with this stat. */
 function answers({ inspection, stat }: FoundRecording, asked: FileStat): boolean {
   if (isSame(stat, asked)) return true
-  return canGrow(inspection) && isAsNew(stat, asked)
+  // With the same size and another time it is what some recorders leave: the time of the broadcast, set when all is written.
+  return canGrow(inspection) && stat.sizeBytes > asked.sizeBytes && isAsNew(stat, asked)
 }
 
 /** While it was read the file may have grown, but not become another. */

@@ -208,6 +208,8 @@ describe('forms of fragments', () => {
   it.each<[string, FragmentsPlan]>([
     ['data behind the moof (default-base-is-moof)', {}],
     ['positions in the file (base-data-offset)', { form: { base: 'file' }, startAt: init.length }],
+    ['positions in a file that bytes were lost of', { form: { base: 'file' }, startAt: 9_000 }],
+    ['positions in a file that now lies behind another', { form: { base: 'file' }, startAt: 0 }],
     ['neither: later trafs follow the one before', { form: { base: 'implicit' } }],
     ['several truns', { traf: { truns: 4 } }],
     ['several truns that follow each other', { traf: { truns: 4 }, form: { base: 'implicit' } }],

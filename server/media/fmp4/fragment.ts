@@ -56,7 +56,7 @@ const TYPE = {
 /** Parses a whole moof box; `bytes` are all of it. Throws `unplayable` where a box in it contradicts itself. */
 export function parseFragment(bytes: DataView, moof: Box, context: FragmentContext): Fragment {
   const fragment: Fragment = { start: moof.start, end: moof.end, runs: [], isCutOff: false }
-  const cursor: DataCursor = { moof, end: moof.start, samples: 0 }
+  const cursor: DataCursor = { moof, end: moof.start, shift: undefined, samples: 0 }
   for (const traf of boxesIn(bytes, moof.contentStart - moof.start, bytes.byteLength)) {
     if (traf.type !== TYPE.traf) continue
     const run = parseTraf(bytes, traf, { ...context, cursor })
@@ -80,6 +80,8 @@ interface InnerBox {
 interface DataCursor {
   moof: Box
   end: number
+  /** What is added to positions in the file that the moof tells; undefined until one does. */
+  shift: number | undefined
   /** Samples so far, against MAX_FRAGMENT_SAMPLES. */
   samples: number
 }
@@ -111,8 +113,8 @@ function parseTraf(
   if (tfhd === undefined) return undefined
   const truns = boxes.filter(({ type }) => type === TYPE.trun)
   if (truns.length === 0) return undefined
-  const header = parseTrackHeader(bytes, tfhd, context)
   const heads = truns.map((trun) => parseRunHeader(bytes, trun, context.cursor))
+  const header = parseTrackHeader(bytes, tfhd, { ...context, dataOffset: heads[0]?.dataOffset })
   const count = heads.reduce((sum, head) => sum + head.count, 0)
   const samples: TrackSamples = {
     trackId: header.trackId,
@@ -155,12 +157,14 @@ const NO_DEFAULTS: TrackDefaults = {
 function parseTrackHeader(
   bytes: DataView,
   { start, end }: InnerBox,
-  { defaults, cursor }: TrafContext,
+  { defaults, cursor, dataOffset }: TrafContext & Pick<RunHeader, 'dataOffset'>,
 ): TrackHeader {
   const read = fieldReader(bytes, start, end)
   const flags = read(4) % 2 ** 24
   const trackId = read(4)
-  const base = (flags & 0x1) === 0 ? undefined : read(4) * 2 ** 32 + read(4)
+  const told = (flags & 0x1) === 0 ? undefined : read(4) * 2 ** 32 + read(4)
+  if (told !== undefined) cursor.shift ??= shiftOf(told, dataOffset, cursor.moof)
+  const base = told === undefined ? undefined : told + (cursor.shift ?? 0)
   const known = defaults.get(trackId) ?? NO_DEFAULTS
   const optional = (flag: number, fallback: number) => ((flags & flag) === 0 ? fallback : read(4))
   const isBehindMoof = (flags & 0x2_00_00) !== 0
@@ -174,6 +178,17 @@ function parseTrackHeader(
     mostOffsetTicks: known.mostOffsetTicks,
   }
 }
+
+/**
+ * By how much a fragment has moved since its base_data_offset was written: behind another file, or where bytes in front of
+ * it were lost. Then its data lies right behind it, as in the file it was written to.
+ */
+function shiftOf(base: number, dataOffset: number | undefined, { start, end }: Box): number {
+  const behindHead = start + (dataOffset ?? 0) - end
+  return MDAT_HEAD_BYTES.includes(behindHead) ? start - base : 0
+}
+
+const MDAT_HEAD_BYTES = [8, 16]
 
 /** tfdt (8.8.12). Above 2^53, times are exact to a few ticks, which at such clocks is less than a microsecond. */
 function readDecodeTime(
@@ -192,7 +207,7 @@ function readDecodeTime(
 interface RunHeader {
   flags: number
   count: number
-  dataOffset?: number
+  dataOffset?: number | undefined
   firstFlags?: number
   /** Position of the first sample's fields in the moof. */
   fieldsAt: number

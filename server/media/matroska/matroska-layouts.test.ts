@@ -196,6 +196,21 @@ describe('breaks', () => {
     expect(cuts.endTicks / cuts.timescale).toBeCloseTo(30, 0)
   })
 
+  it('takes pictures that are reordered across a pause for no jump back', async () => {
+    const film = filmBlocks({ seconds: 20, reordered: 1 })
+    // shown at 9.04 and 9.08 s; the latter, decoded first, now ends a pause of 3 s
+    const paused = film
+      .filter(({ track, time }) => track === 2 || time <= 9080 || time > 12_080)
+      .map((each) => (each.track === 1 && each.time === 9080 ? { ...each, time: 12_080 } : each))
+    const bytes = mkvFile(TRACKS, clusters(paused))
+    const { cuts, notes } = await indexOf(bytes)
+    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
+    expect(cuts.endTicks / cuts.timescale).toBeCloseTo(20, 0)
+    expect(notes).toBeUndefined()
+    const shown = paused.flatMap(({ track, time }) => (track === 1 ? [time] : []))
+    expect((await servedOf(bytes)).video).toEqual(shown)
+  })
+
   it.each([
     ['alone', { track: 1, time: 42_000 }, {}],
     ['said to last', { track: 1, time: 42_000 }, { form: 'group', duration: 32_000 }],

@@ -203,6 +203,8 @@ export interface SectionRun {
   pictureCount: number
   firstPictureTicks: number
   maxPictureTicks: number
+  /** What `maxPictureTicks` was before the last picture that raised it: pictures shown between the two are reordered. */
+  priorMaxPictureTicks: number
   lastKeyTicks: number
   lastPictureDurationTicks: number
   /** Presentation times of the first pictures, in decode order, until the delay is settled. */

@@ -22,6 +22,7 @@ export function createRun(startTicks: number, hasOrphans: boolean): SectionRun {
     pictureCount: 0,
     firstPictureTicks: 0,
     maxPictureTicks: -Infinity,
+    priorMaxPictureTicks: -Infinity,
     lastKeyTicks: -Infinity,
     lastPictureDurationTicks: 0,
     pictureTicks: [],
@@ -41,9 +42,12 @@ export function isJump(
   if (run.latestTicks === -Infinity) return false
   const isAlone = set?.sounds[0] === undefined
   if (ticks - run.latestTicks > (isAlone ? MAX_STILL_TICKS : MAX_FORWARD_TICKS)) return true
-  return kind === 'video'
-    ? run.maxPictureTicks - ticks > MAX_PICTURE_BACK_TICKS
-    : run.lastSoundTicks - ticks > MAX_SOUND_BACK_TICKS
+  return kind === 'video' ? isBack(run, ticks) : run.lastSoundTicks - ticks > MAX_SOUND_BACK_TICKS
+}
+
+/** Behind a pause the picture that ends it is decoded first, and those that are shown at its beginning later. */
+function isBack({ maxPictureTicks, priorMaxPictureTicks }: SectionRun, ticks: number): boolean {
+  return ticks <= priorMaxPictureTicks && maxPictureTicks - ticks > MAX_PICTURE_BACK_TICKS
 }
 
 export function notePicture(run: SectionRun, picture: PictureTimes): void {
@@ -51,7 +55,10 @@ export function notePicture(run: SectionRun, picture: PictureTimes): void {
   if (run.pictureCount === 0) run.firstPictureTicks = ticks
   run.pictureCount += 1
   if (ticks > run.maxPictureTicks) run.lastPictureDurationTicks = durationTicks
-  run.maxPictureTicks = Math.max(run.maxPictureTicks, ticks)
+  if (ticks > run.maxPictureTicks) {
+    run.priorMaxPictureTicks = run.maxPictureTicks
+    run.maxPictureTicks = ticks
+  }
   // A picture that says how long it is shown announces a pause.
   run.latestTicks = Math.max(run.latestTicks, ticks + durationTicks)
   if (!run.isSettled) run.originTicks = Math.min(run.originTicks, ticks)

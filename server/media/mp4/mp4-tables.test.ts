@@ -2,7 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
+import {
+  type TrackPlan,
+  avc1,
+  box,
+  esds,
+  ftyp,
+  moov,
+  mp4a,
+} from '../../../test/support/make-mp4.ts'
 import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
 import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
@@ -316,6 +324,17 @@ describe('the choice of tracks', () => {
   ])('refuses a video of %s and says why', async (type, message) => {
     const plan = plainTrack('video', 20, { sampleEntries: [box(type, Buffer.alloc(78))] })
     const file = makeFile([plan, plainTrack('audio', 20)])
+    await expect(reader.index(file, signal)).rejects.toMatchObject({ code: 'unplayable', message })
+  })
+
+  it.each([
+    [0x20, 'MPEG-4 Visual'],
+    [0x61, 'MPEG-2'],
+    [0x6a, 'MPEG-1'],
+  ])('names what an mp4v entry of object type %i holds', async (objectType, name) => {
+    const entry = box('mp4v', Buffer.alloc(78), esds(Buffer.alloc(4), objectType))
+    const file = makeFile([plainTrack('video', 20, { sampleEntries: [entry] })])
+    const message = `the video is ${name}, which no browser plays in HLS`
     await expect(reader.index(file, signal)).rejects.toMatchObject({ code: 'unplayable', message })
   })
 

@@ -26,6 +26,14 @@ const NAMES = new Map<string, string>([
   ['m2v1', 'MPEG-2'],
 ])
 
+/** What an `mp4v` entry holds beside MPEG-4 Visual, by the object type of its esds box (MP4 registration authority). */
+const OBJECT_TYPES: readonly (readonly [from: number, to: number, name: string])[] = [
+  [0x60, 0x65, 'MPEG-2'],
+  [0x6a, 0x6a, 'MPEG-1'],
+  [0x6c, 0x6c, 'Motion JPEG'],
+  [0x6d, 0x6d, 'PNG'],
+]
+
 const FAMILIES: readonly (readonly [prefix: string, name: string])[] = [
   ['ap', 'Apple ProRes'],
   ['dv', 'DV'],
@@ -35,8 +43,16 @@ const FAMILIES: readonly (readonly [prefix: string, name: string])[] = [
   ['mx', 'MPEG-2 (IMX)'],
 ]
 
-/** Name of the codec behind a sample entry's four characters; unknown ones are named by the characters. */
-export function videoCodecName(type: string): string {
+/**
+ * Name of the codec behind a sample entry's four characters, and the object type of its esds box where it has one;
+ * unknown ones are named by the characters.
+ */
+export function videoCodecName(type: string, objectType?: number): string {
+  if (type === 'mp4v' && objectType !== undefined) {
+    const [, , name] =
+      OBJECT_TYPES.find(([from, to]) => objectType >= from && objectType <= to) ?? []
+    if (name !== undefined) return name
+  }
   const family = FAMILIES.find(([prefix]) => type.startsWith(prefix))
   return NAMES.get(type) ?? family?.[1] ?? `of the kind '${type}'`
 }

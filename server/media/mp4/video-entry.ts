@@ -1,5 +1,6 @@
 // Video sample entries (ISO/IEC 14496-12 12.1.3): what browsers play, its codec string, and a clean box for the init segment.
 import type { VideoTrack } from '../media-index.ts'
+import { parseEsds } from '../codec/esds.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../codec/codec-string.ts'
 import {
   type Description,
@@ -86,6 +87,14 @@ function unplayableVideo(entry: RawEntry): Description<VideoDescription> {
   if (type === 'encv' || type === 'drmi') {
     return { status: 'unplayable', reason: 'the video is encrypted', isStillImage }
   }
-  const reason = `the video is ${videoCodecName(type)}, which no browser plays in HLS`
+  const name = videoCodecName(type, objectTypeOf(entry))
+  const reason = `the video is ${name}, which no browser plays in HLS`
   return { status: 'unplayable', reason, isStillImage }
+}
+
+/** What the esds box of an `mp4v` entry says it holds. */
+function objectTypeOf(entry: RawEntry): number | undefined {
+  if (entry.box.type !== 'mp4v') return undefined
+  const esds = splitEntry(entry, FIELD_BYTES).boxes.find((box) => box.type === 'esds')
+  return esds && parseEsds(entryContent(entry, esds))?.objectType
 }
