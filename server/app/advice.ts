@@ -44,7 +44,7 @@ const byNote: Record<SessionNote['kind'], string> = {
   'part-left-out': 'The other parts play. Repair a copy of this one, or remove it.',
   'sound-left-out':
     'It plays without that sound. Convert a copy, for example with: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4',
-  'pictures-left-out': 'It plays without those pictures. Set the recorder to H.264.',
+  'pictures-left-out': 'It plays without those pictures. Set the recorder to one video of H.264.',
   'text-left-out': 'It plays without that text. Put it beside the recording as a .vtt file.',
 }
 

@@ -1,6 +1,7 @@
 // Goes through the top-level boxes of a file in order and stops at movies and fragments; finds its way again behind damage.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { MAX_NOTES } from '../media-index.ts'
 import { type Box, parseBox } from '../mp4/box.ts'
 import { readExactly } from '../mp4/file-window.ts'
 import { MAX_MOOF_BYTES, MAX_RESYNC_BYTES, MAX_TOP_BOXES } from './fmp4-limits.ts'
@@ -8,6 +9,13 @@ import { FragmentWindow } from './fragment-window.ts'
 
 /** A moof with all its bytes, or a moov that lies wholly in the file. */
 export type WalkedBox = { kind: 'moof'; box: Box; bytes: DataView } | { kind: 'moov'; box: Box }
+
+/** Bytes that are passed over; `cut-off`: a box that reaches behind the end; `fragment`: a moof that contradicts itself. */
+export interface SkippedBytes {
+  kind: 'cut-off' | 'noise' | 'fragment'
+  from: number
+  to: number
+}
 
 const HEADER_BYTES = 16
 const MOOF = 0x6d_6f_6f_66
@@ -20,6 +28,8 @@ const MOOF_MARK = Buffer.from('moof\0\0\0\x10mfhd', 'latin1')
 export class FragmentWalk {
   /** Where the next box begins. */
   position: number
+  /** The first of what was passed over, at most MAX_NOTES. */
+  readonly skipped: SkippedBytes[] = []
   readonly #file: OpenFile
   readonly #to: number
   readonly #signal: AbortSignal | undefined
@@ -65,7 +75,16 @@ export class FragmentWalk {
         return { kind: 'moov', box: parseBox({ bytes, start, parentEnd: end }) }
       }
     }
+    if (this.position < this.#to && this.#to === sizeBytes) {
+      this.skip({ kind: 'cut-off', from: this.position, to: sizeBytes })
+      this.position = this.#to
+    }
     return undefined
+  }
+
+  /** Notes what is passed over. */
+  skip(bytes: SkippedBytes): void {
+    if (this.skipped.length < MAX_NOTES) this.skipped.push(bytes)
   }
 
   /**
@@ -98,6 +117,8 @@ export class FragmentWalk {
    * ends here.
    */
   async #search(): Promise<void> {
+    const start = this.position
+    const kind = this.#boxKind(start)
     const end = Math.min(this.#to, this.position + MAX_RESYNC_BYTES)
     for (let from = this.position + 8; from < end; from += SEARCH_BYTES - MOOF_MARK.length) {
       this.#signal?.throwIfAborted()
@@ -105,9 +126,21 @@ export class FragmentWalk {
       const found = Buffer.from(await readExactly(this.#file, from, length)).indexOf(MOOF_MARK)
       if (found < 0) continue
       this.position = from + found - 4
+      if (kind !== 'open') this.skip({ kind: 'noise', from: start, to: this.position })
       return
     }
     this.position = this.#to
+    if (kind !== 'open') this.skip({ kind, from: start, to: this.#to })
+  }
+
+  /** What is at a position from where it has to be searched: `open` is a box without a size (0, to the end). */
+  #boxKind(start: number): 'open' | 'cut-off' | 'noise' {
+    if (!isPrintable(this.#window.uint32(start + 4))) return 'noise'
+    if (this.#window.uint32(start) === 0) return 'open'
+    const rest = this.#file.stat.sizeBytes - start
+    return this.#boxSize(start, Math.min(HEADER_BYTES, rest)) > 0 || rest < HEADER_BYTES
+      ? 'cut-off'
+      : 'noise'
   }
 }
 
