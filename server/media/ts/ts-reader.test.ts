@@ -165,7 +165,10 @@ describe('the index of real recordings', () => {
     }))
 
   it.each([
-    ['ts-mpeg2-1080i-422-dts-mp2-two-audio.ts', 'the video is MPEG-2, which no browser plays'],
+    [
+      'ts-mpeg2-1080i-422-dts-mp2-two-audio.ts',
+      'the video is MPEG-2, which no browser plays in HLS',
+    ],
     ['README.md', 'the file is not MPEG-TS'],
   ])('%s: says why it cannot be played', async (name, message) => {
     const file = await openDiskFile(path.join(fixtures, name))
