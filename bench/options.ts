@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** Benchmarks by name. */
-export type BenchName = 'segments' | 'fuzz'
+export type BenchName = 'segments' | 'fuzz' | 'index'
 
 /** How large a benchmark is. */
 export interface BenchOptions {
@@ -19,14 +19,16 @@ export interface BenchOptions {
   pictureHeight: 1080 | 360
   rounds: number
   rowSeconds: number
-  /** Everything tiny: shows that it works, measures nothing. */
   /** Damaged copies that `fuzz` makes. */
   mutations: number
+  /** Size of the recordings that `index` reads, about. */
+  megabytes: number
+  /** Everything tiny: shows that it works, measures nothing. */
   isSmoke: boolean
 }
 
 /**
- * Reads `[segments] [fuzz] --cache DIR --minutes N --rounds N --seconds N --mutations N --smoke`; without a name,
+ * Reads `[segments] [fuzz] [index] --cache DIR --minutes N --rounds N --seconds N --mutations N --megabytes N --smoke`; without a name,
  * `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
@@ -39,6 +41,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '4' },
       mutations: { type: 'string', default: '100000' },
+      megabytes: { type: 'string', default: '512' },
       smoke: { type: 'boolean', default: false },
     },
   })
@@ -46,7 +49,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const names = readNames(positionals)
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
-    return { names, cache, ...tiny, rowSeconds: 0.5, mutations: 60, isSmoke: true }
+    return { names, cache, ...tiny, rowSeconds: 0.5, mutations: 60, megabytes: 2, isSmoke: true }
   }
   return {
     names,
@@ -57,6 +60,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),
+    megabytes: positive(values.megabytes, 'megabytes'),
     isSmoke: false,
   }
 }
@@ -64,8 +68,8 @@ export function readBenchOptions(args: string[]): BenchOptions {
 function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
   return positionals.map((name) => {
-    if (name === 'segments' || name === 'fuzz') return name
-    throw new TypeError(`there is no benchmark '${name}': segments, fuzz`)
+    if (name === 'segments' || name === 'fuzz' || name === 'index') return name
+    throw new TypeError(`there is no benchmark '${name}': segments, fuzz, index`)
   })
 }
 
