@@ -27,4 +27,4 @@ export const MAX_STRIPPED_BYTES = 4096
 export const MAX_NAME_CHARACTERS = 200
 /** Pictures and sound of one segment. */
 export const MAX_SEGMENT_SAMPLES = 500_000
-export const MAX_GATHERED_BYTES = 256 * 1024 * 1024
+export const MAX_GATHERED_BYTES = 64 * 1024 * 1024
