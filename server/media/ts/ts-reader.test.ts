@@ -169,7 +169,7 @@ describe('the index of real recordings', () => {
       'ts-mpeg2-1080i-422-dts-mp2-two-audio.ts',
       'the video is MPEG-2, which no browser plays in HLS',
     ],
-    ['README.md', 'the file is not MPEG-TS'],
+    ['README.md', 'the file is of no known kind: not MPEG-TS, MP4, Matroska or FLV'],
   ])('%s: says why it cannot be played', async (name, message) => {
     const file = await openDiskFile(path.join(fixtures, name))
     const index = reader.index(file, AbortSignal.timeout(10_000))
