@@ -6,6 +6,7 @@ import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
 import { TRACKS } from './element-ids.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkPlace } from './element-walk.ts'
 import { readVideoConfig } from './first-key-frame.ts'
+import { WINDOW_BYTES } from './matroska-limits.ts'
 import type { MatroskaSource, Section, TrackSet } from './matroska-source.ts'
 import { Scan } from './scan.ts'
 import { delayOf, shiftOf } from './section-run.ts'
@@ -27,7 +28,7 @@ export async function indexMatroska(
   const scan = new Scan(known, known ? undefined : await findTracks(file, signal))
   const start = known?.source.scan.place ?? START
   const walk = new ElementWalk(start, { end: file.stat.sizeBytes }, scan)
-  await walkFile(file, walk, signal)
+  await walkFile(file, walk, { windowBytes: WINDOW_BYTES, signal })
   const place = walk.place()
   const index = await finishIndex(file, scan, place)
   const end = describeEnd(place, file.stat.sizeBytes, durationSeconds(index))
@@ -78,7 +79,7 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
       },
     },
   )
-  await walkFile(file, walk, signal)
+  await walkFile(file, walk, { windowBytes: WINDOW_BYTES, signal })
   return tracks
 }
 

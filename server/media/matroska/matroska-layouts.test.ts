@@ -228,7 +228,7 @@ describe('breaks', () => {
     const bytes = mkvFile(TRACKS, made)
     bytes.fill(0x03, at + 500, at + 1500)
     const { notes } = await indexOf(bytes)
-    expect(notes).toMatchObject([{ kind: 'damaged' }])
+    expect(notes).toMatchObject([{ kind: 'damaged', seconds: expect.closeTo(4, 0) }])
     const { video } = await servedOf(bytes)
     expect(video.length).toBeGreaterThan(plain.video.length - 50)
     expect(video.at(-1)).toBe(plain.video.at(-1))
