@@ -251,6 +251,11 @@ function longGroups(): Uint8Array {
   return joinPackets(packets)
 }
 
+/** A packet that carries nothing (ISO/IEC 13818-1 2.4.1). */
+function nullPacket(): Buffer {
+  return Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), Buffer.alloc(184, 0xff)])
+}
+
 describe.concurrent('the URLs of a recording that grows', () => {
   it('never name two things where it goes on after its end', async () => {
     const path = 'alice/2026-01-31/resumed.ts'
@@ -315,6 +320,54 @@ describe.concurrent('the URLs of a recording that grows', () => {
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
   })
 
+  it('lead to its own bytes, however alike another one has begun', async () => {
+    const at = 188 * 1000
+    const others = {
+      plain: recording,
+      longer: Buffer.concat([recording.subarray(0, at), nullPacket(), recording.subarray(at)]),
+    }
+    for (const [id, bytes] of Object.entries(others)) {
+      await begin(`alice/2026-01-31/${id}.ts`, bytes)
+      const served = packetsOfPid(await segmentBytes(await listed(id)), VIDEO_PID)
+      expect(served.length).toBeGreaterThan(0)
+      expect(served).toEqual(packetsOfPid(bytes, VIDEO_PID).slice(0, served.length))
+    }
+  })
+
+  it('answer at once under the last name that its recorder gives it', async () => {
+    const path = 'alice/2026-01-31/renamed.tmp.ts'
+    const half = Math.floor(recording.length / 2)
+    await begin(path, recording.subarray(0, half))
+    const { segments, text } = await listed('renamed')
+    const [first] = segments
+    await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/renamed.ts'))
+    expect((await fetchPlaylist(playlistUrl('renamed'))).text).toBe(text)
+    expect(await statusOf(first?.url ?? '')).toBe(200)
+  })
+
+  it.each([
+    ['empty', 'empty.ts'],
+    ['hollow', 'hollow/1.ts'],
+    ['no-playlist-yet', 'no-playlist-yet/init.mp4'],
+  ])('ask to come again while there are only empty files (%s)', async (id, place) => {
+    await begin(`alice/2026-01-31/${place}`, new Uint8Array(0))
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(503), 5000)
+    await settled()
+    expect(await statusOf(playlistUrl(id))).toBe(422)
+  })
+
+  it('are none where the only file of its folder was emptied', async () => {
+    const path = 'alice/2026-01-31/emptied/1.ts'
+    await begin(path, recording)
+    const { segments } = await listed('emptied')
+    await truncate(library.pathOf(path), 0)
+    await sleep(LOOK_AGAIN_MS)
+    expect(await statusOf(playlistUrl('emptied'))).toBe(503)
+    expect(await statusOf(segments[0]?.url ?? '')).toBe(404)
+    await settled()
+    expect(await statusOf(playlistUrl('emptied'))).toBe(422)
+  })
+
   it('are those of a finished recording where nobody saw it grow', async () => {
     await library.place('alice/2026-01-31/finished.ts', recording)
     const { text, isEnded } = await listed('finished')
@@ -358,4 +411,56 @@ describe('the URLs of a recording that grows, where processes come and go', () =
     server = await serve()
     expect((await listed('stays')).text).toBe(ended.text)
   })
+
+  it('lead in each process to what any of them has listed', async () => {
+    const several = await serve('2')
+    try {
+      const places = { alone: 'alone.ts', together: 'together/1.ts' }
+      const asked = Object.entries(places).map(async ([id, place]) =>
+        growAndAsk(id, place, several),
+      )
+      for (const count of await Promise.all(asked)) expect(count).toBeGreaterThan(10)
+    } finally {
+      await several.stop()
+    }
+  })
+
+  it('make nobody wait who asks for what nobody listed', async () => {
+    await begin('alice/2026-01-31/asked.ts', recording)
+    const { segments } = await listed('asked')
+    const known = segments[0]?.url ?? ''
+    const unknown = [
+      known.replace(/\d+\.ts$/, 'x.ts'),
+      known.replace(/\d+\.ts$/, '0.m4s'),
+      known.replace(/\d+\.ts$/, 'main.m3u8').replace(/[^/]+(?=\/main)/, 'longer-than-versions-are'),
+      known.replace(/\d+\.ts$/, '9999.ts'),
+      known.replace(/[^/]+(?=\/\d+\.ts$)/, 'AAAAAAAAAAAAAAAA'),
+    ]
+    const begunMs = performance.now()
+    const answers = await Promise.all(
+      unknown.flatMap((url) => Array.from({ length: 20 }, async () => statusOf(url))),
+    )
+    expect(new Set(answers)).toEqual(new Set([404]))
+    expect(performance.now() - begunMs).toBeLessThan(1500)
+  })
 })
+
+/** Writes a session step by step and asks for each segment twice as soon as it is listed; how many there were. */
+async function growAndAsk(id: string, place: string, of: StartedServer): Promise<number> {
+  const path = `alice/2026-01-31/${place}`
+  const size = Math.floor(recording.length / 25)
+  const asked = new Set<string>()
+  await begin(path, recording.subarray(0, 5 * size))
+  for (let at = 5 * size; at < recording.length; at += size) {
+    await append(path, recording.subarray(at, at + size))
+    const { segments } = await listed(id, of)
+    const unknown = segments.filter(({ url }) => !asked.has(url))
+    for (const { url } of unknown) {
+      asked.add(url)
+      // Each connection may come to another process.
+      expect([await statusOf(url), await statusOf(url)]).toEqual([200, 200])
+    }
+    await sleep(60)
+  }
+  return asked.size
+}

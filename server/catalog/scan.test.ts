@@ -11,14 +11,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AppError } from '../errors.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Catalog } from './catalog.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
-import { openDatabase } from './database.ts'
-import type { Database } from './database.ts'
+import { Database, openDatabase } from './database.ts'
 import type { Inspect } from './inspector.ts'
 import { listImperfect } from './imperfect.ts'
 import { createLayout } from './layout.ts'
@@ -430,6 +430,20 @@ describe('while it runs', () => {
     await expect.poll(durations, { timeout: 6000 }).toEqual(['0:02:00', '0:01:00'])
     expect(problems).toMatchObject([{ kind: 'watch' }])
   }, 20_000)
+
+  test('says that the catalog cannot be written while its disk is full, and goes on with room', async () => {
+    const sqlite = new Sqlite(join(base, 'data', 'catalog.sqlite'))
+    // No more than there is by now.
+    sqlite.pragma('max_page_count = 1')
+    for (let at = 0; at < 60; at += 1) put(`a/2026-01-01/${'long'.repeat(40)}${at}.ts`)
+    await start({ writer: createCatalogWriter(new Database(sqlite)) }).firstWalk
+    expect(problems).toMatchObject([{ kind: 'catalog' }])
+    sqlite.pragma('max_page_count = 100000')
+    await expect.poll(() => durations()?.length, { timeout: 10_000 }).toBe(60)
+    stop.abort()
+    await running
+    sqlite.close()
+  }, 30_000)
 
   test('keeps the catalog while the library is away, says so once, and follows it when it is back', async () => {
     put('a/2026-01-01/1.ts', '60')

@@ -1,5 +1,6 @@
 // The scanner: walks the library, inspects what is new, and follows changes until it is told to stop.
 import type { SessionReference } from '../../shared/paths.ts'
+import { AppError } from '../errors.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { CatalogWriter } from './catalog-writer.ts'
 import { Inspector } from './inspector.ts'
@@ -152,7 +153,9 @@ export class Scanner {
     } catch (error) {
       if (signal.aborted) return
       this.#hasTrouble = true
-      if (!hadTrouble) this.#tell({ kind: 'library', path: '', error })
+      // Storage throws nothing but AppErrors; what is left is the database's.
+      const kind = error instanceof AppError ? 'library' : 'catalog'
+      if (!hadTrouble) this.#tell({ kind, path: '', error })
       return
     }
     this.#hasTrouble = false

@@ -6,6 +6,8 @@ import type { SessionReference } from '../../shared/paths.ts'
 const KEY_BYTES = 16
 const BLOCK_BYTES = 16
 const VERSION_BYTES = 12
+/** As many bytes in base64url. */
+const URL_VERSION = /^[\w-]{16}$/
 
 /** Settings that change what a segment's URL answers. */
 export interface HlsSettings {
@@ -40,6 +42,11 @@ export function formatUrlVersion(identity: string, settings: HlsSettings): strin
     .digest()
     .subarray(0, VERSION_BYTES)
     .toString('base64url')
+}
+
+/** Whether a text can have come from `formatUrlVersion`. */
+export function isUrlVersion(text: string): boolean {
+  return URL_VERSION.test(text)
 }
 
 /** The 16-byte key of one session's recording (HKDF, RFC 5869). */

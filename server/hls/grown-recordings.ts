@@ -63,7 +63,7 @@ export class GrownRecordings {
     if (!isThere || this.#isToBeNoted(reference, known, recording)) {
       await this.#note(reference, recording)
     }
-    return { identity: grownIdentity(reference.name, recording), counts }
+    return { identity: grownIdentity(reference, recording), counts }
   }
 
   /** Whether a session was ever listed while it grew. */
@@ -116,8 +116,12 @@ function noteKey({ session, name }: GrownReference): string {
   return JSON.stringify([session.streamer, session.date, session.sessionId, name])
 }
 
-/** Parts of one session may begin with the same bytes and go on with others. */
-function grownIdentity(name: string, { generation, startHash }: GrownRecording): string {
-  const facts = JSON.stringify(['grown', name, generation, startHash])
+/** Parts of one session, and sessions, may begin with the same bytes and go on with others: caches must not mix them up. */
+function grownIdentity(
+  { session, name }: GrownReference,
+  { generation, startHash }: GrownRecording,
+): string {
+  const { streamer, date, sessionId } = session
+  const facts = JSON.stringify(['grown', streamer, date, sessionId, name, generation, startHash])
   return createHash('sha256').update(facts).digest('base64url')
 }

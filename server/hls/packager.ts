@@ -1,11 +1,12 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
 import { AppError, isAppError } from '../errors.ts'
 import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
+import type { FileStat, OpenFile } from '../storage/storage.ts'
 import { GrownRecordings } from './grown-recordings.ts'
 import { GrownSessions } from './grown-sessions.ts'
 import { mapInTurns } from './in-turns.ts'
+import { openRecording } from './open-recording.ts'
 import { PartsSession } from './parts-session.ts'
-import type { PartsSessionOptions } from './parts-session.ts'
 import type { PlayableSession, SessionSource } from './playable-session.ts'
 import { OnlyBegun, Presenter } from './presenter.ts'
 import type { PresenterOptions } from './presenter.ts'
@@ -16,10 +17,16 @@ import { SessionFiles } from './session-files.ts'
 import type { PartFile } from './session-files.ts'
 import { SidecarTexts } from './sidecar-texts.ts'
 import { SessionParts } from './session-parts.ts'
-import type { FoundParts, Purpose } from './session-parts.ts'
+import type { FoundParts, Look } from './session-parts.ts'
+import { SpacedLooks } from './spaced-looks.ts'
 
 /** A visitor waits this long for a recording that was never indexed, then is asked to come again. */
 const INDEX_WAIT_MS = 8000
+/** A session that grows is looked at so often for URLs that this process knows nothing of. */
+const MISSED_EVERY_MS = 250
+
+/** What is wanted of a session: the newest playlist, or a file that some playlist listed. */
+export type Purpose = 'playlist' | 'file'
 
 export interface PackagerOptions extends Omit<PresenterOptions, 'grown'> {
   storage: RecordedStorage
@@ -36,6 +43,7 @@ export class Packager {
   readonly #files: SessionFiles
   readonly #parts: SessionParts
   readonly #sidecars: SidecarTexts
+  readonly #missed = new SpacedLooks<FoundParts>({ everyMs: MISSED_EVERY_MS })
 
   constructor(options: PackagerOptions) {
     const { storage, grownFolder: folder, onWriteError, settleSeconds } = options
@@ -54,13 +62,15 @@ export class Packager {
    */
   async open(source: SessionSource, purpose: Purpose): Promise<PlayableSession> {
     try {
-      if (source.kind === 'file') return await this.#openFile(source, purpose)
-      const find = async (wanted: Purpose): Promise<FoundParts> =>
-        withTimeLimit(this.#parts.ofFolder(source, wanted))
-      return this.#session(await find(purpose), { refresh: async () => find('playlist') })
+      return await this.#open(source, purpose === 'playlist' ? 'recent' : 'known')
     } catch (error) {
       if (purpose === 'playlist' || !(error instanceof OnlyBegun)) throw error
-      // So there is none of its files either.
+    }
+    // Whoever asks for a file has a playlist that lists it, maybe from a process that looked later than this one.
+    try {
+      return await this.#open(source, 'now')
+    } catch (error) {
+      if (!(error instanceof OnlyBegun)) throw error
       throw new AppError('not_found', 'there is no such file', { cause: error })
     }
   }
@@ -91,39 +101,52 @@ export class Packager {
     }
   }
 
-  async #openFile(source: SessionSource, purpose: Purpose): Promise<PlayableSession> {
-    const { storage } = this.#options
-    const file = await storage.open(source.path)
+  async #open(source: SessionSource, look: Look): Promise<PlayableSession> {
+    if (source.kind === 'folder') return this.#session(source, await this.#find(source, look))
+    const { path, file } = await openRecording(this.#options.storage, source.path)
+    const renamed = { ...source, path }
     try {
       const found =
-        this.#parts.knownFile(source, file.stat, purpose) ??
-        (await withTimeLimit(this.#parts.ofFile(source, file.stat)))
-      const refresh = async (): Promise<FoundParts> =>
-        withTimeLimit(this.#parts.ofFile(source, await storage.stat(source.path)))
-      return this.#session(found, { file, refresh })
+        this.#parts.knownFile(renamed, file.stat, look) ??
+        (await this.#find(renamed, look, file.stat))
+      return this.#session(renamed, found, file)
     } catch (error) {
       await file.close()
       throw error
     }
   }
 
+  async #find(source: SessionSource, look: Look, stat?: FileStat): Promise<FoundParts> {
+    const { path, kind } = source
+    const find = async (seen?: FileStat): Promise<FoundParts> => {
+      if (kind === 'folder') return this.#parts.ofFolder(source, look)
+      return this.#parts.ofFile(source, seen ?? (await this.#options.storage.stat(path)), look)
+    }
+    return withTimeLimit(look === 'now' ? this.#missed.look(keyOf(source), find) : find(stat))
+  }
+
   #session(
+    source: SessionSource,
     { parts, isFresh, isEvent }: FoundParts,
-    { file, refresh }: { file?: PartsSessionOptions['file']; refresh: () => Promise<FoundParts> },
+    file?: OpenFile,
   ): PlayableSession {
     const { storage, settings } = this.#options
-    const isAlone = file !== undefined
     const longestSeconds = longestGrowingSeconds(settings.segmentSeconds)
+    const lookAgain = async (look: Look) =>
+      this.#find(source, look).then(({ parts: now }) => now, ifOnlyBegun)
     return new PartsSession({
       storage,
       parts,
       isFresh,
-      ...(isAlone && { sidecars: this.#sidecars }),
       growth: isEvent ? { isEnded: !isFresh, longestSeconds } : undefined,
-      ...(file && { file }),
-      ...(isFresh && { refresh: async () => refresh().then(({ parts: now }) => now, ifOnlyBegun) }),
+      ...(file && { file, sidecars: this.#sidecars }),
+      ...(isFresh && { lookAgain }),
     })
   }
+}
+
+function keyOf({ streamer, date, sessionId, path }: SessionSource): string {
+  return JSON.stringify([streamer, date, sessionId, path])
 }
 
 function ifOnlyBegun(error: unknown): [] {

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import { CUT_KEY } from '../media/media-index.ts'
 import type { CutTable } from '../media/media-index.ts'
 import type { OpenFile, Storage } from '../storage/storage.ts'
-import { segmentIv } from './encryption.ts'
+import { isUrlVersion, segmentIv } from './encryption.ts'
 import { SEGMENT_TYPES } from './media-types.ts'
 import type {
   PlayableSession,
@@ -13,6 +13,7 @@ import type {
   SessionText,
 } from './playable-session.ts'
 import type { Presentation, SegmentPlace } from './presentation.ts'
+import type { Look } from './session-parts.ts'
 import { parseSegmentFileName, segmentFileName, soundNumber } from './segment-names.ts'
 import type { SegmentFile } from './segment-names.ts'
 import { SessionTexts } from './session-texts.ts'
@@ -30,7 +31,7 @@ export interface PartsSessionOptions {
   file?: OpenFile
   sidecars?: SidecarTexts
   /** Looks again, where what is known may be of a moment ago. */
-  refresh?: () => Promise<readonly SessionPart[]>
+  lookAgain?: (look: Look) => Promise<readonly SessionPart[]>
 }
 
 export class PartsSession implements PlayableSession {
@@ -53,28 +54,37 @@ export class PartsSession implements PlayableSession {
   }
 
   async playlist(): Promise<SessionText> {
+    const [part] = this.#options.parts
+    if (this.#file !== undefined && part !== undefined) await this.#fileOf(part)
     return new SessionTexts(this.#options).playlist(this.#file)
   }
 
   async find(version: string, fileName: string): Promise<SessionFile | undefined> {
     const wanted = parseSegmentFileName(fileName)
     if (wanted === undefined) return undefined
-    const { parts, refresh } = this.#options
-    // What is listed may be of a moment ago in segments, never in playlists.
-    const found =
-      wanted.kind === 'playlist' && refresh !== undefined
-        ? undefined
-        : await this.#findIn(parts, version, wanted)
-    if (found !== undefined || refresh === undefined) return found
-    // Listed a moment ago, maybe by another process; or the recording was replaced.
+    const { parts, lookAgain } = this.#options
+    if (lookAgain === undefined) return this.#findIn(parts, version, wanted)
+    // What is listed may be of a while ago in segments, never in playlists.
+    const known = wanted.kind === 'playlist' ? await lookAgain('recent') : parts
+    const found = await this.#findIn(known, version, wanted)
+    if (found !== undefined || !mayBeListed(known, version, wanted)) return found
+    // Maybe by another process, that looked later than this one; or the recording was replaced.
     await this.close()
-    return this.#findIn(await refresh(), version, wanted)
+    return this.#findIn(await lookAgain('now'), version, wanted)
   }
 
   async close(): Promise<void> {
     const file = this.#file
     this.#file = undefined
     await file?.close()
+  }
+
+  /** The part's file, no shorter than it was indexed: when this one was opened, the index may have been made just after. */
+  async #fileOf({ path, presentation }: SessionPart): Promise<OpenFile> {
+    const { sizeBytes } = presentation.recording.stat
+    if (this.#file !== undefined && this.#file.stat.sizeBytes < sizeBytes) await this.close()
+    this.#file ??= await this.#options.storage.open(path)
+    return this.#file
   }
 
   async #findIn(
@@ -88,8 +98,7 @@ export class PartsSession implements PlayableSession {
     if (wanted.kind === 'key') {
       return presentation.key && { kind: 'key', bytes: presentation.key }
     }
-    this.#file ??= await this.#options.storage.open(part.path)
-    const file = this.#file
+    const file = await this.#fileOf(part)
     if (!(await presentation.isOf(file))) return undefined
     const texts = new SessionTexts({ ...this.#options, parts })
     if (wanted.kind === 'playlist') {
@@ -107,6 +116,23 @@ export class PartsSession implements PlayableSession {
     if (wanted.form !== presentation.form) return undefined
     const segment = await findSegment(presentation, wanted, file)
     return segment && { kind: 'segment', segment }
+  }
+}
+
+/** Whether a file that is not there may be by now: of other parts, or behind what is known of this one. */
+function mayBeListed(parts: readonly SessionPart[], version: string, wanted: SegmentFile): boolean {
+  if (!isUrlVersion(version)) return false
+  const part = parts.find(({ presentation }) => presentation.urlVersion === version)
+  if (part === undefined) return true
+  const { presentation } = part
+  switch (wanted.kind) {
+    case 'segment':
+      return presentation.plannedSegment(wanted) === undefined
+    case 'init':
+      return wanted.segmentNumber >= presentation.plan.segments.length
+    case 'key':
+    case 'playlist':
+      return false
   }
 }
 

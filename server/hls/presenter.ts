@@ -67,15 +67,19 @@ export class Presenter {
   }
 
   /**
-   * The recording as it is now, or was a second ago.
+   * The recording as it is now; `recent`: or was a second ago.
    *
    * @throws AppError `unplayable`, `gone`, `busy` (nothing of it can be listed yet)
    */
-  async present(request: RecordingRequest): Promise<Presentation> {
+  async present(request: RecordingRequest, look: 'recent' | 'now'): Promise<Presentation> {
     const { indexes, signal } = this.#options
     const { path, stat, state } = request
     if (state === 'growing') {
-      return this.#presentGrowing(request, await indexes.findRecent(path, stat, signal))
+      const found =
+        look === 'now'
+          ? await indexes.find(path, stat, signal)
+          : await indexes.findRecent(path, stat, signal)
+      return this.#presentGrowing(request, found)
     }
     const key = finishedKey(request)
     const known = this.#finished.get(key)

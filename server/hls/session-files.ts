@@ -56,6 +56,7 @@ export class SessionFiles {
       found.kind === 'playlist'
         ? await this.#readRuns(folder, found.name)
         : await this.#readParts(folder)
+    if (parts.length === 0) throw new AppError('not_found', 'the session has no recordings')
     if (parts.length > MAX_PARTS) {
       throw new AppError('unplayable', `the session has more than ${MAX_PARTS} parts`)
     }
@@ -68,10 +69,11 @@ export class SessionFiles {
     return runs.map((run, i) => ({ ...run, name: `${i}` }))
   }
 
-  /** Chosen anew with their stats: what is empty stands for no part. */
+  /** Chosen anew with their stats: what is empty stands for no part, unless there is nothing else. */
   async #readParts(folder: string): Promise<PartFile[]> {
     const entries = await this.#storage.list(folder, { stats: true })
-    const found = readSessionFolder(entries)
+    const names = entries.map(({ name, kind }) => ({ name, kind }))
+    const found = readSessionFolder(entries) ?? readSessionFolder(names)
     const stats = new Map(entries.map(({ name, stat }) => [name, stat]))
     return (found?.kind === 'parts' ? found.names : []).flatMap((name) => {
       const stat = stats.get(name)

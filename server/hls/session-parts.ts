@@ -17,8 +17,8 @@ const FOLLOWED_SETTLE_SECONDS = 6
 /** Endings that a recording has while it is written, and those it has in the end. */
 const ENDINGS = /(?:\.(?:part|tmp|temp|mp4|m4v|mov|ts|m2ts|mkv|webm|flv))+$/i
 
-/** What is wanted of a session: the newest playlist, or a file that some playlist listed. */
-export type Purpose = 'playlist' | 'file'
+/** What of a session that grows is good enough: what was known a while ago, or a second ago, or nothing but the present. */
+export type Look = 'known' | 'recent' | 'now'
 
 export interface FoundParts {
   parts: readonly SessionPart[]
@@ -46,26 +46,28 @@ export class SessionParts {
   }
 
   /** What is known of a file's session without a look at the file; undefined where that is too little. */
-  knownFile(source: SessionSource, stat: FileStat, purpose: Purpose): FoundParts | undefined {
+  knownFile(source: SessionSource, stat: FileStat, look: Look): FoundParts | undefined {
     const request = this.#fileRequest(source, stat)
-    if (purpose === 'playlist' && request.state === 'growing') return undefined
+    if (look !== 'known' && request.state === 'growing') return undefined
     const known = this.#options.presenter.known(request)
     return known && fileParts(source, request, known)
   }
 
   /** A session that is one file, with this stat by now. */
-  async ofFile(source: SessionSource, stat: FileStat): Promise<FoundParts> {
+  async ofFile(source: SessionSource, stat: FileStat, look: Look): Promise<FoundParts> {
     const request = this.#fileRequest(source, stat)
-    return fileParts(source, request, await this.#options.presenter.present(request))
+    return fileParts(source, request, await this.#presentOne(request, look))
   }
 
   /** A session that is a folder. @throws AppError the first part's reason where none can be played */
-  async ofFolder(source: SessionSource, purpose: Purpose): Promise<FoundParts> {
-    const files = await this.#options.files.list(source.path)
+  async ofFolder(source: SessionSource, look: Look): Promise<FoundParts> {
+    const { files: listings } = this.#options
+    const { path } = source
+    const files = await (look === 'now' ? listings.relist(path) : listings.list(path))
     const known = this.#ofListing.get(files)
     if (known !== undefined) return known
-    const found = this.#findParts(source, files, purpose)
-    if (purpose === 'playlist') {
+    const found = this.#findParts(source, files, look)
+    if (look !== 'known') {
       this.#ofListing.set(files, found)
       found.catch(() => this.#ofListing.delete(files))
     }
@@ -80,14 +82,14 @@ export class SessionParts {
   async #findParts(
     source: SessionSource,
     files: readonly PartFile[],
-    purpose: Purpose,
+    look: Look,
   ): Promise<FoundParts> {
     const { grown, settleSeconds } = this.#options
     const isFresh = !files.every(({ stat }) => this.#isStill(stat, settleSeconds))
     const wasGrowing = await grown.has(source)
     const isEvent = isFresh || wasGrowing
     const requests = this.#folderRequests(source, files, isEvent)
-    const parts = await this.#presentAll(source, requests, purpose)
+    const parts = await this.#presentAll(source, requests, look)
     if (isFresh && !wasGrowing) await grown.begin(source)
     return { parts: withElapsedStarts(parts), isFresh, isEvent }
   }
@@ -115,12 +117,12 @@ export class SessionParts {
   async #presentAll(
     source: SessionSource,
     requests: readonly RecordingRequest[],
-    purpose: Purpose,
+    look: Look,
   ): Promise<SessionPart[]> {
     const reasons: unknown[] = []
     const found = await mapInTurns(requests, async (request, i): Promise<SessionPart[]> => {
       try {
-        const presentation = await this.#presentOne(request, purpose)
+        const presentation = await this.#presentOne(request, look)
         const { path } = request
         return [{ path, presentation, startMs: request.startMs ?? partStartMs(source, path, i) }]
       } catch (error) {
@@ -135,10 +137,10 @@ export class SessionParts {
     return parts
   }
 
-  async #presentOne(request: RecordingRequest, purpose: Purpose): Promise<Presentation> {
+  async #presentOne(request: RecordingRequest, look: Look): Promise<Presentation> {
     const { presenter } = this.#options
-    const known = purpose === 'file' ? presenter.known(request) : undefined
-    return known ?? presenter.present(request)
+    const known = look === 'known' ? presenter.known(request) : undefined
+    return known ?? presenter.present(request, look === 'now' ? 'now' : 'recent')
   }
 
   #isStill(stat: FileStat, seconds: number): boolean {

@@ -4,9 +4,8 @@ import { LRUCache } from 'lru-cache'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import type { BufferPool } from '../hls/buffer-pool.ts'
-import type { Packager } from '../hls/packager.ts'
+import type { Packager, Purpose } from '../hls/packager.ts'
 import type { PlayableSession, SessionFile, SessionText } from '../hls/playable-session.ts'
-import type { Purpose } from '../hls/session-parts.ts'
 import { answerSegment, IMMUTABLE } from './segment-answer.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
@@ -83,7 +82,11 @@ function keptAnswer(texts: LRUCache<string, TextAnswer>, text: SessionText): Tex
 /** @throws AppError `not_found`, `unplayable` */
 function requirePlayable(row: SessionRow | undefined): SessionRow {
   if (row === undefined) throw new AppError('not_found', 'there is no such session')
-  if (row.state.status === 'unplayable') throw new AppError('unplayable', row.state.reason)
+  // What has no bytes yet may have some in a moment: only the files themselves tell.
+  const mayHaveBegun = row.sizeBytes === 0
+  if (row.state.status === 'unplayable' && !mayHaveBegun) {
+    throw new AppError('unplayable', row.state.reason)
+  }
   return row
 }
 

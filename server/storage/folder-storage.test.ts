@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
 import type { Storage } from './storage.ts'
@@ -212,6 +213,22 @@ test('tells of changes by folder, first that anything may have changed', async (
   await expect.poll(() => changed).toContain('bob')
   rmSync(join(root, 'alice'), { recursive: true })
   await expect.poll(() => changed).toContain('alice')
+  stop.abort()
+  await watching
+})
+
+test('tells of changes in folders that came with folders inside', async () => {
+  const stop = new AbortController()
+  const changed: string[] = []
+  const watching = storage.watch((folder) => changed.push(folder), stop.signal)
+  await expect.poll(() => changed).toEqual([''])
+  const folders = Array.from({ length: 20 }, (_, i) => `streamer${i}/2026-01-31/night`)
+  for (const folder of folders) mkdirSync(join(root, folder), { recursive: true })
+  await sleep(1000)
+  changed.length = 0
+  for (const folder of folders) writeFileSync(join(root, folder, '1.ts'), 'x')
+  await expect.poll(() => new Set(changed).size, { timeout: 5000 }).toBe(folders.length)
+  expect(new Set(changed)).toEqual(new Set(folders))
   stop.abort()
   await watching
 })

@@ -4,6 +4,7 @@ import type { Event } from '@parcel/watcher'
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../errors.ts'
+import { InnerWatches } from './inner-watches.ts'
 import { libraryPath } from './storage-path.ts'
 
 /** Events of one batch that are looked at one by one; more of them count as a change anywhere. */
@@ -20,10 +21,19 @@ export async function watchFolder(
 ): Promise<void> {
   if (signal.aborted) return
   const ended = Promise.withResolvers<void>()
+  const tell = (events: Event[]): void => {
+    changedFolders(root, events).then((folders) => folders.forEach(onChange), ended.reject)
+  }
+  const inner = new InnerWatches({
+    // What fails here is seen by the outer watch as well, or found by a rescan.
+    report: (_error, events) => tell(events),
+    onBegun: (path) => tell([{ path, type: 'update' }]),
+  })
   const report = (error: Error | null, events: Event[]): void => {
     const isRootGone = events.some(({ path, type }) => type === 'delete' && path === root)
     if (error || isRootGone) return ended.reject(notWatchable(error))
-    changedFolders(root, events).then((folders) => folders.forEach(onChange), ended.reject)
+    tell(events)
+    followFolders(inner, events).catch(ended.reject)
   }
   const subscription = await watcher.subscribe(root, report).catch((error: unknown) => {
     throw notWatchable(error)
@@ -36,7 +46,17 @@ export async function watchFolder(
     await ended.promise
   } finally {
     signal.removeEventListener('abort', stop)
+    await inner.close()
     await subscription.unsubscribe()
+  }
+}
+
+/** What is new may be a folder with folders inside; more than a few at once are left to the rescan. */
+async function followFolders(inner: InnerWatches, events: readonly Event[]): Promise<void> {
+  if (events.length > MAX_EVENTS) return
+  for (const { path, type } of events) {
+    if (type === 'create') await inner.add(path)
+    else if (type === 'delete') await inner.remove(path)
   }
 }
 
