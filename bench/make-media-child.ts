@@ -11,10 +11,10 @@ import {
   FF_ENCODER_LIBX264,
 } from 'node-av/constants'
 import { Codec, CodecContext, FFmpegError, FormatContext, Frame, Log } from 'node-av/lib'
-import { Packet, Rational } from 'node-av/lib'
+import { Dictionary, Packet, Rational } from 'node-av/lib'
 import type { AVMediaType } from 'node-av/constants'
 import type { Stream } from 'node-av/lib'
-import type { MediaPlan } from './make-media.ts'
+import type { MediaFormat, MediaOutput, MediaPlan } from './make-media.ts'
 
 const FRAME_RATE = 30
 const GOP_FRAMES = 2 * FRAME_RATE
@@ -23,6 +23,17 @@ const AUDIO_FRAME_SAMPLES = 1024
 const AUDIO_BIT_RATE = 128_000n
 /** Kilobits a second by picture height; the buffer model makes the encoder keep to it. */
 const VIDEO_KILOBITS = { 1080: 6000, 360: 1000 } as const
+
+/** FFmpeg's names of the containers. */
+const MUXERS: Record<MediaFormat, string> = {
+  mp4: 'mp4',
+  fmp4: 'mp4',
+  ts: 'mpegts',
+  mkv: 'matroska',
+  flv: 'flv',
+}
+/** A fragment a GOP, and nothing that has to be written behind the last. */
+const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov+default_base_moof+skip_trailer' }
 
 /** Coded pictures or sounds that can be repeated, with times in frames. */
 interface Track {
@@ -37,8 +48,7 @@ makeMedia(JSON.parse(process.argv[2] ?? '') as MediaPlan)
 function makeMedia(plan: MediaPlan): void {
   const video = encodeVideo(plan)
   const audio = encodeAudio(plan.encodedSeconds)
-  writeFile({ path: plan.mp4Path, format: 'mp4', plan }, video, audio)
-  writeFile({ path: plan.tsPath, format: 'mpegts', plan }, video, audio)
+  for (const output of plan.outputs) writeFile({ ...output, plan }, video, audio)
 }
 
 function encodeVideo({ encodedSeconds, pictureHeight: height }: MediaPlan): Track {
@@ -150,20 +160,19 @@ function receive(context: CodecContext, frameTicks: number): Track['packets'] {
   return packets
 }
 
-interface Output {
-  path: string
-  format: 'mp4' | 'mpegts'
+interface Output extends MediaOutput {
   plan: MediaPlan
 }
 
 function writeFile({ path, format, plan }: Output, video: Track, audio: Track): void {
   const muxer = new FormatContext()
-  FFmpegError.throwIfError(muxer.allocOutputContext2(null, format, path), 'open output')
+  FFmpegError.throwIfError(muxer.allocOutputContext2(null, MUXERS[format], path), 'open output')
   const pictures = addStream(muxer, video, { type: AVMEDIA_TYPE_VIDEO, rate: FRAME_RATE })
   const sounds = addStream(muxer, audio, { type: AVMEDIA_TYPE_AUDIO, rate: SAMPLE_RATE })
   FFmpegError.throwIfError(muxer.openOutputSync(), 'open output')
-  FFmpegError.throwIfError(muxer.writeHeaderSync(null), 'write header')
-  const sets = format === 'mpegts' ? (video.context.extraData ?? Buffer.alloc(0)) : undefined
+  using dictionary = Dictionary.fromObject(format === 'fmp4' ? FRAGMENTED : {})
+  FFmpegError.throwIfError(muxer.writeHeaderSync(dictionary), 'write header')
+  const sets = format === 'ts' ? (video.context.extraData ?? Buffer.alloc(0)) : undefined
   const writePicture = createWriter(muxer, pictures, { track: video, rate: FRAME_RATE, sets })
   const soundRate = SAMPLE_RATE / AUDIO_FRAME_SAMPLES
   const writeSound = createWriter(muxer, sounds, { track: audio, rate: soundRate, sets: undefined })

@@ -1,4 +1,4 @@
-// Makes the recordings that benchmarks serve, once: an MP4 and a TS with the same packets.
+// Makes the recordings that benchmarks read, once: the same packets in different containers.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs'
@@ -9,11 +9,18 @@ import type { BenchOptions } from './options.ts'
 
 /** What the child that encodes is told. */
 export interface MediaPlan {
-  mp4Path: string
-  tsPath: string
+  outputs: MediaOutput[]
   mediaSeconds: number
   encodedSeconds: number
   pictureHeight: 1080 | 360
+}
+
+/** Containers; `fmp4` is an MP4 in fragments. */
+export type MediaFormat = 'mp4' | 'ts' | 'fmp4' | 'mkv' | 'flv'
+
+export interface MediaOutput {
+  path: string
+  format: MediaFormat
 }
 
 /** The recordings as a library, and which session is which container. */
@@ -21,34 +28,48 @@ export interface BenchLibrary {
   folder: string
   /** Changes with everything that the recordings depend on. */
   name: string
-  sessions: Record<'mp4' | 'ts', string>
+  sessions: Record<MediaFormat, string>
+  outputs: MediaOutput[]
 }
 
 /** Raised when the recordings would come out differently. */
 const MEDIA_VERSION = 1
-const SESSIONS = { mp4: 'bench/2026-01-31/mp4', ts: 'bench/2026-01-31/ts' }
+const DAY = 'bench/2026-01-31'
+const SESSIONS = {
+  mp4: `${DAY}/mp4`,
+  ts: `${DAY}/ts`,
+  fmp4: `${DAY}/fmp4`,
+  mkv: `${DAY}/mkv`,
+  flv: `${DAY}/flv`,
+}
+const DEFAULT_FORMATS: readonly MediaFormat[] = ['mp4', 'ts']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   console.log((await ensureMedia(readBenchOptions(process.argv.slice(2)))).folder)
 }
 
 /** Makes the recordings unless they are there; a run that was broken off leaves nothing behind that looks done. */
-export async function ensureMedia(options: BenchOptions): Promise<BenchLibrary> {
+export async function ensureMedia(
+  options: BenchOptions,
+  formats: readonly MediaFormat[] = DEFAULT_FORMATS,
+): Promise<BenchLibrary> {
   const { cache, mediaSeconds, encodedSeconds, pictureHeight } = options
-  const name = `v${MEDIA_VERSION}-${pictureHeight}p-${encodedSeconds}s-${mediaSeconds}s`
+  const kinds = formats === DEFAULT_FORMATS ? '' : `-${formats.join('-')}`
+  const name = `v${MEDIA_VERSION}-${pictureHeight}p-${encodedSeconds}s-${mediaSeconds}s${kinds}`
   const folder = path.join(cache, `library-${name}`)
-  const library = { folder, name, sessions: SESSIONS }
-  const place = path.join(folder, path.dirname(SESSIONS.mp4))
+  const outputs = formats.map((format): MediaOutput => {
+    const extension = format === 'fmp4' ? 'mp4' : format
+    return { format, path: path.join(folder, `${SESSIONS[format]}.${extension}`) }
+  })
+  const library = { folder, name, sessions: SESSIONS, outputs }
   const done = path.join(folder, '.made')
   if (existsSync(done)) return library
   rmSync(folder, { recursive: true, force: true })
-  mkdirSync(place, { recursive: true })
-  const mp4Path = path.join(place, 'mp4.mp4')
-  const tsPath = path.join(place, 'ts.ts')
+  mkdirSync(path.join(folder, DAY), { recursive: true })
   console.error(`Making ${mediaSeconds} s of media in ${folder} …`)
-  await runChild({ mp4Path, tsPath, mediaSeconds, encodedSeconds, pictureHeight })
+  await runChild({ outputs, mediaSeconds, encodedSeconds, pictureHeight })
   // Long ago, so that no recording looks as if it still grew.
-  for (const file of [mp4Path, tsPath]) utimesSync(file, 1_769_900_000, 1_769_900_000)
+  for (const output of outputs) utimesSync(output.path, 1_769_900_000, 1_769_900_000)
   mkdirSync(done)
   return library
 }

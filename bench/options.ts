@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** Benchmarks by name. */
-export type BenchName = 'segments' | 'fuzz'
+export type BenchName = 'segments' | 'fuzz' | 'index'
 
 /** How large a benchmark is. */
 export interface BenchOptions {
@@ -23,13 +23,15 @@ export interface BenchOptions {
   mutations: number
   /** Number of the first of them for each file: other numbers are other damage. */
   firstCopy: number
+  /** Size of the recordings that `index` reads, about. */
+  megabytes: number
   /** Everything tiny: shows that it works, measures nothing. */
   isSmoke: boolean
 }
 
 /**
- * Reads `[segments] [fuzz] --cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N --smoke`;
- * without a name, `segments`. @throws TypeError for anything else
+ * Reads `[segments] [fuzz] [index]` and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
+ * --megabytes N --smoke`; without a name, `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -42,6 +44,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
       seconds: { type: 'string', default: '4' },
       mutations: { type: 'string', default: '100000' },
       'first-copy': { type: 'string', default: '1' },
+      megabytes: { type: 'string', default: '512' },
       smoke: { type: 'boolean', default: false },
     },
   })
@@ -49,7 +52,8 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const names = readNames(positionals)
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
-    return { names, cache, ...tiny, rowSeconds: 0.5, mutations: 60, firstCopy: 1, isSmoke: true }
+    const few = { mutations: 60, firstCopy: 1, megabytes: 2 }
+    return { names, cache, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
   }
   return {
     names,
@@ -61,6 +65,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),
     firstCopy: positive(values['first-copy'], 'first-copy'),
+    megabytes: positive(values.megabytes, 'megabytes'),
     isSmoke: false,
   }
 }
@@ -68,8 +73,8 @@ export function readBenchOptions(args: string[]): BenchOptions {
 function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
   return positionals.map((name) => {
-    if (name === 'segments' || name === 'fuzz') return name
-    throw new TypeError(`there is no benchmark '${name}': segments, fuzz`)
+    if (name === 'segments' || name === 'fuzz' || name === 'index') return name
+    throw new TypeError(`there is no benchmark '${name}': segments, fuzz, index`)
   })
 }
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 // The program: reads the command line and the configuration, starts the app, and turns failures into exit codes.
 // The only file that touches `process`.
 import { readFile } from 'node:fs/promises'

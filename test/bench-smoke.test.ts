@@ -14,6 +14,7 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       program,
       'segments',
       'fuzz',
+      'index',
       '--smoke',
       '--cache',
       cache,
@@ -24,6 +25,10 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
     for (const name of ['mp4 plain', 'ts plain', 'mp4 aes', 'ts aes']) {
       const speed = new RegExp(`^\\| ours ${name} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
       expect(Number(speed?.groups?.speed), output).toBeGreaterThan(0)
+    }
+    for (const container of ['mp4', 'fmp4', 'ts', 'mkv', 'flv']) {
+      const row = new RegExp(`^\\| ${container} +\\| +(?<size>[\\d.]+) \\|`, 'm').exec(output)
+      expect(Number(row?.groups?.size), output).toBeGreaterThan(0)
     }
     expect(output).toMatch(/^\| mp4-h264-vfr\.mp4 +\| +2 \|/m)
   } finally {

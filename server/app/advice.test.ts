@@ -6,6 +6,13 @@ const unknown = adviseOnReason('the stars are not right')
 test.each([
   ['the recording ends before its index (moov box) was written', 'untrunc'],
   ['the file is empty', 'remove it'],
+  ['the file has no video or sound', 'Only a head'],
+  [
+    'the file begins with zeros: its beginning was never written to the disk, or is lost',
+    'power cut',
+  ],
+  ['a name in the playlist is an address on another server', 'without the playlist'],
+  ['the recording ends before its first picture', 'cut off'],
   ['the video is MPEG-2, which no browser plays', 'libx264'],
   ['the video is VP8, which no browser plays in HLS', 'libx264'],
   ['the sound is AC-3, which no browser plays', '-c:a aac'],

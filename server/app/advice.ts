@@ -10,6 +10,18 @@ const byReason: readonly (readonly [RegExp, string])[] = [
     /\bmoov\b.*(?:was written|missing|ends)|ends before its index/,
     `The recorder was stopped before it wrote the index. A tool such as untrunc can make it anew from a whole recording of the same recorder. ${RECORD_ROBUSTLY}`,
   ],
+  [
+    /\bplaylist\b/,
+    'Have the recorder write names of files in the folder itself, or lay the parts into the folder without the playlist.',
+  ],
+  [
+    /no video or sound|no pictures and no sound/,
+    'Only a head was recorded: remove it, and see whether the stream was there.',
+  ],
+  [
+    /begins with zeros/,
+    'A power cut or a full disk does that. Look for another copy; this one cannot be repaired.',
+  ],
   [/\bempty\b/, 'Nothing was recorded: remove it, and see whether the disk was full.'],
   [
     /\bvideo\b.*no browser plays/,
@@ -20,7 +32,10 @@ const byReason: readonly (readonly [RegExp, string])[] = [
     'Convert the sound of a copy, for example with: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4 — and set the recorder to AAC.',
   ],
   [/encrypted/, 'It is protected; record from a source that is not.'],
-  [/ends before/, `It was cut off. ${RECORD_ROBUSTLY}`],
+  [
+    /ends before/,
+    'It was cut off before there was anything to play. See whether the recorder was stopped, or the disk full, then.',
+  ],
   [/compressed/, 'Rewrite its index: ffmpeg -i FILE -c copy COPY.mp4'],
   [
     /damaged|cannot be read|cut up/,
@@ -44,7 +59,8 @@ const byNote: Record<SessionNote['kind'], string> = {
   'part-left-out': 'The other parts play. Repair a copy of this one, or remove it.',
   'sound-left-out':
     'It plays without that sound. Convert a copy, for example with: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4',
-  'pictures-left-out': 'It plays without those pictures. Set the recorder to H.264.',
+  'pictures-left-out':
+    'It plays without those pictures. Where they are wanted, record one video, as H.264.',
   'text-left-out': 'It plays without that text. Put it beside the recording as a .vtt file.',
 }
 

@@ -26,18 +26,19 @@ function playable(seconds: number, notes: RecordingNote[] = []): Inspection {
   return { status: 'playable', identity: '', index: { ...index, cuts, notes } }
 }
 
-const cutOff: RecordingNote = { kind: 'cut-off', message: 'it ends', offsetBytes: 9, seconds: 4 }
+const cutOff: RecordingNote = { kind: 'cut-off', message: 'it ends', offsetBytes: 9 }
+const gap: RecordingNote = { kind: 'gap', message: 'it jumps', offsetBytes: 5, seconds: 2 }
 const broken: Inspection = {
   status: 'unplayable',
   reason: 'no index',
   details: { offsetBytes: 7, advice: 'index it' },
 }
 
-test('a recording alone says what its index says', () => {
-  expect(joinInspections([{ name: '', inspection: playable(5, [cutOff]) }])).toEqual({
+test('a recording alone says what its index says; cut off is where it ends', () => {
+  expect(joinInspections([{ name: '', inspection: playable(5, [gap, cutOff]) }])).toEqual({
     status: 'playable',
     durationSeconds: 5,
-    notes: [cutOff],
+    notes: [gap, { ...cutOff, seconds: 5 }],
   })
 })
 
@@ -45,14 +46,15 @@ test('parts add up, their flaws lie on the timeline of all, and one that cannot 
   const parts = [
     { name: 'a.ts', inspection: playable(10) },
     { name: 'b.ts', inspection: broken },
-    { name: 'c.ts', inspection: playable(5, [cutOff]) },
+    { name: 'c.ts', inspection: playable(5, [gap, cutOff]) },
   ]
   expect(joinInspections(parts)).toEqual({
     status: 'playable',
     durationSeconds: 15,
     notes: [
       { kind: 'part-left-out', message: 'b.ts: no index', seconds: 10, offsetBytes: 7 },
-      { ...cutOff, message: 'c.ts: it ends', seconds: 14 },
+      { ...gap, message: 'c.ts: it jumps', seconds: 12 },
+      { ...cutOff, message: 'c.ts: it ends', seconds: 15 },
     ],
   })
 })

@@ -50,9 +50,14 @@ function notesOf({ name, inspection }: InspectedPart, startSeconds: number): Ses
       },
     ]
   }
-  return (inspection.index.notes ?? []).map((note) => ({
-    ...note,
-    message: prefix + note.message,
-    ...(note.seconds !== undefined && { seconds: note.seconds + startSeconds }),
-  }))
+  const { index } = inspection
+  return (index.notes ?? []).map((note) => {
+    // Where a recording is cut off, it ends.
+    const seconds = note.kind === 'cut-off' ? durationSeconds(index) : note.seconds
+    return {
+      ...note,
+      message: prefix + note.message,
+      ...(seconds !== undefined && { seconds: seconds + startSeconds }),
+    }
+  })
 }

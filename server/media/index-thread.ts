@@ -20,6 +20,8 @@ interface Job {
 
 /** Memory of the thread's own heap; readers hold tables of bounded size. */
 const MAX_HEAP_MB = 256
+/** Of it what is new: garbage waits there, up to 192 MiB by default. */
+const MAX_YOUNG_MB = 24
 
 /** Inspects recordings of one folder, off the event loop. The thread starts with the first request. */
 export class IndexThread {
@@ -72,7 +74,10 @@ export class IndexThread {
   #start(): Worker {
     const worker = new Worker(new URL(`./index-worker${sourceExtension()}`, import.meta.url), {
       workerData: { recordings: this.#recordings },
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: MAX_HEAP_MB,
+        maxYoungGenerationSizeMb: MAX_YOUNG_MB,
+      },
     })
     worker.on('message', (reply: ThreadReply) => this.#settle(reply))
     worker.on('error', (error) => this.#fail(worker, error))

@@ -72,7 +72,7 @@ export interface MediaReader {
    * `growth` is there): only what was added is read, all stable cuts stay as they were. Without it, what has
    * been written so far of a recording that grows is indexed alike, and with the same outcome.
    *
-   * Throws AppError `unplayable` with a reason a person understands (`the video is MPEG-2, which no browser plays`,
+   * Throws AppError `unplayable` with a reason a person understands (`the video is MPEG-2, which no browser plays in HLS`,
    * `the file ends before its index (moov)`).
    */
   index(file: OpenFile, signal: AbortSignal, previous?: MediaIndex): Promise<MediaIndex>

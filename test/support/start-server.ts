@@ -32,7 +32,9 @@ const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
 /** Rejects with what the server wrote where it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
   const program = path.resolve(import.meta.dirname, '../../server/main.ts')
-  const flags = [...(options.nodeFlags ?? []), program, 'serve', '--port', '0', ...options.args]
+  // As npm start and the first line of main.ts have it.
+  const nodeFlags = ['--max-semi-space-size=8', ...(options.nodeFlags ?? [])]
+  const flags = [...nodeFlags, program, 'serve', '--port', '0', ...options.args]
   const [command, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
   const child = spawn(command ?? process.execPath, words, {
     env: { ...process.env, ...options.environment },

@@ -539,6 +539,7 @@ describe('notes for the operator', () => {
       Buffer.concat([bytes, Buffer.alloc(900, 0x77), ...tags.slice(-9).map(flvTag)]),
       ['damaged'],
     ],
+    ['zeros at the end', Buffer.concat([bytes, Buffer.alloc(900)]), ['damaged']],
     ['where time stamps begin anew', flvFile([...tags, ...tags]), ['gap']],
     [
       'pictures without their key frame',
@@ -553,6 +554,27 @@ describe('notes for the operator', () => {
   ])('tell %s', async (_, recording, kinds) => {
     const { index } = await indexBytes(recording)
     expect(index.notes?.map(({ kind }) => kind)).toEqual(kinds)
+  })
+
+  it('tell where damage is, in bytes and in time', async () => {
+    const rest = Buffer.alloc(900)
+    const again = tags.slice(-9).map(flvTag)
+    const { index } = await indexBytes(Buffer.concat([bytes, rest, ...again, rest]))
+    const later = Buffer.concat([bytes, rest, ...again]).length
+    expect(index.notes).toEqual([
+      {
+        kind: 'damaged',
+        message: '900 bytes that are no FLV were skipped',
+        offsetBytes: bytes.length,
+        seconds: expect.closeTo(8, 0),
+      },
+      {
+        kind: 'damaged',
+        message: '900 bytes at the end are no FLV',
+        offsetBytes: later,
+        seconds: expect.closeTo(8, 0),
+      },
+    ])
   })
 })
 

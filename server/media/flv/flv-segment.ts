@@ -8,7 +8,7 @@ import { makeSampleRun } from '../sample-run.ts'
 import type { Sample } from '../sample-run.ts'
 import { parseAudioBody } from './audio-tag.ts'
 import { ByteWindow, readExactly } from './byte-window.ts'
-import { MAX_SEGMENT_SAMPLES, WINDOW_BYTES } from './flv-limits.ts'
+import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from './flv-limits.ts'
 import { NO_PICTURE } from './flv-source.ts'
 import type { FlvSection, FlvSource, SoundSetUpRecord, VideoSetUpRecord } from './flv-source.ts'
 import { snapSound } from './scan-clock.ts'
@@ -111,7 +111,7 @@ async function walkRange(
   const isLast = to === sectionEnd(source, section)
   const stopAt = isLast ? section.endOffset : (source.offsets[to] ?? section.endOffset)
   const limit = Math.min(source.sizeBytes, stopAt + TAIL_BYTES)
-  const windowBytes = Math.min(WINDOW_BYTES, limit - start)
+  const windowBytes = Math.min(SEGMENT_WINDOW_BYTES, limit - start)
   const nothing = (): void => undefined
   const visitor = { tag: take, fileHeader: nothing, skipped: nothing }
   const window = new ByteWindow(file, { limit, windowBytes })

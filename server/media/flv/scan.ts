@@ -12,7 +12,7 @@ import type { Scan } from './scan-state.ts'
 import { describeFrame, isPlainSound, soundTicks } from './sound-frame.ts'
 import type { SoundFrame } from './sound-frame.ts'
 import { plainSoundSetUp, readSoundSetUp } from './sound-set-up.ts'
-import { SOUND_TAG, VIDEO_TAG, walkTags } from './tag-walk.ts'
+import { SOUND_TAG, VIDEO_TAG, isTagType, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
 import { readVideoSetUp } from './video-set-up.ts'
 import { parseVideoBody } from './video-tag.ts'
@@ -33,7 +33,7 @@ export async function scanTags(window: ByteWindow, scan: Scan): Promise<ScanStat
   const resume = keepState(scan)
   await walkTags(window, scan.state.walk, { ...options, end: 'closed' })
   settleMarks(scan)
-  noteCutOff(scan, window.limit)
+  await noteEnd(scan, window)
   const last = scan.sections.at(-1)
   if (last !== undefined && scan.state.mode !== 'waiting') last.endOffset = scan.state.walk.position
   return resume
@@ -41,14 +41,26 @@ export async function scanTags(window: ByteWindow, scan: Scan): Promise<ScanStat
 
 function noteSkipped(scan: Scan, from: number, to: number): void {
   const message = `${to - from} bytes that are no FLV were skipped`
-  noteFlaw(scan, { kind: 'damaged', message, offsetBytes: from })
+  const seconds = scan.state.endMs / 1000
+  noteFlaw(scan, { kind: 'damaged', message, offsetBytes: from, seconds })
 }
 
-function noteCutOff(scan: Scan, sizeBytes: number): void {
+/** Notes where the file ends otherwise than behind a tag. */
+async function noteEnd(scan: Scan, window: ByteWindow): Promise<void> {
   const { position, lostFrom } = scan.state.walk
-  if (lostFrom === undefined && position >= sizeBytes) return
-  const message = 'the file ends in the middle of a tag'
-  noteFlaw(scan, { kind: 'cut-off', message, offsetBytes: lostFrom ?? position })
+  if (lostFrom === undefined && position >= window.limit) return
+  const offsetBytes = lostFrom ?? position
+  const [type] = await window.peek(offsetBytes, 1)
+  if (type !== undefined && isTagType(type)) {
+    noteFlaw(scan, {
+      kind: 'cut-off',
+      message: 'the file ends in the middle of a tag',
+      offsetBytes,
+    })
+    return
+  }
+  const message = `${window.limit - offsetBytes} bytes at the end are no FLV`
+  noteFlaw(scan, { kind: 'damaged', message, offsetBytes, seconds: scan.state.endMs / 1000 })
 }
 
 function takeFileHeader(scan: Scan, position: number): void {

@@ -134,7 +134,7 @@ function judgeJoint(
   joint: number,
   { bytes, isBehindEnd, end }: Joint,
 ): number | 'lost' | 'undecided' {
-  if (!isKnown((header[0] ?? 0) & ~ENCRYPTED)) return 'lost'
+  if (!isTagType(header[0] ?? 0)) return 'lost'
   if (isBehindEnd) return end === 'open' ? 'undecided' : 'lost'
   const behind = joint + TRAILER_BYTES
   const size = TAG_HEADER_BYTES + uint24(header, 1)
@@ -212,6 +212,11 @@ function isPlausible(bytes: Uint8Array, at: number): boolean {
 
 function isKnown(type: number): boolean {
   return type === SOUND_TAG || type === VIDEO_TAG || type === SCRIPT_TAG
+}
+
+/** Whether a tag may begin with this byte. */
+export function isTagType(byte: number): boolean {
+  return isKnown(byte & ~ENCRYPTED)
 }
 
 /** `FLV`, version 1, flags for sound and video alone, and the header's length (E.2). */

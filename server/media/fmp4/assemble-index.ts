@@ -1,7 +1,9 @@
 // Turns what a scan found into an index, and an index back into what a scan goes on with.
-import type { Growth, MediaIndex } from '../media-index.ts'
+import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from './fmp4-source.ts'
+import { describeFlaws } from './fragment-notes.ts'
+import type { SkippedBytes } from './fragment-walk.ts'
 import type { EndedGroup, Gatherer } from './group.ts'
 import { type ScanState, createScanState } from './scan-state.ts'
 import { sessionEnd } from './section.ts'
@@ -17,6 +19,9 @@ export interface ScanEnd {
   position: number
   /** Fragments at the end of the file: not applied yet, since more may come to them. */
   last: EndedGroup | undefined
+  skipped: readonly SkippedBytes[]
+  /** Notes from before the scan. */
+  kept: readonly RecordingNote[]
 }
 
 /** The index; without cuts where nothing was found that can be played. */
@@ -46,6 +51,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     ...(state.head && { head: state.head }),
     resume,
   }
+  const notes = describeFlaws({ ...end, sections, cuts: { ...cuts, timescale: state.timescale } })
   return {
     tracks: served.flatMap((track) => state.tracks[track] ?? []),
     cuts: {
@@ -54,6 +60,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
       endTicks: Math.max(endTicks, (cuts.startTicks.at(-1) ?? 0) + 1),
       flags: Uint8Array.from(cuts.flags),
     },
+    ...(notes && { notes }),
     growth: { stableCuts, stableRange: stableRange(source, stableCuts) },
     source,
   }

@@ -1,13 +1,14 @@
 // Makes the index of an MP4 whose samples lie in fragments, or goes on with the one of a shorter file.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import type { Growth, MediaIndex } from '../media-index.ts'
+import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import type { Movie } from '../mp4/movie.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
 import { type DescribedInit, describeInit, trackKeys } from './fragment-init.ts'
 import { Gatherer } from './group.ts'
+import { keepNotes } from './fragment-notes.ts'
 import { findHead } from './head-fragment.ts'
 import { hashMovie, scanFragments } from './scan.ts'
 import { createProgress, createScanState, leadTrack } from './scan-state.ts'
@@ -22,14 +23,19 @@ export async function indexFragments(window: FileWindow, movie: Movie): Promise<
   if (sound?.growth === undefined) {
     throw new AppError('unplayable', 'the recording ends before its first picture')
   }
-  return { ...sound, growth: NOTHING_STABLE }
+  const notes: RecordingNote[] = [NO_PICTURES, ...(sound.notes ?? [])]
+  return { ...sound, growth: NOTHING_STABLE, notes }
 }
 
+const NO_PICTURES: RecordingNote = {
+  kind: 'pictures-left-out',
+  message: 'the pictures that the index (moov) announces do not come',
+}
 const NOTHING_STABLE: Growth = { stableCuts: 0, stableRange: { offset: 0, length: 0 } }
 
-function soundOnly({ init, tracks }: DescribedInit): DescribedInit {
+function soundOnly({ init, tracks, notes }: DescribedInit): DescribedInit {
   const isSound = (_: unknown, at: number) => tracks[at]?.kind === 'audio'
-  return { init: { tracks: init.tracks.filter(isSound) }, tracks: tracks.filter(isSound) }
+  return { init: { tracks: init.tracks.filter(isSound) }, tracks: tracks.filter(isSound), notes }
 }
 
 /** Goes on where the index of the same, shorter recording ended. */
@@ -45,8 +51,9 @@ export async function growIndex(
   const movie = { init, number: resume.init, hash: resume.movieHash }
   const gatherer = new Gatherer(movie, resume)
   const start = { state, gatherer, position: resume.position }
-  const last = await scanFragments(file, start, signal)
-  return assembleIndex(file.stat.sizeBytes, { ...start, last })
+  const scanned = await scanFragments(file, start, signal)
+  const kept = keepNotes(previous.notes, resume.position)
+  return assembleIndex(file.stat.sizeBytes, { ...start, ...scanned, kept })
 }
 
 async function indexTracks(
@@ -63,8 +70,9 @@ async function indexTracks(
   const gatherer = new Gatherer(inForce, { progress, lacksTimes: false })
   const position = head === undefined ? movie.box.end : movie.box.start
   const start = { state, gatherer, position }
-  const last = await scanFragments(file, start, signal)
-  const index = assembleIndex(file.stat.sizeBytes, { ...start, last })
+  const scanned = await scanFragments(file, start, signal)
+  const end = { ...start, ...scanned, kept: described.notes }
+  const index = assembleIndex(file.stat.sizeBytes, end)
   if (index.cuts.startTicks.length > 0) return index
   const lead = leadTrack(init)
   if (init.tracks[lead]?.kind !== 'video' || gatherer.look().progress[lead]?.isSeen !== true) {

@@ -1,5 +1,5 @@
 // What a movie box says of the tracks in the fragments behind it.
-import type { Track } from '../media-index.ts'
+import type { RecordingNote, Track } from '../media-index.ts'
 import { foldEdits } from '../mp4/edit-list.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import { describeAudio, describeVideo } from '../mp4/index-movie.ts'
@@ -17,12 +17,20 @@ import type { Fmp4Init, Fmp4Track } from './fmp4-source.ts'
 export interface DescribedInit {
   init: Fmp4Init
   tracks: (Track | undefined)[]
+  /** Tracks that are not served. */
+  notes: RecordingNote[]
+}
+
+const TEXT_LEFT_OUT: RecordingNote = {
+  kind: 'text-left-out',
+  message: 'text in fragments is not served',
 }
 
 /** Describes the movie. Throws `unplayable` where nothing in it is played. */
 export async function describeInit(window: FileWindow, movie: Movie): Promise<DescribedInit> {
   const media = movie.tracks.filter((track) => track.kind !== 'text')
-  const { video, sounds } = await chooseTracks(window, media)
+  const { video, sounds, notes } = await chooseTracks(window, media)
+  const texts = movie.tracks.filter(({ kind }) => kind === 'text')
   const described = [
     ...(video ? [describeTrack(movie, video, describeVideo)] : []),
     ...sounds.map((sound) => describeTrack(movie, sound, describeAudio)),
@@ -30,6 +38,7 @@ export async function describeInit(window: FileWindow, movie: Movie): Promise<De
   return {
     init: { tracks: described.map(({ fragmentTrack }) => fragmentTrack) },
     tracks: described.map(({ track }) => track),
+    notes: [...movie.notes, ...notes, ...texts.map(() => TEXT_LEFT_OUT)],
   }
 }
 

@@ -1,6 +1,7 @@
 // Goes through the top-level boxes of a file in order and stops at movies and fragments; finds its way again behind damage.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { MAX_NOTES } from '../media-index.ts'
 import { type Box, parseBox } from '../mp4/box.ts'
 import { readExactly } from '../mp4/file-window.ts'
 import {
@@ -22,6 +23,13 @@ export interface WalkedMoof {
   dataEnd: number
 }
 
+/** Bytes that are passed over; `cut-off`: a box that reaches behind the end; `fragment`: a moof that contradicts itself. */
+export interface SkippedBytes {
+  kind: 'cut-off' | 'noise' | 'fragment'
+  from: number
+  to: number
+}
+
 const HEADER_BYTES = 16
 const MOOF = 0x6d_6f_6f_66
 const MOOV = 0x6d_6f_6f_76
@@ -34,6 +42,8 @@ const MOOF_MARK = Buffer.from('moof\0\0\0\x10mfhd', 'latin1')
 export class FragmentWalk {
   /** Where the next box begins. */
   position: number
+  /** The first of what was passed over, at most MAX_NOTES. */
+  readonly skipped: SkippedBytes[] = []
   readonly #file: OpenFile
   readonly #to: number
   readonly #signal: AbortSignal | undefined
@@ -43,6 +53,8 @@ export class FragmentWalk {
   #held: WalkedMoof | undefined
   /** The box passed last, by its size. */
   #passed = NaN
+  /** Where there was no box last. */
+  #lostAt = 0
   #wanted: { offset: number; length: number } | 'search' = 'search'
 
   constructor(file: OpenFile, { from, to, signal }: WalkRange) {
@@ -86,8 +98,15 @@ export class FragmentWalk {
         return { kind: 'moov', box: parseBox({ bytes, start, parentEnd: end }) }
       }
     }
-    if (this.#held !== undefined && this.position >= sizeBytes) this.#held.dataEnd = Infinity
-    return this.#release()
+    if (this.#held !== undefined) {
+      if (this.position >= sizeBytes) this.#held.dataEnd = Infinity
+      return this.#release()
+    }
+    if (this.position < this.#to && this.#to === sizeBytes) {
+      this.skip({ kind: 'cut-off', from: this.position, to: sizeBytes })
+      this.position = this.#to
+    }
+    return undefined
   }
 
   #release(): WalkedMoof | undefined {
@@ -101,6 +120,7 @@ export class FragmentWalk {
    * as they are found while the file is not as long yet.
    */
   #lose(why: 'unfinished' | 'broken'): 'more' {
+    this.#lostAt = this.position
     if (why === 'broken' && !Number.isNaN(this.#passed)) {
       this.position = this.#passed
       if (this.#held !== undefined && this.#held.dataEnd > this.#passed)
@@ -109,6 +129,11 @@ export class FragmentWalk {
     this.#passed = NaN
     this.#wanted = 'search'
     return 'more'
+  }
+
+  /** Notes what is passed over. */
+  skip(bytes: SkippedBytes): void {
+    if (this.skipped.length < MAX_NOTES) this.skipped.push(bytes)
   }
 
   /**
@@ -141,18 +166,32 @@ export class FragmentWalk {
    * ends here.
    */
   async #search(): Promise<void> {
+    const kind = this.#boxKind(this.#lostAt)
     const end = Math.min(this.#to, this.position + MAX_RESYNC_BYTES)
     for (let from = this.position + 8; from < end; from += SEARCH_BYTES - MOOF_MARK.length) {
       this.#signal?.throwIfAborted()
       const length = Math.min(SEARCH_BYTES, end - from)
       const found = Buffer.from(await readExactly(this.#file, from, length)).indexOf(MOOF_MARK)
-      if (found >= 0) return this.#goOnAt(from + found - 4)
+      if (found >= 0) return this.#goOnAt(from + found - 4, kind === 'open' ? kind : 'noise')
     }
-    this.#goOnAt(this.#to)
+    this.#goOnAt(this.#to, kind)
+  }
+
+  /** What is at a position from where it has to be searched: `open` is a box without a size (0, to the end). */
+  #boxKind(start: number): 'open' | 'cut-off' | 'noise' {
+    if (!isPrintable(this.#window.uint32(start + 4))) return 'noise'
+    if (this.#window.uint32(start) === 0) return 'open'
+    const rest = this.#file.stat.sizeBytes - start
+    return this.#boxSize(start, Math.min(HEADER_BYTES, rest)) > 0 || rest < HEADER_BYTES
+      ? 'cut-off'
+      : 'noise'
   }
 
   /** Behind damage. Data of a fragment that was lost in it can only lie before. */
-  #goOnAt(position: number): void {
+  #goOnAt(position: number, kind: 'open' | SkippedBytes['kind']): void {
+    if (kind !== 'open' && position > this.#lostAt) {
+      this.skip({ kind, from: this.#lostAt, to: position })
+    }
     this.position = position
     if (this.#held?.dataEnd === Infinity) this.#held.dataEnd = position
   }

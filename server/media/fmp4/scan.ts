@@ -15,7 +15,7 @@ import {
   type TrackDefaults,
   parseFragment,
 } from './fragment.ts'
-import { FragmentWalk, type WalkedMoof } from './fragment-walk.ts'
+import { FragmentWalk, type SkippedBytes, type WalkedMoof } from './fragment-walk.ts'
 import type { EndedGroup, Gatherer } from './group.ts'
 import { readHead } from './head-fragment.ts'
 import type { ScanState } from './scan-state.ts'
@@ -27,12 +27,19 @@ export interface ScanStart {
   position: number
 }
 
-/** Reads on to the end of the file; answers the last group, which more may come to, and is not applied. */
+/** What is left when the end of the file is reached. */
+export interface ScannedEnd {
+  /** The last group, which more may come to, and is not applied. */
+  last: EndedGroup | undefined
+  skipped: SkippedBytes[]
+}
+
+/** Reads on to the end of the file. */
 export async function scanFragments(
   file: OpenFile,
   { state, gatherer, position }: ScanStart,
   signal: AbortSignal,
-): Promise<EndedGroup | undefined> {
+): Promise<ScannedEnd> {
   const { sizeBytes } = file.stat
   const walk = new FragmentWalk(file, { from: position, to: sizeBytes, signal })
   let defaults = defaultsOf(gatherer.movie.init)
@@ -41,9 +48,15 @@ export async function scanFragments(
     else if (item.kind === 'moov') {
       await takeMovie(file, { state, gatherer, box: item.box }, signal)
       defaults = defaultsOf(gatherer.movie.init)
-    } else take(state, gatherer, readFragment(item, { defaults, fileBytes: sizeBytes }))
+    } else {
+      const fragment = readFragment(item, { defaults, fileBytes: sizeBytes })
+      if (fragment === undefined) {
+        walk.skip({ kind: 'fragment', from: item.box.start, to: item.box.end })
+      }
+      take(state, gatherer, fragment)
+    }
   }
-  return gatherer.finish(sizeBytes)
+  return { last: gatherer.finish(sizeBytes), skipped: walk.skipped }
 }
 
 function take(state: ScanState, gatherer: Gatherer, fragment: Fragment | undefined): void {

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { av1Config } from './av1.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkedBlock } from './element-walk.ts'
-import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
+import { MAX_BLOCK_BYTES, SEGMENT_WINDOW_BYTES } from './matroska-limits.ts'
 import type { MatroskaSource, Section, VideoStream } from './matroska-source.ts'
 import { parseVp9KeyFrame, vpcC } from './vp9.ts'
 import { readFully, walkFile } from './walk-file.ts'
@@ -46,7 +46,7 @@ export async function readKeyFrameBytes(
       },
     },
   )
-  await walkFile(file, walk)
+  await walkFile(file, walk, { windowBytes: SEGMENT_WINDOW_BYTES })
   return found === undefined ? undefined : readFrame(file, found, { video, limitBytes })
 }
 

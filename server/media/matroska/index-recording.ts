@@ -1,10 +1,12 @@
 // Reads a Matroska file, or what was added to it, and makes the index that playlists and segments are cut by.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { durationSeconds } from '../media-index.ts'
 import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
 import { TRACKS } from './element-ids.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkPlace } from './element-walk.ts'
 import { readVideoConfig } from './first-key-frame.ts'
+import { WINDOW_BYTES } from './matroska-limits.ts'
 import type { MatroskaSource, Section, TrackSet } from './matroska-source.ts'
 import { Scan } from './scan.ts'
 import { delayOf, shiftOf } from './section-run.ts'
@@ -26,14 +28,26 @@ export async function indexMatroska(
   const scan = new Scan(known, known ? undefined : await findTracks(file, signal))
   const start = known?.source.scan.place ?? START
   const walk = new ElementWalk(start, { end: file.stat.sizeBytes }, scan)
-  await walkFile(file, walk, signal)
+  await walkFile(file, walk, { windowBytes: WINDOW_BYTES, signal })
   const place = walk.place()
-  const isCutOff = place.lostFrom < 0 && place.position < file.stat.sizeBytes
   const index = await finishIndex(file, scan, place)
-  const notes: RecordingNote[] = isCutOff
-    ? [...scan.memory.flaws, { kind: 'cut-off', message: CUT_OFF, offsetBytes: place.position }]
-    : scan.memory.flaws
-  return notes.length > 0 ? { ...index, notes: notes } : index
+  const end = describeEnd(place, file.stat.sizeBytes, durationSeconds(index))
+  const notes: RecordingNote[] = end ? [...scan.memory.flaws, end] : scan.memory.flaws
+  return notes.length > 0 ? { ...index, notes } : index
+}
+
+/** Where the walk did not come to the end of the file. */
+function describeEnd(
+  { lostFrom, position }: WalkPlace,
+  sizeBytes: number,
+  seconds: number,
+): RecordingNote | undefined {
+  if (lostFrom >= 0) {
+    const message = `${sizeBytes - lostFrom} bytes at the end are no Matroska`
+    return { kind: 'damaged', message, offsetBytes: lostFrom, seconds }
+  }
+  if (position >= sizeBytes) return undefined
+  return { kind: 'cut-off', message: CUT_OFF, offsetBytes: position }
 }
 
 /** The previous index, where the file is as long as it was or longer. */
@@ -65,7 +79,7 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
       },
     },
   )
-  await walkFile(file, walk, signal)
+  await walkFile(file, walk, { windowBytes: WINDOW_BYTES, signal })
   return tracks
 }
 

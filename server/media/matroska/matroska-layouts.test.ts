@@ -24,7 +24,7 @@ import {
   type TrackPlan,
 } from '../../../test/support/make-mkv.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
-import { CUT_BREAK, CUT_KEY, type MediaIndex } from '../media-index.ts'
+import { CUT_BREAK, CUT_KEY, durationSeconds, type MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
 
@@ -243,10 +243,23 @@ describe('breaks', () => {
     const bytes = mkvFile(TRACKS, made)
     bytes.fill(0x03, at + 500, at + 1500)
     const { notes } = await indexOf(bytes)
-    expect(notes).toMatchObject([{ kind: 'damaged' }])
+    expect(notes).toMatchObject([{ kind: 'damaged', seconds: expect.closeTo(4, 0) }])
     const { video } = await servedOf(bytes)
     expect(video.length).toBeGreaterThan(plain.video.length - 50)
     expect(video.at(-1)).toBe(plain.video.at(-1))
+  })
+
+  it('notes where bytes at the end are no Matroska', async () => {
+    const whole = mkvFile(TRACKS, clusters(FILM))
+    const index = await indexOf(Buffer.concat([whole, Buffer.alloc(3000, 0x03)]))
+    expect(index.notes).toEqual([
+      {
+        kind: 'damaged',
+        message: '3000 bytes at the end are no Matroska',
+        offsetBytes: whole.length,
+        seconds: durationSeconds(index),
+      },
+    ])
   })
 
   it('goes on at the next cluster where one of known size holds a block that claims too much', async () => {

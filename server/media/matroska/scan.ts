@@ -116,7 +116,8 @@ export class Scan implements WalkVisitor {
 
   damage(from: number, to: number): void {
     const message = `${to - from} bytes that are no Matroska were skipped`
-    this.#note({ kind: 'damaged', message, offsetBytes: from })
+    const seconds = this.endTicks() / CLOCK_RATE
+    this.#note({ kind: 'damaged', message, offsetBytes: from, seconds })
   }
 
   /** Where the session ends, in ticks of CLOCK_RATE on its timeline. */

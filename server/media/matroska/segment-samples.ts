@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { CutRange } from '../media-index.ts'
 import { ElementWalk, type WalkVisitor, type WalkedBlock } from './element-walk.ts'
-import { MAX_SEGMENT_SAMPLES } from './matroska-limits.ts'
+import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from './matroska-limits.ts'
 import {
   CLOCK_RATE,
   type MatroskaSource,
@@ -63,7 +63,7 @@ export async function readSamples(
     lostFrom: -1,
   }
   const walk = new ElementWalk(place, { end: offsets[wanted.to] ?? source.endOffset }, gatherer)
-  await walkFile(file, walk)
+  await walkFile(file, walk, { windowBytes: SEGMENT_WINDOW_BYTES })
   return gatherer.samples
 }
 

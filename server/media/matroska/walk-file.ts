@@ -3,23 +3,24 @@ import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { ElementWalk } from './element-walk.ts'
 
-const WINDOW_BYTES = 1024 * 1024
+export interface WalkFileOptions {
+  /** What is read at once, and the memory that it takes; larger only for heads of the file. */
+  windowBytes: number
+  signal?: AbortSignal
+}
 
-/**
- * Walks to the walk's end, or as far as its elements are whole. Memory: one window, larger only for heads of the file.
- * Throws AppError `failed` where the file became shorter.
- */
+/** Walks to the walk's end, or as far as its elements are whole. Throws AppError `failed` where the file became shorter. */
 export async function walkFile(
   file: OpenFile,
   walk: ElementWalk,
-  signal?: AbortSignal,
+  { windowBytes, signal }: WalkFileOptions,
 ): Promise<void> {
   let window = new Uint8Array()
   let needed = 1
   while (walk.position + needed <= walk.end) {
     signal?.throwIfAborted()
     const { position } = walk
-    const length = Math.min(Math.max(needed, WINDOW_BYTES), walk.end - position)
+    const length = Math.min(Math.max(needed, windowBytes), walk.end - position)
     if (window.length < length) window = new Uint8Array(length)
     const bytes = window.subarray(0, length)
     await readFully(file, bytes, position)

@@ -82,5 +82,6 @@ export function int64(bytes: DataView, position: number): number {
 
 /** The failure for a box that contradicts itself or its place. */
 export function brokenBox(type: string, start: number, what: string): AppError {
-  return new AppError('unplayable', `the file is damaged: box '${type}' at byte ${start} ${what}`)
+  const message = `the file is damaged: box '${type}' at byte ${start} ${what}`
+  return new AppError('unplayable', message, { details: { offsetBytes: start } })
 }

@@ -28,7 +28,9 @@ export class FileWindow {
   async view(offset: number, length: number): Promise<DataView> {
     this.signal.throwIfAborted()
     if (!(length <= MAX_SLICE_BYTES) || !(offset >= 0) || offset + length > this.sizeBytes) {
-      throw new AppError('unplayable', `the file ends before byte ${offset + length}`)
+      throw new AppError('unplayable', `the file ends before byte ${offset + length}`, {
+        details: { offsetBytes: this.sizeBytes },
+      })
     }
     const isInside =
       offset >= this.#start && offset + length <= this.#start + this.#bytes.byteLength

@@ -1,11 +1,12 @@
 // Makes the index of a movie: its tracks surveyed, cut, and put on one timeline.
 import { AppError, isAppError } from '../../errors.ts'
-import type { AudioTrack, MediaIndex, VideoTrack } from '../media-index.ts'
+import type { AudioTrack, MediaIndex, RecordingNote, VideoTrack } from '../media-index.ts'
+import { MAX_NOTES, durationSeconds } from '../media-index.ts'
 import { type AudioCuts, findAudioCuts } from './audio-cuts.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import type { FileWindow } from './file-window.ts'
 import { quarterTurns } from './matrix.ts'
-import type { Movie, MovieTrack } from './movie.ts'
+import { type Movie, type MovieTrack, leftOut } from './movie.ts'
 import type { Mp4Track } from './mp4-source.ts'
 import { makeCutTable, padCursors } from './cut-table.ts'
 import { readTextTracks } from './text-tracks.ts'
@@ -34,13 +35,42 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
   const video =
     chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'go on' }))
   const cutVideo = video && (await cutPictures(window, video))
-  const sounds = await cutSounds(window, chosen.sounds, { plan, video: cutVideo })
+  const { sounds, notes: broken } = await cutSounds(window, chosen.sounds, {
+    plan,
+    video: cutVideo,
+  })
   const { index, startSeconds } = assemble(window, { ...(cutVideo && { video: cutVideo }), sounds })
   const texts = await readTextTracks(window, movie, startSeconds)
-  return { ...index, ...(texts.length > 0 && { texts }) }
+  const cutOff = [video, ...sounds].some((track) => track?.survey.isCutOff === true)
+  const notes = [
+    ...movie.notes,
+    ...chosen.notes,
+    ...broken,
+    ...(chosen.video && cutVideo === undefined ? [NO_PICTURES] : []),
+    ...(cutOff ? [cutOffNote(window, index)] : []),
+  ]
+  return {
+    ...index,
+    ...(texts.length > 0 && { texts }),
+    ...(notes.length > 0 && { notes: notes.slice(-MAX_NOTES) }),
+  }
 }
 
-/** Sound that is broken is left out, unless there is nothing else. */
+const NO_PICTURES: RecordingNote = {
+  kind: 'pictures-left-out',
+  message: 'the pictures that the index (moov) lists are not in the file, or change their codec',
+}
+
+function cutOffNote({ sizeBytes }: FileWindow, index: MediaIndex): RecordingNote {
+  return {
+    kind: 'cut-off',
+    message: 'the file ends before media that its index (moov) lists',
+    offsetBytes: sizeBytes,
+    seconds: durationSeconds(index),
+  }
+}
+
+/** Sound that is broken is left out and noted, unless there is nothing else. */
 async function cutSounds(
   window: FileWindow,
   chosen: readonly ChosenTrack<AudioDescription>[],
@@ -48,9 +78,10 @@ async function cutSounds(
     plan,
     video,
   }: { plan: { movieTimescale: number; signal: AbortSignal }; video: CutVideo | undefined },
-): Promise<CutAudio[]> {
+): Promise<{ sounds: CutAudio[]; notes: RecordingNote[] }> {
   const sounds: CutAudio[] = []
-  let problem: unknown
+  const notes: RecordingNote[] = []
+  let problem: AppError | undefined
   for (const each of chosen) {
     try {
       const sound = await surveyTrack(window.file, each, { ...plan, stopsAtChange: 'stop' })
@@ -59,10 +90,11 @@ async function cutSounds(
     } catch (error) {
       if (!isAppError(error, 'unplayable')) throw error
       problem ??= error
+      notes.push(leftOut('audio', error))
     }
   }
   if (problem !== undefined && video === undefined && sounds.length === 0) throw problem
-  return sounds
+  return { sounds, notes }
 }
 
 async function cutPictures(

@@ -1,5 +1,6 @@
 // The movie box (ISO/IEC 14496-12 8.2): found among the top-level boxes without reading media, and read down to its tracks.
 import { AppError, isAppError } from '../../errors.ts'
+import type { RecordingNote } from '../media-index.ts'
 import { type Box, boxType, brokenBox } from './box.ts'
 import { type Edit, MAX_EDIT_LIST_BYTES, parseEditList } from './edit-list.ts'
 import type { FileWindow } from './file-window.ts'
@@ -16,6 +17,8 @@ export interface Movie {
   /** What fragments leave out (trex, 8.8.3), by track; absent where no fragments are announced. */
   fragmentDefaults?: Map<number, FragmentDefaults>
   tracks: MovieTrack[]
+  /** Tracks that are broken. */
+  notes: RecordingNote[]
 }
 
 /** One track as the file describes it. */
@@ -65,8 +68,9 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
   const trackBoxes = boxes.filter((box) => box.type === 'trak')
   if (trackBoxes.length > MAX_TRACKS) throw brokenBox('moov', moov.start, 'has too many tracks')
   const tracks: MovieTrack[] = []
+  const notes: RecordingNote[] = []
   for (const box of trackBoxes) {
-    const track = await readTrack(window, box)
+    const track = await readTrack(window, box, notes)
     if (track !== undefined) tracks.push(track)
   }
   const chapters = await readChapterIds(window, trackBoxes)
@@ -76,6 +80,7 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
     timescale,
     box: moov,
     tracks: tracks.filter(({ kind, id }) => kind !== 'text' || !chapters.has(id)),
+    notes,
     ...(fragmentDefaults && { fragmentDefaults }),
   }
 }
@@ -113,14 +118,18 @@ async function findMovieBox(window: FileWindow): Promise<Box> {
       throw new AppError('unplayable', 'the file has no index (moov): its beginning is missing')
     }
     if (box === undefined || box.end >= window.sizeBytes) {
-      throw new AppError('unplayable', NO_MOVIE)
+      throw new AppError('unplayable', NO_MOVIE, { details: { offsetBytes: window.sizeBytes } })
     }
     start = box.end
   }
 }
 
-/** Pictures, sound and text; undefined for other tracks (time code). What is broken of sound and text is left out. */
-async function readTrack(window: FileWindow, trak: Box): Promise<MovieTrack | undefined> {
+/** Pictures, sound and text; undefined for other tracks (time code). What is broken of sound and text is left out, and noted. */
+async function readTrack(
+  window: FileWindow,
+  trak: Box,
+  notes: RecordingNote[],
+): Promise<MovieTrack | undefined> {
   const inTrak = await boxesByType(window, trak)
   const mdia = inTrak('mdia')
   const inMedia = await boxesByType(window, mdia)
@@ -130,7 +139,20 @@ async function readTrack(window: FileWindow, trak: Box): Promise<MovieTrack | un
     return await readKnownTrack(window, trak, kind)
   } catch (error) {
     if (kind === 'video' || !isAppError(error, 'unplayable')) throw error
+    notes.push(leftOut(kind, error))
     return undefined
+  }
+}
+
+/** What is told of a track that is damaged. */
+export function leftOut(
+  kind: Exclude<MovieTrack['kind'], 'video'>,
+  { message, details }: AppError,
+): RecordingNote {
+  return {
+    kind: kind === 'audio' ? 'sound-left-out' : 'text-left-out',
+    message: `${kind === 'audio' ? 'a sound' : 'a text'} is left out, for ${message}`,
+    ...(details?.offsetBytes !== undefined && { offsetBytes: details.offsetBytes }),
   }
 }
 

@@ -12,6 +12,8 @@ import { TableReader } from './table-reader.ts'
 /** A track's sample map, and what was seen on the way. */
 export interface SampleSurvey {
   map: SampleMap
+  /** The file ends before samples that its tables list. */
+  isCutOff: boolean
   /** Sum of the durations of the samples that are served, in the file's ticks, and the largest of them. */
   totalTicks: number
   largestDuration: number
@@ -60,7 +62,13 @@ export async function surveySamples(
       ? timed
       : await surveyDurations(file, tables, { to: sampleCount, signal: plan.signal })
   const changes = chunkRuns.changes.filter((change) => change.sample < sampleCount)
-  return { map: { ...map, sampleCount }, totalTicks, largestDuration, changes }
+  return {
+    map: { ...map, sampleCount },
+    isCutOff: sampleCount < claimed,
+    totalTicks,
+    largestDuration,
+    changes,
+  }
 }
 
 interface ChunkRunSurvey {

@@ -1,10 +1,11 @@
 // Which tracks of a movie are served: the first enabled video track, and all the sound that browsers play or that is transcoded.
-import { AppError } from '../../errors.ts'
+import { AppError, isAppError } from '../../errors.ts'
+import type { RecordingNote } from '../media-index.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import { readAudioDescriptions, readVideoDescriptions } from './descriptions.ts'
 import type { Description } from './entry-parts.ts'
 import type { FileWindow } from './file-window.ts'
-import type { MovieTrack } from './movie.ts'
+import { type MovieTrack, leftOut } from './movie.ts'
 import { MAX_SOUNDS } from './mp4-limits.ts'
 import type { VideoDescription } from './video-entry.ts'
 
@@ -13,6 +14,8 @@ export interface ChosenTracks {
   video?: ChosenTrack<VideoDescription>
   /** First the one that plays unasked. */
   sounds: ChosenTrack<AudioDescription>[]
+  /** Tracks that are not served. */
+  notes: RecordingNote[]
 }
 
 /** A track with all of its codec configurations. */
@@ -37,7 +40,11 @@ export async function chooseTracks(
   if (video.chosen === undefined && audio.sounds.length === 0) {
     throw new AppError('unplayable', audio.unplayable ?? 'the file has no pictures and no sound')
   }
-  return { ...(video.chosen && { video: video.chosen }), sounds: audio.sounds }
+  return {
+    ...(video.chosen && { video: video.chosen }),
+    sounds: audio.sounds,
+    notes: [...(await noteFurtherPictures(window, candidates, video.chosen)), ...audio.notes],
+  }
 }
 
 interface VideoChoice {
@@ -67,8 +74,29 @@ async function chooseVideo(window: FileWindow, tracks: MovieTrack[]): Promise<Vi
   return { isStillImage: false }
 }
 
+/** Films beside the one that is served; covers and chapter marks are none, and what is broken is not missed. */
+async function noteFurtherPictures(
+  window: FileWindow,
+  candidates: readonly MovieTrack[],
+  chosen: VideoChoice['chosen'],
+): Promise<RecordingNote[]> {
+  const notes: RecordingNote[] = []
+  for (const track of candidates) {
+    if (track.kind !== 'video' || !track.isEnabled || track === chosen?.track) continue
+    const descriptions = await readOrNote(() => readVideoDescriptions(window, track.descriptions))
+    if (!Array.isArray(descriptions)) continue
+    if (descriptions.some((each) => each.status === 'unplayable' && each.isStillImage)) continue
+    notes.push({
+      kind: 'pictures-left-out',
+      message: 'a further video track is left out: one is served',
+    })
+  }
+  return notes
+}
+
 interface SoundChoice {
   sounds: ChosenTrack<AudioDescription>[]
+  notes: RecordingNote[]
   /** Why the first candidate is not played. */
   unplayable?: string
 }
@@ -84,16 +112,29 @@ async function chooseSounds(
     ...all.filter((track) => !track.isEnabled),
   ]
   const sounds: ChosenTrack<AudioDescription>[] = []
+  const notes: RecordingNote[] = []
   let unplayable: string | undefined
   for (const track of ranked) {
-    const descriptions = await readSoundDescriptions(window, track)
+    const descriptions = await readOrNote(() => readAudioDescriptions(window, track.descriptions))
+    if (!Array.isArray(descriptions)) {
+      notes.push(leftOut('audio', descriptions))
+      continue
+    }
     const [first] = descriptions
     if (first?.status === 'playable')
       sounds.push({ track: withPcmSizes(track, first), descriptions })
-    else if (first !== undefined) unplayable ??= first.reason
+    else if (first !== undefined) {
+      unplayable ??= first.reason
+      notes.push({ kind: 'sound-left-out', message: first.reason })
+    }
+  }
+  if (sounds.length > MAX_SOUNDS) {
+    const message = `${sounds.length - MAX_SOUNDS} further sounds are left out`
+    notes.push({ kind: 'sound-left-out', message })
   }
   return {
     sounds: preferPlayed(sounds).slice(0, MAX_SOUNDS),
+    notes,
     ...(unplayable !== undefined && { unplayable }),
   }
 }
@@ -106,15 +147,12 @@ function withPcmSizes(track: MovieTrack, { pcmFrameBytes }: AudioDescription): M
   return { ...track, tables: { ...tables, sizes } }
 }
 
-/** None where the box is broken: the recording plays without this sound. */
-async function readSoundDescriptions(
-  window: FileWindow,
-  track: MovieTrack,
-): Promise<Description<AudioDescription>[]> {
+/** What is wrong with the box, where it is broken: the recording plays without this track. */
+async function readOrNote<Value>(read: () => Promise<Value>): Promise<Value | AppError> {
   try {
-    return await readAudioDescriptions(window, track.descriptions)
+    return await read()
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unplayable') return []
+    if (isAppError(error, 'unplayable')) return error
     throw error
   }
 }

@@ -82,6 +82,9 @@ export function payloadEnd(packet: PacketView): number {
   return packet.at + TS_PACKET_BYTES
 }
 
+const NO_KIND = 'the file is of no known kind: not MPEG-TS, MP4, Matroska or FLV'
+const ZEROS = 'the file begins with zeros: its beginning was never written to the disk, or is lost'
+
 /** Finds the packets in the first bytes of a file. Throws AppError `unplayable` where it is not MPEG-TS that is served. */
 export function findLayout(head: Uint8Array): PacketLayout {
   const searchEnd = Math.min(head.length, LAYOUT_SEARCH_BYTES)
@@ -91,7 +94,8 @@ export function findLayout(head: Uint8Array): PacketLayout {
     if (isPacketRow(head, at, 204)) return { packetBytes: 204, start: at }
     at = head.indexOf(SYNC_BYTE, at + 1)
   }
-  throw new AppError('unplayable', 'the file is not MPEG-TS')
+  // Files without the mark of another container come here.
+  throw new AppError('unplayable', head.some((byte) => byte !== 0) ? NO_KIND : ZEROS)
 }
 
 /** A time code may hold bytes that look like sync for half a second; the sync byte is the last of what looks so. */

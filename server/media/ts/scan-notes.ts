@@ -28,7 +28,8 @@ export function describeFlaws(
   }
   if (rest >= layout.packetBytes) {
     const message = `${rest} bytes at the end are no packets`
-    notes.push({ kind: 'damaged', message, offsetBytes: end })
+    const seconds = secondsAt({ offsetBytes: end }, state.cuts.offsets, startTicks)
+    notes.push({ kind: 'damaged', message, offsetBytes: end, seconds })
   } else if (rest > 0) {
     const message = 'the file ends in the middle of a packet'
     notes.push({ kind: 'cut-off', message, offsetBytes: end })
@@ -37,7 +38,11 @@ export function describeFlaws(
 }
 
 /** Start of the cut in which the flaw is. */
-function secondsAt({ offsetBytes }: Flaw, offsets: number[], startTicks: Float64Array): number {
+function secondsAt(
+  { offsetBytes }: Pick<Flaw, 'offsetBytes'>,
+  offsets: number[],
+  startTicks: Float64Array,
+): number {
   const cut = offsets.findLastIndex((offset) => offset <= offsetBytes)
   return (startTicks[cut] ?? 0) / PES_TIMESCALE
 }

@@ -64,7 +64,7 @@ export function chooseStreams(map: ProgramMap, known: KnownSounds): ServedStream
   const sounds = chooseSounds(map, known)
   const otherVideo = otherName(map, 'video')
   if (video === undefined && otherVideo !== undefined) {
-    throw new AppError('unplayable', `the video is ${otherVideo}, which no browser plays`)
+    throw new AppError('unplayable', `the video is ${otherVideo}, which no browser plays in HLS`)
   }
   if (video === undefined && sounds.length === 0) {
     const otherAudio = otherName(map, 'audio')

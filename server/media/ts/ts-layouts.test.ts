@@ -192,7 +192,9 @@ describe('packets', () => {
 
   it('are not looked for through 60 GB of zeros', async () => {
     const reading = indexOf(bytesFile(new Uint8Array(0), 60 * 2 ** 30))
-    await expect(reading).rejects.toMatchObject({ message: 'the file is not MPEG-TS' })
+    await expect(reading).rejects.toMatchObject({
+      message: expect.stringMatching(/^the file begins with zeros/),
+    })
   })
 })
 
@@ -581,12 +583,7 @@ describe('flaws', () => {
       noiseAt,
       noiseAt + 1052,
     ])
-    expect(notes.map(({ seconds }) => seconds?.toFixed(1))).toEqual([
-      '1.0',
-      '1.0',
-      '3.0',
-      undefined,
-    ])
+    expect(notes.map(({ seconds }) => seconds?.toFixed(1))).toEqual(['1.0', '1.0', '3.0', '3.0'])
     const cutOff = await indexOf(bytesFile(start.subarray(0, -100)))
     expect(cutOff.notes).toEqual([
       {

@@ -165,8 +165,11 @@ describe('the index of real recordings', () => {
     }))
 
   it.each([
-    ['ts-mpeg2-1080i-422-dts-mp2-two-audio.ts', 'the video is MPEG-2, which no browser plays'],
-    ['README.md', 'the file is not MPEG-TS'],
+    [
+      'ts-mpeg2-1080i-422-dts-mp2-two-audio.ts',
+      'the video is MPEG-2, which no browser plays in HLS',
+    ],
+    ['README.md', 'the file is of no known kind: not MPEG-TS, MP4, Matroska or FLV'],
   ])('%s: says why it cannot be played', async (name, message) => {
     const file = await openDiskFile(path.join(fixtures, name))
     const index = reader.index(file, AbortSignal.timeout(10_000))

@@ -1,0 +1,29 @@
+// One process of `npm run bench -- index`: indexes one recording once, from the page cache, and says what that took.
+import path from 'node:path'
+import { serialize } from 'node:v8'
+import { createMediaReaders } from '../server/media/readers.ts'
+import { createFolderStorage } from '../server/storage/folder-storage.ts'
+import { readPeakMebibytes } from './machine.ts'
+
+export interface IndexReport {
+  seconds: number
+  /** Most memory that the process has held. */
+  peakMebibytes: number
+  indexBytes: number
+}
+
+process.once('message', (recording: string) => void run(recording))
+
+async function run(recording: string): Promise<void> {
+  const storage = createFolderStorage(path.dirname(recording))
+  const readers = createMediaReaders()
+  const file = await storage.open(path.basename(recording))
+  const started = performance.now()
+  const reader = await readers.forFile(file)
+  const index = await reader.index(file, new AbortController().signal)
+  const seconds = (performance.now() - started) / 1000
+  await file.close()
+  const peakMebibytes = readPeakMebibytes(process.pid)
+  const report: IndexReport = { seconds, peakMebibytes, indexBytes: serialize(index).length }
+  process.send?.(report)
+}

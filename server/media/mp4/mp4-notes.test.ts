@@ -1,0 +1,109 @@
+// What an MP4 says of itself beside its index: where it is cut off or broken, and which tracks are not served.
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
+import type { RecordingNote } from '../media-index.ts'
+import { durationSeconds } from '../media-index.ts'
+import { createMp4Reader } from './mp4-reader.ts'
+
+const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))
+const reader = createMp4Reader()
+const { signal } = new AbortController()
+const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+const AAC_LC = Buffer.from('1190', 'hex')
+const MEDIA_AT = 10_000
+
+/** A track of 30 samples of 10 bytes. */
+function plainTrack(kind: TrackPlan['kind'], more: Partial<TrackPlan> = {}): TrackPlan {
+  return {
+    kind,
+    timescale: 1000,
+    sampleEntries: [kind === 'video' ? avc1(AVC_C) : mp4a(AAC_LC)],
+    durations: [[30, 100]],
+    sizes: Array.from({ length: 30 }, () => 10),
+    chunkRuns: [[1, 1, 1]],
+    chunkOffsets: Array.from({ length: 30 }, (_, at) => MEDIA_AT + at * 10),
+    ...more,
+  }
+}
+
+async function notesOf(tracks: TrackPlan[], sizeBytes = 100_000): Promise<RecordingNote[]> {
+  const bytes = Buffer.concat([ftyp(), moov(tracks)])
+  return (await reader.index(bytesFile(bytes, sizeBytes), signal)).notes ?? []
+}
+
+describe('notes of an MP4', () => {
+  it('are none where all is well', async () => {
+    expect(await notesOf([plainTrack('video'), plainTrack('audio')])).toEqual([])
+  })
+
+  it('tell where a copy that was cut off ends, in bytes and in time', async () => {
+    const whole = await readFile(`${FIXTURES}mp4-h264-aac-moov-first.mp4`)
+    const index = await reader.index(bytesFile(whole.subarray(0, 600_000)), signal)
+    expect(index.notes).toEqual([
+      {
+        kind: 'cut-off',
+        message: 'the file ends before media that its index (moov) lists',
+        offsetBytes: 600_000,
+        seconds: durationSeconds(index),
+      },
+    ])
+  })
+
+  it('tell pictures that did not come into the file before it was cut off', async () => {
+    const late = Array.from({ length: 30 }, (_, at) => 50_000 + at * 10)
+    const tracks = [plainTrack('video', { chunkOffsets: late }), plainTrack('audio')]
+    expect(await notesOf(tracks, 20_000)).toMatchObject([{ kind: 'pictures-left-out' }])
+  })
+
+  it('tell sound that is broken, with the place, or of a kind that nobody plays', async () => {
+    const entry = box('QDM2', Buffer.alloc(28))
+    expect(
+      await notesOf([
+        plainTrack('video'),
+        plainTrack('audio', { sampleEntries: [entry] }),
+        plainTrack('audio', { sampleEntries: [] }),
+        plainTrack('audio', { chunkRuns: [[1, 0, 1]] }),
+      ]),
+    ).toMatchObject([
+      { kind: 'sound-left-out', message: expect.stringContaining("'QDM2'") },
+      {
+        kind: 'sound-left-out',
+        message: expect.stringContaining("'stsd'"),
+        offsetBytes: expect.any(Number),
+      },
+      {
+        kind: 'sound-left-out',
+        message: expect.stringContaining("'stsc'"),
+        offsetBytes: expect.any(Number),
+      },
+    ])
+  })
+
+  it('tell further pictures, but not covers nor what is disabled', async () => {
+    const cover = { sampleEntries: [box('jpeg', Buffer.alloc(78))] }
+    const notes = await notesOf([
+      plainTrack('video'),
+      plainTrack('video', cover),
+      plainTrack('video', { isDisabled: true }),
+      plainTrack('video'),
+    ])
+    expect(notes.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
+  })
+})
+
+describe('an MP4 that cannot be played', () => {
+  it('says where: the broken box, or the end at which the index is missing', async () => {
+    const broken = await readFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
+    await expect(reader.index(bytesFile(broken), signal)).rejects.toMatchObject({
+      details: { offsetBytes: 32 },
+    })
+    const whole = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
+    const cutOff = bytesFile(whole.subarray(0, 1_000_000))
+    await expect(reader.index(cutOff, signal)).rejects.toMatchObject({
+      details: { offsetBytes: 1_000_000 },
+    })
+  })
+})
