@@ -67,13 +67,17 @@ it('answers an error before the first byte, and cuts the connection at a later o
   expect((await fetch(origin)).status).toBe(500)
   let given = 0
   source = chunks(3, (chunk) => (++given < 2 ? chunk : broken()))
-  await expect(fetch(origin).then(async (answer) => answer.arrayBuffer())).rejects.toThrow('terminated')
+  await expect(fetch(origin).then(async (answer) => answer.arrayBuffer())).rejects.toThrow(
+    'terminated',
+  )
   given = 0
   source = chunks(3, (chunk) => {
     if (++given < 2) return chunk
     throw new Error('the disk is gone')
   })
-  await expect(fetch(origin).then(async (answer) => answer.arrayBuffer())).rejects.toThrow('terminated')
+  await expect(fetch(origin).then(async (answer) => answer.arrayBuffer())).rejects.toThrow(
+    'terminated',
+  )
 })
 
 it('is not done before a read is over, although the client left', async () => {
