@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Part } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, LentBuffers } from './buffer-pool.ts'
+import { eachChunk } from './chunk-source.ts'
 import { createSegmentCipher, segmentIv } from './encryption.ts'
 import { encryptChunks, readBody, windowChunks } from './read-body.ts'
 import { segmentBody, sliceBody } from './segment-body.ts'
@@ -44,7 +45,9 @@ function memoryFile({ shortReads }: { shortReads: boolean }): OpenFile & { reads
 async function readAll(parts: Part[], shortReads = false): Promise<Buffer> {
   const lent = new LentBuffers(new BufferPool(), 'plain')
   const chunks: Buffer[] = []
-  for await (const chunk of readBody(memoryFile({ shortReads }), segmentBody(parts), lent)) {
+  for await (const chunk of eachChunk(
+    readBody(memoryFile({ shortReads }), segmentBody(parts), lent),
+  )) {
     chunks.push(Buffer.from(chunk))
   }
   lent.giveBack()
@@ -157,7 +160,8 @@ describe('readBody', () => {
       length: 1000,
     }))
     const lent = new LentBuffers(new BufferPool(), 'plain')
-    for await (const chunk of readBody(counted, segmentBody([...video, ...audio]), lent)) void chunk
+    for await (const chunk of eachChunk(readBody(counted, segmentBody([...video, ...audio]), lent)))
+      void chunk
     expect(readvCalls).toBeLessThanOrEqual(6)
   })
 
@@ -179,10 +183,8 @@ describe('encryptChunks', () => {
     const decipher = createDecipheriv('aes-128-cbc', key, Buffer.from('0'.repeat(31) + '9', 'hex'))
     const decrypted: Buffer[] = []
     const seen: Uint8Array[] = []
-    for await (const chunk of encryptChunks(
-      plain,
-      createSegmentCipher({ key, iv: segmentIv({ number: 9 }) }),
-    )) {
+    const cipher = createSegmentCipher({ key, iv: segmentIv({ number: 9 }) })
+    for await (const chunk of eachChunk(encryptChunks(plain, cipher))) {
       expect(seen.every(({ byteLength }) => byteLength === 0)).toBe(true)
       expect(chunk.byteLength).toBeGreaterThan(0)
       decrypted.push(decipher.update(chunk))
@@ -205,10 +207,8 @@ describe('sliceBody', () => {
         const lent = new LentBuffers(new BufferPool(), 'plain')
         const chunks: Buffer[] = []
         const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
-        for await (const chunk of windowChunks(
-          readBody(memoryFile({ shortReads: false }), slice.body, lent),
-          window,
-        )) {
+        const source = readBody(memoryFile({ shortReads: false }), slice.body, lent)
+        for await (const chunk of eachChunk(windowChunks(source, window))) {
           chunks.push(Buffer.from(chunk))
         }
         expect(Buffer.concat(chunks).equals(expected(parts).subarray(start, end))).toBe(true)

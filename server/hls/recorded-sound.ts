@@ -5,6 +5,7 @@ import type { MediaReader, SampleRun } from '../media/media-reader.ts'
 import type { SoundOutput, SoundPackets } from '../sound/sound-job.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, LentBuffers } from './buffer-pool.ts'
+import { eachChunk } from './chunk-source.ts'
 import { sampleParts } from './fmp4/media-segment.ts'
 import { readBody } from './read-body.ts'
 import { segmentBody } from './segment-body.ts'
@@ -167,7 +168,7 @@ async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> 
   const bytes = Buffer.allocUnsafeSlow(body.sizeBytes)
   const lent = new LentBuffers(new BufferPool(), 'plain')
   let at = 0
-  for await (const chunk of readBody(file, body, lent)) {
+  for await (const chunk of eachChunk(readBody(file, body, lent))) {
     bytes.set(chunk, at)
     at += chunk.length
   }

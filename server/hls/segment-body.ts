@@ -30,6 +30,7 @@ export function sliceBody(
   body: SegmentBody,
   { start, end }: { start: number; end: number },
 ): { body: SegmentBody; skipBytes: number } {
+  if (start === 0 && end === body.sizeBytes) return { body, skipBytes: 0 }
   const parts: Part[] = []
   let skipBytes = 0
   let position = 0

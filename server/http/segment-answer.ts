@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LentBuffers } from '../hls/buffer-pool.ts'
 import type { BufferPool } from '../hls/buffer-pool.ts'
+import type { ChunkSource } from '../hls/chunk-source.ts'
 import { createSegmentCipher, encryptedBytes } from '../hls/encryption.ts'
 import type { Segment } from '../hls/playable-session.ts'
 import { encryptChunks, readBody, windowChunks } from '../hls/read-body.ts'
@@ -70,7 +71,7 @@ function segmentChunks(
   { file, body, encryption, checkUnchanged }: Segment,
   { start, end }: Bytes,
   lent: LentBuffers,
-): AsyncGenerator<Uint8Array, void> {
+): ChunkSource {
   // Bytes of two recordings under one URL would be kept for good by every cache on the way.
   if (encryption !== undefined) {
     const cipher = createSegmentCipher(encryption)

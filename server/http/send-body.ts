@@ -1,9 +1,12 @@
 // Sends a segment chunk by chunk, and cuts off a client that stands still.
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import type { Chunk, ChunkSource } from '../hls/chunk-source.ts'
 
-/** Longest wait for a client to take one chunk. */
+/** Longest wait for a client to take any byte. */
 const STALLED_MS = 60_000
+/** What one response may send in one go, while all others wait: half a millisecond. */
+const MAX_TURN_BYTES = 1024 * 1024
 
 /**
  * Sends the chunks behind the reply's status and headers, and settles when it is over, also where the client left; then
@@ -12,17 +15,17 @@ const STALLED_MS = 60_000
  */
 export async function sendBody(
   reply: FastifyReply,
-  chunks: AsyncGenerator<Uint8Array, void>,
+  chunks: ChunkSource,
+  stalledMs = STALLED_MS,
 ): Promise<void> {
+  const first = await chunks.next()
+  const response = writeHead(reply)
+  response.setTimeout(stalledMs, () => response.destroy(new Error('the client stood still')))
   try {
-    const first = await chunks.next()
-    const response = writeHead(reply)
-    await pump(response, first, chunks).catch((error: unknown) => {
-      reply.log.info({ err: error }, 'a segment was not sent to its end')
-      response.destroy()
-    })
-  } finally {
-    await chunks.return()
+    await new BodySender(response, chunks).send(first)
+  } catch (error) {
+    reply.log.info({ err: error }, 'a segment was not sent to its end')
+    response.destroy()
   }
 }
 
@@ -45,31 +48,75 @@ function writeHead(reply: FastifyReply): ServerResponse {
  * Reads a chunk only when the one before has left: it goes through the processor's cache then, while a chunk read ahead
  * has left the cache again before its turn. The socket's own buffer keeps the client busy meanwhile.
  */
-async function pump(
-  response: ServerResponse,
-  first: IteratorResult<Uint8Array, void>,
-  chunks: AsyncGenerator<Uint8Array, void>,
-): Promise<void> {
-  let current = first
-  while (current.done !== true) {
-    await write(response, current.value)
-    current = await chunks.next()
-  }
-  response.end()
-}
+class BodySender {
+  readonly #response: ServerResponse
+  readonly #chunks: ChunkSource
+  #turnBytes = 0
+  /** A read under way, whose buffer is nobody else's until it is over. */
+  #reading: Promise<unknown> | undefined
+  #settle: (() => void) | undefined
+  #error: unknown
 
-/** Settles when the chunk has left our memory. */
-async function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: Error | null): void => {
-      clearTimeout(timer)
-      response.off('close', onClose)
-      if (error === undefined || error === null) resolve()
-      else reject(error)
+  constructor(response: ServerResponse, chunks: ChunkSource) {
+    this.#response = response
+    this.#chunks = chunks
+  }
+
+  /** Settles when the last chunk has left our memory; rejects where one could not be read or sent. */
+  async send(first: Chunk): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#settle = resolve
+      this.#response.once('close', this.#onClose)
+      this.#write(first)
+    })
+    await this.#reading
+    if (this.#error !== undefined) throw this.#error
+  }
+
+  readonly #onClose = (): void => this.#fail(new Error('the client left'))
+
+  readonly #fail = (error: unknown): void => {
+    if (this.#settle === undefined) return
+    this.#error = error
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.#response.off('close', this.#onClose)
+    this.#settle?.()
+    this.#settle = undefined
+  }
+
+  readonly #write = (chunk: Chunk): void => {
+    if (this.#settle === undefined) return
+    if (chunk === undefined) {
+      this.#response.end()
+      this.#finish()
+      return
     }
-    const onClose = (): void => settle(new Error('the client left'))
-    const timer = setTimeout(() => settle(new Error('the client stood still')), STALLED_MS)
-    response.once('close', onClose)
-    response.write(chunk, settle)
-  })
+    this.#turnBytes += chunk.length
+    this.#response.write(chunk, this.#onWritten)
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    if (error !== undefined && error !== null) {
+      this.#fail(error)
+    } else if (this.#turnBytes < MAX_TURN_BYTES) {
+      this.#readNext()
+    } else {
+      this.#turnBytes = 0
+      setImmediate(this.#readNext)
+    }
+  }
+
+  readonly #readNext = (): void => {
+    if (this.#settle === undefined) return
+    try {
+      const chunk = this.#chunks.next()
+      if (chunk instanceof Promise) this.#reading = chunk.then(this.#write).catch(this.#fail)
+      else this.#write(chunk)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
 }

@@ -5,6 +5,7 @@ import { join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
+import type { CachedReads } from './cached-reads.ts'
 import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
 import { isInside, isVisibleName, joinLibraryPath, notFound } from './storage-path.ts'
 import type { FileStat, ListOptions, OpenFile, Storage, StorageEntry } from './storage.ts'
@@ -15,6 +16,8 @@ export type OnSkipped = (reason: string, path: string) => void
 
 export interface FolderStorageOptions {
   onSkipped?: OnSkipped
+  /** Reads without another thread's help, where the system has such. */
+  cachedReads?: CachedReads | undefined
 }
 
 /** Stats under way at once in one listing; libuv runs four at a time anyway, more only cost memory. */
@@ -35,21 +38,23 @@ const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
 
 /** A Storage over the folder `root` (absolute or relative to the working directory; it need not be there yet). */
 export function createFolderStorage(root: string, options: FolderStorageOptions = {}): Storage {
-  return new FolderStorage(root, options.onSkipped ?? (() => undefined))
+  return new FolderStorage(root, options)
 }
 
 class FolderStorage implements Storage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
+  readonly #cachedReads: CachedReads | undefined
   #realRoot: string | undefined
   /** Device and inode of the root when it last held something. */
   #identity: string | undefined
   /** Identities of files that lay inside of the root, by library path. */
   readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN_FILES })
 
-  constructor(root: string, onSkipped: OnSkipped) {
+  constructor(root: string, { onSkipped, cachedReads }: FolderStorageOptions) {
     this.#root = root
-    this.#onSkipped = onSkipped
+    this.#onSkipped = onSkipped ?? (() => undefined)
+    this.#cachedReads = cachedReads
   }
 
   async list(folder: string, options: ListOptions = {}): Promise<StorageEntry[]> {
@@ -94,7 +99,7 @@ class FolderStorage implements Storage {
     if (descriptor === undefined) return undefined
     const stats = await statDescriptor(descriptor).catch(() => undefined)
     if (stats?.isFile() && fileIdentity(stats) === known) {
-      return createOpenFile(descriptor, fileStat(stats))
+      return createOpenFile(descriptor, fileStat(stats), this.#cachedReads)
     }
     await closeDescriptor(descriptor)
     return undefined
@@ -110,7 +115,7 @@ class FolderStorage implements Storage {
       // a folder on the way may have become a link between looking and opening
       if (!stats.isFile() || (await orAppError(realPathOf(real))) !== real) throw notFound()
       if (Date.now() - stats.ctimeMs > SETTLED_MS) this.#known.set(path, fileIdentity(stats))
-      return createOpenFile(descriptor, fileStat(stats))
+      return createOpenFile(descriptor, fileStat(stats), this.#cachedReads)
     } catch (error) {
       await closeDescriptor(descriptor)
       throw error

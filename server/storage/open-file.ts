@@ -3,6 +3,7 @@ import { close, fstat, read, readv } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { AppError } from '../errors.ts'
+import type { CachedReads } from './cached-reads.ts'
 import type { FileStat, OpenFile } from './storage.ts'
 
 const closeDescriptor = promisify(close)
@@ -22,19 +23,25 @@ export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
  * An OpenFile over a descriptor, which it owns from now on. `close` waits for reads under way, so that a descriptor
  * number is never read after the system has given it to another file. Reads after `close` reject with `failed`.
  */
-export function createOpenFile(descriptor: number, stat: FileStat): OpenFile {
-  return new DescriptorFile(descriptor, stat)
+export function createOpenFile(
+  descriptor: number,
+  stat: FileStat,
+  cachedReads?: CachedReads,
+): OpenFile {
+  return new DescriptorFile(descriptor, stat, cachedReads)
 }
 
 class DescriptorFile implements OpenFile {
   readonly stat: FileStat
   readonly #descriptor: number
+  readonly #cachedReads: CachedReads | undefined
   #readsUnderWay = 0
   #closed: Promise<void> | undefined
   #onIdle: (() => void) | undefined
 
-  constructor(descriptor: number, stat: FileStat) {
+  constructor(descriptor: number, stat: FileStat, cachedReads?: CachedReads) {
     this.#descriptor = descriptor
+    this.#cachedReads = cachedReads
     this.stat = stat
   }
 
@@ -48,6 +55,11 @@ class DescriptorFile implements OpenFile {
     return this.#run((done) => {
       readv(this.#descriptor, [...buffers], position, done)
     })
+  }
+
+  readCached(buffers: readonly Uint8Array[], position: number): number {
+    if (this.#closed) throw closedAlready()
+    return this.#cachedReads?.(this.#descriptor, buffers, position) ?? 0
   }
 
   async checkUnchanged(): Promise<void> {
@@ -74,7 +86,7 @@ class DescriptorFile implements OpenFile {
   }
 
   #run(start: (done: (error: Error | null, bytesRead: number) => void) => void): Promise<number> {
-    if (this.#closed) return Promise.reject(new AppError('failed', 'the file was closed already'))
+    if (this.#closed) return Promise.reject(closedAlready())
     this.#readsUnderWay += 1
     return new Promise((resolve, reject) => {
       const done = (error: Error | null, bytesRead: number): void => {
@@ -105,4 +117,8 @@ class DescriptorFile implements OpenFile {
     }
     await closeDescriptor(this.#descriptor)
   }
+}
+
+function closedAlready(): AppError {
+  return new AppError('failed', 'the file was closed already')
 }

@@ -32,6 +32,11 @@ export interface OpenFile {
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Reads consecutive bytes from `position` into the buffers in turn; answers the number of bytes read. */
   readv(buffers: readonly Uint8Array[], position: number): Promise<number>
+  /**
+   * As `readv`, but at once and without waiting for a disk: 0 where that cannot be, fewer bytes where only those are at
+   * hand. The others tell what there is to tell then. Absent where the storage cannot know.
+   */
+  readCached?(buffers: readonly Uint8Array[], position: number): number
   /** Rejects with `failed` where the file was written to since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>
