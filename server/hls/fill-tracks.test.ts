@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { CUT_BREAK, CUT_KEY } from '../media/media-index.ts'
 import type { AudioTrack, KeyFrame } from '../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../media/media-reader.ts'
-import { fillTracks, lastKeyCut } from './fill-tracks.ts'
+import { fillTracks } from './fill-tracks.ts'
 import type { FilledTracks, SegmentSpan } from './fill-tracks.ts'
 
 const SPAN: SegmentSpan = { startSeconds: 12, endSeconds: 18, start: 'joined' }
@@ -77,6 +76,27 @@ describe('fillTracks', () => {
     expect(pictures.durations.at(-1)).toBe(900)
   })
 
+  it('holds the picture that is shown last, where others are decoded behind it', async () => {
+    const pictures = {
+      ...run('video', 12, 12.04),
+      bytes: Buffer.from('IIIIIIIIIIPPPPPPPPPPbbbbbbbbbbBBBBBBBBBB'),
+    }
+    // Shown in the order 0, 2, 3, 1.
+    const compositionOffsets = Int32Array.of(900, 2700, 0, 0)
+    const filled = filling({ inits: [PICTURES] })
+    const runs = await fillTracks([{ ...pictures, compositionOffsets }], filled, SPAN)
+    const [held, behind] = runs
+    expect(runs).toHaveLength(2)
+    expect([...(held?.durations ?? [])]).toEqual([900, 6 * 90_000 - 4500 + 900])
+    expect(behind).toMatchObject({
+      firstDecodeTicks: 12 * 90_000 + 1800,
+      bytes: pictures.bytes.subarray(20),
+      durations: Uint32Array.of(900, 900),
+      compositionOffsets: Int32Array.of(0, 0),
+      syncs: Uint8Array.of(0, 0),
+    })
+  })
+
   it('shows the last key frame again where there is no picture', async () => {
     const runs = await fillTracks([run('audio', 12, 18)], filling(), SPAN)
     expect(secondsOf(runs, 'video')).toEqual([[12, 18]])
@@ -139,17 +159,3 @@ describe('fillTracks', () => {
 })
 
 const { extradata: _, ...BARE } = STILL
-
-describe('lastKeyCut', () => {
-  it('finds the key frame before a cut, but none across a break', () => {
-    const flags = Uint8Array.of(CUT_KEY, 0, 0, CUT_BREAK, 0)
-    const cuts = { timescale: 1, startTicks: new Float64Array(5), endTicks: 5, flags }
-    expect([0, 1, 2, 3, 4].map((cut) => lastKeyCut(cuts, cut))).toEqual([
-      0,
-      0,
-      0,
-      undefined,
-      undefined,
-    ])
-  })
-})

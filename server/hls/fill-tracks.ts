@@ -1,6 +1,5 @@
 // Gives every track of an fMP4 segment samples up to its end: players keep sound and pictures in one buffer, and wait where one of them is missing.
-import { CUT_BREAK, CUT_KEY } from '../media/media-index.ts'
-import type { AudioTrack, CutTable, KeyFrame } from '../media/media-index.ts'
+import type { AudioTrack, KeyFrame } from '../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../media/media-reader.ts'
 import { silentFrame } from '../sound/silent-frame.ts'
 
@@ -32,8 +31,7 @@ export interface FilledTracks {
 }
 
 /**
- * The runs, with the last picture held to the end, or the last key frame shown again where there is no picture, and with
- * silence where there is no sound (of the kinds of sound that silence is known of).
+ * The runs, with the last picture held to the end, or the last key frame shown again where there is no picture, and with silence where there is no sound (of the kinds of sound that silence is known of).
  */
 export async function fillTracks(
   runs: readonly SampleRun[],
@@ -44,9 +42,11 @@ export async function fillTracks(
   for (const { kind, timescale } of inits) {
     const run = runs.find((each) => each.kind === kind)
     if (kind === 'video') {
-      const held =
-        run === undefined ? stillRun(await before.readStill(), timescale, span) : hold(run, span)
-      if (held !== undefined) filled.push(held)
+      const pictures =
+        run === undefined
+          ? stillRun(await before.readStill(), timescale, span)
+          : holdLast(run, span)
+      filled.push(...pictures)
     } else {
       const silence = sound && silenceOf(sound)
       if (run === undefined && silence !== undefined) {
@@ -58,28 +58,18 @@ export async function fillTracks(
   return filled
 }
 
-/** The last key frame before a cut that is shown with the same init; undefined where there is none. */
-export function lastKeyCut({ flags }: CutTable, cut: number): number | undefined {
-  for (let at = cut; at >= 0; at -= 1) {
-    const here = flags[at] ?? 0
-    if ((here & CUT_KEY) !== 0) return at
-    if ((here & CUT_BREAK) !== 0) return undefined
-  }
-  return undefined
-}
-
 /** Annex B, which comes without a set-up, is no sample of fMP4. */
 function stillRun(
   still: KeyFrame | undefined,
   timescale: number,
   { startSeconds, endSeconds }: SegmentSpan,
-): SampleRun | undefined {
-  if (still === undefined) return undefined
+): SampleRun[] {
+  if (still === undefined) return []
   const isSample = still.extradata !== undefined || still.codec === 'vp9' || still.codec === 'av1'
-  if (!isSample || endSeconds <= startSeconds) return undefined
+  if (!isSample || endSeconds <= startSeconds) return []
   const firstDecodeTicks = Math.round(startSeconds * timescale)
   const durationTicks = Math.round(endSeconds * timescale) - firstDecodeTicks
-  return {
+  const held: SampleRun = {
     kind: 'video',
     timescale,
     firstDecodeTicks,
@@ -88,19 +78,60 @@ function stillRun(
     durations: Uint32Array.of(Math.min(durationTicks, MAX_TICKS)),
     syncs: Uint8Array.of(1),
   }
+  return [held]
 }
 
-function hold(run: SampleRun, { endSeconds }: SegmentSpan): SampleRun {
-  const missing = Math.round(endSeconds * run.timescale) - endTicks(run)
-  if (missing <= MAX_STILL_SECONDS * run.timescale) return run
-  const durations = run.durations.slice()
-  const last = durations.length - 1
-  durations[last] = Math.min((durations[last] ?? 0) + missing, MAX_TICKS)
-  return { ...run, durations }
+/**
+ * The picture that is shown last gets the time up to the end. Others may be decoded behind it: they are a run of their own,
+ * whose decode times are their own, so that none moves.
+ */
+function holdLast(run: SampleRun, { endSeconds }: SegmentSpan): SampleRun[] {
+  const { at, endTicks: shownTicks } = lastShown(run)
+  const missing = Math.round(endSeconds * run.timescale) - shownTicks
+  if (missing <= MAX_STILL_SECONDS * run.timescale) return [run]
+  const held = sliceRun(run, 0, at + 1)
+  const durations = held.durations.slice()
+  durations[at] = Math.min((durations[at] ?? 0) + missing, MAX_TICKS)
+  const behind = at + 1 < run.sizes.length ? [sliceRun(run, at + 1, run.sizes.length)] : []
+  return [{ ...held, durations }, ...behind]
+}
+
+/** The picture that is shown last, and when its own time is over. */
+function lastShown(run: SampleRun): { at: number; endTicks: number } {
+  const { compositionOffsets, durations } = run
+  let last = { at: 0, endTicks: -Infinity }
+  let decodeTicks = run.firstDecodeTicks
+  durations.forEach((duration, at) => {
+    const ticks = decodeTicks + (compositionOffsets?.[at] ?? 0) + duration
+    if (ticks > last.endTicks) last = { at, endTicks: ticks }
+    decodeTicks += duration
+  })
+  return last
+}
+
+/** The samples from `from` up to, not including, `to`. */
+function sliceRun(run: SampleRun, from: number, to: number): SampleRun {
+  const { sizes, durations, offsets, bytes, compositionOffsets, syncs } = run
+  const startBytes = sumOf(sizes.subarray(0, from))
+  const countBytes = sumOf(sizes.subarray(from, to))
+  return {
+    ...run,
+    firstDecodeTicks: run.firstDecodeTicks + sumOf(durations.subarray(0, from)),
+    sizes: sizes.subarray(from, to),
+    durations: durations.subarray(from, to),
+    ...(offsets && { offsets: offsets.subarray(from, to) }),
+    ...(bytes && { bytes: bytes.subarray(startBytes, startBytes + countBytes) }),
+    ...(compositionOffsets && { compositionOffsets: compositionOffsets.subarray(from, to) }),
+    ...(syncs && { syncs: syncs.subarray(from, to) }),
+  }
+}
+
+function sumOf(values: Uint32Array): number {
+  return values.reduce((sum, value) => sum + value, 0)
 }
 
 function endTicks({ firstDecodeTicks, durations }: SampleRun): number {
-  return durations.reduce((sum, duration) => sum + duration, firstDecodeTicks)
+  return firstDecodeTicks + sumOf(durations)
 }
 
 /** A frame of silence, and how long it is. */

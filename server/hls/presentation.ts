@@ -12,8 +12,7 @@ import { addBits, measureBandwidth } from './bandwidth.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
-import { fillTracks, lastKeyCut } from './fill-tracks.ts'
-import type { FilledTracks } from './fill-tracks.ts'
+import { fillTracks } from './fill-tracks.ts'
 import { formatInitSegment } from './fmp4/init-segment.ts'
 import { formatMediaSegment } from './fmp4/media-segment.ts'
 import { countRenditions, listRenditions } from './renditions.ts'
@@ -21,9 +20,10 @@ import type { RenditionCounts, Renditions, SidecarText } from './renditions.ts'
 import { MAIN, segmentFileName } from './segment-names.ts'
 import type { Rendition, SegmentForm, SegmentNumber } from './segment-names.ts'
 import { segmentBody } from './segment-body.ts'
+import { segmentFilling } from './segment-filling.ts'
 import type { SegmentBody } from './segment-body.ts'
 import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
-import { divideTracks, readServedSegment, servedInitTracks, servedSound } from './served-tracks.ts'
+import { divideTracks, readServedSegment, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
 
@@ -249,34 +249,12 @@ export class Presentation {
     const content = await readServedSegment(this.recording, segment, this.#shared.sounds)
     if (content.kind === 'ts') return segmentBody(content.parts)
     const { startTicks, endTicks, isBreak } = segment.range
-    const runs = await fillTracks(content.runs, this.#filling(number, segment), {
+    const filling = segmentFilling({ ...segment, recording: this.recording, number })
+    const runs = await fillTracks(content.runs, filling, {
       startSeconds: secondsFromTicks(startTicks, this.plan.timescale),
       endSeconds: secondsFromTicks(endTicks, this.plan.timescale),
       start: number === 0 || isBreak ? 'new' : 'joined',
     })
     return segmentBody(formatMediaSegment(runs, number + 1))
-  }
-
-  /** What a segment's tracks are filled with where they have gaps. Both are read only then. */
-  #filling(
-    number: number,
-    { file, range, tracks }: ServedSegment & { range: PlannedSegment },
-  ): FilledTracks {
-    const { reader, index } = this.recording
-    const sound = servedSound(index, tracks)
-    const still = lastKeyCut(index.cuts, range.from)
-    const before = range.isBreak ? undefined : this.plan.segments[number - 1]
-    return {
-      inits: servedInitTracks(this.recording, range.from, tracks) ?? [],
-      sound: sound?.track,
-      readStill: async () =>
-        still === undefined ? undefined : reader.readKeyFrame(file, index, still),
-      readSoundBefore: async () => {
-        if (sound === undefined || before === undefined) return undefined
-        const { from, to } = before
-        const content = await reader.readSegment(file, index, { from, to, tracks: [sound.number] })
-        return content.kind === 'samples' ? content.runs[0] : undefined
-      },
-    }
   }
 }

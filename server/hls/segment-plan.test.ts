@@ -53,6 +53,24 @@ describe('planSegments', () => {
     ])
   })
 
+  it('joins half a minute without pictures to the segment in front', () => {
+    const seconds = Array.from({ length: 50 }, (_, i) => i)
+    const flags = seconds.map((second) => (second % 2 === 0 && second < 8 ? CUT_KEY : 0))
+    expect(ranges(cutTable(seconds, 50, flags))).toEqual([
+      [0, 6],
+      [6, 36],
+      [36, 42],
+      [42, 48],
+      [48, 50],
+    ])
+    const pause = cutTable([0, 6, 7, 20, 26], 30, [CUT_KEY, CUT_KEY, 0, 0, CUT_KEY])
+    expect(ranges(pause)).toEqual([
+      [0, 1],
+      [1, 4],
+      [4, 5],
+    ])
+  })
+
   it('calls segments independent when each begins with a key frame, but for sound alone', () => {
     expect(planSegments(cutTable([0, 6, 12], 13, [CUT_KEY, CUT_KEY, 0]), 6).isIndependent).toBe(
       true,

@@ -27,8 +27,14 @@ export interface SegmentPlan {
 const TOLERANCE_SECONDS = 0.1
 
 /**
+ * A stretch without pictures belongs to the segment in front of it for so long: players want both in every segment, and
+ * what is short needs no picture then that was not recorded.
+ */
+const MAX_JOINED_SECONDS = 30
+
+/**
  * Plans segments of at least `segmentSeconds` each, begun at cuts; a break always begins one. The last one, and those
- * before a break, may be shorter.
+ * before a break, may be shorter; those with sound that outlasts the pictures may be longer.
  */
 export function planSegments(cuts: CutTable, segmentSeconds: number): SegmentPlan {
   const minimumTicks = (segmentSeconds - TOLERANCE_SECONDS) * cuts.timescale
@@ -43,19 +49,26 @@ export function planSegments(cuts: CutTable, segmentSeconds: number): SegmentPla
       isBreak: hasFlag(cuts, from, CUT_BREAK) && from > 0,
     }
   })
-  const hasKeys = cuts.flags.some((flags) => (flags & CUT_KEY) !== 0)
   return {
     timescale: cuts.timescale,
     segments,
-    isIndependent: !hasKeys || startsWithKeys(cuts, starts),
+    isIndependent: !hasPictures(cuts) || startsWithKeys(cuts, starts),
   }
+}
+
+function hasPictures({ flags }: CutTable): boolean {
+  return flags.some((each) => (each & CUT_KEY) !== 0)
 }
 
 function segmentStarts(cuts: CutTable, minimumTicks: number): number[] {
   const starts: number[] = []
+  const joinedTicks = hasPictures(cuts) ? MAX_JOINED_SECONDS * cuts.timescale : 0
   let lastTicks = -Infinity
+  let pictureTicks = -Infinity
   cuts.startTicks.forEach((ticks, i) => {
     if (isMidOnly(cuts, i)) return
+    if (hasFlag(cuts, i, CUT_KEY | CUT_BREAK)) pictureTicks = ticks
+    else if (ticks - pictureTicks < joinedTicks) return
     if (i === 0 || ticks - lastTicks >= minimumTicks || hasFlag(cuts, i, CUT_BREAK)) {
       starts.push(i)
       lastTicks = ticks
