@@ -1,13 +1,11 @@
 // One recording as HLS: its plan, key, inits and segments. Answers are functions of index, settings and bytes alone.
 import { LRUCache } from 'lru-cache'
-import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 import { hasBytes } from '../media/growth-mark.ts'
-import type { MarkedBytes } from '../media/growth-mark.ts'
 import { durationSeconds, secondsFromTicks } from '../media/media-index.ts'
 import type { MediaIndex } from '../media/media-index.ts'
 import type { MediaReader, Part, SegmentContent } from '../media/media-reader.ts'
-import type { FileStat, OpenFile } from '../storage/storage.ts'
+import type { OpenFile } from '../storage/storage.ts'
 import { addBits, measureBandwidth } from './bandwidth.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { deriveSessionKey, formatUrlVersion } from './encryption.ts'
@@ -15,38 +13,18 @@ import type { HlsSettings } from './encryption.ts'
 import { fillTracks } from './fill-tracks.ts'
 import { formatInitSegment } from './fmp4/init-segment.ts'
 import { formatMediaSegment } from './fmp4/media-segment.ts'
+import type { IndexedRecording } from './indexed-recording.ts'
 import { countRenditions, listRenditions } from './renditions.ts'
-import type { RenditionCounts, Renditions, SidecarText } from './renditions.ts'
+import type { Renditions, SidecarText } from './renditions.ts'
 import { MAIN, segmentFileName } from './segment-names.ts'
 import type { Rendition, SegmentForm, SegmentNumber } from './segment-names.ts'
 import { segmentBody } from './segment-body.ts'
-import { segmentFilling } from './segment-filling.ts'
 import type { SegmentBody } from './segment-body.ts'
+import { segmentFilling } from './segment-filling.ts'
 import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
 import { divideTracks, readServedSegment, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
 import type { TranscodedSounds } from './transcoded-sound.ts'
-
-/** A recording that was indexed, and whose bytes may be read. */
-export interface IndexedRecording {
-  session: SessionReference
-  identity: string
-  index: MediaIndex
-  reader: MediaReader
-  plan: SegmentPlan
-  /** Of the file that was indexed. */
-  stat: FileStat
-  /** Of a recording that is listed while it grows, or once was. */
-  growth?: ListedGrowth | undefined
-}
-
-/** How a recording is listed that grows, or once did. Its identity stands for what does not change then. */
-export interface ListedGrowth {
-  /** The last bytes that may be listed. */
-  tail: MarkedBytes
-  /** What it was offered with when it was first listed: a playlist never changes its kind. */
-  counts: RenditionCounts
-}
 
 /** Memory of the segment bodies that are kept. */
 const MAX_KEPT_BYTES = 48 * 1024 * 1024

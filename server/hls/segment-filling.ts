@@ -4,7 +4,7 @@ import type { CutTable, KeyFrame } from '../media/media-index.ts'
 import type { SampleRun } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { FilledTracks } from './fill-tracks.ts'
-import type { IndexedRecording } from './presentation.ts'
+import type { IndexedRecording } from './indexed-recording.ts'
 import type { PlannedSegment } from './segment-plan.ts'
 import { servedInitTracks, servedSound } from './served-tracks.ts'
 
