@@ -27,7 +27,7 @@ export function playWithHls(
   const recovery = createRecovery({
     // Until a playlist has come there is nothing to resume, and startLoad would do nothing.
     resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
-    reload: () => reload(),
+    reload,
     recoverMedia() {
       failedSeconds = video.currentTime
       hls.recoverMediaError()
