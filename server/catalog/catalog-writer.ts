@@ -1,6 +1,8 @@
 // The write side of the catalog: what the scanner found, what went, and what inspections told. One transaction a call.
 import type { FileStat } from '../storage/storage.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { createChangeLog } from './change-log.ts'
+import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import type { LayoutMatch } from './layout.ts'
@@ -60,12 +62,14 @@ export class CatalogWriter {
   readonly #folders: FolderQueries
   readonly #pending: PendingQueries
   readonly #listing: SessionListing
+  readonly #changes: ChangeLog
 
   constructor(database: Database) {
     this.#database = database
     this.#folders = prepareFolderQueries(database)
     this.#pending = preparePendingQueries(database)
     this.#listing = createSessionListing(database)
+    this.#changes = createChangeLog(database)
   }
 
   /**
@@ -82,6 +86,7 @@ export class CatalogWriter {
         this.#folders.removeAllStreamers.run({})
       }
       this.#folders.setLayout.run({ layout })
+      this.#changes.write('all')
     })
   }
 
@@ -153,10 +158,14 @@ export class CatalogWriter {
     this.#database.transaction(() => {
       const changed = this.#pending.record.run({ id, ...stat, ...result })
       if (changed === 0 || result.status === 'found') return
-      const key = result.status === 'unplayable' && this.#folders.sessionKey.get({ id })
-      if (key) this.#listing.touch(key)
-      // one that plays is listed already; only its duration is new
-      else this.#listing.bumpGeneration()
+      if (result.status === 'playable') {
+        // listed already; only its duration is new
+        const session = this.#folders.session.get({ id })
+        if (session) this.#listing.note(session)
+      } else {
+        const key = this.#folders.sessionKey.get({ id })
+        if (key) this.#listing.touch(key)
+      }
       this.#listing.settle()
     })
   }

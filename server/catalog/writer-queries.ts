@@ -86,6 +86,13 @@ function prepareRecordings(database: Database) {
     sessionKey: database.prepare<{ id: number }>()((kysely, parameter) =>
       kysely.selectFrom('recordings').select(sessionKeyColumns).where('id', '=', parameter('id')),
     ),
+    session: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
+        .select(['streamers.name as streamer', 'date', 'session_id as sessionId'])
+        .where('recordings.id', '=', parameter('id')),
+    ),
     sessionKeyByName: database.prepare<{ folderId: number; name: string }>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
@@ -160,9 +167,7 @@ function prepareReset(database: Database) {
   return {
     layout: database.prepare<object>()((kysely) => kysely.selectFrom('library').select('layout')),
     setLayout: database.prepare<{ layout: string }>()((kysely, parameter) =>
-      kysely
-        .updateTable('library')
-        .set({ layout: parameter('layout'), generation: sql`generation + 1` }),
+      kysely.updateTable('library').set({ layout: parameter('layout') }),
     ),
     removeAllRecordings: database.prepare<object>()((kysely) => kysely.deleteFrom('recordings')),
     removeAllFolders: database.prepare<object>()((kysely) => kysely.deleteFrom('folders')),

@@ -1,7 +1,12 @@
-// GET /api/streamers, /api/sessions/{streamer}, /api/config: ready texts, made anew only when the catalog has changed.
+// GET /api/streamers, /api/sessions/{streamer}, /api/config: ready texts, made anew only when what they say has changed.
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { ConfigAnswer, SessionsAnswer, StreamersAnswer } from '../../shared/contract.ts'
+import type {
+  ConfigAnswer,
+  SessionsAnswer,
+  StreamerItem,
+  StreamersAnswer,
+} from '../../shared/contract.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
@@ -33,7 +38,7 @@ export function addListRoutes(app: FastifyInstance, { catalog, config }: ListRou
   app.get('/api/config', async (request, reply) => sendText(request, reply, configText))
 }
 
-/** The lists as texts, kept as long as the catalog's generation stays. */
+/** The lists as texts, each kept as long as it says what the catalog says. */
 class ListTexts {
   readonly #catalog: Catalog
   readonly #sessions = new LRUCache<string, TextAnswer>({
@@ -41,7 +46,8 @@ class ListTexts {
     sizeCalculation: (text) => text.sizeBytes + 1,
   })
   #streamers: TextAnswer | undefined
-  #generation: number | undefined
+  #listed: readonly StreamerItem[] = []
+  #generation = -1
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog
@@ -49,8 +55,11 @@ class ListTexts {
 
   streamers(): TextAnswer {
     this.#dropOld()
-    const answer = (): StreamersAnswer => ({ streamers: this.#catalog.listStreamers() })
-    this.#streamers ??= jsonText(answer())
+    if (this.#streamers !== undefined) return this.#streamers
+    const streamers = this.#catalog.listStreamers()
+    const answer: StreamersAnswer = { streamers }
+    this.#streamers = jsonText(answer)
+    this.#listed = streamers
     return this.#streamers
   }
 
@@ -68,9 +77,12 @@ class ListTexts {
   #dropOld(): void {
     const generation = this.#catalog.generation()
     if (generation === this.#generation) return
+    const changed = this.#catalog.changedStreamers(this.#generation, generation)
     this.#generation = generation
-    this.#streamers = undefined
-    this.#sessions.clear()
+    if (this.#streamers && this.#catalog.listStreamers() !== this.#listed)
+      this.#streamers = undefined
+    if (changed === 'all') this.#sessions.clear()
+    else for (const streamer of changed) this.#sessions.delete(streamer)
   }
 }
 
