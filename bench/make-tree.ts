@@ -1,5 +1,14 @@
 // Makes libraries of very many recordings of a few bytes each, and what the index of each would be.
-import { mkdirSync, existsSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { inspectRecording } from '../server/media/inspect-recording.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
@@ -18,6 +27,7 @@ const MEDIA = path.resolve(import.meta.dirname, '../test/fixtures/media')
 const MODEL = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
 /** Long enough ago that every file counts as finished. */
 const RECORDED_AT = new Date('2026-01-01T00:00:00Z')
+const FILE_BYTES = 8
 const WRITES_AT_ONCE = 64
 
 /** Makes the library in `folder` unless it is there whole. */
@@ -31,10 +41,17 @@ export function ensureTree(folder: string, size: TreeSize): void {
     const parent = path.dirname(target)
     if (parent !== made) mkdirSync(parent, { recursive: true })
     made = parent
-    writeFileSync(target, file.slice(-8))
-    utimesSync(target, RECORDED_AT, RECORDED_AT)
+    makeFile(target)
   }
   writeFileSync(stamp, '')
+}
+
+/** A hole takes no block of the disk. */
+function makeFile(target: string): void {
+  const descriptor = openSync(target, 'w')
+  ftruncateSync(descriptor, FILE_BYTES)
+  futimesSync(descriptor, RECORDED_AT, RECORDED_AT)
+  closeSync(descriptor)
 }
 
 /** Writes a side file for every recording into `indexes`, as if each had been inspected, unless they are there. */

@@ -1,5 +1,6 @@
 // Keeps, inside a writer's transaction, what lists rest on: which recording stands for a session, and how many a
 // streamer has. Sessions are marked as touched first and settled together before the transaction ends.
+import { sql } from 'kysely'
 import { createChangeLog } from './change-log.ts'
 import type { Change } from './change-log.ts'
 import type { Database } from './database.ts'
@@ -42,7 +43,8 @@ export function createSessionListing(database: Database) {
     settle(): void {
       const keys = [...touched.values()]
       const names = new Map<number, string>()
-      for (const key of keys) settleSession(queries, key)
+      const hasHidden = queries.anyHidden.get({}) !== undefined
+      for (const key of keys) settleSession(queries, { key, hasHidden })
       for (const id of new Set(keys.map(({ streamerId }) => streamerId))) {
         names.set(id, queries.streamerName.get({ id })?.name ?? '')
         queries.count.run({ id })
@@ -61,11 +63,14 @@ export function createSessionListing(database: Database) {
 type ListingQueries = ReturnType<typeof prepareListingQueries>
 
 /** The first recording that may play stands for the session; none where all are unplayable, or it is hidden. */
-function settleSession(queries: ListingQueries, key: SessionKey): void {
+function settleSession(
+  queries: ListingQueries,
+  { key, hasHidden }: { key: SessionKey; hasHidden: boolean },
+): void {
   const found = queries.candidates.all(key)
   // nearly every session has one recording; sorting in the database costs ten times the look-up
   const candidates = found.length > 1 ? queries.sortedCandidates.all(key) : found
-  const isHidden = queries.hidden.get(key) !== undefined
+  const isHidden = hasHidden && queries.hidden.get(key) !== undefined
   const chosen = isHidden ? undefined : candidates.find(({ status }) => status !== 'unplayable')
   for (const candidate of candidates) {
     const listed = candidate === chosen ? 1 : 0
@@ -95,6 +100,9 @@ function prepareListingQueries(database: Database) {
         .orderBy('rank')
         .orderBy('path')
         .orderBy('name'),
+    ),
+    anyHidden: database.prepare<object>()((kysely) =>
+      kysely.selectFrom('hidden').select('streamer').limit(sql.lit(1)),
     ),
     hidden: database.prepare<SessionKey>()((kysely, parameter) =>
       kysely
