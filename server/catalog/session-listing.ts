@@ -31,7 +31,8 @@ export function createSessionListing(database: Database) {
 
     /** Notes that recordings of this session were added, removed or inspected. */
     touch(key: SessionKey): void {
-      touched.set(JSON.stringify([key.streamerId, key.date, key.sessionId]), key)
+      // no name holds a slash
+      touched.set(`${key.streamerId}/${key.date}/${key.sessionId}`, key)
     },
 
     /** Notes a change of what lists say that leaves open neither who stands for a session nor how many there are. */
