@@ -130,17 +130,17 @@ function preparePut(database: Database) {
     update: database.prepare<PutParameters>()((kysely, parameter) =>
       kysely
         .updateTable('recordings')
-        .set(({ ref }) => ({
+        .set((expression) => ({
           ...firstState(parameter),
           duration_seconds: null,
-          retry_at_ms: ref('rest_until_ms'),
+          retry_at_ms: expression.ref('rest_until_ms'),
         }))
         .where('folder_id', '=', parameter('folderId'))
         .where('name', '=', parameter('name'))
-        .where(({ or, eb }) =>
-          or([
-            eb('size_bytes', '<>', parameter('sizeBytes')),
-            eb('modified_ms', '<>', parameter('modifiedMs')),
+        .where((changed) =>
+          changed.or([
+            changed('size_bytes', '<>', parameter('sizeBytes')),
+            changed('modified_ms', '<>', parameter('modifiedMs')),
           ]),
         ),
     ),

@@ -51,6 +51,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const app = Fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // What is logged of a request is one line: a logger of its own, with a number, would cost more than it tells.
+    childLoggerFactory: (logger) => logger,
     trustProxy: options.trustProxy,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

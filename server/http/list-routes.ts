@@ -15,6 +15,8 @@ import { sendText, TextAnswer } from './text-answer.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Every list is revalidated: what changed shows at once, what did not costs a 304. */
 const REVALIDATE = 'no-cache'
+/** Asking the database costs a fifth of an answer, and who asks many times a second sees no change so soon. */
+const LOOK_EVERY_MS = 50
 const MAX_LISTS_BYTES = 64 * 1024 * 1024
 
 export interface ListRouteOptions {
@@ -27,15 +29,15 @@ export function addListRoutes(app: FastifyInstance, { catalog, config }: ListRou
   const lists = new ListTexts(catalog)
   const configText = jsonText(config)
 
-  app.get('/api/streamers', async (request, reply) => sendText(request, reply, lists.streamers()))
+  app.get('/api/streamers', (request, reply) => sendText(request, reply, lists.streamers()))
 
-  app.get('/api/sessions/:streamer', async (request, reply) => {
+  app.get('/api/sessions/:streamer', (request, reply) => {
     const text = lists.sessions(parseName(request.params, 'streamer'))
     if (text === undefined) throw new AppError('not_found', 'there is no such streamer')
     return sendText(request, reply, text)
   })
 
-  app.get('/api/config', async (request, reply) => sendText(request, reply, configText))
+  app.get('/api/config', (request, reply) => sendText(request, reply, configText))
 }
 
 /** The lists as texts, each kept as long as it says what the catalog says. */
@@ -48,6 +50,7 @@ class ListTexts {
   #streamers: TextAnswer | undefined
   #listed: readonly StreamerItem[] = []
   #generation = -1
+  #lookedAtMs = -Infinity
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog
@@ -75,6 +78,9 @@ class ListTexts {
   }
 
   #dropOld(): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return
+    this.#lookedAtMs = nowMs
     const generation = this.#catalog.generation()
     if (generation === this.#generation) return
     const changed = this.#catalog.changedStreamers(this.#generation, generation)

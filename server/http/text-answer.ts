@@ -80,11 +80,11 @@ export class TextAnswer {
 }
 
 /** Sends the text, or 304 to who has it. Also answers HEAD. */
-export async function sendText(
+export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: TextAnswer,
-): Promise<FastifyReply> {
+): FastifyReply | Promise<FastifyReply> {
   const { contentType, cacheControl } = answer.options
   void reply.headers({
     'content-type': contentType,
@@ -99,7 +99,8 @@ export async function sendText(
       : chooseEncoding(request.headers['accept-encoding'])
   if (encoding !== 'identity') void reply.header('content-encoding', encoding)
   const bytes = answer.bytes(encoding)
-  return reply.send(bytes instanceof Buffer ? bytes : await bytes)
+  if (Buffer.isBuffer(bytes)) return reply.send(bytes)
+  return bytes.then((made) => reply.send(made))
 }
 
 /**
