@@ -124,7 +124,10 @@ describe('createSecurityHeaders', () => {
     const { page, data } = createSecurityHeaders({ pagePolicy, readers: 'cross-origin' })
     expect(page['content-security-policy']).toBe("default-src 'none';img-src 'self' data:")
     expect(data['content-security-policy']).toContain('sandbox')
-    const same = { 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'cross-origin' }
+    const same = {
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'cross-origin',
+    }
     expect(page).toMatchObject(same)
     expect(data).toMatchObject(same)
   })
