@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** Benchmarks by name. */
-export type BenchName = 'segments' | 'fuzz' | 'index'
+export type BenchName = 'segments' | 'fuzz' | 'index' | 'catalog' | 'scan'
 
 /** How large a benchmark is. */
 export interface BenchOptions {
@@ -30,7 +30,7 @@ export interface BenchOptions {
 }
 
 /**
- * Reads `[segments] [fuzz] [index]` and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
+ * Reads `[segments] [fuzz] [index] [catalog] [scan]` and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
  * --megabytes N --smoke`; without a name, `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
@@ -74,7 +74,8 @@ function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
   return positionals.map((name) => {
     if (name === 'segments' || name === 'fuzz' || name === 'index') return name
-    throw new TypeError(`there is no benchmark '${name}': segments, fuzz, index`)
+    if (name === 'catalog' || name === 'scan') return name
+    throw new TypeError(`there is no benchmark '${name}': segments, fuzz, index, catalog, scan`)
   })
 }
 
