@@ -44,10 +44,14 @@ async function watch({ urls, viewers, ...pace }: ViewersPlan): Promise<void> {
 }
 
 async function view(url: string, agent: Agent, pauseMs: number): Promise<void> {
+  const response = await ask(url, agent).catch(() => undefined)
+  if (response?.statusCode !== 200) {
+    report.failed += 1
+    response?.resume()
+    return
+  }
   report.inFlight += 1
   try {
-    const response = await ask(url, agent)
-    if (response.statusCode !== 200) throw new Error(`${response.statusCode} for ${url}`)
     for await (const _ of response) await sleep(pauseMs)
     report.ended += 1
   } catch {

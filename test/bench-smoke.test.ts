@@ -15,9 +15,6 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       'segments',
       'fuzz',
       'index',
-      'cold',
-      'thumbnails',
-      'memory',
       '--smoke',
       '--cache',
       cache,
@@ -33,11 +30,8 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       const row = new RegExp(`^\\| ${container} +\\| +(?<size>[\\d.]+) \\|`, 'm').exec(output)
       expect(Number(row?.groups?.size), output).toBeGreaterThan(0)
     }
-    expect(output).toMatch(/^\| mp4, 30 s +\| +4 \|/m)
-    expect(output).toMatch(/^\| thumbnails +\|.*\n.*\n\| ours +\| +[\d.]+ \|/m)
-    expect(output).toMatch(/^\| 300 slow viewers +\| +300 \|/m)
     expect(output).toMatch(/^\| mp4-h264-vfr\.mp4 +\| +2 \|/m)
   } finally {
     rmSync(cache, { recursive: true, force: true })
   }
-}, 240_000)
+}, 120_000)

@@ -98,7 +98,7 @@ class ReadAhead {
       this.#chunks.shift()
       // The memory is used again once nothing is written to it any more.
       void chunk.length.then(
-        () => this.#spare.push(chunk.bytes),
+        () => bytes.length === this.#chunkBytes && this.#spare.push(bytes),
         () => undefined,
       )
     }
@@ -110,7 +110,8 @@ class ReadAhead {
       const last = this.#chunks.at(-1)
       const from = last === undefined ? position : last.position + last.bytes.length
       if (from >= sizeBytes) return
-      const bytes = this.#spare.pop() ?? new Uint8Array(this.#chunkBytes)
+      const sized = Math.min(this.#chunkBytes, sizeBytes - from)
+      const bytes = (sized === this.#chunkBytes && this.#spare.pop()) || new Uint8Array(sized)
       const length = this.#file.read(bytes, from)
       // Told where the chunk is awaited, if it ever is.
       length.catch(() => undefined)
