@@ -19,7 +19,7 @@ export function playWithHls(
   { signal, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
-  const goOn = keepPlayback(video, signal)
+  const playback = keepPlayback(video, signal)
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
@@ -38,6 +38,7 @@ export function playWithHls(
     },
     // What is buffered still plays.
     giveUp: () => hls.stopLoad(),
+    isAwaited: playback.isAwaited,
   })
 
   function attach(startSeconds: number): Hls {
@@ -49,7 +50,7 @@ export function playWithHls(
     })
     made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
     // Also where hls.js resets the decoder of its own accord.
-    made.on(Events.MEDIA_ATTACHED, goOn)
+    made.on(Events.MEDIA_ATTACHED, playback.goOn)
     made.loadSource(source)
     made.attachMedia(video)
     return made
@@ -69,6 +70,7 @@ export function playWithHls(
     },
     { signal },
   )
+  video.addEventListener('waiting', recovery.ranDry, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
     hls.destroy()
