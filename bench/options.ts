@@ -4,7 +4,17 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** Benchmarks by name. */
-export type BenchName = 'segments' | 'fuzz' | 'index'
+export type BenchName = (typeof NAMES)[number]
+
+const NAMES = [
+  'segments',
+  'fuzz',
+  'index',
+  'page-lists',
+  'page-plays',
+  'page-away',
+  'page-hours',
+] as const
 
 /** How large a benchmark is. */
 export interface BenchOptions {
@@ -73,8 +83,11 @@ export function readBenchOptions(args: string[]): BenchOptions {
 function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
   return positionals.map((name) => {
-    if (name === 'segments' || name === 'fuzz' || name === 'index') return name
-    throw new TypeError(`there is no benchmark '${name}': segments, fuzz, index`)
+    const known = NAMES.find((candidate) => candidate === name)
+    if (known === undefined) {
+      throw new TypeError(`there is no benchmark '${name}': ${NAMES.join(', ')}`)
+    }
+    return known
   })
 }
 
