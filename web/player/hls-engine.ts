@@ -6,6 +6,8 @@ import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
+export { workerUrl }
+
 interface HlsEngineOptions {
   signal: AbortSignal
   /** Use hls.js even where it says that it is not supported. */
