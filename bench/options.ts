@@ -14,6 +14,7 @@ const NAMES = [
   'page-plays',
   'page-away',
   'page-hours',
+  'page-lighthouse',
 ] as const
 
 /** How large a benchmark is. */

@@ -7,7 +7,12 @@ import type { BenchOptions } from './options.ts'
 const PROGRAM = path.resolve(import.meta.dirname, 'page/run-page.ts')
 
 /** What of the page is measured. */
-export type PageBenchName = 'page-lists' | 'page-plays' | 'page-away' | 'page-hours'
+export type PageBenchName =
+  | 'page-lists'
+  | 'page-plays'
+  | 'page-away'
+  | 'page-hours'
+  | 'page-lighthouse'
 
 /** Prints the table of one of them; rejects where it could not be measured. */
 export async function benchPage(name: PageBenchName, options: BenchOptions): Promise<void> {

@@ -4,6 +4,7 @@ import type { BenchOptions } from '../options.ts'
 import type { PageBenchName } from '../page.ts'
 import { benchAway } from './away.ts'
 import { benchHours } from './hours.ts'
+import { benchLighthouse } from './lighthouse.ts'
 import { benchLists } from './lists.ts'
 import { benchPlays } from './plays.ts'
 
@@ -12,6 +13,7 @@ const benchmarks: Record<PageBenchName, (options: BenchOptions) => Promise<void>
   'page-plays': benchPlays,
   'page-away': benchAway,
   'page-hours': benchHours,
+  'page-lighthouse': benchLighthouse,
 }
 
 for (const line of [...describeMachine([]), '']) console.log(line)
