@@ -109,7 +109,8 @@ const SEGMENT_INSET_SECONDS = 0.05
 
 /** Settings of hls.js for a session that begins at `startSeconds`. */
 export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
-  const { manifestLoadPolicy, playlistLoadPolicy } = Hls.DefaultConfig
+  const { manifestLoadPolicy, playlistLoadPolicy, fragLoadPolicy, keyLoadPolicy } =
+    Hls.DefaultConfig
   return {
     enableWorker: true,
     // The module build carries no worker of its own: without a path there would be none.
@@ -124,11 +125,16 @@ export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
     backBufferLength: 90,
     manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST),
     playlistLoadPolicy: withErrorRetries(playlistLoadPolicy, { maxNumRetry: 3 }),
+    fragLoadPolicy: withErrorRetries(fragLoadPolicy, PIECE),
+    keyLoadPolicy: withErrorRetries(keyLoadPolicy, PIECE),
   }
 }
 
 /** A recording that has only just begun has nothing to list for some seconds (503); then it is to begin soon. */
 const FIRST_PLAYLIST = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
+
+/** The default doubles its pauses up to 8 and 20 s: the visitor would wait for that after the server is back. */
+const PIECE = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
 
 /** The default gives up on a playlist after one error. */
 function withErrorRetries(
