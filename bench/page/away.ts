@@ -9,11 +9,11 @@ import { printRows } from './result.ts'
 import { buildPage, indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
 
 const AWAY_MS = 60_000
-const SMOKE_AWAY_MS = 3000
+const SMOKE_AWAY_MS = 1000
 /** Played so fast, what was loaded runs out long before the server is back. */
 const FAST = 4
-/** Time to fill the buffer. */
 const PLAYED_MS = 5000
+const SMOKE_PLAYED_MS = 500
 const GIVE_UP_MS = 60_000
 
 export async function benchAway(options: BenchOptions): Promise<void> {
@@ -22,14 +22,16 @@ export async function benchAway(options: BenchOptions): Promise<void> {
   indexLibrary(library)
   const browser = await openBrowser()
   try {
-    const awayMs = options.isSmoke ? SMOKE_AWAY_MS : AWAY_MS
+    const away = options.isSmoke
+      ? { playedMs: SMOKE_PLAYED_MS, awayMs: SMOKE_AWAY_MS }
+      : { playedMs: PLAYED_MS, awayMs: AWAY_MS }
     const fast: number[] = []
     for (let round = 0; round < options.rounds; round += 1) {
       console.error(`page-away: round ${round + 1} of ${options.rounds}`)
-      fast.push(await leaveAndReturn(browser, library, { awayMs, speed: FAST }))
+      fast.push(await leaveAndReturn(browser, library, { ...away, speed: FAST }))
     }
-    const usual = [await leaveAndReturn(browser, library, { awayMs, speed: 1 })]
-    const name = `server away for ${awayMs / 1000} s, to picture after its return`
+    const usual = [await leaveAndReturn(browser, library, { ...away, speed: 1 })]
+    const name = `server away for ${away.awayMs / 1000} s, to picture after its return`
     printRows([
       { name: `${name}, at ${FAST}x speed`, values: fast, target: '2000' },
       { name: `${name}, at usual speed`, values: usual, target: '2000' },
@@ -40,6 +42,8 @@ export async function benchAway(options: BenchOptions): Promise<void> {
 }
 
 interface Absence {
+  /** Before the server goes: time to fill the buffer. */
+  playedMs: number
   awayMs: number
   speed: number
 }
@@ -48,7 +52,7 @@ interface Absence {
 async function leaveAndReturn(
   browser: Browser,
   library: string,
-  { awayMs, speed }: Absence,
+  { playedMs, awayMs, speed }: Absence,
 ): Promise<number> {
   let server = await serveLibrary(library)
   const port = Number(new URL(server.url).port)
@@ -61,7 +65,7 @@ async function leaveAndReturn(
         const video = document.querySelector('video')
         if (video) video.playbackRate = rate
       }, speed)
-      await sleep(PLAYED_MS)
+      await sleep(playedMs)
       await server.kill()
       await sleep(awayMs)
       const stood = await readPosition(page)

@@ -6,7 +6,7 @@ import { printRows } from './result.ts'
 import { buildPage, indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
 
 const STREAMERS = 10_000
-const SMOKE_STREAMERS = 100
+const SMOKE_STREAMERS = 20
 const RUNS = 20
 const SMOKE_RUNS = 1
 /** A quick typist's. */

@@ -29,7 +29,9 @@ beforeEach(() => {
   Object.defineProperty(video, 'paused', { get: () => isPaused })
   Object.defineProperty(video, 'currentTime', {
     get: () => currentTime,
-    set: (seconds: number) => void (currentTime = seconds),
+    set(seconds: number) {
+      currentTime = seconds
+    },
   })
   Object.defineProperty(video, 'src', {
     set() {
