@@ -15,6 +15,11 @@ const NAMES = [
   'cold',
   'thumbnails',
   'memory',
+  'page-lists',
+  'page-plays',
+  'page-away',
+  'page-hours',
+  'page-lighthouse',
 ] as const
 
 /** How large a benchmark is. */

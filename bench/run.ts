@@ -7,6 +7,7 @@ import { benchMemory } from './memory.ts'
 import { readBenchOptions } from './options.ts'
 import type { BenchName, BenchOptions } from './options.ts'
 import { benchScan } from './scan.ts'
+import { benchPage } from './page.ts'
 import { benchSegments } from './segments.ts'
 import { benchThumbnails } from './thumbnails.ts'
 
@@ -19,6 +20,11 @@ const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = 
   cold: benchCold,
   thumbnails: benchThumbnails,
   memory: benchMemory,
+  'page-lists': (options) => benchPage('page-lists', options),
+  'page-plays': (options) => benchPage('page-plays', options),
+  'page-away': (options) => benchPage('page-away', options),
+  'page-hours': (options) => benchPage('page-hours', options),
+  'page-lighthouse': (options) => benchPage('page-lighthouse', options),
 }
 
 const options = readBenchOptions(process.argv.slice(2))

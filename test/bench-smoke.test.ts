@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
+import { findChromium } from '../scripts/find-chromium.mjs'
 
 it('the benchmarks run, small, and print a speed for each of our rows', async () => {
   const cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-smoke-'))
@@ -43,3 +44,28 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
     rmSync(cache, { recursive: true, force: true })
   }
 }, 120_000)
+
+it('the benchmarks of the page run, small, where there is a Chromium', async () => {
+  const cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-page-'))
+  try {
+    const program = path.resolve(import.meta.dirname, '../bench/run.ts')
+    const names = ['page-lists', 'page-plays', 'page-away', 'page-hours']
+    const child = spawn(process.execPath, [program, ...names, '--smoke', '--cache', cache])
+    const exited = once(child, 'exit')
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+    expect(await exited, errors).toEqual([0, null])
+    const expected =
+      findChromium() === undefined
+        ? names.map((name) => new RegExp(`^${name}: there is no Chromium`, 'm'))
+        : [
+            /^\| list: first paint +\| +[1-9]/m,
+            /^\| click on Play to first frame +\| +[1-9]/m,
+            /^\| seek to an unbuffered place to picture +\| +[1-9]/m,
+            /^\| server away for 1 s, .*at 4x speed +\| +\d+ \|/m,
+            /^\| minutes played \| +heap MB \|/m,
+          ]
+    for (const line of expected) expect(output).toMatch(line)
+  } finally {
+    rmSync(cache, { recursive: true, force: true })
+  }
+}, 400_000)

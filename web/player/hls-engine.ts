@@ -7,6 +7,8 @@ import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
+export { workerUrl }
+
 interface HlsEngineOptions {
   signal: AbortSignal
   /** Use hls.js even where it says that it is not supported. */
@@ -20,7 +22,7 @@ export function playWithHls(
   { signal, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
-  const goOn = keepPlayback(video, signal)
+  const playback = keepPlayback(video, signal)
   const decodableStart = noteDecodableStart(video, signal)
   let hls = attach(0)
   let failedSeconds = 0
@@ -41,6 +43,7 @@ export function playWithHls(
     goBack: () => reload(decodableStart()),
     // What is buffered still plays.
     giveUp: () => hls.stopLoad(),
+    isAwaited: playback.isAwaited,
   })
 
   function attach(startSeconds: number): Hls {
@@ -52,7 +55,7 @@ export function playWithHls(
     })
     made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
     // Also where hls.js resets the decoder of its own accord.
-    made.on(Events.MEDIA_ATTACHED, goOn)
+    made.on(Events.MEDIA_ATTACHED, playback.goOn)
     made.loadSource(source)
     made.attachMedia(video)
     return made
@@ -71,6 +74,7 @@ export function playWithHls(
     },
     { signal },
   )
+  video.addEventListener('waiting', recovery.ranDry, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
     hls.destroy()
@@ -119,7 +123,8 @@ const SEGMENT_INSET_SECONDS = 0.05
 
 /** Settings of hls.js for a session that begins at `startSeconds`. */
 export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
-  const { manifestLoadPolicy, playlistLoadPolicy } = Hls.DefaultConfig
+  const { manifestLoadPolicy, playlistLoadPolicy, fragLoadPolicy, keyLoadPolicy } =
+    Hls.DefaultConfig
   return {
     enableWorker: true,
     // The module build carries no worker of its own: without a path there would be none.
@@ -134,11 +139,16 @@ export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
     backBufferLength: 90,
     manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST),
     playlistLoadPolicy: withErrorRetries(playlistLoadPolicy, { maxNumRetry: 3 }),
+    fragLoadPolicy: withErrorRetries(fragLoadPolicy, PIECE),
+    keyLoadPolicy: withErrorRetries(keyLoadPolicy, PIECE),
   }
 }
 
 /** A recording that has only just begun has nothing to list for some seconds (503); then it is to begin soon. */
 const FIRST_PLAYLIST = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
+
+/** The default doubles its pauses up to 8 and 20 s: the visitor would wait for that after the server is back. */
+const PIECE = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
 
 /** The default gives up on a playlist after one error. */
 function withErrorRetries(
