@@ -1,4 +1,5 @@
 // The rows of the segments benchmark: which server is asked for which segments.
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import { createRandom } from '../server/demo/random.ts'
 import { fetchPlaylist } from '../test/support/hls-client.ts'
@@ -11,13 +12,15 @@ import type { StartedNginx } from './nginx.ts'
 import type { BenchOptions } from './options.ts'
 import type { Pin } from './pin.ts'
 
+/** As the configuration has it. */
+const SEGMENT_SECONDS = 6
 const READY_WITHIN_MS = 120_000
 /** What the popular few of many are chosen from, and how often they are asked for in a round at most. */
 const ZIPF_SEGMENTS = 2000
 const ZIPF_REQUESTS = 8000
-/** Room for about a fifth of 2,000 segments of six seconds. */
-const ZIPF_CACHE_MEGABYTES = 2048
-export const ZIPF_CACHE = `${ZIPF_CACHE_MEGABYTES} MB`
+const ZIPF_FORMATS: readonly MediaFormat[] = ['mp4', 'ts', 'mkv', 'fmp4']
+/** The cache has room for this share of them. */
+const ZIPF_CACHED_SHARE = 1 / 5
 
 /** A row before anything was started for it. `cut`: nginx is measured beside it. */
 interface RowPlan {
@@ -40,9 +43,9 @@ const PLANS: readonly RowPlan[] = [
   { name: 'mp4 aes', server: 'aes', formats: ['mp4'], order: 'cut' },
   { name: 'ts aes', server: 'aes', formats: ['ts'], order: 'cut' },
   ...(['aes', 'cached'] as const).map((server): RowPlan => ({
-    name: server === 'aes' ? 'zipf aes' : `zipf aes, cache of ${ZIPF_CACHE}`,
+    name: server === 'aes' ? 'zipf aes' : 'zipf aes, cache of a fifth',
     server,
-    formats: ['mp4', 'ts', 'mkv', 'fmp4'],
+    formats: ZIPF_FORMATS,
     order: 'zipf',
   })),
 ]
@@ -54,11 +57,6 @@ export function chooseRows({ rows }: BenchOptions): RowPlan[] {
   throw new TypeError(
     `--rows: there is no '${rows}' in ${PLANS.map(({ name }) => name).join('; ')}`,
   )
-}
-
-/** Containers that the rows ask for. */
-export function formatsOf(rows: readonly RowPlan[]): MediaFormat[] {
-  return [...new Set(rows.flatMap(({ formats }) => formats))].toSorted()
 }
 
 export interface RowSetting {
@@ -132,6 +130,14 @@ function zipf(paths: readonly string[]): (round: number) => string[] {
   }
 }
 
+function zipfCacheMegabytes({ outputs }: BenchLibrary, { mediaSeconds }: BenchOptions): number {
+  const files = outputs.filter(({ format }) => ZIPF_FORMATS.includes(format))
+  const bytes = files.reduce((sum, file) => sum + statSync(file.path).size, 0)
+  const segments = (files.length * mediaSeconds) / SEGMENT_SECONDS
+  const asked = Math.min(1, ZIPF_SEGMENTS / segments)
+  return Math.ceil((bytes * asked * ZIPF_CACHED_SHARE) / 1e6)
+}
+
 function nginxRows({ pid, origins }: StartedNginx, name: string, filePaths: string[]): Row[] {
   const cut = name.replace('aes', 'aes, encrypted before')
   return (['default', 'tuned'] as const).map((form) => ({
@@ -157,7 +163,8 @@ async function startOurs(
     environment: {
       ...(form !== 'all cores' && { AFTERCAST_WORKERS: '1' }),
       AFTERCAST_HLS_ENCRYPTION: protection === 'plain' ? 'none' : 'aes-128',
-      AFTERCAST_HLS_CACHE_MEGABYTES: form === 'cached' ? String(ZIPF_CACHE_MEGABYTES) : '0',
+      AFTERCAST_HLS_CACHE_MEGABYTES:
+        form === 'cached' ? String(zipfCacheMegabytes(library, options)) : '0',
     },
   })
   stops.push(() => server.stop())

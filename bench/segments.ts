@@ -6,7 +6,7 @@ import { ensureBuilt } from '../scripts/prepare.mjs'
 import { measureCipher } from './cipher-speed.ts'
 import { hasLoadProgram, runLoad } from './load.ts'
 import { describeMachine, hasProgram } from './machine.ts'
-import { ensureMedia } from './make-media.ts'
+import { ALL_FORMATS, ensureMedia } from './make-media.ts'
 import { DISTURBED_SHARE, measureRow } from './measure.ts'
 import type { Row, Sample } from './measure.ts'
 import { startNginx } from './nginx.ts'
@@ -16,7 +16,7 @@ import { createPin } from './pin.ts'
 import type { Pin } from './pin.ts'
 import { reportSegments } from './segment-report.ts'
 import type { MeasuredRow } from './segment-report.ts'
-import { chooseRows, formatsOf, prepareRows } from './segment-rows.ts'
+import { chooseRows, prepareRows } from './segment-rows.ts'
 
 /** The popular have to be known as such, and to be encrypted once, before that is measured. */
 const WARM_UP_ROUNDS = 10
@@ -25,7 +25,7 @@ const WARM_UP_ROUNDS = 10
 export async function benchSegments(options: BenchOptions): Promise<void> {
   const plans = chooseRows(options)
   await ensureBuilt()
-  const library = await ensureMedia(options, formatsOf(plans))
+  const library = await ensureMedia(options, ALL_FORMATS)
   const scratch = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-run-'))
   const stops: (() => Promise<unknown>)[] = []
   try {
