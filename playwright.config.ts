@@ -13,7 +13,7 @@ export default defineConfig({
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
   // Files side by side, the tests of a file in turn: most wait for times that the product promises.
-  workers: 2,
+  workers: 3,
   forbidOnly: true,
   timeout: 30_000,
   use: {

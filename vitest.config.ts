@@ -7,6 +7,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/e2e/**'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Most of the time is waiting: for programs to start, and for times that the product promises.
+    maxWorkers: 3,
   },
 })

@@ -121,6 +121,14 @@ describe('fillTracks', () => {
     expect(Math.max(...(silence?.durations ?? []))).toBeLessThan(2048)
   })
 
+  it('adds nothing to a segment that is over before a player waits', async () => {
+    const short: SegmentSpan = { ...SPAN, endSeconds: 12.2 }
+    const pictures = [run('video', 12, 12.2)]
+    expect(await fillTracks(pictures, filling(), short)).toEqual(pictures)
+    const sounds = [run('audio', 12, 12.2)]
+    expect(await fillTracks(sounds, filling(), short)).toEqual(sounds)
+  })
+
   it('is silent from where the sound of the segment before ended', async () => {
     const readSoundBefore = async () => run('audio', 6, 11.5)
     const runs = await fillTracks([run('video', 12, 18)], filling({ readSoundBefore }), SPAN)

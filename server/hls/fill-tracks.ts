@@ -3,7 +3,7 @@ import type { AudioTrack, KeyFrame } from '../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../media/media-reader.ts'
 import { silentFrame } from '../sound/silent-frame.ts'
 
-/** Pictures that end earlier than this before their segment does are held. */
+/** Pictures that end earlier than this before their segment does are held; one without any that is as short has none. */
 const MAX_STILL_SECONDS = 0.25
 /** Sound lies in the segment of its bytes, so that of a segment may be a little early or late. */
 const MAX_SILENCE_SECONDS = 1.5
@@ -51,7 +51,7 @@ export async function fillTracks(
       const silence = sound && silenceOf(sound)
       if (run === undefined && silence !== undefined) {
         const from = silenceStart(await before.readSoundBefore(), span)
-        filled.push(...silentRun({ ...silence, timescale }, from, span.endSeconds))
+        filled.push(...silenceIfLong({ ...silence, timescale }, from, span.endSeconds))
       } else if (run !== undefined) filled.push(...withSilence(run, silence, span))
     }
   }
@@ -66,7 +66,7 @@ function stillRun(
 ): SampleRun[] {
   if (still === undefined) return []
   const isSample = still.extradata !== undefined || still.codec === 'vp9' || still.codec === 'av1'
-  if (!isSample || endSeconds <= startSeconds) return []
+  if (!isSample || endSeconds - startSeconds <= MAX_STILL_SECONDS) return []
   const firstDecodeTicks = Math.round(startSeconds * timescale)
   const durationTicks = Math.round(endSeconds * timescale) - firstDecodeTicks
   const held: SampleRun = {
@@ -170,13 +170,22 @@ function withSilence(
   { startSeconds, endSeconds, start }: SegmentSpan,
 ): SampleRun[] {
   if (silence === undefined) return [run]
-  const fill = (from: number, to: number) =>
-    to - from > MAX_SILENCE_SECONDS
-      ? silentRun({ ...silence, timescale: run.timescale }, from, to)
-      : []
+  const fill = (from: number, to: number): SampleRun[] =>
+    silenceIfLong({ ...silence, timescale: run.timescale }, from, to)
   const firstSeconds = run.firstDecodeTicks / run.timescale
   const before = start === 'new' ? [] : fill(startSeconds, firstSeconds)
   return [...before, run, ...fill(endTicks(run) / run.timescale, endSeconds)]
+}
+
+/** None where players come over the gap by themselves. */
+function silenceIfLong(
+  silence: Silence & { timescale: number },
+  fromSeconds: number,
+  toSeconds: number,
+): SampleRun[] {
+  return toSeconds - fromSeconds > MAX_SILENCE_SECONDS
+    ? silentRun(silence, fromSeconds, toSeconds)
+    : []
 }
 
 function silentRun(

@@ -57,7 +57,7 @@ for (const container of containers) {
     const file = library.pathOf(pathOf('cut', container))
     const seconds = await lengthOf(file)
     await page.goto(`${server.url}/p/${day}/cut-${container}`)
-    const watched = await watchToEnd(page.locator('video'))
+    const watched = await watchToEnd(page.locator('video'), { rate: 8 })
     expect(watched).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
     expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(cutSlackSeconds)
     expect(watched.frames).toBeGreaterThan(0)
@@ -67,7 +67,7 @@ for (const container of containers) {
   test(`plays a ${container} recording past damage in its middle`, async ({ page }) => {
     const seconds = await lengthOf(fixturePath(fixtures[container]))
     await page.goto(`${server.url}/p/${day}/damaged-${container}`)
-    const watched = await watchToEnd(page.locator('video'), { stallMs: 10_000, repairMs })
+    const watched = await watchToEnd(page.locator('video'), { rate: 8, stallMs: 10_000, repairMs })
     expect(watched).toMatchObject({ reached: 'ended', error: '' })
     expect(watched.longestJump).toBeLessThan(lostSeconds)
     expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(endSlackSeconds)
@@ -84,7 +84,7 @@ test('leaves out a segment that the browser refuses, instead of loading it for e
     if (request.url().endsWith('.m4s')) segmentRequests += 1
   })
   await page.goto(`${server.url}/p/${day}/lying`)
-  const watched = await watchToEnd(page.locator('video'), { stallMs: 10_000, repairMs })
+  const watched = await watchToEnd(page.locator('video'), { rate: 8, stallMs: 10_000, repairMs })
   expect(watched).toMatchObject({ reached: 'ended', error: '' })
   expect(watched.longestJump).toBeLessThan(lying.lostSeconds)
   expect(Math.abs(watched.currentTime - lying.seconds)).toBeLessThan(endSlackSeconds)

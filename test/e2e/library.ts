@@ -13,6 +13,8 @@ export interface PlayableFixture {
   sound?: 'recorded' | 'transcoded' | 'none'
   /** There where absent. */
   pictures?: 'none'
+  /** 30 at most where absent. */
+  picturesPerSecond?: 60
 }
 
 export const playableFixtures: PlayableFixture[] = [
@@ -35,7 +37,7 @@ export const playableFixtures: PlayableFixture[] = [
   { file: 'mkv-h264-aac-60s.mkv', seconds: 60.02 },
   { file: 'mkv-h264-two-audio-subs-truncated.mkv', seconds: 0.38 },
   // Its pictures end after 2 s: the last one is held.
-  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2 },
+  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2, picturesPerSecond: 60 },
   { file: 'flv-h264-aac.flv', seconds: 10.08 },
   { file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.57 },
   { file: 'webm-vp9-opus51.webm', seconds: 1.02 },

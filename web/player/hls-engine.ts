@@ -44,7 +44,7 @@ export function playWithHls(
     const made = new Hls(hlsConfig(startSeconds))
     const leaveOut = leaveOutUnreadable()
     made.on(Events.ERROR, (_event, data) => {
-      if (data.details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET) leaveOut(data.frag)
+      if (isUnreadable(data)) leaveOut(data.frag)
       if (data.fatal) recovery.failed(failureOf(data))
     })
     made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
@@ -93,6 +93,16 @@ function leaveOutUnreadable(): (fragment: Fragment | undefined) => void {
   }
 }
 
+/**
+ * Whether the browser could not read the segment itself. One that was only in its way when a decoder failed at another is
+ * refused as well, with an error of another name.
+ */
+function isUnreadable({ details, error }: ErrorData): boolean {
+  return (
+    details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET && error.name === SOURCE_BUFFER_ERROR_NAME
+  )
+}
+
 /** Where the next segment begins: with a picture that needs none before it. Where there is none, the end. */
 function startBehind(hls: Hls, seconds: number): number {
   const { fragments = [], edge = seconds } = hls.latestLevelDetails ?? {}
@@ -101,6 +111,8 @@ function startBehind(hls: Hls, seconds: number): number {
   return next ? next.start + SEGMENT_INSET_SECONDS : edge
 }
 
+/** What hls.js calls the error of an append that the browser began, and then broke off. */
+const SOURCE_BUFFER_ERROR_NAME = 'HlsJsSourceBufferError'
 const SEGMENT_INSET_SECONDS = 0.05
 
 /** Settings of hls.js for a session that begins at `startSeconds`. */
