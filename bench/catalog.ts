@@ -90,6 +90,7 @@ async function measureRequests(setting: Setting): Promise<string[]> {
         seconds: options.rowSeconds,
         wrapper: pin(1),
         scratch,
+        round,
       })
       samples[at]?.push(sample)
       console.error(
@@ -112,8 +113,8 @@ async function prepareRows(setting: Setting): Promise<Row[]> {
   const rows: Row[] = []
   const add = (name: string, paths: string[], headers: Record<string, string>): void => {
     const { url: origin, pid } = server
-    rows.push({ name: `ours ${name}`, pid, origin, paths, headers })
-    rows.push({ ...competitor, name: `ready bytes ${name}`, paths, headers })
+    rows.push({ name: `ours ${name}`, pid, origin, paths: () => paths, headers })
+    rows.push({ ...competitor, name: `ready bytes ${name}`, paths: () => paths, headers })
   }
   for (const encoding of options.isSmoke ? ENCODINGS.slice(0, 1) : ENCODINGS) {
     add(`streamers, ${encoding}`, [streamersApiPath], { 'accept-encoding': encoding })

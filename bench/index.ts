@@ -9,13 +9,12 @@ import { fetchPlaylist, fetchSegment } from '../test/support/hls-client.ts'
 import { startServer } from '../test/support/start-server.ts'
 import type { IndexReport } from './index-child.ts'
 import { describeMachine, readLoad, readPeakMebibytes } from './machine.ts'
-import { ensureMedia } from './make-media.ts'
+import { ALL_FORMATS, ensureMedia } from './make-media.ts'
 import type { BenchLibrary, MediaFormat, MediaOutput } from './make-media.ts'
 import type { BenchOptions } from './options.ts'
 import { formatTable, median } from './table.ts'
 
 const CHILD = path.resolve(import.meta.dirname, 'index-child.ts')
-const FORMATS: readonly MediaFormat[] = ['mp4', 'fmp4', 'ts', 'mkv', 'flv']
 /** Of the pictures and sound that are made; see make-media-child.ts. */
 const MEGABYTES_PER_SECOND = 0.766
 /** A repeated stretch is as good as any: no reader decodes. */
@@ -41,7 +40,7 @@ export async function benchIndex(options: BenchOptions): Promise<void> {
         mediaSeconds: Math.ceil(megabytes / MEGABYTES_PER_SECOND),
         encodedSeconds: ENCODED_SECONDS,
       }
-  const library = await ensureMedia(plan, FORMATS)
+  const library = await ensureMedia(plan, ALL_FORMATS)
   const rows = library.outputs.map(({ format, path: file }): Row => {
     const bytes = statSync(file).size
     return { format, bytes, reports: [], catSeconds: [] }

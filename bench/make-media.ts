@@ -42,6 +42,7 @@ const SESSIONS = {
   mkv: `${DAY}/mkv`,
   flv: `${DAY}/flv`,
 }
+export const ALL_FORMATS: readonly MediaFormat[] = ['mp4', 'fmp4', 'ts', 'mkv', 'flv']
 const DEFAULT_FORMATS: readonly MediaFormat[] = ['mp4', 'ts']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,6 +1,7 @@
 // Measures one row of a benchmark, and notes what else the machine did meanwhile.
 import { availableParallelism } from 'node:os'
 import { runLoad } from './load.ts'
+import type { LoadPlan } from './load.ts'
 import {
   readBusySeconds,
   readEndedChildrenSeconds,
@@ -14,9 +15,12 @@ export interface Row {
   name: string
   pid: number
   origin: string
-  paths: string[]
   /** Of each request. Default none. */
   headers?: Readonly<Record<string, string>>
+  /** What is asked for, in order, in a round. */
+  paths: (round: number) => string[]
+  /** It is asked for a while before it is measured. */
+  isWarmedUp?: boolean
 }
 
 export interface Sample {
@@ -38,11 +42,11 @@ export const DISTURBED_SHARE = 0.1
 
 export async function measureRow(
   { pid, origin, paths, headers }: Row,
-  { seconds, wrapper, scratch }: { seconds: number; wrapper: string[]; scratch: string },
+  { round, ...plan }: Omit<LoadPlan, 'origin' | 'paths' | 'headers'> & { round: number },
 ): Promise<Sample> {
   const load = readLoad()
   const before = readClocks(pid)
-  const result = await runLoad({ origin, paths, headers, seconds, wrapper, scratch })
+  const result = await runLoad({ ...plan, origin, headers, paths: paths(round) })
   const after = readClocks(pid)
   const server = after.server - before.server
   const others = after.busy - before.busy - server - (after.client - before.client)

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { findFreePort } from '../test/support/free-port.ts'
 
 /** How segments leave nginx. */
 export type NginxForm = 'default' | 'tuned'
@@ -80,16 +80,6 @@ function formatConfig({ root, folder, ports }: ConfigParts): string {
 
 function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('there is no free port')
-  return address.port
 }
 
 async function waitUntilAnswering(origin: string, exited: Promise<unknown>): Promise<void> {

@@ -33,6 +33,8 @@ export interface BenchOptions {
   /** Seconds that are encoded; the rest repeats them. */
   encodedSeconds: number
   pictureHeight: 1080 | 360
+  /** Only rows of `segments` whose names hold this. */
+  rows: string
   rounds: number
   rowSeconds: number
   /** Damaged copies that `fuzz` makes. */
@@ -46,7 +48,7 @@ export interface BenchOptions {
 }
 
 /**
- * Reads names of benchmarks and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
+ * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N --mutations N --first-copy N
  * --megabytes N --smoke`; without a name, `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
@@ -55,6 +57,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     allowPositionals: true,
     options: {
       cache: { type: 'string', default: path.join(tmpdir(), 'aftercast-bench') },
+      rows: { type: 'string', default: '' },
       minutes: { type: 'string', default: '60' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '4' },
@@ -66,10 +69,11 @@ export function readBenchOptions(args: string[]): BenchOptions {
   })
   const cache = path.resolve(values.cache)
   const names = readNames(positionals)
+  const { rows } = values
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
     const few = { mutations: 60, firstCopy: 1, megabytes: 2 }
-    return { names, cache, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
+    return { names, cache, rows, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
   }
   return {
     names,
@@ -77,6 +81,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     mediaSeconds: positive(values.minutes, 'minutes') * 60,
     encodedSeconds: 60,
     pictureHeight: 1080,
+    rows,
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),

@@ -1,27 +1,17 @@
 // Figures for Prometheus: on a listener of their own, of all workers together, and nowhere else.
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { findFreePort } from './support/free-port.ts'
 import { startServer } from './support/start-server.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 it.each(['1', '2'])(
   'tells the requests of %s worker(s) on the metrics listener alone',
   async (workers) => {
     const folder = await mkdtemp(join(tmpdir(), 'aftercast-metrics-'))
     await mkdir(join(folder, 'library'))
-    const port = await freePort()
+    const port = await findFreePort()
     const server = await startServer({
       args: [join(folder, 'library'), '--data', join(folder, 'data')],
       readyWithinMs: 30_000,

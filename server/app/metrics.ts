@@ -8,10 +8,12 @@ import {
   AggregatorRegistry,
   collectDefaultMetrics,
   Counter,
+  Gauge,
   Histogram,
   register,
 } from 'prom-client'
 import { AppError } from '../errors.ts'
+import type { SegmentCache } from '../hls/segment-cache.ts'
 
 /** Seconds; a segment of a slow disk or client may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
@@ -38,6 +40,28 @@ export function measureRequests(app: FastifyInstance): void {
     requests.inc({ route, method: request.method, status: reply.raw.statusCode })
     durations.observe({ route }, reply.elapsedTime / 1000)
     done()
+  })
+}
+
+/** Tells of this process's cache of finished segments. */
+export function measureSegmentCache(cache: SegmentCache): void {
+  new Counter({
+    name: 'aftercast_segment_cache_requests_total',
+    help: 'Encrypted segments that were asked for, by whether they were in memory.',
+    labelNames: ['result'],
+    collect() {
+      const { hits, misses } = cache.figures
+      this.reset()
+      this.inc({ result: 'hit' }, hits)
+      this.inc({ result: 'miss' }, misses)
+    },
+  })
+  new Gauge({
+    name: 'aftercast_segment_cache_bytes',
+    help: 'Memory of the segments that are held.',
+    collect() {
+      this.set(cache.figures.heldBytes)
+    },
   })
 }
 

@@ -7,6 +7,7 @@ import { adUrlsOf } from '../ads/ads-config.ts'
 import { openAdvertising } from '../ads/advertising.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
+import { SegmentCache } from '../hls/segment-cache.ts'
 import { readBuiltPage } from '../http/built-page.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { ThumbnailSources } from '../http/thumbnail-sources.ts'
@@ -14,7 +15,7 @@ import { createDecoder } from '../thumbnails/decoder.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { openActivity } from './activity.ts'
 import type { Library } from './library.ts'
-import { measureRequests } from './metrics.ts'
+import { measureRequests, measureSegmentCache } from './metrics.ts'
 
 /** A server that listens. */
 export interface WebServer {
@@ -50,10 +51,12 @@ export async function startWebServer({
   const activity = openActivity({ config, library, logger })
   const advertising = await openAdvertising({ config, record: activity.record, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
+  const segmentCache = createSegmentCache(config)
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
     packager: library.packager,
+    segmentCache,
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,
     sources: new ThumbnailSources(library),
@@ -66,7 +69,10 @@ export async function startWebServer({
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
     extensions: [activity.addRoute, advertising.addRoutes],
   })
-  if (config.server.metrics !== undefined) measureRequests(app)
+  if (config.server.metrics !== undefined) {
+    measureRequests(app)
+    if (segmentCache !== undefined) measureSegmentCache(segmentCache)
+  }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
   })
@@ -83,6 +89,11 @@ export async function startWebServer({
       await activity.close()
     },
   }
+}
+
+function createSegmentCache({ hls }: Config): SegmentCache | undefined {
+  if (hls.cacheMegabytes === 0) return undefined
+  return new SegmentCache({ maxBytes: hls.cacheMegabytes * 1e6 })
 }
 
 /** dist/web of this package, be the program run from source or built into dist/server. */

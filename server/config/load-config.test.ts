@@ -35,7 +35,7 @@ describe('loadConfig', () => {
         corsOrigins: [],
         workers: 3,
       },
-      hls: { segmentSeconds: 6, encryption: 'aes-128' },
+      hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },
       library: { settleSeconds: 30 },
       ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
       analytics: { firstParty: true },

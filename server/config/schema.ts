@@ -82,6 +82,10 @@ const hlsSection = z.strictObject({
     fallback: 'made once in `data`',
     about: 'Keys are derived from it; nodes that share it answer the same bytes.',
   }),
+  cacheMegabytes: noted(wholeNumber(0, 1_000_000).default(64), {
+    environment: 'AFTERCAST_HLS_CACHE_MEGABYTES',
+    about: 'Memory of each process for encrypted segments that many ask for; 0 keeps none.',
+  }),
 })
 
 const librarySection = z.strictObject({

@@ -6,6 +6,7 @@ import type { ConfigAnswer } from '../../shared/contract.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BufferPool } from '../hls/buffer-pool.ts'
 import type { Packager } from '../hls/packager.ts'
+import type { SegmentCache } from '../hls/segment-cache.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
 import { addCrawlerRoutes } from './crawler-routes.ts'
@@ -31,6 +32,8 @@ const MAX_BODY_BYTES = 64 * 1024
 export interface HttpServerOptions {
   catalog: Catalog
   packager: Packager
+  /** Undefined: no segment is kept. */
+  segmentCache: SegmentCache | undefined
   page: BuiltPage
   thumbnails: Thumbnails
   sources: ThumbnailSources
@@ -73,7 +76,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addFallbacks(app, options)
   addHealthRoutes(app, options)
   addListRoutes(app, options)
-  addVideoRoutes(app, { ...options, buffers: new BufferPool() })
+  const sending = { buffers: new BufferPool(), cache: options.segmentCache }
+  addVideoRoutes(app, { ...options, sending })
   addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
   for (const extend of options.extensions) await extend(app)

@@ -6,6 +6,7 @@ import type { ChunkSource } from '../hls/chunk-source.ts'
 import { createSegmentCipher, encryptedBytes } from '../hls/encryption.ts'
 import type { Segment } from '../hls/playable-session.ts'
 import { encryptChunks, readBody, windowChunks } from '../hls/read-body.ts'
+import type { SegmentCache, SegmentHold } from '../hls/segment-cache.ts'
 import { sliceBody } from '../hls/segment-body.ts'
 import { planByteAnswer } from './byte-answer.ts'
 import type { ByteAnswer } from './byte-answer.ts'
@@ -13,16 +14,22 @@ import { sendBody, sendHead } from './send-body.ts'
 
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-export interface SegmentRequest {
-  segment: Segment
+/** What segments are sent with. */
+export interface SegmentSending {
   buffers: BufferPool
+  /** Undefined: every response encrypts for itself. */
+  cache: SegmentCache | undefined
+}
+
+export interface SegmentRequest extends SegmentSending {
+  segment: Segment
 }
 
 /** Answers the segment; nothing reads its file any more when this settles. */
 export async function answerSegment(
   request: FastifyRequest,
   reply: FastifyReply,
-  { segment, buffers }: SegmentRequest,
+  { segment, buffers, cache }: SegmentRequest,
 ): Promise<FastifyReply> {
   const { body, etag, contentType, encryption } = segment
   const lent = new LentBuffers(buffers, encryption === undefined ? 'plain' : 'encrypted')
@@ -36,7 +43,9 @@ export async function answerSegment(
       ...rangeHeaders(answer, sizeBytes),
     })
     if (request.method === 'HEAD') return sendHead(reply)
-    await sendBody(reply, segmentChunks(segment, answer, lent))
+    const held = cache && holdSegment(cache, segment, lent)
+    if (held === undefined) await sendBody(reply, segmentChunks(segment, answer, lent))
+    else await sendHeld(reply, held, answer)
     return reply
   } finally {
     lent.giveBack()
@@ -55,6 +64,7 @@ async function answerWithoutBytes(
     .send()
 }
 
+type Encryption = NonNullable<Segment['encryption']>
 type Bytes = Extract<ByteAnswer, { kind: 'bytes' }>
 
 function rangeHeaders(
@@ -66,19 +76,48 @@ function rangeHeaders(
   return { ...length, 'content-range': `bytes ${start}-${end - 1}/${sizeBytes}` }
 }
 
-/** The asked bytes. Encryption chains from the segment's first byte on, so that it always begins there. */
-function segmentChunks(
-  { file, body, encryption, checkUnchanged }: Segment,
-  { start, end }: Bytes,
+/** What is sent in the clear is never held: the system's own memory of files serves it as well. */
+function holdSegment(
+  cache: SegmentCache,
+  segment: Segment,
   lent: LentBuffers,
-): ChunkSource {
+): SegmentHold | undefined {
+  const { etag, body, encryption, checkUnchanged } = segment
+  if (encryption === undefined) return undefined
+  // Sessions with the same bytes share the ETag, not the key.
+  const key = `${encryption.key.toString('base64')} ${etag}`
+  const sizeBytes = encryptedBytes(body.sizeBytes)
+  return cache.hold({ key, sizeBytes }, () => ({
+    chunks: encryptedChunks(segment, encryption, lent),
+    checkUnchanged,
+  }))
+}
+
+async function sendHeld(reply: FastifyReply, held: SegmentHold, { start, end }: Bytes) {
+  try {
+    await sendBody(reply, held.read({ start, end }))
+  } finally {
+    await held.release()
+  }
+}
+
+/** The asked bytes. Encryption chains from the segment's first byte on, so that it always begins there. */
+function segmentChunks(segment: Segment, { start, end }: Bytes, lent: LentBuffers): ChunkSource {
+  const { file, body, encryption, checkUnchanged } = segment
   // Bytes of two recordings under one URL would be kept for good by every cache on the way.
   if (encryption !== undefined) {
-    const cipher = createSegmentCipher(encryption)
-    const encrypted = encryptChunks(readBody(file, body, lent), cipher)
+    const encrypted = encryptedChunks(segment, encryption, lent)
     return windowChunks(encrypted, { start, end }, checkUnchanged)
   }
   const slice = sliceBody(body, { start, end })
   const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
   return windowChunks(readBody(file, slice.body, lent), window, checkUnchanged)
+}
+
+function encryptedChunks(
+  { file, body }: Segment,
+  encryption: Encryption,
+  lent: LentBuffers,
+): ChunkSource {
+  return encryptChunks(readBody(file, body, lent), createSegmentCipher(encryption))
 }

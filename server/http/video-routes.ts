@@ -3,17 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
-import type { BufferPool } from '../hls/buffer-pool.ts'
 import type { Packager, Purpose } from '../hls/packager.ts'
 import type { PlayableSession, SessionFile, SessionText } from '../hls/playable-session.ts'
 import { answerSegment, IMMUTABLE } from './segment-answer.ts'
+import type { SegmentSending } from './segment-answer.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
 
 export interface VideoRouteOptions {
   catalog: Catalog
   packager: Packager
-  buffers: BufferPool
+  sending: SegmentSending
 }
 
 const TEXT_CACHE = {
@@ -47,7 +47,7 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
       if (file === undefined) throw new AppError('not_found', 'there is no such file')
       if (file.kind === 'segment') {
         const { segment } = file
-        return await answerSegment(request, reply, { segment, buffers: options.buffers })
+        return await answerSegment(request, reply, { segment, ...options.sending })
       }
       if (file.kind === 'text') {
         return await sendText(request, reply, keptAnswer(texts, file.text))

@@ -1,0 +1,172 @@
+// The rows of the segments benchmark: which server is asked for which segments.
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { createRandom } from '../server/demo/random.ts'
+import { fetchPlaylist } from '../test/support/hls-client.ts'
+import { startServer } from '../test/support/start-server.ts'
+import type { StartedServer } from '../test/support/start-server.ts'
+import { cutSegments, scatter } from './cut-segments.ts'
+import type { BenchLibrary, MediaFormat } from './make-media.ts'
+import type { Row } from './measure.ts'
+import type { StartedNginx } from './nginx.ts'
+import type { BenchOptions } from './options.ts'
+import type { Pin } from './pin.ts'
+
+/** As the configuration has it. */
+const SEGMENT_SECONDS = 6
+const READY_WITHIN_MS = 120_000
+/** What the popular few of many are chosen from, and how often they are asked for in a round at most. */
+const ZIPF_SEGMENTS = 2000
+const ZIPF_REQUESTS = 8000
+const ZIPF_FORMATS: readonly MediaFormat[] = ['mp4', 'ts', 'mkv', 'fmp4']
+/** The cache has room for this share of them. */
+const ZIPF_CACHED_SHARE = 1 / 5
+
+/** A row before anything was started for it. `cut`: nginx is measured beside it. */
+interface RowPlan {
+  name: string
+  server: ServerForm
+  formats: readonly MediaFormat[]
+  order: 'cut' | 'scattered' | 'zipf'
+}
+
+/** Ours, set up in one of several ways; the cache is off but where it is what is measured. */
+type ServerForm = 'plain' | 'aes' | 'cached' | 'all cores'
+
+const PLANS: readonly RowPlan[] = [
+  { name: 'mp4 plain', server: 'plain', formats: ['mp4'], order: 'cut' },
+  { name: 'ts plain', server: 'plain', formats: ['ts'], order: 'cut' },
+  { name: 'mkv plain', server: 'plain', formats: ['mkv'], order: 'scattered' },
+  { name: 'flv plain', server: 'plain', formats: ['flv'], order: 'scattered' },
+  { name: 'fmp4 plain', server: 'plain', formats: ['fmp4'], order: 'scattered' },
+  { name: 'mp4 plain, all cores', server: 'all cores', formats: ['mp4'], order: 'scattered' },
+  { name: 'mp4 aes', server: 'aes', formats: ['mp4'], order: 'cut' },
+  { name: 'ts aes', server: 'aes', formats: ['ts'], order: 'cut' },
+  ...(['aes', 'cached'] as const).map((server): RowPlan => ({
+    name: server === 'aes' ? 'zipf aes' : 'zipf aes, cache of a fifth',
+    server,
+    formats: ZIPF_FORMATS,
+    order: 'zipf',
+  })),
+]
+
+/** The rows whose names hold the text that `--rows` tells; all where it tells none. */
+export function chooseRows({ rows }: BenchOptions): RowPlan[] {
+  const chosen = PLANS.filter(({ name }) => name.includes(rows))
+  if (chosen.length > 0) return chosen
+  throw new TypeError(
+    `--rows: there is no '${rows}' in ${PLANS.map(({ name }) => name).join('; ')}`,
+  )
+}
+
+export interface RowSetting {
+  options: BenchOptions
+  library: BenchLibrary
+  /** Folder of the segments that nginx sends. */
+  cutRoot: string
+  nginx: StartedNginx | undefined
+  pin: Pin
+  /** What has to be ended when all is over. */
+  stops: (() => Promise<unknown>)[]
+}
+
+/** Starts what the rows need; those of nginx stand behind ours. */
+export async function prepareRows(plans: readonly RowPlan[], setting: RowSetting): Promise<Row[]> {
+  const servers = new Map<ServerForm, StartedServer>()
+  const rows: Row[] = []
+  for (const plan of plans) {
+    const server = servers.get(plan.server) ?? (await startOurs(setting, plan.server))
+    servers.set(plan.server, server)
+    rows.push(...(await prepareRow(plan, server, setting)))
+  }
+  return rows
+}
+
+async function prepareRow(
+  { name, formats, order }: RowPlan,
+  { url, pid }: StartedServer,
+  { library, cutRoot, nginx }: RowSetting,
+): Promise<Row[]> {
+  const ours = { name: `ours ${name}`, pid, origin: url }
+  const playlists = formats.map(
+    (format) => `${url}/api/video/${library.sessions[format]}/playlist.m3u8`,
+  )
+  if (order === 'cut' && nginx !== undefined) {
+    const cut = await cutSegments(playlists[0] ?? '', cutRoot, name.replace(' ', '-'))
+    const [serverPaths, filePaths] = [scatter(cut.serverPaths), scatter(cut.filePaths)]
+    return [{ ...ours, paths: () => serverPaths }, ...nginxRows(nginx, name, filePaths)]
+  }
+  const paths = await listPaths(playlists)
+  if (order === 'zipf') return [{ ...ours, isWarmedUp: true, paths: zipf(paths) }]
+  const scattered = scatter(paths)
+  return [{ ...ours, paths: () => scattered }]
+}
+
+async function listPaths(playlists: readonly string[]): Promise<string[]> {
+  const lists: string[][] = []
+  for (const playlist of playlists) {
+    const { segments } = await fetchPlaylist(playlist)
+    lists.push(segments.map(({ url }) => new URL(url).pathname))
+  }
+  return lists.flat()
+}
+
+/** What visitors ask for: the n-th of all by popularity 1/n times as often as the first (Zipf, exponent 1.0). */
+function zipf(paths: readonly string[]): (round: number) => string[] {
+  const shuffle = createRandom(1)
+  const ranked = paths
+    .map((each) => ({ each, at: shuffle() }))
+    .toSorted((a, b) => a.at - b.at)
+    .slice(0, ZIPF_SEGMENTS)
+    .map(({ each }) => each)
+  let sum = 0
+  const sums = ranked.map((_, rank) => (sum += 1 / (rank + 1)))
+  return (round) => {
+    const random = createRandom(round + 2)
+    return Array.from({ length: ZIPF_REQUESTS }, () => {
+      const wanted = random() * sum
+      return ranked[sums.findIndex((each) => each > wanted)] ?? ''
+    })
+  }
+}
+
+function zipfCacheMegabytes({ outputs }: BenchLibrary, { mediaSeconds }: BenchOptions): number {
+  const files = outputs.filter(({ format }) => ZIPF_FORMATS.includes(format))
+  const bytes = files.reduce((sum, file) => sum + statSync(file.path).size, 0)
+  const segments = (files.length * mediaSeconds) / SEGMENT_SECONDS
+  const asked = Math.min(1, ZIPF_SEGMENTS / segments)
+  return Math.ceil((bytes * asked * ZIPF_CACHED_SHARE) / 1e6)
+}
+
+function nginxRows({ pid, origins }: StartedNginx, name: string, filePaths: string[]): Row[] {
+  const cut = name.replace('aes', 'aes, encrypted before')
+  return (['default', 'tuned'] as const).map((form) => ({
+    name: `nginx ${form} ${cut}`,
+    pid,
+    origin: origins[form],
+    paths: () => filePaths,
+  }))
+}
+
+/** One worker on one processor, so that a row is one processor's work; or as many as there are. */
+async function startOurs(
+  { library, options, pin, stops }: RowSetting,
+  form: ServerForm,
+): Promise<StartedServer> {
+  const protection = form === 'plain' || form === 'all cores' ? 'plain' : 'aes'
+  // Kept between runs: the index and the key, and with the key the encrypted files.
+  const data = path.join(options.cache, `data-${library.name}-${protection}`)
+  const server = await startServer({
+    args: [library.folder, '--data', data],
+    wrapper: form === 'all cores' ? [] : pin(0),
+    readyWithinMs: READY_WITHIN_MS,
+    environment: {
+      ...(form !== 'all cores' && { AFTERCAST_WORKERS: '1' }),
+      AFTERCAST_HLS_ENCRYPTION: protection === 'plain' ? 'none' : 'aes-128',
+      AFTERCAST_HLS_CACHE_MEGABYTES:
+        form === 'cached' ? String(zipfCacheMegabytes(library, options)) : '0',
+    },
+  })
+  stops.push(() => server.stop())
+  return server
+}
