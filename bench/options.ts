@@ -6,7 +6,21 @@ import { parseArgs } from 'node:util'
 /** Benchmarks by name. */
 export type BenchName = (typeof NAMES)[number]
 
-const NAMES = ['segments', 'fuzz', 'index', 'cold', 'thumbnails', 'memory'] as const
+const NAMES = [
+  'segments',
+  'fuzz',
+  'index',
+  'catalog',
+  'scan',
+  'cold',
+  'thumbnails',
+  'memory',
+  'page-lists',
+  'page-plays',
+  'page-away',
+  'page-hours',
+  'page-lighthouse',
+] as const
 
 /** How large a benchmark is. */
 export interface BenchOptions {

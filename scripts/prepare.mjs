@@ -20,7 +20,13 @@ export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const oldestNode = 24
 const installStamp = path.join(root, 'node_modules', '.aftercast-installed')
 const buildStamp = path.join(root, 'dist', '.web-built')
-const pageSources = ['web', 'shared', 'vite.config.ts', 'package-lock.json']
+const pageSources = [
+  'web',
+  'shared',
+  'vite.config.ts',
+  'scripts/compress-assets.ts',
+  'package-lock.json',
+]
 
 /** A failure that the user is told in one line. */
 export class PrepareError extends Error {}

@@ -560,10 +560,13 @@ describe('pages', () => {
   it('serves the built files for good, and nothing else of the folder', async () => {
     const html = (await raw('/')).body.toString()
     const script = /src="(?<path>\/assets\/[^"]+\.js)"/.exec(html)?.groups?.path ?? ''
-    const { status, headers } = await raw(script)
+    const { status, headers, body } = await raw(script)
     expect(status).toBe(200)
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
     expect(headers['content-type']).toMatch(/javascript/)
+    const packed = await raw(script, { 'accept-encoding': 'gzip, br' })
+    expect(packed.headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' })
+    expect(brotliDecompressSync(packed.body)).toEqual(body)
     for (const other of ['/assets/', '/index.html', '/.vite/manifest.json', '/assets/.hidden'])
       expect((await raw(other)).status, other).toBe(404)
   })

@@ -30,7 +30,8 @@ const root = document.getElementById('root')
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <BrowserRouter>
+      {/* A click is answered at once: a transition would let the page that is left finish first. */}
+      <BrowserRouter useTransitions={false}>
         <AnalyticsContext value={analytics}>
           <AppRoutes api={api} visits={visits} />
         </AnalyticsContext>

@@ -7,8 +7,8 @@ import { Layout } from './layout.tsx'
 import { usePathSegments } from './navigation/use-path-segments.ts'
 import type { VisitMemory } from './navigation/visit-memory.ts'
 import { NotFoundPage } from './not-found-page.tsx'
-import { loadHlsEngine } from './player/load-hls-engine.ts'
 import { PlayerPage } from './player/player-page.tsx'
+import { preparePlay } from './player/prepare-play.ts'
 import { SessionsPage } from './sessions/sessions-page.tsx'
 import { StreamersPage } from './streamers/streamers-page.tsx'
 
@@ -60,7 +60,7 @@ function SessionsRoute({ api, visits }: AppRoutesProps) {
       streamer={streamer}
       visits={visits}
       visitKey={key}
-      onPlayIntent={preloadPlayer}
+      onPlayIntent={(session) => preparePlay(api.playlistUrl(session))}
     />
   )
 }
@@ -70,8 +70,4 @@ function PlayerRoute({ api }: { api: PageApi }) {
   const [, streamer, date, sessionId] = usePathSegments()
   if (!streamer || !date || !sessionId) return null
   return <PlayerPage api={api} session={{ streamer, date, sessionId }} />
-}
-
-function preloadPlayer(): void {
-  void loadHlsEngine().catch(() => undefined) // The player tries again when it is needed.
 }

@@ -9,6 +9,10 @@ const FAILURES = 6
 let video: HTMLVideoElement
 let leave: AbortController
 let loads: number
+/** jsdom has no position and plays nothing. */
+let currentTime: number
+let isPaused: boolean
+const play = vi.fn<() => Promise<void>>(() => Promise.resolve())
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -18,9 +22,23 @@ beforeEach(() => {
   video = document.createElement('video')
   Object.defineProperty(video, 'error', { get: () => ({ code: 4 }) })
   loads = 0
+  currentTime = 0
+  isPaused = true
+  play.mockClear()
+  Object.assign(video, { play })
+  Object.defineProperty(video, 'paused', { get: () => isPaused })
+  Object.defineProperty(video, 'currentTime', {
+    get: () => currentTime,
+    set(seconds: number) {
+      currentTime = seconds
+    },
+  })
   Object.defineProperty(video, 'src', {
     set() {
       loads += 1
+      // HTML, media element load algorithm.
+      currentTime = 0
+      isPaused = true
     },
   })
   leave = new AbortController()
@@ -56,4 +74,20 @@ test('gives up what the server refuses within a minute', async () => {
     await vi.advanceTimersByTimeAsync(2000)
   }
   expect(loads).toBe(3)
+})
+
+test('plays on where it was after a server that was away for long, within a second of its return', async () => {
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 503 })))
+  playDirectly(video, SOURCE, leave.signal)
+  isPaused = false
+  video.dispatchEvent(new Event('play'))
+  currentTime = 1234
+  for (let i = 0; i < FAILURES; i += 1) {
+    video.dispatchEvent(new Event('error'))
+    await vi.advanceTimersByTimeAsync(1000)
+  }
+  expect(loads).toBe(1 + FAILURES)
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(currentTime).toBe(1234)
+  expect(play).toHaveBeenCalled()
 })

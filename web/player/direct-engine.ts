@@ -1,22 +1,30 @@
 // Sets the playlist as the element's source and lets the browser play it; sets it again after a failure.
+import { noteDecodableStart } from './decodable-start.ts'
+import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
 /** Plays until the signal aborts; the element is empty afterwards. */
 export function playDirectly(video: HTMLVideoElement, source: string, signal: AbortSignal): void {
+  const decodableStart = noteDecodableStart(video, signal)
+  const playback = keepPlayback(video, signal)
+  let resumeSeconds = 0
   const recovery = createRecovery({
     resume: reload,
     reload,
     recoverMedia: reload,
     skip: reload,
+    goBack: () => reload(decodableStart()),
     giveUp: () => undefined,
+    isAwaited: playback.isAwaited,
   })
 
-  function reload(): void {
-    const { currentTime, paused } = video
+  // A source that did not come has reset the position to 0.
+  function reload(startSeconds = video.currentTime || resumeSeconds): void {
+    resumeSeconds = startSeconds
     const takeUp = () => {
-      if (currentTime > 0) video.currentTime = currentTime
-      if (!paused) void video.play().catch(() => undefined) // refused: the controls are there
+      if (resumeSeconds > 0) video.currentTime = resumeSeconds
+      playback.goOn()
     }
     video.addEventListener('loadedmetadata', takeUp, { once: true, signal })
     video.src = source
@@ -32,6 +40,7 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
     { signal },
   )
   video.addEventListener('playing', recovery.progressed, { signal })
+  video.addEventListener('waiting', recovery.ranDry, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
     // An empty source alone would go on loading the old one.

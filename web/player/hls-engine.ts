@@ -2,9 +2,12 @@
 import Hls, { ErrorDetails, ErrorTypes, Events } from 'hls.js/light'
 import type { ErrorData, Fragment, HlsConfig, RetryConfig } from 'hls.js/light'
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
+import { noteDecodableStart } from './decodable-start.ts'
 import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
+
+export { workerUrl }
 
 interface HlsEngineOptions {
   signal: AbortSignal
@@ -19,7 +22,8 @@ export function playWithHls(
   { signal, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
-  const goOn = keepPlayback(video, signal)
+  const playback = keepPlayback(video, signal)
+  const decodableStart = noteDecodableStart(video, signal)
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
@@ -36,8 +40,10 @@ export function playWithHls(
       hls.recoverMediaError()
       hls.startLoad(failedSeconds)
     },
+    goBack: () => reload(decodableStart()),
     // What is buffered still plays.
     giveUp: () => hls.stopLoad(),
+    isAwaited: playback.isAwaited,
   })
 
   function attach(startSeconds: number): Hls {
@@ -49,16 +55,15 @@ export function playWithHls(
     })
     made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
     // Also where hls.js resets the decoder of its own accord.
-    made.on(Events.MEDIA_ATTACHED, goOn)
+    made.on(Events.MEDIA_ATTACHED, playback.goOn)
     made.loadSource(source)
     made.attachMedia(video)
     return made
   }
 
-  function reload(): void {
-    const { currentTime } = video
+  function reload(startSeconds = video.currentTime): void {
     hls.destroy()
-    hls = attach(currentTime)
+    hls = attach(startSeconds)
   }
 
   // hls.js tells of what cannot be decoded only when it has more to append.
@@ -69,6 +74,7 @@ export function playWithHls(
     },
     { signal },
   )
+  video.addEventListener('waiting', recovery.ranDry, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
     hls.destroy()
@@ -117,7 +123,8 @@ const SEGMENT_INSET_SECONDS = 0.05
 
 /** Settings of hls.js for a session that begins at `startSeconds`. */
 export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
-  const { manifestLoadPolicy, playlistLoadPolicy } = Hls.DefaultConfig
+  const { manifestLoadPolicy, playlistLoadPolicy, fragLoadPolicy, keyLoadPolicy } =
+    Hls.DefaultConfig
   return {
     enableWorker: true,
     // The module build carries no worker of its own: without a path there would be none.
@@ -132,11 +139,16 @@ export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
     backBufferLength: 90,
     manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST),
     playlistLoadPolicy: withErrorRetries(playlistLoadPolicy, { maxNumRetry: 3 }),
+    fragLoadPolicy: withErrorRetries(fragLoadPolicy, PIECE),
+    keyLoadPolicy: withErrorRetries(keyLoadPolicy, PIECE),
   }
 }
 
 /** A recording that has only just begun has nothing to list for some seconds (503); then it is to begin soon. */
 const FIRST_PLAYLIST = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
+
+/** The default doubles its pauses up to 8 and 20 s: the visitor would wait for that after the server is back. */
+const PIECE = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
 
 /** The default gives up on a playlist after one error. */
 function withErrorRetries(

@@ -1,12 +1,14 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepPlayback } from './keep-playback.ts'
+import type { KeptPlayback } from './keep-playback.ts'
 
 let video: HTMLVideoElement
 let left: AbortController
-let goOn: () => void
+let playback: KeptPlayback
 /** jsdom plays nothing: its state is what the test says. */
 let isPaused: boolean
+let readyState: number
 const play = vi.fn<() => Promise<void>>(() => Promise.resolve())
 
 beforeEach(() => {
@@ -14,9 +16,11 @@ beforeEach(() => {
   isPaused = true
   video = document.createElement('video')
   Object.defineProperty(video, 'paused', { get: () => isPaused })
+  readyState = HTMLMediaElement.HAVE_CURRENT_DATA
+  Object.defineProperty(video, 'readyState', { get: () => readyState })
   Object.assign(video, { play })
   left = new AbortController()
-  goOn = keepPlayback(video, left.signal)
+  playback = keepPlayback(video, left.signal)
 })
 
 afterEach(() => left.abort())
@@ -29,15 +33,15 @@ function change(paused: boolean): void {
 test('plays on when another source has paused what played', () => {
   change(false)
   isPaused = true
-  goOn()
+  playback.goOn()
   expect(play).toHaveBeenCalledOnce()
 })
 
 test('leaves paused what the visitor has paused, and what has never begun', () => {
-  goOn()
+  playback.goOn()
   change(false)
   change(true)
-  goOn()
+  playback.goOn()
   expect(play).not.toHaveBeenCalled()
 })
 
@@ -47,4 +51,18 @@ test('keeps the speed over another source, but not for the next session', () => 
   expect(video.defaultPlaybackRate).toBe(2)
   left.abort()
   expect(video.defaultPlaybackRate).toBe(1)
+})
+
+test('is awaited while it is to play and has nothing to, also while another source has paused it', () => {
+  expect(playback.isAwaited()).toBe(false)
+  change(false)
+  expect(playback.isAwaited()).toBe(true)
+  isPaused = true
+  readyState = HTMLMediaElement.HAVE_NOTHING
+  expect(playback.isAwaited()).toBe(true)
+  readyState = HTMLMediaElement.HAVE_FUTURE_DATA
+  expect(playback.isAwaited()).toBe(false)
+  readyState = HTMLMediaElement.HAVE_NOTHING
+  change(true)
+  expect(playback.isAwaited()).toBe(false)
 })

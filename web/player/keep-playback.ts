@@ -1,7 +1,14 @@
 // Keeps what the visitor chose when the element gets another source, which pauses it and takes back its speed.
 
-/** Call what it answers when the element has its new source. */
-export function keepPlayback(video: HTMLVideoElement, signal: AbortSignal): () => void {
+export interface KeptPlayback {
+  /** Call it when the element has its new source. */
+  goOn(this: void): void
+  /** Whether the visitor wants to see what is not there yet. */
+  isAwaited(this: void): boolean
+}
+
+/** Remembers until the signal aborts. */
+export function keepPlayback(video: HTMLVideoElement, signal: AbortSignal): KeptPlayback {
   // Another source changes the state without these events (HTML, media element load algorithm).
   let isPlaying = !video.paused
   const noteState = ({ type }: Event) => void (isPlaying = type === 'play')
@@ -12,8 +19,11 @@ export function keepPlayback(video: HTMLVideoElement, signal: AbortSignal): () =
   signal.addEventListener('abort', () => {
     video.defaultPlaybackRate = 1
   })
-  return () => {
-    if (!isPlaying || !video.paused) return
-    void video.play().catch(() => undefined) // refused: the controls are there
+  return {
+    goOn() {
+      if (!isPlaying || !video.paused) return
+      void video.play().catch(() => undefined) // refused: the controls are there
+    },
+    isAwaited: () => isPlaying && video.readyState < HTMLMediaElement.HAVE_FUTURE_DATA,
   }
 }

@@ -5,16 +5,20 @@ import type { Recovery } from './recovery.ts'
 
 let done: string[]
 let recovery: Recovery
+let isAwaited: boolean
 
 beforeEach(() => {
   vi.useFakeTimers()
   done = []
+  isAwaited = false
   recovery = createRecovery({
     resume: () => done.push('resume'),
     reload: () => done.push('reload'),
     recoverMedia: () => done.push('recoverMedia'),
     skip: () => done.push('skip'),
+    goBack: () => done.push('goBack'),
     giveUp: () => done.push('giveUp'),
+    isAwaited: () => isAwaited,
   })
 })
 
@@ -33,6 +37,38 @@ test('waits 0.5, 1, 2 … 30 s between tries while the network is away', () => {
   }
   expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
   expect(done).toEqual(Array(8).fill('resume'))
+})
+
+test('tries every second while the visitor waits before a still picture', () => {
+  isAwaited = true
+  const delays: number[] = []
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    const failedMs = performance.now()
+    recovery.failed({ kind: 'network' })
+    vi.advanceTimersToNextTimer()
+    delays.push(performance.now() - failedMs)
+  }
+  expect(delays).toEqual([500, 1000, 1000, 1000])
+})
+
+test('cuts a long pause short when what was loaded has run out', () => {
+  for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'network' })
+  vi.advanceTimersByTime(5000)
+  expect(done).toEqual([])
+  isAwaited = true
+  recovery.ranDry()
+  vi.advanceTimersByTime(1000)
+  expect(done).toEqual(['resume'])
+})
+
+test('leaves the pause as it is while the video is paused, and makes none where nothing failed', () => {
+  recovery.ranDry()
+  for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'network' })
+  recovery.ranDry()
+  vi.advanceTimersByTime(29_000)
+  expect(done).toEqual([])
+  vi.advanceTimersByTime(1000)
+  expect(done).toEqual(['resume'])
 })
 
 test('starts again at half a second once something was loaded', () => {
@@ -93,10 +129,10 @@ test('loads the playlist again for a piece that is gone, but not for ever', () =
   expect(done).toEqual(['reload', 'reload', 'giveUp'])
 })
 
-test('resets the decoder, then goes on behind the damage, then builds anew, then gives up', () => {
-  for (let attempt = 0; attempt < 7; attempt += 1) recovery.failed({ kind: 'media' })
+test('resets the decoder, then goes on behind the damage, then builds anew, then goes back, then gives up', () => {
+  for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'media' })
   const skips = ['skip', 'skip', 'skip']
-  expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'giveUp', 'giveUp'])
+  expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'goBack', 'giveUp', 'giveUp'])
 })
 
 test('takes a decoding failure after five quiet seconds for a new one', () => {

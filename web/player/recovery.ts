@@ -9,7 +9,11 @@ export interface RecoveryActions {
   recoverMedia(this: void): void
   /** Resets the decoder behind what it could not decode. */
   skip(this: void): void
+  /** Starts over from where decoding began when it last went well. */
+  goBack(this: void): void
   giveUp(this: void): void
+  /** Whether the visitor wants to see what is not there yet. */
+  isAwaited(this: void): boolean
 }
 
 export type Failure =
@@ -20,11 +24,15 @@ export interface Recovery {
   failed(this: void, failure: Failure): void
   /** Something new was loaded: the trouble is over. */
   progressed(this: void): void
+  /** What was loaded has run out: from now on the visitor waits. */
+  ranDry(this: void): void
   dispose(this: void): void
 }
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
+/** While the picture stands still: a server that is back is to be seen within two seconds. */
+const LONGEST_AWAITED_DELAY_MS = 1000
 /** Nobody waits longer before a still picture; who comes back after that starts it again. */
 const GIVE_UP_AFTER_MS = 600_000
 /** What the server refuses so often within `REFUSAL_WINDOW_MS` is not there, whatever else loads in between. */
@@ -44,11 +52,15 @@ export function createRecovery(actions: RecoveryActions): Recovery {
       else actions.giveUp()
     },
     progressed: network.progressed,
+    ranDry: network.ranDry,
     dispose: network.dispose,
   }
 }
 
-/** Backs off 0.5, 1, 2 … 30 s (an immediate restart can loop), and tries at once when network or visitor come back. */
+/**
+ * Backs off 0.5, 1, 2 … 30 s (an immediate restart can loop), but no further than a second while the visitor waits, and
+ * tries at once when network or visitor come back.
+ */
 function createNetworkRecovery(actions: RecoveryActions) {
   const life = new AbortController()
   let attempts = 0
@@ -67,7 +79,8 @@ function createNetworkRecovery(actions: RecoveryActions) {
     // A piece that is gone means that the recording was replaced: only a new playlist names what there is.
     const retry = refused === 'piece' ? actions.reload : actions.resume
     const isOver = nowMs - firstFailureMs > GIVE_UP_AFTER_MS
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, LONGEST_DELAY_MS)
+    const longestMs = actions.isAwaited() ? LONGEST_AWAITED_DELAY_MS : LONGEST_DELAY_MS
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, longestMs)
     attempts += 1
     pending = { retry, timer: isOver ? undefined : setTimeout(retryNow, delayMs) }
   }
@@ -89,6 +102,13 @@ function createNetworkRecovery(actions: RecoveryActions) {
     firstFailureMs = undefined
   }
 
+  /** What is tried at the end of a long pause is tried soon. */
+  function ranDry(): void {
+    if (pending?.timer === undefined || !actions.isAwaited()) return
+    clearTimeout(pending.timer)
+    pending.timer = setTimeout(retryNow, LONGEST_AWAITED_DELAY_MS)
+  }
+
   /** Network or visitor are back: the next try is a first one. */
   function wake(): void {
     if (!pending || document.hidden) return
@@ -101,16 +121,16 @@ function createNetworkRecovery(actions: RecoveryActions) {
   window.addEventListener('online', wake, { signal })
   document.addEventListener('visibilitychange', wake, { signal })
   signal.addEventListener('abort', cancel)
-  return { failed, progressed, dispose: () => life.abort() }
+  return { failed, progressed, ranDry, dispose: () => life.abort() }
 }
 
 /**
  * First the decoder is reset. If it fails again, what is there is damaged, and so may be what follows; then all is built
- * anew once; then it is over.
+ * anew once. Where nothing helps, the browser cannot begin there at all (decisions/015): back to where it could. Then it is over.
  */
 function createMediaRecovery(actions: RecoveryActions): () => void {
-  const { recoverMedia, skip, reload, giveUp } = actions
-  const steps = [recoverMedia, skip, skip, skip, reload, giveUp]
+  const { recoverMedia, skip, reload, goBack, giveUp } = actions
+  const steps = [recoverMedia, skip, skip, skip, reload, goBack, giveUp]
   let step = 0
   let lastMs = -Infinity
   return () => {

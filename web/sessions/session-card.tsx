@@ -3,6 +3,7 @@ import { memo, useId } from 'react'
 import { Link } from 'react-router'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { playerPagePath } from '../../shared/paths.ts'
+import type { SessionReference } from '../../shared/paths.ts'
 import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
 import cardStyles from '../ui/card.module.css'
@@ -16,15 +17,17 @@ interface SessionCardProps {
   duration: string | undefined
   thumbnailUrl: string
   position: number
-  /** Called when the visitor is about to play: time to load the player. */
-  onPlayIntent(this: void): void
+  /** Called when the visitor is about to play: time to load what that takes. */
+  onPlayIntent(this: void, session: SessionReference): void
 }
 
 /** Memoised: a list that grows in steps would otherwise render all earlier cards again. */
 export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
   const { streamer, date, sessionId, duration, thumbnailUrl, position, onPlayIntent } = props
   const id = useId()
-  const select = useSelectItem('sessions', { streamer, date, sessionId })
+  const session = { streamer, date, sessionId }
+  const select = useSelectItem('sessions', session)
+  const intend = () => onPlayIntent(session)
   return (
     <Card picture={<Thumbnail url={thumbnailUrl} position={position} />}>
       <h2 className={cardStyles.title} dir="auto">
@@ -35,10 +38,10 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
       </p>
       <Link
         className={`${buttonStyles.soft} ${cardStyles.action}`}
-        to={playerPagePath({ streamer, date, sessionId })}
+        to={playerPagePath(session)}
         aria-describedby={id}
-        onPointerEnter={onPlayIntent}
-        onFocus={onPlayIntent}
+        onPointerEnter={intend}
+        onFocus={intend}
         {...select}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useListView } from '../analytics/use-analytics.ts'
 import { useAdsAfterList } from '../ads/ads-provider.tsx'
 import type { PageApi } from '../api/page-api.ts'
+import type { SessionReference } from '../../shared/paths.ts'
 import { useResource } from '../api/use-resource.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
 import { BackButton } from '../ui/back-button.tsx'
@@ -18,7 +19,8 @@ interface SessionsPageProps {
   visits: VisitMemory
   /** Key of this visit in the history. */
   visitKey: string
-  onPlayIntent(this: void): void
+  /** Called when the visitor is about to play a session. */
+  onPlayIntent(this: void, session: SessionReference): void
 }
 
 export function SessionsPage(props: SessionsPageProps) {

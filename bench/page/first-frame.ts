@@ -1,0 +1,46 @@
+// What a tab notes of itself from its first script on: when it was clicked, and when a video showed a picture.
+import type { Page } from '@playwright/test'
+
+/** Milliseconds since the navigation that made the document. */
+export interface Marks {
+  clickedMs: number | undefined
+  firstFrameMs: number | undefined
+  /** Longest piece of work on the main thread so far, milliseconds. */
+  longestTaskMs: number
+}
+
+declare global {
+  interface Window {
+    marks: Marks
+  }
+}
+
+/** Call it before the tab is led anywhere. */
+export async function noteFirstFrame(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const marks: Marks = { clickedMs: undefined, firstFrameMs: undefined, longestTaskMs: 0 }
+    window.marks = marks
+    // The event's own time: what the browser needs to hand it on counts as well.
+    const note = (event: Event): void => void (marks.clickedMs ??= event.timeStamp)
+    addEventListener('click', note, { capture: true })
+    const watcher = new MutationObserver(() => {
+      const video = document.querySelector('video')
+      if (!video) return
+      watcher.disconnect()
+      video.requestVideoFrameCallback(() => (marks.firstFrameMs = performance.now()))
+    })
+    watcher.observe(document, { childList: true, subtree: true })
+  })
+}
+
+/** Waits for the first picture. */
+export async function readMarks(page: Page): Promise<Marks> {
+  const seen = await page.waitForFunction(
+    () => (window.marks.firstFrameMs === undefined ? undefined : window.marks),
+    undefined,
+    { polling: 50, timeout: 30_000 },
+  )
+  const marks = await seen.jsonValue()
+  if (!marks) throw new Error('no picture was shown')
+  return marks
+}

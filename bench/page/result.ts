@@ -1,0 +1,33 @@
+// What is measured of the page: values of one kind beside what they should be.
+import { formatTable, median } from '../table.ts'
+
+export interface PageRow {
+  name: string
+  /** Milliseconds unless the name says otherwise. */
+  values: number[]
+  /** What is to be reached, in words. */
+  target: string
+  /** Digits behind the point. Default none. */
+  digits?: number
+}
+
+/** Prints the rows as a table. */
+export function printRows(rows: readonly PageRow[]): void {
+  const head = ['what', 'p50', 'p95', 'best', 'runs', 'target']
+  const cells = rows.map(({ name, values, target, digits = 0 }) => [
+    name,
+    median(values).toFixed(digits),
+    percentile(values, 0.95).toFixed(digits),
+    Math.min(...values).toFixed(digits),
+    String(values.length),
+    target,
+  ])
+  for (const line of formatTable([head, ...cells])) console.log(line)
+  console.log('')
+}
+
+/** The smallest value that so many of the values do not exceed; NaN of none. */
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN
+}

@@ -1,0 +1,74 @@
+// The production build, served by the program itself to a real browser, ads off.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { chromium } from '@playwright/test'
+import type { Browser, Page } from '@playwright/test'
+import { findChromium } from '../../scripts/find-chromium.mjs'
+import { startServer } from '../../test/support/start-server.ts'
+import type { StartedServer } from '../../test/support/start-server.ts'
+import type { BenchOptions } from '../options.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+/** Indexes of 10,000 recordings may have to be made. */
+const READY_WITHIN_MS = 300_000
+
+/** Builds the page. Not in smoke mode: tests beside it serve what is built. */
+export function buildPage({ isSmoke }: BenchOptions): void {
+  if (isSmoke) return
+  const { status } = spawnSync('npm', ['run', '--silent', 'build:web'], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+  })
+  if (status !== 0) throw new Error('the page could not be built')
+}
+
+/** Indexes a library, and serves it on `port` (0: any). The data is kept from run to run. */
+export async function serveLibrary(library: string, port = 0): Promise<StartedServer> {
+  const data = `${library}-data`
+  mkdirSync(data, { recursive: true })
+  return startServer({
+    args: [library, '--data', data, '--port', String(port)],
+    readyWithinMs: READY_WITHIN_MS,
+  })
+}
+
+/** Indexes what is new in a library, so that no work in the background disturbs what is measured. */
+export function indexLibrary(library: string): void {
+  const program = path.join(ROOT, 'server/main.ts')
+  const args = [program, 'scan', library, '--data', `${library}-data`]
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  if (status !== 0) throw new Error('the library could not be indexed')
+}
+
+/** @throws Error where there is no Chromium */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error('The page is measured in Chromium: install it.')
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--autoplay-policy=no-user-gesture-required',
+      '--enable-precise-memory-info',
+    ],
+  })
+}
+
+/** Runs in a tab of its own that knows nothing of earlier ones: no cache, no kept connection. */
+export async function inNewTab<T>(
+  browser: Browser,
+  url: string,
+  visit: (page: Page) => Promise<T>,
+): Promise<T> {
+  const context = await browser.newContext({ baseURL: url })
+  try {
+    return await visit(await context.newPage())
+  } finally {
+    await context.close()
+  }
+}

@@ -1,0 +1,26 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { compressFolder } from './compress-assets.ts'
+
+test('puts both compressed forms beside texts that are worth it, and beside nothing else', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-assets-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const text = 'export const nothing = 0\n'.repeat(100)
+  await writeFile(path.join(folder, 'index.js'), text)
+  await writeFile(path.join(folder, 'short.css'), 'a{}')
+  await writeFile(path.join(folder, 'picture.webp'), text)
+  await compressFolder(folder)
+  expect((await readdir(folder)).toSorted()).toEqual([
+    'index.js',
+    'index.js.br',
+    'index.js.gz',
+    'picture.webp',
+    'short.css',
+  ])
+  const read = (name: string) => readFile(path.join(folder, name))
+  expect(brotliDecompressSync(await read('index.js.br')).toString()).toBe(text)
+  expect(gunzipSync(await read('index.js.gz')).toString()).toBe(text)
+})
