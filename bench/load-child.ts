@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 
-const [origin = '', list = '', seconds = '1', connections = '1'] = process.argv.slice(2)
+const [origin = '', list = '', seconds = '1', connections = '1', fields = '{}'] =
+  process.argv.slice(2)
+const headers: Record<string, string> = JSON.parse(fields)
 const paths = readFileSync(list, 'utf8').split('\n')
 const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) })
 const total = { bytes: 0, requests: 0, errors: 0 }
@@ -24,9 +26,9 @@ async function askUntilEnd(): Promise<void> {
 /** Resolves when the answer has come whole, with whether it was one of success. */
 function ask(path: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get(origin + path, { agent, timeout: 30_000 }, (response) => {
+    const request = get(origin + path, { agent, headers, timeout: 30_000 }, (response) => {
       response.on('data', (chunk: Buffer) => void (total.bytes += chunk.length))
-      response.once('end', () => resolve(response.statusCode === 200))
+      response.once('end', () => resolve((response.statusCode ?? 500) < 400))
       response.once('error', () => resolve(false))
     })
     request.once('error', () => resolve(false))

@@ -13,7 +13,7 @@ export interface LoadResult {
   bytes: number
   requests: number
   seconds: number
-  /** Answers other than 2xx, and connections that failed. */
+  /** Answers above 399, and connections that failed. */
   errors: number
   /** Latency in milliseconds. Zero where the client does not measure it. */
   p50: number
@@ -24,6 +24,8 @@ export interface LoadPlan {
   /** Without a slash at the end. */
   origin: string
   paths: string[]
+  /** Of each request. Default none. */
+  headers?: Readonly<Record<string, string>> | undefined
   seconds: number
   /** Words before the command. */
   wrapper: string[]
@@ -36,7 +38,7 @@ export function hasLoadProgram(): boolean {
   return hasProgram('wrk')
 }
 
-/** @throws Error where an answer was not 2xx: then there is nothing to compare */
+/** @throws Error where an answer was an error: then there is nothing to compare */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const [command = '', ...words] = [...plan.wrapper, ...clientCommand(plan)]
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -48,17 +50,19 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   return { bytes, requests, seconds, errors, p50, p99 }
 }
 
-function clientCommand({ origin, paths, seconds, scratch }: LoadPlan): string[] {
+function clientCommand({ origin, paths, headers = {}, seconds, scratch }: LoadPlan): string[] {
   const list = path.join(scratch, 'paths.txt')
   writeFileSync(list, paths.join('\n'))
   if (!hasLoadProgram()) {
     const client = path.join(import.meta.dirname, 'load-child.ts')
-    return [process.execPath, client, origin, list, String(seconds), String(CONNECTIONS)]
+    const numbers = [String(seconds), String(CONNECTIONS)]
+    return [process.execPath, client, origin, list, ...numbers, JSON.stringify(headers)]
   }
   const script = path.join(scratch, 'paths.lua')
   writeFileSync(script, wrkScript(list))
   const flags = ['-t1', `-c${CONNECTIONS}`, `-d${Math.ceil(seconds)}s`, '--timeout', '30s']
-  return ['wrk', ...flags, '-s', script, origin]
+  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  return ['wrk', ...flags, ...fields, '-s', script, origin]
 }
 
 function wrkScript(list: string): string {

@@ -15,11 +15,14 @@ export interface Row {
   pid: number
   origin: string
   paths: string[]
+  /** Of each request. Default none. */
+  headers?: Readonly<Record<string, string>>
 }
 
 export interface Sample {
   megabytesPerSecond: number
   cpuSecondsPerGigabyte: number
+  cpuMicrosecondsPerRequest: number
   requestsPerSecond: number
   p50: number
   p99: number
@@ -34,12 +37,12 @@ export interface Sample {
 export const DISTURBED_SHARE = 0.1
 
 export async function measureRow(
-  { pid, origin, paths }: Row,
+  { pid, origin, paths, headers }: Row,
   { seconds, wrapper, scratch }: { seconds: number; wrapper: string[]; scratch: string },
 ): Promise<Sample> {
   const load = readLoad()
   const before = readClocks(pid)
-  const result = await runLoad({ origin, paths, seconds, wrapper, scratch })
+  const result = await runLoad({ origin, paths, headers, seconds, wrapper, scratch })
   const after = readClocks(pid)
   const server = after.server - before.server
   const others = after.busy - before.busy - server - (after.client - before.client)
@@ -47,6 +50,7 @@ export async function measureRow(
   return {
     megabytesPerSecond: result.bytes / 1e6 / result.seconds,
     cpuSecondsPerGigabyte: server / (result.bytes / 1e9),
+    cpuMicrosecondsPerRequest: (server * 1e6) / result.requests,
     requestsPerSecond: result.requests / result.seconds,
     p50: result.p50,
     p99: result.p99,

@@ -10,6 +10,11 @@ const NAMES = [
   'segments',
   'fuzz',
   'index',
+  'catalog',
+  'scan',
+  'cold',
+  'thumbnails',
+  'memory',
   'page-lists',
   'page-plays',
   'page-away',
@@ -41,7 +46,7 @@ export interface BenchOptions {
 }
 
 /**
- * Reads `[segments] [fuzz] [index]` and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
+ * Reads names of benchmarks and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
  * --megabytes N --smoke`; without a name, `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
@@ -83,12 +88,10 @@ export function readBenchOptions(args: string[]): BenchOptions {
 
 function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
-  return positionals.map((name) => {
-    const known = NAMES.find((candidate) => candidate === name)
-    if (known === undefined) {
-      throw new TypeError(`there is no benchmark '${name}': ${NAMES.join(', ')}`)
-    }
-    return known
+  return positionals.map((wanted) => {
+    const name = NAMES.find((known) => known === wanted)
+    if (name !== undefined) return name
+    throw new TypeError(`there is no benchmark '${wanted}': ${NAMES.join(', ')}`)
   })
 }
 

@@ -16,6 +16,8 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       'segments',
       'fuzz',
       'index',
+      'catalog',
+      'scan',
       '--smoke',
       '--cache',
       cache,
@@ -31,6 +33,12 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       const row = new RegExp(`^\\| ${container} +\\| +(?<size>[\\d.]+) \\|`, 'm').exec(output)
       expect(Number(row?.groups?.size), output).toBeGreaterThan(0)
     }
+    for (const list of ['streamers, identity', 'sessions of 20, identity', 'streamers, 304']) {
+      const row = new RegExp(`^\\| ours ${list} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
+      expect(Number(row?.groups?.speed), output).toBeGreaterThan(0)
+    }
+    expect(output).toMatch(/^\| new +\| +\d+ \|/m)
+    expect(output).toMatch(/^\| unchanged +\| +[\d.]+ \|/m)
     expect(output).toMatch(/^\| mp4-h264-vfr\.mp4 +\| +2 \|/m)
   } finally {
     rmSync(cache, { recursive: true, force: true })

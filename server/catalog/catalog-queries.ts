@@ -1,5 +1,7 @@
 // The queries of the catalog's read side.
 import { sql } from 'kysely'
+import type { StreamerItem } from '../../shared/contract.ts'
+import type { SessionReference } from '../../shared/paths.ts'
 import type { Database, Query } from './database.ts'
 
 /** A recording with the names of its session, as selected by `session` and `newest`. */
@@ -16,17 +18,24 @@ export interface RecordingRow {
   reason: string | null
 }
 
+/** A session as lists tell of it. */
+export interface ListedRow {
+  date: string
+  sessionId: string
+  duration_seconds: number | null
+}
+
 export interface CatalogQueries {
-  generation: Query<object, { generation: number }>
-  streamers: Query<object, { name: string; recording_count: number }>
+  streamers: Query<object, StreamerItem>
+  /** As `streamers` has it, if it has. */
+  shownStreamer: Query<{ name: string }, StreamerItem>
   /** A row where the session, or all of the streamer, is hidden; of a streamer alone with an empty date and id. */
-  hidden: Query<{ streamer: string; date: string; sessionId: string }, { streamer: string }>
+  hidden: Query<SessionReference, { streamer: string }>
   streamer: Query<{ name: string }, { id: number }>
-  sessions: Query<
-    { id: number },
-    { date: string; sessionId: string; duration_seconds: number | null }
-  >
-  session: Query<{ streamer: string; date: string; sessionId: string }, RecordingRow>
+  sessions: Query<{ id: number }, ListedRow>
+  /** As `sessions` has it, if it has. */
+  listedSession: Query<SessionReference, ListedRow>
+  session: Query<SessionReference, RecordingRow>
   /** The date of the listed session at a place of the list, newest first. */
   dateAt: Query<{ id: number; offset: number }, { date: string }>
   /** Listed sessions of a date and of later ones. */
@@ -40,26 +49,15 @@ export function prepareCatalogQueries(database: Database): CatalogQueries {
 
 function prepareLists(database: Database) {
   return {
-    generation: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('library').select('generation'),
-    ),
     streamers: database.prepare<object>()((kysely) =>
+      kysely.selectFrom('streamers').select(['name', 'recording_count']).where(isShown),
+    ),
+    shownStreamer: database.prepare<{ name: string }>()((kysely, parameter) =>
       kysely
         .selectFrom('streamers')
         .select(['name', 'recording_count'])
-        .where('recording_count', '>', 0)
-        .where((expression) =>
-          expression.not(
-            expression.exists(
-              expression
-                .selectFrom('hidden')
-                .select('hidden.streamer')
-                .whereRef('hidden.streamer', '=', 'streamers.name')
-                .where('hidden.date', '=', '')
-                .where('hidden.session_id', '=', ''),
-            ),
-          ),
-        ),
+        .where('name', '=', parameter('name'))
+        .where(isShown),
     ),
     streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
       kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
@@ -69,6 +67,16 @@ function prepareLists(database: Database) {
         .selectFrom('recordings')
         .select(['date', 'session_id as sessionId', 'duration_seconds'])
         .where('streamer_id', '=', parameter('id'))
+        .where('listed', '=', 1),
+    ),
+    listedSession: database.prepare<SessionReference>()((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+        .select(['date', 'session_id as sessionId', 'duration_seconds'])
+        .where('streamers.name', '=', parameter('streamer'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId'))
         .where('listed', '=', 1),
     ),
     dateAt: database.prepare<{ id: number; offset: number }>()((kysely, parameter) =>
@@ -83,6 +91,10 @@ function prepareLists(database: Database) {
     ),
   }
 }
+
+/** With a listed session, and not hidden whole. */
+const isShown = sql<boolean>`recording_count > 0 AND NOT EXISTS (
+  SELECT 1 FROM hidden WHERE hidden.streamer = streamers.name AND hidden.date = '' AND hidden.session_id = '')`
 
 function prepareHidden(database: Database) {
   return {

@@ -1,6 +1,8 @@
 // The write side of the catalog: what the scanner found, what went, and what inspections told. One transaction a call.
 import type { FileStat } from '../storage/storage.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { createChangeLog } from './change-log.ts'
+import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import type { LayoutMatch } from './layout.ts'
@@ -50,6 +52,12 @@ export interface FolderChanges {
   gone: readonly number[]
 }
 
+/** Ids that one transaction has looked up already, by path and by name. */
+interface KnownIds {
+  folders: Map<string, number>
+  streamers: Map<string, number>
+}
+
 /** The catalog's write side. There is one writer at a time; several harm nothing but speed. */
 export function createCatalogWriter(database: Database): CatalogWriter {
   return new CatalogWriter(database)
@@ -60,12 +68,14 @@ export class CatalogWriter {
   readonly #folders: FolderQueries
   readonly #pending: PendingQueries
   readonly #listing: SessionListing
+  readonly #changes: ChangeLog
 
   constructor(database: Database) {
     this.#database = database
     this.#folders = prepareFolderQueries(database)
     this.#pending = preparePendingQueries(database)
     this.#listing = createSessionListing(database)
+    this.#changes = createChangeLog(database)
   }
 
   /**
@@ -82,6 +92,7 @@ export class CatalogWriter {
         this.#folders.removeAllStreamers.run({})
       }
       this.#folders.setLayout.run({ layout })
+      this.#changes.write('all')
     })
   }
 
@@ -98,8 +109,8 @@ export class CatalogWriter {
 
   apply({ found, gone }: FolderChanges): void {
     this.#database.transaction(() => {
-      const folderIds = new Map<string, number>()
-      for (const recording of found) this.#put(recording, folderIds)
+      const ids: KnownIds = { folders: new Map(), streamers: new Map() }
+      for (const recording of found) this.#put(recording, ids)
       for (const id of gone) this.#remove(id)
       this.#listing.settle()
     })
@@ -153,26 +164,28 @@ export class CatalogWriter {
     this.#database.transaction(() => {
       const changed = this.#pending.record.run({ id, ...stat, ...result })
       if (changed === 0 || result.status === 'found') return
-      const key = result.status === 'unplayable' && this.#folders.sessionKey.get({ id })
-      if (key) this.#listing.touch(key)
-      // one that plays is listed already; only its duration is new
-      else this.#listing.bumpGeneration()
+      if (result.status === 'playable') {
+        // listed already; only its duration is new
+        const session = this.#folders.session.get({ id })
+        if (session) this.#listing.note(session)
+      } else {
+        const key = this.#folders.sessionKey.get({ id })
+        if (key) this.#listing.touch(key)
+      }
       this.#listing.settle()
     })
   }
 
-  #put(recording: FoundRecording, folderIds: Map<string, number>): void {
-    const folderId = this.#ensureFolder(recording.folder, folderIds)
-    const before = this.#folders.sessionKeyByName.get({ folderId, name: recording.name })
-    if (before) this.#listing.touch(before)
+  #put(recording: FoundRecording, ids: KnownIds): void {
+    const folderId = this.#ensureFolder(recording.folder, ids.folders)
     const { session, rank } = recording.match
     const isEmpty = recording.stat.sizeBytes === 0
     const key: SessionKey = {
-      streamerId: this.#listing.ensureStreamer(session.streamer),
+      streamerId: this.#ensureStreamer(session.streamer, ids.streamers),
       date: session.date,
       sessionId: session.sessionId,
     }
-    this.#folders.put.run({
+    const row = {
       ...key,
       ...recording.stat,
       folderId,
@@ -180,10 +193,15 @@ export class CatalogWriter {
       name: recording.name,
       kind: recording.kind,
       // not listed before it has bytes
-      status: isEmpty ? 'unplayable' : 'found',
+      status: isEmpty ? ('unplayable' as const) : ('found' as const),
       reason: isEmpty ? 'the file is empty' : null,
       settlesAtMs: recording.settlesAtMs,
-    })
+    }
+    if (this.#folders.add.run(row) === 0) {
+      const before = this.#folders.sessionKeyByName.get(row)
+      if (before) this.#listing.touch(before)
+      this.#folders.update.run(row)
+    }
     this.#listing.touch(key)
   }
 
@@ -192,6 +210,12 @@ export class CatalogWriter {
     if (!key) return
     this.#folders.removeRecording.run({ id })
     this.#listing.touch(key)
+  }
+
+  #ensureStreamer(name: string, ids: Map<string, number>): number {
+    const id = ids.get(name) ?? this.#listing.ensureStreamer(name)
+    ids.set(name, id)
+    return id
   }
 
   #ensureFolder(path: string, ids: Map<string, number>): number {

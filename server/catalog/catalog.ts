@@ -28,7 +28,9 @@ export type SessionState =
 export interface Catalog {
   /** A number that changes whenever any list may have changed; cheap enough to ask on every request. */
   generation(): number
-  /** Streamers with at least one listed session, sorted as the contract says. */
+  /** Names of streamers whose lists may have changed from one generation to another; `all` where that is not known. */
+  changedStreamers(after: number, upTo: number): ReadonlySet<string> | 'all'
+  /** Streamers with at least one listed session, sorted as the contract says; the same array while nothing of it changes. */
   listStreamers(): StreamerItem[]
   /** A streamer's listed sessions, newest first; undefined where there is no such streamer. */
   listSessions(streamer: string): SessionItem[] | undefined

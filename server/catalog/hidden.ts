@@ -39,7 +39,7 @@ export function createHiddenNames(database: Database): HiddenNames {
       if (run(row) === 0) return false
       const key = queries.key.get(row)
       if (key) listing.touch(key)
-      else listing.bumpGeneration()
+      else listing.note(row)
       listing.settle()
       return true
     })

@@ -58,6 +58,14 @@ const steps: readonly (readonly string[])[] = [
        session_id TEXT NOT NULL,
        PRIMARY KEY (streamer, date, session_id))`,
   ],
+  [
+    `CREATE TABLE changes (
+       generation INTEGER NOT NULL,
+       streamer TEXT NOT NULL,
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       PRIMARY KEY (generation, streamer, date, session_id))`,
+  ],
 ]
 
 /**

@@ -11,6 +11,28 @@ export function sortStreamers(streamers: readonly StreamerItem[]): StreamerItem[
     .map(({ streamer }) => streamer)
 }
 
+/** The order of `sortStreamers`, of two names. */
+export function compareStreamers(a: { name: string }, b: { name: string }): number {
+  return compareText(a.name.toLowerCase(), b.name.toLowerCase()) || compareText(a.name, b.name)
+}
+
+/** Where what compares as equal to `key` stands in a sorted list, or would. */
+export function findSorted<Item extends Key, Key>(
+  list: readonly Item[],
+  key: Key,
+  compare: (a: Key, b: Key) => number,
+): { at: number; found: Item | undefined } {
+  let [start, end] = [0, list.length]
+  while (start < end) {
+    const middle = Math.floor((start + end) / 2)
+    const item = list[middle]
+    if (item !== undefined && compare(item, key) < 0) start = middle + 1
+    else end = middle
+  }
+  const item = list[start]
+  return { at: start, found: item !== undefined && compare(item, key) === 0 ? item : undefined }
+}
+
 /** Newest first: by date as text, then by id in natural order, last first. */
 export function compareSessions(
   a: { date: string; sessionId: string },

@@ -7,6 +7,7 @@ export interface CatalogSchema {
   folders: FolderTable
   recordings: RecordingTable
   hidden: HiddenTable
+  changes: ChangeTable
   migrations: MigrationTable
 }
 
@@ -74,6 +75,16 @@ interface RecordingTable {
 
 /** What was taken off the site, by names in NFC; kept apart from recordings, so that it outlives them. */
 interface HiddenTable {
+  streamer: string
+  /** '' with an empty session id: all of the streamer. */
+  date: string
+  session_id: string
+}
+
+/** What changed with the last generations (change-log.ts), by names in NFC. */
+interface ChangeTable {
+  generation: number
+  /** '' for everything. */
   streamer: string
   /** '' with an empty session id: all of the streamer. */
   date: string

@@ -1,6 +1,8 @@
 // Keeps, inside a writer's transaction, what lists rest on: which recording stands for a session, and how many a
 // streamer has. Sessions are marked as touched first and settled together before the transaction ends.
 import { sql } from 'kysely'
+import { createChangeLog } from './change-log.ts'
+import type { Change } from './change-log.ts'
 import type { Database } from './database.ts'
 
 /** Names one session inside of the database. */
@@ -15,7 +17,9 @@ export type SessionListing = ReturnType<typeof createSessionListing>
 /** The keeper of one writer. */
 export function createSessionListing(database: Database) {
   const queries = prepareListingQueries(database)
+  const log = createChangeLog(database)
   const touched = new Map<string, SessionKey>()
+  const noted: Change[] = []
 
   return {
     /** Id of a streamer by NFC name, made where there is none. */
@@ -27,28 +31,32 @@ export function createSessionListing(database: Database) {
 
     /** Notes that recordings of this session were added, removed or inspected. */
     touch(key: SessionKey): void {
-      touched.set(JSON.stringify([key.streamerId, key.date, key.sessionId]), key)
+      // no name holds a slash
+      touched.set(`${key.streamerId}/${key.date}/${key.sessionId}`, key)
     },
 
-    /** Tells readers that lists have changed; `settle` does so itself. */
-    bumpGeneration(): void {
-      queries.bumpGeneration.run({})
+    /** Notes a change of what lists say that leaves open neither who stands for a session nor how many there are. */
+    note(change: Change): void {
+      noted.push(change)
     },
 
-    /** Brings all touched sessions and their streamers up to date. Ends every transaction that touched any. */
+    /** Brings all touched sessions and their streamers up to date, and tells readers. Ends every transaction that changed any. */
     settle(): void {
-      if (touched.size === 0) return
-      const streamerIds = new Set<number>()
-      for (const key of touched.values()) {
-        settleSession(queries, key)
-        streamerIds.add(key.streamerId)
-      }
-      for (const id of streamerIds) {
+      const keys = [...touched.values()]
+      const names = new Map<number, string>()
+      const hasHidden = queries.anyHidden.get({}) !== undefined
+      for (const key of keys) settleSession(queries, { key, hasHidden })
+      for (const id of new Set(keys.map(({ streamerId }) => streamerId))) {
+        names.set(id, queries.streamerName.get({ id })?.name ?? '')
         queries.count.run({ id })
         queries.removeIfEmpty.run({ id })
       }
-      queries.bumpGeneration.run({})
+      const changes = keys.map(({ streamerId, date, sessionId }) => {
+        return { streamer: names.get(streamerId) ?? '', date, sessionId }
+      })
+      if (changes.length + noted.length > 0) log.write([...changes, ...noted])
       touched.clear()
+      noted.length = 0
     },
   }
 }
@@ -56,11 +64,14 @@ export function createSessionListing(database: Database) {
 type ListingQueries = ReturnType<typeof prepareListingQueries>
 
 /** The first recording that may play stands for the session; none where all are unplayable, or it is hidden. */
-function settleSession(queries: ListingQueries, key: SessionKey): void {
+function settleSession(
+  queries: ListingQueries,
+  { key, hasHidden }: { key: SessionKey; hasHidden: boolean },
+): void {
   const found = queries.candidates.all(key)
   // nearly every session has one recording; sorting in the database costs ten times the look-up
   const candidates = found.length > 1 ? queries.sortedCandidates.all(key) : found
-  const isHidden = queries.hidden.get(key) !== undefined
+  const isHidden = hasHidden && queries.hidden.get(key) !== undefined
   const chosen = isHidden ? undefined : candidates.find(({ status }) => status !== 'unplayable')
   for (const candidate of candidates) {
     const listed = candidate === chosen ? 1 : 0
@@ -91,6 +102,9 @@ function prepareListingQueries(database: Database) {
         .orderBy('path')
         .orderBy('name'),
     ),
+    anyHidden: database.prepare<object>()((kysely) =>
+      kysely.selectFrom('hidden').select('streamer').limit(sql.lit(1)),
+    ),
     hidden: database.prepare<SessionKey>()((kysely, parameter) =>
       kysely
         .selectFrom('streamers')
@@ -106,9 +120,6 @@ function prepareListingQueries(database: Database) {
         .set({ listed: parameter('listed') })
         .where('id', '=', parameter('id')),
     ),
-    bumpGeneration: database.prepare<object>()((kysely) =>
-      kysely.updateTable('library').set({ generation: sql`generation + 1` }),
-    ),
   }
 }
 
@@ -116,6 +127,9 @@ function prepareStreamerQueries(database: Database) {
   return {
     streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
       kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    ),
+    streamerName: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('name').where('id', '=', parameter('id')),
     ),
     addStreamer: database.prepare<{ name: string }>()((kysely, parameter) =>
       kysely

@@ -1,15 +1,17 @@
-// The read side of the catalog over its database. Lists are kept in memory until the catalog's generation moves.
+// The read side of the catalog over its database. Lists are kept in memory, and follow what the log of changes says.
 import { LRUCache } from 'lru-cache'
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 import type { Catalog, SessionRow, SessionState } from './catalog.ts'
 import { prepareCatalogQueries } from './catalog-queries.ts'
-import type { CatalogQueries, RecordingRow } from './catalog-queries.ts'
+import type { CatalogQueries, ListedRow, RecordingRow } from './catalog-queries.ts'
+import { createChangeLog } from './change-log.ts'
+import type { Change, ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
 import { formatDuration } from './duration-text.ts'
 import { joinPath } from './library-path.ts'
-import { compareSessions, sortStreamers } from './ordering.ts'
+import { compareSessions, compareStreamers, findSorted, sortStreamers } from './ordering.ts'
 import { parseRecordingName } from './recording-name.ts'
 import { startTimeMs } from './start-time.ts'
 
@@ -25,28 +27,37 @@ export function createCatalog(database: Database): Catalog {
 
 class SqliteCatalog implements Catalog {
   readonly #queries: CatalogQueries
+  readonly #log: ChangeLog
   #cachedAt = -1
   #streamers: StreamerItem[] | undefined
-  readonly #sessions = new Map<string, SessionItem[]>()
-  #cachedSessions = 0
+  readonly #sessions = new LRUCache<string, SessionItem[]>({
+    maxSize: MAX_CACHED_SESSIONS,
+    sizeCalculation: (sessions) => sessions.length + 1,
+  })
   readonly #found = new LRUCache<string, SessionRow>({ max: MAX_FOUND_SESSIONS })
 
   constructor(database: Database) {
     this.#queries = prepareCatalogQueries(database)
+    this.#log = createChangeLog(database)
   }
 
   generation(): number {
-    return this.#queries.generation.get({})?.generation ?? 0
+    return this.#log.generation()
+  }
+
+  changedStreamers(after: number, upTo: number): ReadonlySet<string> | 'all' {
+    const changes = this.#log.read(after, upTo)
+    return changes === 'all' ? 'all' : new Set(changes.map(({ streamer }) => streamer))
   }
 
   listStreamers(): StreamerItem[] {
-    this.#dropIfStale()
+    this.#refresh()
     this.#streamers ??= sortStreamers(this.#queries.streamers.all({}))
     return this.#streamers
   }
 
   listSessions(streamer: string): SessionItem[] | undefined {
-    this.#dropIfStale()
+    this.#refresh()
     const name = streamer.normalize('NFC')
     const cached = this.#sessions.get(name)
     if (cached) return cached
@@ -54,17 +65,16 @@ class SqliteCatalog implements Catalog {
     const found = this.#queries.streamer.get({ name })
     if (!found) return undefined
     const sessions = this.#queries.sessions.all(found).toSorted(compareSessions).map(sessionItem)
-    this.#keep(name, sessions)
+    this.#sessions.set(name, sessions)
     return sessions
   }
 
   findSession(reference: SessionReference): SessionRow | undefined {
-    this.#dropIfStale()
+    this.#refresh()
     const streamer = reference.streamer.normalize('NFC')
     const date = reference.date.normalize('NFC')
     const sessionId = reference.sessionId.normalize('NFC')
-    // No name holds a slash.
-    const key = `${streamer}/${date}/${sessionId}`
+    const key = foundKey({ streamer, date, sessionId })
     const known = this.#found.get(key)
     if (known !== undefined) return known
     this.#checkShown({ streamer, date, sessionId })
@@ -95,33 +105,63 @@ class SqliteCatalog implements Catalog {
     throw new AppError('gone', 'this was taken off the site')
   }
 
-  #dropIfStale(): void {
+  /** Brings what is kept up to the catalog's generation; all of it goes where that is not known, or too much. */
+  #refresh(): void {
     const generation = this.generation()
     if (generation === this.#cachedAt) return
+    const changes = this.#log.read(this.#cachedAt, generation)
     this.#cachedAt = generation
+    if (changes === 'all') this.#dropAll()
+    else for (const change of changes) this.#follow(change)
+  }
+
+  #dropAll(): void {
     this.#streamers = undefined
-    this.#found.clear()
-    this.#dropSessions()
-  }
-
-  #dropSessions(): void {
     this.#sessions.clear()
-    this.#cachedSessions = 0
+    this.#found.clear()
   }
 
-  #keep(name: string, sessions: SessionItem[]): void {
-    if (this.#cachedSessions + sessions.length > MAX_CACHED_SESSIONS) this.#dropSessions()
-    if (sessions.length > MAX_CACHED_SESSIONS) return
-    this.#sessions.set(name, sessions)
-    this.#cachedSessions += sessions.length
+  #follow(change: Change): void {
+    const { streamer, date, sessionId } = change
+    this.#followStreamer(streamer)
+    if (date !== '' || sessionId !== '') {
+      this.#found.delete(foundKey(change))
+      this.#followSession(change)
+      return
+    }
+    this.#sessions.delete(streamer)
+    for (const key of this.#found.keys()) {
+      if (key.startsWith(`${streamer}/`)) this.#found.delete(key)
+    }
+  }
+
+  #followStreamer(name: string): void {
+    const streamers = this.#streamers
+    if (streamers === undefined) return
+    const { at, found } = findSorted(streamers, { name }, compareStreamers)
+    const now = this.#queries.shownStreamer.get({ name })
+    if (now?.recording_count === found?.recording_count) return
+    this.#streamers = streamers.toSpliced(at, found ? 1 : 0, ...(now ? [now] : []))
+  }
+
+  #followSession(change: Change): void {
+    const sessions = this.#sessions.get(change.streamer)
+    if (sessions === undefined) return
+    const { at, found } = findSorted(sessions, change, compareSessions)
+    const now = this.#queries.listedSession.get(change)
+    const followed = sessions.toSpliced(at, found ? 1 : 0, ...(now ? [sessionItem(now)] : []))
+    // without a session there may be no streamer any more: then the next look tells
+    if (followed.length === 0) this.#sessions.delete(change.streamer)
+    else this.#sessions.set(change.streamer, followed)
   }
 }
 
-function sessionItem(row: {
-  date: string
-  sessionId: string
-  duration_seconds: number | null
-}): SessionItem {
+/** No name holds a slash. */
+function foundKey({ streamer, date, sessionId }: SessionReference): string {
+  return `${streamer}/${date}/${sessionId}`
+}
+
+function sessionItem(row: ListedRow): SessionItem {
   const { date, sessionId, duration_seconds: seconds } = row
   return seconds === null
     ? { date, sessionId }

@@ -204,11 +204,15 @@ class Walk {
     { name, kind, stat }: { name: string; kind: 'file' | 'folder'; stat: FileStat },
     known: KnownRecording | undefined,
   ): boolean {
-    const { modifiedMs } = stat
+    const { sizeBytes, modifiedMs } = stat
+    if (known?.sizeBytes === sizeBytes && known.modifiedMs === modifiedMs) {
+      // what the catalog knows was found by this very layout
+      this.#met += 1
+      return true
+    }
     const match = this.#options.layout.match(folder.position, { name, kind, modifiedMs })
     if (!match) return false
     this.#met += 1
-    if (known?.sizeBytes === stat.sizeBytes && known.modifiedMs === stat.modifiedMs) return true
     const settlesAtMs = this.#settlesAtMs(stat, known !== undefined)
     this.#found.push({ folder: folder.path, name, kind, stat, match, settlesAtMs })
     this.#flushIfFull()

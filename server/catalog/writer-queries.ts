@@ -1,6 +1,6 @@
 // The queries of the catalog's write side: folders with their recordings, and recordings that wait for inspection.
 import { sql } from 'kysely'
-import type { Database } from './database.ts'
+import type { Database, Parameter } from './database.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import type { SessionKey } from './session-listing.ts'
 import type { FileStat } from '../storage/storage.ts'
@@ -86,6 +86,13 @@ function prepareRecordings(database: Database) {
     sessionKey: database.prepare<{ id: number }>()((kysely, parameter) =>
       kysely.selectFrom('recordings').select(sessionKeyColumns).where('id', '=', parameter('id')),
     ),
+    session: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
+        .select(['streamers.name as streamer', 'date', 'session_id as sessionId'])
+        .where('recordings.id', '=', parameter('id')),
+    ),
     sessionKeyByName: database.prepare<{ folderId: number; name: string }>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
@@ -93,7 +100,7 @@ function prepareRecordings(database: Database) {
         .where('folder_id', '=', parameter('folderId'))
         .where('name', '=', parameter('name')),
     ),
-    put: preparePut(database),
+    ...preparePut(database),
     removeRecording: database.prepare<{ id: number }>()((kysely, parameter) =>
       kysely.deleteFrom('recordings').where('id', '=', parameter('id')),
     ),
@@ -102,67 +109,67 @@ function prepareRecordings(database: Database) {
 
 const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
-/** Adds a recording, or takes one that has changed back to its first status; one that has not changed is left as it is. */
 function preparePut(database: Database) {
-  return database.prepare<PutParameters>()((kysely, parameter) =>
-    kysely
-      .insertInto('recordings')
-      .values({
-        folder_id: parameter('folderId'),
-        name: parameter('name'),
-        streamer_id: parameter('streamerId'),
-        date: parameter('date'),
-        session_id: parameter('sessionId'),
-        rank: parameter('rank'),
-        size_bytes: parameter('sizeBytes'),
-        modified_ms: parameter('modifiedMs'),
-        kind: parameter('kind'),
-        status: parameter('status'),
-        reason: parameter('reason'),
-        flawed: 0,
-        // settled at once: most sessions have one recording, and it stands for them
-        listed: 1,
-        settles_at_ms: parameter('settlesAtMs'),
-        retry_at_ms: 0,
-        rest_until_ms: 0,
-        attempts: 0,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['folder_id', 'name'])
-          .doUpdateSet((expression) => ({
-            streamer_id: expression.ref('excluded.streamer_id'),
-            date: expression.ref('excluded.date'),
-            session_id: expression.ref('excluded.session_id'),
-            size_bytes: expression.ref('excluded.size_bytes'),
-            modified_ms: expression.ref('excluded.modified_ms'),
-            kind: expression.ref('excluded.kind'),
-            rank: expression.ref('excluded.rank'),
-            status: expression.ref('excluded.status'),
-            duration_seconds: null,
-            reason: expression.ref('excluded.reason'),
-            flawed: 0,
-            settles_at_ms: expression.ref('excluded.settles_at_ms'),
-            retry_at_ms: expression.ref('recordings.rest_until_ms'),
-            attempts: 0,
-          }))
-          .where((changed) =>
-            changed.or([
-              changed('recordings.size_bytes', '<>', changed.ref('excluded.size_bytes')),
-              changed('recordings.modified_ms', '<>', changed.ref('excluded.modified_ms')),
-            ]),
-          ),
-      ),
-  )
+  return {
+    /** Adds a recording; changes nothing where its name is known. */
+    add: database.prepare<PutParameters>()((kysely, parameter) =>
+      kysely
+        .insertInto('recordings')
+        .values({
+          folder_id: parameter('folderId'),
+          name: parameter('name'),
+          ...firstState(parameter),
+          // settled at once: most sessions have one recording, and it stands for them
+          listed: 1,
+          retry_at_ms: 0,
+          rest_until_ms: 0,
+        })
+        .onConflict((conflict) => conflict.columns(['folder_id', 'name']).doNothing()),
+    ),
+    /** Takes a recording that has changed back to its first status; one that has not changed is left as it is. */
+    update: database.prepare<PutParameters>()((kysely, parameter) =>
+      kysely
+        .updateTable('recordings')
+        .set((expression) => ({
+          ...firstState(parameter),
+          duration_seconds: null,
+          retry_at_ms: expression.ref('rest_until_ms'),
+        }))
+        .where('folder_id', '=', parameter('folderId'))
+        .where('name', '=', parameter('name'))
+        .where((changed) =>
+          changed.or([
+            changed('size_bytes', '<>', parameter('sizeBytes')),
+            changed('modified_ms', '<>', parameter('modifiedMs')),
+          ]),
+        ),
+    ),
+  }
+}
+
+/** What a recording is before it was looked at. */
+function firstState(parameter: Parameter<PutParameters>) {
+  return {
+    streamer_id: parameter('streamerId'),
+    date: parameter('date'),
+    session_id: parameter('sessionId'),
+    rank: parameter('rank'),
+    size_bytes: parameter('sizeBytes'),
+    modified_ms: parameter('modifiedMs'),
+    kind: parameter('kind'),
+    status: parameter('status'),
+    reason: parameter('reason'),
+    flawed: 0,
+    settles_at_ms: parameter('settlesAtMs'),
+    attempts: 0,
+  }
 }
 
 function prepareReset(database: Database) {
   return {
     layout: database.prepare<object>()((kysely) => kysely.selectFrom('library').select('layout')),
     setLayout: database.prepare<{ layout: string }>()((kysely, parameter) =>
-      kysely
-        .updateTable('library')
-        .set({ layout: parameter('layout'), generation: sql`generation + 1` }),
+      kysely.updateTable('library').set({ layout: parameter('layout') }),
     ),
     removeAllRecordings: database.prepare<object>()((kysely) => kysely.deleteFrom('recordings')),
     removeAllFolders: database.prepare<object>()((kysely) => kysely.deleteFrom('folders')),

@@ -1,6 +1,5 @@
 // The HTTP server: limits, headers, and the groups of routes.
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigAnswer } from '../../shared/contract.ts'
@@ -15,12 +14,7 @@ import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
 import { answerUnreadable, readableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
-import {
-  createPagePolicy,
-  DATA_POLICY,
-  PERMISSIONS_POLICY,
-  REFERRER_POLICY,
-} from './security-headers.ts'
+import { createPagePolicy, createSecurityHeaders } from './security-headers.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
@@ -57,6 +51,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const app = Fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // What is logged of a request is one line: a logger of its own, with a number, would cost more than it tells.
+    childLoggerFactory: (logger) => logger,
     trustProxy: options.trustProxy,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -91,26 +87,12 @@ async function addHeaders(
 ): Promise<void> {
   const isCrossOrigin = corsOrigins.length > 0
   const { styleHashes } = page.shell
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: createPagePolicy({ config, adUrls, styleHashes }),
-    },
-    crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
-    crossOriginResourcePolicy: { policy: isCrossOrigin ? 'cross-origin' : 'same-origin' },
-    referrerPolicy: { policy: REFERRER_POLICY },
-    // Headers that only dead browsers read.
-    originAgentCluster: false,
-    xDnsPrefetchControl: false,
-    xDownloadOptions: false,
-    xPermittedCrossDomainPolicies: false,
-    xXssProtection: false,
-    // Only who ends TLS knows whether the site may demand it for ever.
-    strictTransportSecurity: false,
-  })
-  app.addHook('onRequest', async (request, reply) => {
-    reply.raw.setHeader('permissions-policy', PERMISSIONS_POLICY)
-    if (request.url.startsWith('/api/')) reply.raw.setHeader('content-security-policy', DATA_POLICY)
+  const readers = isCrossOrigin ? 'cross-origin' : 'same-origin'
+  const pagePolicy = createPagePolicy({ config, adUrls, styleHashes })
+  const headers = createSecurityHeaders({ pagePolicy, readers })
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(request.url.startsWith('/api/') ? headers.data : headers.page)
+    done()
   })
   if (isCrossOrigin)
     await app.register(cors, { origin: [...corsOrigins], methods: ['GET', 'HEAD'] })

@@ -1,7 +1,12 @@
-// GET /api/streamers, /api/sessions/{streamer}, /api/config: ready texts, made anew only when the catalog has changed.
+// GET /api/streamers, /api/sessions/{streamer}, /api/config: ready texts, made anew only when what they say has changed.
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { ConfigAnswer, SessionsAnswer, StreamersAnswer } from '../../shared/contract.ts'
+import type {
+  ConfigAnswer,
+  SessionsAnswer,
+  StreamerItem,
+  StreamersAnswer,
+} from '../../shared/contract.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
@@ -10,6 +15,8 @@ import { sendText, TextAnswer } from './text-answer.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Every list is revalidated: what changed shows at once, what did not costs a 304. */
 const REVALIDATE = 'no-cache'
+/** Asking the database costs a fifth of an answer, and who asks many times a second sees no change so soon. */
+const LOOK_EVERY_MS = 50
 const MAX_LISTS_BYTES = 64 * 1024 * 1024
 
 export interface ListRouteOptions {
@@ -22,18 +29,18 @@ export function addListRoutes(app: FastifyInstance, { catalog, config }: ListRou
   const lists = new ListTexts(catalog)
   const configText = jsonText(config)
 
-  app.get('/api/streamers', async (request, reply) => sendText(request, reply, lists.streamers()))
+  app.get('/api/streamers', (request, reply) => sendText(request, reply, lists.streamers()))
 
-  app.get('/api/sessions/:streamer', async (request, reply) => {
+  app.get('/api/sessions/:streamer', (request, reply) => {
     const text = lists.sessions(parseName(request.params, 'streamer'))
     if (text === undefined) throw new AppError('not_found', 'there is no such streamer')
     return sendText(request, reply, text)
   })
 
-  app.get('/api/config', async (request, reply) => sendText(request, reply, configText))
+  app.get('/api/config', (request, reply) => sendText(request, reply, configText))
 }
 
-/** The lists as texts, kept as long as the catalog's generation stays. */
+/** The lists as texts, each kept as long as it says what the catalog says. */
 class ListTexts {
   readonly #catalog: Catalog
   readonly #sessions = new LRUCache<string, TextAnswer>({
@@ -41,7 +48,9 @@ class ListTexts {
     sizeCalculation: (text) => text.sizeBytes + 1,
   })
   #streamers: TextAnswer | undefined
-  #generation: number | undefined
+  #listed: readonly StreamerItem[] = []
+  #generation = -1
+  #lookedAtMs = -Infinity
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog
@@ -49,8 +58,11 @@ class ListTexts {
 
   streamers(): TextAnswer {
     this.#dropOld()
-    const answer = (): StreamersAnswer => ({ streamers: this.#catalog.listStreamers() })
-    this.#streamers ??= jsonText(answer())
+    if (this.#streamers !== undefined) return this.#streamers
+    const streamers = this.#catalog.listStreamers()
+    const answer: StreamersAnswer = { streamers }
+    this.#streamers = jsonText(answer)
+    this.#listed = streamers
     return this.#streamers
   }
 
@@ -66,11 +78,17 @@ class ListTexts {
   }
 
   #dropOld(): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return
+    this.#lookedAtMs = nowMs
     const generation = this.#catalog.generation()
     if (generation === this.#generation) return
+    const changed = this.#catalog.changedStreamers(this.#generation, generation)
     this.#generation = generation
-    this.#streamers = undefined
-    this.#sessions.clear()
+    if (this.#streamers && this.#catalog.listStreamers() !== this.#listed)
+      this.#streamers = undefined
+    if (changed === 'all') this.#sessions.clear()
+    else for (const streamer of changed) this.#sessions.delete(streamer)
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AdsConfig, AnalyticsConfig } from '../../shared/contract.ts'
-import { createPagePolicy, PERMISSIONS_POLICY } from './security-headers.ts'
+import { createPagePolicy, createSecurityHeaders, PERMISSIONS_POLICY } from './security-headers.ts'
 
 const styleHashes = ["'sha256-abc='"]
 const house: AdsConfig = {
@@ -115,5 +115,20 @@ describe('PERMISSIONS_POLICY', () => {
     expect(PERMISSIONS_POLICY).toContain('browsing-topics=()')
     expect(PERMISSIONS_POLICY).toContain('autoplay=(self)')
     expect(PERMISSIONS_POLICY).toContain('picture-in-picture=(self)')
+  })
+})
+
+describe('createSecurityHeaders', () => {
+  it('writes the policy as one text, and gives data a policy of its own', () => {
+    const pagePolicy = { 'default-src': ["'none'"], 'img-src': ["'self'", 'data:'] }
+    const { page, data } = createSecurityHeaders({ pagePolicy, readers: 'cross-origin' })
+    expect(page['content-security-policy']).toBe("default-src 'none';img-src 'self' data:")
+    expect(data['content-security-policy']).toContain('sandbox')
+    const same = {
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'cross-origin',
+    }
+    expect(page).toMatchObject(same)
+    expect(data).toMatchObject(same)
   })
 })

@@ -13,7 +13,7 @@ export interface PolicyOptions {
 }
 
 /** Answers of the API are data, never a page, wherever they are opened. */
-export const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 /** What neither this site nor an ad on it has any use for is off. */
 export const PERMISSIONS_POLICY = [
@@ -31,7 +31,7 @@ export const PERMISSIONS_POLICY = [
 ].join(', ')
 
 /** Ad networks look at the origin that a visitor comes from; paths are nobody's business. */
-export const REFERRER_POLICY = 'strict-origin-when-cross-origin'
+const REFERRER_POLICY = 'strict-origin-when-cross-origin'
 
 /** Google's own list for gtag.js with GA4. */
 const GA4_SCRIPTS = ['https://*.googletagmanager.com']
@@ -40,6 +40,36 @@ const GA4_BEACONS = [
   'https://*.analytics.google.com',
   'https://*.googletagmanager.com',
 ]
+
+/** The headers of every answer, made once: of the API's data, and of all else. */
+export function createSecurityHeaders({
+  pagePolicy,
+  readers,
+}: {
+  pagePolicy: Policy
+  /** Whose pages may read the answers. */
+  readers: 'same-origin' | 'cross-origin'
+}): { page: Readonly<Record<string, string>>; data: Readonly<Record<string, string>> } {
+  const always = {
+    // An ad's window may talk to the page that opened it.
+    'cross-origin-opener-policy': 'same-origin-allow-popups',
+    'cross-origin-resource-policy': readers,
+    'referrer-policy': REFERRER_POLICY,
+    'permissions-policy': PERMISSIONS_POLICY,
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'SAMEORIGIN',
+  }
+  return {
+    page: { ...always, 'content-security-policy': formatPolicy(pagePolicy) },
+    data: { ...always, 'content-security-policy': DATA_POLICY },
+  }
+}
+
+function formatPolicy(policy: Policy): string {
+  return Object.entries(policy)
+    .map(([directive, sources]) => [directive, ...sources].join(' '))
+    .join(';')
+}
 
 /** The page's policy: strict, with what house ads, an ad network and the analytics targets need on top. */
 export function createPagePolicy(options: PolicyOptions): Policy {

@@ -16,6 +16,15 @@ const BROTLI_QUALITY = 5
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
+/** What browsers send, so that nearly no request is negotiated. */
+const usualChoices: Readonly<Record<string, Encoding>> = {
+  'gzip, deflate, br, zstd': 'br',
+  'gzip, deflate, br': 'br',
+  'gzip, deflate': 'gzip',
+  br: 'br',
+  identity: 'identity',
+}
+
 export interface TextAnswerOptions {
   contentType: string
   cacheControl: string
@@ -27,6 +36,7 @@ export class TextAnswer {
   readonly etag: string
   readonly #body: Buffer
   readonly #encoded = new Map<Encoding, Promise<Buffer>>()
+  readonly #ready = new Map<Encoding, Buffer>()
 
   constructor(text: string, options: TextAnswerOptions) {
     this.options = options
@@ -40,13 +50,19 @@ export class TextAnswer {
     return this.#body.length
   }
 
-  /** The bytes in an encoding; compressed when first asked for. */
-  async bytes(encoding: Encoding): Promise<Buffer> {
-    const known = this.#encoded.get(encoding)
-    if (known !== undefined) return known
-    const made = this.#encode(encoding)
+  /** The bytes in an encoding; compressed when first asked for, at once after that. */
+  bytes(encoding: Encoding): Buffer | Promise<Buffer> {
+    const ready = this.#ready.get(encoding)
+    if (ready !== undefined) return ready
+    const made = this.#encoded.get(encoding) ?? this.#make(encoding)
     this.#encoded.set(encoding, made)
     return made
+  }
+
+  async #make(encoding: Encoding): Promise<Buffer> {
+    const bytes = await this.#encode(encoding)
+    this.#ready.set(encoding, bytes)
+    return bytes
   }
 
   async #encode(encoding: Encoding): Promise<Buffer> {
@@ -64,11 +80,11 @@ export class TextAnswer {
 }
 
 /** Sends the text, or 304 to who has it. Also answers HEAD. */
-export async function sendText(
+export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: TextAnswer,
-): Promise<FastifyReply> {
+): FastifyReply | Promise<FastifyReply> {
   const { contentType, cacheControl } = answer.options
   void reply.headers({
     'content-type': contentType,
@@ -82,7 +98,9 @@ export async function sendText(
       ? 'identity'
       : chooseEncoding(request.headers['accept-encoding'])
   if (encoding !== 'identity') void reply.header('content-encoding', encoding)
-  return reply.send(await answer.bytes(encoding))
+  const bytes = answer.bytes(encoding)
+  if (Buffer.isBuffer(bytes)) return reply.send(bytes)
+  return bytes.then((made) => reply.send(made))
 }
 
 /**
@@ -91,6 +109,10 @@ export async function sendText(
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return 'identity'
+  const known = Object.hasOwn(usualChoices, acceptEncoding)
+    ? usualChoices[acceptEncoding]
+    : undefined
+  if (known !== undefined) return known
   const named = /\bbr\b/i.test(acceptEncoding) ? ['br', 'gzip', 'identity'] : ['gzip', 'identity']
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } })
   const accepted = negotiator.encodings(named)
@@ -100,6 +122,7 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
 
 /** A Vary header with one more name. */
 export function addVary(header: unknown, name: string): string {
+  if (header === undefined) return name
   const names = typeof header === 'string' && header !== '' ? header.split(/\s*,\s*/) : []
   if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return names.join(', ')
   return [...names, name].join(', ')

@@ -1,10 +1,12 @@
 // Sets the playlist as the element's source and lets the browser play it; sets it again after a failure.
+import { noteDecodableStart } from './decodable-start.ts'
 import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
 /** Plays until the signal aborts; the element is empty afterwards. */
 export function playDirectly(video: HTMLVideoElement, source: string, signal: AbortSignal): void {
+  const decodableStart = noteDecodableStart(video, signal)
   const playback = keepPlayback(video, signal)
   let resumeSeconds = 0
   const recovery = createRecovery({
@@ -12,13 +14,14 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
     reload,
     recoverMedia: reload,
     skip: reload,
+    goBack: () => reload(decodableStart()),
     giveUp: () => undefined,
     isAwaited: playback.isAwaited,
   })
 
-  function reload(): void {
-    // A source that did not come has reset the position to 0.
-    resumeSeconds = video.currentTime || resumeSeconds
+  // A source that did not come has reset the position to 0.
+  function reload(startSeconds = video.currentTime || resumeSeconds): void {
+    resumeSeconds = startSeconds
     const takeUp = () => {
       if (resumeSeconds > 0) video.currentTime = resumeSeconds
       playback.goOn()

@@ -1,0 +1,24 @@
+// Asks for one answer and takes it as it was sent: `fetch` would unpack it, and would not revalidate.
+import { get } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
+export interface RawAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+export async function readAnswer(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  get(url, { headers }, resolve).once('error', reject)
+  const response = await promise
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: await buffer(response),
+  }
+}

@@ -1,0 +1,62 @@
+// One process of `npm run bench -- scan`: looks through a library once and says what that took.
+import { createLibraryScanner } from '../server/app/scanning.ts'
+import { createLogger } from '../server/app/logger.ts'
+import { openLibrary } from '../server/app/library.ts'
+import { loadConfig } from '../server/config/load-config.ts'
+import { readPeakMebibytes, readProcessSeconds } from './machine.ts'
+
+export interface ScanOrder {
+  recordings: string
+  data: string
+}
+
+export interface ScanReport {
+  /** Recordings found. */
+  found: number
+  /** Until all of them were listed. */
+  walk: { seconds: number; cpuSeconds: number }
+  /** Until all of them were indexed. */
+  whole: { seconds: number; cpuSeconds: number }
+  peakMebibytes: number
+}
+
+process.once('message', (order: ScanOrder) => void run(order))
+
+async function run({ recordings, data }: ScanOrder): Promise<void> {
+  const config = loadConfig({
+    flags: { recordings, data },
+    environment: {},
+    workingFolder: data,
+    cpuCount: 1,
+  })
+  const logger = createLogger()
+  const { signal } = new AbortController()
+  const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
+  const clock = startClock()
+  let walk = clock()
+  let found = 0
+  const onProgress = (progress: { done: number; found: number }): void => {
+    // the last that is told before the first inspection is the end of the walk
+    if (progress.done === 0) walk = clock()
+    found = progress.found
+  }
+  await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(signal)
+  const whole = clock()
+  const report: ScanReport = {
+    found,
+    walk,
+    whole,
+    peakMebibytes: readPeakMebibytes(process.pid),
+  }
+  await library.close()
+  process.send?.(report)
+}
+
+function startClock(): () => { seconds: number; cpuSeconds: number } {
+  const startedMs = performance.now()
+  const cpuAtStart = readProcessSeconds(process.pid)
+  return () => ({
+    seconds: (performance.now() - startedMs) / 1000,
+    cpuSeconds: readProcessSeconds(process.pid) - cpuAtStart,
+  })
+}
