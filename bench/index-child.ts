@@ -1,4 +1,4 @@
-// One process of `npm run bench -- index`: indexes one recording once, from the page cache, and says what that took.
+// One process of `npm run bench -- index` and `-- cold`: indexes one recording once, and says what that took.
 import path from 'node:path'
 import { serialize } from 'node:v8'
 import { createMediaReaders } from '../server/media/readers.ts'
@@ -7,6 +7,8 @@ import { readPeakMebibytes } from './machine.ts'
 
 export interface IndexReport {
   seconds: number
+  /** Of all threads, user and system. */
+  cpuSeconds: number
   /** Most memory that the process has held. */
   peakMebibytes: number
   indexBytes: number
@@ -19,11 +21,15 @@ async function run(recording: string): Promise<void> {
   const readers = createMediaReaders()
   const file = await storage.open(path.basename(recording))
   const started = performance.now()
+  const usage = process.cpuUsage()
   const reader = await readers.forFile(file)
   const index = await reader.index(file, new AbortController().signal)
   const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(usage)
   await file.close()
   const peakMebibytes = readPeakMebibytes(process.pid)
-  const report: IndexReport = { seconds, peakMebibytes, indexBytes: serialize(index).length }
+  const cpuSeconds = (user + system) / 1e6
+  const indexBytes = serialize(index).length
+  const report: IndexReport = { seconds, cpuSeconds, peakMebibytes, indexBytes }
   process.send?.(report)
 }

@@ -67,7 +67,8 @@ async function measure(row: Row | undefined, output: MediaOutput): Promise<void>
   row?.reports.push(await indexOnce(output.path))
 }
 
-async function indexOnce(recording: string): Promise<IndexReport> {
+/** Indexes a recording in a process of its own. Rejects where that ends without a word. */
+export async function indexOnce(recording: string): Promise<IndexReport> {
   const child = fork(CHILD)
   const exited = once(child, 'exit')
   const { promise, resolve, reject } = Promise.withResolvers<IndexReport>()

@@ -4,7 +4,18 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** Benchmarks by name. */
-export type BenchName = 'segments' | 'fuzz' | 'index' | 'catalog' | 'scan'
+export type BenchName = (typeof NAMES)[number]
+
+const NAMES = [
+  'segments',
+  'fuzz',
+  'index',
+  'catalog',
+  'scan',
+  'cold',
+  'thumbnails',
+  'memory',
+] as const
 
 /** How large a benchmark is. */
 export interface BenchOptions {
@@ -30,7 +41,7 @@ export interface BenchOptions {
 }
 
 /**
- * Reads `[segments] [fuzz] [index] [catalog] [scan]` and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
+ * Reads names of benchmarks and `--cache DIR --minutes N --rounds N --seconds N --mutations N --first-copy N
  * --megabytes N --smoke`; without a name, `segments`. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
@@ -72,10 +83,10 @@ export function readBenchOptions(args: string[]): BenchOptions {
 
 function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
-  return positionals.map((name) => {
-    if (name === 'segments' || name === 'fuzz' || name === 'index') return name
-    if (name === 'catalog' || name === 'scan') return name
-    throw new TypeError(`there is no benchmark '${name}': segments, fuzz, index, catalog, scan`)
+  return positionals.map((wanted) => {
+    const name = NAMES.find((known) => known === wanted)
+    if (name !== undefined) return name
+    throw new TypeError(`there is no benchmark '${wanted}': ${NAMES.join(', ')}`)
   })
 }
 

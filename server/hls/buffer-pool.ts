@@ -7,12 +7,14 @@ const PLAIN_CHUNK_BYTES = 384 * 1024
 const ENCRYPTED_CHUNK_BYTES = 1024 * 1024
 /** What a response gets when the pool is at its bound: slower, but never refused. */
 const SMALL_CHUNK_BYTES = 64 * 1024
-/** All pooled buffers together. */
+/** All pooled buffers together, with what stands beside them. */
 const MAX_POOLED_BYTES = 96 * 1024 * 1024
 
 export type ChunkPurpose = 'plain' | 'encrypted'
 
 const CHUNK_BYTES = { plain: PLAIN_CHUNK_BYTES, encrypted: ENCRYPTED_CHUNK_BYTES } as const
+/** What was encrypted waits for the client beside the buffer that it came from. */
+const HELD_BYTES = { plain: PLAIN_CHUNK_BYTES, encrypted: 2 * ENCRYPTED_CHUNK_BYTES } as const
 
 /** Lends buffers. A buffer that is not given back is only garbage, never an error. */
 export class BufferPool {
@@ -23,11 +25,12 @@ export class BufferPool {
   take(purpose: ChunkPurpose): Uint8Array {
     const free = this.#free[purpose].pop()
     if (free !== undefined) return free
-    const sizeBytes = CHUNK_BYTES[purpose]
-    if (this.#pooledBytes + sizeBytes > MAX_POOLED_BYTES)
+    const heldBytes = HELD_BYTES[purpose]
+    if (this.#pooledBytes + heldBytes > MAX_POOLED_BYTES) {
       return Buffer.allocUnsafeSlow(SMALL_CHUNK_BYTES)
-    this.#pooledBytes += sizeBytes
-    return Buffer.allocUnsafeSlow(sizeBytes)
+    }
+    this.#pooledBytes += heldBytes
+    return Buffer.allocUnsafeSlow(CHUNK_BYTES[purpose])
   }
 
   give(purpose: ChunkPurpose, buffer: Uint8Array): void {

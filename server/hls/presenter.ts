@@ -36,6 +36,8 @@ export interface RecordingRequest {
   isBesideGrowing: boolean
   /** When it began, in milliseconds since 1970, where a recorder's playlist says so. */
   startMs?: number | undefined
+  /** As others of the session are: browsers stop where MPEG-TS becomes fMP4. Only of finished ones, where it can be. */
+  form?: 'fmp4' | undefined
 }
 
 export interface PresenterOptions {
@@ -111,8 +113,10 @@ export class Presenter {
     if (inspection.status === 'unplayable') throw new AppError('unplayable', inspection.reason)
     const { settings } = this.#options
     const { streamer, date, sessionId } = request.session
-    const { index, identity } = inspection
-    const reader = this.#options.readers.forIndex(index)
+    const { identity } = inspection
+    const reader = this.#options.readers.forIndex(inspection.index)
+    const wished = request.form === 'fmp4' ? reader.asSamples?.(inspection.index) : undefined
+    const index = wished ?? inspection.index
     const recording = { session: { streamer, date, sessionId }, index, reader, stat }
     const listed = await this.#listedGrowth(request, inspection, stat)
     if (listed !== undefined) {
@@ -177,5 +181,6 @@ function recordingKey({ session, path }: RecordingRequest): string {
 function finishedKey(request: RecordingRequest): string {
   const { sizeBytes, modifiedMs } = request.stat
   const place = request.isBesideGrowing ? 'beside' : 'alone'
-  return `${sizeBytes} ${modifiedMs} ${place} ${recordingKey(request)}`
+  const form = request.form ?? 'any'
+  return `${sizeBytes} ${modifiedMs} ${place} ${form} ${recordingKey(request)}`
 }

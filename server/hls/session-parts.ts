@@ -89,7 +89,7 @@ export class SessionParts {
     const wasGrowing = await grown.has(source)
     const isEvent = isFresh || wasGrowing
     const requests = this.#folderRequests(source, files, isEvent)
-    const parts = await this.#presentAll(source, requests, look)
+    const parts = await this.#presentInOneForm(source, requests, { look, isEvent })
     if (isFresh && !wasGrowing) await grown.begin(source)
     return { parts: withElapsedStarts(parts), isFresh, isEvent }
   }
@@ -111,6 +111,22 @@ export class SessionParts {
       if (state === 'growing') break
     }
     return requests
+  }
+
+  /**
+   * hls.js takes the first segments' form for that of all, and stops where it changes: so MPEG-TS beside fMP4 becomes fMP4
+   * as well. Not where it was listed as what it is.
+   */
+  async #presentInOneForm(
+    source: SessionSource,
+    requests: readonly RecordingRequest[],
+    { look, isEvent }: { look: Look; isEvent: boolean },
+  ): Promise<SessionPart[]> {
+    const parts = await this.#presentAll(source, requests, look)
+    const forms = new Set(parts.map(({ presentation }) => presentation.form))
+    if (isEvent || forms.size < 2) return parts
+    const wished = requests.map((request): RecordingRequest => ({ ...request, form: 'fmp4' }))
+    return this.#presentAll(source, wished, look)
   }
 
   /** All that can be played. */

@@ -14,14 +14,21 @@ const SAMPLES = 32
 export async function readIdentity(file: OpenFile): Promise<string> {
   const { sizeBytes } = file.stat
   const hash = createHash('sha256').update(`${sizeBytes}\n`)
-  for (const { position, length } of identityRanges(sizeBytes)) {
-    const buffer = Buffer.alloc(length)
-    const count = await file.read(buffer, position)
-    if (count < length)
-      throw new AppError('failed', 'the recording became shorter while it was read')
-    hash.update(buffer)
-  }
+  // All at once: a disk answers many small reads in the time of a few.
+  const samples = await Promise.all(
+    identityRanges(sizeBytes).map((range) => readRange(file, range)),
+  )
+  for (const sample of samples) hash.update(sample)
   return hash.digest('base64url')
+}
+
+async function readRange(file: OpenFile, { position, length }: Range): Promise<Buffer> {
+  const buffer = Buffer.alloc(length)
+  const count = await file.read(buffer, position)
+  if (count < length) {
+    throw new AppError('failed', 'the recording became shorter while it was read')
+  }
+  return buffer
 }
 
 /** Hash of some of a file's bytes; undefined where it does not reach so far. */

@@ -86,6 +86,11 @@ export interface MediaReader {
    * transcoded there is none: who transcodes it knows it. Needs no read. The same for all cuts up to the next CUT_BREAK.
    */
   initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] | undefined
+  /**
+   * The index of the same recording with segments of fMP4, where `initTracks` gives undefined; undefined where that cannot
+   * be. A recording that grows keeps the form it has. Needs no read.
+   */
+  asSamples?(index: MediaIndex): MediaIndex | undefined
   /** The key frame at a cut; undefined where the recording has no pictures. */
   readKeyFrame(file: OpenFile, index: MediaIndex, cut: number): Promise<KeyFrame | undefined>
 }

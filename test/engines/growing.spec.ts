@@ -12,7 +12,8 @@ import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage } from './playwright-page.ts'
 import { openWebKitPage } from './webkit-page.ts'
 
-const recording = { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 }
+// Sound and pictures begin together: WebKitGTK now and then never comes back from the seek over a hole at the start.
+const recording = { file: 'flv-h264-aac.flv', seconds: 10 }
 const growing = { startShare: 0.7, seconds: 5 }
 const settleSeconds = 4
 
@@ -53,7 +54,7 @@ for (const engine of engines) {
     const page = await engine.open()
     try {
       const bytes = await readFile(fixturePath(recording.file))
-      const written = growFile(path.join(library, `Live/2026-01-31/${name}.ts`), bytes, growing)
+      const written = growFile(path.join(library, `Live/2026-01-31/${name}.flv`), bytes, growing)
       await page.open(`${server.url}/p/Live/2026-01-31/${name}`)
       await page.evaluate(`void (window.wasNotReloaded = true)`)
       await expect.poll(() => page.evaluate(playMuted), { timeout: 30_000 }).toBeGreaterThan(0.2)

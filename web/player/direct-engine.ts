@@ -1,21 +1,24 @@
 // Sets the playlist as the element's source and lets the browser play it; sets it again after a failure.
+import { noteDecodableStart } from './decodable-start.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
 /** Plays until the signal aborts; the element is empty afterwards. */
 export function playDirectly(video: HTMLVideoElement, source: string, signal: AbortSignal): void {
+  const decodableStart = noteDecodableStart(video, signal)
   const recovery = createRecovery({
     resume: reload,
     reload,
     recoverMedia: reload,
     skip: reload,
+    goBack: () => reload(decodableStart()),
     giveUp: () => undefined,
   })
 
-  function reload(): void {
-    const { currentTime, paused } = video
+  function reload(startSeconds = video.currentTime): void {
+    const { paused } = video
     const takeUp = () => {
-      if (currentTime > 0) video.currentTime = currentTime
+      if (startSeconds > 0) video.currentTime = startSeconds
       if (!paused) void video.play().catch(() => undefined) // refused: the controls are there
     }
     video.addEventListener('loadedmetadata', takeUp, { once: true, signal })

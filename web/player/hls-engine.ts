@@ -2,6 +2,7 @@
 import Hls, { ErrorDetails, ErrorTypes, Events } from 'hls.js/light'
 import type { ErrorData, Fragment, HlsConfig, RetryConfig } from 'hls.js/light'
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
+import { noteDecodableStart } from './decodable-start.ts'
 import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
@@ -20,6 +21,7 @@ export function playWithHls(
 ): boolean {
   if (!Hls.isSupported() && !force) return false
   const goOn = keepPlayback(video, signal)
+  const decodableStart = noteDecodableStart(video, signal)
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
@@ -36,6 +38,7 @@ export function playWithHls(
       hls.recoverMediaError()
       hls.startLoad(failedSeconds)
     },
+    goBack: () => reload(decodableStart()),
     // What is buffered still plays.
     giveUp: () => hls.stopLoad(),
   })
@@ -55,10 +58,9 @@ export function playWithHls(
     return made
   }
 
-  function reload(): void {
-    const { currentTime } = video
+  function reload(startSeconds = video.currentTime): void {
     hls.destroy()
-    hls = attach(currentTime)
+    hls = attach(startSeconds)
   }
 
   // hls.js tells of what cannot be decoded only when it has more to append.

@@ -14,6 +14,7 @@ beforeEach(() => {
     reload: () => done.push('reload'),
     recoverMedia: () => done.push('recoverMedia'),
     skip: () => done.push('skip'),
+    goBack: () => done.push('goBack'),
     giveUp: () => done.push('giveUp'),
   })
 })
@@ -93,10 +94,10 @@ test('loads the playlist again for a piece that is gone, but not for ever', () =
   expect(done).toEqual(['reload', 'reload', 'giveUp'])
 })
 
-test('resets the decoder, then goes on behind the damage, then builds anew, then gives up', () => {
-  for (let attempt = 0; attempt < 7; attempt += 1) recovery.failed({ kind: 'media' })
+test('resets the decoder, then goes on behind the damage, then builds anew, then goes back, then gives up', () => {
+  for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'media' })
   const skips = ['skip', 'skip', 'skip']
-  expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'giveUp', 'giveUp'])
+  expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'goBack', 'giveUp', 'giveUp'])
 })
 
 test('takes a decoding failure after five quiet seconds for a new one', () => {

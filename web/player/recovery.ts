@@ -9,6 +9,8 @@ export interface RecoveryActions {
   recoverMedia(this: void): void
   /** Resets the decoder behind what it could not decode. */
   skip(this: void): void
+  /** Starts over from where decoding began when it last went well. */
+  goBack(this: void): void
   giveUp(this: void): void
 }
 
@@ -106,11 +108,11 @@ function createNetworkRecovery(actions: RecoveryActions) {
 
 /**
  * First the decoder is reset. If it fails again, what is there is damaged, and so may be what follows; then all is built
- * anew once; then it is over.
+ * anew once. Where nothing helps, the browser cannot begin there at all (decisions/015): back to where it could. Then it is over.
  */
 function createMediaRecovery(actions: RecoveryActions): () => void {
-  const { recoverMedia, skip, reload, giveUp } = actions
-  const steps = [recoverMedia, skip, skip, skip, reload, giveUp]
+  const { recoverMedia, skip, reload, goBack, giveUp } = actions
+  const steps = [recoverMedia, skip, skip, skip, reload, goBack, giveUp]
   let step = 0
   let lastMs = -Infinity
   return () => {

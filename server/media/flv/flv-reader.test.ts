@@ -638,6 +638,25 @@ describe('damage', () => {
     )
   })
 
+  it('does not take bytes inside of a tag for one because a broken size leads to them', async () => {
+    const at = Math.floor(tags.length / 2)
+    const inner = { timeMs: 10_000, isKey: false, data: Buffer.alloc(600, 0xa5) }
+    // Within it: what looks like the head of a tag.
+    Buffer.from('0900200000000000000000', 'hex').copy(inner.data, 300)
+    const carrier = Buffer.from(flvTag(pictureTag({ codec: 7 }, inner)))
+    const lie = carrier.indexOf(Buffer.from('0900200000000000000000', 'hex'))
+    carrier.writeUIntBE(lie - 15, 1, 3)
+    const pieces = [...wholeTags.slice(0, at), carrier, ...wholeTags.slice(at)]
+    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...pieces]))
+    const plain = await indexBytes(flvFile(tags))
+    const given = new Set(
+      (await samplesOf(indexed, everyCut(indexed.index))).map(({ sha1 }) => sha1),
+    )
+    const wanted = await samplesOf(plain, everyCut(plain.index))
+    expect(wanted.filter(({ sha1 }) => !given.has(sha1))).toEqual([])
+    expect(given.size).toBe(new Set(wanted.map(({ sha1 }) => sha1)).size)
+  })
+
   it('finds the next tag where the size of one is broken', async () => {
     const at = Math.floor(tags.length / 2)
     const bytes = flvFile(tags)

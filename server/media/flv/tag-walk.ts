@@ -85,7 +85,7 @@ export async function walkTags(
     if (header.length < TAG_HEADER_BYTES) return
     const isFile = isFileHeader(header, 0)
     const joint = at + TAG_HEADER_BYTES + uint24(header, 1)
-    const next = isFile
+    const verdict = isFile
       ? await behindFileHeader(window, at, end)
       : judgeJoint(header, joint, {
           // Awaits only where the window ends: there are thousands of tags in it.
@@ -95,6 +95,7 @@ export async function walkTags(
           isBehindEnd: joint > window.limit,
           end,
         })
+    const next = typeof verdict === 'object' ? await proveNext(window, verdict, options) : verdict
     if (next === 'undecided') return
     walk.position = next === 'lost' ? at + 1 : next
     if (next === 'lost') walk.lostFrom = at
@@ -125,6 +126,11 @@ interface Joint {
   end: WalkOptions['end']
 }
 
+/** Where a tag seems to begin, though the size in front of it is wrong or missing. */
+interface Guess {
+  guessed: number
+}
+
 /**
  * Where the next tag begins. A tag is believed where the size behind it (PreviousTagSize, E.3) confirms its own, or
  * where another tag follows all the same: with that size in between, wrong, or without one.
@@ -133,15 +139,32 @@ function judgeJoint(
   header: Uint8Array,
   joint: number,
   { bytes, isBehindEnd, end }: Joint,
-): number | 'lost' | 'undecided' {
+): number | Guess | 'lost' | 'undecided' {
   if (!isTagType(header[0] ?? 0)) return 'lost'
   if (isBehindEnd) return end === 'open' ? 'undecided' : 'lost'
   const behind = joint + TRAILER_BYTES
   const size = TAG_HEADER_BYTES + uint24(header, 1)
   if (bytes.length >= TRAILER_BYTES && uint32(bytes, 0) === size) return behind
   if (bytes.length < JOINT_BYTES) return end === 'open' ? 'undecided' : behind
-  if (isPlausible(bytes, TRAILER_BYTES)) return behind
-  return isPlausible(bytes, 0) ? joint : 'lost'
+  if (isPlausible(bytes, TRAILER_BYTES)) return { guessed: behind }
+  return isPlausible(bytes, 0) ? { guessed: joint } : 'lost'
+}
+
+/** A wrong length may lead to bytes that look like a tag's head: these are one where its own end is one as well. */
+async function proveNext(
+  window: ByteWindow,
+  { guessed }: Guess,
+  { stopAt, end }: WalkOptions,
+): Promise<number | 'lost' | 'undecided'> {
+  // Of a segment's end it is known.
+  if (guessed === stopAt) return guessed
+  const header = await window.peek(guessed, TAG_HEADER_BYTES)
+  if (isFileHeader(header, 0)) return guessed
+  const joint = guessed + TAG_HEADER_BYTES + uint24(header, 1)
+  const isBehindEnd = joint > window.limit
+  const bytes = isBehindEnd ? new Uint8Array(0) : await window.peek(joint, JOINT_BYTES)
+  const verdict = judgeJoint(header, joint, { bytes, isBehindEnd, end })
+  return verdict === 'lost' || verdict === 'undecided' ? verdict : guessed
 }
 
 /** The body of a file begins with a trailer of no tag, which some writers leave out. */

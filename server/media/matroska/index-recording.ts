@@ -1,5 +1,6 @@
 // Reads a Matroska file, or what was added to it, and makes the index that playlists and segments are cut by.
 import { AppError } from '../../errors.ts'
+import { readAhead } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { durationSeconds } from '../media-index.ts'
 import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
@@ -28,7 +29,7 @@ export async function indexMatroska(
   const scan = new Scan(known, known ? undefined : await findTracks(file, signal))
   const start = known?.source.scan.place ?? START
   const walk = new ElementWalk(start, { end: file.stat.sizeBytes }, scan)
-  await walkFile(file, walk, { windowBytes: WINDOW_BYTES, signal })
+  await walkFile(readAhead(file), walk, { windowBytes: WINDOW_BYTES, signal })
   const place = walk.place()
   const index = await finishIndex(file, scan, place)
   const end = describeEnd(place, file.stat.sizeBytes, durationSeconds(index))

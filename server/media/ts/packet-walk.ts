@@ -24,6 +24,8 @@ export const SCAN_CHUNK_BYTES = 36_096 * 64
 export const SMALL_CHUNK_BYTES = 36_096 * 4
 /** Room in front of a read for what the last one left over: one packet to look back on, three to see sync. */
 const HEADROOM_BYTES = 6 * MAX_PACKET_BYTES
+/** One is looked at, three are being read: they leave one of the four threads that reads have to viewers. */
+const WINDOWS = 4
 /** Sync bytes in a row, at the distance of packets, that count as sync. */
 const SYNC_ROW = 3
 
@@ -85,6 +87,12 @@ interface Window {
   isLast: boolean
 }
 
+/** A window that is being filled. */
+interface PendingRead {
+  window: Window
+  done: Promise<void>
+}
+
 /**
  * Shows the packets of a range to the visitor, in order. Answers the position behind the last whole packet, where a
  * later walk goes on.
@@ -99,26 +107,31 @@ export async function walkPackets(
   // Where sync is lost at the first packet, the search begins inside of the one before.
   const from = Math.max(Math.min(layout.start, range.from), range.from - layout.packetBytes)
   const chunkBytes = Math.max(0, Math.min(range.chunkBytes, to - from))
-  let current = createWindow(chunkBytes)
-  let next: Window | undefined
-  let pending = fill(file, current, { from, to, chunkBytes })
+  const reads: PendingRead[] = []
+  let readFrom = from
+  function request(window: Window): void {
+    const done = fill(file, window, { from: readFrom, to, chunkBytes })
+    // Told where it is awaited, if it ever is.
+    done.catch(() => undefined)
+    reads.push({ window, done })
+    readFrom += chunkBytes
+  }
   try {
-    while (!state.stopped) {
-      await pending
+    do request(createWindow(chunkBytes))
+    while (reads.length < WINDOWS && readFrom < to)
+    for (let read = reads[0]; read !== undefined; read = reads[0]) {
+      await read.done
+      reads.shift()
       range.signal?.throwIfAborted()
-      const readEnd = current.base + current.end
-      next ??= createWindow(current.isLast ? 0 : chunkBytes)
-      if (!current.isLast) pending = fill(file, next, { from: readEnd, to, chunkBytes })
-      walkWindow(state, current)
-      if (current.isLast || state.stopped) break
-      keepRest(state, current, next)
-      const walked = current
-      current = next
-      next = walked
+      walkWindow(state, read.window)
+      const next = reads[0]?.window
+      if (read.window.isLast || state.stopped || next === undefined) break
+      keepRest(state, read.window, next)
+      if (readFrom < to) request(read.window)
     }
   } finally {
-    // The buffer must not be written to behind the caller's back; what this read may say is of no interest any more.
-    await pending.catch(() => undefined)
+    // Buffers must not be written to behind the caller's back; what these reads may say is of no interest any more.
+    await Promise.allSettled(reads.map(({ done }) => done))
   }
   return state.lostAt ?? state.position
 }

@@ -75,9 +75,10 @@ export async function readTsIndex(
     source: {
       ...createSource(tsFile, scan, form),
       sections: scan.state.sections.flatMap((section, i) =>
-        form === 'verbatim'
-          ? finishSection(section)
-          : [sampledSection(section, { sounds, shiftTicks: shifts[i] ?? 0 })],
+        finishSection(section, form, {
+          sounds: form === 'fmp4' || section.promise === 'kept' ? sounds : [],
+          shiftTicks: shifts[i] ?? 0,
+        }),
       ),
       ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
     },
@@ -185,11 +186,20 @@ function createSource(
   }
 }
 
+/** Where segments are fMP4, no tables are sent. */
+const NO_TABLES = { tables: 'own', pat: new Uint8Array(0), pmt: new Uint8Array(0) } as const
+
+interface SectionStreams {
+  sounds: readonly SampleSound[]
+  shiftTicks: number
+}
+
 /** The section as segments need it. Where promised sound does not come, the tables do not list it. */
-function finishSection(section: ScanSection): TsSection[] {
+function finishSection(section: ScanSection, form: TsForm, streams: SectionStreams): TsSection[] {
   const { program, firstCut, parameterSets, ownFromCut, promise } = section
+  const samples = sectionSamples(section, streams)
   const { video, audio } = section.served
-  const isListed = audio === undefined || promise === 'kept'
+  const isListed = form === 'fmp4' || audio === undefined || promise === 'kept'
   const served: ServedStreams = { ...(video && { video }), ...(audio && isListed && { audio }) }
   const common = {
     pmtPid: program.pmtPid,
@@ -197,29 +207,11 @@ function finishSection(section: ScanSection): TsSection[] {
     ...(served.audio && { audioPid: served.audio.pid }),
     ...(parameterSets && { parameterSets }),
   }
+  if (form === 'fmp4') return [{ firstCut, ...NO_TABLES, ...common, samples }]
   const { pat, pmt } = program
   const recorded: TsSection = { firstCut, tables: 'verbatim', pat, pmt, ...common }
   const own: TsSection = { firstCut, tables: 'own', ...buildOwnTables(program, served), ...common }
-  if (!isListed || ownFromCut === firstCut) return [own]
-  return ownFromCut === undefined ? [recorded] : [recorded, { ...own, firstCut: ownFromCut }]
-}
-
-/** The section where segments are fMP4: no tables are sent. */
-function sampledSection(
-  section: ScanSection,
-  streams: { sounds: readonly SampleSound[]; shiftTicks: number },
-): TsSection {
-  const { program, firstCut, parameterSets, served } = section
-  const { video, audio } = served
-  return {
-    firstCut,
-    tables: 'own',
-    pat: new Uint8Array(0),
-    pmt: new Uint8Array(0),
-    pmtPid: program.pmtPid,
-    ...(video && { videoPid: video.pid, videoCodec: video.codec }),
-    ...(audio && { audioPid: audio.pid }),
-    ...(parameterSets && { parameterSets }),
-    samples: sectionSamples(section, streams),
-  }
+  if (!isListed || ownFromCut === firstCut) return [{ ...own, samples }]
+  const first = { ...recorded, samples }
+  return ownFromCut === undefined ? [first] : [first, { ...own, firstCut: ownFromCut }]
 }

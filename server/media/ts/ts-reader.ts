@@ -3,6 +3,7 @@ import { CUT_KEY } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { MediaReader } from '../media-reader.ts'
 import { readSampleRuns, sampleTracks } from './sample-segment.ts'
+import { sampledIndex } from './sampled-index.ts'
 import { readTsIndex } from './ts-index.ts'
 import { readTsKeyFrame } from './ts-key-frame.ts'
 import { readSegmentParts } from './ts-segment.ts'
@@ -25,6 +26,7 @@ export function createTsReader(): MediaReader {
       const source = sourceOf(index)
       return source.form === 'verbatim' ? undefined : sampleTracks(index, source, { cut, tracks })
     },
+    asSamples: (index) => sampledIndex(index, sourceOf(index)),
     readKeyFrame: async (file, index, cut) => {
       const isKey = ((index.cuts.flags[cut] ?? 0) & CUT_KEY) !== 0
       return isKey ? readTsKeyFrame(file, sourceOf(index), cut) : undefined

@@ -36,6 +36,7 @@ const RECORDINGS: Record<string, EncodedTs> = {
   'hevc-aac': { seconds: 3, video: X265, sounds: [{ ...AAC, sampleRate: 44_100 }] },
   'hevc-mp3': { seconds: 3, video: X265, sounds: [{ encoder: 'libmp3lame', channels: 2 }] },
   adts: { seconds: 3, video: X264, sounds: [AAC] },
+  'h264-mp3': { seconds: 3, video: X264, sounds: [{ encoder: 'libmp3lame', channels: 2 }] },
   latm: { seconds: 3, video: X264, sounds: [AAC], muxer: { mpegts_flags: 'latm' } },
   opus: { seconds: 3, video: X264, sounds: [{ encoder: 'libopus', channels: 2 }] },
   'opus-5.1': { seconds: 3, video: X264, sounds: [{ encoder: 'libopus', channels: 6 }] },
@@ -59,10 +60,13 @@ const RECORDINGS: Record<string, EncodedTs> = {
     ],
   },
 }
+/** Those that are sent as they are, but in a session with fMP4. */
+const plainNames = ['adts', 'h264-mp3', 'ts-h264-aac-clean-hls-concat.ts']
 const names = [
   'ts-hevc-aac51.ts',
   'ts-ac3-51-audio-only.ts',
-  ...Object.keys(RECORDINGS).filter((name) => name !== 'adts'),
+  'ts-h264-aac-clean-hls-concat.ts',
+  ...Object.keys(RECORDINGS),
 ]
 
 let folder: string
@@ -87,9 +91,13 @@ async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaI
   return reader.index(bytesFile(bytes), AbortSignal.timeout(10_000), previous)
 }
 
+/** The recording, its segments being fMP4. */
 async function indexed(name: string): Promise<Indexed> {
   const bytes = await readFile(pathOf(name))
-  return { bytes, index: await indexOf(bytes) }
+  const index = await indexOf(bytes)
+  const sampled = reader.asSamples?.(index)
+  expect(sampled !== undefined).toBe(plainNames.includes(name))
+  return { bytes, index: sampled ?? index }
 }
 
 /** One sample as a segment gives it. */
@@ -211,7 +219,7 @@ describe('samples', () => {
     expect(Math.max(...shifts) - Math.min(...shifts)).toBeLessThan(4)
   })
 
-  it.each(['ts-hevc-aac51.ts', 'hevc-aac', 'latm', 'opus', 'opus-5.1'])(
+  it.each(['ts-hevc-aac51.ts', 'hevc-aac', 'adts', 'latm', 'opus', 'opus-5.1'])(
     '%s: are read back by FFmpeg from init and segments',
     async (name) => {
       const one = await indexed(name)
@@ -257,6 +265,7 @@ describe('sounds', () => {
     ['ts-ac3-51-audio-only.ts', 'AC-3', { codec: 'ac3', channels: 6, sampleRate: 48_000 }],
     ['mp2', 'MP2', { codec: 'mp2', channels: 2, sampleRate: 44_100 }],
     ['hevc-mp3', 'MP3', { codec: 'mp3', channels: 2, sampleRate: 48_000 }],
+    ['h264-mp3', 'MP3', { codec: 'mp3', channels: 2, sampleRate: 48_000 }],
     ['eac3', 'E-AC-3', { codec: 'eac3', channels: 2, sampleRate: 48_000 }],
     ['lpcm-m2ts', 'LPCM', { codec: 'pcm_s16be', channels: 2, sampleRate: 48_000 }],
     ['dts', 'DTS', { codec: 'dts', channels: 2, sampleRate: 48_000 }],
@@ -312,6 +321,20 @@ describe('a recording that grows', () => {
       expect(await indexOf(bytes, previous)).toEqual(index)
     },
   )
+})
+
+describe('recordings whose packets can be sent as they are', () => {
+  it('stay so unless fMP4 is asked for, and where their sound becomes one of another codec', async () => {
+    const index = await indexOf(await readFile(pathOf('adts')))
+    expect(reader.initTracks(index, 0)).toBeUndefined()
+    const elsewhere = path.join(folder, 'elsewhere.ts')
+    const muxer = { mpegts_start_pid: 0x200 }
+    await makeEncodedTs(elsewhere, { seconds: 3, video: X264, sounds: [AAC], muxer })
+    const joined = Buffer.concat([await readFile(pathOf('h264-mp3')), await readFile(elsewhere)])
+    const both = await indexOf(joined)
+    expect(both.tracks.length).toBe(2)
+    expect(reader.asSamples?.(both)).toBeUndefined()
+  })
 })
 
 describe('damaged recordings', () => {

@@ -54,7 +54,7 @@ export interface TsSection {
   videoCodec?: 'h264' | 'hevc'
   /** Parameter sets as Annex B, for key frames that come without. */
   parameterSets?: Uint8Array
-  /** What samples are made of; there where the form is `fmp4`. */
+  /** What samples are made of. Where the form is `verbatim`, one for the sections that differ in their tables alone. */
   samples?: TsSamples
 }
 

@@ -1,0 +1,101 @@
+// What is read ahead equals what lies in the file, wherever it is read, and is asked for before it is needed.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createFolderStorage } from './folder-storage.ts'
+import { readAhead } from './read-ahead.ts'
+import type { OpenFile } from './storage.ts'
+
+const BYTES = Buffer.from(Uint32Array.from({ length: 2500 }, (_, i) => i * 2_654_435_761).buffer)
+const OPTIONS = { chunkBytes: 700, chunks: 3 }
+
+let folder: string
+let file: OpenFile
+
+describe('readAhead', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'aftercast-ahead-'))
+    writeFileSync(join(folder, 'file'), BYTES)
+    file = await createFolderStorage(folder).open('file')
+  })
+
+  afterAll(async () => {
+    await file.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('gives the bytes of the file in whatever order they are read', async () => {
+    const reads = fc.array(
+      fc.record({ step: fc.integer({ min: -1500, max: 1500 }), length: fc.nat(2000) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.nat(BYTES.length), reads, async (start, list) => {
+        const ahead = readAhead(file, OPTIONS)
+        let position = start
+        for (const { step, length } of list) {
+          const buffer = Buffer.alloc(length)
+          const count = await ahead.read(buffer, position)
+          const expected = BYTES.subarray(position, position + length)
+          expect(buffer.subarray(0, count).equals(expected)).toBe(true)
+          // Half of the reads begin where the last one ended.
+          position = Math.max(
+            0,
+            position + count + (step > 0 ? step : 0) + (step < -750 ? step : 0),
+          )
+        }
+      }),
+    )
+  })
+
+  it('asks for the next chunks while the first is looked at, each once, and for none behind the end', async () => {
+    const asked: number[] = []
+    const ahead = readAhead(noting(file, asked), OPTIONS)
+    const buffer = Buffer.alloc(100)
+    await ahead.read(buffer, 0)
+    expect(asked).toEqual([0, 700, 1400])
+    for (let position = 100; position < BYTES.length; position += 100) {
+      await ahead.read(buffer, position)
+    }
+    expect(asked).toEqual(Array.from({ length: Math.ceil(BYTES.length / 700) }, (_, i) => i * 700))
+    expect(await ahead.read(buffer, BYTES.length)).toBe(0)
+  })
+
+  it('looks elsewhere without losing what is on its way', async () => {
+    const asked: number[] = []
+    const ahead = readAhead(noting(file, asked), OPTIONS)
+    const buffer = Buffer.alloc(100)
+    await ahead.read(buffer, 0)
+    await ahead.read(buffer, 9000)
+    await ahead.read(buffer, 100)
+    expect(asked).toEqual([0, 700, 1400, 9000])
+  })
+
+  it('rejects where the read that is needed fails, and only then', async () => {
+    const failure = new Error('the disk is gone')
+    const ahead = readAhead(
+      {
+        ...noting(file, []),
+        read: (buffer, at) => (at < 700 ? file.read(buffer, at) : Promise.reject(failure)),
+      },
+      OPTIONS,
+    )
+    expect(await ahead.read(Buffer.alloc(700), 0)).toBe(700)
+    await expect(ahead.read(Buffer.alloc(1), 700)).rejects.toBe(failure)
+  })
+})
+
+/** The file, with the positions of its reads noted. */
+function noting(of: OpenFile, positions: number[]): OpenFile {
+  return {
+    stat: of.stat,
+    read: (buffer, position) => {
+      positions.push(position)
+      return of.read(buffer, position)
+    },
+    readv: (buffers, position) => of.readv(buffers, position),
+    checkUnchanged: () => of.checkUnchanged(),
+    close: () => of.close(),
+  }
+}
