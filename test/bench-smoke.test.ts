@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { findChromium } from '../scripts/find-chromium.mjs'
 
 const ROWS = [
@@ -14,24 +14,32 @@ const ROWS = [
   'zipf aes, cache of a fifth',
 ]
 
-it('the benchmarks run, small, and print a speed for each of our rows', async () => {
-  const cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-smoke-'))
-  try {
-    const program = path.resolve(import.meta.dirname, '../bench/run.ts')
-    const child = spawn(process.execPath, [
-      program,
-      'segments',
-      'fuzz',
-      'index',
-      'catalog',
-      'scan',
-      '--smoke',
-      '--cache',
-      cache,
-    ])
-    const exited = once(child, 'exit')
-    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
-    expect(await exited, errors).toEqual([0, null])
+const LIMIT_MS = 240_000
+
+let cache: string
+
+beforeEach(() => {
+  cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-smoke-'))
+})
+
+afterEach(() => {
+  rmSync(cache, { recursive: true, force: true })
+})
+
+/** What the benchmarks print. */
+async function runSmall(...names: string[]): Promise<string> {
+  const program = path.resolve(import.meta.dirname, '../bench/run.ts')
+  const child = spawn(process.execPath, [program, ...names, '--smoke', '--cache', cache])
+  const exited = once(child, 'exit')
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  expect(await exited, errors).toEqual([0, null])
+  return output
+}
+
+it(
+  'the benchmarks of recordings run, small, and print a speed for each of our rows',
+  async () => {
+    const output = await runSmall('segments', 'fuzz', 'index')
     for (const name of ROWS) {
       const speed = new RegExp(`^\\| ours ${name} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
       expect(Number(speed?.groups?.speed), output).toBeGreaterThan(0)
@@ -40,27 +48,30 @@ it('the benchmarks run, small, and print a speed for each of our rows', async ()
       const row = new RegExp(`^\\| ${container} +\\| +(?<size>[\\d.]+) \\|`, 'm').exec(output)
       expect(Number(row?.groups?.size), output).toBeGreaterThan(0)
     }
+    expect(output).toMatch(/^\| mp4-h264-vfr\.mp4 +\| +2 \|/m)
+  },
+  LIMIT_MS,
+)
+
+it(
+  'the benchmarks of large libraries run, small, and print how lists are answered and changes shown',
+  async () => {
+    const output = await runSmall('catalog', 'scan')
     for (const list of ['streamers, identity', 'sessions of 20, identity', 'streamers, 304']) {
       const row = new RegExp(`^\\| ours ${list} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
       expect(Number(row?.groups?.speed), output).toBeGreaterThan(0)
     }
     expect(output).toMatch(/^\| new +\| +\d+ \|/m)
     expect(output).toMatch(/^\| unchanged +\| +[\d.]+ \|/m)
-    expect(output).toMatch(/^\| mp4-h264-vfr\.mp4 +\| +2 \|/m)
-  } finally {
-    rmSync(cache, { recursive: true, force: true })
-  }
-}, 240_000)
+  },
+  LIMIT_MS,
+)
 
-it('the benchmarks of the page run, small, where there is a Chromium', async () => {
-  const cache = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-page-'))
-  try {
-    const program = path.resolve(import.meta.dirname, '../bench/run.ts')
+it(
+  'the benchmarks of the page run, small, where there is a Chromium',
+  async () => {
     const names = ['page-lists', 'page-plays', 'page-away', 'page-hours']
-    const child = spawn(process.execPath, [program, ...names, '--smoke', '--cache', cache])
-    const exited = once(child, 'exit')
-    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
-    expect(await exited, errors).toEqual([0, null])
+    const output = await runSmall(...names)
     const expected =
       findChromium() === undefined
         ? names.map((name) => new RegExp(`^${name}: there is no Chromium`, 'm'))
@@ -72,7 +83,6 @@ it('the benchmarks of the page run, small, where there is a Chromium', async () 
             /^\| minutes played \| +heap MB \|/m,
           ]
     for (const line of expected) expect(output).toMatch(line)
-  } finally {
-    rmSync(cache, { recursive: true, force: true })
-  }
-}, 400_000)
+  },
+  LIMIT_MS,
+)
