@@ -2,9 +2,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { findFreePort } from './support/free-port.ts'
 import { startServer } from './support/start-server.ts'
+
+// Several processes are started: a machine that does much else besides must not fail them.
+vi.setConfig({ testTimeout: 90_000 })
 
 it.each(['1', '2'])(
   'tells the requests of %s worker(s) on the metrics listener alone',

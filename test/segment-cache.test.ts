@@ -13,7 +13,7 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, RECORDED_AT, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const SECRET = 'a secret of both'
 let library: TempLibrary
