@@ -18,7 +18,7 @@ export interface HlsSettings {
 }
 
 /** The layout of segments that this code writes; raised when the same recording would give other bytes. */
-const FORMAT_VERSION = 2
+const FORMAT_VERSION = 3
 
 /**
  * The part of a segment's URL that stands for the recording, the settings and the key.

@@ -6,7 +6,7 @@ import type { SoundOutput, SoundPackets } from '../sound/sound-job.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, LentBuffers } from './buffer-pool.ts'
 import { eachChunk } from './chunk-source.ts'
-import { sampleParts } from './fmp4/media-segment.ts'
+import { layOutData } from './fmp4/media-data.ts'
 import { readBody } from './read-body.ts'
 import { segmentBody } from './segment-body.ts'
 import type { RecordedSound } from './sound-jobs.ts'
@@ -161,7 +161,7 @@ const NO_PACKETS: SoundPackets = {
 }
 
 async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> {
-  const body = segmentBody(sampleParts(run))
+  const body = segmentBody(layOutData([run], 'track').parts)
   if (body.sizeBytes > MAX_SOUND_BYTES) {
     throw new AppError('unplayable', 'there is too much sound between two key frames')
   }

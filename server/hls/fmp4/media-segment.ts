@@ -1,7 +1,9 @@
 // The fMP4 media segment: a computed moof and mdat header in front of the recording's own bytes.
 import { AppError } from '../../errors.ts'
-import type { Part, RangePart, SampleRun } from '../../media/media-reader.ts'
+import type { Part, SampleRun } from '../../media/media-reader.ts'
 import { TRACK_IDS } from './init-segment.ts'
+import { layOutData } from './media-data.ts'
+import type { MediaData, PlacedRun } from './media-data.ts'
 
 // ISO/IEC 14496-12 8.8.7, 8.8.8: flags of tfhd and trun.
 const TFHD_DEFAULT_DURATION = 0x8
@@ -21,58 +23,56 @@ const DEPENDENT_SAMPLE = 0x01010000
 const MAX_SEGMENT_BYTES = 0x7fffffff
 const MDAT_HEADER_BYTES = 8
 
+/** Share of a segment's bytes that longer ranges of the recording may cost in truns and holes. */
+const MAX_FILE_ORDER_COST = 0.02
+
 /**
- * The segment's parts in the order they are sent: moof and mdat header, then every run's samples, run after run.
+ * The segment's parts in the order they are sent: moof and mdat header, then the samples of all runs, as the recording
+ * interleaves them where that costs little.
  *
  * @param sequence number of the fragment, from 1 (mfhd)
  * @throws AppError `unplayable` where the samples exceed 2 GiB
  */
 export function formatMediaSegment(runs: readonly SampleRun[], sequence: number): Part[] {
-  const layouts = runs.map(layOut)
-  const trackSizes = layouts.map(trafBytes)
-  const moofBytes = 8 + 16 + trackSizes.reduce((sum, size) => sum + size, 0)
-  const dataBytes = layouts.reduce((sum, layout) => sum + layout.dataBytes, 0)
-  if (moofBytes + MDAT_HEADER_BYTES + dataBytes > MAX_SEGMENT_BYTES) {
+  const { layouts, trafSizes, data, headBytes, sizeBytes } = planSegment(runs)
+  if (sizeBytes > MAX_SEGMENT_BYTES) {
     throw new AppError('unplayable', 'two key frames are more than 2 GiB apart')
   }
-  const writer = new HeadWriter(moofBytes + MDAT_HEADER_BYTES)
-  writer.header('moof', moofBytes)
+  const writer = new HeadWriter(headBytes)
+  writer.header('moof', headBytes - MDAT_HEADER_BYTES)
   writer.header('mfhd', 16)
   writer.words(0, sequence)
-  let dataOffset = moofBytes + MDAT_HEADER_BYTES
   layouts.forEach((layout, i) => {
-    writeTraf(writer, layout, { sizeBytes: trackSizes[i] ?? 0, dataOffset })
-    dataOffset += layout.dataBytes
+    writeTraf(writer, layout, { sizeBytes: trafSizes[i] ?? 0, dataOffset: headBytes })
   })
-  writer.header('mdat', MDAT_HEADER_BYTES + dataBytes)
-  return [{ kind: 'bytes', bytes: writer.bytes }, ...runs.flatMap(sampleParts)]
+  writer.header('mdat', MDAT_HEADER_BYTES + data.sizeBytes)
+  return [{ kind: 'bytes', bytes: writer.bytes }, ...data.parts]
 }
 
-/** Where a run's samples come from, in order. */
-export function sampleParts(run: SampleRun): Part[] {
-  return run.bytes === undefined ? sampleRanges(run) : [{ kind: 'bytes', bytes: run.bytes }]
+interface SegmentLayout {
+  data: MediaData
+  layouts: RunLayout[]
+  trafSizes: number[]
+  /** The moof and the mdat's header. */
+  headBytes: number
+  sizeBytes: number
 }
 
-/** Where the samples lie in the recording: neighbours are one range. */
-function sampleRanges(run: SampleRun): RangePart[] {
-  const ranges: RangePart[] = []
-  let last: RangePart | undefined
-  run.sizes.forEach((size, i) => {
-    const offset = run.offsets?.[i] ?? 0
-    if (last !== undefined && last.offset + last.length === offset) {
-      last.length += size
-    } else if (size > 0) {
-      last = { kind: 'range', offset, length: size }
-      ranges.push(last)
-    }
-  })
-  return ranges
+function planSegment(runs: readonly SampleRun[]): SegmentLayout {
+  const byTrack = layOutSegment(layOutData(runs, 'track'))
+  const byFile = layOutSegment(layOutData(runs, 'file'))
+  return byFile.sizeBytes <= byTrack.sizeBytes * (1 + MAX_FILE_ORDER_COST) ? byFile : byTrack
 }
 
-interface RunLayout {
-  run: SampleRun
-  dataBytes: number
-  /** Numbers of the samples that begin a trun: the first, and every key frame. */
+function layOutSegment(data: MediaData): SegmentLayout {
+  const layouts = data.runs.map(layOutRun)
+  const trafSizes = layouts.map(trafBytes)
+  const headBytes = 8 + 16 + trafSizes.reduce((sum, size) => sum + size, 0) + MDAT_HEADER_BYTES
+  return { data, layouts, trafSizes, headBytes, sizeBytes: headBytes + data.sizeBytes }
+}
+
+interface RunLayout extends PlacedRun {
+  /** Numbers of the samples that begin a trun: every key frame, and what does not stand right behind the sample before. */
   trunStarts: number[]
   /** Fields of each sample in a trun. */
   sampleFlags: number
@@ -80,16 +80,18 @@ interface RunLayout {
   constantDuration: number | undefined
 }
 
-function layOut(run: SampleRun): RunLayout {
-  const trunStarts = [0]
-  run.syncs?.forEach((sync, i) => {
-    if (sync === 1 && i > 0) trunStarts.push(i)
+function layOutRun({ run, positions }: PlacedRun): RunLayout {
+  const trunStarts: number[] = []
+  let end = -1
+  positions.forEach((position, i) => {
+    if (position !== end || run.syncs?.[i] === 1) trunStarts.push(i)
+    end = position + (run.sizes[i] ?? 0)
   })
   const first = run.durations[0] ?? 0
   const constantDuration = run.durations.every((duration) => duration === first) ? first : undefined
   return {
     run,
-    dataBytes: run.sizes.reduce((sum, size) => sum + size, 0),
+    positions,
     trunStarts,
     constantDuration,
     sampleFlags:
@@ -132,7 +134,7 @@ function writeTraf(
   layout: RunLayout,
   { sizeBytes, dataOffset }: { sizeBytes: number; dataOffset: number },
 ): void {
-  const { run, constantDuration } = layout
+  const { run, positions, constantDuration } = layout
   writer.header('traf', sizeBytes)
   writer.header('tfhd', tfhdBytes(layout))
   writer.words(
@@ -146,22 +148,20 @@ function writeTraf(
   writer.header('tfdt', TFDT_BYTES)
   writer.words(0x01000000)
   writer.uint64(run.firstDecodeTicks)
-  let offset = dataOffset
   layout.trunStarts.forEach((start, i) => {
-    offset += writeTrun(writer, layout, {
+    writeTrun(writer, layout, {
       start,
       end: layout.trunStarts[i + 1] ?? run.sizes.length,
-      dataOffset: offset,
+      dataOffset: dataOffset + (positions[start] ?? 0),
     })
   })
 }
 
-/** Writes one trun and answers the bytes of its samples. */
 function writeTrun(
   writer: HeadWriter,
   layout: RunLayout,
   { start, end, dataOffset }: { start: number; end: number; dataOffset: number },
-): number {
+): void {
   const { run, sampleFlags } = layout
   const { syncs, sizes, durations, compositionOffsets } = run
   const firstFlags = syncs === undefined ? 0 : TRUN_FIRST_FLAGS
@@ -169,15 +169,11 @@ function writeTrun(
   // Version 1: composition offsets are signed.
   writer.words(0x01000000 | TRUN_DATA_OFFSET | firstFlags | sampleFlags, end - start, dataOffset)
   if (syncs !== undefined) writer.words(syncs[start] === 1 ? SYNC_SAMPLE : DEPENDENT_SAMPLE)
-  let sampleDataBytes = 0
   for (let i = start; i < end; i += 1) {
-    const size = sizes[i] ?? 0
     if (sampleFlags & TRUN_DURATION) writer.words(durations[i] ?? 0)
-    writer.words(size)
+    writer.words(sizes[i] ?? 0)
     if (compositionOffsets !== undefined) writer.words(compositionOffsets[i] ?? 0)
-    sampleDataBytes += size
   }
-  return sampleDataBytes
 }
 
 /** Appends 32-bit words to a buffer of known size. */
