@@ -8,6 +8,8 @@ import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import type { ListedPlaylist } from './support/hls-client.ts'
 import { readReferencePackets } from './support/reference-packets.ts'
 import type { ReferencePacket } from './support/reference-packets.ts'
+import { readFragment } from './support/read-fragment.ts'
+import { remux } from './support/remux.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 
@@ -21,7 +23,10 @@ const OFFSET_TOLERANCE_SECONDS = 0.01
 
 let folder: string
 let server: StartedServer
-const names = (await readdir(FIXTURES)).filter(isServed)
+/** Enough bits that segments are in the order of the file, with the heads of blocks and tags in between. */
+const REMUXED_FROM = 'mp4-h264-aac-moov-first.mp4'
+const REMUXED = ['remuxed-mkv.mkv', 'remuxed-flv.flv']
+const names = [...(await readdir(FIXTURES)).filter(isServed), ...REMUXED]
 
 /** Recordings of this test: those that are played whole and unchanged, byte for byte of each packet, in one playlist. */
 function isServed(name: string): boolean {
@@ -35,9 +40,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aftercast-exactness-'))
   await mkdir(join(folder, 'alice/2026-01-31'), { recursive: true })
   for (const name of names) {
-    const copy = join(folder, 'alice/2026-01-31', name)
-    await copyFile(join(FIXTURES, name), copy)
-    await utimes(copy, RECORDED_AT, RECORDED_AT)
+    if (REMUXED.includes(name)) await remux(join(FIXTURES, REMUXED_FROM), recordingPath(name))
+    else await copyFile(join(FIXTURES, name), recordingPath(name))
+    await utimes(recordingPath(name), RECORDED_AT, RECORDED_AT)
   }
   const args = [folder, '--data', join(folder, '.data')]
   server = await startServer({
@@ -52,6 +57,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
+function recordingPath(name: string): string {
+  return join(folder, 'alice/2026-01-31', name)
+}
+
 /** Packets of one kind: pictures, or sound. */
 type Kind = 'video' | 'audio'
 
@@ -60,13 +69,15 @@ interface ServedSegment {
   packets: ReferencePacket[]
 }
 
+async function listed(name: string): Promise<ListedPlaylist> {
+  const sessionId = encodeURIComponent(name.replace(/\.\w+$/, ''))
+  return fetchPlaylist(`${server.url}/api/video/alice/2026-01-31/${sessionId}/playlist.m3u8`)
+}
+
 async function readServed(
   name: string,
 ): Promise<{ playlist: ListedPlaylist; segments: ServedSegment[] }> {
-  const sessionId = encodeURIComponent(name.replace(/\.\w+$/, ''))
-  const playlist = await fetchPlaylist(
-    `${server.url}/api/video/alice/2026-01-31/${sessionId}/playlist.m3u8`,
-  )
+  const playlist = await listed(name)
   const segments: ServedSegment[] = []
   for (const [i, segment] of playlist.segments.entries()) {
     const path = join(folder, `${name}.${i}.${segment.initUrl === undefined ? 'ts' : 'mp4'}`)
@@ -89,7 +100,7 @@ function sourceTrack(packets: ReferencePacket[], kind: Kind): ReferencePacket[] 
 
 describe('HLS of real recordings', () => {
   it.each(names)('%s: the same payload, packet for packet', async (name) => {
-    const source = await readReferencePackets(join(FIXTURES, name))
+    const source = await readReferencePackets(recordingPath(name))
     const { segments } = await readServed(name)
     const served = segments.flatMap(({ packets }) => packets)
     for (const kind of ['video', 'audio'] as const) {
@@ -99,6 +110,15 @@ describe('HLS of real recordings', () => {
         sourceTrack(source, kind).map(({ sha1 }) => sha1),
       )
     }
+  })
+
+  it.each(REMUXED)('%s: what lies between its samples is sent with them', async (name) => {
+    const [segment] = (await listed(name)).segments
+    if (segment === undefined) throw new Error('there is no segment')
+    const { initUrl: _, ...withoutInit } = segment
+    const { samples, dataBytes } = readFragment(await fetchSegment(withoutInit))
+    const sampleBytes = samples.reduce((sum, sample) => sum + sample.bytes.length, 0)
+    expect(dataBytes).toBeGreaterThan(sampleBytes + samples.length)
   })
 
   it.each(names)(
@@ -122,7 +142,7 @@ describe('HLS of real recordings', () => {
   )
 
   it.each(names)('%s: sound and picture keep their distance', async (name) => {
-    const source = await readReferencePackets(join(FIXTURES, name))
+    const source = await readReferencePackets(recordingPath(name))
     const { playlist, segments } = await readServed(name)
     if (playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)) return
     const served = segments.flatMap(({ packets }) => packets)
