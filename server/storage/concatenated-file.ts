@@ -39,8 +39,13 @@ class ConcatenatedFile implements OpenFile {
   readonly #starts: Float64Array
   readonly #files = new LRUCache<string, Promise<OpenFile>>({
     max: MAX_OPEN_FILES,
-    dispose: (file) => this.#closeLater(file),
+    dispose: (file, path) => {
+      this.#opened.delete(path)
+      this.#closeLater(file)
+    },
   })
+  /** Those of `#files` that are open. */
+  readonly #opened = new Map<string, OpenFile>()
   readonly #closing = new Set<Promise<void>>()
   #isClosed = false
 
@@ -81,6 +86,19 @@ class ConcatenatedFile implements OpenFile {
     return total
   }
 
+  readCached(buffers: readonly Uint8Array[], position: number): number {
+    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+    const piece = this.#openPiece(position)
+    if (piece === undefined || length > piece.length) return 0
+    return piece.file.readCached?.(buffers, piece.position) ?? 0
+  }
+
+  sendCached(position: number, length: number, socket: number): number | undefined {
+    const piece = this.#openPiece(position)
+    if (piece === undefined) return undefined
+    return piece.file.sendCached?.(piece.position, Math.min(length, piece.length), socket)
+  }
+
   async checkUnchanged(): Promise<void> {
     await Promise.all([...this.#files.values()].map(async (file) => (await file).checkUnchanged()))
   }
@@ -89,6 +107,18 @@ class ConcatenatedFile implements OpenFile {
     this.#isClosed = true
     this.#files.clear()
     await Promise.all(this.#closing)
+  }
+
+  /** Where the bytes from `position` on lie as they are, in a file that is open already. */
+  #openPiece(position: number): { file: OpenFile; position: number; length: number } | undefined {
+    const index = this.#rangeAt(position)
+    const range = this.#ranges[index]
+    const file = range && this.#opened.get(range.path)
+    if (file === undefined || range === undefined || range.decryption !== undefined)
+      return undefined
+    if (!isSame(file.stat, range.stat)) return undefined
+    const at = position - (this.#starts[index] ?? 0)
+    return { file, position: range.offset + at, length: range.length - at }
   }
 
   /** The last range that begins at or before `position`, and is not empty there. */
@@ -127,7 +157,8 @@ class ConcatenatedFile implements OpenFile {
     // Whoever waits for it hears of the failure; the entry must not stay.
     opening.catch(() => this.#files.delete(path))
     const file = await opening
-    if (file.stat.sizeBytes === stat.sizeBytes && file.stat.modifiedMs === stat.modifiedMs) {
+    if (isSame(file.stat, stat)) {
+      if (this.#files.peek(path) === opening) this.#opened.set(path, file)
       return file
     }
     throw new AppError('gone', 'a file of the recording was replaced while it was read')
@@ -141,6 +172,10 @@ class ConcatenatedFile implements OpenFile {
     this.#closing.add(closing)
     void closing.finally(() => this.#closing.delete(closing))
   }
+}
+
+function isSame(a: FileStat, b: FileStat): boolean {
+  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
 }
 
 /**
