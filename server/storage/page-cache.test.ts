@@ -1,5 +1,14 @@
 // What is read or sent without waiting equals what an ordinary read gives, and nothing is waited for.
-import { closeSync, fsyncSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
@@ -134,6 +143,20 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
       forgetOnePage()
       expect(pageCache.send({ descriptor, position: 0, length: 4096 * 40 }, socket)).toBe(undefined)
       expect(pageCache.send({ descriptor, position: 0, length: 4096 * 20 }, socket)).toBe(4096 * 20)
+    })
+
+    it('sends from a file in memory, also what is still on its way when that is gone', async () => {
+      const file = pageCache.createFile()
+      if (file === undefined) throw new Error('no such file was made')
+      writeSync(file, BYTES.subarray(0, 200_000))
+      expect(pageCache.send({ descriptor: file, position: 10, length: 199_990 }, socket)).toBe(
+        199_990,
+      )
+      ftruncateSync(file)
+      closeSync(file)
+      sender.end()
+      const received = Buffer.concat(await receiver.toArray())
+      expect(received.equals(BYTES.subarray(10, 200_000))).toBe(true)
     })
 
     it('sends nothing to what takes nothing, nor from what is no file', () => {

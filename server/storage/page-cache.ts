@@ -16,6 +16,8 @@ export interface PageCache {
    * not tell (cachestat(2) answers only who owns the file or may write to it), or the socket is broken.
    */
   send(range: DescriptorRange, socket: number): number | undefined
+  /** Descriptor of a new file that lies in memory alone, and is gone when it is closed: memfd_create(2). */
+  createFile(): number | undefined
 }
 
 /** Bytes of an open file. */
@@ -26,6 +28,7 @@ export interface DescriptorRange {
 }
 
 const RWF_NOWAIT = 8
+const MFD_CLOEXEC = 1
 /** The same on all architectures, as all calls since Linux 5.1 are. */
 const SYS_CACHESTAT = 451
 const IOV_MAX = 1024
@@ -53,6 +56,7 @@ class LinuxPageCache implements PageCache {
   readonly #preadv2: SystemCall
   readonly #sendfile: SystemCall
   readonly #cachestat: SystemCall
+  readonly #memfdCreate: (name: string, flags: number) => number
   readonly #pageBytes: number
   readonly #wouldBlock: number | undefined
   readonly #errno: () => number
@@ -73,6 +77,7 @@ class LinuxPageCache implements PageCache {
     this.#cachestat = system.func(
       'int64 syscall(int64 number, int fd, void *range, void *found, uint flags)',
     )
+    this.#memfdCreate = system.func('int memfd_create(const char *name, uint flags)')
     this.#pageBytes = Number(system.func('int getpagesize()')())
     this.#wouldBlock = library.os.errno['EAGAIN']
     this.#errno = () => library.errno()
@@ -90,6 +95,11 @@ class LinuxPageCache implements PageCache {
     const sent = Number(this.#sendfile(socket, range.descriptor, this.#offset, range.length))
     if (sent > 0) return sent
     return sent < 0 && this.#errno() === this.#wouldBlock ? 0 : undefined
+  }
+
+  createFile(): number | undefined {
+    const descriptor = this.#memfdCreate('aftercast', MFD_CLOEXEC)
+    return descriptor < 0 ? undefined : descriptor
   }
 
   #isHeld({ descriptor, position, length }: DescriptorRange): boolean {
