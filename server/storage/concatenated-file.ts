@@ -17,7 +17,7 @@ export interface FileRange {
   decryption?: { key: Uint8Array; iv: Uint8Array }
 }
 
-/** Files open at once: a segment seldom reaches over more. */
+/** Files kept open, beside those that are being read: a segment seldom reaches over more. */
 const MAX_OPEN_FILES = 8
 const BLOCK_BYTES = 16
 /** Encrypted bytes taken in one go. */
@@ -31,13 +31,19 @@ export function openConcatenated(storage: Storage, ranges: readonly FileRange[])
   return new ConcatenatedFile(storage, ranges)
 }
 
+/** A file, and what it has to stay open for. */
+interface SharedFile {
+  opening: Promise<OpenFile>
+  uses: Set<Promise<void>>
+}
+
 class ConcatenatedFile implements OpenFile {
   readonly stat: FileStat
   readonly #storage: Storage
   readonly #ranges: readonly FileRange[]
   /** Position of each range's first byte. */
   readonly #starts: Float64Array
-  readonly #files = new LRUCache<string, Promise<OpenFile>>({
+  readonly #files = new LRUCache<string, SharedFile>({
     max: MAX_OPEN_FILES,
     dispose: (file) => this.#closeLater(file),
   })
@@ -82,7 +88,10 @@ class ConcatenatedFile implements OpenFile {
   }
 
   async checkUnchanged(): Promise<void> {
-    await Promise.all([...this.#files.values()].map(async (file) => (await file).checkUnchanged()))
+    const checks = [...this.#files.values()].map((shared) =>
+      workWith(shared, (file) => file.checkUnchanged()),
+    )
+    await Promise.all(checks)
   }
 
   async close(): Promise<void> {
@@ -107,39 +116,64 @@ class ConcatenatedFile implements OpenFile {
   }
 
   async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {
-    const file = await this.#open(range)
-    if (range.decryption === undefined) return readFully(file, wanted, range.offset + at)
-    for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
-      const piece = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
-      await readDecrypted(
-        file,
-        { ...range, decryption: range.decryption },
-        { piece, at: at + done },
-      )
-    }
+    await workWith(this.#share(range.path), async (file) => {
+      const { sizeBytes, modifiedMs } = file.stat
+      if (sizeBytes === range.stat.sizeBytes && modifiedMs === range.stat.modifiedMs) {
+        return readFromRange(file, range, { wanted, at })
+      }
+      throw new AppError('gone', 'a file of the recording was replaced while it was read')
+    })
   }
 
-  async #open({ path, stat }: FileRange): Promise<OpenFile> {
+  #share(path: string): SharedFile {
     if (this.#isClosed) throw new AppError('failed', 'the file was closed already')
     const known = this.#files.get(path)
-    const opening = known ?? this.#storage.open(path)
-    if (known === undefined) this.#files.set(path, opening)
+    if (known !== undefined) return known
+    const shared = { opening: this.#storage.open(path), uses: new Set<Promise<void>>() }
+    this.#files.set(path, shared)
     // Whoever waits for it hears of the failure; the entry must not stay.
-    opening.catch(() => this.#files.delete(path))
-    const file = await opening
-    if (file.stat.sizeBytes === stat.sizeBytes && file.stat.modifiedMs === stat.modifiedMs) {
-      return file
-    }
-    throw new AppError('gone', 'a file of the recording was replaced while it was read')
+    shared.opening.catch(() => {
+      if (this.#files.peek(path) === shared) this.#files.delete(path)
+    })
+    return shared
   }
 
-  #closeLater(file: Promise<OpenFile>): void {
-    const closing = file.then(
-      (opened) => opened.close(),
-      () => undefined,
-    )
+  #closeLater({ opening, uses }: SharedFile): void {
+    const closing = Promise.allSettled(uses)
+      .then(() => opening)
+      .then(
+        (opened) => opened.close(),
+        () => undefined,
+      )
     this.#closing.add(closing)
     void closing.finally(() => this.#closing.delete(closing))
+  }
+}
+
+/** Does what keeps the file open until it is done, also where others take its place meanwhile. */
+async function workWith(
+  { opening, uses }: SharedFile,
+  work: (file: OpenFile) => Promise<void>,
+): Promise<void> {
+  const done = opening.then(work)
+  uses.add(done)
+  try {
+    await done
+  } finally {
+    uses.delete(done)
+  }
+}
+
+async function readFromRange(
+  file: OpenFile,
+  range: FileRange,
+  { wanted, at }: { wanted: Uint8Array; at: number },
+): Promise<void> {
+  const { decryption } = range
+  if (decryption === undefined) return readFully(file, wanted, range.offset + at)
+  for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
+    const piece = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
+    await readDecrypted(file, { ...range, decryption }, { piece, at: at + done })
   }
 }
 
