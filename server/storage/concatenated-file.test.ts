@@ -90,6 +90,23 @@ test.runIf(platform() === 'linux')(
   },
 )
 
+test('reads from many files at once, and from none that was closed for another', async () => {
+  const bytes = randomBytes(40_000)
+  const ranges: FileRange[] = []
+  for (let at = 0; at < bytes.length; at += 1000)
+    ranges.push(await put(`${at}`, bytes.subarray(at, at + 1000)))
+  const file = openConcatenated(storage, ranges)
+  const pieces = await Promise.all(
+    ranges.map(async (_, i) => {
+      const piece = Buffer.alloc(1000)
+      await file.read(piece, i * 1000)
+      return piece
+    }),
+  )
+  expect(Buffer.concat(pieces)).toEqual(bytes)
+  await file.close()
+})
+
 test('has the size of all ranges and the newest time', async () => {
   const ranges = [await put('a', Buffer.alloc(10)), await put('b', Buffer.alloc(20))]
   const file = openConcatenated(storage, ranges)
