@@ -45,6 +45,12 @@ export interface PendingRecording {
   attempts: number
 }
 
+/** A recording as it was inspected, and what that told. */
+export interface InspectedRecording {
+  recording: PendingRecording
+  result: InspectionResult
+}
+
 /** Changes of one transaction. */
 export interface FolderChanges {
   found: readonly FoundRecording[]
@@ -159,21 +165,25 @@ export class CatalogWriter {
     return this.#pending.pendingOfSession.get({ ...session })?.id
   }
 
-  /** Keeps an inspection's result, unless the recording has changed or gone meanwhile. */
-  record({ id, stat }: PendingRecording, result: InspectionResult): void {
+  /** Keeps the results of inspections, but of recordings that have changed or gone meanwhile. */
+  record(inspected: readonly InspectedRecording[]): void {
     this.#database.transaction(() => {
-      const changed = this.#pending.record.run({ id, ...stat, ...result })
-      if (changed === 0 || result.status === 'found') return
-      if (result.status === 'playable') {
-        // listed already; only its duration is new
-        const session = this.#folders.session.get({ id })
-        if (session) this.#listing.note(session)
-      } else {
-        const key = this.#folders.sessionKey.get({ id })
-        if (key) this.#listing.touch(key)
-      }
+      for (const one of inspected) this.#record(one)
       this.#listing.settle()
     })
+  }
+
+  #record({ recording: { id, stat }, result }: InspectedRecording): void {
+    const changed = this.#pending.record.run({ id, ...stat, ...result })
+    if (changed === 0 || result.status === 'found') return
+    if (result.status === 'playable') {
+      // listed already; only its duration is new
+      const session = this.#folders.session.get({ id })
+      if (session) this.#listing.note(session)
+    } else {
+      const key = this.#folders.sessionKey.get({ id })
+      if (key) this.#listing.touch(key)
+    }
   }
 
   #put(recording: FoundRecording, ids: KnownIds): void {

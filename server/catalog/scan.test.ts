@@ -200,6 +200,39 @@ describe('a scan', () => {
   })
 })
 
+describe('results of inspections', () => {
+  const lengths = () => catalog.listSessions('a')?.map(({ duration }) => duration)
+
+  test('of many that take no time are written together', async () => {
+    for (let id = 0; id < 250; id += 1) put(`a/2026-01-01/${id}.ts`)
+    await scan({ inspect: async () => Promise.reject(new Error('not yet')) })
+    nowMs += 6000
+    const before = catalog.generation()
+    await scan({
+      inspect: async () => ({ status: 'playable', durationSeconds: 60, isFlawed: false }),
+    })
+    expect(lengths()).toEqual(Array.from({ length: 250 }, () => '0:01:00'))
+    // one for each transaction: a slow machine's clock makes a few more of them than the three that are needed
+    expect(catalog.generation() - before).toBeLessThan(25)
+  })
+
+  test('are shown soon, however long the next inspection takes', async () => {
+    put('a/2026-01-02/1.ts')
+    put('a/2026-01-01/1.ts')
+    const gate = Promise.withResolvers<void>()
+    const scanning = scan({
+      inspect: async ({ path }) => {
+        if (path.includes('2026-01-01')) await gate.promise
+        return { status: 'playable', durationSeconds: 60, isFlawed: false }
+      },
+    })
+    await expect.poll(lengths, { timeout: 2000 }).toEqual(['0:01:00', undefined])
+    gate.resolve()
+    await scanning
+    expect(lengths()).toEqual(['0:01:00', '0:01:00'])
+  })
+})
+
 describe('two files of one session', () => {
   const session = { streamer: 'a', date: '2026-01-01', sessionId: '1' }
 

@@ -91,7 +91,7 @@ export class Scanner {
       now: this.#now,
       onError: (path, error) => this.#tell({ kind: 'inspection', path, error }),
       onCatalogError: (error) => this.#tell({ kind: 'catalog', path: '', error }),
-      onInspected: () => this.#countInspection(),
+      onInspected: (count) => this.#countInspections(count),
     })
     this.#watch = new LibraryWatch({
       storage: options.storage,
@@ -230,8 +230,8 @@ export class Scanner {
     return this.#found < SMALL_LIBRARY_RECORDINGS ? SMALL_POLL_MS : LARGE_POLL_MS
   }
 
-  #countInspection(): void {
-    this.#done += 1
+  #countInspections(count: number): void {
+    this.#done += count
     this.#reportProgress({ isLast: false })
   }
 
