@@ -113,6 +113,12 @@ export class CatalogWriter {
     }
   }
 
+  /** What is known of one recording in a folder; undefined where it is new. */
+  readRecording(folder: string, name: string): KnownRecording | undefined {
+    const known = this.#folders.folder.get({ path: folder })
+    return known && this.#folders.recordingByName.get({ ...known, name })
+  }
+
   apply({ found, gone }: FolderChanges): void {
     this.#database.transaction(() => {
       const ids: KnownIds = { folders: new Map(), streamers: new Map() }
@@ -270,8 +276,7 @@ export class CatalogWriter {
   /** Never more than one. */
   #removeFile(path: string): false {
     const place = splitPath(path)
-    const folder = place && this.#folders.folder.get({ path: place.folder })
-    const file = folder && this.#folders.recordingByName.get({ ...folder, name: place.name })
+    const file = place && this.readRecording(place.folder, place.name)
     if (file) this.#remove(file.id)
     return false
   }

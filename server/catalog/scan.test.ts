@@ -451,6 +451,41 @@ describe('while it runs', () => {
     expect(problems).toEqual([])
   })
 
+  test('shows what changes while the library is walked as a whole, which is long', async () => {
+    put('a/2026-01-01/1.ts')
+    for (let number = 0; number < 200; number += 1) put(`slow${number}/2026-01-01/1.ts`)
+    const folder = createFolderStorage(root)
+    const wasListed = Promise.withResolvers<void>()
+    const list: Storage['list'] = async (path, options) => {
+      const entries = await folder.list(path, options)
+      if (path.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 100))
+      if (path === 'a/2026-01-01') wasListed.resolve()
+      // the last is walked first
+      return entries.toSorted((one, other) => (one.name < other.name ? 1 : -1))
+    }
+    const isWatched = Promise.withResolvers<void>()
+    const watch: Storage['watch'] = async (onChange, signal) => {
+      const tell = (changed: string): void => {
+        isWatched.resolve()
+        onChange(changed)
+      }
+      return folder.watch(tell, signal)
+    }
+    const { firstWalk } = start({ storage: storageWith({ list, watch }) })
+    const isWalked = firstWalk.then(() => true)
+    await Promise.all([wasListed.promise, isWatched.promise])
+    put('a/2026-01-01/2.ts')
+    put('b/2026-01-01/1.ts')
+    rmSync(join(root, 'a/2026-01-01/1.ts'))
+    const ids = () => catalog.listSessions('a')?.map(({ sessionId }) => sessionId)
+    await expect.poll(ids, { timeout: 3000 }).toEqual(['2'])
+    await expect.poll(() => catalog.listSessions('b')?.length, { timeout: 3000 }).toBe(1)
+    expect(await Promise.race([isWalked, Promise.resolve(false)])).toBe(false)
+    await firstWalk
+    expect(ids()).toEqual(['2'])
+    expect(catalog.listStreamers()).toHaveLength(202)
+  }, 20_000)
+
   test('polls where watching is not possible, and says so once', async () => {
     const storage = storageWith({
       watch: async () => Promise.reject(new AppError('failed', 'no inotify')),

@@ -7,7 +7,7 @@ import { Inspector } from './inspector.ts'
 import type { Inspect } from './inspector.ts'
 import type { Layout } from './layout.ts'
 import { walkLibrary } from './walk.ts'
-import type { WalkOptions } from './walk.ts'
+import type { DueChanges, WalkOptions } from './walk.ts'
 import { LibraryWatch } from './watch.ts'
 
 export interface ScannerOptions {
@@ -167,16 +167,42 @@ export class Scanner {
   async #walk(folders: readonly string[], signal: AbortSignal): Promise<void> {
     const { writer } = this.#options
     const failed = new Map<string, unknown>()
-    let hasChanged = false
-    for (const folder of folders) {
-      const options = this.#walkOptions(failed)
-      hasChanged = (await walkLibrary(folder, options, signal)) || hasChanged
-    }
+    const options = this.#walkOptions(failed)
+    await this.#walkEach(
+      folders,
+      { ...options, changes: this.#dueChanges(options, signal) },
+      signal,
+    )
     this.#tellFailedFolders(failed, folders.includes(''))
     this.#found = writer.countRecordings()
     this.#wasSeen ||= folders.includes('') && this.#found > 0
-    if (hasChanged) this.#inspector.refresh()
     this.#reportProgress({ isLast: true })
+  }
+
+  async #walkEach(
+    folders: readonly string[],
+    options: WalkOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let hasChanged = false
+    for (const folder of folders) {
+      hasChanged = (await walkLibrary(folder, options, signal)) || hasChanged
+    }
+    if (hasChanged) this.#inspector.refresh()
+  }
+
+  /** What is watched goes before the rest of a walk, which has at least as long in between as that took. */
+  #dueChanges(options: WalkOptions, signal: AbortSignal): DueChanges {
+    let notBeforeMs = 0
+    return {
+      areDue: () => this.#watch.isDue && performance.now() >= notBeforeMs,
+      walk: async () => {
+        const startedMs = performance.now()
+        await this.#walkEach(this.#watch.take(), options, signal)
+        const endedMs = performance.now()
+        notBeforeMs = endedMs + (endedMs - startedMs)
+      },
+    }
   }
 
   #walkOptions(failed: Map<string, unknown>): WalkOptions {

@@ -1,4 +1,5 @@
 // Turns storage's change events into rounds of folders to walk: gathered for a moment, and everything now and then.
+// Whoever walks everything asks in between for what has changed meanwhile.
 import type { Storage } from '../storage/storage.ts'
 import { createBell } from './bell.ts'
 
@@ -20,6 +21,7 @@ export class LibraryWatch {
   readonly #options: LibraryWatchOptions
   readonly #bell = createBell()
   readonly #changed = new Set<string>()
+  #hasAllChanged = false
   #firstChangeMs = 0
   #lastChangeMs = 0
   #isOn = false
@@ -50,12 +52,13 @@ export class LibraryWatch {
   }
 
   /**
-   * Resolves with the folders to walk next: those that changed, once they have been quiet for a moment, or all ('')
-   * when nothing has changed for `timeoutMs()`, which is asked again when watching begins or ends.
+   * Resolves with the folders to walk next: those that changed, once they have been quiet for a moment, and behind them
+   * all ('') where anything may have changed. All as well when nothing has changed for `timeoutMs()`, which is asked
+   * again when watching begins or ends.
    */
   async next(timeoutMs: () => number, signal: AbortSignal): Promise<string[]> {
     const startMs = performance.now()
-    while (this.#changed.size === 0) {
+    while (this.#changed.size === 0 && !this.#hasAllChanged) {
       const leftMs = startMs + timeoutMs() - performance.now()
       if (leftMs <= 0) return ['']
       await this.#bell.wait(leftMs, signal)
@@ -63,6 +66,18 @@ export class LibraryWatch {
     for (let leftMs = this.#quietInMs(); leftMs > 0; leftMs = this.#quietInMs()) {
       await this.#bell.wait(leftMs, signal)
     }
+    const all = this.#hasAllChanged ? [''] : []
+    this.#hasAllChanged = false
+    return [...this.take(), ...all]
+  }
+
+  /** Whether single folders have changed, and have been quiet for a moment. */
+  get isDue(): boolean {
+    return this.#changed.size > 0 && this.#quietInMs() <= 0
+  }
+
+  /** The single folders that have changed, to be walked now. That anything may have changed is left to `next`. */
+  take(): string[] {
     const folders = outermost(this.#changed)
     this.#changed.clear()
     return folders
@@ -81,8 +96,10 @@ export class LibraryWatch {
 
   #note(folder: string): void {
     this.#lastChangeMs = performance.now()
-    if (this.#changed.size === 0) this.#firstChangeMs = this.#lastChangeMs
-    this.#changed.add(this.#changed.size < MAX_FOLDERS ? folder : '')
+    const isFirst = this.#changed.size === 0 && (folder !== '' || !this.#hasAllChanged)
+    if (isFirst) this.#firstChangeMs = this.#lastChangeMs
+    if (folder === '' || this.#changed.size >= MAX_FOLDERS) this.#hasAllChanged = true
+    else this.#changed.add(folder)
     this.#bell.ring()
   }
 
@@ -92,9 +109,8 @@ export class LibraryWatch {
   }
 }
 
-/** Folders of the set that lie in no other of the set. */
+/** Folders of the set that lie in no other of the set; the root is not among them. */
 function outermost(folders: ReadonlySet<string>): string[] {
-  if (folders.has('')) return ['']
   return [...folders].filter((folder) => {
     for (let end = folder.lastIndexOf('/'); end > 0; end = folder.lastIndexOf('/', end - 1)) {
       if (folders.has(folder.slice(0, end))) return false

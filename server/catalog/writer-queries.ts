@@ -64,10 +64,7 @@ function prepareTree(database: Database) {
 function prepareRecordings(database: Database) {
   return {
     recordings: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(['id', 'name', 'size_bytes as sizeBytes', 'modified_ms as modifiedMs'])
-        .where('folder_id', '=', parameter('id')),
+      kysely.selectFrom('recordings').select(knownColumns).where('folder_id', '=', parameter('id')),
     ),
     recordingIds: database.prepare<{ id: number; limit: number }>()((kysely, parameter) =>
       kysely
@@ -79,7 +76,7 @@ function prepareRecordings(database: Database) {
     recordingByName: database.prepare<{ id: number; name: string }>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
-        .select('id')
+        .select(knownColumns)
         .where('folder_id', '=', parameter('id'))
         .where('name', '=', parameter('name')),
     ),
@@ -107,6 +104,7 @@ function prepareRecordings(database: Database) {
   }
 }
 
+const knownColumns = ['id', 'name', 'size_bytes as sizeBytes', 'modified_ms as modifiedMs'] as const
 const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
 function preparePut(database: Database) {
