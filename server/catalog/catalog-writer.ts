@@ -150,9 +150,9 @@ export class CatalogWriter {
     return this.#pending.countPending.get({})?.count ?? 0
   }
 
-  /** Ids of recordings whose inspection is due, newest first. */
-  duePending(nowMs: number, limit: number): number[] {
-    return this.#pending.due.all({ nowMs, limit }).map(({ id }) => id)
+  /** Recordings whose inspection is due, newest first. */
+  duePending(nowMs: number, limit: number): PendingRecording[] {
+    return this.#pending.due.all({ nowMs, limit }).map(pendingRecording)
   }
 
   /** The moment at which the next pending recording comes due; undefined where none waits. */

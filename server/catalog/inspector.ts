@@ -31,8 +31,10 @@ export interface InspectorOptions {
   onInspected: (count: number) => void
 }
 
-/** Ids fetched at once, so that those which wait are not skipped again for each. */
+/** Rows fetched at once, so that those which wait are not skipped again for each, */
 const BATCH_SIZE = 100
+/** and how long they are good: meanwhile they may change or go. */
+const BATCH_FRESH_MS = 1000
 /** Sessions asked for and not inspected yet; the oldest wish is dropped when there are more. */
 const MAX_WANTED = 1000
 /** An inspection that takes longer counts as failed. */
@@ -49,7 +51,8 @@ export class Inspector {
   readonly #active = new Set<number>()
   readonly #results: ResultBatch
   readonly #wanted = new Map<string, SessionReference>()
-  #batch: number[] = []
+  #batch: PendingRecording[] = []
+  #batchUntilMs = 0
   #isOpen = false
 
   constructor(options: InspectorOptions) {
@@ -141,22 +144,21 @@ export class Inspector {
   }
 
   #takeNewest(): PendingRecording | undefined {
-    for (let isFresh = false; ;) {
-      const id = this.#batch.shift()
-      if (id !== undefined) {
-        // the row may have changed or gone since the batch was fetched
-        const job = this.#readPending(id)
-        if (job) return job
-      } else if (isFresh) {
-        return undefined
-      } else {
-        const { writer, now } = this.#options
-        // else it would be these that are due
-        this.#results.write()
-        this.#batch = writer.duePending(now(), BATCH_SIZE)
-        isFresh = true
-      }
+    const job = performance.now() < this.#batchUntilMs ? this.#takeFromBatch() : undefined
+    if (job) return job
+    const { writer, now } = this.#options
+    // else it would be these that are due
+    this.#results.write()
+    this.#batch = writer.duePending(now(), BATCH_SIZE)
+    this.#batchUntilMs = performance.now() + BATCH_FRESH_MS
+    return this.#takeFromBatch()
+  }
+
+  #takeFromBatch(): PendingRecording | undefined {
+    for (let job = this.#batch.shift(); job; job = this.#batch.shift()) {
+      if (!this.#active.has(job.id)) return job
     }
+    return undefined
   }
 
   #readPending(id: number): PendingRecording | undefined {

@@ -205,7 +205,8 @@ function prepareQueue(database: Database) {
     due: database.prepare<{ nowMs: number; limit: number }>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
-        .select('id')
+        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .select(pendingColumns)
         .where(isPending)
         .where('retry_at_ms', '<=', parameter('nowMs'))
         .orderBy('date', 'desc')
@@ -216,16 +217,7 @@ function prepareQueue(database: Database) {
       kysely
         .selectFrom('recordings')
         .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .select([
-          'recordings.id as id',
-          'folders.path as folder',
-          'recordings.name as name',
-          'kind',
-          'size_bytes as sizeBytes',
-          'modified_ms as modifiedMs',
-          'settles_at_ms as settlesAtMs',
-          'attempts',
-        ])
+        .select(pendingColumns)
         .where('recordings.id', '=', parameter('id'))
         .where(isPending)
         .where('retry_at_ms', '<=', parameter('nowMs')),
@@ -258,6 +250,17 @@ function prepareQueue(database: Database) {
     ),
   }
 }
+
+const pendingColumns = [
+  'recordings.id as id',
+  'folders.path as folder',
+  'recordings.name as name',
+  'kind',
+  'size_bytes as sizeBytes',
+  'modified_ms as modifiedMs',
+  'settles_at_ms as settlesAtMs',
+  'attempts',
+] as const
 
 /** Spelled out rather than bound: the partial index `recordings_pending` is used for constants alone. */
 const isPending = sql<boolean>`recordings.status = 'found' and recordings.listed = 1`
