@@ -129,6 +129,8 @@ export class Scanner {
   async #follow(signal: AbortSignal): Promise<void> {
     try {
       await this.#startWatching()
+      // else all would be walked once more, for what changed before it was watched
+      await this.#watch.begun(signal)
       await this.#tryWalk([''], signal)
       this.#inspector.open()
       this.#firstWalk.resolve()

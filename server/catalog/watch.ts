@@ -1,5 +1,6 @@
 // Turns storage's change events into rounds of folders to walk: gathered for a moment, and everything now and then.
 // Whoever walks everything asks in between for what has changed meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../storage/storage.ts'
 import { createBell } from './bell.ts'
 
@@ -9,6 +10,8 @@ const QUIET_MS = 300
 const MAX_WAIT_MS = 1000
 /** More changed folders than this count as a change anywhere. */
 const MAX_FOLDERS = 1000
+/** A library whose folders take longer to be watched is walked beside that. */
+const BEGUN_WITHIN_MS = 5000
 
 export interface LibraryWatchOptions {
   storage: Storage
@@ -26,6 +29,7 @@ export class LibraryWatch {
   #lastChangeMs = 0
   #isOn = false
   #stop = new AbortController()
+  #begun: Promise<void> = Promise.resolve()
   #ended: Promise<void> = Promise.resolve()
 
   constructor(options: LibraryWatchOptions) {
@@ -42,7 +46,19 @@ export class LibraryWatch {
     await this.stop()
     this.#stop = new AbortController()
     this.#isOn = true
-    this.#ended = this.#watch(this.#stop.signal)
+    const begun = Promise.withResolvers<void>()
+    this.#begun = begun.promise
+    this.#ended = this.#watch(begun.resolve, this.#stop.signal).finally(begun.resolve)
+  }
+
+  /**
+   * Resolves when changes are told, or cannot be, or after a while. Whoever walks everything then need not do so again
+   * for what changed before, unless watching begins later.
+   */
+  async begun(signal: AbortSignal): Promise<void> {
+    const isLate = sleep(BEGUN_WITHIN_MS, true, { signal, ref: false })
+    const hasBegun = this.#begun.then(() => false)
+    if (!(await Promise.race([isLate, hasBegun]))) this.#hasAllChanged = false
   }
 
   /** Ends watching; resolves when storage has let go. */
@@ -83,9 +99,13 @@ export class LibraryWatch {
     return folders
   }
 
-  async #watch(signal: AbortSignal): Promise<void> {
+  async #watch(onBegun: () => void, signal: AbortSignal): Promise<void> {
+    const tell = (folder: string): void => {
+      this.#note(folder)
+      onBegun()
+    }
     try {
-      await this.#options.storage.watch((folder) => this.#note(folder), signal)
+      await this.#options.storage.watch(tell, signal)
     } catch (error) {
       this.#options.onEnded(error)
     }
