@@ -17,7 +17,7 @@ export interface FileRange {
   decryption?: { key: Uint8Array; iv: Uint8Array }
 }
 
-/** Files open at once: a segment seldom reaches over more. */
+/** Files kept open, beside those that are being read: a segment seldom reaches over more. */
 const MAX_OPEN_FILES = 8
 const BLOCK_BYTES = 16
 /** Encrypted bytes taken in one go. */
@@ -31,13 +31,21 @@ export function openConcatenated(storage: Storage, ranges: readonly FileRange[])
   return new ConcatenatedFile(storage, ranges)
 }
 
+/** A file, and what it has to stay open for. */
+interface SharedFile {
+  opening: Promise<OpenFile>
+  /** There once it is open. */
+  opened?: OpenFile
+  uses: Set<Promise<void>>
+}
+
 class ConcatenatedFile implements OpenFile {
   readonly stat: FileStat
   readonly #storage: Storage
   readonly #ranges: readonly FileRange[]
   /** Position of each range's first byte. */
   readonly #starts: Float64Array
-  readonly #files = new LRUCache<string, Promise<OpenFile>>({
+  readonly #files = new LRUCache<string, SharedFile>({
     max: MAX_OPEN_FILES,
     dispose: (file) => this.#closeLater(file),
   })
@@ -81,14 +89,42 @@ class ConcatenatedFile implements OpenFile {
     return total
   }
 
+  readCached(buffers: readonly Uint8Array[], position: number): number {
+    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+    const piece = this.#openPiece(position)
+    if (piece === undefined || length > piece.length) return 0
+    return piece.file.readCached?.(buffers, piece.position) ?? 0
+  }
+
+  sendCached(position: number, length: number, socket: number): number | undefined {
+    const piece = this.#openPiece(position)
+    if (piece === undefined) return undefined
+    return piece.file.sendCached?.(piece.position, Math.min(length, piece.length), socket)
+  }
+
   async checkUnchanged(): Promise<void> {
-    await Promise.all([...this.#files.values()].map(async (file) => (await file).checkUnchanged()))
+    const checks = [...this.#files.values()].map((shared) =>
+      workWith(shared, (file) => file.checkUnchanged()),
+    )
+    await Promise.all(checks)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#files.clear()
     await Promise.all(this.#closing)
+  }
+
+  /** Where the bytes from `position` on lie as they are, in a file that is open already. */
+  #openPiece(position: number): { file: OpenFile; position: number; length: number } | undefined {
+    const index = this.#rangeAt(position)
+    const range = this.#ranges[index]
+    const file = range && this.#files.get(range.path)?.opened
+    if (file === undefined || range === undefined || range.decryption !== undefined)
+      return undefined
+    if (!isSame(file.stat, range.stat)) return undefined
+    const at = position - (this.#starts[index] ?? 0)
+    return { file, position: range.offset + at, length: range.length - at }
   }
 
   /** The last range that begins at or before `position`, and is not empty there. */
@@ -107,39 +143,68 @@ class ConcatenatedFile implements OpenFile {
   }
 
   async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {
-    const file = await this.#open(range)
-    if (range.decryption === undefined) return readFully(file, wanted, range.offset + at)
-    for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
-      const piece = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
-      await readDecrypted(
-        file,
-        { ...range, decryption: range.decryption },
-        { piece, at: at + done },
-      )
-    }
+    await workWith(this.#share(range.path), async (file) => {
+      if (isSame(file.stat, range.stat)) return readFromRange(file, range, { wanted, at })
+      throw new AppError('gone', 'a file of the recording was replaced while it was read')
+    })
   }
 
-  async #open({ path, stat }: FileRange): Promise<OpenFile> {
+  #share(path: string): SharedFile {
     if (this.#isClosed) throw new AppError('failed', 'the file was closed already')
     const known = this.#files.get(path)
-    const opening = known ?? this.#storage.open(path)
-    if (known === undefined) this.#files.set(path, opening)
+    if (known !== undefined) return known
+    const shared: SharedFile = { opening: this.#storage.open(path), uses: new Set() }
+    this.#files.set(path, shared)
     // Whoever waits for it hears of the failure; the entry must not stay.
-    opening.catch(() => this.#files.delete(path))
-    const file = await opening
-    if (file.stat.sizeBytes === stat.sizeBytes && file.stat.modifiedMs === stat.modifiedMs) {
-      return file
-    }
-    throw new AppError('gone', 'a file of the recording was replaced while it was read')
+    shared.opening.catch(() => {
+      if (this.#files.peek(path) === shared) this.#files.delete(path)
+    })
+    return shared
   }
 
-  #closeLater(file: Promise<OpenFile>): void {
-    const closing = file.then(
-      (opened) => opened.close(),
-      () => undefined,
-    )
+  #closeLater({ opening, uses }: SharedFile): void {
+    const closing = Promise.allSettled(uses)
+      .then(() => opening)
+      .then(
+        (opened) => opened.close(),
+        () => undefined,
+      )
     this.#closing.add(closing)
     void closing.finally(() => this.#closing.delete(closing))
+  }
+}
+
+function isSame(a: FileStat, b: FileStat): boolean {
+  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
+}
+
+/** Does what keeps the file open until it is done, also where others take its place meanwhile. */
+async function workWith(
+  shared: SharedFile,
+  work: (file: OpenFile) => Promise<void>,
+): Promise<void> {
+  const done = shared.opening.then((file) => {
+    shared.opened = file
+    return work(file)
+  })
+  shared.uses.add(done)
+  try {
+    await done
+  } finally {
+    shared.uses.delete(done)
+  }
+}
+
+async function readFromRange(
+  file: OpenFile,
+  range: FileRange,
+  { wanted, at }: { wanted: Uint8Array; at: number },
+): Promise<void> {
+  const { decryption } = range
+  if (decryption === undefined) return readFully(file, wanted, range.offset + at)
+  for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
+    const piece = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
+    await readDecrypted(file, { ...range, decryption }, { piece, at: at + done })
   }
 }
 

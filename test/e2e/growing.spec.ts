@@ -41,10 +41,9 @@ test('plays on while recordings grow, and to their end', async ({ context }) => 
   test.setTimeout(180_000)
   await Promise.all(
     growingSessions.map(async (session) => {
-      const written = session.write(day)
       const page = await context.newPage()
-      await watchGrowing(page, session)
-      await written
+      const begun = begin(page, session)
+      await Promise.all([session.write(day, begun), watchToItsEnd(page, { session, begun })])
       await page.close()
     }),
   )
@@ -83,16 +82,28 @@ function currentTime(page: Page): Promise<number> {
   return page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
 }
 
-/** Plays it to its end and says what went wrong on the way. */
-async function watchGrowing(page: Page, { name, seconds }: GrowingSession): Promise<void> {
+/** Opens its page, and answers how long it is when it has begun to play. */
+async function begin(page: Page, { name }: GrowingSession): Promise<number> {
+  await expect.poll(() => statusOf(name), { timeout: 30_000, message: `${name} is there` }).toBe(200)
   await page.goto(`${server.url}/p/Live/2026-01-31/${name}`)
   await page.evaluate(() => Object.assign(window, { wasNotReloaded: true }))
-  const video = page.locator('video')
   await expect
     .poll(() => currentTime(page), { timeout: 30_000, message: `${name} begins` })
     .toBeGreaterThan(0.2)
-  const first = await video.evaluate((element: HTMLVideoElement) => element.duration)
-  const watched = await watchToEnd(video, { rate, stallMs })
+  return page.locator('video').evaluate((video: HTMLVideoElement) => video.duration)
+}
+
+interface Growth {
+  session: GrowingSession
+  /** Its length when it begins to play. */
+  begun: Promise<number>
+}
+
+/** Says what went wrong on the way. */
+async function watchToItsEnd(page: Page, { session, begun }: Growth): Promise<void> {
+  const { name, seconds } = session
+  const first = await begun
+  const watched = await watchToEnd(page.locator('video'), { rate, stallMs })
   expect(watched, name).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
   expect(watched.longestJump, name).toBeLessThan(jumpSeconds)
   expect(Math.abs(watched.currentTime - seconds), name).toBeLessThan(0.5)

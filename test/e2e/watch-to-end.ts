@@ -33,20 +33,25 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
   return video.evaluate(
     (element: HTMLVideoElement, { rate, stallMs, repairMs }) =>
       new Promise<Watched>((resolve) => {
+        // The page may have played all of a short recording before anybody looked: then it is played anew.
+        if (element.ended) element.currentTime = 0
         const last = { position: element.currentTime, atMs: performance.now() }
         const began = last.position
         const seen = { farthest: last.position, movedAtMs: last.atMs, stepsBack: 0, longestJump: 0 }
         element.muted = true
         const timer = setInterval(() => {
-          // Only to begin with: what goes on must do so by itself.
-          const hasBegun = seen.farthest > began
-          if (!hasBegun && element.readyState > 0) element.playbackRate = rate
-          if (element.paused && !hasBegun) element.play().catch(() => undefined)
+          const hadBegun = seen.farthest > began
           look(performance.now())
           if (element.ended) finish('ended')
           else if (element.error && last.atMs - seen.movedAtMs > repairMs) finish('failed')
           else if (last.atMs - seen.movedAtMs > stallMs) finish('stalled')
+          // Only to begin with: what goes on must do so by itself.
+          else if (!hadBegun) begin()
         }, 100)
+        const begin = (): void => {
+          if (element.readyState > 0) element.playbackRate = rate
+          if (element.paused) element.play().catch(() => undefined)
+        }
         const look = (nowMs: number): void => {
           const position = element.currentTime
           if (position < last.position) seen.stepsBack += 1
