@@ -39,6 +39,7 @@ export class FolderWatches {
    * meanwhile is missed. Links are not followed. Rejects where the system has no more watches.
    */
   async add(start: string): Promise<void> {
+    if (WATCHES_TREES && this.#watchers.size > 0) return
     const open = [start]
     while (open.length > 0) {
       const found = await Promise.all(
