@@ -138,23 +138,29 @@ test('a folder of parts that changes behind a walk is known as it was seen last'
 })
 
 test('what comes back while other folders are removed stays', async () => {
+  const streamers = ['back', 'back-too']
   for (let id = 0; id < 1200; id += 1) put(`gone/2026-01-01/${id}.ts`)
-  put('back/2026-01-01/1.ts')
+  for (const streamer of streamers) put(`${streamer}/2026-01-01/1.ts`)
   put('here/2026-01-01/1.ts')
   await walkLibrary('', walkOptions(), signal)
-  rmSync(join(root, 'gone'), { recursive: true })
-  rmSync(join(root, 'back'), { recursive: true })
+  for (const streamer of ['gone', ...streamers]) rmSync(join(root, streamer), { recursive: true })
   let hasCome = false
   const changes = {
-    areDue: () => !hasCome && writer.countRecordings() < 1202,
+    // whichever is removed first
+    areDue: () => !hasCome && writer.countRecordings() < 1203,
     walk: async () => {
       hasCome = true
-      put('back/2026-01-02/2.ts')
-      await walkLibrary('back', walkOptions(), signal)
+      for (const streamer of streamers) {
+        put(`${streamer}/2026-01-02/2.ts`)
+        await walkLibrary(streamer, walkOptions(), signal)
+      }
     },
   }
   await walkLibrary('', walkOptions({ changes }), signal)
   expect(hasCome).toBe(true)
-  expect(catalog.listStreamers().map(({ name }) => name)).toEqual(['back', 'here'])
-  expect(catalog.listSessions('back')).toEqual([{ date: '2026-01-02', sessionId: '2' }])
+  expect(catalog.listStreamers().map(({ name }) => name)).toEqual(['back', 'back-too', 'here'])
+  for (const streamer of streamers) {
+    const ids = catalog.listSessions(streamer)?.map(({ sessionId }) => sessionId)
+    expect(ids).toContain('2')
+  }
 })
