@@ -7,8 +7,11 @@ import type { Part, RangePart, SampleRun } from '../../media/media-reader.ts'
  */
 export type DataOrder = 'track' | 'file'
 
-/** A hole up to this size is sent: heads of Matroska's blocks and clusters, and of FLV's tags. */
-const MAX_HOLE_BYTES = 64
+/**
+ * A hole up to this size is sent: heads of Matroska's blocks, and of FLV's tags. Less than the head of a cluster and its
+ * first block takes, for recorders write the cluster's size there later, and a segment's bytes never change.
+ */
+const MAX_HOLE_BYTES = 20
 
 export interface MediaData {
   /** What is sent, in order. */

@@ -126,16 +126,16 @@ describe('formatMediaSegment', () => {
     expect(fragment.dataBytes).toBe(40 * 4400 + 79 * 11)
   })
 
-  it('leaves out holes of more than 64 bytes', () => {
+  it('leaves out holes as large as the head of a cluster and its first block', () => {
     const places: Place[] = [
       [0, 20_000],
-      [20_064, 20_000],
-      [40_129, 20_000],
+      [20_020, 20_000],
+      [40_041, 20_000],
     ]
     const parts = formatMediaSegment([run('video', places)], 1)
     expect(ranges(parts)).toEqual([
-      [0, 40_064],
-      [40_129, 60_129],
+      [0, 40_020],
+      [40_041, 60_041],
     ])
     // The third stands right behind the second.
     expect(read(parts).truns).toBe(2)
