@@ -84,7 +84,9 @@ function currentTime(page: Page): Promise<number> {
 
 /** Opens its page, and answers how long it is when it has begun to play. */
 async function begin(page: Page, { name }: GrowingSession): Promise<number> {
-  await expect.poll(() => statusOf(name), { timeout: 30_000, message: `${name} is there` }).toBe(200)
+  await expect
+    .poll(() => statusOf(name), { timeout: 30_000, message: `${name} is there` })
+    .toBe(200)
   await page.goto(`${server.url}/p/Live/2026-01-31/${name}`)
   await page.evaluate(() => Object.assign(window, { wasNotReloaded: true }))
   await expect

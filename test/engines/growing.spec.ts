@@ -25,6 +25,7 @@ let server: StartedServer
 test.describe.configure({ timeout: 120_000 })
 
 test.beforeAll(async () => {
+  test.setTimeout(120_000)
   folder = await mkdtemp(path.join(tmpdir(), 'aftercast-engines-'))
   library = path.join(folder, 'library')
   const config = path.join(folder, 'aftercast.config.json')
