@@ -1,8 +1,8 @@
-// Runs benchmarks in smoke mode, behind all else that the machine has to do: tests beside them measure promises in seconds.
+// Runs benchmarks in smoke mode, which shows that they work and measures nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { constants, setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 
@@ -13,8 +13,6 @@ export async function runBench(names: readonly string[]): Promise<string> {
   const cache = await mkdtemp(path.join(tmpdir(), 'aftercast-bench-smoke-'))
   try {
     const child = spawn(process.execPath, [PROGRAM, ...names, '--smoke', '--cache', cache])
-    // What it starts has it from it.
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     const exited = once(child, 'exit')
     const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = await exited
