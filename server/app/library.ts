@@ -14,7 +14,7 @@ import { IndexThread } from '../media/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
-import { loadCachedReads } from '../storage/cached-reads.ts'
+import { loadPageCache } from '../storage/page-cache.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -54,7 +54,7 @@ export async function openLibrary({
 }: LibraryOptions): Promise<Library> {
   const folder = createFolderStorage(recordings, {
     onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
-    cachedReads: await loadCachedReads(),
+    pageCache: await loadPageCache(),
   })
   const storage = withRecordedPlaylists(folder)
   const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))

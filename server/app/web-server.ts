@@ -10,6 +10,7 @@ import { AppError } from '../errors.ts'
 import { SegmentCache } from '../hls/segment-cache.ts'
 import { readBuiltPage } from '../http/built-page.ts'
 import { createHttpServer } from '../http/http-server.ts'
+import { loadPageCache } from '../storage/page-cache.ts'
 import { ThumbnailSources } from '../http/thumbnail-sources.ts'
 import { createDecoder } from '../thumbnails/decoder.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
@@ -51,7 +52,7 @@ export async function startWebServer({
   const activity = openActivity({ config, library, logger })
   const advertising = await openAdvertising({ config, record: activity.record, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
-  const segmentCache = createSegmentCache(config)
+  const segmentCache = await createSegmentCache(config)
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
@@ -91,9 +92,10 @@ export async function startWebServer({
   }
 }
 
-function createSegmentCache({ hls }: Config): SegmentCache | undefined {
+async function createSegmentCache({ hls }: Config): Promise<SegmentCache | undefined> {
   if (hls.cacheMegabytes === 0) return undefined
-  return new SegmentCache({ maxBytes: hls.cacheMegabytes * 1e6 })
+  const maxBytes = hls.cacheMegabytes * 1e6
+  return new SegmentCache({ maxBytes, pageCache: await loadPageCache() })
 }
 
 /** dist/web of this package, be the program run from source or built into dist/server. */

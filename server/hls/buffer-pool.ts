@@ -1,54 +1,43 @@
 // Buffers for bodies under way, kept for reuse and bounded in all.
 import { DISCARD_BYTES } from './read-plan.ts'
 
-/** 384 KiB stay in the processor's second cache between read and send: larger and smaller chunks are slower. */
-const PLAIN_CHUNK_BYTES = 384 * 1024
-/** Encryption has a cost a call, so that it wants larger chunks. */
-const ENCRYPTED_CHUNK_BYTES = 1024 * 1024
+/** 384 KiB stay in the processor's second cache between read, encryption and send: larger and smaller chunks are slower. */
+const CHUNK_BYTES = 384 * 1024
 /** What a response gets when the pool is at its bound: slower, but never refused. */
 const SMALL_CHUNK_BYTES = 64 * 1024
-/** All pooled buffers together, with what stands beside them. */
+/** All pooled buffers together. */
 const MAX_POOLED_BYTES = 96 * 1024 * 1024
-
-export type ChunkPurpose = 'plain' | 'encrypted'
-
-const CHUNK_BYTES = { plain: PLAIN_CHUNK_BYTES, encrypted: ENCRYPTED_CHUNK_BYTES } as const
-/** What was encrypted waits for the client beside the buffer that it came from. */
-const HELD_BYTES = { plain: PLAIN_CHUNK_BYTES, encrypted: 2 * ENCRYPTED_CHUNK_BYTES } as const
 
 /** Lends buffers. A buffer that is not given back is only garbage, never an error. */
 export class BufferPool {
-  readonly #free: Record<ChunkPurpose, Uint8Array[]> = { plain: [], encrypted: [] }
+  readonly #free: Uint8Array[] = []
   #pooledBytes = 0
 
-  /** A buffer of the purpose's best size, or a small one while too many are lent. */
-  take(purpose: ChunkPurpose): Uint8Array {
-    const free = this.#free[purpose].pop()
+  /** A buffer of the best size, or a small one while too many are lent. */
+  take(): Uint8Array {
+    const free = this.#free.pop()
     if (free !== undefined) return free
-    const heldBytes = HELD_BYTES[purpose]
-    if (this.#pooledBytes + heldBytes > MAX_POOLED_BYTES) {
+    if (this.#pooledBytes + CHUNK_BYTES > MAX_POOLED_BYTES) {
       return Buffer.allocUnsafeSlow(SMALL_CHUNK_BYTES)
     }
-    this.#pooledBytes += heldBytes
-    return Buffer.allocUnsafeSlow(CHUNK_BYTES[purpose])
+    this.#pooledBytes += CHUNK_BYTES
+    return Buffer.allocUnsafeSlow(CHUNK_BYTES)
   }
 
-  give(purpose: ChunkPurpose, buffer: Uint8Array): void {
-    if (buffer.length === CHUNK_BYTES[purpose]) this.#free[purpose].push(buffer)
+  give(buffer: Uint8Array): void {
+    if (buffer.length === CHUNK_BYTES) this.#free.push(buffer)
   }
 }
 
 /** What one response borrows. */
 export class LentBuffers {
   readonly #pool: BufferPool
-  readonly #purpose: ChunkPurpose
   readonly #lent: Uint8Array[] = []
   #main: Uint8Array | undefined
   #discard: Uint8Array | undefined
 
-  constructor(pool: BufferPool, purpose: ChunkPurpose) {
+  constructor(pool: BufferPool) {
     this.#pool = pool
-    this.#purpose = purpose
   }
 
   /** The buffer that one chunk after another is read into. */
@@ -72,13 +61,18 @@ export class LentBuffers {
     return this.#discard
   }
 
+  /** Whether these bytes lie in a buffer of the pool, and may be written over by who has read them. */
+  holds({ buffer }: Uint8Array): boolean {
+    return this.#lent.some((lent) => lent.buffer === buffer)
+  }
+
   /** Only when nothing reads or sends them any more. */
   giveBack(): void {
-    for (const buffer of this.#lent) this.#pool.give(this.#purpose, buffer)
+    for (const buffer of this.#lent) this.#pool.give(buffer)
   }
 
   #take(): Uint8Array {
-    const buffer = this.#pool.take(this.#purpose)
+    const buffer = this.#pool.take()
     this.#lent.push(buffer)
     return buffer
   }

@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { eachChunk } from './chunk-source.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
+import type { MemoryWindow, SegmentMemory } from './segment-memory.ts'
 
-/** Held memory comes in pieces of this size, so that what one segment leaves fits any other. */
-export const BLOCK_BYTES = 256 * 1024
+/** What is read in one go where it cannot be sent from where it lies. */
+const CHUNK_BYTES = 256 * 1024
 
 /** Where a segment's bytes come from. */
 export interface SegmentSource {
@@ -21,16 +22,16 @@ type State =
   | { status: 'failed'; error: unknown }
 
 export class HeldSegment {
-  readonly blocks: readonly Buffer[]
-  readonly #sizeBytes: number
+  readonly sizeBytes: number
+  readonly #memory: SegmentMemory
   #filledBytes = 0
   #state: State = { status: 'filling' }
   #progress = Promise.withResolvers<void>()
 
-  /** @param blocks each of BLOCK_BYTES, as many as the bytes need */
-  constructor(sizeBytes: number, blocks: readonly Buffer[]) {
-    this.#sizeBytes = sizeBytes
-    this.blocks = blocks
+  /** @param memory has room for so many bytes */
+  constructor(sizeBytes: number, memory: SegmentMemory) {
+    this.sizeBytes = sizeBytes
+    this.#memory = memory
   }
 
   get hasFailed(): boolean {
@@ -46,7 +47,7 @@ export class HeldSegment {
         // A chunk is encrypted in one go, while all others wait.
         await setImmediate()
       }
-      if (this.#filledBytes < this.#sizeBytes) throw wrongSize()
+      if (this.#filledBytes < this.sizeBytes) throw wrongSize()
       await checkUnchanged()
       this.#state = { status: 'finished' }
     } catch (error) {
@@ -56,43 +57,52 @@ export class HeldSegment {
   }
 
   /**
-   * The bytes from `start` up to, not including, `end`. The last of them come when all are known to be of one
+   * The bytes of the window. The last of them come when all are known to be of one
    * recording: where they are not, no reader has a whole body. Asking for a chunk throws what filling failed with.
    */
-  read({ start, end }: { start: number; end: number }): ChunkSource {
-    let position = start
-    const next = (): Chunk | Promise<Chunk> => {
+  read(window: MemoryWindow): ChunkSource {
+    const { end } = window
+    let position = window.start
+    let buffer: Buffer | undefined
+    const next = (maxBytes = CHUNK_BYTES): Chunk | Promise<Chunk> => {
       if (position >= end) return undefined
-      const from = position % BLOCK_BYTES
-      const to = Math.min(from + end - position, BLOCK_BYTES)
-      const after = position - from + to
       if (this.#state.status === 'failed') throw this.#state.error
-      if (!this.#isReadable(after, end)) return this.#whenMoreIsThere(next)
-      const block = this.blocks[(position - from) / BLOCK_BYTES]
-      position = after
-      return block?.subarray(from, to)
+      const to = Math.min(position + maxBytes, this.#readableUpTo(end))
+      if (to <= position) return this.#whenMoreIsThere(async () => next(maxBytes))
+      if (buffer === undefined || buffer.length < to - position)
+        buffer = Buffer.allocUnsafeSlow(to - position)
+      const chunk = this.#memory.read({ start: position, end: to }, buffer)
+      position += chunk.length
+      return chunk
     }
-    return { next }
+    const send = (socket: number, maxBytes: number): number | undefined => {
+      const to = Math.min(position + maxBytes, this.#readableUpTo(end))
+      if (this.#state.status === 'failed' || to <= position) return undefined
+      const sent = this.#memory.send({ start: position, end: to }, socket)
+      position += sent ?? 0
+      return sent
+    }
+    return { next, send }
   }
 
-  #isReadable(after: number, end: number): boolean {
-    return this.#state.status === 'finished' || (after < end && after <= this.#filledBytes)
+  /** Frees the memory; nothing reads or fills it any more. */
+  free(): void {
+    this.#memory.free()
   }
 
-  async #whenMoreIsThere(next: () => Chunk | Promise<Chunk>): Promise<Chunk> {
+  #readableUpTo(end: number): number {
+    return this.#state.status === 'finished' ? end : Math.min(this.#filledBytes, end - 1)
+  }
+
+  async #whenMoreIsThere(next: () => Promise<Chunk>): Promise<Chunk> {
     await this.#progress.promise
     return next()
   }
 
   #append(chunk: Uint8Array): void {
-    if (this.#filledBytes + chunk.length > this.#sizeBytes) throw wrongSize()
-    for (let done = 0; done < chunk.length;) {
-      const at = this.#filledBytes % BLOCK_BYTES
-      const piece = chunk.subarray(done, done + BLOCK_BYTES - at)
-      this.blocks[(this.#filledBytes - at) / BLOCK_BYTES]?.set(piece, at)
-      this.#filledBytes += piece.length
-      done += piece.length
-    }
+    if (this.#filledBytes + chunk.length > this.sizeBytes) throw wrongSize()
+    this.#memory.write(chunk, this.#filledBytes)
+    this.#filledBytes += chunk.length
   }
 
   #tellReaders(): void {

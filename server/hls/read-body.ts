@@ -11,6 +11,11 @@ import type { Pass } from './read-plan.ts'
 import { M2TS_PACKET_BYTES, sliceBody, unpackM2ts } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 
+/** What is encrypted in one call. */
+const ENCRYPTED_PIECE_BYTES = 64 * 1024
+/** Less than this is quicker read and written than sent from the file. */
+const MIN_SENT_BYTES = 64 * 1024
+
 /**
  * The body's bytes in order. The buffers are given back by the caller, when the last chunk was sent. Asking for a chunk
  * throws AppError `failed` where the recording is shorter than its index says.
@@ -27,7 +32,7 @@ export async function readBodyHead(
   maxBytes: number,
 ): Promise<Uint8Array> {
   const slice = sliceBody(body, { start: 0, end: Math.min(body.sizeBytes, maxBytes) })
-  const lent = new LentBuffers(new BufferPool(), 'plain')
+  const lent = new LentBuffers(new BufferPool())
   const chunks: Uint8Array[] = []
   for await (const chunk of eachChunk(readBody(file, slice.body, lent))) {
     chunks.push(Uint8Array.from(chunk))
@@ -36,24 +41,42 @@ export async function readBodyHead(
 }
 
 /**
- * Encrypts chunks on their way; the last one carries the padding. The memory of a chunk is freed as soon as the next is
- * asked for: left to the garbage collector, these megabytes would start one collection of the whole heap after another.
+ * Encrypts chunks on their way; the last one carries the padding. Bytes that lie in the lent buffers are encrypted where
+ * they lie, so that they stay in the processor's cache.
  */
-export function encryptChunks(chunks: ChunkSource, cipher: Cipheriv): ChunkSource {
-  let last: Chunk
+export function encryptChunks(
+  chunks: ChunkSource,
+  cipher: Cipheriv,
+  buffers: LentBuffers,
+): ChunkSource {
   let isOver = false
-  return {
-    next() {
-      if (last !== undefined) freeMemory(last)
-      last = undefined
-      if (isOver) return undefined
-      return whenReady(chunks.next(), (chunk) => {
-        isOver = chunk === undefined
-        last = chunk === undefined ? cipher.final() : cipher.update(chunk)
-        return last
-      })
-    },
+  const next = (maxBytes?: number): Chunk | Promise<Chunk> => {
+    if (isOver) return undefined
+    return whenReady(chunks.next(maxBytes), (chunk) => {
+      isOver = chunk === undefined
+      if (chunk === undefined) return cipher.final()
+      const encrypted = buffers.holds(chunk) ? encryptInPlace(chunk, cipher) : cipher.update(chunk)
+      return encrypted.length === 0 ? next(maxBytes) : encrypted
+    })
   }
+  return { next }
+}
+
+/**
+ * In pieces, for which the allocator has memory at hand: a large piece is new memory each time, page by page, which costs
+ * nearly as much as to encrypt it. What is freed at once starts no collection of the heap.
+ */
+function encryptInPlace(chunk: Uint8Array, cipher: Cipheriv): Uint8Array {
+  let done = 0
+  for (let at = 0; at < chunk.length; at += ENCRYPTED_PIECE_BYTES) {
+    const piece = cipher.update(chunk.subarray(at, at + ENCRYPTED_PIECE_BYTES))
+    // A block that the chunk before began may be complete only now, and find no room.
+    if (done + piece.length > chunk.length) return Buffer.concat([chunk.subarray(0, done), piece])
+    chunk.set(piece, done)
+    done += piece.length
+    freeMemory(piece)
+  }
+  return chunk.subarray(0, done)
 }
 
 /** Frees memory that these bytes alone lie in; they are empty then. */
@@ -71,56 +94,72 @@ export function windowChunks(
   beforeEnd?: () => Promise<void>,
 ): ChunkSource {
   let position = 0
-  const next = (): Chunk | Promise<Chunk> => {
+  const next = (maxBytes?: number): Chunk | Promise<Chunk> => {
     if (position >= end) return undefined
-    return whenReady(chunks.next(), (chunk) => {
+    return whenReady(chunks.next(maxBytes), (chunk) => {
       if (chunk === undefined) return undefined
       const from = Math.max(start - position, 0)
       const to = Math.min(end - position, chunk.length)
       position += chunk.length
-      if (from >= to) return next()
+      if (from >= to) return next(maxBytes)
       const wanted = chunk.subarray(from, to)
       return position >= end && beforeEnd !== undefined ? beforeEnd().then(() => wanted) : wanted
     })
   }
-  return { next }
+  const send = (socket: number, maxBytes: number): number | undefined => {
+    // The last bytes are a chunk, so that they wait for `beforeEnd`.
+    const room = Math.min(maxBytes, end - position - 1)
+    if (position < start || room < MIN_SENT_BYTES) return undefined
+    const sent = chunks.send?.(socket, room)
+    position += sent ?? 0
+    return sent
+  }
+  return { next, send }
 }
 
-/** One source behind the other; each is made when its turn comes. */
+/** One behind the other: chunks that are there, and sources that are made when their turn comes. */
 class JoinedChunks implements ChunkSource {
-  readonly #sources: readonly (() => ChunkSource)[]
+  readonly #pieces: readonly (() => Uint8Array | ChunkSource)[]
   #opened = 0
-  #current: ChunkSource | undefined
+  #current: Uint8Array | ChunkSource | undefined
 
-  constructor(sources: readonly (() => ChunkSource)[]) {
-    this.#sources = sources
+  constructor(pieces: readonly (() => Uint8Array | ChunkSource)[]) {
+    this.#pieces = pieces
   }
 
-  next(): Chunk | Promise<Chunk> {
-    const current = (this.#current ??= this.#sources[this.#opened++]?.())
-    if (current === undefined) return undefined
-    return whenReady(current.next(), (chunk) => {
+  next(maxBytes?: number): Chunk | Promise<Chunk> {
+    const current = this.#piece()
+    if (current === undefined || current instanceof Uint8Array) {
+      this.#current = undefined
+      return current
+    }
+    return whenReady(current.next(maxBytes), (chunk) => {
       if (chunk !== undefined) return chunk
       this.#current = undefined
-      return this.next()
+      return this.next(maxBytes)
     })
+  }
+
+  send(socket: number, maxBytes: number): number | undefined {
+    const current = this.#piece()
+    return current instanceof Uint8Array ? undefined : current?.send?.(socket, maxBytes)
+  }
+
+  #piece(): Uint8Array | ChunkSource | undefined {
+    this.#current ??= this.#pieces[this.#opened++]?.()
+    return this.#current
   }
 }
 
-function readPass(file: OpenFile, pass: Pass, buffers: LentBuffers): ChunkSource {
+function readPass(file: OpenFile, pass: Pass, buffers: LentBuffers): Uint8Array | ChunkSource {
   switch (pass.kind) {
     case 'bytes':
-      return ownBytes(pass.bytes)
+      return pass.bytes
     case 'packets':
       return readPackets(file, pass.range, buffers)
     case 'scatter':
       return readScattered(file, pass, buffers)
   }
-}
-
-function ownBytes(bytes: Uint8Array): ChunkSource {
-  const left = [bytes]
-  return { next: () => left.pop() }
 }
 
 function readPackets(file: OpenFile, range: RangePart, buffers: LentBuffers): ChunkSource {
@@ -148,19 +187,28 @@ function readScattered(
   const late = buffers.extra(pass.lateBytes)
   let lateFilled = 0
   let isOver = false
-  const next = (): Chunk | Promise<Chunk> => {
+  const next = (maxBytes = main.length): Chunk | Promise<Chunk> => {
     if (isOver) return undefined
-    const read = cursor.next({ main, late: late.subarray(lateFilled), discard })
+    const room = { main: main.subarray(0, maxBytes), late: late.subarray(lateFilled), discard }
+    const read = cursor.next(room)
     if (read === undefined) {
       isOver = true
       return lateFilled > 0 ? late : undefined
     }
     lateFilled += read.lateBytes
     return whenReady(fill(file, read.buffers, read.position), () =>
-      read.mainBytes > 0 ? main.subarray(0, read.mainBytes) : next(),
+      read.mainBytes > 0 ? main.subarray(0, read.mainBytes) : next(maxBytes),
     )
   }
-  return { next }
+  const send = (socket: number, maxBytes: number): number | undefined => {
+    const ahead = cursor.alone
+    if (ahead === undefined || ahead.length < MIN_SENT_BYTES) return undefined
+    const length = Math.min(ahead.length, maxBytes)
+    const sent = file.sendCached?.(ahead.offset, length, socket)
+    cursor.skip(sent ?? 0)
+    return sent
+  }
+  return { next, send }
 }
 
 /** Fills all buffers: at once where the system has the bytes in memory. @throws AppError `failed` */

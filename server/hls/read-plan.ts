@@ -89,6 +89,17 @@ export class ScatterCursor {
     this.#late = new RangeCursor(late)
   }
 
+  /** The next bytes to be sent, up to the end of their range, where none that are sent later lie among them. */
+  get alone(): { offset: number; length: number } | undefined {
+    const { offset, remaining } = this.#main
+    return this.#late.offset < offset + remaining ? undefined : { offset, length: remaining }
+  }
+
+  /** Goes on behind so many of the bytes of `alone`. */
+  skip(length: number): void {
+    this.#main.advance(length)
+  }
+
   /** The next read; undefined when everything was read. `late` is what of the late buffer is still free. */
   next(room: { main: Uint8Array; late: Uint8Array; discard: Uint8Array }): ScatterRead | undefined {
     const read: ScatterRead = { position: -1, buffers: [], mainBytes: 0, lateBytes: 0 }

@@ -166,7 +166,7 @@ async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> 
     throw new AppError('unplayable', 'there is too much sound between two key frames')
   }
   const bytes = Buffer.allocUnsafeSlow(body.sizeBytes)
-  const lent = new LentBuffers(new BufferPool(), 'plain')
+  const lent = new LentBuffers(new BufferPool())
   let at = 0
   for await (const chunk of eachChunk(readBody(file, body, lent))) {
     bytes.set(chunk, at)

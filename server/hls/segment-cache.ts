@@ -1,11 +1,15 @@
 // Finished segments that many ask for, kept in memory: what is encrypted once is sent again and again.
 import type { ChunkSource } from './chunk-source.ts'
-import { BLOCK_BYTES, HeldSegment } from './held-segment.ts'
+import type { PageCache } from '../storage/page-cache.ts'
+import { HeldSegment } from './held-segment.ts'
 import type { SegmentSource } from './held-segment.ts'
 import { RequestCounts } from './request-counts.ts'
+import { allocateSegment } from './segment-memory.ts'
 
 /** Asked for so often, a segment is worth a place: most are asked for once. */
 const ADMITTED_AT = 2
+/** What the smallest segment counts for, as each may take a descriptor. */
+const MIN_COUNTED_BYTES = 128 * 1024
 /** No segment takes more of the cache than this share of it. */
 const MAX_SHARE = 1 / 4
 /** Popularity is of the last requests: so many, and so many for each segment that is held. */
@@ -43,19 +47,20 @@ export class SegmentCache {
   /** The one that was asked for longest ago comes first. */
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new RequestCounts()
-  readonly #maxBlocks: number
-  readonly #free: Buffer[] = []
-  #madeBlocks = 0
+  readonly #maxBytes: number
+  readonly #pageCache: PageCache | undefined
+  #heldBytes = 0
   #hits = 0
   #misses = 0
 
-  constructor({ maxBytes }: { maxBytes: number }) {
-    this.#maxBlocks = Math.floor(maxBytes / BLOCK_BYTES)
+  /** @param options.pageCache has the memory lie where sockets take it without a copy */
+  constructor({ maxBytes, pageCache }: { maxBytes: number; pageCache?: PageCache | undefined }) {
+    this.#maxBytes = maxBytes
+    this.#pageCache = pageCache
   }
 
   get figures(): SegmentCacheFigures {
-    const heldBlocks = this.#madeBlocks - this.#free.length
-    return { hits: this.#hits, misses: this.#misses, heldBytes: heldBlocks * BLOCK_BYTES }
+    return { hits: this.#hits, misses: this.#misses, heldBytes: this.#heldBytes }
   }
 
   /**
@@ -73,10 +78,11 @@ export class SegmentCache {
       return this.#lend(known, undefined)
     }
     this.#misses += 1
-    const blockCount = Math.ceil(sizeBytes / BLOCK_BYTES)
-    if (count < ADMITTED_AT || blockCount > this.#maxBlocks * MAX_SHARE) return undefined
-    if (!this.#makeRoom(blockCount, count)) return undefined
-    const segment = new HeldSegment(sizeBytes, this.#takeBlocks(blockCount))
+    if (count < ADMITTED_AT || countedBytes(sizeBytes) > this.#maxBytes * MAX_SHARE)
+      return undefined
+    if (!this.#makeRoom(countedBytes(sizeBytes), count)) return undefined
+    const segment = new HeldSegment(sizeBytes, allocateSegment(sizeBytes, this.#pageCache))
+    this.#heldBytes += countedBytes(sizeBytes)
     const entry: Entry = { key, segment, readers: 0 }
     this.#entries.set(key, entry)
     return this.#lend(entry, this.#fill(entry, open()))
@@ -95,7 +101,7 @@ export class SegmentCache {
         await filled
         entry.readers -= 1
         const isHeld = this.#entries.get(entry.key) === entry
-        if (entry.readers === 0 && !isHeld) this.#free.push(...entry.segment.blocks)
+        if (entry.readers === 0 && !isHeld) this.#free(entry.segment)
       },
     }
   }
@@ -104,30 +110,30 @@ export class SegmentCache {
    * Gives up what was asked for longest ago, as far as needed. Not for one that is asked for no more often than what
    * would have to go, so that no sweep over many segments drives out the few that are popular.
    */
-  #makeRoom(blockCount: number, count: number): boolean {
+  #makeRoom(neededBytes: number, count: number): boolean {
     const victims: Entry[] = []
-    let room = this.#maxBlocks - this.#madeBlocks + this.#free.length
+    let roomBytes = this.#maxBytes - this.#heldBytes
     for (const entry of this.#entries.values()) {
-      if (room >= blockCount) break
+      if (roomBytes >= neededBytes) break
       if (entry.readers > 0) continue
       if (this.#counts.of(entry.key) >= count) return false
       victims.push(entry)
-      room += entry.segment.blocks.length
+      roomBytes += countedBytes(entry.segment.sizeBytes)
     }
-    if (room < blockCount) return false
+    if (roomBytes < neededBytes) return false
     for (const { key, segment } of victims) {
       this.#entries.delete(key)
-      this.#free.push(...segment.blocks)
+      this.#free(segment)
     }
     return true
   }
 
-  #takeBlocks(count: number): Buffer[] {
-    const blocks = this.#free.splice(Math.max(0, this.#free.length - count))
-    while (blocks.length < count) {
-      blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
-      this.#madeBlocks += 1
-    }
-    return blocks
+  #free(segment: HeldSegment): void {
+    segment.free()
+    this.#heldBytes -= countedBytes(segment.sizeBytes)
   }
+}
+
+function countedBytes(sizeBytes: number): number {
+  return Math.max(sizeBytes, MIN_COUNTED_BYTES)
 }

@@ -79,7 +79,7 @@ async function served(
     const body = await presentation.mainSegment(number, file)
     if (init === undefined || body === undefined) throw new Error('there is no such segment')
     const chunks: Uint8Array[] = [init]
-    const lent = new LentBuffers(new BufferPool(), 'plain')
+    const lent = new LentBuffers(new BufferPool())
     for await (const chunk of eachChunk(readBody(file, body, lent)))
       chunks.push(Uint8Array.from(chunk))
     const path = join(folder, `${number}.mp4`)

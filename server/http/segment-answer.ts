@@ -32,7 +32,7 @@ export async function answerSegment(
   { segment, buffers, cache }: SegmentRequest,
 ): Promise<FastifyReply> {
   const { body, etag, contentType, encryption } = segment
-  const lent = new LentBuffers(buffers, encryption === undefined ? 'plain' : 'encrypted')
+  const lent = new LentBuffers(buffers)
   try {
     const sizeBytes = encryption === undefined ? body.sizeBytes : encryptedBytes(body.sizeBytes)
     const answer = planByteAnswer(request.headers, { sizeBytes, etag })
@@ -119,5 +119,5 @@ function encryptedChunks(
   encryption: Encryption,
   lent: LentBuffers,
 ): ChunkSource {
-  return encryptChunks(readBody(file, body, lent), createSegmentCipher(encryption))
+  return encryptChunks(readBody(file, body, lent), createSegmentCipher(encryption), lent)
 }

@@ -1,11 +1,23 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { platform, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BufferPool, LentBuffers } from '../hls/buffer-pool.ts'
 import type { Chunk, ChunkSource } from '../hls/chunk-source.ts'
+import { readBody, windowChunks } from '../hls/read-body.ts'
+import { segmentBody } from '../hls/segment-body.ts'
+import type { Part } from '../media/media-reader.ts'
+import { createFolderStorage } from '../storage/folder-storage.ts'
+import { loadPageCache } from '../storage/page-cache.ts'
+import type { OpenFile } from '../storage/storage.ts'
 import { sendBody } from './send-body.ts'
 
 const CHUNK = Buffer.alloc(256 * 1024, 7)
@@ -15,13 +27,17 @@ let source: ChunkSource
 /** Whether the route's handler is done with its buffers. */
 let isSettled: boolean
 let stalledMs: number | undefined
+/** The length that the headers tell; 0: none. */
+let announcedBytes: number
 
 beforeEach(() => {
   isSettled = false
   stalledMs = undefined
+  announcedBytes = 0
   app = Fastify()
   app.get('/', async (_, reply) => {
     void reply.header('content-type', 'video/mp2t')
+    if (announcedBytes > 0) void reply.header('content-length', announcedBytes)
     await sendBody(reply, source, stalledMs)
     isSettled = true
     return reply
@@ -47,6 +63,18 @@ async function ask(origin: string): Promise<Socket> {
   await once(socket, 'connect')
   socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
   return socket
+}
+
+/** A client that now and then does not read for a while. */
+async function fetchSlowly(url: string, agent: Agent): Promise<Buffer> {
+  const asked = request(url, { agent }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const pieces: Buffer[] = []
+  for await (const piece of answer) {
+    pieces.push(piece as Buffer)
+    if (pieces.length % 50 === 0) await sleep(5)
+  }
+  return Buffer.concat(pieces)
 }
 
 it.each([
@@ -104,6 +132,7 @@ it('cuts off a client that takes nothing, and not one that takes little by littl
   still.destroy()
 
   isSettled = false
+  stalledMs = 4000
   source = chunks(40, (chunk) => chunk)
   const slow = await ask(origin)
   slow.pause()
@@ -113,6 +142,71 @@ it('cuts off a client that takes nothing, and not one that takes little by littl
     received += (slow.read() as Buffer | null)?.length ?? 0
   }
   slow.destroy()
+})
+
+describe.runIf(platform() === 'linux')('from a file that is in memory', () => {
+  const parts: Part[] = [
+    { kind: 'bytes', bytes: Buffer.from('head') },
+    { kind: 'range', offset: 1000, length: 20_000_000 },
+  ]
+  const bytes = Buffer.from(
+    Uint32Array.from({ length: 6_000_000 }, (_, i) => i * 2_654_435_761).buffer,
+  )
+  let folder: string
+  let file: OpenFile
+  let sentBytes: number
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'aftercast-send-'))
+    writeFileSync(join(folder, 'file'), bytes)
+    const pageCache = await loadPageCache()
+    const opened = await createFolderStorage(folder, { pageCache }).open('file')
+    sentBytes = 0
+    file = {
+      stat: opened.stat,
+      read: (...how) => opened.read(...how),
+      readv: (...how) => opened.readv(...how),
+      sendCached(...how) {
+        const sent = opened.sendCached?.(...how)
+        sentBytes += sent ?? 0
+        return sent
+      },
+      checkUnchanged: () => opened.checkUnchanged(),
+      close: () => opened.close(),
+    }
+    const body = segmentBody(parts)
+    const lent = new LentBuffers(new BufferPool())
+    const window = { start: 0, end: body.sizeBytes }
+    source = windowChunks(readBody(file, body, lent), window, () => file.checkUnchanged())
+    announcedBytes = body.sizeBytes
+  })
+
+  afterEach(async () => {
+    await file.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('sends nearly all bytes without reading them, whole and in order, then the next answer', async () => {
+    const origin = await listen()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const body = await fetchSlowly(`${origin}/`, agent)
+    expect(body.subarray(0, 4).toString()).toBe('head')
+    expect(body.subarray(4).equals(bytes.subarray(1000, 20_001_000))).toBe(true)
+    expect(sentBytes).toBeGreaterThan(15_000_000)
+    expect(isSettled).toBe(true)
+    expect((await fetchSlowly(`${origin}/other`, agent)).toString()).toBe('here')
+    agent.destroy()
+  })
+
+  it('does not end well where the file became shorter or was written to meanwhile', async () => {
+    const origin = await listen()
+    const socket = await ask(origin)
+    await once(socket, 'readable')
+    truncateSync(join(folder, 'file'), 15_000_000)
+    const received = Buffer.concat(await socket.toArray())
+    expect(received.length).toBeLessThan(announcedBytes)
+    await expect.poll(() => isSettled).toBe(true)
+  })
 })
 
 it('lets other requests in while a client takes all that there is', async () => {

@@ -1,5 +1,6 @@
 // Sends a segment chunk by chunk, and cuts off a client that stands still.
 import type { ServerResponse } from 'node:http'
+import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import type { Chunk, ChunkSource } from '../hls/chunk-source.ts'
 
@@ -7,6 +8,8 @@ import type { Chunk, ChunkSource } from '../hls/chunk-source.ts'
 const STALLED_MS = 60_000
 /** What one response may send in one go, while all others wait: half a millisecond. */
 const MAX_TURN_BYTES = 1024 * 1024
+/** A chunk that is written for its wait alone. */
+const WAITING_BYTES = 16 * 1024
 
 /**
  * Sends the chunks behind the reply's status and headers, and settles when it is over, also where the client left; then
@@ -47,6 +50,9 @@ function writeHead(reply: FastifyReply): ServerResponse {
 /**
  * Reads a chunk only when the one before has left: it goes through the processor's cache then, while a chunk read ahead
  * has left the cache again before its turn. The socket's own buffer keeps the client busy meanwhile.
+ *
+ * Bytes that can go from the file to the socket do so between two chunks. Nothing tells us when a full socket takes bytes
+ * again but a write that waits for that: so a small chunk is written whenever it is full.
  */
 class BodySender {
   readonly #response: ServerResponse
@@ -99,24 +105,48 @@ class BodySender {
   }
 
   readonly #onWritten = (error?: Error | null): void => {
-    if (error !== undefined && error !== null) {
-      this.#fail(error)
-    } else if (this.#turnBytes < MAX_TURN_BYTES) {
-      this.#readNext()
-    } else {
-      this.#turnBytes = 0
-      setImmediate(this.#readNext)
-    }
+    if (error !== undefined && error !== null) this.#fail(error)
+    else this.#goOn()
   }
 
-  readonly #readNext = (): void => {
+  readonly #goOn = (): void => {
     if (this.#settle === undefined) return
+    if (this.#turnBytes >= MAX_TURN_BYTES) {
+      this.#turnBytes = 0
+      setImmediate(this.#goOn)
+      return
+    }
     try {
-      const chunk = this.#chunks.next()
-      if (chunk instanceof Promise) this.#reading = chunk.then(this.#write).catch(this.#fail)
-      else this.#write(chunk)
+      const sent = this.#sendFromFile()
+      if (sent === undefined) this.#readNext()
+      else if (sent === 0) this.#readNext(WAITING_BYTES)
+      else this.#goOn()
     } catch (error) {
       this.#fail(error)
     }
   }
+
+  #sendFromFile(): number | undefined {
+    if (this.#chunks.send === undefined) return undefined
+    const socket = socketDescriptor(this.#response)
+    if (socket === undefined) return undefined
+    const sent = this.#chunks.send(socket, MAX_TURN_BYTES - this.#turnBytes)
+    this.#turnBytes += sent ?? 0
+    return sent
+  }
+
+  #readNext(maxBytes?: number): void {
+    const chunk = this.#chunks.next(maxBytes)
+    if (chunk instanceof Promise) this.#reading = chunk.then(this.#write).catch(this.#fail)
+    else this.#write(chunk)
+  }
+}
+
+/** Undefined where the bytes do not leave as they are (TLS), or by no socket that the system knows. */
+function socketDescriptor({ socket }: ServerResponse): number | undefined {
+  if (socket === null || socket instanceof TLSSocket || socket.writableLength > 0) return undefined
+  const handle: unknown = Reflect.get(socket, '_handle')
+  if (typeof handle !== 'object' || handle === null) return undefined
+  const descriptor: unknown = Reflect.get(handle, 'fd')
+  return typeof descriptor === 'number' && descriptor >= 0 ? descriptor : undefined
 }

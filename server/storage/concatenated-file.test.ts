@@ -1,11 +1,12 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openConcatenated, readDecryptedLength } from './concatenated-file.ts'
 import type { FileRange } from './concatenated-file.ts'
 import { createFolderStorage } from './folder-storage.ts'
+import { loadPageCache } from './page-cache.ts'
 import type { Storage } from './storage.ts'
 
 let root: string
@@ -59,6 +60,35 @@ test('reads ranges of several files as one, from any place on', async () => {
     )
   }
 })
+
+test.runIf(platform() === 'linux')(
+  'reads at once what is in memory of a file that is open',
+  async () => {
+    const bytes = randomBytes(30_000)
+    const [key, iv] = [randomBytes(16), randomBytes(16)]
+    const ranges = [
+      { ...(await put('a', bytes.subarray(0, 12_000))), offset: 2000, length: 10_000 },
+      await put('b', bytes.subarray(12_000, 20_000)),
+      { ...(await put('c', encrypt(bytes, key, iv))), length: 10_000, decryption: { key, iv } },
+    ]
+    const pageCache = await loadPageCache()
+    const file = openConcatenated(createFolderStorage(root, { pageCache }), ranges)
+    const readCached = (position: number, length: number): Buffer => {
+      const buffers = [Buffer.alloc(10), Buffer.alloc(length - 10)]
+      const count = file.readCached?.(buffers, position)
+      return Buffer.concat(buffers).subarray(0, count)
+    }
+    expect(file.readCached?.([Buffer.alloc(100)], 0)).toBe(0)
+    await file.read(Buffer.alloc(30_000), 0)
+    expect(readCached(5000, 5000)).toEqual(bytes.subarray(7000, 12_000))
+    expect(readCached(10_000, 8000)).toEqual(bytes.subarray(12_000, 20_000))
+    expect(file.readCached?.([Buffer.alloc(100)], 9950)).toBe(0)
+    expect(file.readCached?.([Buffer.alloc(100)], 18_000)).toBe(0)
+    expect(file.sendCached?.(18_000, 100, 987_654)).toBe(undefined)
+    await file.close()
+    expect(file.readCached?.([Buffer.alloc(100)], 5000)).toBe(0)
+  },
+)
 
 test('reads from many files at once, and from none that was closed for another', async () => {
   const bytes = randomBytes(40_000)

@@ -34,6 +34,8 @@ export function openConcatenated(storage: Storage, ranges: readonly FileRange[])
 /** A file, and what it has to stay open for. */
 interface SharedFile {
   opening: Promise<OpenFile>
+  /** There once it is open. */
+  opened?: OpenFile
   uses: Set<Promise<void>>
 }
 
@@ -87,6 +89,19 @@ class ConcatenatedFile implements OpenFile {
     return total
   }
 
+  readCached(buffers: readonly Uint8Array[], position: number): number {
+    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+    const piece = this.#openPiece(position)
+    if (piece === undefined || length > piece.length) return 0
+    return piece.file.readCached?.(buffers, piece.position) ?? 0
+  }
+
+  sendCached(position: number, length: number, socket: number): number | undefined {
+    const piece = this.#openPiece(position)
+    if (piece === undefined) return undefined
+    return piece.file.sendCached?.(piece.position, Math.min(length, piece.length), socket)
+  }
+
   async checkUnchanged(): Promise<void> {
     const checks = [...this.#files.values()].map((shared) =>
       workWith(shared, (file) => file.checkUnchanged()),
@@ -98,6 +113,18 @@ class ConcatenatedFile implements OpenFile {
     this.#isClosed = true
     this.#files.clear()
     await Promise.all(this.#closing)
+  }
+
+  /** Where the bytes from `position` on lie as they are, in a file that is open already. */
+  #openPiece(position: number): { file: OpenFile; position: number; length: number } | undefined {
+    const index = this.#rangeAt(position)
+    const range = this.#ranges[index]
+    const file = range && this.#files.get(range.path)?.opened
+    if (file === undefined || range === undefined || range.decryption !== undefined)
+      return undefined
+    if (!isSame(file.stat, range.stat)) return undefined
+    const at = position - (this.#starts[index] ?? 0)
+    return { file, position: range.offset + at, length: range.length - at }
   }
 
   /** The last range that begins at or before `position`, and is not empty there. */
@@ -117,10 +144,7 @@ class ConcatenatedFile implements OpenFile {
 
   async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {
     await workWith(this.#share(range.path), async (file) => {
-      const { sizeBytes, modifiedMs } = file.stat
-      if (sizeBytes === range.stat.sizeBytes && modifiedMs === range.stat.modifiedMs) {
-        return readFromRange(file, range, { wanted, at })
-      }
+      if (isSame(file.stat, range.stat)) return readFromRange(file, range, { wanted, at })
       throw new AppError('gone', 'a file of the recording was replaced while it was read')
     })
   }
@@ -129,7 +153,7 @@ class ConcatenatedFile implements OpenFile {
     if (this.#isClosed) throw new AppError('failed', 'the file was closed already')
     const known = this.#files.get(path)
     if (known !== undefined) return known
-    const shared = { opening: this.#storage.open(path), uses: new Set<Promise<void>>() }
+    const shared: SharedFile = { opening: this.#storage.open(path), uses: new Set() }
     this.#files.set(path, shared)
     // Whoever waits for it hears of the failure; the entry must not stay.
     shared.opening.catch(() => {
@@ -150,17 +174,24 @@ class ConcatenatedFile implements OpenFile {
   }
 }
 
+function isSame(a: FileStat, b: FileStat): boolean {
+  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
+}
+
 /** Does what keeps the file open until it is done, also where others take its place meanwhile. */
 async function workWith(
-  { opening, uses }: SharedFile,
+  shared: SharedFile,
   work: (file: OpenFile) => Promise<void>,
 ): Promise<void> {
-  const done = opening.then(work)
-  uses.add(done)
+  const done = shared.opening.then((file) => {
+    shared.opened = file
+    return work(file)
+  })
+  shared.uses.add(done)
   try {
     await done
   } finally {
-    uses.delete(done)
+    shared.uses.delete(done)
   }
 }
 

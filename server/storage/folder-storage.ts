@@ -5,8 +5,8 @@ import { join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
-import type { CachedReads } from './cached-reads.ts'
 import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
+import type { PageCache } from './page-cache.ts'
 import { isInside, isVisibleName, joinLibraryPath, notFound } from './storage-path.ts'
 import type { FileStat, ListOptions, OpenFile, Storage, StorageEntry } from './storage.ts'
 import { watchFolder } from './watch-folder.ts'
@@ -16,8 +16,8 @@ export type OnSkipped = (reason: string, path: string) => void
 
 export interface FolderStorageOptions {
   onSkipped?: OnSkipped
-  /** Reads without another thread's help, where the system has such. */
-  cachedReads?: CachedReads | undefined
+  /** What reads and sends without another thread's help, where the system has such. */
+  pageCache?: PageCache | undefined
 }
 
 /** Stats under way at once in one listing; libuv runs four at a time anyway, more only cost memory. */
@@ -44,17 +44,17 @@ export function createFolderStorage(root: string, options: FolderStorageOptions 
 class FolderStorage implements Storage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
-  readonly #cachedReads: CachedReads | undefined
+  readonly #pageCache: PageCache | undefined
   #realRoot: string | undefined
   /** Device and inode of the root when it last held something. */
   #identity: string | undefined
   /** Identities of files that lay inside of the root, by library path. */
   readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN_FILES })
 
-  constructor(root: string, { onSkipped, cachedReads }: FolderStorageOptions) {
+  constructor(root: string, { onSkipped, pageCache }: FolderStorageOptions) {
     this.#root = root
     this.#onSkipped = onSkipped ?? (() => undefined)
-    this.#cachedReads = cachedReads
+    this.#pageCache = pageCache
   }
 
   async list(folder: string, options: ListOptions = {}): Promise<StorageEntry[]> {
@@ -99,7 +99,7 @@ class FolderStorage implements Storage {
     if (descriptor === undefined) return undefined
     const stats = await statDescriptor(descriptor).catch(() => undefined)
     if (stats?.isFile() && fileIdentity(stats) === known) {
-      return createOpenFile(descriptor, fileStat(stats), this.#cachedReads)
+      return createOpenFile(descriptor, fileStat(stats), this.#pageCache)
     }
     await closeDescriptor(descriptor)
     return undefined
@@ -115,7 +115,7 @@ class FolderStorage implements Storage {
       // a folder on the way may have become a link between looking and opening
       if (!stats.isFile() || (await orAppError(realPathOf(real))) !== real) throw notFound()
       if (Date.now() - stats.ctimeMs > SETTLED_MS) this.#known.set(path, fileIdentity(stats))
-      return createOpenFile(descriptor, fileStat(stats), this.#cachedReads)
+      return createOpenFile(descriptor, fileStat(stats), this.#pageCache)
     } catch (error) {
       await closeDescriptor(descriptor)
       throw error

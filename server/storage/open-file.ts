@@ -3,7 +3,7 @@ import { close, fstat, read, readv } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { AppError } from '../errors.ts'
-import type { CachedReads } from './cached-reads.ts'
+import type { PageCache } from './page-cache.ts'
 import type { FileStat, OpenFile } from './storage.ts'
 
 const closeDescriptor = promisify(close)
@@ -26,22 +26,22 @@ export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
 export function createOpenFile(
   descriptor: number,
   stat: FileStat,
-  cachedReads?: CachedReads,
+  pageCache?: PageCache,
 ): OpenFile {
-  return new DescriptorFile(descriptor, stat, cachedReads)
+  return new DescriptorFile(descriptor, stat, pageCache)
 }
 
 class DescriptorFile implements OpenFile {
   readonly stat: FileStat
   readonly #descriptor: number
-  readonly #cachedReads: CachedReads | undefined
+  readonly #pageCache: PageCache | undefined
   #readsUnderWay = 0
   #closed: Promise<void> | undefined
   #onIdle: (() => void) | undefined
 
-  constructor(descriptor: number, stat: FileStat, cachedReads?: CachedReads) {
+  constructor(descriptor: number, stat: FileStat, pageCache?: PageCache) {
     this.#descriptor = descriptor
-    this.#cachedReads = cachedReads
+    this.#pageCache = pageCache
     this.stat = stat
   }
 
@@ -59,7 +59,12 @@ class DescriptorFile implements OpenFile {
 
   readCached(buffers: readonly Uint8Array[], position: number): number {
     if (this.#closed) throw closedAlready()
-    return this.#cachedReads?.(this.#descriptor, buffers, position) ?? 0
+    return this.#pageCache?.read(this.#descriptor, buffers, position) ?? 0
+  }
+
+  sendCached(position: number, length: number, socket: number): number | undefined {
+    if (this.#closed) throw closedAlready()
+    return this.#pageCache?.send({ descriptor: this.#descriptor, position, length }, socket)
   }
 
   async checkUnchanged(): Promise<void> {

@@ -37,6 +37,12 @@ export interface OpenFile {
    * hand. The others tell what there is to tell then. Absent where the storage cannot know.
    */
   readCached?(buffers: readonly Uint8Array[], position: number): number
+  /**
+   * Sends up to `length` bytes from `position` to a socket (its descriptor), at once, without a copy of ours; nothing else
+   * may be waiting to be sent there. Answers how many it has taken; undefined where they have to be read. Absent where
+   * the storage cannot know.
+   */
+  sendCached?(position: number, length: number, socket: number): number | undefined
   /** Rejects with `failed` where the file was written to since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>
