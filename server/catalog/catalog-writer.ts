@@ -45,6 +45,12 @@ export interface PendingRecording {
   attempts: number
 }
 
+/** A recording as it was inspected, and what that told. */
+export interface InspectedRecording {
+  recording: PendingRecording
+  result: InspectionResult
+}
+
 /** Changes of one transaction. */
 export interface FolderChanges {
   found: readonly FoundRecording[]
@@ -107,6 +113,12 @@ export class CatalogWriter {
     }
   }
 
+  /** What is known of one recording in a folder; undefined where it is new. */
+  readRecording(folder: string, name: string): KnownRecording | undefined {
+    const known = this.#folders.folder.get({ path: folder })
+    return known && this.#folders.recordingByName.get({ ...known, name })
+  }
+
   apply({ found, gone }: FolderChanges): void {
     this.#database.transaction(() => {
       const ids: KnownIds = { folders: new Map(), streamers: new Map() }
@@ -138,9 +150,9 @@ export class CatalogWriter {
     return this.#pending.countPending.get({})?.count ?? 0
   }
 
-  /** Ids of recordings whose inspection is due, newest first. */
-  duePending(nowMs: number, limit: number): number[] {
-    return this.#pending.due.all({ nowMs, limit }).map(({ id }) => id)
+  /** Recordings whose inspection is due, newest first. */
+  duePending(nowMs: number, limit: number): PendingRecording[] {
+    return this.#pending.due.all({ nowMs, limit }).map(pendingRecording)
   }
 
   /** The moment at which the next pending recording comes due; undefined where none waits. */
@@ -159,21 +171,25 @@ export class CatalogWriter {
     return this.#pending.pendingOfSession.get({ ...session })?.id
   }
 
-  /** Keeps an inspection's result, unless the recording has changed or gone meanwhile. */
-  record({ id, stat }: PendingRecording, result: InspectionResult): void {
+  /** Keeps the results of inspections, but of recordings that have changed or gone meanwhile. */
+  record(inspected: readonly InspectedRecording[]): void {
     this.#database.transaction(() => {
-      const changed = this.#pending.record.run({ id, ...stat, ...result })
-      if (changed === 0 || result.status === 'found') return
-      if (result.status === 'playable') {
-        // listed already; only its duration is new
-        const session = this.#folders.session.get({ id })
-        if (session) this.#listing.note(session)
-      } else {
-        const key = this.#folders.sessionKey.get({ id })
-        if (key) this.#listing.touch(key)
-      }
+      for (const one of inspected) this.#record(one)
       this.#listing.settle()
     })
+  }
+
+  #record({ recording: { id, stat }, result }: InspectedRecording): void {
+    const changed = this.#pending.record.run({ id, ...stat, ...result })
+    if (changed === 0 || result.status === 'found') return
+    if (result.status === 'playable') {
+      // listed already; only its duration is new
+      const session = this.#folders.session.get({ id })
+      if (session) this.#listing.note(session)
+    } else {
+      const key = this.#folders.sessionKey.get({ id })
+      if (key) this.#listing.touch(key)
+    }
   }
 
   #put(recording: FoundRecording, ids: KnownIds): void {
@@ -260,8 +276,7 @@ export class CatalogWriter {
   /** Never more than one. */
   #removeFile(path: string): false {
     const place = splitPath(path)
-    const folder = place && this.#folders.folder.get({ path: place.folder })
-    const file = folder && this.#folders.recordingByName.get({ ...folder, name: place.name })
+    const file = place && this.readRecording(place.folder, place.name)
     if (file) this.#remove(file.id)
     return false
   }

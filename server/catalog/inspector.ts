@@ -6,6 +6,7 @@ import type { CatalogWriter, PendingRecording } from './catalog-writer.ts'
 import { planInspectionResult } from './inspection-result.ts'
 import type { Inspection, InspectionOutcome } from './inspection-result.ts'
 import { createBell } from './bell.ts'
+import { ResultBatch } from './result-batch.ts'
 
 /**
  * Looks at one recording. Rejects only for reasons outside of the recording (disk, network); it is then tried again
@@ -26,12 +27,14 @@ export interface InspectorOptions {
   onError: (path: string, error: unknown) => void
   /** A result could not be written, or the queue not be read. */
   onCatalogError: (error: unknown) => void
-  /** Called after each inspection. */
-  onInspected: () => void
+  /** Called with the number of inspections that have ended, and are not held any more, since the last call. */
+  onInspected: (count: number) => void
 }
 
-/** Ids fetched at once, so that those which wait are not skipped again for each. */
-const BATCH_SIZE = 64
+/** Rows fetched at once, so that those which wait are not skipped again for each, */
+const BATCH_SIZE = 100
+/** and how long they are good: meanwhile they may change or go. */
+const BATCH_FRESH_MS = 1000
 /** Sessions asked for and not inspected yet; the oldest wish is dropped when there are more. */
 const MAX_WANTED = 1000
 /** An inspection that takes longer counts as failed. */
@@ -44,13 +47,25 @@ const CATALOG_RETRY_MS = 5000
 export class Inspector {
   readonly #options: InspectorOptions
   readonly #bell = createBell()
+  /** Recordings that are looked at, or whose results wait to be written. */
   readonly #active = new Set<number>()
+  readonly #results: ResultBatch
   readonly #wanted = new Map<string, SessionReference>()
-  #batch: number[] = []
+  #batch: PendingRecording[] = []
+  #batchUntilMs = 0
   #isOpen = false
 
   constructor(options: InspectorOptions) {
+    const { writer, onInspected, onCatalogError: onError } = options
     this.#options = options
+    this.#results = new ResultBatch({
+      writer,
+      onLetGo: (inspected) => {
+        for (const { recording } of inspected) this.#active.delete(recording.id)
+        onInspected(inspected.length)
+      },
+      onError,
+    })
   }
 
   /** Puts a session first in the queue. */
@@ -76,9 +91,14 @@ export class Inspector {
 
   /** Inspects all that is due, then resolves. Rejects when the signal aborts. */
   async drain(signal: AbortSignal): Promise<void> {
-    await this.#inParallel(async () => {
-      for (let job = this.#take(); job; job = this.#take()) await this.#inspect(job, signal)
-    })
+    try {
+      await this.#inParallel(async () => {
+        for (let job = this.#take(); job; job = this.#take()) await this.#inspect(job, signal)
+        this.#results.write()
+      })
+    } finally {
+      this.#results.tryWrite()
+    }
   }
 
   /** Inspects what becomes due, until the signal aborts. */
@@ -86,14 +106,16 @@ export class Inspector {
     await this.#inParallel(async () => {
       while (!signal.aborted) await this.#runOnce(signal)
     })
+    this.#results.tryWrite()
   }
 
   /** One inspection, or one sleep. A catalog that cannot be written (a full disk) is tried again later. */
   async #runOnce(signal: AbortSignal): Promise<void> {
     try {
       const job = this.#take()
-      if (job) await this.#inspect(job, signal)
-      else await this.#bell.wait(this.#sleepMs(), signal)
+      if (job) return await this.#inspect(job, signal)
+      this.#results.write()
+      await this.#bell.wait(this.#sleepMs(), signal)
     } catch (error) {
       if (signal.aborted) return
       this.#options.onCatalogError(error)
@@ -122,20 +144,21 @@ export class Inspector {
   }
 
   #takeNewest(): PendingRecording | undefined {
-    for (let isFresh = false; ;) {
-      const id = this.#batch.shift()
-      if (id !== undefined) {
-        // the row may have changed or gone since the batch was fetched
-        const job = this.#readPending(id)
-        if (job) return job
-      } else if (isFresh) {
-        return undefined
-      } else {
-        const { writer, now } = this.#options
-        this.#batch = writer.duePending(now(), BATCH_SIZE)
-        isFresh = true
-      }
+    const job = performance.now() < this.#batchUntilMs ? this.#takeFromBatch() : undefined
+    if (job) return job
+    const { writer, now } = this.#options
+    // else it would be these that are due
+    this.#results.write()
+    this.#batch = writer.duePending(now(), BATCH_SIZE)
+    this.#batchUntilMs = performance.now() + BATCH_FRESH_MS
+    return this.#takeFromBatch()
+  }
+
+  #takeFromBatch(): PendingRecording | undefined {
+    for (let job = this.#batch.shift(); job; job = this.#batch.shift()) {
+      if (!this.#active.has(job.id)) return job
     }
+    return undefined
   }
 
   #readPending(id: number): PendingRecording | undefined {
@@ -144,18 +167,17 @@ export class Inspector {
   }
 
   async #inspect(job: PendingRecording, signal: AbortSignal): Promise<void> {
-    const { writer, now, onInspected } = this.#options
     const startedMs = performance.now()
     try {
       const outcome = await this.#outcomeOf(job, signal)
       const tookMs = performance.now() - startedMs
       const { settlesAtMs, attempts } = job
-      const context = { nowMs: now(), tookMs, settlesAtMs, attempts }
-      writer.record(job, planInspectionResult(outcome, context))
-    } finally {
+      const context = { nowMs: this.#options.now(), tookMs, settlesAtMs, attempts }
+      this.#results.add({ recording: job, result: planInspectionResult(outcome, context) })
+    } catch (error) {
       this.#active.delete(job.id)
+      throw error
     }
-    onInspected()
   }
 
   async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {

@@ -72,7 +72,7 @@ function inspect(writer: CatalogWriter, { streamer, sessionId }: Step, outcome: 
   const id = writer.findPending({ streamer, date: DATE, sessionId })
   const job = id === undefined ? undefined : writer.readPending(id, NOW_MS)
   const context = { nowMs: NOW_MS, tookMs: 1, settlesAtMs: 0, attempts: 0 }
-  if (job) writer.record(job, planInspectionResult(outcome, context))
+  if (job) writer.record([{ recording: job, result: planInspectionResult(outcome, context) }])
 }
 
 /** Everything that a catalog can be asked. */

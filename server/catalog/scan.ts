@@ -7,7 +7,7 @@ import { Inspector } from './inspector.ts'
 import type { Inspect } from './inspector.ts'
 import type { Layout } from './layout.ts'
 import { walkLibrary } from './walk.ts'
-import type { WalkOptions } from './walk.ts'
+import type { DueChanges, WalkOptions } from './walk.ts'
 import { LibraryWatch } from './watch.ts'
 
 export interface ScannerOptions {
@@ -91,7 +91,7 @@ export class Scanner {
       now: this.#now,
       onError: (path, error) => this.#tell({ kind: 'inspection', path, error }),
       onCatalogError: (error) => this.#tell({ kind: 'catalog', path: '', error }),
-      onInspected: () => this.#countInspection(),
+      onInspected: (count) => this.#countInspections(count),
     })
     this.#watch = new LibraryWatch({
       storage: options.storage,
@@ -129,6 +129,8 @@ export class Scanner {
   async #follow(signal: AbortSignal): Promise<void> {
     try {
       await this.#startWatching()
+      // else all would be walked once more, for what changed before it was watched
+      await this.#watch.begun(signal)
       await this.#tryWalk([''], signal)
       this.#inspector.open()
       this.#firstWalk.resolve()
@@ -167,16 +169,42 @@ export class Scanner {
   async #walk(folders: readonly string[], signal: AbortSignal): Promise<void> {
     const { writer } = this.#options
     const failed = new Map<string, unknown>()
-    let hasChanged = false
-    for (const folder of folders) {
-      const options = this.#walkOptions(failed)
-      hasChanged = (await walkLibrary(folder, options, signal)) || hasChanged
-    }
+    const options = this.#walkOptions(failed)
+    await this.#walkEach(
+      folders,
+      { ...options, changes: this.#dueChanges(options, signal) },
+      signal,
+    )
     this.#tellFailedFolders(failed, folders.includes(''))
     this.#found = writer.countRecordings()
     this.#wasSeen ||= folders.includes('') && this.#found > 0
-    if (hasChanged) this.#inspector.refresh()
     this.#reportProgress({ isLast: true })
+  }
+
+  async #walkEach(
+    folders: readonly string[],
+    options: WalkOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let hasChanged = false
+    for (const folder of folders) {
+      hasChanged = (await walkLibrary(folder, options, signal)) || hasChanged
+    }
+    if (hasChanged) this.#inspector.refresh()
+  }
+
+  /** What is watched goes before the rest of a walk, which has at least as long in between as that took. */
+  #dueChanges(options: WalkOptions, signal: AbortSignal): DueChanges {
+    let notBeforeMs = 0
+    return {
+      areDue: () => this.#watch.isDue && performance.now() >= notBeforeMs,
+      walk: async () => {
+        const startedMs = performance.now()
+        await this.#walkEach(this.#watch.take(), options, signal)
+        const endedMs = performance.now()
+        notBeforeMs = endedMs + (endedMs - startedMs)
+      },
+    }
   }
 
   #walkOptions(failed: Map<string, unknown>): WalkOptions {
@@ -230,8 +258,8 @@ export class Scanner {
     return this.#found < SMALL_LIBRARY_RECORDINGS ? SMALL_POLL_MS : LARGE_POLL_MS
   }
 
-  #countInspection(): void {
-    this.#done += 1
+  #countInspections(count: number): void {
+    this.#done += count
     this.#reportProgress({ isLast: false })
   }
 

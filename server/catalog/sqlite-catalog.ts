@@ -15,8 +15,11 @@ import { compareSessions, compareStreamers, findSorted, sortStreamers } from './
 import { parseRecordingName } from './recording-name.ts'
 import { startTimeMs } from './start-time.ts'
 
-/** Sessions kept in memory over all lists; a session takes about 100 bytes. */
-const MAX_CACHED_SESSIONS = 200_000
+/**
+ * Sessions kept in memory over all lists; a session takes about 130 bytes. More need not be: who answers keeps texts, and
+ * asks again only for a list that has changed.
+ */
+const MAX_CACHED_SESSIONS = 100_000
 /** Sessions that were asked for one by one, by every segment of theirs. */
 const MAX_FOUND_SESSIONS = 1000
 

@@ -29,12 +29,24 @@ export interface WalkOptions {
   onFolderError: (folder: string, error: unknown) => void
   /** Called after each folder with the number of recordings met so far in this walk. */
   onFound?: (recordings: number) => void
+  /** What goes before the rest of this walk. */
+  changes?: DueChanges
+}
+
+/** Changes of which the storage told while a walk is under way: a walk of a large library is long. */
+export interface DueChanges {
+  /** Whether there are any that are to be walked by now. */
+  areDue(): boolean
+  /** Walks them, and nothing else. */
+  walk(): Promise<void>
 }
 
 /** Folders read at once. */
 const FOLDERS_AT_ONCE = 8
 /** Recordings in one transaction, which bounds how long the event loop stands still. */
 const ROWS_PER_TRANSACTION = 500
+/** Vanished paths that are looked at before the first of them is removed. */
+const VANISHED_AT_ONCE = 500
 
 /**
  * Walks `start` ('' = the whole library) and all below it. Answers whether the catalog changed. Throws AppError
@@ -65,7 +77,6 @@ interface SessionFolder {
   path: string
   parent: Folder
   name: string
-  known: KnownRecording | undefined
 }
 
 /**
@@ -78,19 +89,17 @@ function startOfWalk(path: string, options: WalkOptions): Folder | SessionFolder
   const place = splitPath(path)
   if (itself || !place) return itself
   const parent = folderOf(place.folder, layout)
-  if (!parent) return sessionFolderOf(place.folder, options)
+  if (!parent) return sessionFolderOf(place.folder, layout)
   const file = { name: place.name, kind: 'file', modifiedMs: 0 } as const
   if (layout.match(parent.position, file)) return parent
-  return sessionFolderOf(path, options)
+  return sessionFolderOf(path, layout)
 }
 
-function sessionFolderOf(path: string, { layout, writer }: WalkOptions): SessionFolder | undefined {
+function sessionFolderOf(path: string, layout: Layout): SessionFolder | undefined {
   const place = splitPath(path)
   const parent = place && folderOf(place.folder, layout)
   if (!parent || !mayBeSession(parent, place.name, layout)) return undefined
-  const { name } = place
-  const known = writer.readFolder(parent.path).recordings.find((row) => row.name === name)
-  return { kind: 'session', path, parent, name, known }
+  return { kind: 'session', path, parent, name: place.name }
 }
 
 /** Whether a folder has a session's name; what is in it is not known yet. */
@@ -130,21 +139,36 @@ class Walk {
     else this.#open.push(start)
     await this.#readOpenFolders()
     this.#flush()
-    await this.#removeVanished()
+    while (this.#vanished.length > 0) await this.#removeSomeVanished()
   }
 
   async #readOpenFolders(): Promise<void> {
     const underWay = new Set<Promise<void>>()
-    while (this.#open.length > 0 || underWay.size > 0) {
+    for (;;) {
       this.#signal.throwIfAborted()
+      await this.#makeWay(underWay)
       const folder = underWay.size < FOLDERS_AT_ONCE ? this.#open.pop() : undefined
-      if (!folder) {
+      if (folder) {
+        const reading = this.#tryFolder(folder).finally(() => underWay.delete(reading))
+        underWay.add(reading)
+      } else if (underWay.size > 0) {
         await Promise.race(underWay)
-        continue
+      } else {
+        return
       }
-      const reading = this.#tryFolder(folder).finally(() => underWay.delete(reading))
-      underWay.add(reading)
     }
+  }
+
+  /**
+   * Lets changes go first. Only when all that was read is written: what is read later is newer, and must not be
+   * overwritten with what was seen before.
+   */
+  async #makeWay(underWay: Iterable<Promise<void>> = []): Promise<void> {
+    const { changes } = this.#options
+    if (!changes?.areDue()) return
+    await Promise.all(underWay)
+    this.#flush()
+    await changes.walk()
   }
 
   async #tryFolder(folder: Folder | SessionFolder): Promise<void> {
@@ -168,7 +192,7 @@ class Walk {
     const gone = new Map(known.recordings.map((recording) => [recording.name, recording]))
     for (const { name, kind, stat } of entries) {
       const recording = gone.get(name)
-      if (kind === 'folder' && this.#meetFolder(folder, name, recording)) {
+      if (kind === 'folder' && this.#meetFolder(folder, name)) {
         goneFolders.delete(name)
         gone.delete(name)
       } else if (stat && this.#meetRecording(folder, { name, kind, stat }, recording)) {
@@ -182,17 +206,19 @@ class Walk {
   }
 
   /** Notes a folder to be read if recordings may lie in it, or if it may be one. Answers whether it is noted. */
-  #meetFolder(parent: Folder, name: string, known: KnownRecording | undefined): boolean {
+  #meetFolder(parent: Folder, name: string): boolean {
     const path = joinPath(parent.path, name)
     const position = this.#options.layout.enter(parent.position, name)
     if (position) this.#open.push({ kind: 'folder', path, position })
     else if (!mayBeSession(parent, name, this.#options.layout)) return false
-    else this.#open.push({ kind: 'session', path, parent, name, known })
+    else this.#open.push({ kind: 'session', path, parent, name })
     return true
   }
 
-  async #readSessionFolder({ path, parent, name, known }: SessionFolder): Promise<void> {
-    const stat = await statSessionFolder(this.#options.storage, path)
+  async #readSessionFolder({ path, parent, name }: SessionFolder): Promise<void> {
+    const { storage, writer } = this.#options
+    const stat = await statSessionFolder(storage, path)
+    const known = writer.readRecording(parent.path, name)
     if (stat) this.#meetRecording(parent, { name, kind: 'folder', stat }, known)
     else if (known) this.#gone.push(known.id)
     this.#flushIfFull()
@@ -240,24 +266,35 @@ class Walk {
 
   /**
    * Removes what is still not there, if the library itself still is: a disk that went away in the middle of the walk
-   * looks as if all folders had been removed.
+   * looks as if all folders had been removed. What is left when changes are due is looked at anew after them, as it may
+   * have come back.
    */
-  async #removeVanished(): Promise<void> {
-    if (this.#vanished.length === 0) return
-    const { storage, writer } = this.#options
-    const removable: string[] = []
-    for (const path of this.#vanished) {
-      this.#signal.throwIfAborted()
-      if (await isAbsent(storage, path)) removable.push(path)
-    }
+  async #removeSomeVanished(): Promise<void> {
+    await this.#makeWay()
+    const { storage, writer, changes } = this.#options
+    const absent = await this.#stillAbsent(this.#vanished.splice(0, VANISHED_AT_ONCE))
+    if (absent.length === 0) return
     this.#checkNotEmptied(await storage.list(''), writer.readFolder(''))
-    for (const path of removable) {
-      while (writer.removeSome(path, ROWS_PER_TRANSACTION)) {
-        this.#signal.throwIfAborted()
+    this.hasChanged = true
+    for (const [at, path] of absent.entries()) {
+      for (let hasMore = true; hasMore;) {
+        hasMore = writer.removeSome(path, ROWS_PER_TRANSACTION)
         await nextTurn()
+        this.#signal.throwIfAborted()
+        if (!changes?.areDue()) continue
+        this.#vanished.push(...absent.slice(hasMore ? at : at + 1))
+        return
       }
-      this.hasChanged = true
     }
+  }
+
+  async #stillAbsent(paths: readonly string[]): Promise<string[]> {
+    const absent: string[] = []
+    for (const path of paths) {
+      this.#signal.throwIfAborted()
+      if (await isAbsent(this.#options.storage, path)) absent.push(path)
+    }
+    return absent
   }
 
   #checkNotEmptied(entries: readonly StorageEntry[], known: KnownFolder): void {

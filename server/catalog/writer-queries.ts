@@ -64,10 +64,7 @@ function prepareTree(database: Database) {
 function prepareRecordings(database: Database) {
   return {
     recordings: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(['id', 'name', 'size_bytes as sizeBytes', 'modified_ms as modifiedMs'])
-        .where('folder_id', '=', parameter('id')),
+      kysely.selectFrom('recordings').select(knownColumns).where('folder_id', '=', parameter('id')),
     ),
     recordingIds: database.prepare<{ id: number; limit: number }>()((kysely, parameter) =>
       kysely
@@ -79,7 +76,7 @@ function prepareRecordings(database: Database) {
     recordingByName: database.prepare<{ id: number; name: string }>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
-        .select('id')
+        .select(knownColumns)
         .where('folder_id', '=', parameter('id'))
         .where('name', '=', parameter('name')),
     ),
@@ -107,6 +104,7 @@ function prepareRecordings(database: Database) {
   }
 }
 
+const knownColumns = ['id', 'name', 'size_bytes as sizeBytes', 'modified_ms as modifiedMs'] as const
 const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
 function preparePut(database: Database) {
@@ -207,7 +205,8 @@ function prepareQueue(database: Database) {
     due: database.prepare<{ nowMs: number; limit: number }>()((kysely, parameter) =>
       kysely
         .selectFrom('recordings')
-        .select('id')
+        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .select(pendingColumns)
         .where(isPending)
         .where('retry_at_ms', '<=', parameter('nowMs'))
         .orderBy('date', 'desc')
@@ -218,16 +217,7 @@ function prepareQueue(database: Database) {
       kysely
         .selectFrom('recordings')
         .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .select([
-          'recordings.id as id',
-          'folders.path as folder',
-          'recordings.name as name',
-          'kind',
-          'size_bytes as sizeBytes',
-          'modified_ms as modifiedMs',
-          'settles_at_ms as settlesAtMs',
-          'attempts',
-        ])
+        .select(pendingColumns)
         .where('recordings.id', '=', parameter('id'))
         .where(isPending)
         .where('retry_at_ms', '<=', parameter('nowMs')),
@@ -260,6 +250,17 @@ function prepareQueue(database: Database) {
     ),
   }
 }
+
+const pendingColumns = [
+  'recordings.id as id',
+  'folders.path as folder',
+  'recordings.name as name',
+  'kind',
+  'size_bytes as sizeBytes',
+  'modified_ms as modifiedMs',
+  'settles_at_ms as settlesAtMs',
+  'attempts',
+] as const
 
 /** Spelled out rather than bound: the partial index `recordings_pending` is used for constants alone. */
 const isPending = sql<boolean>`recordings.status = 'found' and recordings.listed = 1`

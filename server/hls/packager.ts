@@ -76,12 +76,13 @@ export class Packager {
   }
 
   /**
-   * What there is to tell of a session's recordings: how long they are together, or why none can be played.
+   * What there is to tell of a session's recordings: how long they are together, or why none can be played. Of a file
+   * whose `stat` is given, as it was then.
    *
-   * @throws AppError `not_found`, `failed`, or the signal's reason
+   * @throws AppError `not_found`, `gone` (another file than the stat tells of), `failed`, or the signal's reason
    */
   async inspect(
-    { path, kind }: Pick<SessionSource, 'path' | 'kind'>,
+    { path, kind, stat }: Pick<SessionSource, 'path' | 'kind'> & { stat?: FileStat },
     signal: AbortSignal,
   ): Promise<SessionInspection> {
     const { storage, indexes } = this.#options
@@ -90,7 +91,8 @@ export class Packager {
       inspection: (await indexes.find(file.path, file.stat, signal)).inspection,
     })
     if (kind === 'file') {
-      return joinInspections([await find({ name: '', path, stat: await storage.stat(path) })])
+      const known = stat ?? (await storage.stat(path))
+      return joinInspections([await find({ name: '', path, stat: known })])
     }
     try {
       return joinInspections(await mapInTurns(await this.#files.relist(path), find))

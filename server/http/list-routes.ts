@@ -17,7 +17,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const REVALIDATE = 'no-cache'
 /** Asking the database costs a fifth of an answer, and who asks many times a second sees no change so soon. */
 const LOOK_EVERY_MS = 50
-const MAX_LISTS_BYTES = 64 * 1024 * 1024
+const MAX_LISTS_BYTES = 24 * 1024 * 1024
 
 export interface ListRouteOptions {
   catalog: Catalog

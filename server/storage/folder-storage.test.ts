@@ -1,6 +1,6 @@
 // Containment, hostile names and reading of the folder storage, on real folders.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -231,6 +231,54 @@ test('tells of changes in folders that came with folders inside', async () => {
   expect(new Set(changed)).toEqual(new Set(folders))
   stop.abort()
   await watching
+})
+
+const soon = { timeout: 5000 }
+
+test('tells of changes in a folder that was moved by its new name, and in one that took its place', async () => {
+  mkdirSync(join(root, 'alice/2026-01-31'), { recursive: true })
+  const changed: string[] = []
+  const stop = new AbortController()
+  const watching = storage.watch((folder) => changed.push(folder), stop.signal)
+  await expect.poll(() => changed, soon).toEqual([''])
+  renameSync(join(root, 'alice'), join(root, 'bob'))
+  mkdirSync(join(root, 'alice/2026-01-31'), { recursive: true })
+  await expect.poll(() => changed, soon).toEqual(expect.arrayContaining(['alice', 'bob']))
+  changed.length = 0
+  writeFileSync(join(root, 'bob/2026-01-31/1.ts'), 'x')
+  await expect.poll(() => changed, soon).toEqual(['bob/2026-01-31'])
+  writeFileSync(join(root, 'alice/2026-01-31/1.ts'), 'x')
+  await expect.poll(() => changed, soon).toEqual(['bob/2026-01-31', 'alice/2026-01-31'])
+  stop.abort()
+  await watching
+})
+
+test('tells that anything may have changed where more does than the system tells of, and follows it', async () => {
+  mkdirSync(join(root, 'alice'))
+  const changed: string[] = []
+  const stop = new AbortController()
+  const watching = storage.watch((folder) => changed.push(folder), stop.signal)
+  await expect.poll(() => changed, soon).toEqual([''])
+  for (let number = 0; number < 10_000; number += 1) {
+    writeFileSync(join(root, `alice/${number}.ts`), 'x')
+  }
+  mkdirSync(join(root, 'bob'))
+  await expect.poll(() => changed, soon).toEqual(['', ''])
+  writeFileSync(join(root, 'bob/1.ts'), 'x')
+  await expect.poll(() => changed, soon).toContain('bob')
+  stop.abort()
+  await watching
+}, 20_000)
+
+test('ends to watch where another folder takes the place of the root', async () => {
+  const changed: string[] = []
+  const { signal } = new AbortController()
+  const watching = storage.watch((folder) => changed.push(folder), signal)
+  const end = watching.catch((error: unknown) => error)
+  await expect.poll(() => changed, soon).toEqual([''])
+  renameSync(root, `${root}-away`)
+  mkdirSync(root)
+  expect(await end).toMatchObject({ code: 'failed' })
 })
 
 test('rejects to watch a folder that is not there', async () => {
