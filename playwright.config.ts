@@ -1,7 +1,9 @@
 // Browser tests against the real server: in the Chromium of the system, and test/engines in others too.
 import { defineConfig } from '@playwright/test'
+import { shareCompileCache } from './scripts/compile-cache.mjs'
 import { findChromium } from './scripts/find-chromium.mjs'
 
+shareCompileCache()
 const executablePath = findChromium()
 if (executablePath === undefined) {
   throw new Error('The browser tests need Chromium: install it, or name one in AFTERCAST_CHROMIUM.')
@@ -12,7 +14,7 @@ export default defineConfig({
   testMatch: '{e2e,engines}/**/*.spec.ts',
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
-  // Files side by side, the tests of a file in turn: most wait for times that the product promises.
+  // Files side by side, and the tests of the longest: most wait for times that the product promises.
   workers: 3,
   forbidOnly: true,
   timeout: 30_000,

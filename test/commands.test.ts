@@ -33,7 +33,11 @@ afterAll(() => library.remove())
 async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   const options = {
     cwd: library.folder,
-    env: { PATH: process.env.PATH, ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...environment,
+    },
     timeout: 60_000,
   }
   return new Promise((resolve) => {

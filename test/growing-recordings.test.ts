@@ -86,6 +86,17 @@ async function begin(path: string, bytes: Uint8Array): Promise<void> {
   await library.place(path, bytes, new Date())
 }
 
+/** Waits until it is known and has nothing to list, and keeps it from counting as finished before that. */
+async function seenYoung(id: string, place: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await utimes(library.pathOf(`alice/2026-01-31/${place}`), new Date(), new Date())
+      expect(await statusOf(playlistUrl(id))).toBe(503)
+    },
+    { timeout: 15_000, interval: 200 },
+  )
+}
+
 async function append(path: string, bytes: Uint8Array): Promise<void> {
   await appendFile(library.pathOf(path), bytes)
 }
@@ -351,7 +362,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     ['no-playlist-yet', 'no-playlist-yet/init.mp4'],
   ])('ask to come again while there are only empty files (%s)', async (id, place) => {
     await begin(`alice/2026-01-31/${place}`, new Uint8Array(0))
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(503), 5000)
+    await seenYoung(id, place)
     await settled()
     expect(await statusOf(playlistUrl(id))).toBe(422)
   })

@@ -73,7 +73,8 @@ export async function ensureRecordings(options: BenchOptions): Promise<string> {
   const long: BenchOptions = { ...options, mediaSeconds: mediaSeconds * 10, pictureHeight: 360 }
   const tenHours = isSmoke ? hour : await ensureMedia(long, ['mp4'])
   linkSync(hour.outputs[0]?.path ?? '', path.join(day, 'hour.mp4'))
-  for (let number = 1; number <= LONG_SESSIONS; number += 1) {
+  const longSessions = isSmoke ? 1 : LONG_SESSIONS
+  for (let number = 1; number <= longSessions; number += 1) {
     linkSync(tenHours.outputs[0]?.path ?? '', path.join(day, `long-${number}.mp4`))
   }
   mkdirSync(done)

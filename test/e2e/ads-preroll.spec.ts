@@ -16,7 +16,7 @@ import { fixtureStreamer } from './library.ts'
 /** Longest wait for a recording to start behind an ad that cannot be shown: the network's five seconds, and loading. */
 const startLimitMs = 9000
 
-test.describe.configure({ timeout: 60_000 })
+test.describe.configure({ mode: 'parallel', timeout: 60_000 })
 
 for (const { zone, media } of vastCases) {
   if (media === undefined) {

@@ -4,7 +4,7 @@ import { fixtureDate, fixtureStreamer, playableFixtures, sessionIdOf } from './l
 import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'
 
-test.describe.configure({ timeout: 90_000 })
+test.describe.configure({ mode: 'parallel', timeout: 90_000 })
 
 for (const fixture of playableFixtures) {
   test(`plays ${fixture.file} to its end`, async ({ page, consoleErrors }, info) => {

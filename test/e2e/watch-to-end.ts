@@ -19,19 +19,21 @@ export interface Watched {
 
 export interface Watching {
   rate: number
+  /** How long it may take to begin: the server may have much to index first. */
+  startMs: number
   /** Longest time without progress that is not yet a stall. */
   stallMs: number
   /** How long the player may take to repair an error. */
   repairMs: number
 }
 
-/** Longer than any stall on a busy machine. */
-const usual: Watching = { rate: 4, stallMs: 5000, repairMs: 0 }
+/** Longer than any on a busy machine. */
+const usual: Watching = { rate: 4, startMs: 20_000, stallMs: 5000, repairMs: 0 }
 
 /** Plays at speed, without sound, and watches until the end, an error, or a stall. */
 export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise<Watched> {
   return video.evaluate(
-    (element: HTMLVideoElement, { rate, stallMs, repairMs }) =>
+    (element: HTMLVideoElement, { rate, startMs, stallMs, repairMs }) =>
       new Promise<Watched>((resolve) => {
         // The page may have played all of a short recording before anybody looked: then it is played anew.
         if (element.ended) element.currentTime = 0
@@ -44,7 +46,7 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
           look(performance.now())
           if (element.ended) finish('ended')
           else if (element.error && last.atMs - seen.movedAtMs > repairMs) finish('failed')
-          else if (last.atMs - seen.movedAtMs > stallMs) finish('stalled')
+          else if (last.atMs - seen.movedAtMs > (hadBegun ? stallMs : startMs)) finish('stalled')
           // Only to begin with: what goes on must do so by itself.
           else if (!hadBegun) begin()
         }, 100)

@@ -1,0 +1,24 @@
+// Runs benchmarks in smoke mode, which shows that they work and measures nothing.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+
+const PROGRAM = path.resolve(import.meta.dirname, '../../bench/run.ts')
+
+/** What they print. Rejects with what they complain of where one fails. */
+export async function runBench(names: readonly string[]): Promise<string> {
+  const cache = await mkdtemp(path.join(tmpdir(), 'aftercast-bench-smoke-'))
+  try {
+    const child = spawn(process.execPath, [PROGRAM, ...names, '--smoke', '--cache', cache])
+    const exited = once(child, 'exit')
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [code] = await exited
+    if (code !== 0) throw new Error(`the benchmarks ended with ${code}:\n${errors}`)
+    return output
+  } finally {
+    await rm(cache, { recursive: true, force: true })
+  }
+}
