@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -39,7 +39,11 @@ async function runSmall(...names: string[]): Promise<string> {
 it(
   'the benchmarks of recordings run, small, and print a speed for each of our rows',
   async () => {
-    const output = await runSmall('segments', 'fuzz', 'index')
+    const chart = path.join(cache, 'chart.svg')
+    const output = await runSmall('segments', 'fuzz', 'index', '--chart', chart)
+    const drawing = readFileSync(chart, 'utf8')
+    for (const name of ROWS) expect(drawing).toContain(`>ours ${name}</text>`)
+    expect(drawing.match(/<rect /g)?.length).toBeGreaterThanOrEqual(2 * ROWS.length)
     for (const name of ROWS) {
       const speed = new RegExp(`^\\| ours ${name} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
       expect(Number(speed?.groups?.speed), output).toBeGreaterThan(0)
