@@ -40,6 +40,11 @@ export interface Sample {
 /** More than this in other hands, and the row says little about speed. */
 export const DISTURBED_SHARE = 0.1
 
+/** Whether the machine did little else. */
+export function isCalm({ othersShare }: Sample): boolean {
+  return othersShare <= DISTURBED_SHARE
+}
+
 export async function measureRow(
   { pid, origin, paths, headers }: Row,
   { round, ...plan }: Omit<LoadPlan, 'origin' | 'paths' | 'headers'> & { round: number },

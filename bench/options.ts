@@ -43,13 +43,15 @@ export interface BenchOptions {
   firstCopy: number
   /** Size of the recordings that `index` reads, about. */
   megabytes: number
+  /** File that `segments` draws its chart to. */
+  chart: string | undefined
   /** Everything tiny: shows that it works, measures nothing. */
   isSmoke: boolean
 }
 
 /**
  * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N --mutations N --first-copy N
- * --megabytes N --smoke`; without a name, `segments`. @throws TypeError for anything else
+ * --megabytes N --chart FILE --smoke`; without a name, `segments`; `all` are all. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -64,16 +66,17 @@ export function readBenchOptions(args: string[]): BenchOptions {
       mutations: { type: 'string', default: '100000' },
       'first-copy': { type: 'string', default: '1' },
       megabytes: { type: 'string', default: '512' },
+      chart: { type: 'string' },
       smoke: { type: 'boolean', default: false },
     },
   })
   const cache = path.resolve(values.cache)
   const names = readNames(positionals)
-  const { rows } = values
+  const { rows, chart } = values
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
     const few = { mutations: 8, firstCopy: 1, megabytes: 2 }
-    return { names, cache, rows, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
+    return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
   }
   return {
     names,
@@ -82,6 +85,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     encodedSeconds: 60,
     pictureHeight: 1080,
     rows,
+    chart,
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),
@@ -93,10 +97,11 @@ export function readBenchOptions(args: string[]): BenchOptions {
 
 function readNames(positionals: readonly string[]): BenchName[] {
   if (positionals.length === 0) return ['segments']
+  if (positionals.includes('all')) return [...NAMES]
   return positionals.map((wanted) => {
     const name = NAMES.find((known) => known === wanted)
     if (name !== undefined) return name
-    throw new TypeError(`there is no benchmark '${wanted}': ${NAMES.join(', ')}`)
+    throw new TypeError(`there is no benchmark '${wanted}': all, ${NAMES.join(', ')}`)
   })
 }
 

@@ -1,6 +1,7 @@
 // Tables of the segments benchmark: what each row came to, and our rows beside what they are to be compared with.
-import { DISTURBED_SHARE } from './measure.ts'
+import { isCalm } from './measure.ts'
 import type { Row, Sample } from './measure.ts'
+import type { ChartBar } from './segment-chart.ts'
 import { formatTable, median } from './table.ts'
 
 /** A row and what was measured of it, round by round. */
@@ -18,11 +19,25 @@ const VARIATIONS = [
   ['ours zipf aes, cache of a fifth', 'ours zipf aes'],
 ] as const
 
+/** What the rows come to, for a chart. */
+export function chartBars(rows: readonly MeasuredRow[]): ChartBar[] {
+  return rows.map((measured) => ({
+    name: measured.row.name,
+    megabytesPerSecond: speed(measured),
+    cpuSecondsPerGigabyte: 1 / thrift(measured),
+  }))
+}
+
 /** @param cipherMegabytes MB/s of the cipher alone, on one processor, in each round */
 export function reportSegments(rows: readonly MeasuredRow[], cipherMegabytes: number[]): string[] {
   const head = ['row', 'MB/s', 'best', 'req/s', 'p50 ms', 'p99 ms', 'CPU s/GB', 'least', 'peak MiB']
   return [
     ...formatTable([[...head, '*'], ...rows.map(formatRow)]),
+    ...rows.flatMap(({ row, samples }) =>
+      samples.some(isCalm)
+        ? []
+        : [`${row.name}: every round was disturbed, so that its figures say little.`],
+    ),
     ...section(
       ['ours beside nginx', 'MB/s default', 'MB/s tuned', 'CPU default', 'CPU tuned'],
       nginxRatios(rows),
@@ -36,10 +51,11 @@ function section(head: string[], rows: string[][]): string[] {
   return rows.length === 0 ? [] : ['', ...formatTable([head, ...rows])]
 }
 
-function formatRow({ row: { name }, samples }: MeasuredRow): string[] {
+function formatRow({ row: { name }, samples: all }: MeasuredRow): string[] {
+  const samples = counted(all)
   const speeds = samples.map((sample) => sample.megabytesPerSecond)
   const costs = samples.map((sample) => sample.cpuSecondsPerGigabyte)
-  const disturbed = samples.filter(({ othersShare }) => othersShare > DISTURBED_SHARE).length
+  const disturbed = all.filter((sample) => !isCalm(sample)).length
   return [
     name,
     median(speeds).toFixed(0),
@@ -90,11 +106,17 @@ function cipherRatios(rows: readonly MeasuredRow[], cipherMegabytes: number[]): 
 }
 
 function speed({ samples }: MeasuredRow): number {
-  return median(samples.map((one) => one.megabytesPerSecond))
+  return median(counted(samples).map((one) => one.megabytesPerSecond))
 }
 
 function thrift({ samples }: MeasuredRow): number {
-  return 1 / median(samples.map((one) => one.cpuSecondsPerGigabyte))
+  return 1 / median(counted(samples).map((one) => one.cpuSecondsPerGigabyte))
+}
+
+/** Disturbed rounds are thrown away, but where there are no others. */
+function counted(samples: readonly Sample[]): readonly Sample[] {
+  const calm = samples.filter(isCalm)
+  return calm.length > 0 ? calm : samples
 }
 
 function times(ratio: number): string {

@@ -1,7 +1,7 @@
 // Tables for a terminal, which are Markdown as well.
 
 /** The middle of the values, the lower one of two; NaN of none. */
-export function median(values: number[]): number {
+export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN
 }
 

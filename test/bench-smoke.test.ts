@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { findChromium } from '../scripts/find-chromium.mjs'
 import { runBench } from './support/run-bench.ts'
 
@@ -16,7 +19,13 @@ const LIMIT_MS = 240_000
 it(
   'the benchmarks of recordings run, small, and print a speed for each of our rows',
   async () => {
-    const output = await runBench(['segments', 'fuzz', 'index'])
+    const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-chart-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const chart = path.join(folder, 'chart.svg')
+    const output = await runBench(['segments', 'fuzz', 'index', '--chart', chart])
+    const drawing = readFileSync(chart, 'utf8')
+    for (const name of ROWS) expect(drawing).toContain(`>ours ${name}</text>`)
+    expect(drawing.match(/<rect /g)?.length).toBeGreaterThanOrEqual(2 * ROWS.length)
     for (const name of ROWS) {
       const speed = new RegExp(`^\\| ours ${name} +\\| +(?<speed>\\d+) \\|`, 'm').exec(output)
       expect(Number(speed?.groups?.speed), output).toBeGreaterThan(0)
