@@ -114,7 +114,7 @@ export function windowChunks(
     position += sent ?? 0
     return sent
   }
-  return { next, send }
+  return chunks.send === undefined ? { next } : { next, send }
 }
 
 /** One behind the other: chunks that are there, and sources that are made when their turn comes. */

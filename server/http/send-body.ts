@@ -21,7 +21,8 @@ export async function sendBody(
   chunks: ChunkSource,
   stalledMs = STALLED_MS,
 ): Promise<void> {
-  const first = await chunks.next()
+  // What can be sent from the file is not to be read before.
+  const first = await chunks.next(chunks.send && WAITING_BYTES)
   const response = writeHead(reply)
   response.setTimeout(stalledMs, () => response.destroy(new Error('the client stood still')))
   try {
