@@ -135,6 +135,28 @@ test('comes back to where the visitor was on the page', async ({ page }) => {
     .toBeLessThan(120)
 })
 
+test('makes the player ready while the pointer rests on Play, and loads nothing of the recording', async ({
+  page,
+  consoleErrors,
+}) => {
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  const card = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-cea608' })
+  await card.getByRole('link', { name: 'Play' }).hover()
+  await expect.poll(() => page.workers().length).toBe(1)
+  await expect.poll(() => asked.filter((path) => path.endsWith('/playlist.m3u8')).length).toBe(1)
+  expect(asked.filter((path) => path.startsWith('/api/video/')).length).toBe(1)
+  await card.getByRole('link', { name: 'Play' }).click()
+  const position = () =>
+    page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+  await expect.poll(position, { timeout: 15_000 }).toBeGreaterThan(0.2)
+  // The worker of before, and no other.
+  expect(page.workers().length).toBe(1)
+  expect(asked.filter((path) => path.includes('warm'))).toEqual([])
+  expect(consoleErrors.list()).toEqual([])
+})
+
 test('recommends at most eight sessions, each of another streamer', async ({ page }) => {
   await page.goto(`/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/mp4-h264-mp3`)
   const recommended = page.getByRole('list', cards('Recommended')).getByRole('listitem')

@@ -6,8 +6,12 @@ import { noteDecodableStart } from './decodable-start.ts'
 import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
+import { warmWorker } from './warm-worker.ts'
 
-export { workerUrl }
+/** Makes ready what every session needs, before one is chosen. */
+export function prepareHls(): void {
+  warmWorker(hlsConfig(0))
+}
 
 interface HlsEngineOptions {
   signal: AbortSignal
@@ -22,6 +26,7 @@ export function playWithHls(
   { signal, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
+  prepareHls()
   const playback = keepPlayback(video, signal)
   const decodableStart = noteDecodableStart(video, signal)
   let hls = attach(0)

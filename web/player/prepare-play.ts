@@ -7,7 +7,7 @@ import { loadHlsEngine } from './load-hls-engine.ts'
  */
 export function preparePlay(source: string): void {
   void loadHlsEngine()
-    .then(({ workerUrl }) => fetchIntoCache(workerUrl))
+    .then(({ prepareHls }) => prepareHls())
     .catch(() => undefined)
   void fetchIntoCache(source).catch(() => undefined)
 }
