@@ -1,30 +1,35 @@
 // Puts what the system's memory holds of a file out of it, so that the next reader waits for the disk. Linux only.
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { platform } from 'node:os'
 import koffi from 'koffi'
-import { loadPageCache } from '../server/storage/page-cache.ts'
 
 /** Forgets a file, and answers what share of it is in memory all the same: 0 where all is well. */
 export type ForgetFile = (path: string) => number
 
 const POSIX_FADV_DONTNEED = 4
-/** Places at which it is looked whether the file is forgotten. */
-const PROBES = 64
+const SYS_CACHESTAT = 451
 
-/** Undefined where the system has no such call, as on all but Linux. */
-export async function loadForgetFile(): Promise<ForgetFile | undefined> {
-  const pageCache = await loadPageCache()
-  if (pageCache === undefined) return undefined
-  const advise = koffi.load(null).func('int posix_fadvise(int, int64, int64, int)')
+/** Undefined where the system has no such calls, as all but Linux from 6.5 on. */
+export function loadForgetFile(): ForgetFile | undefined {
+  if (platform() !== 'linux') return undefined
+  const system = koffi.load(null)
+  const advise = system.func('int posix_fadvise(int, int64, int64, int)')
+  const cachestat = system.func(
+    'int64 syscall(int64 number, int fd, void *range, void *found, uint flags)',
+  )
+  const pageBytes = Number(system.func('int getpagesize()')())
+  // All of the file; and of what is found the pages that are in memory. To look by reading would have the system read ahead.
+  const range = new BigUint64Array(2)
+  const found = new BigUint64Array(5)
   return (path) => {
     const descriptor = openSync(path, 'r')
     try {
       // What is not on the disk yet cannot be forgotten.
       fsyncSync(descriptor)
       advise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-      const step = statSync(path).size / PROBES
-      const probes = Array.from({ length: PROBES }, (_, i) => Math.floor(i * step))
-      const held = probes.filter((at) => pageCache.read(descriptor, [new Uint8Array(1)], at) > 0)
-      return held.length / PROBES
+      if (cachestat(SYS_CACHESTAT, descriptor, range, found, 0) !== 0)
+        throw new Error('the system does not tell what it holds of a file')
+      return (Number(found[0]) * pageBytes) / statSync(path).size
     } finally {
       closeSync(descriptor)
     }

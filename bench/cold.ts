@@ -39,7 +39,7 @@ interface Samples {
 
 /** Prints two tables. Needs Linux, where a file can be forgotten. */
 export async function benchCold(options: BenchOptions): Promise<void> {
-  const forget = await loadForgetFile()
+  const forget = loadForgetFile()
   if (forget === undefined) throw new Error('files can be forgotten on Linux only')
   const hour = await ensureMedia(options, SCANNED)
   const movies = await makeMovies(options)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { serialize } from 'node:v8'
 import { createMediaReaders } from '../server/media/readers.ts'
 import { createFolderStorage } from '../server/storage/folder-storage.ts'
+import { loadPageCache } from '../server/storage/page-cache.ts'
 import { readPeakMebibytes } from './machine.ts'
 
 export interface IndexReport {
@@ -17,7 +18,7 @@ export interface IndexReport {
 process.once('message', (recording: string) => void run(recording))
 
 async function run(recording: string): Promise<void> {
-  const storage = createFolderStorage(path.dirname(recording))
+  const storage = createFolderStorage(path.dirname(recording), { pageCache: await loadPageCache() })
   const readers = createMediaReaders()
   const file = await storage.open(path.basename(recording))
   const started = performance.now()

@@ -51,7 +51,7 @@ interface Recordings {
 
 /** Prints the table. */
 export async function benchThumbnails(options: BenchOptions): Promise<void> {
-  const forget = await loadForgetFile()
+  const forget = loadForgetFile()
   const recordings = await makeRecordings(options)
   const scratch = mkdtempSync(path.join(options.cache, 'thumbnails-'))
   const data = path.join(scratch, 'data')

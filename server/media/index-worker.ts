@@ -1,6 +1,7 @@
 // The program of the index thread: inspects recordings for index-thread.ts, so that no viewer waits behind a long scan.
 import { parentPort, workerData } from 'node:worker_threads'
 import { createFolderStorage } from '../storage/folder-storage.ts'
+import { loadPageCache } from '../storage/page-cache.ts'
 import { inspectRecording } from './inspect-recording.ts'
 import type { ThreadReply, ThreadRequest } from './index-thread.ts'
 import { createMediaReaders } from './readers.ts'
@@ -10,7 +11,9 @@ const port = parentPort
 if (port === null) throw new Error('index-worker runs as a worker thread only')
 
 const { recordings }: { recordings: string } = workerData
-const storage = withRecordedPlaylists(createFolderStorage(recordings))
+const storage = withRecordedPlaylists(
+  createFolderStorage(recordings, { pageCache: await loadPageCache() }),
+)
 const readers = createMediaReaders()
 const running = new Map<number, AbortController>()
 

@@ -33,6 +33,7 @@ export function createOpenFile(
 
 class DescriptorFile implements OpenFile {
   readonly stat: FileStat
+  readonly willRead?: (position: number, length: number) => void
   readonly #descriptor: number
   readonly #pageCache: PageCache | undefined
   #readsUnderWay = 0
@@ -43,6 +44,10 @@ class DescriptorFile implements OpenFile {
     this.#descriptor = descriptor
     this.#pageCache = pageCache
     this.stat = stat
+    if (pageCache === undefined) return
+    this.willRead = (position, length) => {
+      if (!this.#closed) pageCache.fetch({ descriptor, position, length })
+    }
   }
 
   read(buffer: Uint8Array, position: number): Promise<number> {

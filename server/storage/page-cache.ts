@@ -16,6 +16,8 @@ export interface PageCache {
    * not tell (cachestat(2) answers only who owns the file or may write to it), or the socket is broken.
    */
   send(range: DescriptorRange, socket: number): number | undefined
+  /** Has the system begin to read a range of a file into its memory: posix_fadvise(2). A wish; nothing tells of failure. */
+  fetch(range: DescriptorRange): void
   /** Descriptor of a new file that lies in memory alone, and is gone when it is closed: memfd_create(2). */
   createFile(): number | undefined
 }
@@ -29,6 +31,7 @@ export interface DescriptorRange {
 
 const RWF_NOWAIT = 8
 const MFD_CLOEXEC = 1
+const POSIX_FADV_WILLNEED = 3
 /** The same on all architectures, as all calls since Linux 5.1 are. */
 const SYS_CACHESTAT = 451
 const IOV_MAX = 1024
@@ -56,6 +59,7 @@ class LinuxPageCache implements PageCache {
   readonly #preadv2: SystemCall
   readonly #sendfile: SystemCall
   readonly #cachestat: SystemCall
+  readonly #fadvise: SystemCall
   readonly #memfdCreate: (name: string, flags: number) => number
   readonly #pageBytes: number
   readonly #wouldBlock: number | undefined
@@ -77,6 +81,9 @@ class LinuxPageCache implements PageCache {
     this.#cachestat = system.func(
       'int64 syscall(int64 number, int fd, void *range, void *found, uint flags)',
     )
+    this.#fadvise = system.func(
+      'int posix_fadvise64(int fd, int64 offset, int64 length, int advice)',
+    )
     this.#memfdCreate = system.func('int memfd_create(const char *name, uint flags)')
     this.#pageBytes = Number(system.func('int getpagesize()')())
     this.#wouldBlock = library.os.errno['EAGAIN']
@@ -95,6 +102,10 @@ class LinuxPageCache implements PageCache {
     const sent = Number(this.#sendfile(socket, range.descriptor, this.#offset, range.length))
     if (sent > 0) return sent
     return sent < 0 && this.#errno() === this.#wouldBlock ? 0 : undefined
+  }
+
+  fetch({ descriptor, position, length }: DescriptorRange): void {
+    this.#fadvise(descriptor, position, length, POSIX_FADV_WILLNEED)
   }
 
   createFile(): number | undefined {

@@ -49,6 +49,30 @@ describe('readAhead', () => {
     )
   })
 
+  it('tells the system what comes next, a bounded way ahead, and reads from the file itself', async () => {
+    const MEBIBYTE = 1024 * 1024
+    const sizeBytes = 100 * MEBIBYTE
+    const told: [number, number][] = []
+    const read: number[] = []
+    const ahead = readAhead({
+      ...noting(file, read),
+      stat: { sizeBytes, modifiedMs: 0 },
+      willRead: (position, length) => told.push([position, length]),
+    })
+    const toldUpTo = (): number => told.reduce((end, [at, length]) => Math.max(end, at + length), 0)
+    for (let position = 0; position < sizeBytes; position += MEBIBYTE) {
+      await ahead.read(Buffer.alloc(10), position)
+      expect(toldUpTo()).toBeGreaterThan(position)
+      expect(toldUpTo()).toBeLessThanOrEqual(position + 21 * MEBIBYTE)
+    }
+    const bytes = told.reduce((sum, [, length]) => sum + length, 0)
+    expect(bytes).toBe(sizeBytes)
+    expect(read.length).toBe(100)
+    // Elsewhere it begins anew.
+    await ahead.read(Buffer.alloc(10), 5 * MEBIBYTE)
+    expect(told.at(-1)?.[0]).toBe(17 * MEBIBYTE)
+  })
+
   it('asks for the next chunks while the first is looked at, each once, and for none behind the end', async () => {
     const asked: number[] = []
     const ahead = readAhead(noting(file, asked), OPTIONS)

@@ -18,11 +18,45 @@ interface Chunk {
   length: Promise<number>
 }
 
+/** How far the system is told ahead, and in what steps. */
+const TOLD_BYTES = 16 * 1024 * 1024
+const TOLD_STEP_BYTES = 4 * 1024 * 1024
+
 /**
- * The same file with reads that follow one another, or lie close together, answered from chunks that were read ahead, up
+ * The same file for reads that follow one another, or lie close together. Where the system can be told what will be read,
+ * it fetches that meanwhile; else they are answered from chunks that are read ahead, up
  * to the file's end as it was when it was opened. Reads elsewhere go to the file. One read at a time.
  */
 export function readAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {}): OpenFile {
+  return file.willRead === undefined ? readChunksAhead(file, options) : tellAhead(file)
+}
+
+/** The same file; of what is read from front to back the system is told ahead, where it can be. */
+export function tellAhead(file: OpenFile): OpenFile {
+  if (file.willRead === undefined) return file
+  let toldUpTo = 0
+  const tell = (position: number): void => {
+    // Who jumps begins anew.
+    if (position > toldUpTo || position < toldUpTo - 2 * TOLD_BYTES) toldUpTo = position
+    while (toldUpTo < Math.min(position + TOLD_BYTES, file.stat.sizeBytes)) {
+      file.willRead?.(toldUpTo, TOLD_STEP_BYTES)
+      toldUpTo += TOLD_STEP_BYTES
+    }
+  }
+  return {
+    stat: file.stat,
+    read(buffer, position) {
+      tell(position)
+      return file.read(buffer, position)
+    },
+    readv: (buffers, position) => file.readv(buffers, position),
+    checkUnchanged: () => file.checkUnchanged(),
+    close: () => file.close(),
+  }
+}
+
+/** What `readAhead` is where the system cannot be told. */
+export function readChunksAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {}): OpenFile {
   const ahead = new ReadAhead(file, { ...DEFAULTS, ...options })
   return {
     stat: file.stat,

@@ -43,6 +43,8 @@ export interface OpenFile {
    * the storage cannot know.
    */
   sendCached?(position: number, length: number, socket: number): number | undefined
+  /** Tells that bytes will be read soon, so that they may come from the disk meanwhile. Absent where nobody can be told. */
+  willRead?(position: number, length: number): void
   /** Rejects with `failed` where the file was written to since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>
