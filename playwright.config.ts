@@ -18,6 +18,8 @@ export default defineConfig({
   workers: 3,
   forbidOnly: true,
   timeout: 30_000,
+  // Three browsers share two processors: what a page does at once takes longer now and then.
+  expect: { timeout: 10_000 },
   use: {
     launchOptions: {
       executablePath,
