@@ -57,9 +57,9 @@ afterAll(async () => {
   await library.remove()
 })
 
-async function serve(workers = '1'): Promise<StartedServer> {
+async function serve(workers = '1', config = 'config.json'): Promise<StartedServer> {
   return startServer({
-    args: [...library.args, '--config', `${library.folder}/config.json`],
+    args: [...library.args, '--config', `${library.folder}/${config}`],
     readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: workers },
   })
@@ -436,7 +436,10 @@ describe('the URLs of a recording that grows, where processes come and go', () =
   })
 
   it('lead in each process to what any of them has listed', async () => {
-    const several = await serve('2')
+    // Nothing may count as finished between two of its writes, however slow the machine is.
+    const patient = JSON.stringify({ library: { settleSeconds: 60 } })
+    await writeFile(`${library.folder}/patient.json`, patient)
+    const several = await serve('2', 'patient.json')
     try {
       const places = { alone: 'alone.ts', together: 'together/1.ts' }
       const asked = Object.entries(places).map(async ([id, place]) =>
