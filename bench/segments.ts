@@ -78,11 +78,12 @@ async function measureRounds(rows: Row[], { options, pin, scratch }: Setting) {
   }
   for (let round = 0; round < rounds; round += 1) {
     for (const { row, samples } of measured) {
-      for (let left = options.isSmoke ? 1 : MAX_TRIES; left > 0; left -= 1) {
+      let triesLeft = options.isSmoke ? 1 : MAX_TRIES
+      while (triesLeft > 0) {
         const sample = await measureRow(row, { ...load, round })
         console.error(describeSample(`${round + 1}/${rounds} ${row.name}`, sample))
         samples.push(sample)
-        left = isCalm(sample) ? 0 : left
+        triesLeft = isCalm(sample) ? 0 : triesLeft - 1
       }
     }
     const isEncrypted = rows.some(({ name }) => name.includes('aes'))
