@@ -17,8 +17,8 @@ export default defineConfig({
   // Files side by side, and the tests of the longest: most wait for times that the product promises.
   workers: 3,
   forbidOnly: true,
-  timeout: 30_000,
   // Three browsers share two processors: what a page does at once takes longer now and then.
+  timeout: 60_000,
   expect: { timeout: 10_000 },
   use: {
     launchOptions: {

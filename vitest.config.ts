@@ -19,9 +19,9 @@ export default defineConfig({
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**'],
     sequence: { sequencer: ProgramsFirst },
-    // For what hangs: how long a test takes depends on what else the machine does.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs: how long a test, or starting a program, takes depends on what else the machine does.
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     // Most of the time is waiting: for programs to start, and for times that the product promises.
     maxWorkers: 3,
   },

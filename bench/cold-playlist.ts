@@ -13,7 +13,6 @@ const FIRST_RECORDING = path.resolve(
   '../test/fixtures/media/mp4-h264-aac-moov-first.mp4',
 )
 const DAY = { streamer: 'bench', date: '2026-01-31' }
-const READY_WITHIN_MS = 120_000
 
 /** Seconds from the request to the whole playlist. The recording must lie on the same disk as the cache. */
 export async function timePlaylist(
@@ -51,7 +50,7 @@ async function withServer<T>(
   ask: (server: StartedServer) => Promise<T>,
 ): Promise<T> {
   const environment = { AFTERCAST_WORKERS: '1' }
-  const server = await startServer({ args, readyWithinMs: READY_WITHIN_MS, environment })
+  const server = await startServer({ args, environment })
   try {
     return await ask(server)
   } finally {

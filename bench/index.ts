@@ -19,7 +19,6 @@ const CHILD = path.resolve(import.meta.dirname, 'index-child.ts')
 const MEGABYTES_PER_SECOND = 0.766
 /** A repeated stretch is as good as any: no reader decodes. */
 const ENCODED_SECONDS = 10
-const READY_WITHIN_MS = 120_000
 /** What reading any recording may take. */
 const MAX_MEBIBYTES = 300
 
@@ -84,7 +83,6 @@ async function measureServer(library: BenchLibrary): Promise<number> {
   const data = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-index-'))
   const server = await startServer({
     args: [library.folder, '--data', data],
-    readyWithinMs: READY_WITHIN_MS,
     environment: { AFTERCAST_WORKERS: '1' },
   })
   try {

@@ -21,7 +21,6 @@ import type { ViewersPlan, ViewersReport } from './viewers-child.ts'
 const CHILD = path.resolve(import.meta.dirname, 'viewers-child.ts')
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 const LONG_FACTOR = 10
-const READY_WITHIN_MS = 120_000
 const INDEXED_WITHIN_MS = 120_000
 /** prom-client measures the time from tick to tick of a timer with this period: more is delay. */
 const TIMER_MS = 10
@@ -93,7 +92,6 @@ async function measure(scene: Scene, { short, long, options }: Setting): Promise
   const metrics = `127.0.0.1:${await freePort()}`
   const server = await startServer({
     args: [path.join(scratch, 'library'), '--data', path.join(scratch, 'data')],
-    readyWithinMs: READY_WITHIN_MS,
     environment: {
       AFTERCAST_WORKERS: '1',
       AFTERCAST_METRICS: metrics,

@@ -14,7 +14,6 @@ import type { Pin } from './pin.ts'
 
 /** As the configuration has it. */
 const SEGMENT_SECONDS = 6
-const READY_WITHIN_MS = 120_000
 /** What the popular few of many are chosen from, and how often they are asked for in a round at most. */
 const ZIPF_SEGMENTS = 2000
 const ZIPF_REQUESTS = 8000
@@ -171,7 +170,6 @@ async function startOurs(
   const server = await startServer({
     args: [library.folder, '--data', data],
     wrapper: form === 'all cores' ? [] : pin(0),
-    readyWithinMs: READY_WITHIN_MS,
     environment: {
       ...(form !== 'all cores' && { AFTERCAST_WORKERS: '1' }),
       AFTERCAST_HLS_ENCRYPTION: protection === 'plain' ? 'none' : 'aes-128',

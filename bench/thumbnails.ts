@@ -36,7 +36,6 @@ const MEDIA_SECONDS = 30
 const PLACE = 0.1
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 const MADE_SECONDS = 1_769_900_000
-const READY_WITHIN_MS = 120_000
 
 interface Sample {
   perSecond: number
@@ -57,7 +56,7 @@ export async function benchThumbnails(options: BenchOptions): Promise<void> {
   const data = path.join(scratch, 'data')
   const environment = { AFTERCAST_WORKERS: '1' }
   const args = [recordings.folder, '--data', data]
-  const server = await startServer({ args, readyWithinMs: READY_WITHIN_MS, environment })
+  const server = await startServer({ args, environment })
   const ours: Sample[] = []
   const theirs: Sample[] = []
   try {

@@ -4,12 +4,9 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
-
-// Each test starts the whole program, and the first asks it twice more.
-vi.setConfig({ testTimeout: 60_000 })
 
 let folder: string
 let library: string
@@ -36,7 +33,6 @@ async function withServer(
   await writeFile(config, JSON.stringify(settings))
   const server = await startServer({
     args: [library, '--data', path.join(folder, 'data'), '--config', config],
-    readyWithinMs: 30_000,
     environment,
   })
   try {

@@ -26,9 +26,6 @@ import type { StartedServer } from './support/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
-
 const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
 /** Streamers in the order of the list: without regard to case, then by code unit. */
 const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '日本']
@@ -50,7 +47,6 @@ beforeAll(async () => {
   await placeAll(library)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
   // Found is not indexed yet: wait for the last recording's length.
@@ -59,7 +55,7 @@ beforeAll(async () => {
       const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('Crowd'))))
       if (sessions.some(({ duration }) => duration === undefined)) throw new Error('not indexed')
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
 })
 
@@ -412,7 +408,6 @@ describe('other origins', () => {
   it('may read where the configuration lists them', async () => {
     const open = await startServer({
       args: [library.recordings, '--data', `${library.data}-cors`],
-      readyWithinMs: 60_000,
       environment: { AFTERCAST_WORKERS: '1', AFTERCAST_CORS_ORIGINS: origin },
     })
     try {

@@ -4,12 +4,9 @@ import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 

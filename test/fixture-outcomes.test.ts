@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AV_LOG_ERROR } from 'node-av/constants'
 import { FFmpegError, FormatContext, Log, Packet, avGetCodecName } from 'node-av/lib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
 import { openDiskFile } from './support/bytes-file.ts'
@@ -14,8 +14,6 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
 const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
@@ -156,7 +154,6 @@ beforeAll(async () => {
   for (const name of names) await library.place(`alice/2026-01-31/${name}`, name)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })

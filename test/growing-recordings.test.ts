@@ -27,8 +27,6 @@ import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const SETTLE_SECONDS = 3
 /** Longer than a growing recording is not looked at again. */
 const LOOK_AGAIN_MS = 1100
@@ -60,7 +58,6 @@ afterAll(async () => {
 async function serve(workers = '1', config = 'config.json'): Promise<StartedServer> {
   return startServer({
     args: [...library.args, '--config', `${library.folder}/${config}`],
-    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: workers },
   })
 }
@@ -77,7 +74,7 @@ async function statusOf(url: string): Promise<number> {
 /** The playlist, once the recording is known and has something to list. */
 async function listed(sessionId: string, of = server): Promise<ListedPlaylist> {
   return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId, of)), {
-    timeout: 15_000,
+    timeout: 30_000,
     interval: 200,
   })
 }
@@ -93,7 +90,7 @@ async function seenYoung(id: string, place: string): Promise<void> {
       await utimes(library.pathOf(`alice/2026-01-31/${place}`), new Date(), new Date())
       expect(await statusOf(playlistUrl(id))).toBe(503)
     },
-    { timeout: 15_000, interval: 200 },
+    { timeout: 30_000, interval: 200 },
   )
 }
 

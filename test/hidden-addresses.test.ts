@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   playerPagePath,
   playlistApiPath,
@@ -16,9 +16,6 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-
-// A program is started here: a machine that does much else besides must not fail it.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 /** Two sounds and a text track, so that there are renditions. */
@@ -34,7 +31,7 @@ beforeAll(async () => {
   const bytes = await readFile(fixturePath(FIXTURE))
   await library.place(`${STREAMER.normalize('NFD')}/2026-01-31/a b.mp4`, bytes)
   await library.place('other/2026-01-31/1.mp4', bytes)
-  server = await startServer({ args: library.args, readyWithinMs: 60_000 })
+  server = await startServer({ args: library.args })
 })
 
 afterAll(async () => {

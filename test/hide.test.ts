@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorAnswer } from '../shared/contract.ts'
 import {
   activityApiPath,
@@ -21,9 +21,6 @@ import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
 
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
-
 const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
@@ -38,7 +35,6 @@ beforeAll(async () => {
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '2' },
   })
 })

@@ -47,7 +47,6 @@ beforeAll(async () => {
   const args = [folder, '--data', join(folder, '.data')]
   server = await startServer({
     args,
-    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })

@@ -27,9 +27,6 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
-
 const SECRET = 'a secret that two nodes share'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -74,7 +71,6 @@ async function serve(
 ): Promise<StartedServer> {
   const running = await startServer({
     args: [...from.args, ...args],
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: SECRET, ...environment },
   })
   started.push({ server: running, library: from })

@@ -11,7 +11,7 @@ import { SMALL_FIXTURE, createTempLibrary, fixturePath } from './support/temp-li
 import type { TempLibrary } from './support/temp-library.ts'
 
 // A program is started here: a machine that does much else besides must not fail it.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const MAX_ANSWER_MS = 10_000
 const SEGMENTS_ASKED = 5
@@ -84,7 +84,7 @@ beforeAll(async () => {
   for (const [name, bytes] of made) await library.place(`bombs/2026-01-31/${name}`, bytes)
   names = made.map(([name]) => name)
   await placeFolders()
-  server = await startServer({ args: library.args, readyWithinMs: 60_000 })
+  server = await startServer({ args: library.args })
 })
 
 afterAll(async () => {

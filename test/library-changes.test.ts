@@ -5,7 +5,7 @@ import { get } from 'node:http'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
 import {
   playerPagePath,
@@ -26,9 +26,6 @@ import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-li
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
 
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
-
 const CANARY = 'canary-0d5b1f6e-outside-of-the-library'
 /** What an operator does to the library shows within this. */
 const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
@@ -36,7 +33,6 @@ const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 async function start(library: TempLibrary, environment: NodeJS.ProcessEnv = {}) {
   return startServer({
     args: library.args,
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1', ...environment },
   })
 }

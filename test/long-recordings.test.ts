@@ -1,7 +1,7 @@
 // Recordings of ten hours through HLS over HTTP: the playlist is whole and true, and any segment has just its packets.
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsAnswer } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
@@ -24,9 +24,6 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath, RECORDED_AT } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const SECONDS = 10 * 3600
 const DATE = '2026-01-31'
@@ -52,7 +49,6 @@ beforeAll(async () => {
   for (const file of [mp4, ts]) await utimes(file, RECORDED_AT, RECORDED_AT)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })

@@ -2,12 +2,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { findFreePort } from './support/free-port.ts'
 import { startServer } from './support/start-server.ts'
-
-// Several processes are started: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000 })
 
 it.each(['1', '2'])(
   'tells the requests of %s worker(s) on the metrics listener alone',
@@ -17,7 +14,6 @@ it.each(['1', '2'])(
     const port = await findFreePort()
     const server = await startServer({
       args: [join(folder, 'library'), '--data', join(folder, 'data')],
-      readyWithinMs: 30_000,
       environment: { AFTERCAST_WORKERS: workers, AFTERCAST_METRICS: `127.0.0.1:${port}` },
     })
     try {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await placeSession('remote', pieces.slice(0, 1), {
     lines: () => ['#EXTINF:6,', 'http://127.0.0.1:9/0.ts'],
   })
-  server = await startServer({ args: library.args, readyWithinMs: 30_000 })
+  server = await startServer({ args: library.args })
 })
 
 afterAll(async () => {

@@ -17,8 +17,6 @@ import {
 } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const TWO_SOUNDS = 'mp4-h264-two-video-two-audio-movtext.mp4'
 const TEXTS = 'mkv-h264-two-audio-subs-truncated.mkv'
 const TS = 'ts-h264-aac-clean-hls-concat.ts'
@@ -39,7 +37,6 @@ beforeAll(async () => {
   await library.place('alice/2026-01-31/plain.mp4', SMALL_FIXTURE)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })
@@ -68,7 +65,7 @@ async function multivariant(sessionId: string): Promise<Multivariant> {
       expect(response.status).toBe(200)
       return response.text()
     },
-    { timeout: 15_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
   const lines = text.trimEnd().split('\n')
   const media = lines

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { findFreePort } from './support/free-port.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/hls-client.ts'
@@ -12,8 +12,6 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, RECORDED_AT, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const SECRET = 'a secret of both'
 let library: TempLibrary
@@ -46,7 +44,6 @@ afterAll(async () => {
 async function start(from: TempLibrary, environment: NodeJS.ProcessEnv): Promise<StartedServer> {
   return startServer({
     args: from.args,
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: SECRET, ...environment },
   })
 }

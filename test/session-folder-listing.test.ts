@@ -1,6 +1,6 @@
 // A folder of parts over the whole program: listed as one session, played as one, and followed while parts come.
 import { rm } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsAnswer } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
@@ -8,9 +8,6 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-
-// Programs are started and killed here: a machine that does much else besides must not fail them.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 const folder = 'alice/2026-02-01/late-night'
@@ -25,7 +22,6 @@ beforeAll(async () => {
   await library.place(`${folder}/part2.mp4`, SMALL_FIXTURE)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 60_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })

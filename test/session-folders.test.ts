@@ -13,8 +13,6 @@ import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const SETTLE_SECONDS = 3
 const DAY = 'alice/2026-01-31'
 
@@ -38,7 +36,6 @@ beforeAll(async () => {
   await library.place(`${DAY}/broken/part1.mp4`, BROKEN_FIXTURE)
   server = await startServer({
     args: [...library.args, '--config', config],
-    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })
@@ -54,7 +51,7 @@ function playlistUrl(sessionId: string): string {
 
 async function listed(sessionId: string): Promise<ListedPlaylist> {
   return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId)), {
-    timeout: 15_000,
+    timeout: 30_000,
     interval: 200,
   })
 }

@@ -28,7 +28,6 @@ beforeAll(async () => {
   for (const { name } of RECORDINGS) await library.place(`alice/2026-01-31/${name}`, name)
   server = await startServer({
     args: library.args,
-    readyWithinMs: 30_000,
     environment: { AFTERCAST_WORKERS: '1' },
   })
 })
@@ -124,7 +123,6 @@ describe('recordings with sound that no browser plays', () => {
     await other.place('alice/2026-01-31/mp4-h264-mp3.mp4', 'mp4-h264-mp3.mp4')
     const again = await startServer({
       args: other.args,
-      readyWithinMs: 30_000,
       environment: { AFTERCAST_WORKERS: '1' },
     })
     try {

@@ -33,6 +33,10 @@ export type JobAnswer<Value> =
   | { status: 'killed'; reason: string }
 
 const MEMORY_POLL_MS = 50
+/** Below this share of a processor, it is the machine that took too long: a job that is not hostile needs no more. */
+const FAIR_SHARE = 0.25
+/** Of /proc's figures: USER_HZ, 100 on every Linux that Node runs on (proc(5)). */
+const MS_PER_TICK = 10
 const MAX_HEAP_MIB = 192
 
 /** One process. It never keeps the server alive, and knows nothing of it: no environment, no files, no terminal. */
@@ -71,13 +75,23 @@ export class DecoderProcess<Job extends object, Value> {
     return this.#ended || this.#killReason !== undefined
   }
 
-  /** Runs one job; never two at once. Throws AppError `failed` where the process does not start, and the signal's reason. */
+  /**
+   * Runs one job; never two at once. Throws AppError `failed` where the process does not start, `busy` where the time is
+   * over and it was the machine that had none for the job, and the signal's reason.
+   */
   async run(job: Job, signal: AbortSignal): Promise<JobAnswer<Value>> {
     await this.#started
     signal.throwIfAborted()
-    const { promise, resolve } = Promise.withResolvers<JobAnswer<Value>>()
+    const { promise, resolve, reject } = Promise.withResolvers<JobAnswer<Value>>()
     this.#settle = resolve
-    const timer = setTimeout(() => this.kill('it took too long'), this.#limits.jobMs)
+    const workedBefore = this.#workedMs()
+    const timer = setTimeout(() => {
+      void this.#isStarved(workedBefore).then((isStarved) => {
+        if (isStarved)
+          reject(new AppError('busy', `No time for the ${this.#program.name}; try again soon`))
+        this.kill('it took too long')
+      })
+    }, this.#limits.jobMs)
     const poll = setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS)
     const onAbort = () => this.kill('nobody waits for it')
     signal.addEventListener('abort', onAbort, { once: true })
@@ -133,6 +147,24 @@ export class DecoderProcess<Job extends object, Value> {
     this.#ended = true
     const reason = this.#killReason ?? `the decoder crashed (${signal ?? 'exit'})`
     this.#settle?.({ status: 'killed', reason })
+  }
+
+  /** Whether it could have done more in the time of a job, had the machine let it. */
+  async #isStarved(workedBefore: Promise<number>): Promise<boolean> {
+    const worked = (await this.#workedMs()) - (await workedBefore)
+    return worked < FAIR_SHARE * this.#limits.jobMs
+  }
+
+  /** Processor time so far, of all its threads; NaN where there is no /proc. */
+  async #workedMs(): Promise<number> {
+    try {
+      const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'latin1')
+      // Behind the name in brackets, which may hold spaces: fields 14 and 15, utime and stime (proc(5)).
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+    } catch {
+      return NaN
+    }
   }
 
   async #checkMemory(): Promise<void> {

@@ -331,14 +331,14 @@ describe('sound that cannot be had', () => {
     expect(heard.samples.flatMap((plane) => [...plane]).every((value) => value === 0)).toBe(true)
   })
 
-  it('is to be asked for again where it took too long, silent where it did three times', async () => {
-    const slow = createSoundTranscoder({ limits: { jobMs: 1 } })
-    const sounds = new TranscodedSounds({ transcoder: slow, log, signal })
+  it('is to be asked for again where it took too much, silent where it did three times', async () => {
+    const greedy = createSoundTranscoder({ limits: { residentBytes: 1 } })
+    const sounds = new TranscodedSounds({ transcoder: greedy, log, signal })
     const recording = packetRecording(sound, EXACT)
     for (const _ of ['once', 'twice'])
       await expect(makeRun(recording, [0, 2], sounds)).rejects.toMatchObject({ code: 'busy' })
     expect((await makeRun(recording, [0, 2], sounds))?.sizes.every((size) => size === 6)).toBe(true)
-    slow.close()
+    greedy.close()
   })
 
   it('is made once for all who ask at a time, and kept', async () => {

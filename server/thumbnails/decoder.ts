@@ -32,7 +32,7 @@ export interface DecoderOptions {
 const MAX_WAITING = 64
 const DEFAULT_LIMITS: DecoderLimits = {
   startMs: 15_000,
-  jobMs: 5_000,
+  jobMs: 8_000,
   residentBytes: 512 * 1024 * 1024,
   idleMs: 60_000,
 }

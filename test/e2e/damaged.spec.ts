@@ -42,7 +42,7 @@ test.beforeAll(async () => {
     await library.place(pathOf('damaged', container), withHole(bytes))
   }
   await library.place(`${day}/lying.mp4`, withHole(await readFile(fixturePath(lying.file))))
-  server = await startServer({ args: library.args, readyWithinMs: 90_000 })
+  server = await startServer({ args: library.args })
 })
 
 test.afterAll(async () => {

@@ -29,7 +29,7 @@ test.beforeAll(async () => {
   day = path.join(library, 'Live/2026-01-31')
   await mkdir(day, { recursive: true })
   const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  server = await startServer({ args, readyWithinMs: 90_000 })
+  server = await startServer({ args })
 })
 
 test.afterAll(async () => {

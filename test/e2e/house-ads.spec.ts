@@ -19,7 +19,6 @@ const test = base.extend<{ blank: Page }, { houseUrl: string }>({
       const server = await startServer({
         args: [library, '--data', path.join(folder, 'data')],
         environment: { AFTERCAST_ADS: 'house', AFTERCAST_WORKERS: '1' },
-        readyWithinMs: 30_000,
       })
       await provide(server.url)
       await server.stop()

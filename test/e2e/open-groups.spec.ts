@@ -31,7 +31,7 @@ test.beforeAll(async () => {
     await makeEncodedTs(file, { seconds, video, sounds: [{ encoder: 'aac', channels: 2 }] })
     await utimes(file, RECORDED_AT, RECORDED_AT)
   }
-  server = await startServer({ args: library.args, readyWithinMs: 60_000 })
+  server = await startServer({ args: library.args })
 })
 
 test.afterAll(async () => {

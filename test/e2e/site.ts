@@ -45,7 +45,7 @@ export async function startSite(config: object): Promise<Pick<StartedServer, 'ur
   const configFile = path.join(folder, 'aftercast.config.json')
   await writeFile(configFile, JSON.stringify(config))
   const args = [library, '--data', path.join(folder, 'data'), '--config', configFile]
-  const server = await startServer({ args, readyWithinMs: 90_000 })
+  const server = await startServer({ args })
   return {
     url: server.url,
     async stop() {

@@ -31,7 +31,7 @@ test.beforeAll(async () => {
   await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
   await mkdir(path.join(library, 'Live/2026-01-31'), { recursive: true })
   const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  server = await startServer({ args, readyWithinMs: 90_000 })
+  server = await startServer({ args })
 })
 
 test.afterAll(async () => {

@@ -19,7 +19,8 @@ export interface StartedServer {
 export interface StartOptions {
   /** Arguments behind `serve --port 0`. */
   args: string[]
-  readyWithinMs: number
+  /** Default a minute and a half: on a busy machine, several workers take their time. */
+  readyWithinMs?: number
   environment?: NodeJS.ProcessEnv
   /** What runs Node and becomes it, such as `taskset -c 0`. Default nothing. */
   wrapper?: string[]
@@ -45,7 +46,7 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   child.stdout.on('data', note)
   child.stderr.on('data', note)
   try {
-    const url = await waitUntilReady(child, () => written, options.readyWithinMs)
+    const url = await waitUntilReady(child, () => written, options.readyWithinMs ?? 90_000)
     return {
       url,
       pid: child.pid ?? NaN,
