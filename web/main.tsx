@@ -6,11 +6,13 @@ import { createAnalytics } from './analytics/analytics.ts'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
+import { createReadySessions } from './player/ready-sessions.ts'
 import { AppRoutes } from './routes.tsx'
 import './styles/tokens.css'
 import './styles/base.css'
 
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? '')
+const readySessions = createReadySessions()
 const analytics = createAnalytics({
   config: api
     .config()
@@ -33,7 +35,7 @@ if (root) {
       {/* A click is answered at once: a transition would let the page that is left finish first. */}
       <BrowserRouter useTransitions={false}>
         <AnalyticsContext value={analytics}>
-          <AppRoutes api={api} visits={visits} />
+          <AppRoutes api={api} readySessions={readySessions} visits={visits} />
         </AnalyticsContext>
       </BrowserRouter>
     </StrictMode>,

@@ -6,6 +6,7 @@ import { startStandInApi } from '../test/page/stand-in-api.ts'
 import type { StandInApi, StandInLibrary } from '../test/page/stand-in-api.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
+import { createReadySessions } from './player/ready-sessions.ts'
 import { AppRoutes } from './routes.tsx'
 
 let api: StandInApi
@@ -54,7 +55,11 @@ async function open(path: string, content = library): Promise<void> {
   window.history.replaceState(null, '', path)
   render(
     <BrowserRouter>
-      <AppRoutes api={createPageApi(api.base)} visits={visits} />
+      <AppRoutes
+        api={createPageApi(api.base)}
+        readySessions={createReadySessions()}
+        visits={visits}
+      />
     </BrowserRouter>,
   )
 }

@@ -18,6 +18,7 @@ import { AnalyticsContext } from './analytics/use-analytics.ts'
 import type { VisitorEvent } from './analytics/visitor-event.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
+import { createReadySessions } from './player/ready-sessions.ts'
 import { AppRoutes } from './routes.tsx'
 
 // A busy machine takes its time to render.
@@ -63,7 +64,11 @@ function open(path: string): void {
     <StrictMode>
       <BrowserRouter>
         <AnalyticsContext value={{ track }}>
-          <AppRoutes api={createPageApi(api.base)} visits={new VisitMemory()} />
+          <AppRoutes
+            api={createPageApi(api.base)}
+            readySessions={createReadySessions()}
+            visits={new VisitMemory()}
+          />
         </AnalyticsContext>
       </BrowserRouter>
     </StrictMode>,

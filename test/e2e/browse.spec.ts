@@ -135,26 +135,48 @@ test('comes back to where the visitor was on the page', async ({ page }) => {
     .toBeLessThan(120)
 })
 
-test('makes the player ready while the pointer rests on Play, and loads nothing of the recording', async ({
+test('makes the session ready while the pointer rests on Play, and loads no more than its first segment', async ({
   page,
   consoleErrors,
 }) => {
   const asked: string[] = []
   page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const segments = () => asked.filter((path) => /^\/api\/video\/.*\.(?:ts|m4s)$/.test(path))
   await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
-  const card = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-cea608' })
+  const card = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
   await card.getByRole('link', { name: 'Play' }).hover()
-  await expect.poll(() => page.workers().length).toBe(1)
-  await expect.poll(() => asked.filter((path) => path.endsWith('/playlist.m3u8')).length).toBe(1)
-  expect(asked.filter((path) => path.startsWith('/api/video/')).length).toBe(1)
+  await expect.poll(() => segments().length).toBe(1)
+  // Time for more, if it came.
+  await page.waitForTimeout(1500)
+  expect(segments().length).toBe(1)
+  await expect(page.locator('video')).toHaveCount(0)
   await card.getByRole('link', { name: 'Play' }).click()
   const position = () =>
     page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
   await expect.poll(position, { timeout: 15_000 }).toBeGreaterThan(0.2)
-  // The worker of before, and no other.
+  await expect.poll(() => segments().length).toBeGreaterThan(1)
+  // What was made ready is what plays: nothing of it was asked for again, and the worker is the one of before.
+  expect(new Set(segments()).size).toBe(segments().length)
   expect(page.workers().length).toBe(1)
   expect(asked.filter((path) => path.includes('warm'))).toEqual([])
   expect(consoleErrors.list()).toEqual([])
+})
+
+test('makes no session ready for a pointer that crosses Play on its way', async ({ page }) => {
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  // The player's code comes by itself where the page is idle.
+  await expect.poll(() => page.workers().length).toBe(1)
+  const link = page.getByRole('link', { name: 'Play' }).first()
+  await link.evaluate((element) => {
+    for (const type of ['pointerover', 'pointerout']) {
+      element.dispatchEvent(new PointerEvent(type, { bubbles: true, relatedTarget: document.body }))
+    }
+  })
+  await expect.poll(() => asked.some((path) => path.endsWith('/playlist.m3u8'))).toBe(true)
+  await page.waitForTimeout(1500)
+  expect(asked.filter((path) => /\.(?:ts|m4s)$/.test(path))).toEqual([])
 })
 
 test('recommends at most eight sessions, each of another streamer', async ({ page }) => {

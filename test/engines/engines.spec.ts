@@ -1,4 +1,5 @@
 // The visit that matters, in the three engines of the web: find a streamer, play a session, follow a recommendation, go back.
+import { setTimeout } from 'node:timers/promises'
 import { type Browser } from '@playwright/test'
 import { findFirefox } from '../../scripts/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find-webkit.mjs'
@@ -28,6 +29,9 @@ function findEngines(): Engine[] {
 }
 
 test.describe.configure({ timeout: 90_000 })
+
+/** Long enough for the first segment to be there. */
+const restMs = 1500
 
 for (const engine of findEngines()) {
   test(`${engine.name}: from the streamers to a video that plays, to a recommended one, and back`, async ({
@@ -75,7 +79,10 @@ async function visit(page: EnginePage, site: string): Promise<void> {
   await page.click(link('Streamers', fixtureStreamer, 'View Sessions'))
   await heading(page, `Sessions: ${fixtureStreamer}`)
   const sessionId = 'ts-h264-aac-clean-hls-concat'
-  await page.click(link('Sessions', `Session ${sessionId} •`, 'Play'))
+  const play = link('Sessions', `Session ${sessionId} •`, 'Play')
+  await page.evaluate(restOn(play))
+  await setTimeout(restMs)
+  await page.click(play)
   const title = `${fixtureStreamer} - ${fixtureDate} - ${sessionId}`
   await heading(page, title)
   await closePreroll(page)
@@ -97,6 +104,12 @@ const headingText = `document.querySelector('h1')?.textContent`
 
 function link(list: string, card: string, label: string): string {
   return `//ul[@aria-label="${list}"]/li[contains(., "${card}")]//a[normalize-space()="${label}"]`
+}
+
+/** What the page is told of a pointer that comes to rest: the session is made ready then. */
+function restOn(xpath: string): string {
+  const element = `document.evaluate(${JSON.stringify(xpath)}, document, null, 9).singleNodeValue`
+  return `${element}.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))`
 }
 
 async function heading(page: EnginePage, text: string): Promise<void> {

@@ -7,6 +7,7 @@ import { startStandInApi } from '../../test/page/stand-in-api.ts'
 import type { StandInApi } from '../../test/page/stand-in-api.ts'
 import { createPageApi } from '../api/page-api.ts'
 import { VisitMemory } from '../navigation/visit-memory.ts'
+import { createReadySessions } from '../player/ready-sessions.ts'
 import { AppRoutes } from '../routes.tsx'
 
 let api: StandInApi
@@ -62,7 +63,11 @@ async function open(path: string, { streamers, ads }: Site): Promise<void> {
   window.history.replaceState(null, '', path)
   render(
     <BrowserRouter>
-      <AppRoutes api={createPageApi(api.base)} visits={new VisitMemory()} />
+      <AppRoutes
+        api={createPageApi(api.base)}
+        readySessions={createReadySessions()}
+        visits={new VisitMemory()}
+      />
     </BrowserRouter>,
   )
 }

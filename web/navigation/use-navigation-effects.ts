@@ -20,7 +20,10 @@ export function useNavigationEffects(main: RefObject<HTMLElement | null>, visits
 
   useLayoutEffect(() => {
     if (navigationType === 'POP' && main.current) {
-      return restoreScroll(main.current, visits.recall(key).scrollTop)
+      const { scrollTop } = visits.recall(key)
+      // A new document stands at its top, and scrolling there would lay out a page that is not complete yet.
+      if (scrollTop === 0 && shownKey.current === key) return undefined
+      return restoreScroll(main.current, scrollTop)
     }
     window.scrollTo(0, 0)
     return undefined

@@ -46,6 +46,14 @@ test('plays as soon as there is a source', () => {
   expect(play).toHaveBeenCalledOnce()
 })
 
+test('plays at once where the source was there before', () => {
+  vi.spyOn(video, 'networkState', 'get').mockReturnValue(HTMLMediaElement.NETWORK_LOADING)
+  const later = createAutoplay(video, () => undefined)
+  later.release()
+  expect(play).toHaveBeenCalledOnce()
+  later.dispose()
+})
+
 test('does not play a loaded source while something stands before it', () => {
   beginToLoad()
   expect(play).not.toHaveBeenCalled()

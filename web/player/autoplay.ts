@@ -17,7 +17,7 @@ export interface Autoplay {
 export function createAutoplay(video: HTMLVideoElement, onSound: (sound: Sound) => void): Autoplay {
   const waiting = new AbortController()
   const { signal } = waiting
-  let hasSource = false
+  let hasSource = video.networkState !== HTMLMediaElement.NETWORK_EMPTY
   let isReleased = false
 
   function begin(): void {

@@ -2,6 +2,7 @@
 import Hls, { ErrorDetails, ErrorTypes, Events } from 'hls.js/light'
 import type { ErrorData, Fragment, HlsConfig, RetryConfig } from 'hls.js/light'
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
+import { watchBufferAllowance } from './buffer-allowance.ts'
 import { noteDecodableStart } from './decodable-start.ts'
 import { keepPlayback } from './keep-playback.ts'
 import { createRecovery } from './recovery.ts'
@@ -29,6 +30,9 @@ export function playWithHls(
   prepareHls()
   const playback = keepPlayback(video, signal)
   const decodableStart = noteDecodableStart(video, signal)
+  const allowance = watchBufferAllowance(video, signal, (changed) => {
+    Object.assign(hls.config, changed)
+  })
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
@@ -52,7 +56,7 @@ export function playWithHls(
   })
 
   function attach(startSeconds: number): Hls {
-    const made = new Hls(hlsConfig(startSeconds))
+    const made = new Hls({ ...hlsConfig(startSeconds), ...allowance() })
     const leaveOut = leaveOutUnreadable()
     made.on(Events.ERROR, (_event, data) => {
       if (isUnreadable(data)) leaveOut(data.frag)
@@ -137,7 +141,6 @@ export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
     lowLatencyMode: false,
     startPosition: startSeconds,
     startFragPrefetch: true,
-    maxBufferLength: 30,
     // Spares the data of visitors who leave.
     maxMaxBufferLength: 120,
     // The default keeps all that was played; sessions last for hours.

@@ -42,7 +42,9 @@ export function playSession(
  * on Firefox, which has no HLS to fall back to. `direct` is both the native fall-back and the last one: the source is
  * set on the element, and a browser that plays HLS plays it.
  */
-export function chooseEngine({ hasMediaSource, isFirefox }: BrowserTraits): 'hls' | 'direct' {
+export function chooseEngine(
+  { hasMediaSource, isFirefox } = readBrowserTraits(),
+): 'hls' | 'direct' {
   return hasMediaSource || isFirefox ? 'hls' : 'direct'
 }
 

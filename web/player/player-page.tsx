@@ -5,15 +5,17 @@ import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import type { ReadySessions } from './ready-sessions.ts'
 import { Recommended } from './recommended.tsx'
 import { VideoPlayer } from './video-player.tsx'
 
 interface PlayerPageProps {
   api: PageApi
+  readySessions: ReadySessions
   session: SessionReference
 }
 
-export function PlayerPage({ api, session }: PlayerPageProps) {
+export function PlayerPage({ api, readySessions, session }: PlayerPageProps) {
   const { streamer, date, sessionId } = session
   const beginVideo = useBeginVideo(session)
   const title = `${streamer} - ${date} - ${sessionId}`
@@ -27,6 +29,7 @@ export function PlayerPage({ api, session }: PlayerPageProps) {
       {/* No key: the element lives on from session to session, and with it volume and full screen. */}
       <VideoPlayer
         config={api.config()}
+        readySessions={readySessions}
         source={api.playlistUrl(session)}
         poster={api.thumbnailUrl(session)}
         label={title}

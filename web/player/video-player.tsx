@@ -1,16 +1,20 @@
 // The video element with the browser's own controls, and the life of what plays in it.
-import { useEffect, useRef, useState } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import type { ConfigAnswer } from '../../shared/contract.ts'
 import { openPreroll } from '../ads/open-preroll.ts'
 import type { Resource } from '../api/resource.ts'
 import { createAutoplay } from './autoplay.ts'
 import type { Sound } from './autoplay.ts'
 import { playSession } from './play-session.ts'
+import type { ReadySessions } from './ready-sessions.ts'
+import { createVideoElement } from './video-element.ts'
 import styles from './video-player.module.css'
 
 interface VideoPlayerProps {
   /** Says whether an ad stands before the video. */
   config: Resource<ConfigAnswer>
+  /** May hold the session that is to be played, begun before there was a page for it. */
+  readySessions: ReadySessions
   /** URL of the playlist. */
   source: string
   /** URL of the picture shown until the first frame. */
@@ -20,25 +24,44 @@ interface VideoPlayerProps {
   onPlaying(this: void): void
 }
 
-export function VideoPlayer({ config, source, poster, label, onPlaying }: VideoPlayerProps) {
+export function VideoPlayer(props: VideoPlayerProps) {
+  const { config, readySessions, source, poster, label, onPlaying } = props
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
   const [sound, setSound] = useState<Sound>('heard')
 
-  useEffect(() => {
+  // Not rendered: the element may have begun before there was a page for it, and lives on from session to session.
+  useLayoutEffect(() => {
     const stage = stageRef.current
-    const video = videoRef.current
-    if (!stage || !video) return
+    if (!stage) return
+    // Two elements would be two volumes: one that is there takes over the next session as well.
+    const ready = videoRef.current ? undefined : readySessions.take(source)
+    const video = (videoRef.current ??= ready?.video ?? createVideoElement())
+    video.className = styles.video ?? ''
+    stage.prepend(video)
     const autoplay = createAutoplay(video, setSound)
     // It loads while the ad is shown.
-    const endSession = playSession(video, source)
+    const endSession = ready?.end ?? playSession(video, source)
     const endPreroll = openPreroll({ config, stage, covered: video, onOver: autoplay.release })
     return () => {
       endPreroll()
       autoplay.dispose()
       endSession()
     }
-  }, [config, source])
+  }, [config, readySessions, source])
+
+  useLayoutEffect(() => {
+    const video = videoRef.current
+    if (!video) return
+    video.poster = poster
+    video.setAttribute('aria-label', label)
+  }, [poster, label])
+
+  useLayoutEffect(() => {
+    const video = videoRef.current
+    video?.addEventListener('playing', onPlaying)
+    return () => video?.removeEventListener('playing', onPlaying)
+  }, [onPlaying])
 
   function unmute(): void {
     const video = videoRef.current
@@ -50,17 +73,6 @@ export function VideoPlayer({ config, source, poster, label, onPlaying }: VideoP
 
   return (
     <div ref={stageRef} className={styles.stage}>
-      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- recordings have no captions of their own */}
-      <video
-        ref={videoRef}
-        className={styles.video}
-        poster={poster}
-        aria-label={label}
-        controls
-        playsInline
-        preload="auto"
-        onPlaying={onPlaying}
-      />
       {sound === 'silenced' && (
         <button type="button" className={styles.unmute} onClick={unmute}>
           Unmute

@@ -19,15 +19,17 @@ interface SessionCardProps {
   position: number
   /** Called when the visitor is about to play: time to load what that takes. */
   onPlayIntent(this: void, session: SessionReference): void
+  /** Called when it does not look so any more. */
+  onPlayDoubt(this: void): void
 }
 
 /** Memoised: a list that grows in steps would otherwise render all earlier cards again. */
 export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
-  const { streamer, date, sessionId, duration, thumbnailUrl, position, onPlayIntent } = props
+  const { streamer, date, sessionId, duration, thumbnailUrl, position } = props
   const id = useId()
   const session = { streamer, date, sessionId }
   const select = useSelectItem('sessions', session)
-  const intend = () => onPlayIntent(session)
+  const intend = () => props.onPlayIntent(session)
   return (
     <Card picture={<Thumbnail url={thumbnailUrl} position={position} />}>
       <h2 className={cardStyles.title} dir="auto">
@@ -41,7 +43,9 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
         to={playerPagePath(session)}
         aria-describedby={id}
         onPointerEnter={intend}
+        onPointerLeave={props.onPlayDoubt}
         onFocus={intend}
+        onBlur={props.onPlayDoubt}
         {...select}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">

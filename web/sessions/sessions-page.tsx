@@ -21,10 +21,11 @@ interface SessionsPageProps {
   visitKey: string
   /** Called when the visitor is about to play a session. */
   onPlayIntent(this: void, session: SessionReference): void
+  onPlayDoubt(this: void): void
 }
 
 export function SessionsPage(props: SessionsPageProps) {
-  const { api, streamer, visits, visitKey, onPlayIntent } = props
+  const { api, streamer, visits, visitKey, onPlayIntent, onPlayDoubt } = props
   const list = useResource(api.sessions(streamer))
   useListView({
     list: 'sessions',
@@ -48,6 +49,7 @@ export function SessionsPage(props: SessionsPageProps) {
         thumbnailUrl={api.thumbnailUrl({ streamer, date, sessionId })}
         position={position}
         onPlayIntent={onPlayIntent}
+        onPlayDoubt={onPlayDoubt}
       />
     ))
 
