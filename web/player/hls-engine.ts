@@ -30,9 +30,7 @@ export function playWithHls(
   prepareHls()
   const playback = keepPlayback(video, signal)
   const decodableStart = noteDecodableStart(video, signal)
-  const allowance = watchBufferAllowance(video, signal, (changed) => {
-    Object.assign(hls.config, changed)
-  })
+  const allowance = watchBufferAllowance(video, signal, (now) => Object.assign(hls.config, now))
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
