@@ -1,4 +1,4 @@
-// nginx over a folder of segments, as Debian configures it and as well tuned as we know, on two ports of one worker.
+// nginx over a folder of segments, as Debian configures it and as well tuned as we know, on two ports of the same workers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -22,17 +22,23 @@ const FORMS: Record<NginxForm, string> = {
   tuned: 'sendfile off; tcp_nopush off; output_buffers 2 256k;',
 }
 
-/** @param wrapper words before the command */
-export async function startNginx(
-  root: string,
-  scratch: string,
-  wrapper: string[],
-): Promise<StartedNginx> {
-  const folder = path.join(scratch, 'nginx')
+interface NginxOptions {
+  /** Of the files. */
+  root: string
+  /** Where a folder of its own can be made. */
+  scratch: string
+  /** Words before the command. */
+  wrapper: string[]
+  workers: number
+}
+
+export async function startNginx(options: NginxOptions): Promise<StartedNginx> {
+  const { root, scratch, wrapper, workers } = options
+  const folder = path.join(scratch, `nginx-${workers}`)
   mkdirSync(folder, { recursive: true })
   const ports = { default: await findFreePort(), tuned: await findFreePort() }
   const file = path.join(folder, 'nginx.conf')
-  writeFileSync(file, formatConfig({ root, folder, ports }))
+  writeFileSync(file, formatConfig({ root, folder, ports, workers }))
   const words = ['nginx', '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]
   const [command = '', ...rest] = [...wrapper, ...words]
   const child = spawn(command, rest, { stdio: ['ignore', 'inherit', 'inherit'] })
@@ -53,9 +59,10 @@ interface ConfigParts {
   root: string
   folder: string
   ports: Record<NginxForm, number>
+  workers: number
 }
 
-function formatConfig({ root, folder, ports }: ConfigParts): string {
+function formatConfig({ root, folder, ports, workers }: ConfigParts): string {
   const server = (form: NginxForm): string =>
     `  server { listen 127.0.0.1:${ports[form]}; root ${quote(root)}; ${FORMS[form]} }`
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -65,7 +72,7 @@ function formatConfig({ root, folder, ports }: ConfigParts): string {
     'daemon off;',
     // Started as root, a worker would be `nobody`, who may not read the caller's files.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
-    'worker_processes 1;',
+    `worker_processes ${workers};`,
     `pid ${quote(path.join(folder, 'nginx.pid'))};`,
     'events { worker_connections 768; }',
     'http {',

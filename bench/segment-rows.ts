@@ -1,13 +1,16 @@
 // The rows of the segments benchmark: which server is asked for which segments.
 import { statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { createRandom } from '../server/demo/random.ts'
 import { fetchPlaylist } from '../test/support/hls-client.ts'
 import { startServer } from '../test/support/start-server.ts'
 import type { StartedServer } from '../test/support/start-server.ts'
 import { cutSegments, scatter } from './cut-segments.ts'
+import { hasProgram } from './machine.ts'
 import type { BenchLibrary, MediaFormat } from './make-media.ts'
 import type { Row } from './measure.ts'
+import { startNginx } from './nginx.ts'
 import type { StartedNginx } from './nginx.ts'
 import type { BenchOptions } from './options.ts'
 import type { Pin } from './pin.ts'
@@ -38,7 +41,7 @@ const PLANS: readonly RowPlan[] = [
   { name: 'mkv plain', server: 'plain', formats: ['mkv'], order: 'scattered' },
   { name: 'flv plain', server: 'plain', formats: ['flv'], order: 'scattered' },
   { name: 'fmp4 plain', server: 'plain', formats: ['fmp4'], order: 'scattered' },
-  { name: 'mp4 plain, all cores', server: 'all cores', formats: ['mp4'], order: 'scattered' },
+  { name: 'mp4 plain, all cores', server: 'all cores', formats: ['mp4'], order: 'cut' },
   { name: 'mp4 aes', server: 'aes', formats: ['mp4'], order: 'cut' },
   { name: 'ts aes', server: 'aes', formats: ['ts'], order: 'cut' },
   ...(['aes', 'cached'] as const).map((server): RowPlan => ({
@@ -75,7 +78,7 @@ export interface RowSetting {
   library: BenchLibrary
   /** Folder of the segments that nginx sends. */
   cutRoot: string
-  nginx: StartedNginx | undefined
+  scratch: string
   pin: Pin
   /** What has to be ended when all is over. */
   stops: (() => Promise<unknown>)[]
@@ -84,26 +87,48 @@ export interface RowSetting {
 /** Starts what the rows need; those of nginx stand behind ours. */
 export async function prepareRows(plans: readonly RowPlan[], setting: RowSetting): Promise<Row[]> {
   const servers = new Map<ServerForm, StartedServer>()
+  const competitors = new Map<number, StartedNginx | undefined>()
   const rows: Row[] = []
   for (const plan of plans) {
     const server = servers.get(plan.server) ?? (await startOurs(setting, plan.server))
     servers.set(plan.server, server)
-    rows.push(...(await prepareRow(plan, server, setting)))
+    const workers = plan.server === 'all cores' ? availableParallelism() : 1
+    const nginx = competitors.get(workers) ?? (await startCompetitor(setting, workers))
+    competitors.set(workers, nginx)
+    rows.push(...(await prepareRow(plan, { server, nginx }, setting)))
   }
   return rows
 }
 
+/** With one worker on the processor that ours has; undefined where it is not installed. */
+async function startCompetitor(
+  { cutRoot, scratch, pin, stops }: RowSetting,
+  workers: number,
+): Promise<StartedNginx | undefined> {
+  if (!hasProgram('nginx')) return undefined
+  const wrapper = workers === 1 ? pin(0) : []
+  const nginx = await startNginx({ root: cutRoot, scratch, wrapper, workers })
+  stops.push(() => nginx.stop())
+  return nginx
+}
+
+interface Servers {
+  server: StartedServer
+  nginx: StartedNginx | undefined
+}
+
 async function prepareRow(
   { name, formats, order }: RowPlan,
-  { url, pid }: StartedServer,
-  { library, cutRoot, nginx }: RowSetting,
+  { server: { url, pid }, nginx }: Servers,
+  { library, cutRoot }: RowSetting,
 ): Promise<Row[]> {
   const ours = { name: `ours ${name}`, pid, origin: url }
   const playlists = formats.map(
     (format) => `${url}/api/video/${library.sessions[format]}/playlist.m3u8`,
   )
   if (order === 'cut' && nginx !== undefined) {
-    const cut = await cutSegments(playlists[0] ?? '', cutRoot, name.replace(' ', '-'))
+    const folder = name.replace(', all cores', '').replace(' ', '-')
+    const cut = await cutSegments(playlists[0] ?? '', cutRoot, folder)
     const [serverPaths, filePaths] = [scatter(cut.serverPaths), scatter(cut.filePaths)]
     return [{ ...ours, paths: () => serverPaths }, ...nginxRows(nginx, name, filePaths)]
   }

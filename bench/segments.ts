@@ -9,8 +9,6 @@ import { describeMachine, hasProgram } from './machine.ts'
 import { ALL_FORMATS, ensureMedia } from './make-media.ts'
 import { DISTURBED_SHARE, isCalm, measureRow } from './measure.ts'
 import type { Row, Sample } from './measure.ts'
-import { startNginx } from './nginx.ts'
-import type { StartedNginx } from './nginx.ts'
 import type { BenchOptions } from './options.ts'
 import { createPin } from './pin.ts'
 import type { Pin } from './pin.ts'
@@ -35,9 +33,8 @@ export async function benchSegments(options: BenchOptions): Promise<void> {
   try {
     const pin = createPin()
     const cutRoot = path.join(options.cache, `cut-${library.name}`)
-    const nginx = await startCompetitor(cutRoot, scratch, pin)
-    if (nginx !== undefined) stops.push(() => nginx.stop())
-    const rows = await prepareRows(plans, { options, library, cutRoot, nginx, pin, stops })
+    if (!hasProgram('nginx')) console.error('No rows of nginx: it is not installed.')
+    const rows = await prepareRows(plans, { options, library, cutRoot, scratch, pin, stops })
     const { measured, cipher } = await measureRounds(rows, { options, pin, scratch })
     for (const line of [...describe(options), ...reportSegments(measured, cipher)])
       console.log(line)
@@ -46,16 +43,6 @@ export async function benchSegments(options: BenchOptions): Promise<void> {
     for (const stop of stops) await stop()
     rmSync(scratch, { recursive: true, force: true })
   }
-}
-
-async function startCompetitor(
-  cutRoot: string,
-  scratch: string,
-  pin: Pin,
-): Promise<StartedNginx | undefined> {
-  if (hasProgram('nginx')) return startNginx(cutRoot, scratch, pin(0))
-  console.error('No rows of nginx: it is not installed.')
-  return undefined
 }
 
 interface Setting {

@@ -29,16 +29,28 @@ function tell(...events: string[]): void {
 
 test('is small until there is playback, also for a visitor who does not begin', () => {
   vi.advanceTimersByTime(60_000)
-  expect(seconds()).toBe(2)
+  expect(changes).toEqual([])
   tell('play', 'playing')
+  expect(changes).toEqual([12])
+})
+
+test('is large for a visitor who stays', () => {
+  tell('play', 'playing')
+  vi.advanceTimersByTime(9900)
+  expect(seconds()).toBe(12)
+  vi.advanceTimersByTime(200)
   expect(seconds()).toBe(30)
+  // A halt in between changes nothing.
+  tell('waiting', 'playing')
+  expect(changes).toEqual([12, 30])
 })
 
 test('is small from a seek until there is a picture', () => {
   tell('play', 'playing', 'seeking')
   expect(seconds()).toBe(2)
   tell('seeked')
-  expect(changes).toEqual([30, 2, 30])
+  vi.advanceTimersByTime(10_100)
+  expect(changes).toEqual([12, 2, 12, 30])
 })
 
 test('stays small where a visitor seeks before the start', () => {
@@ -55,6 +67,7 @@ test('grows where a decoder waits for more than was thought enough', () => {
   expect(seconds()).toBe(30)
   tell('playing', 'seeking')
   vi.advanceTimersByTime(3100)
+  tell('seeked')
   expect(changes).toEqual([30, 2, 30])
 })
 

@@ -1,4 +1,5 @@
-// How much of a recording to load ahead: first what the next picture needs, so that nothing competes with it, then the rest.
+// How much of a recording to load ahead: first what the next picture needs, so that nothing competes with it, then more
+// the longer the visitor stays.
 
 /** The part of hls.js's settings that says how much is loaded ahead of the position. */
 export interface BufferAllowance {
@@ -9,9 +10,12 @@ export interface BufferAllowance {
 }
 
 const ENOUGH_FOR_A_PICTURE: BufferAllowance = { maxBufferLength: 2, maxBufferSize: 0 }
+/** Who looks here and there does not wait, and costs neither side what is not seen. */
+const ENOUGH_FOR_A_LOOK: BufferAllowance = { maxBufferLength: 12, maxBufferSize: 0 }
 const PLENTY: BufferAllowance = { maxBufferLength: 30, maxBufferSize: 60_000_000 }
 /** A decoder that has no picture by then may be waiting for more than was thought enough. */
 const PATIENCE_MS = 3000
+const LOOK_MS = 10_000
 
 /**
  * Little until playback begins, and again from a seek until there is a picture. `onChange` is called with every
@@ -24,39 +28,45 @@ export function watchBufferAllowance(
 ): () => BufferAllowance {
   let current = ENOUGH_FOR_A_PICTURE
   let hasPlayed = false
-  let patience: ReturnType<typeof setTimeout> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
 
   function change(allowance: BufferAllowance): void {
-    clearTimeout(patience)
+    clearTimeout(timer)
     if (signal.aborted || current === allowance) return
     current = allowance
     onChange(allowance)
   }
 
-  function loosenInTime(): void {
-    clearTimeout(patience)
-    patience = setTimeout(() => change(PLENTY), PATIENCE_MS)
+  function changeLater(allowance: BufferAllowance, delayMs: number): void {
+    clearTimeout(timer)
+    timer = setTimeout(() => change(allowance), delayMs)
   }
 
-  video.addEventListener('play', () => hasPlayed || loosenInTime(), { signal })
-  video.addEventListener(
-    'playing',
-    () => {
-      hasPlayed = true
-      change(PLENTY)
-    },
-    { signal },
-  )
-  video.addEventListener(
-    'seeking',
-    () => {
-      if (!hasPlayed) return
-      change(ENOUGH_FOR_A_PICTURE)
-      loosenInTime()
-    },
-    { signal },
-  )
-  video.addEventListener('seeked', () => hasPlayed && change(PLENTY), { signal })
-  signal.addEventListener('abort', () => clearTimeout(patience))
+  function grow(): void {
+    // Not after a halt in between: who had more needs more.
+    if (current !== ENOUGH_FOR_A_PICTURE) return
+    change(ENOUGH_FOR_A_LOOK)
+    changeLater(PLENTY, LOOK_MS)
+  }
+
+  const on = (type: string, act: () => void): void => {
+    video.addEventListener(type, act, { signal })
+  }
+  on('play', () => {
+    if (!hasPlayed) changeLater(PLENTY, PATIENCE_MS)
+  })
+  on('playing', () => {
+    hasPlayed = true
+    grow()
+  })
+  on('seeking', () => {
+    if (!hasPlayed) return
+    change(ENOUGH_FOR_A_PICTURE)
+    changeLater(PLENTY, PATIENCE_MS)
+  })
+  on('seeked', () => {
+    if (hasPlayed) grow()
+  })
+  signal.addEventListener('abort', () => clearTimeout(timer))
   return () => current
 }
