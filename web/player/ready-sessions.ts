@@ -12,7 +12,7 @@ export interface ReadySession {
 }
 
 export interface ReadySessions {
-  /** Loads the player's code and starts its worker once the page has nothing else to do. Answers the undo. */
+  /** Loads the player's code and starts its worker as soon as a visitor moves, touches or types. Answers the undo. */
   warmUp(this: void): () => void
   /** The visitor seems about to play it: begins the session if that lasts for a moment, in place of one that nobody took. */
   expect(this: void, source: string): void
@@ -24,8 +24,6 @@ export interface ReadySessions {
 
 /** A pointer that flies across a button stays for less. */
 const REST_MS = 20
-/** A page is taken for idle after so long where the browser does not tell. */
-const IDLE_MS = 1000
 /** Between the end of a touch and its click, or for a hand that trembles. */
 const DOUBT_MS = 1000
 /** Who rests for longer is not about to play. */
@@ -52,7 +50,7 @@ export function createReadySessions(): ReadySessions {
   }
 
   return {
-    warmUp: () => (sparesData() ? () => undefined : whenIdle(loadPlayer)),
+    warmUp: () => (sparesData() ? () => undefined : whenSomebodyIsThere(loadPlayer)),
     expect(source) {
       clearTimeout(timer)
       if (ready?.source === source) return
@@ -84,15 +82,16 @@ function loadPlayer(): void {
     .catch(() => undefined)
 }
 
-/** Answers the undo. */
-function whenIdle(work: () => void): () => void {
-  // Safari has none.
-  if (!('requestIdleCallback' in globalThis)) {
-    const timer = setTimeout(work, IDLE_MS)
-    return () => clearTimeout(timer)
+/** Calls it once, at the first sign of a visitor. Answers the undo. */
+function whenSomebodyIsThere(work: () => void): () => void {
+  const over = new AbortController()
+  const begin = (): void => {
+    over.abort()
+    work()
   }
-  const handle = requestIdleCallback(work)
-  return () => cancelIdleCallback(handle)
+  for (const sign of ['pointermove', 'pointerdown', 'wheel', 'keydown'])
+    window.addEventListener(sign, begin, { passive: true, signal: over.signal })
+  return () => over.abort()
 }
 
 /** Only an answer that was read to its end is kept. */
