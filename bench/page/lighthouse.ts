@@ -13,6 +13,7 @@ import { buildPage, indexLibrary, serveLibrary } from './site.ts'
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
 /** Chromium needs as much to begin with, and Lighthouse waits for the page to be quiet. */
 const RUN_LIMIT_MS = 180_000
+const MAX_TRIES = 3
 
 type Category = (typeof CATEGORIES)[number]
 
@@ -42,7 +43,7 @@ export async function benchLighthouse(options: BenchOptions): Promise<void> {
       const reports: Report[] = []
       for (let round = 0; round < options.rounds; round += 1) {
         console.error(`page-lighthouse: ${route}, round ${round + 1} of ${options.rounds}`)
-        reports.push(runLighthouse(program, server.url + route))
+        reports.push(tryLighthouse(program, server.url + route))
       }
       return { route, reports }
     })
@@ -63,6 +64,17 @@ export async function benchLighthouse(options: BenchOptions): Promise<void> {
 function findLighthouse(): string | undefined {
   const { status, stdout } = spawnSync('which', ['lighthouse'], { encoding: 'utf8' })
   return status === 0 ? realpathSync(stdout.trim()) : undefined
+}
+
+/** It sometimes loses the trace of a page and asks to be run again. */
+function tryLighthouse(program: string, url: string, triesLeft = MAX_TRIES): Report {
+  try {
+    return runLighthouse(program, url)
+  } catch (error) {
+    if (triesLeft <= 1 || !/run Lighthouse again/.test(String(error))) throw error
+    console.error('page-lighthouse: the trace was lost, once more')
+    return tryLighthouse(program, url, triesLeft - 1)
+  }
 }
 
 /** One run in a browser of its own, with the preset for phones, which is the default. */

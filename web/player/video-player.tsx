@@ -53,7 +53,8 @@ export function VideoPlayer(props: VideoPlayerProps) {
   useLayoutEffect(() => {
     const video = videoRef.current
     if (!video) return
-    video.poster = poster
+    // Where the first picture is there already, it is the better one.
+    if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) video.poster = poster
     video.setAttribute('aria-label', label)
   }, [poster, label])
 
