@@ -166,11 +166,12 @@ test('makes no session ready for a pointer that crosses Play on its way', async 
   const asked: string[] = []
   page.on('request', (request) => asked.push(new URL(request.url()).pathname))
   await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+  const link = page.getByRole('link', { name: 'Play' }).first()
+  await expect(link).toBeVisible()
   // The player's code comes as soon as somebody is there.
   expect(page.workers().length).toBe(0)
   await page.mouse.move(1, 1)
   await expect.poll(() => page.workers().length).toBe(1)
-  const link = page.getByRole('link', { name: 'Play' }).first()
   await link.evaluate((element) => {
     for (const type of ['pointerover', 'pointerout']) {
       element.dispatchEvent(new PointerEvent(type, { bubbles: true, relatedTarget: document.body }))
