@@ -212,6 +212,10 @@ test('plays the playlist of the session, and of the next one in the same element
   await waitFor(() =>
     expect(video?.src).toBe(`${api.base}/api/video/Alice/2026-01-31/1002/playlist.m3u8`),
   )
+  // Taken out and put in again it would stop, and leave the full screen.
+  const onMove = vi.fn()
+  const stage = video?.parentElement ?? document.body
+  new MutationObserver(onMove).observe(stage, { childList: true })
   const [, bob] = await cardsOf('Recommended')
   follow(within(bob ?? document.body).getByRole('link'))
   await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
@@ -219,6 +223,7 @@ test('plays the playlist of the session, and of the next one in the same element
     expect(video?.src).toBe(`${api.base}/api/video/bob/2026-02-01/7/playlist.m3u8`),
   )
   expect(document.querySelector('video')).toBe(video)
+  expect(onMove).not.toHaveBeenCalled()
 })
 
 test('stops asking for recommendations when the visitor leaves', async () => {

@@ -38,7 +38,8 @@ export function VideoPlayer(props: VideoPlayerProps) {
     const ready = videoRef.current ? undefined : readySessions.take(source)
     const video = (videoRef.current ??= ready?.video ?? createVideoElement())
     video.className = styles.video ?? ''
-    stage.prepend(video)
+    // Put in again it would stop, and leave the full screen.
+    if (video.parentNode !== stage) stage.prepend(video)
     const autoplay = createAutoplay(video, setSound)
     // It loads while the ad is shown.
     const endSession = ready?.end ?? playSession(video, source)
