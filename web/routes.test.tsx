@@ -213,7 +213,7 @@ test('plays the playlist of the session, and of the next one in the same element
     expect(video?.src).toBe(`${api.base}/api/video/Alice/2026-01-31/1002/playlist.m3u8`),
   )
   // Taken out and put in again it would stop, and leave the full screen.
-  const onMove = vi.fn()
+  const onMove = vi.fn<MutationCallback>()
   const stage = video?.parentElement ?? document.body
   new MutationObserver(onMove).observe(stage, { childList: true })
   const [, bob] = await cardsOf('Recommended')
