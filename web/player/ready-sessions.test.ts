@@ -25,6 +25,12 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
+/** A pointer that stays. */
+function restOn(source: string): void {
+  sessions.expect(source)
+  vi.advanceTimersByTime(50)
+}
+
 /** The element of the session that was made ready for it, once it has its source. */
 async function takeLoaded(source: string): Promise<HTMLVideoElement> {
   const ready = sessions.take(source)
@@ -35,8 +41,7 @@ async function takeLoaded(source: string): Promise<HTMLVideoElement> {
 }
 
 test('begins a session in an element of its own, which is handed over once', async () => {
-  sessions.expect(SOURCE)
-  vi.advanceTimersByTime(50)
+  restOn(SOURCE)
   const video = await takeLoaded(SOURCE)
   expect([video.isConnected, video.controls, video.paused]).toEqual([false, true, true])
   expect(sessions.take(SOURCE)).toBeUndefined()
@@ -50,26 +55,30 @@ test('begins none for a pointer on its way', () => {
   expect(sessions.take(SOURCE)).toBeUndefined()
 })
 
-test('keeps it for a moment of doubt, and not for longer', async () => {
-  sessions.expect(SOURCE)
-  vi.advanceTimersByTime(50)
+test('keeps it for a moment of doubt', async () => {
+  restOn(SOURCE)
   sessions.doubt()
   vi.advanceTimersByTime(500)
-  sessions.expect(SOURCE)
-  vi.advanceTimersByTime(5000)
+  expect((await takeLoaded(SOURCE)).src).toBe(SOURCE)
+})
+
+test('ends it when the doubt lasts', () => {
+  restOn(SOURCE)
   sessions.doubt()
   vi.advanceTimersByTime(1100)
   expect(sessions.take(SOURCE)).toBeUndefined()
 })
 
-test('ends it when another is expected, or it is not played for long', async () => {
-  sessions.expect(SOURCE)
-  vi.advanceTimersByTime(50)
-  sessions.expect(`${SOURCE}?2`)
-  vi.advanceTimersByTime(50)
-  expect((await takeLoaded(`${SOURCE}?2`)).src).toBe(`${SOURCE}?2`)
+test('ends it when another is expected', async () => {
+  restOn(SOURCE)
+  restOn(`${SOURCE}?2`)
+  await takeLoaded(`${SOURCE}?2`)
   expect(sessions.take(SOURCE)).toBeUndefined()
-  sessions.expect(SOURCE)
+})
+
+test('ends it when it is not played for long, however often it is expected', () => {
+  restOn(SOURCE)
+  restOn(SOURCE)
   vi.advanceTimersByTime(40_000)
   expect(sessions.take(SOURCE)).toBeUndefined()
 })

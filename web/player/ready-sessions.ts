@@ -40,8 +40,6 @@ export function createReadySessions(): ReadySessions {
   }
 
   function prepare(source: string): void {
-    clearTimeout(timer)
-    if (ready?.source === source) return
     discard()
     if (chooseEngine() === 'direct') return
     const video = createVideoElement()
@@ -53,7 +51,10 @@ export function createReadySessions(): ReadySessions {
     warmUp: () => (sparesData() ? () => undefined : whenSomebodyIsThere(loadPlayer)),
     expect(source) {
       clearTimeout(timer)
-      if (ready?.source === source) return
+      if (ready?.source === source) {
+        timer = setTimeout(discard, KEPT_MS)
+        return
+      }
       loadPlayer()
       void fetchIntoCache(source).catch(() => undefined)
       if (!sparesData()) timer = setTimeout(() => prepare(source), REST_MS)
