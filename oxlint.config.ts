@@ -120,7 +120,10 @@ export default defineConfig({
       files: [...childFiles, 'server/main.ts'],
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
-    { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    {
+      files: ['*.config.ts', 'scripts/report-*.ts'],
+      rules: { 'import/no-default-export': 'off' },
+    },
     {
       files: testFiles,
       rules: {

@@ -13,7 +13,7 @@ export default defineConfig({
   testDir: 'test',
   testMatch: '{e2e,engines}/**/*.spec.ts',
   outputDir: 'test-results/e2e',
-  reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
+  reporter: [['list'], ['./scripts/report-e2e.ts']],
   // Files side by side, and the tests of the longest: most wait for times that the product promises.
   workers: 3,
   forbidOnly: true,

@@ -2,18 +2,21 @@
 // A gate counts as one; of vitest and Playwright each test counts.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { findChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
 import { findWebKit } from './find-webkit.mjs'
 import { PrepareError, ensureInstalled, findRuntime, npmProgram, root, run } from './prepare.mjs'
 
 /**
- * @typedef {{ passed: number, failed: number }} Count
- * @typedef {{ name: string, script: string, report?: string, count?: (json: string) => Count }} Step
+ * @typedef {import('./test-report.ts').TestReport} TestReport
+ * @typedef {{ name: string, script: string, report?: string }} Step
  */
 
 /** Longest time of one step, after which it is ended and counts as failed. */
 const stepLimitMs = 12 * 60_000
+/** Of a failure, told again at the end. */
+const reasonLines = 20
 
 /**
  * The page is built before the tests, because those of the whole server serve it.
@@ -27,8 +30,8 @@ const steps = [
   { name: 'style', script: 'style' },
   { name: 'build', script: 'build' },
   { name: 'size', script: 'size' },
-  { name: 'unit', script: 'unit:report', report: 'test-results/unit.json', count: countUnit },
-  { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json', count: countE2e },
+  { name: 'unit', script: 'unit:report', report: 'test-results/unit.json' },
+  { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json' },
 ]
 
 /** The engines that some machines cannot have, and the Debian packages that bring them. */
@@ -56,70 +59,64 @@ try {
 } catch (error) {
   if (!(error instanceof PrepareError)) throw error
   process.stderr.write(`${error.message}\n`)
-  conclude({ passed: 0, failed: 1 })
+  conclude([{ passed: 0, failures: [{ name: 'preparation', reason: error.message }] }])
 }
 
 /** @param {string[]} missing names of engines that this machine has not */
 async function runAll(missing) {
-  /** @type {(Count & { name: string, seconds: string })[]} */
+  /** @type {(TestReport & { name: string, seconds: string })[]} */
   const results = []
   for (const step of steps) {
     process.stdout.write(`\n── ${step.name}\n`)
     const begin = Date.now()
-    const count = await runStep(step)
-    results.push({ name: step.name, ...count, seconds: ((Date.now() - begin) / 1000).toFixed(1) })
+    const report = await runStep(step)
+    results.push({ name: step.name, ...report, seconds: ((Date.now() - begin) / 1000).toFixed(1) })
+  }
+  const allFailures = results.flatMap(({ failures }) => failures)
+  if (allFailures.length > 0) process.stdout.write(`\n── what failed\n`)
+  for (const { name, reason } of allFailures) {
+    process.stdout.write(`\n${name}\n${shorten(reason).replaceAll(/^/gm, '    ')}\n`)
   }
   process.stdout.write('\n')
-  for (const { name, passed, failed, seconds } of results) {
-    const mark = failed === 0 ? 'ok    ' : 'FAILED'
-    const numbers = `${String(passed).padStart(5)} passed ${String(failed).padStart(3)} failed`
+  for (const { name, passed, failures, seconds } of results) {
+    const mark = failures.length === 0 ? 'ok    ' : 'FAILED'
+    const numbers = `${String(passed).padStart(5)} passed ${String(failures.length).padStart(3)} failed`
     process.stdout.write(`${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${numbers}\n`)
   }
   for (const name of missing) process.stdout.write(`skipped  ${name}: not on this machine\n`)
-  conclude(sum(results))
+  conclude(results)
 }
 
 /**
  * Runs one step; what its report says counts, and where it failed beyond its report, that counts as one more.
  * @param {Step} step
- * @returns {Promise<Count>}
+ * @returns {Promise<TestReport>}
  */
-async function runStep({ script, report, count }) {
+async function runStep({ name, script, report }) {
   const file = report && path.join(root, report)
   if (file) rmSync(file, { force: true })
   const { program, first } = npmProgram()
-  const ended = await run(program, [...first, 'run', '--silent', script], {
+  const { code, signal } = await run(program, [...first, 'run', '--silent', script], {
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: stepLimitMs,
   })
-  const gate = ended.code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
-  if (!file || !count) return gate
-  if (!existsSync(file)) return { passed: 0, failed: 1 }
-  const counted = count(readFileSync(file, 'utf8'))
-  if (counted.failed === 0 && gate.failed > 0) return { passed: counted.passed, failed: 1 }
-  if (counted.passed === 0 && counted.failed === 0) return { passed: 0, failed: 1 }
-  return counted
+  const ending = { name, reason: `ended with ${code ?? signal}; what it wrote is above` }
+  if (!file) return code === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: [ending] }
+  if (!existsSync(file)) return { passed: 0, failures: [ending] }
+  /** @type {TestReport} */
+  const { passed, failures } = JSON.parse(readFileSync(file, 'utf8'))
+  const isTold = failures.length > 0 || (code === 0 && passed > 0)
+  return { passed, failures: isTold ? failures : [ending] }
 }
 
 /**
- * @param {string} json
- * @returns {Count}
+ * The beginning of what a test runner says, without its colours and its own part of the stack.
+ * @param {string} reason
  */
-function countUnit(json) {
-  /** @type {{ numPassedTests: number, numFailedTests: number }} */
-  const report = JSON.parse(json)
-  return { passed: report.numPassedTests, failed: report.numFailedTests }
-}
-
-/**
- * A test that passed only when tried again has failed.
- * @param {string} json
- * @returns {Count}
- */
-function countE2e(json) {
-  /** @type {{ stats: { expected: number, unexpected: number, flaky: number } }} */
-  const { stats } = JSON.parse(json)
-  return { passed: stats.expected, failed: stats.unexpected + stats.flaky }
+function shorten(reason) {
+  const lines = stripVTControlCharacters(reason).split('\n')
+  const own = lines.filter((line) => !line.includes('/node_modules/'))
+  return own.slice(0, reasonLines).join('\n')
 }
 
 /**
@@ -177,19 +174,10 @@ async function apt(args) {
   if (code !== 0) throw new PrepareError(`apt-get ${args[0]} failed; what it said is above.`)
 }
 
-/**
- * @param {Count[]} counts
- * @returns {Count}
- */
-function sum(counts) {
-  return {
-    passed: counts.reduce((total, { passed }) => total + passed, 0),
-    failed: counts.reduce((total, { failed }) => total + failed, 0),
-  }
-}
-
-/** @param {Count} total */
-function conclude({ passed, failed }) {
+/** @param {TestReport[]} results */
+function conclude(results) {
+  const passed = results.reduce((sum, result) => sum + result.passed, 0)
+  const failed = results.reduce((sum, result) => sum + result.failures.length, 0)
   process.stdout.write(`${passed} passed, ${failed} failed\n`)
   process.exitCode = failed === 0 ? 0 : 1
 }
