@@ -80,7 +80,7 @@ async function visit(page: EnginePage, site: string): Promise<void> {
   await heading(page, `Sessions: ${fixtureStreamer}`)
   const sessionId = 'ts-h264-aac-clean-hls-concat'
   const play = link('Sessions', `Session ${sessionId} •`, 'Play')
-  await page.evaluate(restOn(play))
+  await expect.poll(() => page.evaluate(restOn(play))).toBe(true)
   await setTimeout(restMs)
   await page.click(play)
   const title = `${fixtureStreamer} - ${fixtureDate} - ${sessionId}`
@@ -106,10 +106,10 @@ function link(list: string, card: string, label: string): string {
   return `//ul[@aria-label="${list}"]/li[contains(., "${card}")]//a[normalize-space()="${label}"]`
 }
 
-/** What the page is told of a pointer that comes to rest: the session is made ready then. */
+/** What the page is told of a pointer that comes to rest: the session is made ready then. False while it is not there. */
 function restOn(xpath: string): string {
   const element = `document.evaluate(${JSON.stringify(xpath)}, document, null, 9).singleNodeValue`
-  return `${element}.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))`
+  return `${element}?.dispatchEvent(new PointerEvent('pointerover', { bubbles: true })) ?? false`
 }
 
 async function heading(page: EnginePage, text: string): Promise<void> {

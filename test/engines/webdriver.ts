@@ -41,16 +41,16 @@ export async function startWebDriverSession(
 }
 
 /**
- * Clicks where the element is once it is in view. What the page draws only near the screen is not clickable at the
- * moment it comes there, so a refused click is tried again.
+ * Clicks where the element is once it is there and in view. What the page draws only near the screen is not clickable at
+ * the moment it comes there, so a refused click is tried again.
  */
 async function click(session: string, xpath: string): Promise<void> {
   const lastMs = Date.now() + clickLimitMs
   for (;;) {
-    const element = await find(session, xpath)
-    const script = `arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })`
-    await command(`${session}/execute/sync`, 'POST', { script, args: [element] })
     try {
+      const element = await find(session, xpath)
+      const script = `arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })`
+      await command(`${session}/execute/sync`, 'POST', { script, args: [element] })
       await command(`${session}/element/${element[elementKey]}/click`, 'POST', {})
       return
     } catch (error) {

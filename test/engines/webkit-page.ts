@@ -7,7 +7,7 @@ import type { WebKitPrograms } from '../../scripts/find-webkit.mjs'
 import type { EnginePage } from './engine-page.ts'
 import { startWebDriverSession } from './webdriver.ts'
 
-const startLimitMs = 15_000
+const startLimitMs = 60_000
 /** How long a click waits for its element to be there. */
 const elementLimitMs = 10_000
 
