@@ -18,8 +18,8 @@ export default defineConfig({
   workers: 3,
   forbidOnly: true,
   // Three browsers share two processors: what a page does at once takes longer now and then.
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 180_000,
+  expect: { timeout: 30_000 },
   use: {
     launchOptions: {
       executablePath,

@@ -20,8 +20,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/e2e/**'],
     sequence: { sequencer: ProgramsFirst },
     // For what hangs: how long a test, or starting a program, takes depends on what else the machine does.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
     // Most of the time is waiting: for programs to start, and for times that the product promises.
     maxWorkers: 3,
   },

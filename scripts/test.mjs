@@ -14,7 +14,7 @@ import { PrepareError, ensureInstalled, findRuntime, npmProgram, root, run } fro
  */
 
 /** Longest time of one step, after which it is ended and counts as failed. */
-const stepLimitMs = 12 * 60_000
+const stepLimitMs = 30 * 60_000
 /** Of a failure, told again at the end. */
 const reasonLines = 20
 

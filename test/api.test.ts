@@ -25,6 +25,7 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { patienceMs } from './support/patience.ts'
 
 const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
 /** Streamers in the order of the list: without regard to case, then by code unit. */
@@ -53,9 +54,10 @@ beforeAll(async () => {
   await vi.waitFor(
     async () => {
       const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('Crowd'))))
-      if (sessions.some(({ duration }) => duration === undefined)) throw new Error('not indexed')
+      const waiting = sessions.filter(({ duration }) => duration === undefined)
+      if (waiting.length > 0) throw new Error(`${waiting.length} not indexed:\n${server.output()}`)
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: patienceMs, interval: 100 },
   )
 })
 

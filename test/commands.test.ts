@@ -7,6 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { patienceMs } from './support/patience.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 
@@ -35,7 +36,7 @@ async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       ...environment,
     },
-    timeout: 60_000,
+    timeout: patienceMs,
   }
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {

@@ -26,6 +26,7 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
+import { patienceMs } from './support/patience.ts'
 
 const SETTLE_SECONDS = 3
 /** Longer than a growing recording is not looked at again. */
@@ -74,7 +75,7 @@ async function statusOf(url: string): Promise<number> {
 /** The playlist, once the recording is known and has something to list. */
 async function listed(sessionId: string, of = server): Promise<ListedPlaylist> {
   return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId, of)), {
-    timeout: 30_000,
+    timeout: patienceMs,
     interval: 200,
   })
 }
@@ -90,7 +91,7 @@ async function seenYoung(id: string, place: string): Promise<void> {
       await utimes(library.pathOf(`alice/2026-01-31/${place}`), new Date(), new Date())
       expect(await statusOf(playlistUrl(id))).toBe(503)
     },
-    { timeout: 30_000, interval: 200 },
+    { timeout: patienceMs, interval: 200 },
   )
 }
 
@@ -302,7 +303,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
         expect(now.segments[0]?.url).not.toBe(before.segments[0]?.url)
         return now
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: patienceMs, interval: 200 },
     )
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
     const served = packetsOfPid(await segmentBytes(after), VIDEO_PID)
@@ -322,7 +323,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
         expect(now.segments[0]?.url).not.toBe(before.segments[0]?.url)
         return now
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: patienceMs, interval: 200 },
     )
     await Promise.all(after.segments.map(fetchSegment))
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
@@ -422,7 +423,7 @@ describe('the URLs of a recording that grows, where processes come and go', () =
     await append(path, recording.subarray(half))
     await rename(library.pathOf(path), library.pathOf('alice/2026-01-31/stays.m2ts'))
     await vi.waitFor(async () => expect((await listed('stays')).segments.length).toBe(20), {
-      timeout: 20_000,
+      timeout: patienceMs,
     })
     const ended = await fetchPlaylist(playlistUrl('stays'))
     expect(ended.isEnded).toBe(true)

@@ -9,6 +9,7 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { SMALL_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { patienceMs } from './support/patience.ts'
 
 // A program is started here: a machine that does much else besides must not fail it.
 vi.setConfig({ testTimeout: 120_000 })
@@ -149,7 +150,7 @@ async function settled(
   sessionId: string,
 ): Promise<{ status: number; url: string }> {
   const target = playlistApiPath({ streamer, date: '2026-01-31', sessionId })
-  const options = { timeout: 60_000, interval: 250 }
+  const options = { timeout: patienceMs, interval: 250 }
   await expect.poll(async () => (await ask(target)).status, options).not.toBe(503)
   return { status: (await ask(target)).status, url: server.url + target }
 }

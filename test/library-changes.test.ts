@@ -25,6 +25,7 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
+import { patienceMs } from './support/patience.ts'
 
 const CANARY = 'canary-0d5b1f6e-outside-of-the-library'
 /** What an operator does to the library shows within this. */
@@ -408,7 +409,7 @@ describe('a server that is interrupted', () => {
     const expected = expect.stringMatching(/ 0:00:10$/)
     await expect
       .poll(async () => (await listAll(server)).filter((line) => !line.endsWith(' -')).length, {
-        timeout: 20_000,
+        timeout: patienceMs,
         interval: 300,
       })
       .toBe(count)

@@ -24,6 +24,7 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath, RECORDED_AT } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { patienceMs } from './support/patience.ts'
 
 const SECONDS = 10 * 3600
 const DATE = '2026-01-31'
@@ -121,7 +122,7 @@ describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
       const sessions = sessionsAnswer.parse(await answer.json())
       return sessions.find(({ sessionId }) => sessionId === id)?.duration
     }
-    await expect.poll(lengthOf, { timeout: 10_000 }).toBe('10:00:00')
+    await expect.poll(lengthOf, { timeout: patienceMs }).toBe('10:00:00')
   })
 
   it.each(chosen)('begin with a key frame at the %s, where EXTINF says', async (place) => {

@@ -16,6 +16,7 @@ import {
   SMALL_FIXTURE,
 } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { patienceMs } from './support/patience.ts'
 
 const TWO_SOUNDS = 'mp4-h264-two-video-two-audio-movtext.mp4'
 const TEXTS = 'mkv-h264-two-audio-subs-truncated.mkv'
@@ -65,7 +66,7 @@ async function multivariant(sessionId: string): Promise<Multivariant> {
       expect(response.status).toBe(200)
       return response.text()
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: patienceMs, interval: 100 },
   )
   const lines = text.trimEnd().split('\n')
   const media = lines

@@ -12,6 +12,7 @@ import type { StartedServer } from './support/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
+import { patienceMs } from './support/patience.ts'
 
 const SETTLE_SECONDS = 3
 const DAY = 'alice/2026-01-31'
@@ -51,7 +52,7 @@ function playlistUrl(sessionId: string): string {
 
 async function listed(sessionId: string): Promise<ListedPlaylist> {
   return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId)), {
-    timeout: 30_000,
+    timeout: patienceMs,
     interval: 200,
   })
 }
@@ -110,7 +111,7 @@ describe('a folder of parts', () => {
           }),
         )
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: patienceMs, interval: 200 },
     )
   })
 
@@ -121,7 +122,7 @@ describe('a folder of parts', () => {
         expect(answer.status).toBe(422)
         expect(await answer.json()).toHaveProperty('error.code', 'unplayable')
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: patienceMs, interval: 200 },
     )
   })
 })
@@ -143,7 +144,7 @@ describe('a folder that grows', () => {
         expect(joins(playlist)).toBe(1)
         texts.push(playlist.text)
       },
-      { timeout: 10_000, interval: 300 },
+      { timeout: patienceMs, interval: 300 },
     )
     await appendFile(library.pathOf(`${DAY}/live/part2.ts`), minute.subarray(half))
     await sleep(SETTLE_SECONDS * 1000 + 1500)

@@ -25,6 +25,7 @@ import { createLayout } from './layout.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { patienceMs } from '../../test/support/patience.ts'
 
 let base: string
 let root: string
@@ -506,7 +507,7 @@ describe('while it runs', () => {
     })
     await start({ storage }).firstWalk
     put('a/2026-01-01/1.ts', '60')
-    await expect.poll(durations, { timeout: 10_000 }).toEqual(['0:01:00'])
+    await expect.poll(durations, { timeout: patienceMs }).toEqual(['0:01:00'])
     expect(problems).toMatchObject([{ kind: 'watch' }])
   }, 20_000)
 
@@ -518,7 +519,7 @@ describe('while it runs', () => {
     await start({ writer: createCatalogWriter(new Database(sqlite)) }).firstWalk
     expect(problems).toMatchObject([{ kind: 'catalog' }])
     sqlite.pragma('max_page_count = 100000')
-    await expect.poll(() => durations()?.length, { timeout: 10_000 }).toBe(60)
+    await expect.poll(() => durations()?.length, { timeout: patienceMs }).toBe(60)
     stop.abort()
     await running
     sqlite.close()
@@ -534,7 +535,7 @@ describe('while it runs', () => {
     expect(catalog.listStreamers()).toHaveLength(1)
     renameSync(`${root}-away`, root)
     put('a/2026-01-02/1.ts', '120')
-    await expect.poll(durations, { timeout: 8000 }).toEqual(['0:02:00', '0:01:00'])
+    await expect.poll(durations, { timeout: patienceMs }).toEqual(['0:02:00', '0:01:00'])
     appendFileSync(join(root, 'a/2026-01-02/1.ts'), '0')
     await expect.poll(durations, soon).toEqual(['0:20:00', '0:01:00'])
   }, 30_000)

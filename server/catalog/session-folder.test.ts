@@ -24,6 +24,7 @@ import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions } from './scan.ts'
 import { readSessionFolder } from './session-folder.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { patienceMs } from '../../test/support/patience.ts'
 
 let base: string
 let root: string
@@ -228,9 +229,9 @@ describe('while it runs', () => {
     put(`${nightPath}/part2.ts`, 'xx', 100)
     await expect.poll(lengths, soon).toEqual(['0:00:30', '0:00:03'])
     appendFileSync(join(root, nightPath, 'part2.ts'), 'x')
-    await expect.poll(lengths, { timeout: 8000 }).toEqual(['0:00:30', '0:00:04'])
+    await expect.poll(lengths, { timeout: patienceMs }).toEqual(['0:00:30', '0:00:04'])
     rmSync(join(root, nightPath, 'part1.ts'))
-    await expect.poll(lengths, { timeout: 8000 }).toEqual(['0:00:30', '0:00:03'])
+    await expect.poll(lengths, { timeout: patienceMs }).toEqual(['0:00:30', '0:00:03'])
     expect(new Set(listed)).toEqual(new Set([nightPath]))
     renameSync(join(root, nightPath), join(root, 'alice/2026-02-01/renamed'))
     const names = () => catalog.listSessions('alice')?.map(({ sessionId }) => sessionId)

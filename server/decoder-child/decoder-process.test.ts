@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isAppError } from '../errors.ts'
 import { DecoderProcess } from './decoder-process.ts'
+import { patienceMs } from '../../test/support/patience.ts'
 
 const limits = { startMs: 60_000, jobMs: 1000, residentBytes: 2 ** 30, idleMs: 60_000 }
 const { signal } = new AbortController()
@@ -37,7 +38,7 @@ async function runJob(name: string, onJob: string): Promise<string> {
 it('kills a process that works for too long', async () => {
   // Where other work leaves it no time, another try will do.
   const what = () => runJob('spinning', 'for (;;) {}')
-  await expect.poll(what, { timeout: 60_000 }).toBe('it took too long')
+  await expect.poll(what, { timeout: patienceMs }).toBe('it took too long')
 })
 
 it.runIf(process.platform === 'linux')('tells one that had no time to work', async () => {

@@ -26,6 +26,7 @@ import { MAIN } from './segment-names.ts'
 import { planGrowingSegments, planSegments } from './segment-plan.ts'
 import type { SegmentPlan } from './segment-plan.ts'
 import { TranscodedSounds } from './transcoded-sound.ts'
+import { patienceMs } from '../../test/support/patience.ts'
 
 const PICTURE_SECONDS = 10
 const transcoder = createSoundTranscoder()
@@ -53,7 +54,7 @@ async function served(
 ): Promise<ReferencePacket[][]> {
   const file = bytesFile(bytes)
   const reader = createMatroskaReader()
-  const index = await reader.index(file, AbortSignal.timeout(10_000))
+  const index = await reader.index(file, AbortSignal.timeout(patienceMs))
   const presentation = new Presentation(
     {
       session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },

@@ -4,6 +4,7 @@ import { insClass, startAdNetwork, type AdNetwork } from '../ad-network/ad-netwo
 import type { ScriptVariant } from '../ad-network/script-variants.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { startSite, test as base } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 export { expect } from '@playwright/test'
 
@@ -41,7 +42,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await provide(network)
       await network.close()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: patienceMs },
   ],
   siteUrl: [
     async ({ sharedNetwork }, provide) => {
@@ -49,7 +50,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await provide(site.url)
       await site.stop()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: patienceMs },
   ],
   network: async ({ sharedNetwork }, provide) => {
     sharedNetwork.reset()

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import type { AdNetwork } from '../ad-network/ad-network.ts'
 import { blocks, expect, place, playerPath, test } from './ad-site.ts'
 import { crowdSize, fixtureStreamer } from './library.ts'
+import { patienceMs } from '../support/patience.ts'
 
 const sessionsPath = `/s/${encodeURIComponent(fixtureStreamer)}`
 /** What an empty block is given, and how much later than that it may be seen to be gone on a busy machine. */
@@ -197,7 +198,7 @@ async function openWithClock(page: Page, network: AdNetwork) {
   await expect(async () => {
     await page.clock.runFor(stepMs)
     expect(network.requests('/v1/api.php').length).toBeGreaterThan(0)
-  }).toPass({ intervals: [50], timeout: 20_000 })
+  }).toPass({ intervals: [50], timeout: patienceMs })
   const nowMs = async () => Number(await page.evaluate('Date.now()')) - beginMs
   return {
     runUntil: async (ms: number) => page.clock.runFor(Math.max(0, ms - (await nowMs()))),

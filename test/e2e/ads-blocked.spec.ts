@@ -7,8 +7,6 @@ import { fixtureStreamer } from './library.ts'
 /** No visitor waits longer than this for an ad that does not come. */
 const longestWaitMs = 5000
 
-test.describe.configure({ timeout: 60_000 })
-
 /** What the lists of blockers hide by name, of what a viewer could be tempted to use. */
 const cosmeticRules = `
   .ad-block, .ad-slot, .ad-unit, .ad-overlay, .ad-frame, .header-ad, .footer-ad, .banner-ad,

@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test'
 import { blocks, closeButton, expect, overlay, playerPath, position, test } from './ad-site.ts'
 import { startSite } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 test('refuses nothing of the network that it is configured with', async ({ page }) => {
   await watchRefusals(page)
@@ -10,7 +11,7 @@ test('refuses nothing of the network that it is configured with', async ({ page 
   await page.goto(playerPath)
   await expect(overlay(page)).toBeVisible()
   await closeButton(page).click()
-  await expect.poll(() => position(page), { timeout: 10_000 }).toBeGreaterThan(0.5)
+  await expect.poll(() => position(page), { timeout: patienceMs }).toBeGreaterThan(0.5)
   expect(await refusals(page)).toEqual([])
 })
 
@@ -35,7 +36,7 @@ test('stays strict where there are no ads', async ({ page }) => {
     expect(policy).not.toMatch(/unsafe|https:|\*/)
     await watchRefusals(page)
     await page.goto(`${site.url}${playerPath}`)
-    await expect.poll(() => position(page), { timeout: 10_000 }).toBeGreaterThan(0.5)
+    await expect.poll(() => position(page), { timeout: patienceMs }).toBeGreaterThan(0.5)
     await expect(page.locator('[data-ad-block], [data-preroll]')).toHaveCount(0)
     expect(await refusals(page)).toEqual([])
   } finally {

@@ -1,6 +1,7 @@
 // House ads: a site that fills its own places, with no request to anybody else and a policy that stays strict.
 import { blocks, closeButton, expect, mainVideo, overlay, playerPath, position } from './ad-site.ts'
 import { startSite, test as base } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 const test = base.extend<object, { siteUrl: string }>({
   siteUrl: [
@@ -10,7 +11,7 @@ const test = base.extend<object, { siteUrl: string }>({
       await provide(site.url)
       await site.stop()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: patienceMs },
   ],
 })
 
@@ -34,7 +35,7 @@ test('fills every block and the pre-roll with no third party', async ({
   await expect(mainVideo(page)).toHaveJSProperty('paused', true)
   await expect(blocks(page, 'recommended').first().locator('iframe')).toBeVisible()
   await closeButton(page).click()
-  await expect.poll(() => position(page), { timeout: 10_000 }).toBeGreaterThan(0.5)
+  await expect.poll(() => position(page), { timeout: patienceMs }).toBeGreaterThan(0.5)
   expect(foreign).toEqual([])
   expect(consoleErrors.list()).toEqual([])
 })

@@ -12,11 +12,12 @@ import {
   test,
 } from './ad-site.ts'
 import { fixtureStreamer } from './library.ts'
+import { patienceMs } from '../support/patience.ts'
 
 /** Longest wait for a recording to start behind an ad that cannot be shown: the network's five seconds, and loading. */
 const startLimitMs = 9000
 
-test.describe.configure({ mode: 'parallel', timeout: 60_000 })
+test.describe.configure({ mode: 'parallel' })
 
 for (const { zone, media } of vastCases) {
   if (media === undefined) {
@@ -105,7 +106,7 @@ for (const [zone, code] of [
   test(`tells the network why there was no ad: ${zone}`, async ({ page, network }) => {
     await openPlayer(page, zone)
     await expect
-      .poll(() => network.beacons().join(), { timeout: 12_000 })
+      .poll(() => network.beacons().join(), { timeout: patienceMs })
       .toMatch(new RegExp(`error=${code}`))
   })
 }

@@ -2,6 +2,7 @@
 import type { Page, Request } from '@playwright/test'
 import { fixtureStreamer } from './library.ts'
 import { expect, startSite, test as base } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 const test = base.extend<object, { siteUrl: string }>({
   siteUrl: [
@@ -11,7 +12,7 @@ const test = base.extend<object, { siteUrl: string }>({
       await provide(site.url)
       await site.stop()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: patienceMs },
   ],
 })
 
@@ -49,7 +50,7 @@ async function watchOneSession(page: Page): Promise<void> {
   const video = page.locator('video')
   await expect
     .poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime), {
-      timeout: 20_000,
+      timeout: patienceMs,
     })
     .toBeGreaterThan(0.5)
 }

@@ -8,6 +8,7 @@ import {
   sessionIdOf,
 } from './library.ts'
 import { expect, test } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 const cards = (name: string) => ({ name, exact: true })
 
@@ -46,7 +47,9 @@ test('leads from the streamers over the sessions to the player', async ({
 test('tells the length of every session once it is indexed', async ({ page, request }) => {
   const path = `/api/sessions/${encodeURIComponent(fixtureStreamer)}`
   await expect
-    .poll(async () => unknownDurations(await (await request.get(path)).json()), { timeout: 30_000 })
+    .poll(async () => unknownDurations(await (await request.get(path)).json()), {
+      timeout: patienceMs,
+    })
     .toBe(0)
   await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
   const long = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
@@ -108,12 +111,12 @@ test('shows a picture of the recording on its card, and of the newest on the str
   const session = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
   await session.scrollIntoViewIfNeeded()
   await expect
-    .poll(() => pictureWidth(session.locator('img')), { timeout: 15_000 })
+    .poll(() => pictureWidth(session.locator('img')), { timeout: patienceMs })
     .toBeGreaterThan(100)
   await page.goto('/')
   const streamer = page.getByRole('listitem').first()
   await expect
-    .poll(() => pictureWidth(streamer.locator('img')), { timeout: 15_000 })
+    .poll(() => pictureWidth(streamer.locator('img')), { timeout: patienceMs })
     .toBeGreaterThan(100)
 })
 
@@ -153,7 +156,7 @@ test('makes the session ready while the pointer rests on Play, and loads no more
   await card.getByRole('link', { name: 'Play' }).click()
   const position = () =>
     page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
-  await expect.poll(position, { timeout: 15_000 }).toBeGreaterThan(0.2)
+  await expect.poll(position, { timeout: patienceMs }).toBeGreaterThan(0.2)
   await expect.poll(() => segments().length).toBeGreaterThan(1)
   // What was made ready is what plays: nothing of it was asked for again, and the worker is the one of before.
   expect(new Set(segments()).size).toBe(segments().length)

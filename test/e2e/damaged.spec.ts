@@ -50,8 +50,6 @@ test.afterAll(async () => {
   await library.remove()
 })
 
-test.describe.configure({ timeout: 90_000 })
-
 for (const container of containers) {
   test(`plays a cut-off ${container} recording up to the break`, async ({ page }) => {
     const file = library.pathOf(pathOf('cut', container))

@@ -7,6 +7,7 @@ import { startServer, type StartedServer } from '../support/start-server.ts'
 import { fixturePath } from '../support/temp-library.ts'
 import { growingSessions, type GrowingSession } from './growing-sessions.ts'
 import { watchToEnd } from './watch-to-end.ts'
+import { patienceMs } from '../support/patience.ts'
 
 const settleSeconds = 4
 /** Faster than they are written, so that all are played up to where they end for now, and wait there. */
@@ -56,7 +57,7 @@ test('begins soon after there is something to play, where its page was opened be
   const bytes = await readFile(fixturePath('ts-h264-aac-clean-hls-concat.ts'))
   const file = path.join(day, 'young.ts')
   await writeFile(file, bytes.subarray(0, 10_000))
-  await expect.poll(() => statusOf('young'), { timeout: 15_000 }).toBe(503)
+  await expect.poll(() => statusOf('young'), { timeout: patienceMs }).toBe(503)
   const answers: number[] = []
   page.on('response', (response) => {
     if (response.url().endsWith('/playlist.m3u8')) answers.push(response.status())
@@ -67,10 +68,10 @@ test('begins soon after there is something to play, where its page was opened be
     // Still far from the end of the first group of pictures, but being written.
     await appendFile(file, bytes.subarray(writtenBytes, (writtenBytes += 1000)))
     expect(answers.length).toBeGreaterThan(3)
-  }).toPass({ intervals: [500], timeout: 20_000 })
+  }).toPass({ intervals: [500], timeout: patienceMs })
   expect(new Set(answers)).toEqual(new Set([503]))
   await appendFile(file, bytes.subarray(writtenBytes))
-  await expect.poll(() => currentTime(page), { timeout: 10_000 }).toBeGreaterThan(0.2)
+  await expect.poll(() => currentTime(page), { timeout: patienceMs }).toBeGreaterThan(0.2)
 })
 
 async function statusOf(session: string): Promise<number> {
@@ -85,12 +86,12 @@ function currentTime(page: Page): Promise<number> {
 /** Opens its page, and answers how long it is when it has begun to play. */
 async function begin(page: Page, { name }: GrowingSession): Promise<number> {
   await expect
-    .poll(() => statusOf(name), { timeout: 30_000, message: `${name} is there` })
+    .poll(() => statusOf(name), { timeout: patienceMs, message: `${name} is there` })
     .toBe(200)
   await page.goto(`${server.url}/p/Live/2026-01-31/${name}`)
   await page.evaluate(() => Object.assign(window, { wasNotReloaded: true }))
   await expect
-    .poll(() => currentTime(page), { timeout: 30_000, message: `${name} begins` })
+    .poll(() => currentTime(page), { timeout: patienceMs, message: `${name} begins` })
     .toBeGreaterThan(0.2)
   return page.locator('video').evaluate((video: HTMLVideoElement) => video.duration)
 }

@@ -6,6 +6,7 @@ import type { Page } from '@playwright/test'
 import { startServer } from '../support/start-server.ts'
 import { layOutLibrary } from './library.ts'
 import { expect, test as base } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 /** A site with house ads, and an empty page on it under the site's own policy. */
 const test = base.extend<{ blank: Page }, { houseUrl: string }>({
@@ -24,7 +25,7 @@ const test = base.extend<{ blank: Page }, { houseUrl: string }>({
       await server.stop()
       await rm(folder, { recursive: true, force: true })
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: patienceMs },
   ],
   blank: async ({ page, houseUrl }, provide) => {
     const policy = (await fetch(houseUrl)).headers.get('content-security-policy') ?? ''

@@ -5,6 +5,7 @@ import { expect, test, type Locator } from '@playwright/test'
 import { makeEncodedTs } from '../support/make-encoded-ts.ts'
 import { startServer, type StartedServer } from '../support/start-server.ts'
 import { createTempLibrary, RECORDED_AT, type TempLibrary } from '../support/temp-library.ts'
+import { patienceMs } from '../support/patience.ts'
 
 const day = 'Open/2026-01-31'
 /**
@@ -47,7 +48,7 @@ for (const name of Object.keys(recordings)) {
       element.muted = true
       void element.play()
     })
-    await expect.poll(() => position(video), { timeout: 20_000 }).toBeGreaterThan(0.5)
+    await expect.poll(() => position(video), { timeout: patienceMs }).toBeGreaterThan(0.5)
     await video.evaluate((element: HTMLVideoElement, to) => {
       element.currentTime = to
     }, soughtSeconds)

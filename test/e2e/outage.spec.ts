@@ -2,6 +2,7 @@
 import { playerPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
+import { patienceMs } from '../support/patience.ts'
 
 /** Segments behind the first two: they are not loaded when playback begins. */
 const LATER_SEGMENTS = /\/(?:[2-9]|\d\d)\.(?:m4s|ts)$/
@@ -29,7 +30,7 @@ test('plays on within seconds of the return of a server that was away', async ({
   })
   await expect.poll(() => failures.length).toBeGreaterThan(0)
   await expect
-    .poll(() => Date.now() - (failures[0] ?? NaN), { timeout: 30_000 })
+    .poll(() => Date.now() - (failures[0] ?? NaN), { timeout: patienceMs })
     .toBeGreaterThan(AWAY_MS)
   const stoodAt = await position()
   expect(await position()).toBe(stoodAt)

@@ -3,8 +3,9 @@ import type { Locator } from '@playwright/test'
 import { fixtureDate, fixtureStreamer, playableFixtures, sessionIdOf } from './library.ts'
 import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'
+import { patienceMs } from '../support/patience.ts'
 
-test.describe.configure({ mode: 'parallel', timeout: 90_000 })
+test.describe.configure({ mode: 'parallel' })
 
 for (const fixture of playableFixtures) {
   test(`plays ${fixture.file} to its end`, async ({ page, consoleErrors }, info) => {
@@ -32,7 +33,7 @@ for (const fixture of playableFixtures.filter(({ sound }) => sound === 'transcod
     const sessionId = sessionIdOf(fixture)
     await page.goto(`/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`)
     const video = page.locator('video')
-    await expect.poll(() => currentTime(video), { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => currentTime(video), { timeout: patienceMs }).toBeGreaterThan(0)
     expect(await listenForPeak(video)).toBeGreaterThan(0.01)
   })
 }
@@ -42,9 +43,9 @@ test('plays on after a jump into the middle', async ({ page, consoleErrors }) =>
     `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/mp4-h264-aac51-moov-last-bframes`,
   )
   const video = page.locator('video')
-  await expect.poll(() => currentTime(video), { timeout: 20_000 }).toBeGreaterThan(0.2)
+  await expect.poll(() => currentTime(video), { timeout: patienceMs }).toBeGreaterThan(0.2)
   await video.evaluate((element: HTMLVideoElement) => void (element.currentTime = 20))
-  await expect.poll(() => currentTime(video), { timeout: 20_000 }).toBeGreaterThan(20.5)
+  await expect.poll(() => currentTime(video), { timeout: patienceMs }).toBeGreaterThan(20.5)
   expect(consoleErrors.list()).toEqual([])
 })
 

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test as base, type Page } from '@playwright/test'
 import { startServer, type StartedServer } from '../support/start-server.ts'
 import { layOutLibrary } from './library.ts'
+import { patienceMs } from '../support/patience.ts'
 
 export { expect } from '@playwright/test'
 
@@ -31,7 +32,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await provide(site.url)
       await site.stop()
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker', timeout: patienceMs },
   ],
   baseURL: async ({ siteUrl }, provide) => provide(siteUrl),
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),

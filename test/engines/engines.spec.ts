@@ -10,6 +10,7 @@ import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage, openPlaywrightPage } from './playwright-page.ts'
 import { openWebKitPage } from './webkit-page.ts'
 import { proxyWithoutMediaSource } from './without-media-source.ts'
+import { patienceMs } from '../support/patience.ts'
 
 /** One browser, and what takes the place of the site where it is to see less than there is. */
 interface Engine {
@@ -27,8 +28,6 @@ function findEngines(): Engine[] {
     ...(webKit ? [{ name: 'WebKitGTK', open: () => openWebKitPage(webKit) }] : []),
   ]
 }
-
-test.describe.configure({ timeout: 90_000 })
 
 /** Long enough for the first segment to be there. */
 const restMs = 1500
@@ -113,14 +112,14 @@ function restOn(xpath: string): string {
 }
 
 async function heading(page: EnginePage, text: string): Promise<void> {
-  await expect.poll(() => page.evaluate(headingText), { timeout: 10_000 }).toBe(text)
+  await expect.poll(() => page.evaluate(headingText), { timeout: patienceMs }).toBe(text)
 }
 
 /** The ad plays, muted, while the recording waits; × takes it away. */
 async function closePreroll(page: EnginePage): Promise<void> {
   const film = `document.querySelector('[data-preroll] video')`
   await expect
-    .poll(() => page.evaluate(`${film}?.currentTime ?? -1`), { timeout: 10_000 })
+    .poll(() => page.evaluate(`${film}?.currentTime ?? -1`), { timeout: patienceMs })
     .toBeGreaterThan(0)
   expect(await page.evaluate(`${film}.muted`)).toBe(true)
   expect(await page.evaluate(`${mainVideo}.paused`)).toBe(true)
@@ -134,6 +133,6 @@ const mainVideo = `document.querySelector('video:not([data-preroll] video)')`
 async function playing(page: EnginePage): Promise<void> {
   const position = `${mainVideo}?.currentTime ?? -1`
   await expect
-    .poll(() => page.evaluate(position), { timeout: 20_000, intervals: [200] })
+    .poll(() => page.evaluate(position), { timeout: patienceMs, intervals: [200] })
     .toBeGreaterThan(1)
 }

@@ -11,6 +11,7 @@ import { fixturePath } from '../support/temp-library.ts'
 import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage } from './playwright-page.ts'
 import { openWebKitPage } from './webkit-page.ts'
+import { patienceMs } from '../support/patience.ts'
 
 // Sound and pictures begin together, at 0: WebKitGTK now and then never comes back from the seek over a hole at the start.
 const recording = { file: 'ts-h264-aac-clean-hls-concat.ts', bytes: 5500 * 188, seconds: 10 }
@@ -20,8 +21,6 @@ const settleSeconds = 4
 let folder: string
 let library: string
 let server: StartedServer
-
-test.describe.configure({ timeout: 120_000 })
 
 test.beforeAll(async () => {
   test.setTimeout(120_000)
@@ -55,7 +54,7 @@ for (const engine of engines) {
       const begun = begin(page, name)
       const target = path.join(library, `Live/2026-01-31/${name}.ts`)
       await Promise.all([begun, growFile(target, bytes, { ...growing, after: begun })])
-      await expect.poll(() => page.evaluate(`${video}.ended`), { timeout: 60_000 }).toBe(true)
+      await expect.poll(() => page.evaluate(`${video}.ended`), { timeout: patienceMs }).toBe(true)
       const seconds = Number(await page.evaluate(`${video}.currentTime`))
       expect(Math.abs(seconds - recording.seconds)).toBeLessThan(0.5)
       expect(await page.evaluate('window.wasNotReloaded')).toBe(true)
@@ -68,7 +67,7 @@ for (const engine of engines) {
 async function begin(page: EnginePage, name: string): Promise<void> {
   await page.open(`${server.url}/p/Live/2026-01-31/${name}`)
   await page.evaluate(`void (window.wasNotReloaded = true)`)
-  await expect.poll(() => page.evaluate(playMuted), { timeout: 30_000 }).toBeGreaterThan(0.2)
+  await expect.poll(() => page.evaluate(playMuted), { timeout: patienceMs }).toBeGreaterThan(0.2)
 }
 
 const video = `document.querySelector('video')`

@@ -1,6 +1,7 @@
 // Chromium and stock Firefox, driven by Playwright.
 import { firefox, type Browser } from '@playwright/test'
 import type { EnginePage } from './engine-page.ts'
+import { patienceMs } from '../support/patience.ts'
 
 /** A page of its own in a browser that runs already. */
 export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> {
@@ -9,8 +10,8 @@ export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> 
   return {
     open: async (url) => void (await page.goto(url)),
     evaluate: (expression) => page.evaluate(expression),
-    click: (xpath) => page.locator(`xpath=${xpath}`).click({ timeout: 10_000 }),
-    type: (xpath, text) => page.locator(`xpath=${xpath}`).fill(text, { timeout: 10_000 }),
+    click: (xpath) => page.locator(`xpath=${xpath}`).click({ timeout: patienceMs }),
+    type: (xpath, text) => page.locator(`xpath=${xpath}`).fill(text, { timeout: patienceMs }),
     close: () => context.close(),
   }
 }

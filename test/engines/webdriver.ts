@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 
-const commandLimitMs = 20_000
-const clickLimitMs = 5000
+const commandLimitMs = 60_000
+const clickLimitMs = 30_000
 /** The key under which WebDriver names an element (W3C WebDriver 12.1). */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf'
 

@@ -9,7 +9,7 @@ import { startWebDriverSession } from './webdriver.ts'
 
 const startLimitMs = 60_000
 /** How long a click waits for its element to be there. */
-const elementLimitMs = 10_000
+const elementLimitMs = 30_000
 
 /** One browser for one page: leaving a page that plays has hung a browser that was to go on. */
 export async function openWebKitPage(programs: WebKitPrograms): Promise<EnginePage> {

@@ -1,5 +1,6 @@
 // HTTP requests byte by byte over a socket: paths go out as they are, bodies come back as they were sent.
 import { connect } from 'node:net'
+import { patienceMs } from './patience.ts'
 
 export interface RawResponse {
   status: number
@@ -25,7 +26,9 @@ export async function rawRequest(
   const headers = { host, connection: 'close', ...options.headers }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const head = [`${options.method ?? 'GET'} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n')
-  return parseResponse(await exchange(origin, Buffer.from(head, 'utf8'), options.timeoutMs))
+  return parseResponse(
+    await exchange(origin, Buffer.from(head, 'utf8'), options.timeoutMs ?? patienceMs),
+  )
 }
 
 /** Sends bytes and answers all that comes back until the server closes; rejects where it does not close in time. */

@@ -1,6 +1,7 @@
 // Starts the real program as a child on a free port, and waits until it says that it is ready.
 import { spawn, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
+import { patienceMs } from './patience.ts'
 
 /** A server under way. */
 export interface StartedServer {
@@ -10,7 +11,7 @@ export interface StartedServer {
   pid: number
   /** Everything it has written so far to both outputs. */
   output(): string
-  /** Asks it to end and answers its exit code; kills it after ten seconds. */
+  /** Asks it to end and answers its exit code; kills it where it hangs. */
   stop(): Promise<number | null>
   /** Ends it at once, as a power cut would. */
   kill(): Promise<void>
@@ -19,7 +20,7 @@ export interface StartedServer {
 export interface StartOptions {
   /** Arguments behind `serve --port 0`. */
   args: string[]
-  /** Default a minute and a half: on a busy machine, several workers take their time. */
+  /** Default as long as a test waits for what comes soon: on a busy machine, several workers take their time. */
   readyWithinMs?: number
   environment?: NodeJS.ProcessEnv
   /** What runs Node and becomes it, such as `taskset -c 0`. Default nothing. */
@@ -46,7 +47,7 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   child.stdout.on('data', note)
   child.stderr.on('data', note)
   try {
-    const url = await waitUntilReady(child, () => written, options.readyWithinMs ?? 90_000)
+    const url = await waitUntilReady(child, () => written, options.readyWithinMs ?? patienceMs)
     return {
       url,
       pid: child.pid ?? NaN,
@@ -79,7 +80,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('exit', resolve)
   child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   return promise.finally(() => clearTimeout(timer))
 }
 

@@ -17,9 +17,10 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { CUT_BREAK, CUT_KEY, CUT_MID } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createFlvReader()
-const signal = AbortSignal.timeout(60_000)
+const signal = AbortSignal.timeout(patienceMs)
 
 /** The index of what is there; undefined while nothing can be played. */
 async function indexSoFar(file: OpenFile, previous?: MediaIndex): Promise<MediaIndex | undefined> {

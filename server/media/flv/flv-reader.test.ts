@@ -32,6 +32,7 @@ import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
 import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
 import type { CutRange } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createFlvReader()
 const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
@@ -44,7 +45,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function indexBytes(bytes: Uint8Array): Promise<IndexedFile> {
   const file = bytesFile(bytes)
-  return { reader, file, index: await reader.index(file, AbortSignal.timeout(10_000)) }
+  return { reader, file, index: await reader.index(file, AbortSignal.timeout(patienceMs)) }
 }
 
 async function reference(bytes: Uint8Array): Promise<ReferencePacket[]> {

@@ -19,9 +19,10 @@ import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { CUT_BREAK, CUT_KEY, CUT_MID, type MediaIndex } from '../media-index.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createMatroskaReader()
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(patienceMs)
 
 /** The index of the first bytes, as it comes out of its side file; undefined where there is nothing to play yet. */
 async function indexPart(

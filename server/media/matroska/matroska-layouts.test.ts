@@ -27,9 +27,10 @@ import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4
 import { CUT_BREAK, CUT_KEY, durationSeconds, type MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createMatroskaReader()
-const signal = AbortSignal.timeout(60_000)
+const signal = AbortSignal.timeout(patienceMs)
 const FILM = filmBlocks({ seconds: 10, reordered: 1 })
 const TRACKS = [H264_TRACK, AAC_TRACK]
 

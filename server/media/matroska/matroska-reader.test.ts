@@ -21,10 +21,11 @@ import type { MediaIndex } from '../media-index.ts'
 import { CUT_KEY, durationSeconds } from '../media-index.ts'
 import { createMediaReaders } from '../readers.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createMatroskaReader()
 const FOLDER = path.resolve(import.meta.dirname, '../../../test/fixtures/media')
-const signal = AbortSignal.timeout(60_000)
+const signal = AbortSignal.timeout(patienceMs)
 const fixture = (name: string): string => path.join(FOLDER, name)
 
 // FFmpeg looks into the pictures, which are made up.

@@ -19,6 +19,7 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { CUT_MID } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const SECOND = 90_000
@@ -29,7 +30,7 @@ async function indexPart(
   previous?: MediaIndex,
 ): Promise<MediaIndex | undefined> {
   try {
-    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs), previous)
     const kept: unknown = deserialize(serialize(index))
     expect(kept).toEqual(index)
     return index
@@ -151,7 +152,7 @@ function plainMinutes(minutes: number): Uint8Array {
 }
 
 async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaIndex> {
-  return reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+  return reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs), previous)
 }
 
 describe('growing', () => {
@@ -160,7 +161,7 @@ describe('growing', () => {
     let previous = await indexOf(bytes.subarray(0, 100_000))
     for (let size = 200_000; size < bytes.length; size += 100_000) {
       const { file, readBytes } = countingFile(bytes.subarray(0, size))
-      previous = await reader.index(file, AbortSignal.timeout(5000), previous)
+      previous = await reader.index(file, AbortSignal.timeout(patienceMs), previous)
       // The last packet, for sync, and the last PES packet of the sound, for its length.
       expect(readBytes()).toBeLessThan(100_000 + 10_000)
     }

@@ -26,12 +26,13 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const SECOND = 90_000
 
 function indexOf(file: OpenFile): Promise<MediaIndex> {
-  return reader.index(file, AbortSignal.timeout(10_000))
+  return reader.index(file, AbortSignal.timeout(patienceMs))
 }
 
 interface Play {

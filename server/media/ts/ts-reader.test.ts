@@ -17,6 +17,7 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
 import type { CutRange, MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
@@ -42,7 +43,7 @@ interface Indexed {
 async function withIndex(name: string, look: (indexed: Indexed) => Promise<void>): Promise<void> {
   const file = await openDiskFile(path.join(fixtures, name))
   try {
-    await look({ file, index: await reader.index(file, AbortSignal.timeout(10_000)) })
+    await look({ file, index: await reader.index(file, AbortSignal.timeout(patienceMs)) })
   } finally {
     await file.close()
   }
@@ -172,7 +173,7 @@ describe('the index of real recordings', () => {
     ['README.md', 'the file is of no known kind: not MPEG-TS, MP4, Matroska or FLV'],
   ])('%s: says why it cannot be played', async (name, message) => {
     const file = await openDiskFile(path.join(fixtures, name))
-    const index = reader.index(file, AbortSignal.timeout(10_000))
+    const index = reader.index(file, AbortSignal.timeout(patienceMs))
     await expect(index).rejects.toMatchObject({ code: 'unplayable', message })
     await file.close()
   })

@@ -17,6 +17,7 @@ import { CUT_BREAK } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createTsReader } from './ts-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const SECOND = 90_000
@@ -35,7 +36,7 @@ interface Play {
 
 async function play(packets: Uint8Array[], track: number): Promise<Play> {
   const file = bytesFile(joinPackets(packets))
-  const index = await reader.index(file, AbortSignal.timeout(10_000))
+  const index = await reader.index(file, AbortSignal.timeout(patienceMs))
   const runs: SampleRun[][] = []
   for (const ranges of [everyCut(index), cutsBy(index, 2)]) {
     const found: SampleRun[] = []

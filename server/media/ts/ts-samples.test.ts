@@ -20,6 +20,7 @@ import { CUT_KEY } from '../media-index.ts'
 import type { AudioTrack, CutRange, MediaIndex, Track } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createTsReader } from './ts-reader.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const FIXTURES = path.join(import.meta.dirname, '../../../test/fixtures/media')
@@ -88,7 +89,7 @@ interface Indexed {
 }
 
 async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaIndex> {
-  return reader.index(bytesFile(bytes), AbortSignal.timeout(10_000), previous)
+  return reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs), previous)
 }
 
 /** The recording, its segments being fMP4. */
