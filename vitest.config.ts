@@ -18,6 +18,7 @@ export default defineConfig({
   test: {
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**'],
+    globalSetup: 'test/support/build-page.ts',
     sequence: { sequencer: ProgramsFirst },
     // For what hangs: how long a test, or starting a program, takes depends on what else the machine does.
     testTimeout: 240_000,

@@ -6,7 +6,15 @@ import { stripVTControlCharacters } from 'node:util'
 import { findChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
 import { findWebKit } from './find-webkit.mjs'
-import { PrepareError, ensureInstalled, findRuntime, npmProgram, root, run } from './prepare.mjs'
+import {
+  PrepareError,
+  ensureBuilt,
+  ensureInstalled,
+  findRuntime,
+  npmProgram,
+  root,
+  run,
+} from './prepare.mjs'
 
 /**
  * @typedef {import('./test-report.ts').TestReport} TestReport
@@ -18,17 +26,14 @@ const stepLimitMs = 30 * 60_000
 /** Of a failure, told again at the end. */
 const reasonLines = 20
 
-/**
- * The page is built before the tests, because those of the whole server serve it.
- * @type {Step[]}
- */
+/** @type {Step[]} */
 const steps = [
   { name: 'format', script: 'format:check' },
   { name: 'lint', script: 'lint' },
   { name: 'types', script: 'types' },
   { name: 'unused', script: 'knip' },
   { name: 'style', script: 'style' },
-  { name: 'build', script: 'build' },
+  { name: 'build', script: 'build:server' },
   { name: 'size', script: 'size' },
   { name: 'unit', script: 'unit:report', report: 'test-results/unit.json' },
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json' },
@@ -54,6 +59,8 @@ const otherEngines = [
 try {
   await ensureInstalled()
   findRuntime()
+  // Tests of the whole server serve it.
+  await ensureBuilt()
   process.env.AFTERCAST_CHROMIUM = await ensureChromium()
   await runAll(await ensureOtherEngines())
 } catch (error) {

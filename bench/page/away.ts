@@ -1,12 +1,13 @@
 // A server that goes away in mid-play, and how soon after its return the picture moves again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from '@playwright/test'
+import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { playerPagePath } from '../../shared/paths.ts'
 import type { BenchOptions } from '../options.ts'
 import { noteFirstFrame, readMarks } from './first-frame.ts'
 import { ensureRecordings, PLAYED } from './library.ts'
 import { printRows } from './result.ts'
-import { buildPage, indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
+import { indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
 
 const AWAY_MS = 60_000
 const SMOKE_AWAY_MS = 1000
@@ -17,7 +18,7 @@ const SMOKE_PLAYED_MS = 500
 const GIVE_UP_MS = 60_000
 
 export async function benchAway(options: BenchOptions): Promise<void> {
-  buildPage(options)
+  await ensureBuilt()
   const library = await ensureRecordings(options)
   indexLibrary(library)
   const browser = await openBrowser()

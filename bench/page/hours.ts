@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from '@playwright/test'
+import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { playerPagePath } from '../../shared/paths.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable } from '../table.ts'
 import { noteFirstFrame, readMarks } from './first-frame.ts'
 import { ensureRecordings, PLAYED } from './library.ts'
-import { buildPage, indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
+import { indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
 
 /** As fast as Chromium plays. */
 const SPEED = 16
@@ -23,7 +24,7 @@ interface Sample {
 }
 
 export async function benchHours(options: BenchOptions): Promise<void> {
-  buildPage(options)
+  await ensureBuilt()
   const library = await ensureRecordings(options)
   indexLibrary(library)
   const server = await serveLibrary(library)

@@ -3,12 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { findChromium } from '../../scripts/find-chromium.mjs'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
 import { ensureRecordings, PLAYED } from './library.ts'
-import { buildPage, indexLibrary, serveLibrary } from './site.ts'
+import { indexLibrary, serveLibrary } from './site.ts'
 
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
 /** Chromium needs as much to begin with, and Lighthouse waits for the page to be quiet. */
@@ -32,7 +33,7 @@ export async function benchLighthouse(options: BenchOptions): Promise<void> {
     console.log('There is no lighthouse on this machine: npm install --global lighthouse@13')
     return
   }
-  buildPage(options)
+  await ensureBuilt()
   const library = await ensureRecordings(options)
   indexLibrary(library)
   const server = await serveLibrary(library)

@@ -1,9 +1,10 @@
 // The list of 10,000 streamers: its first paint, what shifts, and how soon it answers to typing.
 import type { Browser, Page } from '@playwright/test'
 import type { BenchOptions } from '../options.ts'
+import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { ensureCrowd } from './library.ts'
 import { printRows } from './result.ts'
-import { buildPage, indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
+import { indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
 
 const STREAMERS = 10_000
 const SMOKE_STREAMERS = 20
@@ -28,7 +29,7 @@ declare global {
 }
 
 export async function benchLists(options: BenchOptions): Promise<void> {
-  buildPage(options)
+  await ensureBuilt()
   const library = ensureCrowd(options, options.isSmoke ? SMOKE_STREAMERS : STREAMERS)
   indexLibrary(library)
   const server = await serveLibrary(library)

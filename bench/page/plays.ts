@@ -1,12 +1,13 @@
 // From the click on 'Play', from a visit and from a seek to the picture.
 import type { Browser, Locator, Page } from '@playwright/test'
+import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { playerPagePath, playlistApiPath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { BenchOptions } from '../options.ts'
 import { noteFirstFrame, readMarks } from './first-frame.ts'
 import { ensureRecordings, LONG_SESSIONS, PLAYED } from './library.ts'
 import { printRows } from './result.ts'
-import { buildPage, indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
+import { indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
 
 /** Times that each thing is done. */
 const RUNS = 20
@@ -20,7 +21,7 @@ const HOUR: SessionReference = { ...PLAYED, sessionId: 'hour' }
 
 export async function benchPlays(options: BenchOptions): Promise<void> {
   const runs = options.isSmoke ? SMOKE_RUNS : RUNS
-  buildPage(options)
+  await ensureBuilt()
   const library = await ensureRecordings(options)
   indexLibrary(library)
   const server = await serveLibrary(library)

@@ -7,21 +7,10 @@ import type { Browser, Page } from '@playwright/test'
 import { findChromium } from '../../scripts/find-chromium.mjs'
 import { startServer } from '../../test/support/start-server.ts'
 import type { StartedServer } from '../../test/support/start-server.ts'
-import type { BenchOptions } from '../options.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Indexes of 10,000 recordings may have to be made. */
 const READY_WITHIN_MS = 300_000
-
-/** Builds the page. Not in smoke mode: tests beside it serve what is built. */
-export function buildPage({ isSmoke }: BenchOptions): void {
-  if (isSmoke) return
-  const { status } = spawnSync('npm', ['run', '--silent', 'build:web'], {
-    cwd: ROOT,
-    stdio: ['ignore', 2, 2],
-  })
-  if (status !== 0) throw new Error('the page could not be built')
-}
 
 /** Indexes a library, and serves it on `port` (0: any). The data is kept from run to run. */
 export async function serveLibrary(library: string, port = 0): Promise<StartedServer> {
