@@ -4,13 +4,11 @@ import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
 import { createLogger } from './logger.ts'
-import { listenForMetrics } from './metrics.ts'
 import type { MetricsListener } from './metrics.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
 import type { Serving } from './serving.ts'
-import { startWebServer } from './web-server.ts'
 import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
 import type { Workers } from './workers.ts'
@@ -68,7 +66,9 @@ async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
 
 async function startMetrics({ config }: Serving): Promise<MetricsListener | undefined> {
   const { metrics } = config.server
-  return metrics === undefined ? undefined : listenForMetrics(metrics)
+  if (metrics === undefined) return undefined
+  const { listenForMetrics } = await import('./metrics.ts')
+  return listenForMetrics(metrics)
 }
 
 /** A server, or several that have to be told what this process knows. */
@@ -77,6 +77,8 @@ async function startServer(
   isReady: () => boolean,
 ): Promise<WebServer & Partial<Workers>> {
   if (serving.config.server.workers > 1) return startWorkers(serving)
+  // Not loaded where workers do so.
+  const { startWebServer } = await import('./web-server.ts')
   return startWebServer({ ...serving, isReady })
 }
 

@@ -16,7 +16,6 @@ import { createDecoder } from '../thumbnails/decoder.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { openActivity } from './activity.ts'
 import type { Library } from './library.ts'
-import { measureRequests, measureSegmentCache } from './metrics.ts'
 
 /** A server that listens. */
 export interface WebServer {
@@ -71,6 +70,7 @@ export async function startWebServer({
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
+    const { measureRequests, measureSegmentCache } = await import('./metrics.ts')
     measureRequests(app)
     if (segmentCache !== undefined) measureSegmentCache(segmentCache)
   }

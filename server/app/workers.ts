@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, isAppError } from '../errors.ts'
 import type { Serving } from './serving.ts'
-import { startWebServer } from './web-server.ts'
 import type { WebServer } from './web-server.ts'
 
 /** A worker that keeps dying is not started more often than this. */
@@ -63,6 +62,7 @@ export async function listenAsWorker(serving: Serving): Promise<void> {
     if (message === WALKED) state.isWalked = true
   })
   const tell = (message: StartMessage): void => void self?.send(message)
+  const { startWebServer } = await import('./web-server.ts')
   const server = await startWebServer({ ...serving, isReady: () => state.isWalked }).catch(
     (error: unknown) => {
       if (!isAppError(error)) throw error
