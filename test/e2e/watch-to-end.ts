@@ -28,7 +28,7 @@ export interface Watching {
 }
 
 /** Longer than any on a busy machine. */
-const usual: Watching = { rate: 4, startMs: 20_000, stallMs: 5000, repairMs: 0 }
+const usual: Watching = { rate: 4, startMs: 60_000, stallMs: 20_000, repairMs: 0 }
 
 /** Plays at speed, without sound, and watches until the end, an error, or a stall. */
 export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise<Watched> {
