@@ -157,6 +157,7 @@ describe('revalidation', () => {
     expect(again.headers.etag).toBe(full.headers.etag)
     expect(again.headers.vary).toBe(full.headers.vary)
     expect(again.headers['cache-control']).toBe(full.headers['cache-control'])
+    expect(again.headers['content-security-policy']).toBe(full.headers['content-security-policy'])
     const changed = await raw(target, { 'if-none-match': '"other"' })
     expect(changed.status).toBe(200)
   })
@@ -369,7 +370,10 @@ describe('headers', () => {
     thumbnailApiPath(session),
     '/',
     '/nothing',
+    '/assets/none.js',
     '/api/nothing',
+    '/api/config',
+    sessionsApiPath('nobody'),
     '/api/sessions/%zz',
     '/s/%zz',
     '/healthz',

@@ -16,6 +16,7 @@ import { addListRoutes } from './list-routes.ts'
 import { answerUnreadable, readableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
 import { createPagePolicy, createSecurityHeaders } from './security-headers.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
@@ -52,10 +53,10 @@ export interface HttpServerOptions {
 /** The server with all routes; it does not listen yet. */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // What is logged of a request is one line: a logger of its own, with a number, would cost more than it tells.
-    childLoggerFactory: (logger) => logger,
+    // What is logged of a request is one line: a logger of its own, with a number, would cost more than it tells. As the
+    // server's logger it would have every response watched to its end for a line that nobody wants.
+    childLoggerFactory: () => options.logger,
     trustProxy: options.trustProxy,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -72,32 +73,40 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       void answerError(error, request, reply)
     },
   })
-  await addHeaders(app, options)
-  addFallbacks(app, options)
+  const headers = chooseHeaders(options)
+  await addHeaders(app, { ...options, headers })
+  addFallbacks(app, { ...options, headers })
   addHealthRoutes(app, options)
-  addListRoutes(app, options)
-  const sending = { buffers: new BufferPool(), cache: options.segmentCache }
+  addListRoutes(app, { ...options, headers })
+  const sending = { buffers: new BufferPool(), cache: options.segmentCache, headers: headers.data }
   addVideoRoutes(app, { ...options, sending })
   addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
   for (const extend of options.extensions) await extend(app)
-  await addPageRoutes(app, options)
+  await addPageRoutes(app, { ...options, headers })
   return app
 }
 
+function chooseHeaders({ page, config, adUrls, corsOrigins }: HttpServerOptions): SecurityHeaders {
+  const { styleHashes } = page.shell
+  const readers = corsOrigins.length > 0 ? 'cross-origin' : 'same-origin'
+  const pagePolicy = createPagePolicy({ config, adUrls, styleHashes })
+  return createSecurityHeaders({ pagePolicy, readers })
+}
+
+/** What is sent past the framework (text-answer.ts, segment-answer.ts) has these headers by itself. */
 async function addHeaders(
   app: FastifyInstance,
-  { page, config, adUrls, corsOrigins }: HttpServerOptions,
+  { headers, corsOrigins }: HttpServerOptions & { headers: SecurityHeaders },
 ): Promise<void> {
-  const isCrossOrigin = corsOrigins.length > 0
-  const { styleHashes } = page.shell
-  const readers = isCrossOrigin ? 'cross-origin' : 'same-origin'
-  const pagePolicy = createPagePolicy({ config, adUrls, styleHashes })
-  const headers = createSecurityHeaders({ pagePolicy, readers })
-  app.addHook('onRequest', (request, reply, done) => {
-    void reply.headers(request.url.startsWith('/api/') ? headers.data : headers.page)
+  // oxlint-disable-next-line max-params -- the framework's signature; an async hook would put every answer off
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const security = request.url.startsWith('/api/') ? headers.data : headers.page
+    for (const [name, value] of Object.entries(security)) {
+      if (!reply.hasHeader(name)) void reply.header(name, value)
+    }
     done()
   })
-  if (isCrossOrigin)
+  if (corsOrigins.length > 0)
     await app.register(cors, { origin: [...corsOrigins], methods: ['GET', 'HEAD'] })
 }

@@ -10,6 +10,7 @@ import type {
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -22,12 +23,22 @@ const MAX_LISTS_BYTES = 24 * 1024 * 1024
 export interface ListRouteOptions {
   catalog: Catalog
   config: ConfigAnswer
+  headers: SecurityHeaders
 }
 
 /** Registers the routes. */
-export function addListRoutes(app: FastifyInstance, { catalog, config }: ListRouteOptions): void {
-  const lists = new ListTexts(catalog)
-  const configText = jsonText(config)
+export function addListRoutes(
+  app: FastifyInstance,
+  { catalog, config, headers }: ListRouteOptions,
+): void {
+  const toText: ToText = (value) =>
+    new TextAnswer(JSON.stringify(value), {
+      contentType: JSON_TYPE,
+      cacheControl: REVALIDATE,
+      headers: headers.data,
+    })
+  const lists = new ListTexts(catalog, toText)
+  const configText = toText(config)
 
   app.get('/api/streamers', (request, reply) => sendText(request, reply, lists.streamers()))
 
@@ -40,9 +51,12 @@ export function addListRoutes(app: FastifyInstance, { catalog, config }: ListRou
   app.get('/api/config', (request, reply) => sendText(request, reply, configText))
 }
 
+type ToText = (value: ConfigAnswer | SessionsAnswer | StreamersAnswer) => TextAnswer
+
 /** The lists as texts, each kept as long as it says what the catalog says. */
 class ListTexts {
   readonly #catalog: Catalog
+  readonly #toText: ToText
   readonly #sessions = new LRUCache<string, TextAnswer>({
     maxSize: MAX_LISTS_BYTES,
     sizeCalculation: (text) => text.sizeBytes + 1,
@@ -50,10 +64,11 @@ class ListTexts {
   #streamers: TextAnswer | undefined
   #listed: readonly StreamerItem[] = []
   #generation = -1
-  #lookedAtMs = -Infinity
+  #isLookedAt = false
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Catalog, toText: ToText) {
     this.#catalog = catalog
+    this.#toText = toText
   }
 
   streamers(): TextAnswer {
@@ -61,7 +76,7 @@ class ListTexts {
     if (this.#streamers !== undefined) return this.#streamers
     const streamers = this.#catalog.listStreamers()
     const answer: StreamersAnswer = { streamers }
-    this.#streamers = jsonText(answer)
+    this.#streamers = this.#toText(answer)
     this.#listed = streamers
     return this.#streamers
   }
@@ -72,15 +87,15 @@ class ListTexts {
     if (known !== undefined) return known
     const sessions: SessionsAnswer | undefined = this.#catalog.listSessions(streamer)
     if (sessions === undefined) return undefined
-    const text = jsonText(sessions)
+    const text = this.#toText(sessions)
     this.#sessions.set(streamer, text)
     return text
   }
 
   #dropOld(): void {
-    const nowMs = performance.now()
-    if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return
-    this.#lookedAtMs = nowMs
+    if (this.#isLookedAt) return
+    this.#isLookedAt = true
+    setTimeout(() => (this.#isLookedAt = false), LOOK_EVERY_MS).unref()
     const generation = this.#catalog.generation()
     if (generation === this.#generation) return
     const changed = this.#catalog.changedStreamers(this.#generation, generation)
@@ -90,8 +105,4 @@ class ListTexts {
     if (changed === 'all') this.#sessions.clear()
     else for (const streamer of changed) this.#sessions.delete(streamer)
   }
-}
-
-function jsonText(value: unknown): TextAnswer {
-  return new TextAnswer(JSON.stringify(value), { contentType: JSON_TYPE, cacheControl: REVALIDATE })
 }

@@ -10,8 +10,9 @@ const UNREADABLE = '%00'
  * malformed name, with all headers. The router alone would answer without them.
  */
 export function readableUrl(url: string): string {
+  if (!url.includes('%')) return url
   const [path = ''] = url.split('?', 1)
-  if (!path.includes('%') || isDecodable(path)) return url
+  if (isDecodable(path)) return url
   const readable = path
     .split('/')
     .map((part) => (isDecodable(part) ? part : UNREADABLE))

@@ -21,6 +21,7 @@ import type { PageHead, Preload } from './page-shell.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
 import type { BuiltPage } from './built-page.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 
 const HTML_TYPE = 'text/html; charset=utf-8'
 const SITE_DESCRIPTION = 'Watch recorded live streams: browse streamers and play their sessions.'
@@ -30,6 +31,7 @@ export interface PageRouteOptions {
   page: BuiltPage
   config: ConfigAnswer
   publicUrl: () => string
+  headers: SecurityHeaders
 }
 
 /** Answers everything that is no route, and every error; routes that are added later are covered. */
@@ -99,11 +101,12 @@ function isPageRequest({ method, url }: FastifyRequest): boolean {
 async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { page, head }: { page: BuiltPage; head: PageHead },
+  { page, head, headers }: Pick<PageRouteOptions, 'page' | 'headers'> & { head: PageHead },
 ): Promise<FastifyReply> {
   const html = new TextAnswer(formatPage(page.shell, head), {
     contentType: HTML_TYPE,
     cacheControl: 'no-cache',
+    headers: headers.page,
   })
   return sendText(request, reply, html)
 }

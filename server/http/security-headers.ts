@@ -41,7 +41,13 @@ const GA4_BEACONS = [
   'https://*.googletagmanager.com',
 ]
 
-/** The headers of every answer, made once: of the API's data, and of all else. */
+/** The headers of every answer: of the API's data, and of all else. */
+export interface SecurityHeaders {
+  page: Readonly<Record<string, string>>
+  data: Readonly<Record<string, string>>
+}
+
+/** Makes them, once. */
 export function createSecurityHeaders({
   pagePolicy,
   readers,
@@ -49,7 +55,7 @@ export function createSecurityHeaders({
   pagePolicy: Policy
   /** Whose pages may read the answers. */
   readers: 'same-origin' | 'cross-origin'
-}): { page: Readonly<Record<string, string>>; data: Readonly<Record<string, string>> } {
+}): SecurityHeaders {
   const always = {
     // An ad's window may talk to the page that opened it.
     'cross-origin-opener-policy': 'same-origin-allow-popups',

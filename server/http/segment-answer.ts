@@ -19,6 +19,8 @@ export interface SegmentSending {
   buffers: BufferPool
   /** Undefined: every response encrypts for itself. */
   cache: SegmentCache | undefined
+  /** Of every answer: what is sent past the framework has them from here. */
+  headers: Readonly<Record<string, string>>
 }
 
 export interface SegmentRequest extends SegmentSending {
@@ -29,7 +31,7 @@ export interface SegmentRequest extends SegmentSending {
 export async function answerSegment(
   request: FastifyRequest,
   reply: FastifyReply,
-  { segment, buffers, cache }: SegmentRequest,
+  { segment, buffers, cache, headers }: SegmentRequest,
 ): Promise<FastifyReply> {
   const { body, etag, contentType, encryption } = segment
   const lent = new LentBuffers(buffers)
@@ -39,6 +41,7 @@ export async function answerSegment(
     void reply.headers({ etag, 'cache-control': IMMUTABLE, 'accept-ranges': 'bytes' })
     if (answer.kind !== 'bytes') return await answerWithoutBytes(reply, answer.kind, sizeBytes)
     void reply.code(answer.status).headers({
+      ...headers,
       'content-type': contentType,
       ...rangeHeaders(answer, sizeBytes),
     })

@@ -9,6 +9,7 @@ import { answerSegment, IMMUTABLE } from './segment-answer.ts'
 import type { SegmentSending } from './segment-answer.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextAnswer } from './text-answer.ts'
+import type { TextAnswerOptions } from './text-answer.ts'
 
 export interface VideoRouteOptions {
   catalog: Catalog
@@ -27,12 +28,13 @@ const MAX_PLAYLISTS = 256
 /** Registers the routes. */
 export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions): void {
   const texts = new LRUCache<string, TextAnswer>({ max: MAX_PLAYLISTS })
+  const { headers } = options.sending
   const base = '/api/video/:streamer/:date/:sessionId'
 
   app.get(`${base}/playlist.m3u8`, async (request, reply) => {
     const session = await openSession(request, options, 'playlist')
     try {
-      return await sendText(request, reply, keptAnswer(texts, await session.playlist()))
+      return await sendText(request, reply, keptAnswer(texts, await session.playlist(), headers))
     } finally {
       await session.close()
     }
@@ -50,7 +52,7 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
         return await answerSegment(request, reply, { segment, ...options.sending })
       }
       if (file.kind === 'text') {
-        return await sendText(request, reply, keptAnswer(texts, file.text))
+        return await sendText(request, reply, keptAnswer(texts, file.text, headers))
       }
       return await sendBytes(reply, file)
     } finally {
@@ -69,12 +71,17 @@ async function openSession(
 }
 
 /** The answer of before where the text is the same: neither made nor compressed again. */
-function keptAnswer(texts: LRUCache<string, TextAnswer>, text: SessionText): TextAnswer {
+function keptAnswer(
+  texts: LRUCache<string, TextAnswer>,
+  text: SessionText,
+  headers: TextAnswerOptions['headers'],
+): TextAnswer {
   const cacheControl = TEXT_CACHE[text.caching]
   const key = `${text.version} ${cacheControl}`
   const known = texts.get(key)
   if (known !== undefined) return known
-  const answer = new TextAnswer(text.format(), { contentType: text.contentType, cacheControl })
+  const { contentType } = text
+  const answer = new TextAnswer(text.format(), { contentType, cacheControl, headers })
   texts.set(key, answer)
   return answer
 }
