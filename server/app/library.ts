@@ -16,6 +16,7 @@ import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
 import { loadPageCache } from '../storage/page-cache.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
+import { FolderThread } from '../storage/folder-thread.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -52,9 +53,11 @@ export async function openLibrary({
   logger,
   signal,
 }: LibraryOptions): Promise<Library> {
+  const folderThread = new FolderThread()
   const folder = createFolderStorage(recordings, {
     onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
     pageCache: await loadPageCache(),
+    folderThread,
   })
   const storage = withRecordedPlaylists(folder)
   const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))
@@ -92,6 +95,7 @@ export async function openLibrary({
     close: async () => {
       transcoder.close()
       await thread.close()
+      await folderThread.close()
       database.close()
     },
   }

@@ -58,10 +58,14 @@ export interface FolderChanges {
   gone: readonly number[]
 }
 
-/** Ids that one transaction has looked up already, by path and by name. */
-interface KnownIds {
+/** What one transaction has looked up already. */
+interface LookedUp {
+  /** Ids by path. */
   folders: Map<string, number>
+  /** Ids by name. */
   streamers: Map<string, number>
+  /** Whether the dates of streamers were new to it. */
+  newDates: Map<string, boolean>
 }
 
 /** The catalog's write side. There is one writer at a time; several harm nothing but speed. */
@@ -121,8 +125,8 @@ export class CatalogWriter {
 
   apply({ found, gone }: FolderChanges): void {
     this.#database.transaction(() => {
-      const ids: KnownIds = { folders: new Map(), streamers: new Map() }
-      for (const recording of found) this.#put(recording, ids)
+      const lookedUp = { folders: new Map(), streamers: new Map(), newDates: new Map() }
+      for (const recording of found) this.#put(recording, lookedUp)
       for (const id of gone) this.#remove(id)
       this.#listing.settle()
     })
@@ -192,12 +196,12 @@ export class CatalogWriter {
     }
   }
 
-  #put(recording: FoundRecording, ids: KnownIds): void {
-    const folderId = this.#ensureFolder(recording.folder, ids.folders)
+  #put(recording: FoundRecording, lookedUp: LookedUp): void {
+    const folderId = this.#ensureFolder(recording.folder, lookedUp.folders)
     const { session, rank } = recording.match
     const isEmpty = recording.stat.sizeBytes === 0
     const key: SessionKey = {
-      streamerId: this.#ensureStreamer(session.streamer, ids.streamers),
+      streamerId: this.#ensureStreamer(session.streamer, lookedUp.streamers),
       date: session.date,
       sessionId: session.sessionId,
     }
@@ -213,12 +217,25 @@ export class CatalogWriter {
       reason: isEmpty ? 'the file is empty' : null,
       settlesAtMs: recording.settlesAtMs,
     }
+    const isNewDate = this.#isNewDate(key, lookedUp.newDates)
     if (this.#folders.add.run(row) === 0) {
       const before = this.#folders.sessionKeyByName.get(row)
       if (before) this.#listing.touch(before)
       this.#folders.update.run(row)
+      this.#listing.touch(key)
+    } else if (isNewDate && !isEmpty) {
+      this.#listing.addFirst(key)
+    } else {
+      this.#listing.touch(key)
     }
-    this.#listing.touch(key)
+  }
+
+  /** Asked once for all recordings of a streamer's date, which is far cheaper than to look up each one's session. */
+  #isNewDate(key: SessionKey, newDates: Map<string, boolean>): boolean {
+    const text = `${key.streamerId}/${key.date}`
+    const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
+    newDates.set(text, isNew)
+    return isNew
   }
 
   #remove(id: number): void {

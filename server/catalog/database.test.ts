@@ -183,6 +183,47 @@ test('a catalog of the first version keeps what plays, and finds anew what could
   expect(inspected).toEqual(['s0/2026-01-01/1.ts'])
 })
 
+test('a catalog of the version before keeps every row, and checks as it did', async () => {
+  fill(2, 1, 2)
+  mkdirSync(join(base, 'data'))
+  const old = new Sqlite(path)
+  migrate(old, 3)
+  old.exec(`
+    UPDATE library SET layout = '{streamer}/{date}/{sessionId}';
+    INSERT INTO streamers VALUES (1, 's0', 2);
+    INSERT INTO folders VALUES (1, NULL, ''), (2, 1, 's0'), (3, 2, 's0/2026-01-01')`)
+  const columns = `id, folder_id, name, streamer_id, date, session_id, rank, size_bytes, modified_ms, status,
+    duration_seconds, reason, listed, settles_at_ms, retry_at_ms, rest_until_ms, attempts, kind, flawed`
+  const put = old.prepare(`INSERT INTO recordings (${columns}) VALUES
+    (?, 3, ?, 1, '2026-01-01', ?, 3, 1, 5, ?, ?, ?, 1, 6, 7, 8, 9, ?, 1)`)
+  put.run(1, '0.ts', '0', 'playable', 60, null, 'file')
+  put.run(2, '1', '1', 'unplayable', null, 'not played', 'folder')
+  put.run(4, '2.ts', '2', 'found', null, null, 'file')
+  const rowsOf = (sqlite: Sqlite.Database) =>
+    sqlite.prepare(`SELECT ${columns} FROM recordings`).all()
+  const before = rowsOf(old)
+  old.close()
+  openDatabase({ path, mode: 'write' }).close()
+  const now = new Sqlite(path)
+  expect(rowsOf(now)).toEqual(before)
+  expect(now.pragma('foreign_key_check')).toEqual([])
+  const indexes = now.prepare(
+    `SELECT name FROM sqlite_schema WHERE name LIKE 'recordings\\_%' ESCAPE '\\'`,
+  )
+  expect(indexes.pluck().all()).toEqual(['recordings_by_session', 'recordings_pending'])
+  for (const wrong of [
+    `status = 'other'`,
+    `kind = 'other'`,
+    `reason = 'x'`,
+    `duration_seconds = 1`,
+  ]) {
+    const change = () => now.exec(`UPDATE recordings SET ${wrong} WHERE id = 4`)
+    expect(change, wrong).toThrow('CHECK constraint failed')
+  }
+  now.close()
+  expect(await scanHere([])).toBe(4)
+})
+
 test('a reader needs a catalog that is there and migrated', () => {
   expect(() => openDatabase({ path, mode: 'read' })).toThrow('cannot be opened')
   mkdirSync(join(base, 'data'))

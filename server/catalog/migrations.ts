@@ -66,6 +66,41 @@ const steps: readonly (readonly string[])[] = [
        session_id TEXT NOT NULL,
        PRIMARY KEY (generation, streamer, date, session_id))`,
   ],
+  [
+    // the same table, but that its states are told by OR: for `IN` of three, SQLite makes a table with every row put
+    `CREATE TABLE checked_recordings (
+       id INTEGER PRIMARY KEY,
+       folder_id INTEGER NOT NULL REFERENCES folders (id),
+       name TEXT NOT NULL,
+       streamer_id INTEGER NOT NULL REFERENCES streamers (id),
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       kind TEXT NOT NULL CHECK (kind = 'file' OR kind = 'folder'),
+       rank INTEGER NOT NULL,
+       size_bytes BIGINT NOT NULL,
+       modified_ms BIGINT NOT NULL,
+       status TEXT NOT NULL CHECK (status = 'found' OR status = 'playable' OR status = 'unplayable'),
+       duration_seconds DOUBLE PRECISION,
+       reason TEXT,
+       flawed INTEGER NOT NULL,
+       listed INTEGER NOT NULL,
+       settles_at_ms BIGINT NOT NULL,
+       retry_at_ms BIGINT NOT NULL,
+       rest_until_ms BIGINT NOT NULL,
+       attempts INTEGER NOT NULL,
+       UNIQUE (folder_id, name),
+       CHECK ((status = 'playable') = (duration_seconds IS NOT NULL)),
+       CHECK ((status = 'unplayable') = (reason IS NOT NULL)))`,
+    `INSERT INTO checked_recordings
+       SELECT id, folder_id, name, streamer_id, date, session_id, kind, rank, size_bytes, modified_ms, status,
+         duration_seconds, reason, flawed, listed, settles_at_ms, retry_at_ms, rest_until_ms, attempts
+       FROM recordings`,
+    `DROP TABLE recordings`,
+    `ALTER TABLE checked_recordings RENAME TO recordings`,
+    `CREATE INDEX recordings_by_session ON recordings (streamer_id, date, session_id, listed)`,
+    `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
+       WHERE status = 'found' AND listed = 1`,
+  ],
 ]
 
 /**

@@ -19,6 +19,7 @@ export function createSessionListing(database: Database) {
   const queries = prepareListingQueries(database)
   const log = createChangeLog(database)
   const touched = new Map<string, SessionKey>()
+  const alone = new Map<string, SessionKey>()
   const noted: Change[] = []
 
   return {
@@ -29,10 +30,26 @@ export function createSessionListing(database: Database) {
       return known.id
     },
 
+    /** Whether a streamer has no recording of a date, and nothing is hidden: what is added to it then is listed. */
+    isNewDate({ streamerId, date }: SessionKey): boolean {
+      return queries.anyOfDate.get({ streamerId, date }) === undefined && !this.hasHidden()
+    },
+
     /** Notes that recordings of this session were added, removed or inspected. */
     touch(key: SessionKey): void {
-      // no name holds a slash
-      touched.set(`${key.streamerId}/${key.date}/${key.sessionId}`, key)
+      const text = textOf(key)
+      touched.set(text, key)
+      alone.delete(text)
+    },
+
+    /**
+     * Notes that a recording was added, listed, to a session that had none before this transaction: nobody needs to be
+     * chosen, unless another one comes.
+     */
+    addFirst(key: SessionKey): void {
+      const text = textOf(key)
+      if (alone.delete(text)) touched.set(text, key)
+      else if (!touched.has(text)) alone.set(text, key)
     },
 
     /** Notes a change of what lists say that leaves open neither who stands for a session nor how many there are. */
@@ -40,12 +57,17 @@ export function createSessionListing(database: Database) {
       noted.push(change)
     },
 
+    /** Whether anything is hidden. */
+    hasHidden(): boolean {
+      return queries.anyHidden.get({}) !== undefined
+    },
+
     /** Brings all touched sessions and their streamers up to date, and tells readers. Ends every transaction that changed any. */
     settle(): void {
-      const keys = [...touched.values()]
       const names = new Map<number, string>()
-      const hasHidden = queries.anyHidden.get({}) !== undefined
-      for (const key of keys) settleSession(queries, { key, hasHidden })
+      const hasHidden = this.hasHidden()
+      for (const key of touched.values()) settleSession(queries, { key, hasHidden })
+      const keys = [...touched.values(), ...alone.values()]
       for (const id of new Set(keys.map(({ streamerId }) => streamerId))) {
         names.set(id, queries.streamerName.get({ id })?.name ?? '')
         queries.count.run({ id })
@@ -56,9 +78,15 @@ export function createSessionListing(database: Database) {
       })
       if (changes.length + noted.length > 0) log.write([...changes, ...noted])
       touched.clear()
+      alone.clear()
       noted.length = 0
     },
   }
+}
+
+/** No name holds a slash. */
+function textOf({ streamerId, date, sessionId }: SessionKey): string {
+  return `${streamerId}/${date}/${sessionId}`
 }
 
 type ListingQueries = ReturnType<typeof prepareListingQueries>
@@ -101,6 +129,14 @@ function prepareListingQueries(database: Database) {
         .orderBy('rank')
         .orderBy('path')
         .orderBy('name'),
+    ),
+    anyOfDate: database.prepare<Omit<SessionKey, 'sessionId'>>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select('streamer_id')
+        .where('streamer_id', '=', parameter('streamerId'))
+        .where('date', '=', parameter('date'))
+        .limit(sql.lit(1)),
     ),
     anyHidden: database.prepare<object>()((kysely) =>
       kysely.selectFrom('hidden').select('streamer').limit(sql.lit(1)),

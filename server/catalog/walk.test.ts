@@ -10,6 +10,7 @@ import { createCatalogWriter } from './catalog-writer.ts'
 import type { CatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
+import { createHiddenNames } from './hidden.ts'
 import { createLayout } from './layout.ts'
 import { createCatalog } from './sqlite-catalog.ts'
 import { walkLibrary } from './walk.ts'
@@ -163,4 +164,45 @@ test('what comes back while other folders are removed stays', async () => {
     const ids = catalog.listSessions(streamer)?.map(({ sessionId }) => sessionId)
     expect(ids).toContain('2')
   }
+})
+
+test('of recordings that come together for one session, one stands for it', async () => {
+  for (const ending of ['flv', 'ts', 'mkv', 'mp4']) put(`s/2026-01-01/1.${ending}`)
+  put('s/2026-01-01/2.ts')
+  put('s/2026-01-01/3.mp4', '')
+  put('s/2026-01-01/4.mp4', '')
+  put('s/2026-01-01/4.ts')
+  await walkLibrary('', walkOptions(), signal)
+  expect(catalog.listStreamers()).toEqual([{ name: 's', recording_count: 3 }])
+  const session = (sessionId: string) =>
+    catalog.findSession({ streamer: 's', date: '2026-01-01', sessionId })
+  expect(session('1')?.path).toBe('s/2026-01-01/1.mp4')
+  expect(session('4')?.path).toBe('s/2026-01-01/4.ts')
+  expect(session('3')?.state.status).toBe('unplayable')
+  expect(catalog.listSessions('s')?.map(({ sessionId }) => sessionId)).toEqual(['4', '2', '1'])
+})
+
+test('what comes to a date that was there already stands behind what is better', async () => {
+  put('s/2026-01-01/1.mp4')
+  await walkLibrary('', walkOptions(), signal)
+  put('s/2026-01-01/1.ts')
+  put('s/2026-01-01/2.ts')
+  await walkLibrary('', walkOptions(), signal)
+  expect(catalog.listStreamers()).toEqual([{ name: 's', recording_count: 2 }])
+  const session = catalog.findSession({ streamer: 's', date: '2026-01-01', sessionId: '1' })
+  expect(session?.path).toBe('s/2026-01-01/1.mp4')
+})
+
+test('what is hidden is not listed when it comes first of a date', async () => {
+  createHiddenNames(database).hide({
+    kind: 'session',
+    streamer: 's',
+    date: '2026-01-01',
+    sessionId: '1',
+  })
+  put('s/2026-01-01/1.mp4')
+  put('s/2026-01-01/2.mp4')
+  await walkLibrary('', walkOptions(), signal)
+  expect(catalog.listStreamers()).toEqual([{ name: 's', recording_count: 1 }])
+  expect(catalog.listSessions('s')?.map(({ sessionId }) => sessionId)).toEqual(['2'])
 })

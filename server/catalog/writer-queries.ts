@@ -118,9 +118,9 @@ function preparePut(database: Database) {
           name: parameter('name'),
           ...firstState(parameter),
           // settled at once: most sessions have one recording, and it stands for them
-          listed: 1,
-          retry_at_ms: 0,
-          rest_until_ms: 0,
+          listed: sql.lit(1),
+          retry_at_ms: sql.lit(0),
+          rest_until_ms: sql.lit(0),
         })
         .onConflict((conflict) => conflict.columns(['folder_id', 'name']).doNothing()),
     ),
@@ -157,9 +157,9 @@ function firstState(parameter: Parameter<PutParameters>) {
     kind: parameter('kind'),
     status: parameter('status'),
     reason: parameter('reason'),
-    flawed: 0,
+    flawed: sql.lit(0),
     settles_at_ms: parameter('settlesAtMs'),
-    attempts: 0,
+    attempts: sql.lit(0),
   }
 }
 
