@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
-import { readAhead } from './read-ahead.ts'
+import { readAhead, readHeld } from './read-ahead.ts'
 import type { OpenFile } from './storage.ts'
 
 const BYTES = Buffer.from(Uint32Array.from({ length: 2500 }, (_, i) => i * 2_654_435_761).buffer)
@@ -95,6 +95,26 @@ describe('readAhead', () => {
     expect(await read(5000, 3000)).toEqual(BYTES.subarray(5000, 8000))
     expect(await read(8000, 3000)).toEqual(BYTES.subarray(8000))
     expect(asked).toEqual([held, 8000])
+  })
+
+  it('does not ask the memory of the system again soon where it has not had the bytes', async () => {
+    const asked: number[] = []
+    const looked: number[] = []
+    const ahead = readHeld(
+      {
+        ...noting(file, asked),
+        readCached(_, position) {
+          looked.push(position)
+          return 0
+        },
+      },
+      { missBytes: 3000 },
+    )
+    const buffer = Buffer.alloc(1000)
+    for (let position = 0; position < 5000; position += 1000) await ahead.read(buffer, position)
+    expect(asked).toEqual([0, 1000, 2000, 3000, 4000])
+    expect(looked).toEqual([0, 3000])
+    expect(buffer).toEqual(BYTES.subarray(4000, 5000))
   })
 
   it('gives the bytes of the file from the memory of the system', async () => {

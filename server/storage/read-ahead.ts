@@ -25,6 +25,8 @@ const TOLD_STEP_BYTES = 4 * 1024 * 1024
 
 /** What is read at once until other work of the thread has its turn: the word that nobody waits any more comes that way. */
 const TURN_BYTES = 8 * 1024 * 1024
+/** So far behind a place that is not in memory the next ones are not expected to be either. */
+const MISS_BYTES = 64 * 1024 * 1024
 
 /**
  * The same file for reads that follow one another, or lie close together. Where the system can be told what will be read,
@@ -35,25 +37,39 @@ export function readAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {
   return file.willRead === undefined ? readChunksAhead(file, options) : tellAhead(file)
 }
 
-/**
- * The same file for who reads it from front to back, in pieces that fit the processor's cache. Where that can be, the
- * system is told ahead, and what it has in memory is read at once: another thread costs its way there and back, and
- * leaves the bytes in another processor's cache.
- */
+/** The same file for who reads it from front to back: the system is told ahead, where it can be, and what has come is read at once. */
 export function tellAhead(file: OpenFile): OpenFile {
   const tell = createTeller(file)
+  const held = readHeld(file, { missBytes: 0 })
+  return {
+    ...held,
+    read(buffer, position) {
+      tell(position)
+      return held.read(buffer, position)
+    },
+  }
+}
+
+/**
+ * The same file; what the system has in memory is read at once, where that can be: another thread costs its way there and
+ * back, and leaves the bytes in another processor's cache. Where that fails, the file lies on the disk, it seems, and
+ * reads are ordinary for `missBytes`: with several in flight, the system then reads ahead best by itself.
+ */
+export function readHeld(file: OpenFile, { missBytes = MISS_BYTES } = {}): OpenFile {
   let turnBytes = 0
+  let ordinaryUpTo = 0
   return {
     stat: file.stat,
     async read(buffer, position) {
-      tell(position)
       if (turnBytes >= TURN_BYTES) {
         turnBytes = 0
         await nextTurn()
       }
+      if (position < ordinaryUpTo) return file.read(buffer, position)
       const count = file.readCached?.([buffer], position) ?? 0
       turnBytes += count
       if (count === buffer.length) return count
+      ordinaryUpTo = position + missBytes
       // It waits for the disk, or tells of the end.
       return count + (await file.read(buffer.subarray(count), position + count))
     },

@@ -20,10 +20,10 @@ export const UNKNOWN_COUNTER = 0xff
 /** Bytes without sync after which the rest of the file counts as lost (a file that was allocated and never filled). */
 const MAX_LOST_BYTES = 64 * 1024 * 1024
 /**
- * Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. All windows of a scan together fit the
- * processor's cache.
+ * Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. Those of a scan are small enough for the
+ * processor's cache, and large enough for disks.
  */
-export const SCAN_CHUNK_BYTES = 36_096 * 8
+export const SCAN_CHUNK_BYTES = 36_096 * 16
 export const SMALL_CHUNK_BYTES = 36_096 * 4
 /** Room in front of a read for what the last one left over: one packet to look back on, three to see sync. */
 const HEADROOM_BYTES = 6 * MAX_PACKET_BYTES
