@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
-import { readAhead } from './read-ahead.ts'
+import { loadPageCache } from './page-cache.ts'
+import { readAhead, readHeld } from './read-ahead.ts'
 import type { OpenFile } from './storage.ts'
 
 const BYTES = Buffer.from(Uint32Array.from({ length: 2500 }, (_, i) => i * 2_654_435_761).buffer)
@@ -71,6 +72,78 @@ describe('readAhead', () => {
     // Elsewhere it begins anew.
     await ahead.read(Buffer.alloc(10), 5 * MEBIBYTE)
     expect(told.at(-1)?.[0]).toBe(17 * MEBIBYTE)
+  })
+
+  it('reads at once what the system has in memory, and waits for the rest alone', async () => {
+    const asked: number[] = []
+    const held = 6000
+    const ahead = readAhead({
+      ...noting(file, asked),
+      willRead: () => undefined,
+      readCached([buffer = new Uint8Array(0)], position) {
+        const bytes = BYTES.subarray(position, Math.min(position + buffer.length, held))
+        buffer.set(bytes)
+        return bytes.length
+      },
+    })
+    const read = async (position: number, length: number): Promise<Buffer> => {
+      const buffer = Buffer.alloc(length)
+      return buffer.subarray(0, await ahead.read(buffer, position))
+    }
+    expect(await read(0, 5000)).toEqual(BYTES.subarray(0, 5000))
+    expect(asked).toEqual([])
+    expect(await read(5000, 3000)).toEqual(BYTES.subarray(5000, 8000))
+    expect(await read(8000, 3000)).toEqual(BYTES.subarray(8000))
+    expect(asked).toEqual([held, 8000])
+  })
+
+  it('does not ask the memory of the system again soon where it has not had the bytes', async () => {
+    const asked: number[] = []
+    const looked: number[] = []
+    const ahead = readHeld(
+      {
+        ...noting(file, asked),
+        readCached(_, position) {
+          looked.push(position)
+          return 0
+        },
+      },
+      { missBytes: 3000 },
+    )
+    const buffer = Buffer.alloc(1000)
+    for (let position = 0; position < 5000; position += 1000) await ahead.read(buffer, position)
+    expect(asked).toEqual([0, 1000, 2000, 3000, 4000])
+    expect(looked).toEqual([0, 3000])
+    expect(buffer).toEqual(BYTES.subarray(4000, 5000))
+  })
+
+  it('gives the bytes of the file from the memory of the system', async () => {
+    const pageCache = await loadPageCache()
+    const cached = await createFolderStorage(folder, { pageCache }).open('file')
+    try {
+      const ahead = readAhead(cached)
+      const buffer = Buffer.alloc(BYTES.length + 1)
+      expect(await ahead.read(buffer, 0)).toBe(BYTES.length)
+      expect(buffer.subarray(0, -1)).toEqual(BYTES)
+      expect(await ahead.read(buffer, BYTES.length)).toBe(0)
+    } finally {
+      await cached.close()
+    }
+  })
+
+  it('lets other work of the thread have its turn, although all is in memory', async () => {
+    const ahead = readAhead({
+      ...noting(file, []),
+      willRead: () => undefined,
+      readCached: ([buffer]) => buffer?.length ?? 0,
+    })
+    let isHeard = false
+    setImmediate(() => {
+      isHeard = true
+    })
+    const buffer = Buffer.alloc(1024 * 1024)
+    for (let at = 0; at < 16; at += 1) await ahead.read(buffer, at * buffer.length)
+    expect(isHeard).toBe(true)
   })
 
   it('asks for the next chunks while the first is looked at, each once, and for none behind the end', async () => {

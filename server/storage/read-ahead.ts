@@ -1,4 +1,5 @@
 // An open file for who reads it from front to back: the next bytes are on their way while the last are looked at.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OpenFile } from './storage.ts'
 
 export interface ReadAheadOptions {
@@ -22,6 +23,11 @@ interface Chunk {
 const TOLD_BYTES = 16 * 1024 * 1024
 const TOLD_STEP_BYTES = 4 * 1024 * 1024
 
+/** What is read at once until other work of the thread has its turn: the word that nobody waits any more comes that way. */
+const TURN_BYTES = 8 * 1024 * 1024
+/** So far behind a place that is not in memory the next ones are not expected to be either. */
+const MISS_BYTES = 64 * 1024 * 1024
+
 /**
  * The same file for reads that follow one another, or lie close together. Where the system can be told what will be read,
  * it fetches that meanwhile; else they are answered from chunks that are read ahead, up
@@ -31,27 +37,58 @@ export function readAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {
   return file.willRead === undefined ? readChunksAhead(file, options) : tellAhead(file)
 }
 
-/** The same file; of what is read from front to back the system is told ahead, where it can be. */
+/** The same file for who reads it from front to back: the system is told ahead, where it can be, and what has come is read at once. */
 export function tellAhead(file: OpenFile): OpenFile {
-  if (file.willRead === undefined) return file
+  const tell = createTeller(file)
+  const held = readHeld(file, { missBytes: 0 })
+  return {
+    ...held,
+    read(buffer, position) {
+      tell(position)
+      return held.read(buffer, position)
+    },
+  }
+}
+
+/**
+ * The same file; what the system has in memory is read at once, where that can be: another thread costs its way there and
+ * back, and leaves the bytes in another processor's cache. Where that fails, the file lies on the disk, it seems, and
+ * reads are ordinary for `missBytes`: with several in flight, the system then reads ahead best by itself.
+ */
+export function readHeld(file: OpenFile, { missBytes = MISS_BYTES } = {}): OpenFile {
+  let turnBytes = 0
+  let ordinaryUpTo = 0
+  return {
+    stat: file.stat,
+    async read(buffer, position) {
+      if (turnBytes >= TURN_BYTES) {
+        turnBytes = 0
+        await nextTurn()
+      }
+      if (position < ordinaryUpTo) return file.read(buffer, position)
+      const count = file.readCached?.([buffer], position) ?? 0
+      turnBytes += count
+      if (count === buffer.length) return count
+      ordinaryUpTo = position + missBytes
+      // It waits for the disk, or tells of the end.
+      return count + (await file.read(buffer.subarray(count), position + count))
+    },
+    readv: (buffers, position) => file.readv(buffers, position),
+    checkUnchanged: () => file.checkUnchanged(),
+    close: () => file.close(),
+  }
+}
+
+/** Tells the system what is behind a position that is read. */
+function createTeller(file: OpenFile): (position: number) => void {
   let toldUpTo = 0
-  const tell = (position: number): void => {
+  return (position) => {
     // Who jumps begins anew.
     if (position > toldUpTo || position < toldUpTo - 2 * TOLD_BYTES) toldUpTo = position
     while (toldUpTo < Math.min(position + TOLD_BYTES, file.stat.sizeBytes)) {
       file.willRead?.(toldUpTo, TOLD_STEP_BYTES)
       toldUpTo += TOLD_STEP_BYTES
     }
-  }
-  return {
-    stat: file.stat,
-    read(buffer, position) {
-      tell(position)
-      return file.read(buffer, position)
-    },
-    readv: (buffers, position) => file.readv(buffers, position),
-    checkUnchanged: () => file.checkUnchanged(),
-    close: () => file.close(),
   }
 }
 

@@ -82,7 +82,8 @@ function frame(
   { trackId, from, to }: { trackId: number; from: number; to: number },
   format = { sampleRate: 0, channels: 0 },
 ): AudioBody[] {
-  return to > from ? [{ kind: 'frame', codec, trackId, from, to, ...format }] : []
+  const { sampleRate, channels } = format
+  return to > from ? [{ kind: 'frame', codec, trackId, from, to, sampleRate, channels }] : []
 }
 
 function plainCodec(format: number, isWide: boolean): PlainSound | undefined {

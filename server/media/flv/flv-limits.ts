@@ -1,7 +1,7 @@
 // How much of an untrusted FLV file is believed: every bound of the reader, in one place. Times in milliseconds.
 
 /** Most that is read at once, and the memory that reading takes: of a whole file, and of a segment, of which several are read at the same time. */
-export const WINDOW_BYTES = 1024 * 1024
+export const WINDOW_BYTES = 256 * 1024
 export const SEGMENT_WINDOW_BYTES = 512 * 1024
 /** Decoder set-ups larger than this are none; the part of a tag that is looked at. */
 export const MAX_SET_UP_BYTES = 64 * 1024

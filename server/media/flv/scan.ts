@@ -132,8 +132,8 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
     if (number !== undefined) learnSound(scan, { tag, trackId: body.trackId, number })
     return
   }
-  const head = tag.body.subarray(body.from)
-  const frame = { ...body, head, sizeBytes: body.to - body.from }
+  const { codec, sampleRate, channels, from, to } = body
+  const frame = { codec, sampleRate, channels, head: tag.body.subarray(from), sizeBytes: to - from }
   if (isPlainSound(body.codec)) {
     const described = describeFrame(body.codec, frame)
     if (described === undefined) return

@@ -81,6 +81,12 @@ export async function walkTags(
     if (!window.has(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)) {
       await window.need(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)
     }
+    const confirmed = confirmedNext(window, at)
+    if (confirmed !== undefined) {
+      walk.position = confirmed
+      if (visitor.tag(parseTag(window, at)) === 'stop') return
+      continue
+    }
     const header = window.view(at, TAG_HEADER_BYTES)
     if (header.length < TAG_HEADER_BYTES) return
     const isFile = isFileHeader(header, 0)
@@ -100,19 +106,30 @@ export async function walkTags(
     walk.position = next === 'lost' ? at + 1 : next
     if (next === 'lost') walk.lostFrom = at
     else if (isFile) visitor.fileHeader(at)
-    else if (visitor.tag(parseTag(window, at, header)) === 'stop') return
+    else if (visitor.tag(parseTag(window, at)) === 'stop') return
   }
 }
 
-function parseTag(window: ByteWindow, position: number, header: Uint8Array): Tag {
+/** As judgeJoint, for nearly all tags: whole in the window, with the size behind it; undefined for others. */
+function confirmedNext(window: ByteWindow, position: number): number | undefined {
+  const { bytes } = window
+  const at = position - window.start
+  const size = TAG_HEADER_BYTES + uint24(bytes, at + 1)
+  if (!isTagType(bytes[at] ?? 0) || !window.holds(position, size + TRAILER_BYTES)) return undefined
+  return uint32(bytes, at + size) === size ? position + size + TRAILER_BYTES : undefined
+}
+
+function parseTag(window: ByteWindow, position: number): Tag {
+  const { bytes } = window
+  const at = position - window.start
   const bodyOffset = position + TAG_HEADER_BYTES
-  const bodyBytes = uint24(header, 1)
-  const type = header[0] ?? 0
+  const bodyBytes = uint24(bytes, at + 1)
+  const type = bytes[at] ?? 0
   return {
     position,
     type: type & 0x1f,
     isEncrypted: (type & ENCRYPTED) !== 0,
-    timeMs: (header[7] ?? 0) * 0x1000000 + uint24(header, 4),
+    timeMs: (bytes[at + 7] ?? 0) * 0x1000000 + uint24(bytes, at + 4),
     bodyOffset,
     bodyBytes,
     body: window.view(bodyOffset, Math.min(bodyBytes, MAX_SET_UP_BYTES)),

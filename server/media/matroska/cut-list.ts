@@ -65,6 +65,7 @@ export class CutList {
 
   /** Takes back all cuts from this one on. */
   dropFrom(cut: number): void {
+    if (cut >= this.length) return
     const lists = [this.#offsets, this.#clusterTicks, this.#clusterEnds, this.earliestTicks]
     for (const list of [...lists, ...this.#soundStarts, this.startTicks, this.flags]) {
       list.length = Math.min(list.length, cut)

@@ -172,7 +172,8 @@ export class ElementWalk {
     if (header === 'short') return MAX_HEADER_BYTES
     if (!this.#isSkipSound(header) || header === 'broken') return this.#lose()
     const end = this.#place.position + header.headerBytes + header.sizeBytes
-    const met = { ...header, at: at + header.headerBytes, end }
+    const { id, headerBytes, sizeBytes } = header
+    const met = { id, headerBytes, sizeBytes, at: at + headerBytes, end }
     if (this.#group !== undefined) return this.#groupChild(bytes, met, this.#group)
     if (header.id === SEGMENT || header.id === CLUSTER) return this.#enter(met)
     if (header.sizeBytes === UNKNOWN_SIZE) return this.#lose()
@@ -322,7 +323,7 @@ export class ElementWalk {
       isKey: (flags & SIMPLE_KEY) !== 0,
       framesAt: position + met.headerBytes + framesAt - at,
       sizes,
-      firstBytes: firstBytes(bytes.subarray(framesAt, Math.min(payloadEnd, framesAt + 2))),
+      firstBytes: firstBytes(bytes, framesAt, payloadEnd),
       ...(isCopied && { payload: bytes.slice(framesAt, payloadEnd) }),
     }
   }
@@ -361,6 +362,8 @@ export class ElementWalk {
   }
 }
 
-function firstBytes([first = 0, second = 0]: Uint8Array): number {
+function firstBytes(bytes: Uint8Array, at: number, end: number): number {
+  const first = at < end ? (bytes[at] ?? 0) : 0
+  const second = at + 1 < end ? (bytes[at + 1] ?? 0) : 0
   return first * 256 + second
 }

@@ -1,7 +1,7 @@
 // How much of an untrusted Matroska file is believed: every bound of the reader, in one place.
 
 /** What is read at once, of a whole file, and of a segment: several are read at the same time. */
-export const WINDOW_BYTES = 1024 * 1024
+export const WINDOW_BYTES = 256 * 1024
 export const SEGMENT_WINDOW_BYTES = 512 * 1024
 /** EBML head, Info and Tracks are read whole; Tracks may carry set-ups with pictures of a few MB. */
 export const MAX_HEAD_ELEMENT_BYTES = 8 * 1024 * 1024

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { PID_COUNT } from './packet.ts'
@@ -69,6 +70,46 @@ describe('walkPackets()', () => {
   it('shows only what starts a unit where no more is wanted', async () => {
     const { numbers } = await walk(numbered(30), { interest: STARTS })
     expect(numbers).toEqual(range(0, 10).map((i) => i * 3))
+  })
+
+  it('keeps the last counter of every PID of interest, however the packets of several stand', async () => {
+    const packet = fc.record({
+      pid: fc.constantFrom(PID, PID + 1, PID + 2),
+      isStart: fc.nat(9).map((n) => n === 0),
+      isDamaged: fc.nat(9).map((n) => n === 0),
+      // Runs longer than a read as well.
+      count: fc.oneof(fc.nat(5), fc.nat(300)),
+    })
+    const interest = new Uint8Array(PID_COUNT)
+    interest.set([STARTS, STARTS], PID)
+    await fc.assert(
+      fc.asyncProperty(fc.array(packet), async (runs) => {
+        const expected: number[][] = []
+        const last = new Map([PID, PID + 1].map((pid) => [pid, 0xff]))
+        const packets = runs
+          .flatMap(({ count, ...run }) => range(0, count).map(() => run))
+          .map(({ pid, isStart, isDamaged }, i) => {
+            const counter = 0x10 | ((i * 7) & 0x0f)
+            if (isStart && last.has(pid)) expected.push([i * 188, last.get(pid) ?? 0])
+            if (last.has(pid)) last.set(pid, counter)
+            const bytes = new Uint8Array(188).fill(0xff)
+            bytes.set([0x47, (isStart ? 0x40 : 0) | (isDamaged ? 0x80 : 0), pid, counter])
+            return bytes
+          })
+        const counters = new Uint8Array(PID_COUNT).fill(0xff)
+        const seen: number[][] = []
+        const visit = ({ position, counterBefore }: PacketView): 'go on' => {
+          seen.push([position, counterBefore])
+          return 'go on'
+        }
+        const file = bytesFile(Buffer.concat(packets))
+        const tsFile = { file, layout: { packetBytes: 188, start: 0 } as const }
+        const whole = { from: 0, to: Infinity, chunkBytes: 36_096 }
+        await walkPackets(tsFile, { interest, counters, visit }, whole)
+        expect(seen).toEqual(expected)
+        expect([...last.keys()].map((pid) => counters[pid])).toEqual([...last.values()])
+      }),
+    )
   })
 
   it('ends where it is told to', async () => {

@@ -1,4 +1,6 @@
 // PES packets (ISO/IEC 13818-1 2.4.3.6): their headers, and the 33-bit clock they are stamped with.
+import { payloadEnd, payloadStart } from './packet.ts'
+import type { PacketView } from './packet.ts'
 import { uint16 } from './table-section.ts'
 
 /** Ticks per second of PTS and DTS. */
@@ -16,15 +18,21 @@ interface PesHeader {
   stamps: { pts: number; dts: number } | undefined
 }
 
-/** Reads the header at the start of `bytes`: `short` where more bytes are needed, `invalid` where it is none. */
-export function parsePesHeader(bytes: Uint8Array): PesHeader | 'short' | 'invalid' {
-  if (bytes.length < 9) return 'short'
+/**
+ * Reads the header at the start of `bytes`, of which `length` are there: `short` where more are needed, `invalid` where
+ * it is none.
+ */
+export function parsePesHeader(
+  bytes: Uint8Array,
+  length = bytes.length,
+): PesHeader | 'short' | 'invalid' {
+  if (length < 9) return 'short'
   if (bytes[0] !== 0 || bytes[1] !== 0 || bytes[2] !== 1) return 'invalid'
   if (((bytes[6] ?? 0) & 0xc0) !== 0x80) return 'invalid'
   const headerBytes = 9 + (bytes[8] ?? 0)
-  if (bytes.length < headerBytes) return 'short'
-  const length = uint16(bytes, 4)
-  const packetBytes = length === 0 ? 0 : length + 6
+  if (length < headerBytes) return 'short'
+  const size = uint16(bytes, 4)
+  const packetBytes = size === 0 ? 0 : size + 6
   return { headerBytes, packetBytes, stamps: parseStamps(bytes, headerBytes) }
 }
 
@@ -65,18 +73,17 @@ export function createPesStart(limitBytes: number): PesStart {
   return { bytes: new Uint8Array(limitBytes), length: 0, position: 0, header: undefined }
 }
 
-/** Adds payload, as far as there is room. Answers `invalid` where this is no PES packet with a readable header. */
+/** Adds a packet's payload, as far as there is room. Answers `invalid` where this is no PES packet with a readable header. */
 export function gatherPesStart(
   start: PesStart,
-  payload: Uint8Array,
+  packet: PacketView,
 ): 'header' | 'short' | 'invalid' {
-  const taken = payload.subarray(0, start.bytes.length - start.length)
-  start.bytes.set(taken, start.length)
-  start.length += taken.length
+  const from = payloadStart(packet)
+  const taken = Math.min(payloadEnd(packet) - from, start.bytes.length - start.length)
+  start.bytes.set(packet.bytes.subarray(from, from + taken), start.length)
+  start.length += taken
   if (start.header !== undefined) return 'header'
-  const header = parsePesHeader(
-    start.bytes.subarray(0, Math.min(start.length, MAX_PES_HEADER_BYTES)),
-  )
+  const header = parsePesHeader(start.bytes, start.length)
   if (typeof header === 'string') return header
   start.header = header
   return 'header'

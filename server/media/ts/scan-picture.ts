@@ -1,7 +1,7 @@
 // Takes the packets of the video: finds the pictures, and among them the key frames.
 import { CUT_KEY, CUT_MID } from '../media-index.ts'
 import { parseVideoParameters } from '../codec/video-parameters.ts'
-import { continuityCounter, isScrambled, isUnitStart, payloadEnd, payloadStart } from './packet.ts'
+import { continuityCounter, isScrambled, isUnitStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { ALL, STARTS, UNKNOWN_COUNTER } from './packet-walk.ts'
 import { gatherPesStart, unwrapStamp } from './pes.ts'
@@ -40,8 +40,7 @@ export function takePicturePacket(state: ScanState, packet: PacketView, video: V
   }
   if (!picture.isOpen) return
   const { pes } = picture
-  const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
-  const gathered = gatherPesStart(pes, payload)
+  const gathered = gatherPesStart(pes, packet)
   if (gathered === 'short') return
   if (gathered === 'invalid' || pes.header === undefined) {
     picture.isOpen = false

@@ -1,7 +1,7 @@
 // Takes the packets of the sound: its times, what a cut leaves of it behind, and the cuts where there are no pictures.
 import { adtsFrameAt } from '../codec/audio-frame.ts'
 import { CUT_MID } from '../media-index.ts'
-import { hasPayload, isScrambled, isUnitStart, payloadEnd, payloadStart } from './packet.ts'
+import { hasPayload, isScrambled, isUnitStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { ALL, STARTS } from './packet-walk.ts'
 import { gatherPesStart, PES_TIMESCALE, unwrapStamp } from './pes.ts'
@@ -54,8 +54,7 @@ export function takeSoundPacket(state: ScanState, packet: PacketView, audio: Aud
 function gather(state: ScanState, packet: PacketView, audio: AudioStream): void {
   const { sound } = state
   const { pes } = sound
-  const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
-  if (gatherPesStart(pes, payload) === 'short') return
+  if (gatherPesStart(pes, packet) === 'short') return
   const { header } = pes
   if (header?.stamps === undefined) {
     sound.isOpen = false
@@ -63,7 +62,7 @@ function gather(state: ScanState, packet: PacketView, audio: AudioStream): void 
   }
   if (!sound.isMarked) {
     sound.isMarked = true
-    noteChange(state, pes.bytes.subarray(header.headerBytes, pes.length))
+    noteChange(state, header.headerBytes)
     if (state.served.video === undefined) takeSoundAlone(state, header.stamps.pts)
     else takeSoundBesidePictures(state, header.stamps.pts)
   }
@@ -73,10 +72,10 @@ function gather(state: ScanState, packet: PacketView, audio: AudioStream): void 
 }
 
 /** AAC that becomes another needs another init segment where it goes through fMP4: a section begins. */
-function noteChange(state: ScanState, payload: Uint8Array): void {
+function noteChange(state: ScanState, headerBytes: number): void {
   const { sound, served, options } = state
   if (sound.track?.codec !== 'aac' || formOf(options.served) === 'verbatim') return
-  const frame = adtsFrameAt(payload, 0)
+  const frame = adtsFrameAt(sound.pes.bytes.subarray(headerBytes, sound.pes.length), 0)
   const { channels, timescale } = sound.track
   if (frame === undefined || (frame.channels === channels && frame.sampleRate === timescale)) return
   sound.track = undefined

@@ -1,4 +1,5 @@
 // Goes through the packets of a file and notes where its cuts, breaks and ends are; and goes on there when it has grown.
+import { readHeld } from '../../storage/read-ahead.ts'
 import { isDamaged, packetPid } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { SCAN_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
@@ -75,7 +76,7 @@ async function walk(
   }
   const to = tsFile.file.stat.sizeBytes
   const range = { from: position, to, chunkBytes: SCAN_CHUNK_BYTES, ...options }
-  return walkPackets(tsFile, visitor, range)
+  return walkPackets({ ...tsFile, file: readHeld(tsFile.file) }, visitor, range)
 }
 
 function takePacket(state: ScanState, packet: PacketView): void {
