@@ -64,6 +64,11 @@ async function open(path: string, content = library): Promise<void> {
   )
 }
 
+/** jsdom decodes nothing. */
+function showFirstPicture(): void {
+  fireEvent.loadedData(document.querySelector('video') ?? document.body)
+}
+
 async function cardsOf(list: string): Promise<HTMLElement[]> {
   return within(await screen.findByRole('list', { name: list })).findAllByRole('listitem')
 }
@@ -199,11 +204,21 @@ test('shows title, video with controls and one recommendation of each streamer',
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Alice - 2026-01-31 - 1002')
   expect(document.querySelector('video')?.controls).toBe(true)
   expect(screen.getByRole('heading', { level: 2, name: 'Recommended' })).toBeDefined()
+  showFirstPicture()
   const cards = await cardsOf('Recommended')
   const links = cards.map((card) => within(card).getByRole('link').getAttribute('href'))
   expect(links).toHaveLength(3)
   expect(links[0]).toMatch(/^\/p\/Alice\/2026-01-3[01]\//)
   expect(links.slice(1)).toEqual(['/p/bob/2026-02-01/7', '/p/a%2Fb%20100%252F/2026-02-02/%23%3F'])
+})
+
+test('asks for recommendations behind the first picture', async () => {
+  await open('/p/Alice/2026-01-31/1002')
+  const isList = (request: string): boolean => /api\/(?:streamers|sessions)/.test(request)
+  expect(api.requests.filter(isList)).toEqual([])
+  showFirstPicture()
+  await cardsOf('Recommended')
+  expect(api.requests.filter(isList).length).toBeGreaterThan(1)
 })
 
 test('plays the playlist of the session, and of the next one in the same element', async () => {
@@ -216,6 +231,7 @@ test('plays the playlist of the session, and of the next one in the same element
   const onMove = vi.fn<MutationCallback>()
   const stage = video?.parentElement ?? document.body
   new MutationObserver(onMove).observe(stage, { childList: true })
+  showFirstPicture()
   const [, bob] = await cardsOf('Recommended')
   follow(within(bob ?? document.body).getByRole('link'))
   await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
@@ -232,6 +248,7 @@ test('stops asking for recommendations when the visitor leaves', async () => {
     streamers,
     sessions: Object.fromEntries(streamers.map(({ name }) => [name, []])),
   })
+  showFirstPicture()
   await waitFor(() => expect(api.requests.length).toBeGreaterThan(5))
   follow(screen.getByRole('link', { name: 'Home' }))
   await screen.findByRole('heading', { name: 'Streamers' })

@@ -164,6 +164,7 @@ test('tells of the video once a visit: not when it goes on, again for the next s
   fireEvent.pause(video)
   fireEvent.playing(video)
   expect(named('begin_video')).toEqual([{ name: 'begin_video', session: alices }])
+  fireEvent.loadedData(video)
   fireEvent.click(await linkIn('Recommended', 1))
   await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
   expect(named('select_item')).toEqual([{ name: 'select_item', list: 'recommended', item: bobs }])

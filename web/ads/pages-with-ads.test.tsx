@@ -135,6 +135,7 @@ test('a search makes no block anew that stays', async () => {
 
 test('Recommended has its blocks by the same rule', async () => {
   await open('/p/s0/d/1', { streamers: 5, ads: network })
+  fireEvent.loadedData(document.querySelector('video') ?? document.body)
   await waitFor(() => blockOf('recommended'))
   expect((await entriesOf('Recommended')).join(' ')).toBe('s0 s1 ad s2 s3 ad s4')
 })

@@ -1,4 +1,5 @@
 // The player at `/p/:streamer/:date/:sessionId`.
+import { useCallback, useState } from 'react'
 import { useBeginVideo } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
@@ -18,6 +19,9 @@ interface PlayerPageProps {
 export function PlayerPage({ api, readySessions, session }: PlayerPageProps) {
   const { streamer, date, sessionId } = session
   const beginVideo = useBeginVideo(session)
+  const source = api.playlistUrl(session)
+  const [shown, setShown] = useState<string>()
+  const onPicture = useCallback(() => setShown(source), [source])
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
@@ -30,12 +34,18 @@ export function PlayerPage({ api, readySessions, session }: PlayerPageProps) {
       <VideoPlayer
         config={api.config()}
         readySessions={readySessions}
-        source={api.playlistUrl(session)}
+        source={source}
         poster={api.thumbnailUrl(session)}
         label={title}
+        onPicture={onPicture}
         onPlaying={beginVideo}
       />
-      <Recommended key={playerPagePath(session)} api={api} streamer={streamer} />
+      <Recommended
+        key={playerPagePath(session)}
+        api={api}
+        streamer={streamer}
+        isDue={shown === source}
+      />
     </>
   )
 }

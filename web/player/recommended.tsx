@@ -16,20 +16,23 @@ interface RecommendedProps {
   api: PageApi
   /** Whose session is being played. */
   streamer: string
+  /** Whether it may begin: the video comes first. */
+  isDue: boolean
 }
 
-export function Recommended({ api, streamer }: RecommendedProps) {
+export function Recommended({ api, streamer, isDue }: RecommendedProps) {
   const [list, setList] = useState<LoadState<SessionReference[]>>({ status: 'loading' })
   useAdsAfterList(list)
 
   useEffect(() => {
+    if (!isDue) return undefined
     const left = new AbortController()
     recommendSessions(streamer, sourcesOf(api), left.signal).then(
       (value) => left.signal.aborted || setList({ status: 'loaded', value }),
       () => left.signal.aborted || setList({ status: 'failed' }),
     )
     return () => left.abort()
-  }, [api, streamer])
+  }, [api, streamer, isDue])
 
   const sessions = list.status === 'loaded' ? list.value : []
   const cards = sessions.map((session, position) => (

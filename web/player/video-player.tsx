@@ -5,6 +5,7 @@ import { openPreroll } from '../ads/open-preroll.ts'
 import type { Resource } from '../api/resource.ts'
 import { createAutoplay } from './autoplay.ts'
 import type { Sound } from './autoplay.ts'
+import { afterFirstPicture } from './first-picture.ts'
 import { playSession } from './play-session.ts'
 import type { ReadySessions } from './ready-sessions.ts'
 import { createVideoElement } from './video-element.ts'
@@ -20,12 +21,14 @@ interface VideoPlayerProps {
   /** URL of the picture shown until the first frame. */
   poster: string
   label: string
+  /** Called once for each source, when its first picture is there or is not to be waited for. */
+  onPicture(this: void): void
   /** Called whenever playback begins or goes on. */
   onPlaying(this: void): void
 }
 
 export function VideoPlayer(props: VideoPlayerProps) {
-  const { config, readySessions, source, poster, label, onPlaying } = props
+  const { config, readySessions, source, poster, label, onPicture, onPlaying } = props
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
   const [sound, setSound] = useState<Sound>('heard')
@@ -58,6 +61,13 @@ export function VideoPlayer(props: VideoPlayerProps) {
     if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) video.poster = poster
     video.setAttribute('aria-label', label)
   }, [poster, label])
+
+  // Behind the effect that puts the element in, and begins the session.
+  useLayoutEffect(() => {
+    const left = new AbortController()
+    if (videoRef.current) afterFirstPicture(videoRef.current, left.signal, onPicture)
+    return () => left.abort()
+  }, [source, onPicture])
 
   useLayoutEffect(() => {
     const video = videoRef.current
