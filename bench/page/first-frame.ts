@@ -17,20 +17,23 @@ declare global {
 
 /** Call it before the tab is led anywhere. */
 export async function noteFirstFrame(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const marks: Marks = { clickedMs: undefined, firstFrameMs: undefined, longestTaskMs: 0 }
-    window.marks = marks
-    // The event's own time: what the browser needs to hand it on counts as well.
-    const note = (event: Event): void => void (marks.clickedMs ??= event.timeStamp)
-    addEventListener('click', note, { capture: true })
-    const watcher = new MutationObserver(() => {
-      const video = document.querySelector('video')
-      if (!video) return
-      watcher.disconnect()
-      video.requestVideoFrameCallback(() => (marks.firstFrameMs = performance.now()))
-    })
-    watcher.observe(document, { childList: true, subtree: true })
+  await page.addInitScript(noteMarks)
+}
+
+/** Runs in a document before all else. */
+export function noteMarks(): void {
+  const marks: Marks = { clickedMs: undefined, firstFrameMs: undefined, longestTaskMs: 0 }
+  window.marks = marks
+  // The event's own time: what the browser needs to hand it on counts as well.
+  const note = (event: Event): void => void (marks.clickedMs ??= event.timeStamp)
+  addEventListener('click', note, { capture: true })
+  const watcher = new MutationObserver(() => {
+    const video = document.querySelector('video')
+    if (!video) return
+    watcher.disconnect()
+    video.requestVideoFrameCallback(() => (marks.firstFrameMs = performance.now()))
   })
+  watcher.observe(document, { childList: true, subtree: true })
 }
 
 /** Waits for the first picture. */

@@ -1,13 +1,16 @@
 // From the click on 'Play', from a visit and from a seek to the picture.
-import type { Browser, Locator, Page } from '@playwright/test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
 import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { playerPagePath, playlistApiPath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { BenchOptions } from '../options.ts'
-import { noteFirstFrame, readMarks } from './first-frame.ts'
+import { openBareBrowser } from './bare-browser.ts'
+import type { BareBrowser, BareTab } from './bare-browser.ts'
+import { noteMarks } from './first-frame.ts'
 import { ensureRecordings, LONG_SESSIONS, PLAYED } from './library.ts'
 import { printRows } from './result.ts'
-import { indexLibrary, inNewTab, openBrowser, serveLibrary } from './site.ts'
+import { indexLibrary, serveLibrary } from './site.ts'
 
 /** Times that each thing is done. */
 const RUNS = 20
@@ -17,7 +20,12 @@ const TRAVEL_MS = 300
 const HOVER_MS = 150
 /** Between the moves that a pointer tells of on its way. */
 const MOVE_MS = 15
+/** A page and its player have come to rest by then. */
+const SETTLE_MS = 2500
 const HOUR: SessionReference = { ...PLAYED, sessionId: 'hour' }
+
+const place = z.tuple([z.number(), z.number()])
+const marks = z.object({ clickedMs: z.number().optional(), firstFrameMs: z.number() })
 
 export async function benchPlays(options: BenchOptions): Promise<void> {
   const runs = options.isSmoke ? SMOKE_RUNS : RUNS
@@ -25,7 +33,7 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
   const library = await ensureRecordings(options)
   indexLibrary(library)
   const server = await serveLibrary(library)
-  const browser = await openBrowser()
+  const browser = await openBareBrowser()
   try {
     const warm = await fetch(server.url + playlistApiPath(HOUR))
     if (!warm.ok) throw new Error(`the recording cannot be played: ${await warm.text()}`)
@@ -72,7 +80,7 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
 }
 
 interface Site {
-  browser: Browser
+  browser: BareBrowser
   url: string
 }
 
@@ -82,73 +90,89 @@ async function clickPlay(
   session: SessionReference,
   hoverMs: number,
 ): Promise<number> {
-  return inNewTab(browser, url, async (page) => {
-    await noteFirstFrame(page)
-    await page.goto(sessionsPagePath(session.streamer), { waitUntil: 'networkidle' })
-    const button = page.locator(`a[href="${playerPagePath(session)}"]`)
-    await button.scrollIntoViewIfNeeded()
-    await moveTo(page, button)
-    await page.waitForTimeout(hoverMs)
-    await page.mouse.down()
-    await page.mouse.up()
-    const { clickedMs = NaN, firstFrameMs = NaN } = await readMarks(page)
+  return browser.inNewTab(async (tab) => {
+    await tab.runFirst(noteMarks)
+    await tab.open(url + sessionsPagePath(session.streamer))
+    const button = `a[href="${playerPagePath(session)}"]`
+    await tab.waitFor(`document.querySelector('${button}')?.href`)
+    // What the list does once it is there is not what is measured.
+    await sleep(SETTLE_MS)
+    const [x, y] = place.parse(await tab.call(toMiddle, button))
+    await moveTo(tab, x, y)
+    await sleep(hoverMs)
+    await tab.press(x, y)
+    const { clickedMs = NaN, firstFrameMs } = await readMarks(tab)
     return firstFrameMs - clickedMs
   })
 }
 
+/** Runs in the page: where to press a button. */
+function toMiddle(selector: string): number[] {
+  const button = document.querySelector(selector)
+  if (!button) throw new Error('there is no button')
+  button.scrollIntoView({ block: 'center' })
+  const { left, top, width, height } = button.getBoundingClientRect()
+  return [left + width / 2, top + height / 2]
+}
+
 /** As a hand does: over what lies between. */
-async function moveTo(page: Page, button: Locator): Promise<void> {
-  const box = await button.boundingBox()
-  if (!box) throw new Error('there is no button')
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+async function moveTo(tab: BareTab, x: number, y: number): Promise<void> {
   const moves = TRAVEL_MS / MOVE_MS
   for (let move = 1; move <= moves; move += 1) {
-    await page.mouse.move((x * move) / moves, (y * move) / moves)
-    if (move < moves) await page.waitForTimeout(MOVE_MS)
+    await tab.movePointer((x * move) / moves, (y * move) / moves)
+    if (move < moves) await sleep(MOVE_MS)
   }
 }
 
 async function visit({ browser, url }: Site): Promise<number> {
-  return inNewTab(browser, url, async (page) => {
-    await noteFirstFrame(page)
-    await page.goto(playerPagePath(HOUR))
-    return (await readMarks(page)).firstFrameMs ?? NaN
+  return browser.inNewTab(async (tab) => {
+    await openPlayer(tab, url)
+    return (await readMarks(tab)).firstFrameMs
   })
+}
+
+async function openPlayer(tab: BareTab, url: string): Promise<void> {
+  await tab.runFirst(noteMarks)
+  await tab.open(url + playerPagePath(HOUR))
+  // Nobody looks in before.
+  await sleep(SETTLE_MS)
+}
+
+async function readMarks(tab: BareTab) {
+  return marks.parse(
+    await tab.waitFor('window.marks?.firstFrameMs === undefined ? null : window.marks'),
+  )
 }
 
 /** Each time to a place that is far from all that was loaded. */
 async function seekAround({ browser, url }: Site, runs: number, seconds: number) {
-  return inNewTab(browser, url, async (page) => {
-    await noteFirstFrame(page)
-    await page.goto(playerPagePath(HOUR))
-    await readMarks(page)
+  return browser.inNewTab(async (tab) => {
+    await openPlayer(tab, url)
+    await readMarks(tab)
     const values: number[] = []
     for (let at = 0; at < runs; at += 1) {
       // Scattered evenly: multiples of the golden ratio never come close to each other.
       const share = ((at + 1) * 0.618_034) % 1
-      values.push(await seek(page, share * (seconds - 10)))
-      await page.waitForTimeout(500)
+      values.push(z.number().parse(await tab.call(seek, share * (seconds - 10))))
+      await sleep(500)
     }
     return values
   })
 }
 
-async function seek(page: Page, toSeconds: number): Promise<number> {
-  return page.evaluate(
-    (seconds) =>
-      new Promise<number>((resolve, reject) => {
-        const video = document.querySelector('video')
-        if (!video) return reject(new Error('there is no video'))
-        const startedMs = performance.now()
-        const look = (_nowMs: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
-          // The picture of before may still be on its way.
-          if (Math.abs(mediaTime - seconds) < 1) resolve(performance.now() - startedMs)
-          else video.requestVideoFrameCallback(look)
-        }
-        video.requestVideoFrameCallback(look)
-        video.currentTime = seconds
-        setTimeout(() => reject(new Error(`no picture at ${seconds} s`)), 30_000)
-      }),
-    toSeconds,
-  )
+/** Runs in the page. Milliseconds until a picture of the place is shown. */
+async function seek(toSeconds: number): Promise<number> {
+  return new Promise<number>((resolve, reject) => {
+    const video = document.querySelector('video')
+    if (!video) return reject(new Error('there is no video'))
+    const startedMs = performance.now()
+    const look = (_nowMs: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
+      // The picture of before may still be on its way.
+      if (Math.abs(mediaTime - toSeconds) < 1) resolve(performance.now() - startedMs)
+      else video.requestVideoFrameCallback(look)
+    }
+    video.requestVideoFrameCallback(look)
+    video.currentTime = toSeconds
+    setTimeout(() => reject(new Error(`no picture at ${toSeconds} s`)), 30_000)
+  })
 }

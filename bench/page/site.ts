@@ -30,22 +30,26 @@ export function indexLibrary(library: string): void {
   if (status !== 0) throw new Error('the library could not be indexed')
 }
 
+export const chromiumArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--autoplay-policy=no-user-gesture-required',
+  '--enable-precise-memory-info',
+]
+
+/** @throws Error where there is no Chromium */
+export function chromiumPath(): string {
+  const found = findChromium()
+  if (found === undefined) throw new Error('The page is measured in Chromium: install it.')
+  return found
+}
+
 /** @throws Error where there is no Chromium */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = findChromium()
-  if (executablePath === undefined) throw new Error('The page is measured in Chromium: install it.')
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--autoplay-policy=no-user-gesture-required',
-      '--enable-precise-memory-info',
-    ],
-  })
+  return chromium.launch({ executablePath: chromiumPath(), args: chromiumArguments })
 }
 
 /** Runs in a tab of its own that knows nothing of earlier ones: no cache, no kept connection. */
