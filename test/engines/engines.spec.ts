@@ -59,9 +59,8 @@ if (webKit) {
     const site = await proxyWithoutMediaSource(origin.url)
     const page = await openWebKitPage(webKit)
     try {
-      await page.open(site.url)
-      expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       await visit(page, site.url)
+      expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       expect(await page.evaluate(`${mainVideo}.currentSrc`)).toMatch(/playlist\.m3u8$/)
     } finally {
       await page.close()
