@@ -11,7 +11,8 @@ if (executablePath === undefined) {
 
 export default defineConfig({
   testDir: 'test',
-  testMatch: '{e2e,engines}/**/*.spec.ts',
+  // Those of other engines take longest: begun last, they would keep one worker busy while the others are done.
+  projects: ['engines', 'e2e'].map((name) => ({ name, testMatch: `${name}/**/*.spec.ts` })),
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['./scripts/report-e2e.ts']],
   // Files side by side, and the tests of the longest: most wait for times that the product promises.

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import type { BenchOptions } from '../options.ts'
 import { chromiumArguments, chromiumPath } from './site.ts'
 
 export interface BareBrowser {
@@ -35,8 +36,8 @@ type Send = (method: string, params?: object, sessionId?: string) => Promise<unk
 
 const LOOK_EVERY_MS = 250
 const LIMIT_MS = 30_000
-/** A new tab does this and that before it rests. */
-const REST_MS = 300
+/** With a new tab comes a window, whose own pages (of the browser) take a processor for a second; visitors have theirs. */
+const REST_MS = 2500
 
 const message = z.object({
   id: z.number().optional(),
@@ -52,7 +53,7 @@ const evaluated = z.object({
 })
 
 /** @throws Error where there is no Chromium */
-export async function openBareBrowser(): Promise<BareBrowser> {
+export async function openBareBrowser({ isSmoke }: BenchOptions): Promise<BareBrowser> {
   const profile = await mkdtemp(path.join(tmpdir(), 'aftercast-bench-browser-'))
   const ownArguments = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`]
   const child = spawn(chromiumPath(), [...chromiumArguments, ...ownArguments, 'about:blank'], {
@@ -63,7 +64,9 @@ export async function openBareBrowser(): Promise<BareBrowser> {
     async inNewTab(visit) {
       const { browserContextId } = context.parse(await send('Target.createBrowserContext'))
       try {
-        return await visit(await openTab(send, browserContextId))
+        const tab = await openTab(send, browserContextId)
+        if (!isSmoke) await sleep(REST_MS)
+        return await visit(tab)
       } finally {
         await send('Target.disposeBrowserContext', { browserContextId })
       }
@@ -119,7 +122,6 @@ async function openTab(browser: Send, browserContextId: string): Promise<BareTab
   const { sessionId } = session.parse(await browser('Target.attachToTarget', attaching))
   const send = (method: string, params?: object) => browser(method, params, sessionId)
   await send('Page.enable')
-  await sleep(REST_MS)
   const point = (type: string, how: object) => send('Input.dispatchMouseEvent', { type, ...how })
   const evaluate = async (expression: string): Promise<unknown> => {
     const how = { expression, awaitPromise: true, returnByValue: true }

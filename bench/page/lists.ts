@@ -47,7 +47,7 @@ export async function benchLists(options: BenchOptions): Promise<void> {
   const library = ensureCrowd(options, options.isSmoke ? SMOKE_STREAMERS : STREAMERS)
   indexLibrary(library)
   const server = await serveLibrary(library)
-  const browser = await openBareBrowser()
+  const browser = await openBareBrowser(options)
   try {
     const visits: ListTimes[] = []
     const runs = options.isSmoke ? SMOKE_RUNS : RUNS

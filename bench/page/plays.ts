@@ -33,7 +33,7 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
   const library = await ensureRecordings(options)
   indexLibrary(library)
   const server = await serveLibrary(library)
-  const browser = await openBareBrowser()
+  const browser = await openBareBrowser(options)
   try {
     const warm = await fetch(server.url + playlistApiPath(HOUR))
     if (!warm.ok) throw new Error(`the recording cannot be played: ${await warm.text()}`)

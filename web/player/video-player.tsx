@@ -32,6 +32,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
   const [sound, setSound] = useState<Sound>('heard')
+  const [hasPicture, setHasPicture] = useState(false)
 
   // Not rendered: the element may have begun before there was a page for it, and lives on from session to session.
   useLayoutEffect(() => {
@@ -65,7 +66,11 @@ export function VideoPlayer(props: VideoPlayerProps) {
   // Behind the effect that puts the element in, and begins the session.
   useLayoutEffect(() => {
     const left = new AbortController()
-    if (videoRef.current) afterFirstPicture(videoRef.current, left.signal, onPicture)
+    const notePicture = (): void => {
+      setHasPicture(true)
+      onPicture()
+    }
+    if (videoRef.current) afterFirstPicture(videoRef.current, left.signal, notePicture)
     return () => left.abort()
   }, [source, onPicture])
 
@@ -84,7 +89,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
   }
 
   return (
-    <div ref={stageRef} className={styles.stage}>
+    <div ref={stageRef} className={hasPicture ? styles.stage : styles.emptyStage}>
       {sound === 'silenced' && (
         <button type="button" className={styles.unmute} onClick={unmute}>
           Unmute
