@@ -1,27 +1,58 @@
 // What the linter holds us to: the layers of DESIGN as a table, and the rules that keep files small and promises awaited.
+import path from 'node:path'
 import { defineConfig } from 'oxlint'
 
+/** The types and values that describe an index and its reader, whatever the container. */
+const mediaTypes = 'media/media-index.ts media/media-reader.ts media/sample-run.ts'
+/** What the reader of a container builds on. */
+const container = `errors.ts config storage ${mediaTypes} media/codec media/timeline`
+
 /**
- * Who may import whom inside server/. A folder may import itself, what stands here, and shared/.
- * Siblings never import each other, only app composes, only main.ts touches `process`.
+ * The layers of server/, lowest first. A folder may import itself, what its row lists, and shared/; an entry is a
+ * folder (the files directly in it) or one file. Only app composes, only main.ts touches `process`.
  */
-const serverLayers: Record<string, string[]> = {
-  config: ['errors.ts'],
-  storage: ['errors.ts', 'config'],
-  catalog: ['errors.ts', 'config', 'storage'],
-  media: ['errors.ts', 'config', 'storage'],
-  'decoder-child': ['errors.ts'],
-  sound: ['errors.ts', 'media', 'decoder-child'],
-  hls: ['errors.ts', 'config', 'storage', 'catalog', 'media', 'sound'],
-  thumbnails: ['errors.ts', 'config', 'storage', 'media', 'decoder-child'],
-  http: ['errors.ts', 'config', 'storage', 'catalog', 'media', 'hls', 'thumbnails'],
-  demo: ['errors.ts', 'config'],
-  ads: ['errors.ts', 'config'],
-  analytics: ['errors.ts', 'config'],
+const serverRows: Record<string, string> = {
+  config: 'errors.ts',
+  storage: 'errors.ts config',
+  catalog: 'errors.ts config storage',
+  'catalog/names': 'errors.ts config storage',
+  'catalog/store': 'errors.ts config storage catalog catalog/names',
+  'catalog/scan': 'errors.ts config storage catalog catalog/names catalog/store',
+  'media/codec': `errors.ts ${mediaTypes}`,
+  'media/timeline': `errors.ts ${mediaTypes}`,
+  'media/mp4': container,
+  'media/fmp4': `${container} media/mp4`,
+  'media/matroska': container,
+  'media/flv': container,
+  'media/ts/packets': container,
+  'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
+  'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
+  'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
+  'media/recorded': 'errors.ts storage',
+  media: 'errors.ts config storage media/mp4 media/fmp4 media/matroska media/flv media/ts',
+  'media/index': 'errors.ts config storage media media/recorded',
+  'decoder-child': 'errors.ts',
+  audio: `errors.ts ${mediaTypes} decoder-child`,
+  delivery: 'errors.ts config storage media/media-reader.ts',
+  'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
+  'hls/playlist': 'errors.ts config storage media media/index delivery',
+  'hls/segment': 'errors.ts config storage media media/codec audio delivery hls/fmp4 hls/playlist',
+  'hls/session':
+    'errors.ts config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment',
+  thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
+  http: 'errors.ts config storage catalog delivery hls/session thumbnails',
+  demo: 'errors.ts config',
+  'ads/house': 'errors.ts config',
+  ads: 'errors.ts config ads/house',
+  analytics: 'errors.ts config',
 }
 
+const serverLayers = Object.entries(serverRows).map(
+  ([folder, row]) => [folder, row.split(' ')] as const,
+)
+
 /** What app composes: all of it. */
-const everyLayer = ['errors.ts', ...Object.keys(serverLayers)]
+const everyLayer = ['errors.ts', ...Object.keys(serverRows)]
 
 const webPages = ['streamers', 'sessions', 'player']
 /** What arranges the pages: nothing inside web/ folders may name it. */
@@ -48,10 +79,11 @@ const noNode: ImportPattern = {
   regex: '^node:',
   message: 'web/ and shared/ run in browsers: no Node modules.',
 }
-const unnamedFolder: ImportPattern = {
+const unnamedFolder: { regex: string; message: string } = {
   regex: '^\\.\\./',
   message: 'This folder has no layer yet: give it a row in oxlint.config.ts.',
 }
+const unnamedSubfolder: ImportPattern = { regex: '^\\./.+/', message: unnamedFolder.message }
 const webTypesOnly: ImportPattern = {
   regex: '^zod(/|$)|shared/contract\\.ts$',
   message: 'The page imports types alone from the contract, so that zod stays out of the bundle.',
@@ -105,10 +137,9 @@ export default defineConfig({
         'no-restricted-properties': ['error', { object: 'globalThis', property: 'process' }],
       },
     },
-    { files: ['server/*/**'], rules: importRule([unnamedFolder]) },
-    ...Object.entries({ ...serverLayers, app: everyLayer }).flatMap(([folder, allowed]) =>
-      serverFolder(folder, allowed),
-    ),
+    { files: ['server/*/**'], rules: importRule([noProcess, unnamedFolder, unnamedSubfolder]) },
+    ...serverLayers.map(([folder, allowed]) => serverFolder(folder, allowed)),
+    serverFolder('app', everyLayer),
     ...serverPrograms(),
     ...webRules(),
     {
@@ -138,15 +169,19 @@ export default defineConfig({
   ],
 })
 
-/** Rules for one folder of server/: its own files, and the files one folder deeper. */
-function serverFolder(folder: string, allowed: string[]) {
+/** The rule for the files directly in one folder of server/: nothing above or below it but what its row lists. */
+function serverFolder(folder: string, allowed: readonly string[]) {
   const message = `server/${folder} may import only itself, shared/ and: ${allowed.join(', ')}.`
-  const flat = allowOnly('..', [...allowed, '../shared'], message)
-  const deep = allowOnly('../..', [...allowed, '../shared'], message)
-  return [
-    { files: [`server/${folder}/*`], rules: serverImports([noProcess, flat]) },
-    { files: [`server/${folder}/*/**`], rules: serverImports([noProcess, deep]) },
-  ]
+  const targets = [...allowed, '../shared'].map((target) => relativePattern(folder, target))
+  const group = ['../**', './*/**', ...targets.map((target) => `!${target}`)]
+  return { files: [`server/${folder}/*`], rules: serverImports([noProcess, { group, message }]) }
+}
+
+/** An import pattern for one file, or for the files directly in a folder, as a file in `folder` writes it. */
+function relativePattern(folder: string, target: string): string {
+  const relative = path.posix.relative(folder, target)
+  const specifier = relative.startsWith('.') ? relative : `./${relative}`
+  return target.endsWith('.ts') ? specifier : `${specifier}/*`
 }
 
 /** Rules for the files that lie in server/ itself: errors.ts at the bottom, cli.ts and main.ts at the top. */

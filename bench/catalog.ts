@@ -19,7 +19,7 @@ import { DISTURBED_SHARE, measureRow } from './measure.ts'
 import type { Row, Sample } from './measure.ts'
 import type { BenchOptions } from './options.ts'
 import { createPin } from './pin.ts'
-import { readAnswer } from './read-answer.ts'
+import { readResult } from './read-answer.ts'
 import type { ReadyAnswersOrder } from './ready-answers-child.ts'
 import { formatTable, median } from './table.ts'
 
@@ -140,9 +140,9 @@ async function startCompetitor(
 }
 
 async function readEtag(url: string): Promise<string> {
-  const { headers } = await readAnswer(url, {})
+  const { headers } = await readResult(url, {})
   const etag = headers.etag ?? ''
-  const { status } = await readAnswer(url, { 'if-none-match': etag })
+  const { status } = await readResult(url, { 'if-none-match': etag })
   if (status !== 304) throw new Error(`${status} instead of 304`)
   return etag
 }

@@ -56,8 +56,8 @@ export async function benchCold(options: BenchOptions): Promise<void> {
     }
     tables.push(formatPairs(title, pairs, samples))
   }
-  const notes = `${options.rounds} rounds; medians. held: what could not be forgotten of the file. *: rounds in which others took over ${DISTURBED_SHARE * 100} % of the processors`
-  for (const line of [...describeMachine([]), notes]) console.log(line)
+  const limitations = `${options.rounds} rounds; medians. held: what could not be forgotten of the file. *: rounds in which others took over ${DISTURBED_SHARE * 100} % of the processors`
+  for (const line of [...describeMachine([]), limitations]) console.log(line)
   for (const table of tables) console.log(['', ...table].join('\n'))
 }
 

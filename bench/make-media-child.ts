@@ -91,13 +91,13 @@ function createPainter(width: number, height: number): (number: number) => Buffe
     const wave = Math.sin((at % stride) / 37) + Math.sin(Math.floor(at / stride) / 23)
     texture[at] = 128 + wave * 40 + (state >>> 27)
   }
-  const picture = Buffer.alloc((width * height * 3) / 2, 128)
+  const frame = Buffer.alloc((width * height * 3) / 2, 128)
   return (number) => {
     for (let row = 0; row < height; row += 1) {
       const shift = Math.round((Math.sin((number + row) / 90) + 1) * (width / 2))
-      texture.copy(picture, row * width, row * stride + shift, row * stride + shift + width)
+      texture.copy(frame, row * width, row * stride + shift, row * stride + shift + width)
     }
-    return picture
+    return frame
   }
 }
 
@@ -132,13 +132,13 @@ function encodeAudio(seconds: number): Track {
 
 function openEncoder(
   name: Parameters<typeof Codec.findEncoderByName>[0],
-  setUp: (encoder: CodecContext) => void,
+  config: (encoder: CodecContext) => void,
 ) {
   const codec = Codec.findEncoderByName(name)
   if (codec === null) throw new Error(`FFmpeg has no ${name}`)
   const context = new CodecContext()
   context.allocContext3(codec)
-  setUp(context)
+  config(context)
   context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
   FFmpegError.throwIfError(context.open2Sync(codec, null), `open ${name}`)
   return context
@@ -167,19 +167,24 @@ interface Output extends MediaOutput {
 function writeFile({ path, format, plan }: Output, video: Track, audio: Track): void {
   const muxer = new FormatContext()
   FFmpegError.throwIfError(muxer.allocOutputContext2(null, MUXERS[format], path), 'open output')
-  const pictures = addStream(muxer, video, { type: AVMEDIA_TYPE_VIDEO, rate: FRAME_RATE })
-  const sounds = addStream(muxer, audio, { type: AVMEDIA_TYPE_AUDIO, rate: SAMPLE_RATE })
+  const frames = addStream(muxer, video, { type: AVMEDIA_TYPE_VIDEO, rate: FRAME_RATE })
+  const audioTracks = addStream(muxer, audio, { type: AVMEDIA_TYPE_AUDIO, rate: SAMPLE_RATE })
   FFmpegError.throwIfError(muxer.openOutputSync(), 'open output')
   using dictionary = Dictionary.fromObject(format === 'fmp4' ? FRAGMENTED : {})
   FFmpegError.throwIfError(muxer.writeHeaderSync(dictionary), 'write header')
   const sets = format === 'ts' ? (video.context.extraData ?? Buffer.alloc(0)) : undefined
-  const writePicture = createWriter(muxer, pictures, { track: video, rate: FRAME_RATE, sets })
-  const soundRate = SAMPLE_RATE / AUDIO_FRAME_SAMPLES
-  const writeSound = createWriter(muxer, sounds, { track: audio, rate: soundRate, sets: undefined })
-  let sound = 0
+  const writeFrame = createWriter(muxer, frames, { track: video, rate: FRAME_RATE, sets })
+  const audioRate = SAMPLE_RATE / AUDIO_FRAME_SAMPLES
+  const writeAudio = createWriter(muxer, audioTracks, {
+    track: audio,
+    rate: audioRate,
+    sets: undefined,
+  })
+  let audioTrack = 0
   for (let number = 0; number < plan.mediaSeconds * FRAME_RATE; number += 1) {
-    writePicture(number)
-    for (; sound / soundRate < (number + 1) / FRAME_RATE; sound += 1) writeSound(sound)
+    writeFrame(number)
+    for (; audioTrack / audioRate < (number + 1) / FRAME_RATE; audioTrack += 1)
+      writeAudio(audioTrack)
   }
   FFmpegError.throwIfError(muxer.writeTrailerSync(), 'write trailer')
   muxer.closeOutputSync()

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { inspectRecording } from '../server/media/inspect-recording.ts'
+import { inspectRecording } from '../server/media/index/inspect-recording.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
-import { SideFiles } from '../server/media/side-files.ts'
+import { IndexFiles } from '../server/media/index/index-files.ts'
 import { createFolderStorage } from '../server/storage/folder-storage.ts'
 
 /** How large a made library is: every streamer has as many dates, every date as many files. */
@@ -67,12 +67,12 @@ export async function ensureIndexes(
     readers: createMediaReaders(),
     signal: new AbortController().signal,
   })
-  const sideFiles = new SideFiles(indexes)
+  const indexFiles = new IndexFiles(indexes)
   const paths = treePaths(size)
   const write = async (): Promise<void> => {
     for (const file of paths) {
       const { size: sizeBytes, mtimeMs } = statSync(path.join(folder, file))
-      await sideFiles.write(file, {
+      await indexFiles.write(file, {
         inspection,
         stat: { sizeBytes, modifiedMs: Math.floor(mtimeMs) },
       })

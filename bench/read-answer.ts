@@ -3,16 +3,16 @@ import { get } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
 }
 
-export async function readAnswer(
+export async function readResult(
   url: string,
   headers: Readonly<Record<string, string>>,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   get(url, { headers }, resolve).once('error', reject)
   const response = await promise

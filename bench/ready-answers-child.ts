@@ -1,7 +1,7 @@
 // The competitor of `npm run bench -- catalog`: Fastify routes that send ready bytes and know nothing else.
 import Fastify from 'fastify'
-import { readAnswer } from './read-answer.ts'
-import type { RawAnswer } from './read-answer.ts'
+import { readResult } from './read-answer.ts'
+import type { RawResponse } from './read-answer.ts'
 
 /** What to send: the answers that another server gives to these paths. */
 export interface ReadyAnswersOrder {
@@ -13,10 +13,10 @@ export interface ReadyAnswersOrder {
 process.once('message', (order: ReadyAnswersOrder) => void run(order))
 
 async function run({ origin, paths, encodings }: ReadyAnswersOrder): Promise<void> {
-  const ready = new Map<string, RawAnswer>()
+  const ready = new Map<string, RawResponse>()
   for (const path of paths) {
     for (const encoding of encodings) {
-      const answer = await readAnswer(origin + path, { 'accept-encoding': encoding })
+      const answer = await readResult(origin + path, { 'accept-encoding': encoding })
       ready.set(`${encoding} ${path}`, answer)
     }
   }

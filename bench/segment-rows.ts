@@ -128,8 +128,11 @@ async function prepareRow(
   )
   if (order === 'cut' && nginx !== undefined) {
     const folder = name.replace(', all cores', '').replace(' ', '-')
-    const cut = await cutSegments(playlists[0] ?? '', cutRoot, folder)
-    const [serverPaths, filePaths] = [scatter(cut.serverPaths), scatter(cut.filePaths)]
+    const splitPoint = await cutSegments(playlists[0] ?? '', cutRoot, folder)
+    const [serverPaths, filePaths] = [
+      scatter(splitPoint.serverPaths),
+      scatter(splitPoint.filePaths),
+    ]
     return [{ ...ours, paths: () => serverPaths }, ...nginxRows(nginx, name, filePaths)]
   }
   const paths = await listPaths(playlists)
@@ -175,9 +178,9 @@ function zipfCacheMegabytes({ outputs }: BenchLibrary, { mediaSeconds }: BenchOp
 }
 
 function nginxRows({ pid, origins }: StartedNginx, name: string, filePaths: string[]): Row[] {
-  const cut = name.replace('aes', 'aes, encrypted before')
+  const splitPoint = name.replace('aes', 'aes, encrypted before')
   return (['default', 'tuned'] as const).map((form) => ({
-    name: `nginx ${form} ${cut}`,
+    name: `nginx ${form} ${splitPoint}`,
     pid,
     origin: origins[form],
     paths: () => filePaths,

@@ -35,7 +35,7 @@ export async function findStaleConfigTables(): Promise<{ file: string; wanted: s
 export function formatConfigTable(options: ConfigOption[]): string {
   const rows = options.map(({ key, environment, about, ...option }) => {
     const variable = environment === undefined ? '' : `\`${environment}\``
-    return [`\`${key}\``, variable, defaultText(option), about]
+    return [`\`${key}\``, variable, defaultSubtitle(option), about]
   })
   return formatTable([['key', 'environment', 'default', 'what it is for'], ...rows])
 }
@@ -53,7 +53,7 @@ export function formatEnvExample(options: ConfigOption[]): string {
   return `# Environment of \`npm start\` and \`aftercast\`, with the defaults. Written by scripts/config-tables.ts.\n\n${entries.join('\n')}`
 }
 
-function defaultText({ defaultValue, fallback }: Partial<ConfigOption>): string {
+function defaultSubtitle({ defaultValue, fallback }: Partial<ConfigOption>): string {
   if (fallback !== undefined) return fallback
   return defaultValue === undefined ? 'none' : `\`${plainText(defaultValue)}\``
 }

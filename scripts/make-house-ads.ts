@@ -81,7 +81,7 @@ async function makeFilm(page: Page, film: Film): Promise<void> {
   }
   using scaler = createScaler()
   for (let number = 0; number < seconds * framesPerSecond; number += 1) {
-    using frame = toPlanar(scaler, await drawPicture(page, film, number))
+    using frame = toPlanar(scaler, await drawFrame(page, film, number))
     frame.pts = BigInt(number)
     await encoder.encode(frame)
     await write()
@@ -96,7 +96,7 @@ async function makeFilm(page: Page, film: Film): Promise<void> {
 }
 
 /** RGBA of one picture. */
-async function drawPicture(page: Page, film: Film, number: number): Promise<Buffer> {
+async function drawFrame(page: Page, film: Film, number: number): Promise<Buffer> {
   const time = number / (seconds * framesPerSecond - 1)
   const drawn: unknown = await page.evaluate(`drawPicture(${JSON.stringify(film)}, ${time})`)
   return Buffer.from(z.string().parse(drawn), 'base64')
@@ -110,7 +110,7 @@ function createScaler(): SoftwareScaleContext {
 }
 
 function toPlanar(scaler: SoftwareScaleContext, rgba: Buffer): Frame {
-  using picture = Frame.fromVideoBuffer(rgba, { width, height, format: AV_PIX_FMT_RGBA })
+  using frame = Frame.fromVideoBuffer(rgba, { width, height, format: AV_PIX_FMT_RGBA })
   const planar = new Frame()
   planar.alloc()
   planar.width = width
@@ -118,6 +118,6 @@ function toPlanar(scaler: SoftwareScaleContext, rgba: Buffer): Frame {
   planar.format = AV_PIX_FMT_YUV420P
   planar.timeBase = new Rational(1, framesPerSecond)
   FFmpegError.throwIfError(planar.getBuffer(0), 'allocate picture')
-  FFmpegError.throwIfError(scaler.scaleFrameSync(planar, picture), 'convert colours')
+  FFmpegError.throwIfError(scaler.scaleFrameSync(planar, frame), 'convert colours')
   return planar
 }

@@ -32,7 +32,7 @@ const browser = await chromium.launch({ executablePath, args })
 try {
   await mkdir(folder, { recursive: true })
   for (const { name, url } of await choosePages(server.url)) {
-    for (const size of sizes) await takePicture({ browser, name, url, size })
+    for (const size of sizes) await takeFrame({ browser, name, url, size })
   }
 } finally {
   await browser.close()
@@ -55,14 +55,14 @@ async function choosePages(site: string): Promise<{ name: string; url: string }[
   ]
 }
 
-interface Picture {
+interface Frame {
   browser: Browser
   name: string
   url: string
   size: { width: number; height: number }
 }
 
-async function takePicture({ browser, name, url, size }: Picture): Promise<void> {
+async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
   const page = await browser.newPage({ viewport: size, colorScheme: 'dark' })
   await page.goto(url)
   await page.getByRole('listitem').first().waitFor()

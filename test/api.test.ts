@@ -12,13 +12,7 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
-import {
-  createTsMaker,
-  H264_STREAM,
-  h264Picture,
-  joinPackets,
-  VIDEO_PID,
-} from './support/make-ts.ts'
+import { createTsMaker, H264_STREAM, h264Frame, joinPackets, VIDEO_PID } from './support/make-ts.ts'
 import { exchange, rawRequest } from './support/raw-request.ts'
 import type { RawResponse } from './support/raw-request.ts'
 import { startServer } from './support/start-server.ts'
@@ -33,7 +27,7 @@ const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '�
 /** As a browser makes it harmful: an attribute, an element, an entity, the end of a script. */
 const HOSTILE = `"'><img src=x onerror=alert(1)>&amp;<!--`
 /** A picture that no recording shows: a PNG of one colour, 16 by 9. */
-const PICTURE = Buffer.from(
+const FRAME = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAABAAAAAJCAIAAAC0SDtlAAAAFElEQVR42mNQaPhPEmIY1TAoNAAAoPnpcW9o6sYAAAAASUVORK5CYII=',
   'base64',
 )
@@ -74,7 +68,7 @@ async function placeAll(to: TempLibrary): Promise<void> {
   await to.place('alice/2026-02-01/10.ts', TS_FIXTURE)
   await to.place('Bob/2026-02-01/broken.mp4', BROKEN_FIXTURE)
   await to.place('Only Broken/2026-02-01/1.mp4', BROKEN_FIXTURE)
-  for (const name of ['Bob/avatar.png', 'Bob/2026-01-01/1.png']) await to.place(name, PICTURE)
+  for (const name of ['Bob/avatar.png', 'Bob/2026-01-01/1.png']) await to.place(name, FRAME)
   await to.place('Zoë/2026-01-02/garbage.ts', undecodableRecording())
   for (let number = 2; number <= 40; number += 1)
     await to.place(`Crowd/2026-01-01/${number}.mp4`, SMALL_FIXTURE)
@@ -85,8 +79,8 @@ function undecodableRecording(): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([H264_STREAM])]
   for (let at = 0; at < 50; at += 1) {
-    const picture = h264Picture(at % 10 === 0 ? 'key' : 'plain', 400)
-    packets.push(...maker.pes(VIDEO_PID, { pts: 90_000 + at * 9000 }, picture))
+    const frame = h264Frame(at % 10 === 0 ? 'key' : 'plain', 400)
+    packets.push(...maker.pes(VIDEO_PID, { pts: 90_000 + at * 9000 }, frame))
   }
   return joinPackets(packets)
 }
@@ -447,7 +441,7 @@ async function mediaPaths(origin: string): Promise<string[]> {
   return mediaUrls(playlist).map((url) => new URL(url).pathname)
 }
 
-describe('pictures', () => {
+describe('video', () => {
   it.each([
     ['image/avif,image/webp,*/*', 'image/avif'],
     ['image/webp,*/*', 'image/webp'],
@@ -456,12 +450,12 @@ describe('pictures', () => {
   ])('accept %s is answered as %s', async (accept, type) => {
     const headers = accept === undefined ? {} : { accept }
     for (const target of [thumbnailApiPath(session), streamerThumbnailApiPath('alice')]) {
-      const picture = await raw(target, headers)
-      expect(picture.status).toBe(200)
-      expect(picture.headers['content-type']).toBe(type)
-      expect(picture.headers.vary).toMatch(/\bAccept\b/)
-      expect(picture.body.length).toBeGreaterThan(100)
-      const again = await raw(target, { ...headers, 'if-none-match': picture.headers.etag ?? '' })
+      const frame = await raw(target, headers)
+      expect(frame.status).toBe(200)
+      expect(frame.headers['content-type']).toBe(type)
+      expect(frame.headers.vary).toMatch(/\bAccept\b/)
+      expect(frame.body.length).toBeGreaterThan(100)
+      const again = await raw(target, { ...headers, 'if-none-match': frame.headers.etag ?? '' })
       expect([again.status, again.body.length]).toEqual([304, 0])
     }
   })
@@ -473,7 +467,7 @@ describe('pictures', () => {
     ]) {
       const { status, headers, body } = await raw(target, { accept: 'image/png, */*' })
       expect([status, headers['content-type']]).toEqual([200, 'image/png'])
-      expect(body.equals(PICTURE)).toBe(true)
+      expect(body.equals(FRAME)).toBe(true)
     }
   })
 

@@ -37,9 +37,9 @@ interface Played {
   form: 'ts' | 'fmp4'
   playlist?: 'multivariant'
   /** Text tracks. */
-  texts?: number
+  subtitles?: number
   /** Kinds of what `check` tells. */
-  notes?: string[]
+  limitations?: string[]
 }
 
 interface Refused {
@@ -65,8 +65,8 @@ const OUTCOMES: Record<string, Outcome> = {
     seconds: 0.381,
     form: 'fmp4',
     playlist: 'multivariant',
-    texts: 8,
-    notes: ['cut-off'],
+    subtitles: 8,
+    limitations: ['cut-off'],
   },
   'mov-h264-aac-rotated90-audio-first.mov': {
     codecs: ['avc1.42001e', AAC],
@@ -106,8 +106,8 @@ const OUTCOMES: Record<string, Outcome> = {
     seconds: 13.184,
     form: 'fmp4',
     playlist: 'multivariant',
-    texts: 2,
-    notes: ['pictures-left-out'],
+    subtitles: 2,
+    limitations: ['pictures-left-out'],
   },
   'mp4-h264-vfr.mp4': { codecs: ['avc1.64001f'], seconds: 24.444, form: 'fmp4' },
   'mp4-hevc-hev1-aac.mp4': { codecs: ['hvc1.1.6.L63.90', AAC], seconds: 10.031, form: 'fmp4' },
@@ -124,7 +124,7 @@ const OUTCOMES: Record<string, Outcome> = {
     codecs: ['avc1.42c00d', AAC],
     seconds: 12.005,
     form: 'ts',
-    notes: ['gap'],
+    limitations: ['gap'],
   },
   'ts-h264-pts-wrap-33bit.ts': { codecs: ['avc1.64000b'], seconds: 20, form: 'ts' },
   'ts-hevc-aac51.ts': { codecs: ['hvc1.1.6.L120.90', AAC], seconds: 5.013, form: 'fmp4' },
@@ -171,10 +171,10 @@ describe('what plays', () => {
   it.each(played)('$name: tracks, length and form', async (expected) => {
     const file = await openDiskFile(fixturePath(expected.name))
     const reader = await readers.forFile(file)
-    const { tracks, texts = [] } = await reader.index(file, new AbortController().signal)
+    const { tracks, subtitles = [] } = await reader.index(file, new AbortController().signal)
     await file.close()
     expect(tracks.map(({ codec }) => codec)).toEqual(expected.codecs)
-    expect(texts).toHaveLength(expected.texts ?? 0)
+    expect(subtitles).toHaveLength(expected.subtitles ?? 0)
 
     const url = playlistUrl(expected.name)
     const first = await (await fetch(url)).text()
@@ -229,12 +229,12 @@ it('check names what is refused and what has limits, and nothing else', async ()
       },
     })),
     ...played
-      .filter(({ notes }) => notes !== undefined)
-      .map(({ name, notes = [] }) => ({
+      .filter(({ limitations }) => limitations !== undefined)
+      .map(({ name, limitations = [] }) => ({
         name,
         row: {
           outcome: 'limited',
-          problems: notes.map((kind): unknown => expect.objectContaining({ kind })),
+          problems: limitations.map((kind): unknown => expect.objectContaining({ kind })),
         },
       })),
   ].toSorted((one, other) => (one.name < other.name ? -1 : 1))

@@ -14,7 +14,7 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   joinPackets,
   VIDEO_PID,
 } from './support/make-ts.ts'
@@ -124,30 +124,30 @@ describe.concurrent('a recording that grows', () => {
     const path = 'alice/2026-01-31/live.ts'
     const step = Math.ceil(recording.length / 9)
     await begin(path, recording.subarray(0, step + 77))
-    const texts: string[] = []
+    const subtitles: string[] = []
     const hashes: string[][] = []
     for (let at = step + 77; at < recording.length; at += step) {
       const playlist = await listed('live')
       expect(playlist.isEnded).toBe(false)
       expect(playlist.targetDuration).toBe(PROMISE_SECONDS)
-      texts.push(playlist.text)
+      subtitles.push(playlist.text)
       hashes.push(await segmentHashes(playlist))
       await append(path, recording.subarray(at, at + step))
       await sleep(LOOK_AGAIN_MS)
     }
     await settled()
     const last = await fetchPlaylist(playlistUrl('live'))
-    texts.push(last.text)
+    subtitles.push(last.text)
     hashes.push(await segmentHashes(last))
     expect(last.isEnded).toBe(true)
     expect(last.text).toContain('#EXT-X-PLAYLIST-TYPE:EVENT\n')
     expect(last.text).not.toContain('INDEPENDENT-SEGMENTS')
-    texts.slice(1).forEach((text, i) => expect(text.startsWith(texts[i] ?? '')).toBe(true))
+    subtitles.slice(1).forEach((text, i) => expect(text.startsWith(subtitles[i] ?? '')).toBe(true))
     hashes.slice(1).forEach((now, i) => {
       const before = hashes[i] ?? []
       expect(now.slice(0, before.length)).toEqual(before)
     })
-    expect(new Set(texts).size).toBe(texts.length)
+    expect(new Set(subtitles).size).toBe(subtitles.length)
     for (const { durationSeconds } of last.segments)
       expect(Math.round(durationSeconds)).toBeLessThanOrEqual(PROMISE_SECONDS)
     const served = await segmentBytes(last)
@@ -184,9 +184,9 @@ describe.concurrent('a recording that grows', () => {
       const source = await readReferencePackets(fixturePath(fixture))
       const served: ReferencePacket[] = []
       for (const segment of after.segments) {
-        const piece = `${library.folder}/${id}.segment`
-        await writeFile(piece, await fetchSegment(segment))
-        served.push(...(await readReferencePackets(piece)))
+        const chunk = `${library.folder}/${id}.segment`
+        await writeFile(chunk, await fetchSegment(segment))
+        served.push(...(await readReferencePackets(chunk)))
       }
       for (const kind of ['video', 'audio'] as const) {
         const payloads = (packets: ReferencePacket[]): string[] =>
@@ -254,7 +254,7 @@ function longGroups(): Uint8Array {
     const seconds = at / 5
     const isKey = seconds <= 18 || seconds >= 80 ? at % 10 === 0 : false
     const pts = 90_000 + at * 18_000
-    packets.push(...maker.pes(VIDEO_PID, { pts }, h264Picture(isKey ? 'key' : 'plain', 200 + at)))
+    packets.push(...maker.pes(VIDEO_PID, { pts }, h264Frame(isKey ? 'key' : 'plain', 200 + at)))
     packets.push(...maker.pes(AUDIO_PID, { pts }, adtsFrames(9)))
   }
   return joinPackets(packets)
@@ -312,10 +312,10 @@ describe.concurrent('the URLs of a recording that grows', () => {
 
   it('are others where its end was cut off and other pictures follow', async () => {
     const path = 'alice/2026-01-31/branch.ts'
-    const cut = 188 * 500
+    const splitPoint = 188 * 500
     await begin(path, recording.subarray(0, 188 * 1200))
     const before = await listed('branch')
-    await truncate(library.pathOf(path), cut)
+    await truncate(library.pathOf(path), splitPoint)
     await append(path, Buffer.concat([recording.subarray(188 * 700)]))
     const after = await vi.waitFor(
       async () => {

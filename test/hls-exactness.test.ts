@@ -126,8 +126,8 @@ describe('HLS of real recordings', () => {
       const { playlist, segments } = await readServed(name)
       expect(playlist.isEnded).toBe(true)
       for (const { packets, durationSeconds } of segments) {
-        const pictures = packets.filter(({ kind }) => kind === 'video')
-        expect(pictures[0]?.isKey ?? true).toBe(true)
+        const frames = packets.filter(({ kind }) => kind === 'video')
+        expect(frames[0]?.isKey ?? true).toBe(true)
         expect(Math.round(durationSeconds)).toBeLessThanOrEqual(playlist.targetDuration)
       }
       // The first segment may begin with sound alone; at a break the clock is another.
@@ -156,8 +156,8 @@ describe('HLS of real recordings', () => {
 })
 
 function startSeconds(packets: ReferencePacket[]): number {
-  const pictures = packets.filter(({ kind }) => kind === 'video')
-  const timed = (pictures.length > 0 ? pictures : packets).slice(0, 1)
+  const frames = packets.filter(({ kind }) => kind === 'video')
+  const timed = (frames.length > 0 ? frames : packets).slice(0, 1)
   return Math.min(...timed.map(({ ptsSeconds }) => ptsSeconds))
 }
 

@@ -17,7 +17,7 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   joinPackets,
   VIDEO_PID,
 } from './support/make-ts.ts'
@@ -61,7 +61,7 @@ async function placeSessions(to: TempLibrary, modified?: Date): Promise<void> {
     await to.place(`alice/2026-01-31/${id}${/\.\w+$/.exec(fixture)?.[0]}`, fixture, modified)
   await to.place('alice/2026-01-31/m2ts.m2ts', shortRecording(192), modified)
   await to.place('alice/2026-01-31/packets.ts', shortRecording(188), modified)
-  await to.place('alice/2026-01-31/sound.ts', soundRecording(), modified)
+  await to.place('alice/2026-01-31/sound.ts', audioRecording(), modified)
   await to.place('alice/2026-01-31/changing.mp4', changingRecording(), modified)
 }
 
@@ -84,15 +84,15 @@ function shortRecording(packetBytes: 188 | 192): Uint8Array {
   const packets = [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM])]
   for (let at = 0; at < 120; at += 1) {
     const pts = 90_000 + at * 9000
-    const picture = h264Picture(at % 20 === 0 ? 'key' : 'plain', 3000 + at)
-    packets.push(...maker.pes(VIDEO_PID, { pts }, picture))
+    const frame = h264Frame(at % 20 === 0 ? 'key' : 'plain', 3000 + at)
+    packets.push(...maker.pes(VIDEO_PID, { pts }, frame))
     packets.push(...maker.pes(AUDIO_PID, { pts }, adtsFrames(5)))
   }
   return joinPackets(packets, packetBytes)
 }
 
 /** Twenty seconds without pictures. */
-function soundRecording(): Uint8Array {
+function audioRecording(): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([AAC_STREAM])]
   const ticks = (10 * 1024 * 90_000) / 48_000
@@ -146,7 +146,7 @@ async function ask(url: string, headers: Record<string, string> = {}, method = '
   return rawRequest(origin, pathname, { headers, method })
 }
 
-const everySession = [...Object.keys(SESSIONS), 'm2ts', 'packets', 'changing', 'sound']
+const everySession = [...Object.keys(SESSIONS), 'm2ts', 'packets', 'changing', 'audio']
 
 describe('playlists', () => {
   it.each(everySession)('%s: is a whole VOD playlist with relative addresses', async (id) => {
@@ -202,7 +202,7 @@ describe('playlists', () => {
   })
 
   it('cuts sound without pictures as it cuts pictures', async () => {
-    const { segments } = await playlistOf('sound')
+    const { segments } = await playlistOf('audio')
     expect(segments.length).toBeGreaterThan(2)
     const total = segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
     expect(total).toBeCloseTo((940 * 1024) / 48_000, 2)

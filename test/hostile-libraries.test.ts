@@ -169,7 +169,7 @@ describe('bombs', () => {
     }
     expect([...outcomes.values()]).toContain(422)
     expect((await ask('/healthz')).status).toBe(200)
-    const good = await settled('bombs', 'sound')
+    const good = await settled('bombs', 'audio')
     expect(good.status).toBe(200)
     const { segments } = await fetchPlaylist(good.url)
     for (const segment of segments) expect((await fetchSegment(segment)).length).toBeGreaterThan(0)

@@ -454,7 +454,7 @@ describe('a server that is interrupted', () => {
       expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
       const lengths = ['alice 2026-01-31 2 0:00:20', 'alice 2026-01-31 1 0:00:10']
       await expect.poll(() => listAll(server), SHOWS_WITHIN).toEqual(lengths)
-      const each = Array.from({ length: 8 }, () => everyAnswer(server))
+      const each = Array.from({ length: 8 }, () => everyResponse(server))
       const [first = [], ...others] = await Promise.all(each)
       for (const other of others) expect(other).toEqual(first)
       answers.push(first)
@@ -495,7 +495,7 @@ async function downloadSlowly(url: string): Promise<{ received: number; announce
 }
 
 /** Every list, playlist and first segment, each asked over a connection that any worker may get. */
-async function everyAnswer(server: StartedServer): Promise<string[]> {
+async function everyResponse(server: StartedServer): Promise<string[]> {
   const answers: string[] = []
   const ask = async (target: string): Promise<string> => {
     const { status, body } = await rawRequest(server.url, target)

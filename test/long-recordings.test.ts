@@ -10,12 +10,12 @@ import { makeLongMp4 } from './support/make-long-mp4.ts'
 import type { LongMp4 } from './support/make-long-mp4.ts'
 import {
   FIRST_PTS,
-  GOP_PICTURES,
+  GOP_FRAMES,
   makeLongTs,
-  PICTURE_TICKS,
-  pictureHash,
-  soundFrameHash,
-  soundFrameTicks,
+  VIDEO_FRAME_TICKS,
+  frameHash,
+  audioFrameHash,
+  audioFrameTicks,
   TICKS_PER_SECOND,
 } from './support/make-long-ts.ts'
 import { packetsOf, readReferencePackets } from './support/reference-packets.ts'
@@ -79,8 +79,8 @@ async function readSegment(playlist: ListedPlaylist, number: number) {
   return {
     startSeconds: before.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0),
     durationSeconds: segment.durationSeconds,
-    pictures: packets.filter(({ kind }) => kind === 'video'),
-    sounds: packets.filter(({ kind }) => kind === 'audio'),
+    frames: packets.filter(({ kind }) => kind === 'video'),
+    audioTracks: packets.filter(({ kind }) => kind === 'audio'),
   }
 }
 
@@ -130,9 +130,9 @@ describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
     const number = numberOf(place, playlist)
     const segment = await readSegment(playlist, number)
     const first = await readSegment(playlist, 0)
-    const [picture] = segment.pictures
-    expect(picture?.isKey).toBe(true)
-    const distance = wrapped((picture?.ptsSeconds ?? NaN) - (first.pictures[0]?.ptsSeconds ?? NaN))
+    const [frame] = segment.frames
+    expect(frame?.isKey).toBe(true)
+    const distance = wrapped((frame?.ptsSeconds ?? NaN) - (first.frames[0]?.ptsSeconds ?? NaN))
     // the first segment may begin with a packet of sound alone
     const leadSeconds = number === 0 ? 0 : EXTINF_TOLERANCE_SECONDS
     expect(Math.abs(distance - segment.startSeconds)).toBeLessThanOrEqual(leadSeconds)
@@ -156,29 +156,29 @@ describe('ten hours of mp4', () => {
       return (ticks + (1024 * 30_000) / 48_000) / 30_000
     }
     const first = await readSegment(playlist, 0)
-    const shift = (first.pictures[0]?.ptsSeconds ?? NaN) - expectedSeconds(0)
-    const { pictures, sounds, startSeconds } = await readSegment(
+    const shift = (first.frames[0]?.ptsSeconds ?? NaN) - expectedSeconds(0)
+    const { frames, audioTracks, startSeconds } = await readSegment(
       playlist,
       numberOf(place, playlist),
     )
     const gopSeconds = (gop.length * made.frameTicks) / 30_000
-    const firstPicture = Math.round(startSeconds / gopSeconds) * gop.length
-    expect(pictures.length).toBe(Math.min(2 * gop.length, made.videoCount - firstPicture))
-    for (const [at, picture] of pictures.entries())
-      expectAt(picture, expectedSeconds(firstPicture + at) + shift)
+    const firstVideoFrame = Math.round(startSeconds / gopSeconds) * gop.length
+    expect(frames.length).toBe(Math.min(2 * gop.length, made.videoCount - firstVideoFrame))
+    for (const [at, frame] of frames.entries())
+      expectAt(frame, expectedSeconds(firstVideoFrame + at) + shift)
 
     const source = await readReferencePackets(SOURCE)
-    const pictureHashes = packetsOf(source, 0).map(({ sha1 }) => sha1)
-    expect(pictures.map(({ sha1 }) => sha1)).toEqual(
-      pictures.map((_, at) => pictureHashes[at % gop.length]),
+    const frameHashes = packetsOf(source, 0).map(({ sha1 }) => sha1)
+    expect(frames.map(({ sha1 }) => sha1)).toEqual(
+      frames.map((_, at) => frameHashes[at % gop.length]),
     )
-    const soundHashes = packetsOf(source, 1).map(({ sha1 }) => sha1)
-    const firstSound = Math.round((((sounds[0]?.ptsSeconds ?? NaN) - shift) * 48_000) / 1024)
-    expect(sounds.map(({ sha1 }) => sha1)).toEqual(
-      sounds.map((_, at) => soundHashes[(firstSound + at) % made.audioLoop]),
+    const audioHashes = packetsOf(source, 1).map(({ sha1 }) => sha1)
+    const firstAudio = Math.round((((audioTracks[0]?.ptsSeconds ?? NaN) - shift) * 48_000) / 1024)
+    expect(audioTracks.map(({ sha1 }) => sha1)).toEqual(
+      audioTracks.map((_, at) => audioHashes[(firstAudio + at) % made.audioLoop]),
     )
-    for (const [at, sound] of sounds.entries())
-      expectAt(sound, ((firstSound + at) * 1024) / 48_000 + shift)
+    for (const [at, audio] of audioTracks.entries())
+      expectAt(audio, ((firstAudio + at) * 1024) / 48_000 + shift)
   })
 
   it('end with the last packets of both tracks', async () => {
@@ -186,15 +186,15 @@ describe('ten hours of mp4', () => {
     const count = playlist.segments.length
     const first = await readSegment(playlist, 0)
     const ends = [await readSegment(playlist, count - 2), await readSegment(playlist, count - 1)]
-    const lastSound = ends.flatMap(({ sounds }) => sounds).at(-1)?.ptsSeconds ?? NaN
-    const soundSeconds = lastSound - (first.sounds[0]?.ptsSeconds ?? NaN)
-    expect(Math.round((soundSeconds * 48_000) / 1024)).toBe(made.audioCount - 1)
-    const lastPicture = ends.flatMap(({ pictures }) => pictures).at(-1)?.dtsSeconds ?? NaN
+    const lastAudio = ends.flatMap(({ audioTracks }) => audioTracks).at(-1)?.ptsSeconds ?? NaN
+    const audioSeconds = lastAudio - (first.audioTracks[0]?.ptsSeconds ?? NaN)
+    expect(Math.round((audioSeconds * 48_000) / 1024)).toBe(made.audioCount - 1)
+    const lastFrame = ends.flatMap(({ frames }) => frames).at(-1)?.dtsSeconds ?? NaN
     // the first pictures are decoded closer together, as no time of a fragment may be negative
     const second = await readSegment(playlist, 1)
-    const pictureSeconds = lastPicture - (second.pictures[0]?.dtsSeconds ?? NaN)
-    expect(Math.round((pictureSeconds * 30_000) / made.frameTicks)).toBe(
-      made.videoCount - 1 - first.pictures.length,
+    const frameSeconds = lastFrame - (second.frames[0]?.dtsSeconds ?? NaN)
+    expect(Math.round((frameSeconds * 30_000) / made.frameTicks)).toBe(
+      made.videoCount - 1 - first.frames.length,
     )
   })
 })
@@ -213,31 +213,33 @@ describe('ten hours of ts', () => {
   it.each(chosen)('have their own packets at their own times: %s', async (place) => {
     const playlist = await playlistOf('ts')
     const segment = await readSegment(playlist, numberOf(place, playlist))
-    const firstPicture = Math.round((segment.startSeconds * TICKS_PER_SECOND) / PICTURE_TICKS)
+    const firstVideoFrame = Math.round(
+      (segment.startSeconds * TICKS_PER_SECOND) / VIDEO_FRAME_TICKS,
+    )
     // sound may outlast the last picture
     const count = Math.min(
-      Math.round((segment.durationSeconds * TICKS_PER_SECOND) / PICTURE_TICKS),
-      (SECONDS * TICKS_PER_SECOND) / PICTURE_TICKS - firstPicture,
+      Math.round((segment.durationSeconds * TICKS_PER_SECOND) / VIDEO_FRAME_TICKS),
+      (SECONDS * TICKS_PER_SECOND) / VIDEO_FRAME_TICKS - firstVideoFrame,
     )
-    expect(firstPicture % GOP_PICTURES).toBe(0)
-    const numbers = Array.from({ length: count }, (_, at) => firstPicture + at)
-    expect(segment.pictures.map(ticksOf)).toEqual(numbers.map((number) => number * PICTURE_TICKS))
-    expect(segment.pictures.map(({ sha1 }) => sha1)).toEqual(numbers.map(pictureHash))
+    expect(firstVideoFrame % GOP_FRAMES).toBe(0)
+    const numbers = Array.from({ length: count }, (_, at) => firstVideoFrame + at)
+    expect(segment.frames.map(ticksOf)).toEqual(numbers.map((number) => number * VIDEO_FRAME_TICKS))
+    expect(segment.frames.map(({ sha1 }) => sha1)).toEqual(numbers.map(frameHash))
 
-    const [firstSound] = segment.sounds
-    const firstFrame = Math.round((firstSound ? ticksOf(firstSound) : NaN) / soundFrameTicks(1))
-    const frames = segment.sounds.map((_, at) => firstFrame + at)
+    const [firstAudio] = segment.audioTracks
+    const firstFrame = Math.round((firstAudio ? ticksOf(firstAudio) : NaN) / audioFrameTicks(1))
+    const frames = segment.audioTracks.map((_, at) => firstFrame + at)
     expect(frames.length).toBeGreaterThan(40)
-    expect(segment.sounds.map(({ sha1 }) => sha1)).toEqual(frames.map(soundFrameHash))
+    expect(segment.audioTracks.map(({ sha1 }) => sha1)).toEqual(frames.map(audioFrameHash))
     // a PES packet holds about a second of sound, and stamps its first frame alone
-    const stamped = segment.sounds.flatMap((sound, at) =>
-      Number.isNaN(sound.ptsSeconds) ? [] : { at, ticks: ticksOf(sound) },
+    const stamped = segment.audioTracks.flatMap((audio, at) =>
+      Number.isNaN(audio.ptsSeconds) ? [] : { at, ticks: ticksOf(audio) },
     )
     expect(stamped.length).toBeGreaterThan(0)
     expect(stamped).toEqual(
-      stamped.map(({ at }) => ({ at, ticks: soundFrameTicks(firstFrame + at) })),
+      stamped.map(({ at }) => ({ at, ticks: audioFrameTicks(firstFrame + at) })),
     )
-    const distance = soundFrameTicks(firstFrame) - firstPicture * PICTURE_TICKS
+    const distance = audioFrameTicks(firstFrame) - firstVideoFrame * VIDEO_FRAME_TICKS
     expect(Math.abs(distance)).toBeLessThan(1.1 * TICKS_PER_SECOND)
   })
 })

@@ -14,7 +14,7 @@ import { patienceMs } from './support/patience.ts'
 
 const TS = 'ts-h264-aac-clean-hls-concat.ts'
 const FMP4 = 'fmp4-h264-aac-18frag.mp4'
-const PIECES = 6
+const CHUNKS = 6
 const HEAD = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:6']
 
 let library: TempLibrary
@@ -22,17 +22,17 @@ let server: StartedServer
 
 beforeAll(async () => {
   library = await createTempLibrary('recorded')
-  const pieces = splitPackets(await readFile(fixturePath(TS)))
-  await placeSession('plain', pieces, { lines: (i) => ['#EXTINF:6,', `${i}.ts`] })
-  await placeEncrypted('encrypted', pieces)
-  await placeSession('broken', pieces.slice(0, 2), {
+  const chunks = splitPackets(await readFile(fixturePath(TS)))
+  await placeSession('plain', chunks, { lines: (i) => ['#EXTINF:6,', `${i}.ts`] })
+  await placeEncrypted('encrypted', chunks)
+  await placeSession('broken', chunks.slice(0, 2), {
     lines: (i) => ['#EXT-X-DISCONTINUITY', '#EXTINF:6,', `${i}.ts`],
   })
   await placeByteRanges('ranges', await readFile(fixturePath(FMP4)))
-  await placeSession('outside', pieces.slice(0, 1), {
+  await placeSession('outside', chunks.slice(0, 1), {
     lines: () => ['#EXTINF:6,', '../plain/0.ts'],
   })
-  await placeSession('remote', pieces.slice(0, 1), {
+  await placeSession('remote', chunks.slice(0, 1), {
     lines: () => ['#EXTINF:6,', 'http://127.0.0.1:9/0.ts'],
   })
   server = await startServer({ args: library.args })
@@ -45,32 +45,32 @@ afterAll(async () => {
 
 /** Whole packets of 188 bytes, as many in each piece. */
 function splitPackets(bytes: Buffer): Buffer[] {
-  const pieceBytes = Math.ceil(bytes.length / 188 / PIECES) * 188
-  return Array.from({ length: PIECES }, (_, i) =>
-    bytes.subarray(i * pieceBytes, (i + 1) * pieceBytes),
+  const chunkBytes = Math.ceil(bytes.length / 188 / CHUNKS) * 188
+  return Array.from({ length: CHUNKS }, (_, i) =>
+    bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes),
   )
 }
 
 async function placeSession(
   name: string,
-  pieces: Uint8Array[],
-  { head = [], lines }: { head?: string[]; lines: (piece: number) => string[] },
+  chunks: Uint8Array[],
+  { head = [], lines }: { head?: string[]; lines: (chunk: number) => string[] },
 ): Promise<void> {
   const folder = `alice/2026-01-31/${name}`
-  for (const [i, piece] of pieces.entries()) await library.place(`${folder}/${i}.ts`, piece)
-  const text = [...HEAD, ...head, ...pieces.flatMap((_, i) => lines(i)), '#EXT-X-ENDLIST', '']
+  for (const [i, chunk] of chunks.entries()) await library.place(`${folder}/${i}.ts`, chunk)
+  const text = [...HEAD, ...head, ...chunks.flatMap((_, i) => lines(i)), '#EXT-X-ENDLIST', '']
   await library.place(`${folder}/playlist.m3u8`, Buffer.from(text.join('\n')))
 }
 
 /** As ffmpeg's hls_key_info_file does: one key in the folder, the media sequence number as IV. */
-async function placeEncrypted(name: string, pieces: Uint8Array[]): Promise<void> {
+async function placeEncrypted(name: string, chunks: Uint8Array[]): Promise<void> {
   const key = randomBytes(16)
   await library.place(`alice/2026-01-31/${name}/key.bin`, key)
-  const encrypted = pieces.map((piece, i) => {
+  const encrypted = chunks.map((chunk, i) => {
     const iv = Buffer.alloc(16)
     iv.writeUInt32BE(i + 3, 12)
     const cipher = createCipheriv('aes-128-cbc', key, iv)
-    return Buffer.concat([cipher.update(piece), cipher.final()])
+    return Buffer.concat([cipher.update(chunk), cipher.final()])
   })
   await placeSession(name, encrypted, {
     head: [

@@ -18,8 +18,8 @@ import {
 import type { TempLibrary } from './support/temp-library.ts'
 import { patienceMs } from './support/patience.ts'
 
-const TWO_SOUNDS = 'mp4-h264-two-video-two-audio-movtext.mp4'
-const TEXTS = 'mkv-h264-two-audio-subs-truncated.mkv'
+const TWO_AUDIO_TRACKS = 'mp4-h264-two-video-two-audio-movtext.mp4'
+const SUBTITLES = 'mkv-h264-two-audio-subs-truncated.mkv'
 const TS = 'ts-h264-aac-clean-hls-concat.ts'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -31,8 +31,8 @@ beforeAll(async () => {
   library = await createTempLibrary('renditions')
   scratch = await mkdtemp(join(tmpdir(), 'aftercast-renditions-'))
   const srt = '1\n00:00:02,000 --> 00:00:08,000\nHello <b>there</b>\n'
-  await library.place('alice/2026-01-31/sounds.mp4', TWO_SOUNDS)
-  await library.place('alice/2026-01-31/texts.mkv', TEXTS)
+  await library.place('alice/2026-01-31/sounds.mp4', TWO_AUDIO_TRACKS)
+  await library.place('alice/2026-01-31/texts.mkv', SUBTITLES)
   await library.place('alice/2026-01-31/ts.ts', TS)
   await library.place('alice/2026-01-31/ts.de.srt', Buffer.from(srt))
   await library.place('alice/2026-01-31/plain.mp4', SMALL_FIXTURE)
@@ -94,11 +94,11 @@ async function packetsOf(url: string) {
 
 describe('a recording with several sounds', () => {
   it('plays with the first in its pictures, and offers the others apart', async () => {
-    const { text, media, variantUrl } = await multivariant('sounds')
+    const { text, media, variantUrl } = await multivariant('audioTracks')
     expect(media.map(({ type, url }) => [type, url !== undefined])).toContainEqual(['AUDIO', true])
     expect(text).toMatch(/^#EXT-X-STREAM-INF:.*CODECS="avc1\.[^"]*mp4a/m)
     expect(text).toMatch(/RESOLUTION=\d+x\d+/)
-    const source = await readReferencePackets(fixturePath(TWO_SOUNDS))
+    const source = await readReferencePackets(fixturePath(TWO_AUDIO_TRACKS))
     const streams = [
       ...new Set(source.filter(({ kind }) => kind === 'audio').map((p) => p.streamIndex)),
     ]
@@ -113,7 +113,7 @@ describe('a recording with several sounds', () => {
   })
 
   it('never encrypts two segments with one key and IV', async () => {
-    const { media, variantUrl } = await multivariant('sounds')
+    const { media, variantUrl } = await multivariant('audioTracks')
     const urls = [
       variantUrl,
       ...media.flatMap(({ type, url }) => (type === 'AUDIO' ? (url ?? []) : [])),
@@ -155,9 +155,9 @@ describe('texts', () => {
       const content = answer.body.toString()
       expect(content.includes('Hello <b>there</b>')).toBe(i < 2)
       const path = join(scratch, 'segment.ts')
-      const pictures = main.segments[i]
-      if (pictures === undefined) throw new Error('fewer segments of pictures')
-      await writeFile(path, await fetchSegment(pictures))
+      const frames = main.segments[i]
+      if (frames === undefined) throw new Error('fewer segments of pictures')
+      await writeFile(path, await fetchSegment(frames))
       const first = (await readReferencePackets(path)).find(({ kind }) => kind === 'video')
       const map = /MPEGTS:(?<ticks>\d+),LOCAL:00:00:(?<seconds>[\d.]+)/.exec(content)?.groups
       expect(Number(map?.ticks) / 90_000).toBeCloseTo(first?.ptsSeconds ?? NaN, 3)

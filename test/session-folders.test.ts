@@ -61,7 +61,7 @@ function joins({ segments }: ListedPlaylist): number {
   return segments.filter(({ isDiscontinuity }) => isDiscontinuity).length
 }
 
-async function picturesOf({ segments }: ListedPlaylist): Promise<string[]> {
+async function framesOf({ segments }: ListedPlaylist): Promise<string[]> {
   const bytes = await Promise.all(segments.map(fetchSegment))
   return packetsOfPid(Buffer.concat(bytes), VIDEO_PID)
 }
@@ -131,10 +131,10 @@ describe('a folder that grows', () => {
   it('is appended to, part by part, and ends when it is still', async () => {
     const half = Math.floor(minute.length / 2 / 188) * 188
     await library.place(`${DAY}/live/part1.ts`, minute.subarray(0, half), new Date())
-    const texts = [(await listed('live')).text]
+    const subtitles = [(await listed('live')).text]
     await appendFile(library.pathOf(`${DAY}/live/part1.ts`), minute.subarray(half))
     await sleep(1500)
-    texts.push((await listed('live')).text)
+    subtitles.push((await listed('live')).text)
     // The next part begins, in the same bytes: the first one is finished soon, and then this is listed.
     await library.place(`${DAY}/live/part2.ts`, minute.subarray(0, half), new Date())
     await vi.waitFor(
@@ -142,22 +142,22 @@ describe('a folder that grows', () => {
         await appendFile(library.pathOf(`${DAY}/live/part2.ts`), new Uint8Array(0))
         const playlist = await fetchPlaylist(playlistUrl('live'))
         expect(joins(playlist)).toBe(1)
-        texts.push(playlist.text)
+        subtitles.push(playlist.text)
       },
       { timeout: patienceMs, interval: 300 },
     )
     await appendFile(library.pathOf(`${DAY}/live/part2.ts`), minute.subarray(half))
     await sleep(SETTLE_SECONDS * 1000 + 1500)
     const last = await fetchPlaylist(playlistUrl('live'))
-    texts.push(last.text)
+    subtitles.push(last.text)
     expect(last.isEnded).toBe(true)
     expect(last.text).toContain('#EXT-X-PLAYLIST-TYPE:EVENT\n')
-    texts.slice(1).forEach((text, i) => {
-      const before = (texts[i] ?? '').replace('#EXT-X-ENDLIST\n', '')
+    subtitles.slice(1).forEach((text, i) => {
+      const before = (subtitles[i] ?? '').replace('#EXT-X-ENDLIST\n', '')
       expect(text.startsWith(before)).toBe(true)
     })
-    expect(texts.slice(0, 2).some((text) => text.includes('ENDLIST'))).toBe(false)
-    const pictures = packetsOfPid(minute, VIDEO_PID)
-    expect(await picturesOf(last)).toEqual([...pictures, ...pictures])
+    expect(subtitles.slice(0, 2).some((text) => text.includes('ENDLIST'))).toBe(false)
+    const frames = packetsOfPid(minute, VIDEO_PID)
+    expect(await framesOf(last)).toEqual([...frames, ...frames])
   })
 })

@@ -72,7 +72,7 @@ async function leaveAndReturn(
       await sleep(awayMs)
       const stood = await readPosition(page)
       server = await serveLibrary(library, port)
-      return await waitForPicture(page, { atLeast: stood, sinceMs: Date.now() })
+      return await waitForFrame(page, { atLeast: stood, sinceMs: Date.now() })
     })
   } finally {
     await server.stop()
@@ -84,7 +84,7 @@ function readPosition(page: Page): Promise<number> {
 }
 
 /** Where a picture newer than one that is seen now comes. */
-async function waitForPicture(
+async function waitForFrame(
   page: Page,
   { atLeast, sinceMs }: { atLeast: number; sinceMs: number },
 ): Promise<number> {

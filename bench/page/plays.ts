@@ -166,12 +166,12 @@ async function seek(toSeconds: number): Promise<number> {
     const video = document.querySelector('video')
     if (!video) return reject(new Error('there is no video'))
     const startedMs = performance.now()
-    const look = (_nowMs: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
+    const lookup = (_nowMs: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
       // The picture of before may still be on its way.
       if (Math.abs(mediaTime - toSeconds) < 1) resolve(performance.now() - startedMs)
-      else video.requestVideoFrameCallback(look)
+      else video.requestVideoFrameCallback(lookup)
     }
-    video.requestVideoFrameCallback(look)
+    video.requestVideoFrameCallback(lookup)
     video.currentTime = toSeconds
     setTimeout(() => reject(new Error(`no picture at ${toSeconds} s`)), 30_000)
   })

@@ -1,5 +1,5 @@
 // What a person can do about a recording that does not play, or not as it was meant. Pure.
-import type { SessionNote } from '../hls/session-inspection.ts'
+import type { SessionLimitation } from '../hls/session/session-inspection.ts'
 
 const RECORD_ROBUSTLY =
   'Record to .mkv, .ts or fragmented MP4 next time: those play up to the break.'
@@ -50,7 +50,7 @@ const byReason: readonly (readonly [RegExp, string])[] = [
 const UNKNOWN =
   'See whether ffprobe reads it: if not, it is no recording, or its head is damaged or still to be written.'
 
-const byNote: Record<SessionNote['kind'], string> = {
+const byLimitation: Record<SessionLimitation['kind'], string> = {
   'cut-off':
     'It plays up to the break. See whether the recorder was stopped, or the disk full, then.',
   damaged:
@@ -70,6 +70,6 @@ export function adviseOnReason(reason: string): string {
 }
 
 /** Advice for a flaw of a recording that plays. */
-export function adviseOnNote(kind: SessionNote['kind']): string {
-  return byNote[kind]
+export function adviseOnLimitation(kind: SessionLimitation['kind']): string {
+  return byLimitation[kind]
 }

@@ -1,6 +1,6 @@
 // What `aftercast check` found, as a table or as one JSON document. Pure.
 import type { SessionReference } from '../../shared/paths.ts'
-import { formatDuration } from '../catalog/duration-text.ts'
+import { formatDuration } from '../catalog/names/format-duration.ts'
 import { printable } from './printable.ts'
 
 /** The JSON document; docs/check.md tells its fields. */

@@ -1,10 +1,10 @@
 // `aftercast check`: names every recording that visitors do not get as it was meant, with reason, place and advice.
-import { listImperfect } from '../catalog/imperfect.ts'
-import type { ImperfectRecording } from '../catalog/imperfect.ts'
+import { listImperfect } from '../catalog/store/imperfect.ts'
+import type { ImperfectRecording } from '../catalog/store/imperfect.ts'
 import type { Config } from '../config/load-config.ts'
 import { isAppError } from '../errors.ts'
-import type { SessionInspection } from '../hls/session-inspection.ts'
-import { adviseOnNote, adviseOnReason } from './advice.ts'
+import type { SessionInspection } from '../hls/session/session-inspection.ts'
+import { adviseOnLimitation, adviseOnReason } from './advice.ts'
 import { formatCheckTable } from './check-report.ts'
 import type { CheckedProblem, CheckedRecording, CheckReport } from './check-report.ts'
 import type { Io } from './io.ts'
@@ -61,8 +61,8 @@ async function problemsOf(
   if (state.status === 'spare') return [spareProblem(state.servedPath)]
   const inspection = await inspectAgain(recording, library, signal)
   if (state.status === 'unplayable') return [unplayableProblem(state.reason, inspection)]
-  const notes = inspection?.status === 'playable' ? inspection.notes : []
-  return notes.map((note) => ({ ...note, advice: adviseOnNote(note.kind) }))
+  const limitations = inspection?.status === 'playable' ? inspection.limitations : []
+  return limitations.map((note) => ({ ...note, advice: adviseOnLimitation(note.kind) }))
 }
 
 /** Undefined where the recording has changed since it was scanned: what the catalog knows of it is all there is. */

@@ -1,8 +1,8 @@
 // `aftercast hide` and `aftercast unhide`: take a streamer or a session off the site by name, and put it back.
 import { join } from 'node:path'
-import { openDatabase } from '../catalog/database.ts'
-import { createHiddenNames } from '../catalog/hidden.ts'
-import type { HiddenName, HiddenNames } from '../catalog/hidden.ts'
+import { openDatabase } from '../catalog/store/database.ts'
+import { createHiddenNames } from '../catalog/store/hidden.ts'
+import type { HiddenName, HiddenNames } from '../catalog/store/hidden.ts'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { CATALOG_FILE } from './library.ts'

@@ -1,19 +1,19 @@
 // Puts together what every command needs of a library: storage, catalog, indexes, HLS.
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
-import { createCatalog } from '../catalog/sqlite-catalog.ts'
-import { openDatabase } from '../catalog/database.ts'
-import type { Database } from '../catalog/database.ts'
+import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
+import { openDatabase } from '../catalog/store/database.ts'
+import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
-import { Packager } from '../hls/packager.ts'
-import { readOrMakeSecret } from '../hls/secret.ts'
-import { TranscodedSounds } from '../hls/transcoded-sound.ts'
-import { IndexStore } from '../media/index-store.ts'
-import { IndexThread } from '../media/index-thread.ts'
+import { Packager } from '../hls/session/packager.ts'
+import { readOrMakeSecret } from '../delivery/secret.ts'
+import { TranscodedAudioTracks } from '../hls/segment/transcoded-audio.ts'
+import { IndexStore } from '../media/index/index-store.ts'
+import { IndexThread } from '../media/index/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
-import { createSoundTranscoder } from '../sound/sound-transcoder.ts'
+import { createAudioTranscoder } from '../audio/audio-transcoder.ts'
 import { loadPageCache } from '../storage/page-cache.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
 import { FolderThread } from '../storage/folder-thread.ts'
@@ -73,16 +73,16 @@ export async function openLibrary({
     onWriteError,
   })
   const { segmentSeconds, encryption } = config.hls
-  const transcoder = createSoundTranscoder({ log: logger })
+  const transcoder = createAudioTranscoder({ log: logger })
   const packager = new Packager({
     storage,
     indexes,
     readers: createMediaReaders(),
     settings: { segmentSeconds, encryption, secret },
-    grownFolder: join(config.data, 'indexes', 'grown'),
+    growingFolder: join(config.data, 'indexes', 'grown'),
     onWriteError,
     settleSeconds,
-    sounds: new TranscodedSounds({ transcoder, log: logger, signal }),
+    audioTracks: new TranscodedAudioTracks({ transcoder, log: logger, signal }),
     signal,
   })
   return {

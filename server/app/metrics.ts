@@ -13,7 +13,7 @@ import {
   register,
 } from 'prom-client'
 import { AppError } from '../errors.ts'
-import type { SegmentCache } from '../hls/segment-cache.ts'
+import type { SegmentCache } from '../delivery/segment-cache.ts'
 
 /** Seconds; a segment of a slow disk or client may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
@@ -60,7 +60,7 @@ export function measureSegmentCache(cache: SegmentCache): void {
     name: 'aftercast_segment_cache_bytes',
     help: 'Memory of the segments that are held.',
     collect() {
-      this.set(cache.figures.heldBytes)
+      this.set(cache.figures.cachedBytes)
     },
   })
 }
@@ -79,7 +79,7 @@ export async function listenForMetrics(hostAndPort: string): Promise<MetricsList
   const { hostname, port } = new URL(`http://${hostAndPort}`)
   const server = createServer((request, response) => {
     if (request.method === 'GET' && request.url === '/metrics') {
-      answerMetrics(response).catch(() => response.writeHead(500).end())
+      sendMetrics(response).catch(() => response.writeHead(500).end())
     } else {
       response.writeHead(404).end()
     }
@@ -96,7 +96,7 @@ export async function listenForMetrics(hostAndPort: string): Promise<MetricsList
   }
 }
 
-async function answerMetrics(response: ServerResponse): Promise<void> {
+async function sendMetrics(response: ServerResponse): Promise<void> {
   const hasWorkers = Object.keys(cluster.workers ?? {}).length > 0
   const text = await (hasWorkers ? new AggregatorRegistry().clusterMetrics() : register.metrics())
   response.writeHead(200, { 'content-type': register.contentType }).end(text)

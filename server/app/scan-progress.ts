@@ -1,6 +1,6 @@
 // Shows how far a scan is: a bar on a terminal, a line now and then where there is none.
 import { Presets, SingleBar } from 'cli-progress'
-import type { ScanProgress } from '../catalog/scan.ts'
+import type { ScanProgress } from '../catalog/scan/scan.ts'
 import type { Io } from './io.ts'
 
 const LINE_INTERVAL_MS = 5000

@@ -1,9 +1,9 @@
 // Puts the scanner together, and tells of its progress and its problems.
 import type { Logger } from 'pino'
-import { createCatalogWriter } from '../catalog/catalog-writer.ts'
-import { createLayout } from '../catalog/layout.ts'
-import { createScanner } from '../catalog/scan.ts'
-import type { Scanner, ScanProblem, ScanProgress } from '../catalog/scan.ts'
+import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
+import { createLayout } from '../catalog/names/layout.ts'
+import { createScanner } from '../catalog/scan/scan.ts'
+import type { Scanner, ScanProblem, ScanProgress } from '../catalog/scan/scan.ts'
 import type { Config } from '../config/load-config.ts'
 import type { Library } from './library.ts'
 
@@ -30,7 +30,7 @@ export function createLibraryScanner({
     inspect: async (recording, signal) => {
       const inspection = await packager.inspect(recording, signal)
       if (inspection.status === 'unplayable') return inspection
-      return { ...inspection, isFlawed: inspection.notes.length > 0 }
+      return { ...inspection, isFlawed: inspection.limitations.length > 0 }
     },
     onProgress,
     onProblem: (problem) => logProblem(logger, problem),

@@ -12,7 +12,7 @@ interface Channel {
 }
 
 /** Answers every job with what `decode` makes of it, or with why it cannot; ends when the parent is gone. */
-export function answerJobs<Job>(channel: Channel, decode: (job: Job) => unknown): void {
+export function serveJobs<Job>(channel: Channel, decode: (job: Job) => unknown): void {
   Log.setLevel(AV_LOG_QUIET)
   channel.on('message', (job) => {
     // The parent is the only sender and shares the type.

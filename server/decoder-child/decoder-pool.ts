@@ -1,6 +1,6 @@
 // Decodes in processes of their own, so that a hostile file costs one picture or a moment of sound and never the site.
 import { DecoderProcess } from './decoder-process.ts'
-import type { DecoderLimits, DecoderProgram, JobAnswer } from './decoder-process.ts'
+import type { DecoderLimits, DecoderProgram, JobResult } from './decoder-process.ts'
 import { createJobQueue } from './job-queue.ts'
 import type { JobQueueBounds } from './job-queue.ts'
 
@@ -9,7 +9,7 @@ export interface DecoderPool<Job, Value> {
    * Runs one job. Rejects with AppError `busy` where too many jobs wait, `failed` where no process starts, and with the
    * signal's reason.
    */
-  run(job: Job, signal: AbortSignal): Promise<JobAnswer<Value>>
+  run(job: Job, signal: AbortSignal): Promise<JobResult<Value>>
   /** Ends every process; jobs under way reject. */
   close(): void
 }
@@ -50,7 +50,7 @@ export function createDecoderPool<Job extends object, Value>({
     return process
   }
 
-  function giveBack(process: DecoderProcess<Job, Value>): void {
+  function release(process: DecoderProcess<Job, Value>): void {
     if (process.ended) return
     const timer = setTimeout(() => {
       idle.delete(process)
@@ -59,7 +59,7 @@ export function createDecoderPool<Job extends object, Value>({
     idle.set(process, timer.unref())
   }
 
-  async function runNow(job: Job, signal: AbortSignal): Promise<JobAnswer<Value>> {
+  async function runNow(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
     const process = takeProcess()
     try {
       const answer = await process.run(job, signal)
@@ -67,7 +67,7 @@ export function createDecoderPool<Job extends object, Value>({
       return answer
     } finally {
       if (closing.signal.aborted) process.kill('the server stops')
-      else giveBack(process)
+      else release(process)
     }
   }
 

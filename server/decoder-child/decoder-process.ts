@@ -27,7 +27,7 @@ export interface DecoderLimits {
 }
 
 /** What became of a job. `killed`: the process ended under it, by a crash or because it passed a limit. */
-export type JobAnswer<Value> =
+export type JobResult<Value> =
   | { status: 'done'; value: Value }
   | { status: 'undecodable'; reason: string }
   | { status: 'killed'; reason: string }
@@ -45,7 +45,7 @@ export class DecoderProcess<Job extends object, Value> {
   readonly #program: DecoderProgram
   readonly #limits: DecoderLimits
   readonly #started: Promise<void>
-  #settle: ((answer: JobAnswer<Value>) => void) | undefined
+  #settle: ((answer: JobResult<Value>) => void) | undefined
   #killReason: string | undefined
   #ended = false
 
@@ -79,10 +79,10 @@ export class DecoderProcess<Job extends object, Value> {
    * Runs one job; never two at once. Throws AppError `failed` where the process does not start, `busy` where the time is
    * over and it was the machine that had none for the job, and the signal's reason.
    */
-  async run(job: Job, signal: AbortSignal): Promise<JobAnswer<Value>> {
+  async run(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
     await this.#started
     signal.throwIfAborted()
-    const { promise, resolve, reject } = Promise.withResolvers<JobAnswer<Value>>()
+    const { promise, resolve, reject } = Promise.withResolvers<JobResult<Value>>()
     this.#settle = resolve
     const workedBefore = this.#workedMs()
     const timer = setTimeout(() => {

@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 1
 const INTERNAL: ErrorAnswer = { error: { code: 'internal', message: 'something went wrong' } }
 
 /** Answers an error. What a visitor may not know is logged and told as a fixed text. */
-export function answerError(
+export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -29,12 +29,13 @@ export function answerError(
     if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
     if (status >= 500) request.log.warn({ err: error }, 'request failed')
     if (error.code === 'usage') return reply.code(status).send(INTERNAL)
-    return reply.code(status).send(errorAnswer(error.code, error.message))
+    return reply.code(status).send(errorResponse(error.code, error.message))
   }
   const status = clientErrorStatus(error)
-  if (status === 404) return reply.code(404).send(errorAnswer('not_found', 'there is nothing here'))
+  if (status === 404)
+    return reply.code(404).send(errorResponse('not_found', 'there is nothing here'))
   if (status !== undefined) {
-    return reply.code(status).send(errorAnswer('invalid', 'the request is malformed'))
+    return reply.code(status).send(errorResponse('invalid', 'the request is malformed'))
   }
   request.log.error({ err: error }, 'unexpected error')
   return reply.code(500).send(INTERNAL)
@@ -49,6 +50,6 @@ function clientErrorStatus(error: unknown): number | undefined {
 }
 
 /** The body of every error answer. */
-export function errorAnswer(code: string, message: string): ErrorAnswer {
+export function errorResponse(code: string, message: string): ErrorAnswer {
   return { error: { code, message } }
 }

@@ -4,16 +4,16 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigAnswer } from '../../shared/contract.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { BufferPool } from '../hls/buffer-pool.ts'
-import type { Packager } from '../hls/packager.ts'
-import type { SegmentCache } from '../hls/segment-cache.ts'
+import { BufferPool } from '../delivery/buffer-pool.ts'
+import type { Packager } from '../hls/session/packager.ts'
+import type { SegmentCache } from '../delivery/segment-cache.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
 import { addCrawlerRoutes } from './crawler-routes.ts'
-import { answerError } from './errors.ts'
+import { sendError } from './errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
-import { answerUnreadable, readableUrl } from './malformed-request.ts'
+import { sendUnreadable, readableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
 import { createPagePolicy, createSecurityHeaders } from './security-headers.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -68,9 +68,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       headersTimeout: HEADERS_TIMEOUT_MS,
     },
     rewriteUrl: ({ url }) => readableUrl(url ?? '/'),
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: sendUnreadable,
     frameworkErrors: (error, request, reply) => {
-      void answerError(error, request, reply)
+      void sendError(error, request, reply)
     },
   })
   const headers = chooseHeaders(options)

@@ -11,7 +11,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
 import type { SecurityHeaders } from './security-headers.ts'
-import { sendText, TextAnswer } from './text-answer.ts'
+import { sendText, TextResponse } from './text-response.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Every list is revalidated: what changed shows at once, what did not costs a 304. */
@@ -32,12 +32,12 @@ export function addListRoutes(
   { catalog, config, headers }: ListRouteOptions,
 ): void {
   const toText: ToText = (value) =>
-    new TextAnswer(JSON.stringify(value), {
+    new TextResponse(JSON.stringify(value), {
       contentType: JSON_TYPE,
       cacheControl: REVALIDATE,
       headers: headers.data,
     })
-  const lists = new ListTexts(catalog, toText)
+  const lists = new ListStrings(catalog, toText)
   const configText = toText(config)
 
   app.get('/api/streamers', (request, reply) => sendText(request, reply, lists.streamers()))
@@ -51,17 +51,17 @@ export function addListRoutes(
   app.get('/api/config', (request, reply) => sendText(request, reply, configText))
 }
 
-type ToText = (value: ConfigAnswer | SessionsAnswer | StreamersAnswer) => TextAnswer
+type ToText = (value: ConfigAnswer | SessionsAnswer | StreamersAnswer) => TextResponse
 
 /** The lists as texts, each kept as long as it says what the catalog says. */
-class ListTexts {
+class ListStrings {
   readonly #catalog: Catalog
   readonly #toText: ToText
-  readonly #sessions = new LRUCache<string, TextAnswer>({
+  readonly #sessions = new LRUCache<string, TextResponse>({
     maxSize: MAX_LISTS_BYTES,
     sizeCalculation: (text) => text.sizeBytes + 1,
   })
-  #streamers: TextAnswer | undefined
+  #streamers: TextResponse | undefined
   #listed: readonly StreamerItem[] = []
   #generation = -1
   #isLookedAt = false
@@ -71,7 +71,7 @@ class ListTexts {
     this.#toText = toText
   }
 
-  streamers(): TextAnswer {
+  streamers(): TextResponse {
     this.#dropOld()
     if (this.#streamers !== undefined) return this.#streamers
     const streamers = this.#catalog.listStreamers()
@@ -81,7 +81,7 @@ class ListTexts {
     return this.#streamers
   }
 
-  sessions(streamer: string): TextAnswer | undefined {
+  sessions(streamer: string): TextResponse | undefined {
     this.#dropOld()
     const known = this.#sessions.get(streamer)
     if (known !== undefined) return known

@@ -1,6 +1,6 @@
 // Requests that no route ever sees: what Node or the router cannot read is answered in the form of every other error.
 import type { Socket } from 'node:net'
-import { errorAnswer } from './errors.ts'
+import { errorResponse } from './errors.ts'
 
 /** Decodes to a character that no name can hold, so that the routes refuse it themselves. */
 const UNREADABLE = '%00'
@@ -35,12 +35,12 @@ const STATUS_LINES: Record<string, string> = {
 }
 
 /** Answers bytes that are no HTTP request, or one that is too long or too slow, and ends the connection. */
-export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+export function sendUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const body = JSON.stringify(errorAnswer('invalid', 'the request is malformed'))
+  const body = JSON.stringify(errorResponse('invalid', 'the request is malformed'))
   const lines = [
     `HTTP/1.1 ${STATUS_LINES[error.code ?? ''] ?? '400 Bad Request'}`,
     'Content-Type: application/json; charset=utf-8',

@@ -15,11 +15,11 @@ import {
 import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
-import { answerError, errorAnswer } from './errors.ts'
+import { sendError, errorResponse } from './errors.ts'
 import { formatPage } from './page-shell.ts'
 import type { PageHead, Preload } from './page-shell.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { sendText, TextAnswer } from './text-answer.ts'
+import { sendText, TextResponse } from './text-response.ts'
 import type { BuiltPage } from './built-page.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 
@@ -44,12 +44,12 @@ export function addFallbacks(app: FastifyInstance, options: PageRouteOptions): v
       return sendPage(request, reply, { head: heads.missing(), ...options })
     return reply
       .header('cache-control', 'no-store')
-      .send(errorAnswer('not_found', 'there is nothing here'))
+      .send(errorResponse('not_found', 'there is nothing here'))
   })
 
   app.setErrorHandler(async (error, request, reply) => {
     if (!isPageRequest(request) || !isAppError(error, 'invalid', 'gone')) {
-      return answerError(error, request, reply)
+      return sendError(error, request, reply)
     }
     void reply.code(error.code === 'gone' ? 410 : 400)
     return sendPage(request, reply, { head: heads.missing(), ...options })
@@ -103,7 +103,7 @@ async function sendPage(
   reply: FastifyReply,
   { page, head, headers }: Pick<PageRouteOptions, 'page' | 'headers'> & { head: PageHead },
 ): Promise<FastifyReply> {
-  const html = new TextAnswer(formatPage(page.shell, head), {
+  const html = new TextResponse(formatPage(page.shell, head), {
     contentType: HTML_TYPE,
     cacheControl: 'no-cache',
     headers: headers.page,

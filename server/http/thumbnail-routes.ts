@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts'
 import { chooseImageFormat } from '../thumbnails/image-format.ts'
 import type { Thumbnail, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { addVary } from './text-answer.ts'
+import { addVary } from './text-response.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 
 export interface ThumbnailRouteOptions {
@@ -14,7 +14,7 @@ export interface ThumbnailRouteOptions {
 }
 
 /** A replaced recording shows its new picture within a minute. */
-const PICTURE_CACHE = 'public, max-age=60'
+const IMAGE_CACHE = 'public, max-age=60'
 
 /** Registers the routes. */
 export function addThumbnailRoutes(
@@ -43,7 +43,7 @@ function answer(
   const etag = `"${thumbnail.version}"`
   void reply.headers({
     'content-type': thumbnail.contentType,
-    'cache-control': PICTURE_CACHE,
+    'cache-control': IMAGE_CACHE,
     etag,
     vary: addVary(reply.getHeader('vary'), 'Accept'),
   })

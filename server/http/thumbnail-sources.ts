@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
-import type { Packager } from '../hls/packager.ts'
+import type { Packager } from '../hls/session/packager.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
@@ -67,9 +67,9 @@ export class ThumbnailSources {
     const { folder, base } = splitFileName(row.path)
     const sidecar = await this.#sidecar(folder, [base])
     const opened = await this.#packager.open(row, 'file')
-    const { key, count, readKeyFrame } = opened.pictures
+    const { key, count, readKeyFrame } = opened.frames
     await opened.close()
-    return { key, sidecar, cuts: count, readKeyFrame }
+    return { key, sidecar, splitPoints: count, readKeyFrame }
   }
 
   async #sidecar(folder: string, bases: readonly string[]): Promise<Sidecar | undefined> {

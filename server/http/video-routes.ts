@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
-import type { Packager, Purpose } from '../hls/packager.ts'
-import type { PlayableSession, SessionFile, SessionText } from '../hls/playable-session.ts'
-import { answerSegment, IMMUTABLE } from './segment-answer.ts'
-import type { SegmentSending } from './segment-answer.ts'
+import type { Packager, Purpose } from '../hls/session/packager.ts'
+import type { PlayableSession, SessionFile, TextResource } from '../hls/session/playable-session.ts'
+import { sendSegment, IMMUTABLE } from './segment-response.ts'
+import type { SegmentSending } from './segment-response.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { sendText, TextAnswer } from './text-answer.ts'
-import type { TextAnswerOptions } from './text-answer.ts'
+import { sendText, TextResponse } from './text-response.ts'
+import type { TextResponseOptions } from './text-response.ts'
 
 export interface VideoRouteOptions {
   catalog: Catalog
@@ -27,14 +27,18 @@ const MAX_PLAYLISTS = 256
 
 /** Registers the routes. */
 export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions): void {
-  const texts = new LRUCache<string, TextAnswer>({ max: MAX_PLAYLISTS })
+  const subtitles = new LRUCache<string, TextResponse>({ max: MAX_PLAYLISTS })
   const { headers } = options.sending
   const base = '/api/video/:streamer/:date/:sessionId'
 
   app.get(`${base}/playlist.m3u8`, async (request, reply) => {
     const session = await openSession(request, options, 'playlist')
     try {
-      return await sendText(request, reply, keptAnswer(texts, await session.playlist(), headers))
+      return await sendText(
+        request,
+        reply,
+        cachedResponse(subtitles, await session.playlist(), headers),
+      )
     } finally {
       await session.close()
     }
@@ -49,10 +53,10 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
       if (file === undefined) throw new AppError('not_found', 'there is no such file')
       if (file.kind === 'segment') {
         const { segment } = file
-        return await answerSegment(request, reply, { segment, ...options.sending })
+        return await sendSegment(request, reply, { segment, ...options.sending })
       }
       if (file.kind === 'text') {
-        return await sendText(request, reply, keptAnswer(texts, file.text, headers))
+        return await sendText(request, reply, cachedResponse(subtitles, file.text, headers))
       }
       return await sendBytes(reply, file)
     } finally {
@@ -71,18 +75,18 @@ async function openSession(
 }
 
 /** The answer of before where the text is the same: neither made nor compressed again. */
-function keptAnswer(
-  texts: LRUCache<string, TextAnswer>,
-  text: SessionText,
-  headers: TextAnswerOptions['headers'],
-): TextAnswer {
+function cachedResponse(
+  subtitles: LRUCache<string, TextResponse>,
+  text: TextResource,
+  headers: TextResponseOptions['headers'],
+): TextResponse {
   const cacheControl = TEXT_CACHE[text.caching]
   const key = `${text.version} ${cacheControl}`
-  const known = texts.get(key)
+  const known = subtitles.get(key)
   if (known !== undefined) return known
   const { contentType } = text
-  const answer = new TextAnswer(text.format(), { contentType, cacheControl, headers })
-  texts.set(key, answer)
+  const answer = new TextResponse(text.format(), { contentType, cacheControl, headers })
+  subtitles.set(key, answer)
   return answer
 }
 

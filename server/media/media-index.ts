@@ -16,10 +16,10 @@ export interface MediaIndex {
    */
   tracks: Track[]
   /** Text tracks with all their cues; absent where there are none. */
-  texts?: TextTrack[]
-  cuts: CutTable
+  subtitles?: SubtitleTrack[]
+  splitPoints: SplitPointTable
   /** What of the recording visitors do not get as it was meant, at most MAX_NOTES; absent where all is well. */
-  notes?: RecordingNote[]
+  limitations?: RecordingLimitation[]
   /** What is known to stay as it is while the recording grows; absent where the container cannot be read while it grows. */
   growth?: Growth
   /** Where the samples lie, by container. Only the container's own reader looks inside. */
@@ -27,7 +27,7 @@ export interface MediaIndex {
 }
 
 /** A flaw of a recording that plays all the same, for its operator. */
-export interface RecordingNote {
+export interface RecordingLimitation {
   /**
    * `cut-off`: it ends in the middle of something; `damaged`: bytes were skipped; `gap`: time stamps jump;
    * `sound-left-out`, `pictures-left-out`, `text-left-out`: a track is not served.
@@ -42,7 +42,7 @@ export interface RecordingNote {
 }
 
 /** Most notes of one recording: a file that is damaged all over needs no longer list. */
-export const MAX_NOTES = 100
+export const MAX_LIMITATIONS = 100
 
 /** The one place that lists the containers: each reader adds its own source here and in readers.ts. */
 export type MediaSource = FlvSource | Fmp4Source | MatroskaSource | Mp4Source | TsSource
@@ -75,11 +75,11 @@ export interface AudioTrack extends TrackBase {
   /** Title as the recording says it. */
   name?: string
   /** The sound as it was recorded, where no browser plays that in HLS: it is transcoded to AAC. */
-  transcodedFrom?: SoundFormat
+  transcodedFrom?: AudioFormat
 }
 
 /** What a decoder needs to know of sound; `codec` in FFmpeg's words. */
-export interface SoundFormat {
+export interface AudioFormat {
   codec: 'mp2' | 'mp3' | 'ac3' | 'eac3' | 'dts' | 'truehd' | 'vorbis' | 'aac_latm' | PcmCodec
   channels: number
   sampleRate: number
@@ -99,15 +99,15 @@ export type PcmCodec =
   | 'pcm_mulaw'
 
 /** A track of text over the pictures. */
-export interface TextTrack {
+export interface SubtitleTrack {
   language?: string
   name?: string
   isDefault: boolean
   /** In order of their starts. */
-  cues: TextCue[]
+  cues: SubtitleCue[]
 }
 
-export interface TextCue {
+export interface SubtitleCue {
   /** On the session's timeline, in seconds. */
   startSeconds: number
   endSeconds: number
@@ -121,7 +121,7 @@ export interface Growth {
    * So many cuts, from the first, stay, and so does what lies before the last of them: a segment that ends at one of
    * these cuts (`to` < `stableCuts`) is made of the same bytes for ever.
    */
-  stableCuts: number
+  stableSplitPoints: number
   /**
    * Bytes that stay and tell this recording from others: the first of its media (no header that is rewritten when the
    * recording is closed), at most 64 KiB, before the second cut. Length 0 while there are fewer than two stable cuts.
@@ -134,7 +134,7 @@ export interface Growth {
  * presentation order, and pictures in mid-GOP (CUT_MID); where there are no pictures (audio only, or sound that outlasts the pictures) they are audio
  * frames about one second apart. The first cut is at the recording's start, with time 0.
  */
-export interface CutTable {
+export interface SplitPointTable {
   /** Ticks per second of `startTicks` and `endTicks`. */
   timescale: number
   /** Presentation time of each cut on the session's timeline: starts at 0, grows strictly, has no holes at breaks. */
@@ -146,17 +146,17 @@ export interface CutTable {
 }
 
 /** The cut is a picture that can be decoded without any before it. */
-export const CUT_KEY = 1
+export const SPLIT_KEY_FRAME = 1
 /** Time stamps or codec configuration break here: a segment must begin, behind EXT-X-DISCONTINUITY. */
-export const CUT_BREAK = 2
+export const SPLIT_DISCONTINUITY = 2
 /**
  * A picture in mid-GOP, where the next key frame is far: a segment begins here only where it has to, because a playlist
  * that grows has promised a longest duration. Readers give one about every 2 s where no key frame has come for 5 s.
  */
-export const CUT_MID = 4
+export const SPLIT_FORCED = 4
 
 /** Cuts `from` (included) to `to` (excluded; may be the number of cuts): what one segment holds. */
-export interface CutRange {
+export interface SplitPointRange {
   from: number
   to: number
 }
@@ -177,5 +177,5 @@ export function secondsFromTicks(ticks: number, timescale: number): number {
 
 /** The session's length in seconds. */
 export function durationSeconds(index: MediaIndex): number {
-  return secondsFromTicks(index.cuts.endTicks, index.cuts.timescale)
+  return secondsFromTicks(index.splitPoints.endTicks, index.splitPoints.timescale)
 }

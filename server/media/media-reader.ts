@@ -1,6 +1,6 @@
 // The questions that every container's reader answers. A reader is pure but for reads of the file it is handed.
 import type { OpenFile } from '../storage/storage.ts'
-import type { CutRange, KeyFrame, MediaIndex } from './media-index.ts'
+import type { SplitPointRange, KeyFrame, MediaIndex } from './media-index.ts'
 
 /** A piece of a segment: bytes of our own, or a range of the recording. */
 export type Part = BytesPart | RangePart
@@ -57,7 +57,7 @@ export interface InitTrack {
 }
 
 /** What is asked of a recording: cuts, and which of the index's tracks. */
-export interface SegmentRange extends CutRange {
+export interface SegmentRange extends SplitPointRange {
   /**
    * Numbers of tracks in `MediaIndex.tracks`; absent: the video and the first sound. Where segments are MPEG-TS
    * (`initTracks` gives undefined), it is never given.
@@ -85,12 +85,16 @@ export interface MediaReader {
    * Tracks for the fMP4 init segment in force at a cut, in the index's order; undefined where segments are MPEG-TS. Of sound that is
    * transcoded there is none: who transcodes it knows it. Needs no read. The same for all cuts up to the next CUT_BREAK.
    */
-  initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] | undefined
+  initTracks(
+    index: MediaIndex,
+    splitPoint: number,
+    tracks?: readonly number[],
+  ): InitTrack[] | undefined
   /**
    * The index of the same recording with segments of fMP4, where `initTracks` gives undefined; undefined where that cannot
    * be. A recording that grows keeps the form it has. Needs no read.
    */
   asSamples?(index: MediaIndex): MediaIndex | undefined
   /** The key frame at a cut; undefined where the recording has no pictures. */
-  readKeyFrame(file: OpenFile, index: MediaIndex, cut: number): Promise<KeyFrame | undefined>
+  readKeyFrame(file: OpenFile, index: MediaIndex, splitPoint: number): Promise<KeyFrame | undefined>
 }

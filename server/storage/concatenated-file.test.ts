@@ -96,14 +96,14 @@ test('reads from many files at once, and from none that was closed for another',
   for (let at = 0; at < bytes.length; at += 1000)
     ranges.push(await put(`${at}`, bytes.subarray(at, at + 1000)))
   const file = openConcatenated(storage, ranges)
-  const pieces = await Promise.all(
+  const chunks = await Promise.all(
     ranges.map(async (_, i) => {
-      const piece = Buffer.alloc(1000)
-      await file.read(piece, i * 1000)
-      return piece
+      const chunk = Buffer.alloc(1000)
+      await file.read(chunk, i * 1000)
+      return chunk
     }),
   )
-  expect(Buffer.concat(pieces)).toEqual(bytes)
+  expect(Buffer.concat(chunks)).toEqual(bytes)
   await file.close()
 })
 

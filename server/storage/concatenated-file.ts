@@ -91,15 +91,15 @@ class ConcatenatedFile implements OpenFile {
 
   readCached(buffers: readonly Uint8Array[], position: number): number {
     const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
-    const piece = this.#openPiece(position)
-    if (piece === undefined || length > piece.length) return 0
-    return piece.file.readCached?.(buffers, piece.position) ?? 0
+    const chunk = this.#openChunk(position)
+    if (chunk === undefined || length > chunk.length) return 0
+    return chunk.file.readCached?.(buffers, chunk.position) ?? 0
   }
 
   sendCached(position: number, length: number, socket: number): number | undefined {
-    const piece = this.#openPiece(position)
-    if (piece === undefined) return undefined
-    return piece.file.sendCached?.(piece.position, Math.min(length, piece.length), socket)
+    const chunk = this.#openChunk(position)
+    if (chunk === undefined) return undefined
+    return chunk.file.sendCached?.(chunk.position, Math.min(length, chunk.length), socket)
   }
 
   async checkUnchanged(): Promise<void> {
@@ -116,7 +116,7 @@ class ConcatenatedFile implements OpenFile {
   }
 
   /** Where the bytes from `position` on lie as they are, in a file that is open already. */
-  #openPiece(position: number): { file: OpenFile; position: number; length: number } | undefined {
+  #openChunk(position: number): { file: OpenFile; position: number; length: number } | undefined {
     const index = this.#rangeAt(position)
     const range = this.#ranges[index]
     const file = range && this.#files.get(range.path)?.opened
@@ -203,8 +203,8 @@ async function readFromRange(
   const { decryption } = range
   if (decryption === undefined) return readFully(file, wanted, range.offset + at)
   for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
-    const piece = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
-    await readDecrypted(file, { ...range, decryption }, { piece, at: at + done })
+    const chunk = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
+    await readDecrypted(file, { ...range, decryption }, { chunk, at: at + done })
   }
 }
 
@@ -220,7 +220,7 @@ export async function readDecryptedLength(
   const { length } = range
   if (length < BLOCK_BYTES || length % BLOCK_BYTES !== 0) throw notDecryptable()
   const block = new Uint8Array(BLOCK_BYTES)
-  await readDecrypted(file, range, { piece: block, at: length - BLOCK_BYTES })
+  await readDecrypted(file, range, { chunk: block, at: length - BLOCK_BYTES })
   const padding = block[BLOCK_BYTES - 1] ?? 0
   const isPadding =
     padding >= 1 &&
@@ -238,10 +238,10 @@ function notDecryptable(): AppError {
 async function readDecrypted(
   file: OpenFile,
   { offset, decryption }: Pick<FileRange, 'offset'> & Required<Pick<FileRange, 'decryption'>>,
-  { piece, at }: { piece: Uint8Array; at: number },
+  { chunk, at }: { chunk: Uint8Array; at: number },
 ): Promise<void> {
   const firstBlock = Math.floor(at / BLOCK_BYTES)
-  const endBlock = Math.ceil((at + piece.length) / BLOCK_BYTES)
+  const endBlock = Math.ceil((at + chunk.length) / BLOCK_BYTES)
   const leadBytes = firstBlock === 0 ? 0 : BLOCK_BYTES
   const from = firstBlock * BLOCK_BYTES - leadBytes
   const encrypted = Buffer.alloc(endBlock * BLOCK_BYTES - from)
@@ -250,7 +250,7 @@ async function readDecrypted(
   const decipher = createDecipheriv('aes-128-cbc', decryption.key, iv).setAutoPadding(false)
   const plain = decipher.update(encrypted.subarray(leadBytes))
   const start = at - firstBlock * BLOCK_BYTES
-  piece.set(plain.subarray(start, start + piece.length))
+  chunk.set(plain.subarray(start, start + chunk.length))
 }
 
 async function readFully(file: OpenFile, buffer: Uint8Array, position: number): Promise<void> {

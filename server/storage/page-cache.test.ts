@@ -122,8 +122,8 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
       expect(sent).toBeLessThan(50 * length)
       sender.end()
       const received = Buffer.concat(await receiver.toArray())
-      const piece = BYTES.subarray(position, position + length)
-      const rounds = Array.from({ length: Math.ceil(sent / length) }, () => piece)
+      const chunk = BYTES.subarray(position, position + length)
+      const rounds = Array.from({ length: Math.ceil(sent / length) }, () => chunk)
       expect(received.equals(Buffer.concat(rounds).subarray(0, sent))).toBe(true)
     })
 

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
-import { readAhead, readHeld } from './read-ahead.ts'
+import { readAhead, readCached } from './read-ahead.ts'
 import type { OpenFile } from './storage.ts'
 
 const BYTES = Buffer.from(Uint32Array.from({ length: 2500 }, (_, i) => i * 2_654_435_761).buffer)
@@ -100,7 +100,7 @@ describe('readAhead', () => {
   it('does not ask the memory of the system again soon where it has not had the bytes', async () => {
     const asked: number[] = []
     const looked: number[] = []
-    const ahead = readHeld(
+    const ahead = readCached(
       {
         ...noting(file, asked),
         readCached(_, position) {

@@ -40,7 +40,7 @@ export function readAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {
 /** The same file for who reads it from front to back: the system is told ahead, where it can be, and what has come is read at once. */
 export function tellAhead(file: OpenFile): OpenFile {
   const tell = createTeller(file)
-  const held = readHeld(file, { missBytes: 0 })
+  const held = readCached(file, { missBytes: 0 })
   return {
     ...held,
     read(buffer, position) {
@@ -55,7 +55,7 @@ export function tellAhead(file: OpenFile): OpenFile {
  * back, and leaves the bytes in another processor's cache. Where that fails, the file lies on the disk, it seems, and
  * reads are ordinary for `missBytes`: with several in flight, the system then reads ahead best by itself.
  */
-export function readHeld(file: OpenFile, { missBytes = MISS_BYTES } = {}): OpenFile {
+export function readCached(file: OpenFile, { missBytes = MISS_BYTES } = {}): OpenFile {
   let turnBytes = 0
   let ordinaryUpTo = 0
   return {

@@ -1,5 +1,5 @@
 // Which key frame stands for a session: about a tenth in, and not nearly black where any other will do.
-import type { RenderAnswer } from './decoder.ts'
+import type { RenderResult } from './decoder.ts'
 import type { RenderedImage } from './render-message.ts'
 
 /** Where to look, as parts of the recording's length, in order. */
@@ -9,38 +9,40 @@ const DARK_MEAN_LUMA = 24
 const FLAT_LUMA_DEVIATION = 12
 
 export type ChosenFrame =
-  | { status: 'chosen'; cut: number; image: RenderedImage }
+  | { status: 'chosen'; splitPoint: number; image: RenderedImage }
   | { status: 'none' }
   | { status: 'gave up' }
 
 export interface FrameChoice {
   /** The cut that was chosen before, or the number of cuts to choose among. */
-  cuts: number | { count: number }
+  splitPoints: number | { count: number }
   /** Renders the key frame at a cut; undefined where there is none. */
-  render: (cut: number) => Promise<RenderAnswer | undefined>
+  render: (splitPoint: number) => Promise<RenderResult | undefined>
 }
 
 /**
  * The first candidate that is whole and not nearly black, else the best of them. `none`: no picture can be decoded;
  * `gave up`: the decoder was killed on the way, so that another try may do better. What `render` rejects with is passed on.
  */
-export async function chooseFrame({ cuts, render }: FrameChoice): Promise<ChosenFrame> {
-  let best: { cut: number; image: RenderedImage } | undefined
-  for (const cut of typeof cuts === 'number' ? [cuts] : candidateCuts(cuts.count)) {
-    const answer = await render(cut)
+export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise<ChosenFrame> {
+  let best: { splitPoint: number; image: RenderedImage } | undefined
+  for (const splitPoint of typeof splitPoints === 'number'
+    ? [splitPoints]
+    : candidateSplitPoints(splitPoints.count)) {
+    const answer = await render(splitPoint)
     // One killed decoder is enough: the recording gets no four more chances to burden the machine.
     if (answer?.status === 'killed' && best === undefined) return { status: 'gave up' }
     if (answer?.status === 'killed') break
     if (answer?.status !== 'rendered') continue
     const { image } = answer
-    if (isGood(image)) return { status: 'chosen', cut, image }
-    if (best === undefined || isBetter(image, best.image)) best = { cut, image }
+    if (isGood(image)) return { status: 'chosen', splitPoint, image }
+    if (best === undefined || isBetter(image, best.image)) best = { splitPoint, image }
   }
   return best === undefined ? { status: 'none' } : { status: 'chosen', ...best }
 }
 
 /** Distinct cuts at the places to look. */
-function candidateCuts(count: number): number[] {
+function candidateSplitPoints(count: number): number[] {
   if (count < 1) return []
   return [...new Set(PLACES.map((place) => Math.floor(place * count)))]
 }

@@ -7,7 +7,7 @@ import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
 import type { RenderedImage, RenderJob } from './render-message.ts'
 
 /** What became of a job. `killed`: the process ended under it, by a crash or because it passed a limit. */
-export type RenderAnswer =
+export type RenderResult =
   | { status: 'rendered'; image: RenderedImage }
   | { status: 'undecodable'; reason: string }
   | { status: 'killed'; reason: string }
@@ -17,7 +17,7 @@ export interface Decoder {
    * Decodes, scales and encodes one key frame. Rejects with AppError `busy` where too many jobs wait, `failed` where
    * no decoder process starts, and with the signal's reason.
    */
-  render(job: RenderJob, signal: AbortSignal): Promise<RenderAnswer>
+  render(job: RenderJob, signal: AbortSignal): Promise<RenderResult>
   /** Ends every process; jobs under way reject. */
   close(): void
 }

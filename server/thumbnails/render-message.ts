@@ -5,7 +5,7 @@ import type { ImageFormat } from './image-format.ts'
 /** A compressed picture that is larger is refused before it is sent to the decoder. */
 export const MAX_KEY_FRAME_BYTES = 16 * 1024 * 1024
 /** Pictures with more pixels are refused by the decoder before it allocates them. */
-export const MAX_PICTURE_PIXELS = 8192 * 8192
+export const MAX_IMAGE_PIXELS = 8192 * 8192
 /** Size of a made thumbnail, in pixels; pictures are made smaller to fit, never larger. */
 export const MAX_THUMBNAIL_WIDTH = 640
 export const MAX_THUMBNAIL_HEIGHT = 1280

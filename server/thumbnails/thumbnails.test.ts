@@ -45,10 +45,10 @@ function source(
   return {
     key,
     reads,
-    cuts: frames.length,
-    readKeyFrame: async (cut) => {
-      reads.push(cut)
-      return frames[cut]
+    splitPoints: frames.length,
+    readKeyFrame: async (splitPoint) => {
+      reads.push(splitPoint)
+      return frames[splitPoint]
     },
   }
 }

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { isAppError } from '../errors.ts'
 import type { Decoder } from './decoder.ts'
 import type { ImageFormat, ImageType } from './image-format.ts'
-import { KeptThumbnails } from './kept-thumbnails.ts'
-import type { KeptLog } from './kept-thumbnails.ts'
-import { SessionPictures } from './session-pictures.ts'
-import type { PictureSource } from './session-pictures.ts'
+import { CachedThumbnails } from './cached-thumbnails.ts'
+import type { KeptLog } from './cached-thumbnails.ts'
+import { SessionImages } from './session-images.ts'
+import type { ImageSource } from './session-images.ts'
 import { readSidecar } from './sidecar.ts'
 import type { Sidecar } from './sidecar.ts'
 import { ThumbnailCache } from './thumbnail-cache.ts'
@@ -20,7 +20,7 @@ export interface Thumbnail {
 }
 
 /** Where a session's picture can come from; a sidecar wins. */
-export interface ThumbnailSource extends PictureSource {
+export interface ThumbnailSource extends ImageSource {
   sidecar?: Sidecar | undefined
 }
 
@@ -64,14 +64,14 @@ export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
     maxCacheBytes = MAX_CACHE_BYTES,
     maxWaiting = MAX_WAITING,
   } = options
-  const kept = new KeptThumbnails(new ThumbnailCache({ folder, maxBytes: maxCacheBytes }), log)
-  const pictures = new SessionPictures({ decoder, kept, maxWaiting })
+  const kept = new CachedThumbnails(new ThumbnailCache({ folder, maxBytes: maxCacheBytes }), log)
+  const images = new SessionImages({ decoder, kept, maxWaiting })
 
   async function session(source: ThumbnailSource, format: ImageFormat) {
     const own = await fromSidecar(source.sidecar, log)
     if (own !== undefined) return own
-    const picture = await pictures.find(source, format)
-    return picture && asThumbnail(picture, `image/${format}`)
+    const image = await images.find(source, format)
+    return image && asThumbnail(image, `image/${format}`)
   }
 
   async function streamer(source: StreamerThumbnailSource, format: ImageFormat) {
@@ -85,7 +85,7 @@ export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
     return undefined
   }
 
-  return { session, streamer, close: () => pictures.close() }
+  return { session, streamer, close: () => images.close() }
 }
 
 async function fromSidecar(

@@ -99,7 +99,7 @@ function answerNetwork(
     case '/v1/vast.php':
       return sendVast(request, response)
     case '/creative.svg':
-      response.setHeader('content-type', 'image/svg+xml').end(picture)
+      response.setHeader('content-type', 'image/svg+xml').end(frame)
       return
     case '/creative.html':
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>Ad</title>An ad')
@@ -109,7 +109,7 @@ function answerNetwork(
   }
 }
 
-const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="50"/>'
+const frame = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="50"/>'
 
 /** One answer for all placeholders of a page, so the worst of their zones decides how it comes. */
 async function sendBanners(request: RecordedRequest, response: ServerResponse): Promise<void> {

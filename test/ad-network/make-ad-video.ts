@@ -76,9 +76,9 @@ function send(encoder: CodecContext, number: number | undefined): void {
     FFmpegError.throwIfError(encoder.sendFrameSync(null), 'encode')
     return
   }
-  const picture = Buffer.alloc((width * height * 3) / 2, 128)
-  picture.fill(16 + ((number * 7) % 200), 0, width * height)
-  using frame = Frame.fromVideoBuffer(picture, { width, height, format: AV_PIX_FMT_YUV420P })
+  const videoFrame = Buffer.alloc((width * height * 3) / 2, 128)
+  videoFrame.fill(16 + ((number * 7) % 200), 0, width * height)
+  using frame = Frame.fromVideoBuffer(videoFrame, { width, height, format: AV_PIX_FMT_YUV420P })
   frame.pts = BigInt(number)
   FFmpegError.throwIfError(encoder.sendFrameSync(frame), 'encode')
 }

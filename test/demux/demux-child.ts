@@ -1,12 +1,12 @@
 // Reads a media file with FFmpeg, in a process of its own, and sends its tracks and packets to the test that asked.
 import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
-import type { DemuxAnswer, DemuxedPacket } from './demux.ts'
+import type { DemuxResult, DemuxedPacket } from './demux.ts'
 
 process.on('message', ({ path, withData }: { path: string; withData: 'all' | 'keys' }) => {
   process.send?.(demux(path, withData), () => process.exit())
 })
 
-function demux(path: string, withData: 'all' | 'keys'): DemuxAnswer {
+function demux(path: string, withData: 'all' | 'keys'): DemuxResult {
   const input = new FormatContext()
   FFmpegError.throwIfError(input.openInputSync(path), 'open')
   FFmpegError.throwIfError(input.findStreamInfoSync(), 'read')

@@ -23,13 +23,13 @@ export interface DemuxedPacket {
   data: Uint8Array | undefined
 }
 
-export interface DemuxAnswer {
+export interface DemuxResult {
   tracks: DemuxedTrack[]
   packets: DemuxedPacket[]
 }
 
 /** Tracks and packets of a file, in the file's order; the data of key packets alone unless `all` is asked for. */
-export async function demux(path: string, withData: 'all' | 'keys' = 'keys'): Promise<DemuxAnswer> {
+export async function demux(path: string, withData: 'all' | 'keys' = 'keys'): Promise<DemuxResult> {
   const child = fork(new URL('./demux-child.ts', import.meta.url), [], {
     execArgv: [],
     serialization: 'advanced',
@@ -42,5 +42,5 @@ export async function demux(path: string, withData: 'all' | 'keys' = 'keys'): Pr
       throw new Error(`${path} cannot be demuxed`)
     }),
   ])
-  return answer as DemuxAnswer
+  return answer as DemuxResult
 }

@@ -203,14 +203,18 @@ async function expectPlaying(page: Page, timeout = startLimitMs): Promise<void> 
 /** Counts elements that are an overlay at any time, however short. */
 function countOverlays(): void {
   const seen = new Set<Element>()
-  const look = (): void => {
+  const lookup = (): void => {
     for (const element of document.querySelectorAll('[data-preroll]')) {
       if (element.checkVisibility()) seen.add(element)
     }
     Object.assign(globalThis, { overlaysShown: seen.size })
   }
-  look()
-  new MutationObserver(look).observe(document, { childList: true, subtree: true, attributes: true })
+  lookup()
+  new MutationObserver(lookup).observe(document, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+  })
 }
 
 function shownOverlays(page: Page): Promise<number> {

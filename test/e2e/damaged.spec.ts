@@ -18,7 +18,7 @@ type Container = keyof typeof fixtures
 const containers = ['ts', 'mkv', 'fmp4', 'flv'] as const
 
 /** A cut-off recording ends with its last whole element; of fragmented MP4 that is a second of pictures. */
-const cutSlackSeconds = 1.2
+const splitSlackSeconds = 1.2
 /** Damage costs the segment that it is in at most, or two where it crosses their joint. */
 const lostSeconds = 13
 const endSlackSeconds = 0.5
@@ -57,9 +57,9 @@ for (const container of containers) {
     await page.goto(`${server.url}/p/${day}/cut-${container}`)
     const watched = await watchToEnd(page.locator('video'), { rate: 8 })
     expect(watched).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
-    expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(cutSlackSeconds)
+    expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(splitSlackSeconds)
     expect(watched.frames).toBeGreaterThan(0)
-    expect(watched.soundBytes).toBeGreaterThan(0)
+    expect(watched.audioBytes).toBeGreaterThan(0)
   })
 
   test(`plays a ${container} recording past damage in its middle`, async ({ page }) => {
@@ -70,7 +70,7 @@ for (const container of containers) {
     expect(watched.longestJump).toBeLessThan(lostSeconds)
     expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(endSlackSeconds)
     expect(watched.frames).toBeGreaterThan(0)
-    expect(watched.soundBytes).toBeGreaterThan(0)
+    expect(watched.audioBytes).toBeGreaterThan(0)
   })
 }
 

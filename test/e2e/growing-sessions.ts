@@ -16,9 +16,9 @@ export interface GrowingSession {
 
 const longTs = 'ts-h264-aac-clean-hls-concat.ts'
 const shortTs = 'ts-h264-aac-cea608.ts'
-const pieceCount = 18
+const chunkCount = 18
 /** So many pieces are there before anybody watches. */
-const firstPieces = 6
+const firstChunks = 6
 const TS_PACKET_BYTES = 188
 
 export const growingSessions: GrowingSession[] = [
@@ -52,20 +52,20 @@ async function writeSegments(day: string, watched: Promise<unknown>): Promise<vo
   const folder = path.join(day, 'segments')
   await mkdir(folder, { recursive: true })
   const bytes = await readFile(fixturePath(longTs))
-  const pieceBytes = Math.ceil(bytes.length / TS_PACKET_BYTES / pieceCount) * TS_PACKET_BYTES
+  const chunkBytes = Math.ceil(bytes.length / TS_PACKET_BYTES / chunkCount) * TS_PACKET_BYTES
   const playlist = path.join(folder, 'index.m3u8')
   const lines = ['#EXTM3U', '#EXT-X-VERSION:3', '#EXT-X-TARGETDURATION:6']
-  for (let piece = 0; piece < pieceCount; piece += 1) {
-    const name = `${piece}.ts`
+  for (let chunk = 0; chunk < chunkCount; chunk += 1) {
+    const name = `${chunk}.ts`
     await writeFile(
       path.join(folder, name),
-      bytes.subarray(piece * pieceBytes, (piece + 1) * pieceBytes),
+      bytes.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes),
     )
-    lines.push(`#EXTINF:${36 / pieceCount},`, name)
-    if (piece === pieceCount - 1) lines.push('#EXT-X-ENDLIST')
+    lines.push(`#EXTINF:${36 / chunkCount},`, name)
+    if (chunk === chunkCount - 1) lines.push('#EXT-X-ENDLIST')
     await writeFile(`${playlist}.tmp`, [...lines, ''].join('\n'))
     await rename(`${playlist}.tmp`, playlist)
-    if (piece < firstPieces - 1) continue
+    if (chunk < firstChunks - 1) continue
     await Promise.race([watched, sleep(1500)])
     await sleep(1000)
   }

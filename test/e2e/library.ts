@@ -10,38 +10,38 @@ export interface PlayableFixture {
   /** How far the browser's idea of the length may be off; a quarter of a second where absent. */
   slackSeconds?: number
   /** `recorded` where absent. */
-  sound?: 'recorded' | 'transcoded' | 'none'
+  audio?: 'recorded' | 'transcoded' | 'none'
   /** There where absent. */
-  pictures?: 'none'
+  frames?: 'none'
   /** 30 at most where absent. */
-  picturesPerSecond?: 60
+  framesPerSecond?: 60
 }
 
 export const playableFixtures: PlayableFixture[] = [
   { file: 'mp4-h264-aac-moov-first.mp4', seconds: 5.05 },
   { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02 },
   { file: 'mp4-h264-aac-editlist-video-starts-1s.mp4', seconds: 10.01 },
-  { file: 'mp4-h264-mp3.mp4', seconds: 9.64, sound: 'transcoded' },
-  { file: 'mp4-h264-vfr.mp4', seconds: 24.46, sound: 'none' },
+  { file: 'mp4-h264-mp3.mp4', seconds: 9.64, audio: 'transcoded' },
+  { file: 'mp4-h264-vfr.mp4', seconds: 24.46, audio: 'none' },
   { file: 'mp4-h264-two-video-two-audio-movtext.mp4', seconds: 13.18 },
   { file: 'mov-h264-aac-rotated90-audio-first.mov', seconds: 2.07 },
   { file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36 },
   { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 },
-  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40, sound: 'none' },
+  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40, audio: 'none' },
   { file: 'mp4-av1-10bit-aac-portrait.mp4', seconds: 4.24 },
   { file: 'ts-h264-aac-pts-reset-backwards.ts', seconds: 12 },
   { file: 'ts-h264-aac-pat-not-at-start.ts', seconds: 0.63 },
   // One picture a second, and B-frames: hls.js puts the first one two pictures later.
-  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1, sound: 'none' },
-  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, sound: 'transcoded', pictures: 'none' },
+  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1, audio: 'none' },
+  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, audio: 'transcoded', frames: 'none' },
   { file: 'mkv-h264-aac-60s.mkv', seconds: 60.02 },
   { file: 'mkv-h264-two-audio-subs-truncated.mkv', seconds: 0.38 },
   // Its pictures end after 2 s: the last one is held.
-  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2, picturesPerSecond: 60 },
+  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2, framesPerSecond: 60 },
   { file: 'flv-h264-aac.flv', seconds: 10.08 },
   { file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.57 },
   { file: 'webm-vp9-opus51.webm', seconds: 1.02 },
-  { file: 'webm-vp9-odd-size-161x121.webm', seconds: 1, sound: 'none' },
+  { file: 'webm-vp9-odd-size-161x121.webm', seconds: 1, audio: 'none' },
 ]
 
 export const fixtureStreamer = 'Fixture Player'

@@ -29,7 +29,7 @@ test.beforeAll(async () => {
     const file = library.pathOf(`${day}/${name}.ts`)
     await mkdir(path.dirname(file), { recursive: true })
     const video = { encoder: 'libx264', options: { 'x264-params': params } } as const
-    await makeEncodedTs(file, { seconds, video, sounds: [{ encoder: 'aac', channels: 2 }] })
+    await makeEncodedTs(file, { seconds, video, audioTracks: [{ encoder: 'aac', channels: 2 }] })
     await utimes(file, RECORDED_AT, RECORDED_AT)
   }
   server = await startServer({ args: library.args })

@@ -31,5 +31,5 @@ test('plays parts in MPEG-TS and FLV without a stop', async ({ page }) => {
   expect(watched).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
   expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(slackSeconds)
   expect(watched.longestJump).toBeLessThan(slackSeconds)
-  expect(watched.soundBytes).toBeGreaterThan(0)
+  expect(watched.audioBytes).toBeGreaterThan(0)
 })

@@ -19,16 +19,16 @@ for (const fixture of playableFixtures) {
     const slackSeconds = fixture.slackSeconds ?? 0.25
     expect(Math.abs(watched.duration - fixture.seconds)).toBeLessThan(slackSeconds)
     expect(watched.duration - watched.currentTime).toBeLessThan(0.25)
-    expect(watched.frames > 0, 'has pictures').toBe(fixture.pictures !== 'none')
-    expect(watched.soundBytes > 0, 'has sound').toBe(fixture.sound !== 'none')
+    expect(watched.frames > 0, 'has pictures').toBe(fixture.frames !== 'none')
+    expect(watched.audioBytes > 0, 'has sound').toBe(fixture.audio !== 'none')
     // At four times the speed a screen of 60 Hz cannot show every picture; most losses beyond that mean broken decoding.
-    const mostLost = fixture.picturesPerSecond === 60 ? 0.9 : 0.8
+    const mostLost = fixture.framesPerSecond === 60 ? 0.9 : 0.8
     expect(watched.dropped).toBeLessThanOrEqual(watched.frames * mostLost)
     expect(consoleErrors.list()).toEqual([])
   })
 }
 
-for (const fixture of playableFixtures.filter(({ sound }) => sound === 'transcoded')) {
+for (const fixture of playableFixtures.filter(({ audio }) => audio === 'transcoded')) {
   test(`lets ${fixture.file} be heard, whose sound is made anew`, async ({ page }) => {
     const sessionId = sessionIdOf(fixture)
     await page.goto(`/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`)
@@ -54,9 +54,9 @@ test('begins at the start of the recording', async ({ page }) => {
   const first = await page.locator('video').evaluate(
     (element: HTMLVideoElement) =>
       new Promise<number>((resolve) => {
-        const look = (): void => resolve(element.currentTime)
-        if (element.readyState > 0) look()
-        else element.addEventListener('loadeddata', look, { once: true })
+        const lookup = (): void => resolve(element.currentTime)
+        if (element.readyState > 0) lookup()
+        else element.addEventListener('loadeddata', lookup, { once: true })
       }),
   )
   expect(first).toBeLessThan(1)
@@ -78,7 +78,7 @@ function listenForPeak(video: Locator): Promise<number> {
     element.currentTime = 0
     await element.play()
     let peak = 0
-    for (let look = 0; look < 30; look += 1) {
+    for (let lookup = 0; lookup < 30; lookup += 1) {
       await new Promise((resolve) => setTimeout(resolve, 50))
       analyser.getFloatTimeDomainData(samples)
       for (const sample of samples) peak = Math.max(peak, Math.abs(sample))

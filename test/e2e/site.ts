@@ -60,10 +60,10 @@ export async function startSite(config: object): Promise<Pick<StartedServer, 'ur
 function watchConsole(page: Page): ConsoleErrors {
   const errors: string[] = []
   page.on('console', (message) => {
-    const isPicture = message.location().url.includes('/api/thumbnail')
+    const isFrame = message.location().url.includes('/api/thumbnail')
     // Playwright itself knocks at every frame; without it, Chromium has nothing to say of frames without scripts.
     const isKnock = message.text().includes('frame is sandboxed and the')
-    if (message.type() === 'error' && !isPicture && !isKnock) errors.push(message.text())
+    if (message.type() === 'error' && !isFrame && !isKnock) errors.push(message.text())
   })
   page.on('pageerror', (error) => errors.push(String(error)))
   return { list: () => errors }

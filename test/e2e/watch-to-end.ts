@@ -13,7 +13,7 @@ export interface Watched {
   frames: number
   dropped: number
   /** Bytes of sound that the browser has decoded. */
-  soundBytes: number
+  audioBytes: number
   error: string
 }
 
@@ -43,7 +43,7 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
         element.muted = true
         const timer = setInterval(() => {
           const hadBegun = seen.farthest > began
-          look(performance.now())
+          lookup(performance.now())
           if (element.ended) finish('ended')
           else if (element.error && last.atMs - seen.movedAtMs > repairMs) finish('failed')
           else if (last.atMs - seen.movedAtMs > (hadBegun ? stallMs : startMs)) finish('stalled')
@@ -54,7 +54,7 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
           if (element.readyState > 0) element.playbackRate = rate
           if (element.paused) element.play().catch(() => undefined)
         }
-        const look = (nowMs: number): void => {
+        const lookup = (nowMs: number): void => {
           const position = element.currentTime
           if (position < last.position) seen.stepsBack += 1
           if (position !== last.position) seen.movedAtMs = nowMs
@@ -66,7 +66,7 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
         const finish = (reached: Watched['reached']): void => {
           clearInterval(timer)
           const quality = element.getVideoPlaybackQuality()
-          const soundBytes: unknown = Reflect.get(element, 'webkitAudioDecodedByteCount')
+          const audioBytes: unknown = Reflect.get(element, 'webkitAudioDecodedByteCount')
           resolve({
             reached,
             currentTime: element.currentTime,
@@ -75,7 +75,7 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
             longestJump: seen.longestJump,
             frames: quality.totalVideoFrames,
             dropped: quality.droppedVideoFrames,
-            soundBytes: typeof soundBytes === 'number' ? soundBytes : NaN,
+            audioBytes: typeof audioBytes === 'number' ? audioBytes : NaN,
             error: element.error?.message ?? '',
           })
         }

@@ -15,24 +15,43 @@ interface Plant {
 
 const importRule = 'eslint(no-restricted-imports)'
 
-/** Rows may import columns marked x; everything else between these parts of server/ is forbidden. */
-const serverMatrix = `
-                 errors config storage catalog media decoder-child sound hls thumbnails http demo ads analytics app main
-  errors         -
-  config         x      -
-  storage        x      x      -
-  catalog        x      x      x       -
-  media          x      x      x       .       -
-  decoder-child  x      .      .       .       .     -
-  sound          x      .      .       .       x     x             -
-  hls            x      x      x       x       x     .             x     -
-  thumbnails     x      x      x       .       x     x             .     .   -
-  http           x      x      x       x       x     .             .     x   x          -
-  demo           x      x      .       .       .     .             .     .   .          .    -
-  ads            x      x      .       .       .     .             .     .   .          .    .    -
-  analytics      x      x      .       .       .     .             .     .   .          .    .    .   -
-  app            x      x      x       x       x     x             x     x   x          x    x    x   x         -
-  main           x      x      .       .       .     .             .     .   .          .    .    .   .         x   -
+/** Each row: a folder or program of server/, and all that it may import beside itself and shared/. */
+const serverRows = `
+  errors
+  config             errors
+  storage            errors config
+  catalog            errors config storage
+  catalog/names      errors config storage
+  catalog/store      errors config storage catalog catalog/names
+  catalog/scan       errors config storage catalog catalog/names catalog/store
+  media/codec        errors media/media-index
+  media/timeline     errors media/media-index
+  media/mp4          errors config storage media/media-index media/codec media/timeline
+  media/fmp4         errors config storage media/media-index media/codec media/timeline media/mp4
+  media/matroska     errors config storage media/media-index media/codec media/timeline
+  media/flv          errors config storage media/media-index media/codec media/timeline
+  media/ts/packets   errors config storage media/media-index media/codec media/timeline
+  media/ts/scan      errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
+  media/ts/segment   errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
+  media/ts           errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/scan media/ts/segment
+  media/recorded     errors storage
+  media              errors config storage media/mp4 media/fmp4 media/matroska media/flv media/ts media/ts/ts-source
+  media/index        errors config storage media/media-index media/readers media/recorded
+  decoder-child      errors
+  audio              errors media/media-index decoder-child
+  delivery           errors config storage
+  hls/fmp4           errors media/media-index media/codec
+  hls/playlist       errors config storage media/media-index media/readers media/index delivery
+  hls/segment        errors config storage media/media-index media/readers media/codec audio delivery hls/fmp4 hls/playlist
+  hls/session        errors config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
+  thumbnails         errors config storage media/media-index decoder-child
+  http               errors config storage catalog delivery hls/session thumbnails
+  demo               errors config
+  ads/house          errors config
+  ads                errors config ads/house
+  analytics          errors config
+  app                *
+  main               errors config app
 `
 
 const groups: Record<string, Plant[]> = {
@@ -70,33 +89,46 @@ function verdict(fired: string[] | undefined, awaited: string | undefined): stri
 }
 
 function serverPlants(): Record<string, Plant[]> {
-  const [header = '', ...rows] = serverMatrix.trim().split('\n')
-  const columns = header.trim().split(/\s+/)
-  const layers = rows.map((row) => {
-    const [from = '', ...marks] = row.trim().split(/\s+/)
-    const pairs = columns.flatMap((to, at) => {
-      const mark = marks[at] ?? '.'
-      return mark === '-' ? [] : serverPair(from, to, mark === 'x')
-    })
+  const rows = serverRows
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/))
+  const names = rows.map(([from = '']) => from)
+  const columns = [...names, 'media/media-index', 'media/readers', 'media/ts/ts-source']
+  const layers = rows.map(([from = '', ...allowed]) => {
+    const isAllowed = (to: string): boolean =>
+      allowed.includes(to) || (allowed.includes('*') && to !== 'main')
+    const pairs = columns
+      // These two folders are covered by the columns of their files.
+      .filter((to) => to !== from && to !== 'media' && !isInside(to, from))
+      .flatMap((to) => serverPair(from, to, isAllowed(to) ? 'allowed' : 'forbidden'))
     return [`server/${from} to its layer`, pairs] as const
   })
   return Object.fromEntries(layers)
 }
 
-/** A file of `from` that imports `to`, from the folder itself and, where it is a folder, from one level deeper. */
-function serverPair(from: string, to: string, allowed: boolean): Plant[] {
-  const verdict = allowed ? {} : { caughtBy: importRule }
-  const target = isFile(to) ? `${to}.ts` : `${to}/${to}.ts`
-  // Programs and errors.ts are single files: a case of its own stands for each, linted in its own copy of the tree.
-  if (isFile(from))
-    return [
-      { file: `${from}-${to}/server/${from}.ts`, code: valueImport(`./${target}`), ...verdict },
-    ]
+/** Whether a column is a file directly in the row's folder. */
+function isInside(to: string, from: string): boolean {
+  return isFile(to) && path.posix.dirname(to) === from
+}
+
+/** A file of `from` that imports `to`; of a folder also as a type and with `import()`. */
+function serverPair(from: string, to: string, expected: 'allowed' | 'forbidden'): Plant[] {
+  const verdict = expected === 'allowed' ? {} : { caughtBy: importRule }
+  const target = isFile(to) ? `${to}.ts` : `${to}/${path.posix.basename(to)}.ts`
+  const name = to.replaceAll('/', '-')
+  // Programs and errors.ts are single files: each pair has a copy of the tree.
+  if (isFile(from)) {
+    const code = valueImport(`./${target}`)
+    return [{ file: `${from}-${name}/server/${from}.ts`, code, ...verdict }]
+  }
+  const relative = path.posix.relative(from, target)
+  const specifier = relative.startsWith('.') ? relative : `./${relative}`
+  const folder = `server/${from}`
   return [
-    { file: `server/${from}/to-${to}.ts`, code: valueImport(`../${target}`), ...verdict },
-    { file: `server/${from}/inner/to-${to}.ts`, code: valueImport(`../../${target}`), ...verdict },
-    { file: `server/${from}/type-of-${to}.ts`, code: typeImport(`../${target}`), ...verdict },
-    { file: `server/${from}/later-${to}.ts`, code: lazyImport(`../${target}`), ...verdict },
+    { file: `${folder}/to-${name}.ts`, code: valueImport(specifier), ...verdict },
+    { file: `${folder}/type-of-${name}.ts`, code: typeImport(specifier), ...verdict },
+    { file: `${folder}/later-${name}.ts`, code: lazyImport(specifier), ...verdict },
   ]
 }
 
@@ -157,18 +189,21 @@ function processPlants(): Plant[] {
 
 function pathPlants(): Plant[] {
   return [
-    caughtImport('server/hls/winding.ts', '../media/../http/routes.ts'),
-    caughtImport('server/hls/winding-own.ts', './../http/routes.ts'),
-    caughtImport('server/hls/to-web.ts', '../../web/main.tsx'),
-    caughtImport('server/hls/to-test.ts', '../../test/support/media.ts'),
-    caughtImport('server/hls/inner/deep/own.ts', '../../playlist.ts'),
+    caughtImport('server/storage/winding.ts', '../media/../http/routes.ts'),
+    caughtImport('server/storage/winding-own.ts', './../http/routes.ts'),
+    caughtImport('server/storage/to-web.ts', '../../web/main.tsx'),
+    caughtImport('server/storage/to-test.ts', '../../test/support/media.ts'),
+    caughtImport('server/storage/inner/own.ts', '../storage.ts'),
+    caughtImport('server/storage/inner/deep/own.ts', '../../storage.ts'),
+    caughtImport('server/hls/to-session.ts', './session/session.ts'),
+    caughtImport('server/storage/to-inner.ts', './inner/own.ts'),
     caughtImport('server/unnamed.ts', './errors.ts'),
     caughtImport('server/unnamed/to-errors.ts', '../errors.ts'),
-    caughtBy('import(extensions)', 'server/hls/no-extension.ts', valueImport('./playlist')),
-    { file: 'server/hls/to-shared.ts', code: valueImport('../../shared/paths.ts') },
-    { file: 'server/hls/to-own.ts', code: valueImport('./playlist.ts') },
-    { file: 'server/hls/inner/to-own.ts', code: valueImport('../playlist.ts') },
-    { file: 'server/hls/to-own.test.ts', code: valueImport('../../test/support/media.ts') },
+    caughtBy('import(extensions)', 'server/storage/no-extension.ts', valueImport('./storage')),
+    { file: 'server/storage/to-shared.ts', code: valueImport('../../shared/paths.ts') },
+    { file: 'server/media/ts/scan/to-shared.ts', code: valueImport('../../../../shared/paths.ts') },
+    { file: 'server/storage/to-own.ts', code: valueImport('./storage.ts') },
+    { file: 'server/storage/to-own.test.ts', code: valueImport('../../test/support/media.ts') },
   ]
 }
 
@@ -197,7 +232,9 @@ function caughtBy(rule: string, file: string, code: string): Plant {
 }
 
 function isFile(part: string): boolean {
-  return ['errors', 'main'].includes(part)
+  return ['errors', 'main', 'media/media-index', 'media/readers', 'media/ts/ts-source'].includes(
+    part,
+  )
 }
 
 function valueImport(specifier: string): string {

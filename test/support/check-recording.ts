@@ -1,39 +1,42 @@
 // What must be true of any index and of any segment, whatever the recording's bytes are: for recordings that are damaged.
 import assert from 'node:assert/strict'
-import { CUT_BREAK } from '../../server/media/media-index.ts'
-import type { MediaIndex, TextTrack } from '../../server/media/media-index.ts'
+import { SPLIT_DISCONTINUITY } from '../../server/media/media-index.ts'
+import type { MediaIndex, SubtitleTrack } from '../../server/media/media-index.ts'
 import type { InitTrack, Part, SampleRun, SegmentContent } from '../../server/media/media-reader.ts'
 
-const MAX_TEXTS = 64
+const MAX_SUBTITLES = 64
 const MAX_CUES = 200_000
 const MAX_TEXT_CHARACTERS = 16 * 1024 * 1024
 /** First decode times are lifted to the sample's number in ticks, but what is shown when stays. */
 const MAX_LIFTED_SECONDS = 0.1
 
 /** Asserts that cuts follow each other, and that tracks and texts are such as can be offered. */
-export function checkIndex({ tracks, cuts, texts = [], growth }: MediaIndex): void {
+export function checkIndex({ tracks, splitPoints, subtitles = [], growth }: MediaIndex): void {
   assert(tracks.length > 0, 'an index without tracks')
   const videos = tracks.filter(({ kind }) => kind === 'video').length
   assert(videos <= 1, 'at most one video')
-  assert.equal(cuts.flags.length, cuts.startTicks.length, 'as many flags as cuts')
-  assert.equal(cuts.startTicks[0], 0, 'the first cut is at the start')
-  assert(cuts.timescale > 0, 'a timescale')
-  const stable = growth?.stableCuts ?? 0
-  assert(stable <= cuts.startTicks.length, 'no more stable cuts than cuts')
-  cuts.startTicks.forEach((ticks, cut) => {
-    const next = cuts.startTicks[cut + 1] ?? cuts.endTicks
-    assert(Number.isFinite(next) && next >= ticks, `times grow at cut ${cut}: ${ticks}, ${next}`)
+  assert.equal(splitPoints.flags.length, splitPoints.startTicks.length, 'as many flags as cuts')
+  assert.equal(splitPoints.startTicks[0], 0, 'the first cut is at the start')
+  assert(splitPoints.timescale > 0, 'a timescale')
+  const stable = growth?.stableSplitPoints ?? 0
+  assert(stable <= splitPoints.startTicks.length, 'no more stable cuts than cuts')
+  splitPoints.startTicks.forEach((ticks, splitPoint) => {
+    const next = splitPoints.startTicks[splitPoint + 1] ?? splitPoints.endTicks
+    assert(
+      Number.isFinite(next) && next >= ticks,
+      `times grow at cut ${splitPoint}: ${ticks}, ${next}`,
+    )
   })
-  checkTexts(texts)
+  checkSubtitles(subtitles)
 }
 
-function checkTexts(texts: readonly TextTrack[]): void {
-  assert(texts.length <= MAX_TEXTS, 'bounded text tracks')
-  const cues = texts.flatMap((text) => text.cues)
+function checkSubtitles(subtitles: readonly SubtitleTrack[]): void {
+  assert(subtitles.length <= MAX_SUBTITLES, 'bounded text tracks')
+  const cues = subtitles.flatMap((text) => text.cues)
   assert(cues.length <= MAX_CUES, 'bounded cues')
   const characters = cues.reduce((sum, { text }) => sum + text.length, 0)
   assert(characters <= MAX_TEXT_CHARACTERS, 'bounded text')
-  for (const text of texts) {
+  for (const text of subtitles) {
     let earliest = 0
     for (const cue of text.cues) {
       const { startSeconds, endSeconds } = cue
@@ -129,18 +132,23 @@ export function checkDecodeOrder(
 }
 
 /** Whether the time stamps go on without a break from one cut to another. */
-export function goesOn({ cuts }: MediaIndex, from: number, to: number): boolean {
-  return cuts.flags.subarray(from + 1, to + 1).every((flags) => (flags & CUT_BREAK) === 0)
+export function goesOn({ splitPoints }: MediaIndex, from: number, to: number): boolean {
+  return splitPoints.flags
+    .subarray(from + 1, to + 1)
+    .every((flags) => (flags & SPLIT_DISCONTINUITY) === 0)
 }
 
 /** Asserts that the index of a longer recording keeps what the earlier one promised. */
 export function checkKept(early: MediaIndex, late: MediaIndex): void {
-  const stable = early.growth?.stableCuts ?? 0
+  const stable = early.growth?.stableSplitPoints ?? 0
   if (stable === 0) return
-  assert.equal(late.cuts.timescale, early.cuts.timescale)
-  assert((late.growth?.stableCuts ?? 0) >= stable, 'stable cuts never become fewer')
+  assert.equal(late.splitPoints.timescale, early.splitPoints.timescale)
+  assert((late.growth?.stableSplitPoints ?? 0) >= stable, 'stable cuts never become fewer')
   for (const table of ['startTicks', 'flags'] as const) {
-    const [kept, now] = [early.cuts[table].slice(0, stable), late.cuts[table].slice(0, stable)]
+    const [kept, now] = [
+      early.splitPoints[table].slice(0, stable),
+      late.splitPoints[table].slice(0, stable),
+    ]
     assert.deepEqual(now, kept, `stable cuts keep their ${table}`)
   }
 }

@@ -14,7 +14,7 @@ export function createRandom(seed: number): Random {
 }
 
 /** Bytes at which parsers turn: ends of ranges, signs, sizes that mean "unknown", start codes, sync bytes. */
-const TELLING_BYTES = [0x00, 0x01, 0x02, 0x3f, 0x40, 0x47, 0x7f, 0x80, 0xfe, 0xff]
+const MIN_JUDGED_BYTES = [0x00, 0x01, 0x02, 0x3f, 0x40, 0x47, 0x7f, 0x80, 0xfe, 0xff]
 const TELLING_WORDS = [0, 1, 7, 8, 0x7f_ff_ff_ff, 0x80_00_00_00, 0xff_ff_ff_fe, 0xff_ff_ff_ff]
 /** Where headers and tables lie: half of all damage is done in the first bytes of a file, a part at its end. */
 const HEAD_BYTES = 16 * 1024
@@ -55,7 +55,7 @@ function choosePlace(length: number, random: Random): number {
 
 function setByte(bytes: Buffer, at: number, random: Random): Buffer {
   const isTelling = random(2) === 0
-  bytes[at] = isTelling ? (TELLING_BYTES[random(TELLING_BYTES.length)] ?? 0) : random(256)
+  bytes[at] = isTelling ? (MIN_JUDGED_BYTES[random(MIN_JUDGED_BYTES.length)] ?? 0) : random(256)
   return bytes
 }
 

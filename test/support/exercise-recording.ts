@@ -1,7 +1,7 @@
 // Asks all that the program asks of a recording, and holds what comes back against what must be true of any.
 import assert from 'node:assert/strict'
 import { isAppError } from '../../server/errors.ts'
-import type { CutRange, MediaIndex } from '../../server/media/media-index.ts'
+import type { SplitPointRange, MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SegmentContent } from '../../server/media/media-reader.ts'
 import { createMediaReaders } from '../../server/media/readers.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
@@ -19,9 +19,9 @@ import {
 const SEGMENTS_READ = 6
 const KEY_FRAMES_READ = 3
 /** Cuts of one segment. */
-const CUTS_PER_SEGMENT = 4
+const SPLIT_POINTS_PER_SEGMENT = 4
 /** Sounds that are read alone. */
-const SOUNDS_READ = 3
+const AUDIO_TRACKS_READ = 3
 /** A shorter part of a recording is not looked at as one that grows. */
 const MIN_GROWN_BYTES = 8 * 1024
 
@@ -52,10 +52,10 @@ export async function exerciseRecording(
   }
   if (exercise === undefined) return 'refused'
   checkIndex(exercise.index)
-  const cuts = exercise.index.cuts.startTicks.length
-  for (const from of placesOf(cuts, SEGMENTS_READ)) await exerciseSegments(exercise, from)
-  for (const cut of placesOf(cuts, KEY_FRAMES_READ)) {
-    await unlessRefused(() => exercise.reader.readKeyFrame(file, exercise.index, cut))
+  const splitPoints = exercise.index.splitPoints.startTicks.length
+  for (const from of placesOf(splitPoints, SEGMENTS_READ)) await exerciseSegments(exercise, from)
+  for (const splitPoint of placesOf(splitPoints, KEY_FRAMES_READ)) {
+    await unlessRefused(() => exercise.reader.readKeyFrame(file, exercise.index, splitPoint))
   }
   return 'read'
 }
@@ -63,22 +63,22 @@ export async function exerciseRecording(
 /** Two segments behind each other, and each sound alone. */
 async function exerciseSegments(exercise: Exercise, from: number): Promise<void> {
   const { reader, index } = exercise
-  const cuts = index.cuts.startTicks.length
-  const to = Math.min(from + CUTS_PER_SEGMENT, cuts)
+  const splitPoints = index.splitPoints.startTicks.length
+  const to = Math.min(from + SPLIT_POINTS_PER_SEGMENT, splitPoints)
   const init = reader.initTracks(index, from)
   checkInitTracks(init)
   const first = await readSegment(exercise, { from, to })
   if (first === undefined) return
   const upTo = checkDecodeOrder(index, first, { video: -1, audio: -1 })
-  if (to < cuts && goesOn(index, from, to)) {
+  if (to < splitPoints && goesOn(index, from, to)) {
     const second = await readSegment(exercise, { from: to, to: to + 1 })
     if (second !== undefined) checkDecodeOrder(index, second, upTo)
   }
   if (init === undefined) return
-  const sounds = [...index.tracks.keys()].filter((at) => index.tracks[at]?.kind === 'audio')
-  for (const sound of sounds.slice(0, SOUNDS_READ)) {
-    checkInitTracks(reader.initTracks(index, from, [sound]))
-    const alone = await readSegment(exercise, { from, to }, [sound])
+  const audioTracks = [...index.tracks.keys()].filter((at) => index.tracks[at]?.kind === 'audio')
+  for (const audio of audioTracks.slice(0, AUDIO_TRACKS_READ)) {
+    checkInitTracks(reader.initTracks(index, from, [audio]))
+    const alone = await readSegment(exercise, { from, to }, [audio])
     const runs = alone?.kind === 'samples' ? alone.runs : []
     assert(
       runs.every(({ kind }) => kind === 'audio'),
@@ -89,7 +89,7 @@ async function exerciseSegments(exercise: Exercise, from: number): Promise<void>
 
 async function readSegment(
   { reader, file, index }: Exercise,
-  range: CutRange,
+  range: SplitPointRange,
   tracks?: readonly number[],
 ): Promise<SegmentContent | undefined> {
   return unlessRefused(async () => {
@@ -119,10 +119,10 @@ async function exerciseGrowth(
   if (late === undefined || whole === undefined) return
   checkIndex(late)
   checkKept(early.index, late)
-  assert.deepEqual(late.cuts, whole.cuts, 'the same cuts as at once')
-  const to = early.index.growth.stableCuts - 1
+  assert.deepEqual(late.splitPoints, whole.splitPoints, 'the same cuts as at once')
+  const to = early.index.growth.stableSplitPoints - 1
   if (to < 1) return
-  const range = { from: Math.max(0, to - CUTS_PER_SEGMENT), to }
+  const range = { from: Math.max(0, to - SPLIT_POINTS_PER_SEGMENT), to }
   const before = await readSegment({ ...early, file: partFile }, range)
   const after = await readSegment({ reader: early.reader, file, index: late }, range)
   assert.deepEqual(after, before, 'the same segment as before')

@@ -36,23 +36,26 @@ export async function checkGrowth(
   let previous: MediaIndex | undefined
   for (const size of [...sizes, bytes.length]) {
     const atOnce = await indexPrefix(recording, size).catch(() => undefined)
-    const grown = await indexPrefix(recording, size, previous).catch(() => undefined)
-    assert.deepEqual(describe(grown), describe(atOnce), `at ${size} bytes`)
-    if (grown === undefined) continue
+    const growing = await indexPrefix(recording, size, previous).catch(() => undefined)
+    assert.deepEqual(describe(growing), describe(atOnce), `at ${size} bytes`)
+    if (growing === undefined) continue
     const file = bytesFile(bytes.subarray(0, size))
-    const stable = grown.growth?.stableCuts ?? 0
-    assert.ok(stable >= (previous?.growth?.stableCuts ?? 0), 'stable cuts never become fewer')
-    assertSameCuts(grown, whole, stable)
+    const stable = growing.growth?.stableSplitPoints ?? 0
+    assert.ok(
+      stable >= (previous?.growth?.stableSplitPoints ?? 0),
+      'stable cuts never become fewer',
+    )
+    assertSameSplitPoints(growing, whole, stable)
     for (let to = Math.max(1, stable - 3); to < stable; to += 1) {
       for (const from of [to - 1, Math.floor(to / 2)]) {
         const range = { from, to }
-        const early = await reader.readSegment(file, grown, range)
+        const early = await reader.readSegment(file, growing, range)
         const late = await reader.readSegment(bytesFile(bytes), whole, range)
         assert.deepEqual(early, late, `cuts ${from} to ${to} at ${size} bytes`)
       }
     }
-    indexes.push(grown)
-    previous = grown
+    indexes.push(growing)
+    previous = growing
   }
   assert.deepEqual(describe(previous), describe(whole))
   return indexes
@@ -60,16 +63,19 @@ export async function checkGrowth(
 
 function describe(index: MediaIndex | undefined) {
   if (index === undefined) return undefined
-  const { tracks, cuts, growth } = index
-  return { tracks, cuts, growth }
+  const { tracks, splitPoints, growth } = index
+  return { tracks, splitPoints, growth }
 }
 
-function assertSameCuts(grown: MediaIndex, whole: MediaIndex, stable: number): void {
-  const { cuts, growth } = grown
+function assertSameSplitPoints(growing: MediaIndex, whole: MediaIndex, stable: number): void {
+  const { splitPoints, growth } = growing
   if (stable === 0) return
-  assert.equal(cuts.timescale, whole.cuts.timescale)
-  assert.deepEqual(cuts.startTicks.slice(0, stable), whole.cuts.startTicks.slice(0, stable))
-  assert.deepEqual(cuts.flags.slice(0, stable), whole.cuts.flags.slice(0, stable))
+  assert.equal(splitPoints.timescale, whole.splitPoints.timescale)
+  assert.deepEqual(
+    splitPoints.startTicks.slice(0, stable),
+    whole.splitPoints.startTicks.slice(0, stable),
+  )
+  assert.deepEqual(splitPoints.flags.slice(0, stable), whole.splitPoints.flags.slice(0, stable))
   if (stable < 2) return
   assert.deepEqual(growth?.stableRange, whole.growth?.stableRange)
   assert.ok((growth?.stableRange.length ?? 0) > 0)

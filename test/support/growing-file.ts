@@ -29,11 +29,11 @@ export async function growFile(
     written = Math.min(bytes.length, written + count)
   }
   await repeatUntil(after, () => append(TRICKLE_BYTES))
-  const pieces = Math.max(1, Math.round((seconds * 1000) / PAUSE_MS))
-  const pieceBytes = Math.ceil((bytes.length - written) / pieces)
+  const chunks = Math.max(1, Math.round((seconds * 1000) / PAUSE_MS))
+  const chunkBytes = Math.ceil((bytes.length - written) / chunks)
   while (written < bytes.length) {
     await sleep(PAUSE_MS)
-    await append(pieceBytes)
+    await append(chunkBytes)
   }
 }
 

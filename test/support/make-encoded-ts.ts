@@ -30,7 +30,7 @@ export interface EncodedVideo {
   options?: Record<string, string>
 }
 
-export interface EncodedSound {
+export interface EncodedAudio {
   encoder: 'aac' | 'mp2' | 'libmp3lame' | 'ac3' | 'eac3' | 'dca' | 'libopus' | 'pcm_bluray'
   channels: 1 | 2 | 6
   sampleRate?: number
@@ -41,7 +41,7 @@ export interface EncodedSound {
 export interface EncodedTs {
   seconds: number
   video?: EncodedVideo
-  sounds: EncodedSound[]
+  audioTracks: EncodedAudio[]
   /** Options of FFmpeg's mpegts muxer, e.g. `{ mpegts_flags: 'latm' }`. */
   muxer?: Record<string, string | number>
 }
@@ -58,7 +58,7 @@ export async function makeEncodedTs(path: string, recording: EncodedTs): Promise
   FFmpegError.throwIfError(muxer.allocOutputContext2(null, 'mpegts', path), 'open output')
   const packets = [
     ...(recording.video ? encodeVideo(muxer, recording.video, recording.seconds) : []),
-    ...recording.sounds.flatMap((sound) => encodeSound(muxer, sound, recording.seconds)),
+    ...recording.audioTracks.flatMap((audio) => encodeAudio(muxer, audio, recording.seconds)),
   ].sort((a, b) => a.seconds - b.seconds)
   for (const [name, value] of Object.entries(recording.muxer ?? {})) muxer.setOption(name, value)
   FFmpegError.throwIfError(await muxer.openOutput(), 'open output')
@@ -99,18 +99,18 @@ function encodeVideo(
   })
   const luma = WIDTH * HEIGHT
   const frames = Array.from({ length: seconds * FRAMES_PER_SECOND }, (_, number) => {
-    const picture = Buffer.alloc((luma * 3) / 2, 128)
-    for (let at = 0; at < luma; at += 1) picture[at] = (at * 3 + number * 7 + (at >> 7)) & 0xff
+    const videoFrame = Buffer.alloc((luma * 3) / 2, 128)
+    for (let at = 0; at < luma; at += 1) videoFrame[at] = (at * 3 + number * 7 + (at >> 7)) & 0xff
     const shape = { width: WIDTH, height: HEIGHT, format: AV_PIX_FMT_YUV420P }
-    const frame = Frame.fromVideoBuffer(picture, shape)
+    const frame = Frame.fromVideoBuffer(videoFrame, shape)
     frame.pts = BigInt(number)
     return frame
   })
   return encode(addStream(muxer, context), context, frames)
 }
 
-function encodeSound(muxer: FormatContext, sound: EncodedSound, seconds: number): TimedPacket[] {
-  const { encoder, channels, sampleRate = 48_000 } = sound
+function encodeAudio(muxer: FormatContext, audio: EncodedAudio, seconds: number): TimedPacket[] {
+  const { encoder, channels, sampleRate = 48_000 } = audio
   const isPcm = encoder === 'pcm_bluray'
   const context = openEncoder(encoder, (made) => {
     made.sampleRate = sampleRate
@@ -138,7 +138,7 @@ function encodeSound(muxer: FormatContext, sound: EncodedSound, seconds: number)
     return frame
   })
   const stream = addStream(muxer, context)
-  if (sound.language) stream.metadata = Dictionary.fromObject({ language: sound.language })
+  if (audio.language) stream.metadata = Dictionary.fromObject({ language: audio.language })
   return encode(stream, context, frames)
 }
 
@@ -147,7 +147,7 @@ const LAYOUTS = {
   2: AV_CHANNEL_LAYOUT_STEREO,
   6: AV_CHANNEL_LAYOUT_5POINT1,
 } as const
-const SAMPLE_FORMATS: Partial<Record<EncodedSound['encoder'], AVSampleFormat>> = {
+const SAMPLE_FORMATS: Partial<Record<EncodedAudio['encoder'], AVSampleFormat>> = {
   mp2: AV_SAMPLE_FMT_S16,
   libopus: AV_SAMPLE_FMT_S16,
   pcm_bluray: AV_SAMPLE_FMT_S16,
@@ -174,12 +174,12 @@ function tone(
   return bytes
 }
 
-function openEncoder(name: string, setUp: (context: CodecContext) => void): CodecContext {
+function openEncoder(name: string, config: (context: CodecContext) => void): CodecContext {
   const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
   if (encoder === null) throw new Error(`no encoder ${name}`)
   const context = new CodecContext()
   context.allocContext3(encoder)
-  setUp(context)
+  config(context)
   FFmpegError.throwIfError(context.open2Sync(encoder, null), name)
   return context
 }

@@ -48,14 +48,14 @@ export function metadataTag(values: Record<string, number>): FlvTag {
   const count = Buffer.alloc(5)
   count.writeUInt8(8, 0)
   count.writeUInt32BE(Object.keys(values).length, 1)
-  const pieces = [
+  const chunks = [
     Uint8Array.of(2),
     ...name('onMetaData'),
     count,
     ...entries,
     Uint8Array.of(0, 0, 9),
   ]
-  return { kind: 'script', timeMs: 0, body: Buffer.concat(pieces) }
+  return { kind: 'script', timeMs: 0, body: Buffer.concat(chunks) }
 }
 
 /** How a video tag says what it holds. */
@@ -69,7 +69,7 @@ export interface VideoForm {
 }
 
 /** Decoder set-up (sequence header). */
-export function videoSetUpTag(form: VideoForm, timeMs: number, config: Uint8Array): FlvTag {
+export function videoConfigTag(form: VideoForm, timeMs: number, config: Uint8Array): FlvTag {
   const body =
     typeof form.codec === 'number'
       ? join(Uint8Array.of(0x10 | form.codec, 0, 0, 0, 0), config)
@@ -77,15 +77,15 @@ export function videoSetUpTag(form: VideoForm, timeMs: number, config: Uint8Arra
   return { kind: 'video', timeMs, body }
 }
 
-export interface Picture {
+export interface Frame {
   timeMs: number
   compositionMs?: number
   isKey: boolean
   data: Uint8Array
 }
 
-export function pictureTag(form: VideoForm, picture: Picture): FlvTag {
-  const { timeMs, compositionMs = 0, isKey, data } = picture
+export function frameTag(form: VideoForm, videoFrame: Frame): FlvTag {
+  const { timeMs, compositionMs = 0, isKey, data } = videoFrame
   const frame = isKey ? 0x10 : 0x20
   const offset = Buffer.alloc(3)
   offset.writeIntBE(compositionMs, 0, 3)
@@ -104,24 +104,24 @@ export function pictureTag(form: VideoForm, picture: Picture): FlvTag {
 }
 
 /** How an audio tag says what it holds: the first byte of the first specification, or a four-character code. */
-export interface SoundForm {
+export interface AudioForm {
   codec: number | 'mp4a' | 'Opus' | 'fLaC' | 'ac-3' | 'ec-3' | '.mp3'
   modEx?: number[]
   track?: number
 }
 
 /** AAC, 16 bits, stereo (the rest stands in the set-up). */
-export const AAC: SoundForm = { codec: 0xaf }
+export const AAC: AudioForm = { codec: 0xaf }
 
-export function soundSetUpTag(form: SoundForm, timeMs: number, config: Uint8Array): FlvTag {
-  return { kind: 'audio', timeMs, body: soundBody(form, 0, config) }
+export function audioConfigTag(form: AudioForm, timeMs: number, config: Uint8Array): FlvTag {
+  return { kind: 'audio', timeMs, body: audioBody(form, 0, config) }
 }
 
-export function soundTag(form: SoundForm, timeMs: number, data: Uint8Array): FlvTag {
-  return { kind: 'audio', timeMs, body: soundBody(form, 1, data) }
+export function audioTag(form: AudioForm, timeMs: number, data: Uint8Array): FlvTag {
+  return { kind: 'audio', timeMs, body: audioBody(form, 1, data) }
 }
 
-function soundBody(form: SoundForm, packetType: number, data: Uint8Array): Uint8Array {
+function audioBody(form: AudioForm, packetType: number, data: Uint8Array): Uint8Array {
   if (typeof form.codec === 'number') {
     const isAac = form.codec >> 4 === 10
     return join(Uint8Array.from(isAac ? [form.codec, packetType] : [form.codec]), data)
@@ -143,15 +143,15 @@ function extendedBody(form: ExtendedForm, packetType: number, data: Uint8Array):
     ...(form.modEx ?? []).map(() => 7),
     form.track === undefined ? packetType : form.multitrack,
   ]
-  const pieces: Uint8Array[] = [Uint8Array.of(form.first | (types[0] ?? 0))]
+  const chunks: Uint8Array[] = [Uint8Array.of(form.first | (types[0] ?? 0))]
   form.modEx?.forEach((size, i) => {
     const length = size > 255 ? [255, (size - 1) >> 8, (size - 1) & 0xff] : [size - 1]
-    pieces.push(Uint8Array.from(length), new Uint8Array(size), Uint8Array.of(types[i + 1] ?? 0))
+    chunks.push(Uint8Array.from(length), new Uint8Array(size), Uint8Array.of(types[i + 1] ?? 0))
   })
-  if (form.track !== undefined) pieces.push(Uint8Array.of(packetType))
-  pieces.push(latin1(form.codec))
-  if (form.track !== undefined) pieces.push(Uint8Array.of(form.track))
-  return Buffer.concat([...pieces, data])
+  if (form.track !== undefined) chunks.push(Uint8Array.of(packetType))
+  chunks.push(latin1(form.codec))
+  if (form.track !== undefined) chunks.push(Uint8Array.of(form.track))
+  return Buffer.concat([...chunks, data])
 }
 
 /** A body that holds several tracks of one codec (AvMultitrackType.ManyTracks). */
@@ -160,12 +160,12 @@ export function manyTracksBody(
   tracks: readonly { track: number; data: Uint8Array }[],
 ): Uint8Array {
   const first = kind === 'audio' ? 0x95 : 0x96
-  const pieces = tracks.flatMap(({ track, data }) => {
+  const chunks = tracks.flatMap(({ track, data }) => {
     const length = Buffer.alloc(3)
     length.writeUIntBE(data.length, 0, 3)
     return [Uint8Array.of(track), length, data]
   })
-  return Buffer.concat([Uint8Array.of(first, 0x10 | packetType), latin1(codec), ...pieces])
+  return Buffer.concat([Uint8Array.of(first, 0x10 | packetType), latin1(codec), ...chunks])
 }
 
 /** avcC of 128x72 H.264 High, as x264 writes it; `level` tells one from another. */
@@ -183,7 +183,7 @@ export function aacConfig(sampleRate: 44_100 | 48_000 = 48_000): Uint8Array {
 }
 
 /** A made-up picture: filler data (NAL unit type 12) with its length in front, told from others by `seed`. */
-export function madePicture(seed: number, sizeBytes = 40): Uint8Array {
+export function madeFrame(seed: number, sizeBytes = 40): Uint8Array {
   const bytes = Buffer.alloc(sizeBytes, 0xff)
   bytes.writeUInt32BE(sizeBytes - 4, 0)
   bytes.writeUInt8(12, 4)
@@ -192,7 +192,7 @@ export function madePicture(seed: number, sizeBytes = 40): Uint8Array {
 }
 
 /** A silent frame of AAC, with bytes behind it that tell it from others. */
-export function madeSound(seed: number): Uint8Array {
+export function madeAudio(seed: number): Uint8Array {
   return Buffer.concat([Uint8Array.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c), latin1(`${seed}.`)])
 }
 
@@ -200,51 +200,51 @@ export interface SmallPlan {
   seconds: number
   startMs?: number
   gopSeconds?: number
-  picturesPerSecond?: number
+  framesPerSecond?: number
   /** Sets of pictures that are shown out of order: composition offsets of 2, 4, 1 and 1 pictures. */
   bFrames?: boolean
   sampleRate?: 44_100 | 48_000
-  sound?: 'none'
+  audio?: 'none'
   video?: 'none'
   level?: number
   /** Without set-ups in front, as where a recording goes on. */
-  setUps?: 'none'
-  pictureBytes?: number
+  configs?: 'none'
+  frameBytes?: number
 }
 
 /** A live stream as a recorder writes it: set-ups, then pictures and AAC in the order of their time stamps. */
 export function smallStream(plan: SmallPlan): FlvTag[] {
   const { seconds, startMs = 0, sampleRate = 44_100 } = plan
-  const setUps =
-    plan.setUps === 'none'
+  const configs =
+    plan.configs === 'none'
       ? []
       : [
           ...(plan.video === 'none'
             ? []
-            : [videoSetUpTag({ codec: 7 }, startMs, avcConfig(plan.level))]),
-          ...(plan.sound === 'none' ? [] : [soundSetUpTag(AAC, startMs, aacConfig(sampleRate))]),
+            : [videoConfigTag({ codec: 7 }, startMs, avcConfig(plan.level))]),
+          ...(plan.audio === 'none' ? [] : [audioConfigTag(AAC, startMs, aacConfig(sampleRate))]),
         ]
-  const pictures = plan.video === 'none' ? [] : smallPictures(plan)
-  const soundCount = plan.sound === 'none' ? 0 : Math.floor((seconds * sampleRate) / 1024)
-  const sounds = Array.from({ length: soundCount }, (_, i) => {
+  const frames = plan.video === 'none' ? [] : smallFrames(plan)
+  const audioCount = plan.audio === 'none' ? 0 : Math.floor((seconds * sampleRate) / 1024)
+  const audioTracks = Array.from({ length: audioCount }, (_, i) => {
     const timeMs = startMs + Math.round((i * 1024 * 1000) / sampleRate)
-    return soundTag(AAC, timeMs, madeSound(i + 7919 * startMs))
+    return audioTag(AAC, timeMs, madeAudio(i + 7919 * startMs))
   })
-  return [...setUps, ...[...pictures, ...sounds].toSorted((a, b) => a.timeMs - b.timeMs)]
+  return [...configs, ...[...frames, ...audioTracks].toSorted((a, b) => a.timeMs - b.timeMs)]
 }
 
-function smallPictures(plan: SmallPlan): FlvTag[] {
-  const { seconds, startMs = 0, gopSeconds = 2, picturesPerSecond = 10 } = plan
-  return Array.from({ length: seconds * picturesPerSecond }, (_, i) => {
-    const isKey = i % (gopSeconds * picturesPerSecond) === 0
+function smallFrames(plan: SmallPlan): FlvTag[] {
+  const { seconds, startMs = 0, gopSeconds = 2, framesPerSecond = 10 } = plan
+  return Array.from({ length: seconds * framesPerSecond }, (_, i) => {
+    const isKey = i % (gopSeconds * framesPerSecond) === 0
     const order = isKey ? 1 : ([2, 4, 1, 1][i % 4] ?? 1)
-    return pictureTag(
+    return frameTag(
       { codec: 7 },
       {
-        timeMs: startMs + Math.round((i * 1000) / picturesPerSecond),
-        compositionMs: plan.bFrames === true ? (order * 1000) / picturesPerSecond : 0,
+        timeMs: startMs + Math.round((i * 1000) / framesPerSecond),
+        compositionMs: plan.bFrames === true ? (order * 1000) / framesPerSecond : 0,
         isKey,
-        data: madePicture(i + 7919 * startMs, plan.pictureBytes),
+        data: madeFrame(i + 7919 * startMs, plan.frameBytes),
       },
     )
   })
@@ -305,29 +305,29 @@ async function readStreams(
 /** A recording's packets as FLV in the order of their time stamps, the earliest at 0, set-ups first. */
 export function repackStreams(
   streams: readonly SourceStream[],
-  forms: { video: VideoForm; audio: SoundForm },
+  forms: { video: VideoForm; audio: AudioForm },
 ): FlvTag[] {
   const times = streams.flatMap(({ packets }) => packets.map(({ timeMs }) => timeMs))
   const startMs = times.reduce((a, b) => Math.min(a, b), Infinity)
-  const setUps = streams.flatMap(({ kind, extradata }) => {
+  const configs = streams.flatMap(({ kind, extradata }) => {
     if (extradata.length === 0) return []
     return kind === 'video'
-      ? [videoSetUpTag(forms.video, 0, extradata)]
-      : [soundSetUpTag(forms.audio, 0, extradata)]
+      ? [videoConfigTag(forms.video, 0, extradata)]
+      : [audioConfigTag(forms.audio, 0, extradata)]
   })
   const tags = streams.flatMap(({ kind, packets }) =>
     packets.map((packet) => {
       const timeMs = packet.timeMs - startMs
       return kind === 'video'
-        ? pictureTag(forms.video, { ...packet, timeMs })
-        : soundTag(forms.audio, timeMs, packet.data)
+        ? frameTag(forms.video, { ...packet, timeMs })
+        : audioTag(forms.audio, timeMs, packet.data)
     }),
   )
-  return [...setUps, ...tags.toSorted((a, b) => a.timeMs - b.timeMs)]
+  return [...configs, ...tags.toSorted((a, b) => a.timeMs - b.timeMs)]
 }
 
-function join(...pieces: Uint8Array[]): Uint8Array {
-  return Buffer.concat(pieces)
+function join(...chunks: Uint8Array[]): Uint8Array {
+  return Buffer.concat(chunks)
 }
 
 function latin1(text: string): Uint8Array {

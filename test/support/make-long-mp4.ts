@@ -90,7 +90,7 @@ function tracksOf(source: Source, plan: LongMp4Plan, mediaStart: number): TrackP
     starts.push(position)
     position += data.length
   }
-  const sound = soundChunks(plan, source.audio.length)
+  const audioTrack = audioChunks(plan, source.audio.length)
   const chunkForm = plan.chunkForm ?? 'stco'
   const sizeForm = plan.sizeForm === 'stz2' ? 16 : 0
   const delay = source.video[0]?.offsetTicks ?? 0
@@ -119,15 +119,15 @@ function tracksOf(source: Source, plan: LongMp4Plan, mediaStart: number): TrackP
     durations: [[counts(plan).audioCount, AUDIO_TICKS]],
     sizes: looped(counts(plan).audioCount, source.audio),
     sizeForm,
-    chunkRuns: sound.runs,
-    chunkOffsets: Float64Array.from(sound.firstPackets, (at) => starts[gop + at] ?? 0),
+    chunkRuns: audioTrack.runs,
+    chunkOffsets: Float64Array.from(audioTrack.firstPackets, (at) => starts[gop + at] ?? 0),
     chunkForm,
     edits: [[plan.seconds * 1000, AUDIO_TICKS]],
   }
   return [video, audio]
 }
 
-function soundChunks(
+function audioChunks(
   plan: LongMp4Plan,
   loop: number,
 ): { runs: [number, number, number][]; firstPackets: number[] } {

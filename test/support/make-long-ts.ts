@@ -7,21 +7,21 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   joinPackets,
   VIDEO_PID,
 } from './make-ts.ts'
 import type { TsMaker } from './make-ts.ts'
 
 /** Ticks of 90 kHz of a picture: five a second keep ten hours small. */
-export const PICTURE_TICKS = 18_000
+export const VIDEO_FRAME_TICKS = 18_000
 /** Pictures from key frame to key frame. */
-export const GOP_PICTURES = 10
+export const GOP_FRAMES = 10
 export const TICKS_PER_SECOND = 90_000
 /** Time stamps wrap an hour after the start. */
 export const FIRST_PTS = 2 ** 33 - 3600 * TICKS_PER_SECOND
 
-const PICTURE_BYTES = 90
+const VIDEO_FRAME_BYTES = 90
 const FRAME_BYTES = 24
 /** Frames of sound in one PES packet, about a second. */
 const FRAMES_TOGETHER = 47
@@ -33,11 +33,11 @@ const TABLES_EVERY_SECONDS = 10
 export async function makeLongTs(path: string, seconds: number): Promise<void> {
   const file = await open(path, 'w')
   const maker = createTsMaker()
-  const sound = { frame: 0, count: Math.floor((seconds * TICKS_PER_SECOND) / FRAME_TICKS) }
+  const audio = { frame: 0, count: Math.floor((seconds * TICKS_PER_SECOND) / FRAME_TICKS) }
   try {
     for (let from = 0; from < seconds; from += 60) {
       const until = Math.min(from + 60, seconds)
-      await file.write(joinPackets([...packetsBetween(maker, sound, { from, until })]))
+      await file.write(joinPackets([...packetsBetween(maker, audio, { from, until })]))
     }
   } finally {
     await file.close()
@@ -46,33 +46,33 @@ export async function makeLongTs(path: string, seconds: number): Promise<void> {
 
 function* packetsBetween(
   maker: TsMaker,
-  sound: { frame: number; count: number },
+  audio: { frame: number; count: number },
   { from, until }: { from: number; until: number },
 ): Generator<Uint8Array> {
-  const perSecond = TICKS_PER_SECOND / PICTURE_TICKS
+  const perSecond = TICKS_PER_SECOND / VIDEO_FRAME_TICKS
   for (let number = from * perSecond; number < until * perSecond; number += 1) {
     if (number % (TABLES_EVERY_SECONDS * perSecond) === 0) {
       yield* maker.pat()
       yield* maker.pmt([H264_STREAM, AAC_STREAM])
     }
-    const ticks = number * PICTURE_TICKS
-    yield* maker.pes(VIDEO_PID, { pts: FIRST_PTS + ticks }, pictureBytes(number))
-    const count = Math.min(FRAMES_TOGETHER, sound.count - sound.frame)
-    if (sound.frame * FRAME_TICKS > ticks || count === 0) continue
-    const pts = FIRST_PTS + sound.frame * FRAME_TICKS
-    yield* maker.pes(AUDIO_PID, { pts }, soundBytes(sound.frame, count))
-    sound.frame += count
+    const ticks = number * VIDEO_FRAME_TICKS
+    yield* maker.pes(VIDEO_PID, { pts: FIRST_PTS + ticks }, frameBytes(number))
+    const count = Math.min(FRAMES_TOGETHER, audio.count - audio.frame)
+    if (audio.frame * FRAME_TICKS > ticks || count === 0) continue
+    const pts = FIRST_PTS + audio.frame * FRAME_TICKS
+    yield* maker.pes(AUDIO_PID, { pts }, audioBytes(audio.frame, count))
+    audio.frame += count
   }
 }
 
 /** Payload of one picture. */
-function pictureBytes(number: number): Uint8Array {
-  const bytes = h264Picture(number % GOP_PICTURES === 0 ? 'key' : 'plain', PICTURE_BYTES)
+function frameBytes(number: number): Uint8Array {
+  const bytes = h264Frame(number % GOP_FRAMES === 0 ? 'key' : 'plain', VIDEO_FRAME_BYTES)
   bytes.set(markOf(number), bytes.length - 4)
   return bytes
 }
 
-function soundBytes(firstFrame: number, count: number): Uint8Array {
+function audioBytes(firstFrame: number, count: number): Uint8Array {
   const bytes = adtsFrames(count, FRAME_BYTES)
   for (let at = 0; at < count; at += 1) bytes.set(markOf(firstFrame + at), at * FRAME_BYTES + 12)
   return bytes
@@ -84,16 +84,16 @@ function markOf(number: number): number[] {
 }
 
 /** Hash of one picture's payload. */
-export function pictureHash(number: number): string {
-  return createHash('sha1').update(pictureBytes(number)).digest('hex')
+export function frameHash(number: number): string {
+  return createHash('sha1').update(frameBytes(number)).digest('hex')
 }
 
 /** Hash of one frame of sound, header and all. */
-export function soundFrameHash(frame: number): string {
-  return createHash('sha1').update(soundBytes(frame, 1)).digest('hex')
+export function audioFrameHash(frame: number): string {
+  return createHash('sha1').update(audioBytes(frame, 1)).digest('hex')
 }
 
 /** Presentation time of a frame of sound, in ticks behind FIRST_PTS. */
-export function soundFrameTicks(frame: number): number {
+export function audioFrameTicks(frame: number): number {
   return frame * FRAME_TICKS
 }

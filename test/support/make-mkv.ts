@@ -250,27 +250,27 @@ export interface FilmPlan {
   reordered?: 0 | 1 | 3
   /** Added to all times. */
   startMs?: number
-  sound?: 'with' | 'without'
+  audio?: 'with' | 'without'
   frameBytes?: number
 }
 
 /** Blocks of H.264 on track 1 and AAC on track 2, interleaved as recorders do. Payloads are all different. */
 export function filmBlocks(film: FilmPlan): BlockPlan[] {
-  const { seconds, startMs = 0, sound = 'with' } = film
-  const pictures = pictureBlocks(film)
-  const sounds: BlockPlan[] = []
-  const count = sound === 'with' ? Math.floor((seconds * 48_000) / 1024) : 0
+  const { seconds, startMs = 0, audio = 'with' } = film
+  const frames = frameBlocks(film)
+  const audioTracks: BlockPlan[] = []
+  const count = audio === 'with' ? Math.floor((seconds * 48_000) / 1024) : 0
   for (let i = 0; i < count; i += 1) {
     const time = startMs + Math.round((i * 1024_000) / 48_000)
-    sounds.push({ track: 2, time, frames: [payload(2, i, 40 + (i % 7))] })
+    audioTracks.push({ track: 2, time, frames: [payload(2, i, 40 + (i % 7))] })
   }
   // In the order of decoding, which for pictures is not that of showing.
-  return [...pictures, ...sounds.map((plan) => ({ plan, order: plan.time }))]
+  return [...frames, ...audioTracks.map((plan) => ({ plan, order: plan.time }))]
     .toSorted((one, other) => one.order - other.order)
     .map(({ plan }) => plan)
 }
 
-function pictureBlocks(plan: FilmPlan): { plan: BlockPlan; order: number }[] {
+function frameBlocks(plan: FilmPlan): { plan: BlockPlan; order: number }[] {
   const { seconds, fps = 25, keyEveryMs = 2000, reordered = 0, startMs = 0 } = plan
   const { frameBytes = 300 } = plan
   const count = Math.floor(seconds * fps)
@@ -279,7 +279,7 @@ function pictureBlocks(plan: FilmPlan): { plan: BlockPlan; order: number }[] {
   return order.map((shown, decoded) => {
     const isKey = shown % keyEvery === 0
     const time = startMs + Math.round((shown * 1000) / fps)
-    const frames = [picturePayload(isKey, shown, frameBytes + (shown % 11))]
+    const frames = [framePayload(isKey, shown, frameBytes + (shown % 11))]
     return { plan: { track: 1, time, isKey, frames }, order: startMs + (decoded * 1000) / fps }
   })
 }
@@ -303,7 +303,7 @@ function decodeOrder(count: number, keyEvery: number, reordered: 0 | 1 | 3): num
 }
 
 /** A length-prefixed slice NAL unit. */
-function picturePayload(isKey: boolean, number: number, size: number): Buffer {
+function framePayload(isKey: boolean, number: number, size: number): Buffer {
   const bytes = payload(1, number, size)
   bytes.writeUInt32BE(size - 4)
   bytes[4] = isKey ? 0x65 : 0x41

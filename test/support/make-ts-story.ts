@@ -5,7 +5,7 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   VIDEO_PID,
 } from './make-ts.ts'
 import type { TsMaker } from './make-ts.ts'
@@ -51,7 +51,7 @@ export class TsStory {
   clock: number
   audioPid = AUDIO_PID
   /** `radio`: the tables list the sound alone; `languages`: they list another sound behind it. */
-  kind: 'pictures' | 'radio' | 'languages' = 'pictures'
+  kind: 'video' | 'radio' | 'languages' = 'video'
   #version = 0
 
   constructor(startTicks: number) {
@@ -60,30 +60,30 @@ export class TsStory {
 
   tables(): void {
     const audio = { ...AAC_STREAM, pid: this.audioPid }
-    const pictures = this.kind === 'radio' ? [] : [H264_STREAM]
-    const sounds = this.kind === 'languages' ? [audio, SECOND_SOUND] : [audio]
-    const streams = [...pictures, ...(this.#version % 2 === 0 ? [] : [PRIVATE]), ...sounds]
+    const frames = this.kind === 'radio' ? [] : [H264_STREAM]
+    const audioTracks = this.kind === 'languages' ? [audio, SECOND_AUDIO] : [audio]
+    const streams = [...frames, ...(this.#version % 2 === 0 ? [] : [PRIVATE]), ...audioTracks]
     const version = { version: this.#version % 32 }
     this.packets.push(...this.maker.pat(), ...this.maker.pmt(streams, version))
   }
 
-  frame(kind: Parameters<typeof h264Picture>[0] | undefined, sound: 'sound' | 'no sound'): void {
+  frame(kind: Parameters<typeof h264Frame>[0] | undefined, audioTrack: 'audio' | 'no sound'): void {
     const pts = this.clock
     this.clock += SECOND / 4
     const stamps = { pts: pts + SECOND / 4, dts: pts }
-    const picture = kind && this.maker.pes(VIDEO_PID, stamps, h264Picture(kind, 500))
+    const frame = kind && this.maker.pes(VIDEO_PID, stamps, h264Frame(kind, 500))
     const audio =
-      sound === 'sound' ? this.maker.pes(this.audioPid, { pts }, adtsFrames(12, 40)) : []
+      audioTrack === 'audio' ? this.maker.pes(this.audioPid, { pts }, adtsFrames(12, 40)) : []
     // A piece of the sound lies behind the next picture's start.
-    this.packets.push(...audio.slice(0, 1), ...(picture ?? []).slice(0, 1), ...audio.slice(1))
-    this.packets.push(...(picture ?? []).slice(1))
-    if (this.kind === 'languages' && sound === 'sound') {
-      this.packets.push(...this.maker.pes(SECOND_SOUND.pid, { pts }, adtsFrames(12, 30)))
+    this.packets.push(...audio.slice(0, 1), ...(frame ?? []).slice(0, 1), ...audio.slice(1))
+    this.packets.push(...(frame ?? []).slice(1))
+    if (this.kind === 'languages' && audioTrack === 'audio') {
+      this.packets.push(...this.maker.pes(SECOND_AUDIO.pid, { pts }, adtsFrames(12, 30)))
     }
   }
 
-  gop(kind: Parameters<typeof h264Picture>[0], pictures: number): void {
-    for (let i = 0; i < pictures; i++) this.frame(i === 0 ? kind : 'plain', 'sound')
+  gop(kind: Parameters<typeof h264Frame>[0], frames: number): void {
+    for (let i = 0; i < frames; i++) this.frame(i === 0 ? kind : 'plain', 'audio')
   }
 
   write(event: TsEvent): void {
@@ -96,7 +96,7 @@ export class TsStory {
   }
 }
 
-const SECOND_SOUND = { type: 0x0f, pid: 0x106 }
+const SECOND_AUDIO = { type: 0x0f, pid: 0x106 }
 const PRIVATE = { type: 0x81, pid: 0x110 }
 
 const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
@@ -110,8 +110,8 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
     for (const [i, shown] of [0, 3, 1, 2, 4, 7, 5, 6].entries()) {
       const dts = start + i * (SECOND / 4)
       const pts = start + (shown + 2) * (SECOND / 4)
-      const picture = h264Picture(i === 0 ? 'key' : 'plain', 300)
-      story.packets.push(...story.maker.pes(VIDEO_PID, { pts, dts }, picture))
+      const frame = h264Frame(i === 0 ? 'key' : 'plain', 300)
+      story.packets.push(...story.maker.pes(VIDEO_PID, { pts, dts }, frame))
       story.packets.push(...story.maker.pes(story.audioPid, { pts: dts }, adtsFrames(12, 30)))
     }
     story.clock = start + 2 * SECOND
@@ -139,7 +139,7 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
     story.clock = clock
   },
   'sound alone': (story) => {
-    for (let i = 0; i < 100; i++) story.frame(undefined, 'sound')
+    for (let i = 0; i < 100; i++) story.frame(undefined, 'audio')
   },
   'late sound': ({ packets, maker, clock, audioPid }) => {
     packets.push(...maker.pes(audioPid, { pts: clock - 3 * SECOND }, adtsFrames(12, 40)))
@@ -160,7 +160,7 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
   },
   garbage: ({ packets }) => packets.push(new Uint8Array(301).fill(0x47, 3, 100)),
   loss: ({ maker, packets }) => {
-    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 300))
+    maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 300))
     const last = packets.pop()
     if (last !== undefined) packets.push(last.subarray(0, 90))
   },

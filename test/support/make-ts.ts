@@ -40,7 +40,7 @@ export function createTsMaker(): TsMaker {
     counters.set(pid, counter)
     return counter
   }
-  function cut(pid: number, bytes: Uint8Array): Uint8Array[] {
+  function splitPoint(pid: number, bytes: Uint8Array): Uint8Array[] {
     const packets: Uint8Array[] = []
     for (let at = 0; at < bytes.length; at += 184) {
       const header = { pid, isStart: at === 0, counter: nextCounter(pid) }
@@ -51,19 +51,19 @@ export function createTsMaker(): TsMaker {
   function table(pid: number, section: number[]): Uint8Array[] {
     const bytes = new Uint8Array(Math.ceil((section.length + 1) / 184) * 184).fill(0xff)
     bytes.set([0, ...section])
-    return cut(pid, bytes)
+    return splitPoint(pid, bytes)
   }
   return {
     pat: (programs = [[1, PMT_PID]]) =>
       table(0, section(0, 1, { version: 0, body: programs.flatMap((p) => p.flatMap(twoBytes)) })),
     pmt: (streams, { pid = PMT_PID, program = 1, version = 0 } = {}) =>
       table(pid, section(2, program, { version, body: pmtBody(streams) })),
-    pes: (pid, stamps, payload) => cut(pid, pesPacket(pid, stamps, payload)),
+    pes: (pid, stamps, payload) => splitPoint(pid, pesPacket(pid, stamps, payload)),
   }
 }
 
 /** A picture in Annex B; key frames come with SPS and PPS. */
-export function h264Picture(
+export function h264Frame(
   kind: 'key' | 'other key' | 'bare key' | 'recovery' | 'plain',
   sizeBytes: number,
 ): Uint8Array {

@@ -1,7 +1,7 @@
 // Reads a recording's samples back through a reader, segment by segment, as a client of the server would get them.
 import { createHash } from 'node:crypto'
 import { readExactly } from '../../server/media/mp4/file-window.ts'
-import type { CutRange, MediaIndex } from '../../server/media/media-index.ts'
+import type { SplitPointRange, MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../server/media/media-reader.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
@@ -14,14 +14,14 @@ export interface ServedSample {
   dtsSeconds: number
   isKey: boolean
   /** First cut of the segment. */
-  cut: number
+  splitPoint: number
 }
 
 /** Every range of `cutsEach` cuts, in order. */
-export function rangesOf(index: MediaIndex, cutsEach: number): CutRange[] {
-  const count = index.cuts.startTicks.length
-  return Array.from({ length: Math.ceil(count / cutsEach) }, (_, at) => {
-    return { from: at * cutsEach, to: Math.min((at + 1) * cutsEach, count) }
+export function rangesOf(index: MediaIndex, splitPointsEach: number): SplitPointRange[] {
+  const count = index.splitPoints.startTicks.length
+  return Array.from({ length: Math.ceil(count / splitPointsEach) }, (_, at) => {
+    return { from: at * splitPointsEach, to: Math.min((at + 1) * splitPointsEach, count) }
   })
 }
 
@@ -29,9 +29,9 @@ export function rangesOf(index: MediaIndex, cutsEach: number): CutRange[] {
 export async function readRuns(
   reader: MediaReader,
   { file, index }: { file: OpenFile; index: MediaIndex },
-  ranges: CutRange[],
-): Promise<{ range: CutRange; runs: SampleRun[] }[]> {
-  const all: { range: CutRange; runs: SampleRun[] }[] = []
+  ranges: SplitPointRange[],
+): Promise<{ range: SplitPointRange; runs: SampleRun[] }[]> {
+  const all: { range: SplitPointRange; runs: SampleRun[] }[] = []
   for (const range of ranges) {
     const content = await reader.readSegment(file, index, range)
     all.push({ range, runs: content.kind === 'samples' ? content.runs : [] })
@@ -42,7 +42,7 @@ export async function readRuns(
 /** Samples of one kind, their bytes hashed. */
 export async function readServedSamples(
   file: OpenFile,
-  segments: { range: CutRange; runs: SampleRun[] }[],
+  segments: { range: SplitPointRange; runs: SampleRun[] }[],
   kind: SampleRun['kind'],
 ): Promise<ServedSample[]> {
   const samples: ServedSample[] = []
@@ -60,7 +60,7 @@ export async function readServedSamples(
           ptsSeconds: (ticks + (run.compositionOffsets?.[at] ?? 0)) / run.timescale,
           dtsSeconds: ticks / run.timescale,
           isKey: run.syncs === undefined || run.syncs[at] === 1,
-          cut: range.from,
+          splitPoint: range.from,
         })
         ticks += run.durations[at] ?? NaN
       }

@@ -1,10 +1,10 @@
 // A recording of sound alone in the plainest container: packets one behind the other, with an index made by hand.
-import type { CutTable, MediaIndex } from '../../server/media/media-index.ts'
+import type { SplitPointTable, MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SegmentRange } from '../../server/media/media-reader.ts'
 import { makeSampleRun } from '../../server/media/sample-run.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 import { bytesFile } from './bytes-file.ts'
-import type { CodedSound } from './make-sound.ts'
+import type { CodedAudio } from './make-audio.ts'
 
 export interface PacketRecording {
   file: OpenFile
@@ -17,7 +17,7 @@ export interface PacketRecordingOptions {
   timescale: number
   output: { sampleRate: number; channels: number }
   /** Distance of the cuts. */
-  cutSeconds: number
+  splitPointSeconds: number
   /** Sound lies so far behind its cut in the file; negative: before it. */
   lagSeconds?: number
   /** What a time is made to: gaps, drift. */
@@ -28,25 +28,34 @@ export interface PacketRecordingOptions {
 
 /** Packets belong to the cut in whose bytes they lie, as in MPEG-TS, Matroska and FLV. */
 export function packetRecording(
-  { format, packets }: CodedSound,
+  { format, packets }: CodedAudio,
   options: PacketRecordingOptions,
 ): PacketRecording {
-  const { timescale, output, cutSeconds, lagSeconds = 0, warp = (seconds) => seconds } = options
+  const {
+    timescale,
+    output,
+    splitPointSeconds,
+    lagSeconds = 0,
+    warp = (seconds) => seconds,
+  } = options
   const times = packets.map(({ position }) => warp(position / format.sampleRate))
   const offsets = runningSums(packets.map(({ data }) => data.length))
   const endSeconds = times.at(-1) ?? 0
-  const cuts: CutTable = {
+  const splitPoints: SplitPointTable = {
     timescale: 1000,
     startTicks: Float64Array.from(
-      { length: Math.max(1, Math.ceil(endSeconds / cutSeconds)) },
-      (_, cut) => cut * cutSeconds * 1000,
+      { length: Math.max(1, Math.ceil(endSeconds / splitPointSeconds)) },
+      (_, splitPoint) => splitPoint * splitPointSeconds * 1000,
     ),
     endTicks: endSeconds * 1000,
-    flags: new Uint8Array(Math.max(1, Math.ceil(endSeconds / cutSeconds))),
+    flags: new Uint8Array(Math.max(1, Math.ceil(endSeconds / splitPointSeconds))),
   }
-  for (const cut of options.breaks ?? []) cuts.flags[cut] = 2
-  const cutOf = times.map((time) =>
-    Math.max(0, Math.min(cuts.flags.length - 1, Math.floor((time + lagSeconds) / cutSeconds))),
+  for (const splitPoint of options.breaks ?? []) splitPoints.flags[splitPoint] = 2
+  const splitPointOf = times.map((time) =>
+    Math.max(
+      0,
+      Math.min(splitPoints.flags.length - 1, Math.floor((time + lagSeconds) / splitPointSeconds)),
+    ),
   )
   return {
     file: bytesFile(Buffer.concat(packets.map(({ data }) => data))),
@@ -60,7 +69,7 @@ export function packetRecording(
           transcodedFrom: format,
         },
       ],
-      cuts,
+      splitPoints,
       // Looked into by no one but the reader below, which needs none.
       source: { kind: 'packets' } as unknown as MediaIndex['source'],
     },
@@ -69,8 +78,8 @@ export function packetRecording(
       readSegment: async (_file, _index, { from, to }: SegmentRange) => {
         const samples = packets.flatMap(({ data }, number) => {
           const ticks = Math.round((times[number] ?? 0) * timescale)
-          const cut = cutOf[number] ?? 0
-          if (cut < from || cut >= to) return []
+          const splitPoint = splitPointOf[number] ?? 0
+          if (splitPoint < from || splitPoint >= to) return []
           const place = { offset: offsets[number] ?? 0, sizeBytes: data.length }
           return [{ ...place, decodeTicks: ticks, presentationTicks: ticks, isKey: true }]
         })

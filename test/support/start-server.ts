@@ -63,13 +63,13 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
 
 function waitUntilReady(child: ChildProcess, written: () => string, limitMs: number) {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const look = (): void => {
+  const lookup = (): void => {
     const url = readyLine.exec(written())?.groups?.url
     if (url !== undefined) resolve(url)
   }
   const fail = (what: string): void => reject(new Error(`${what}:\n${written()}`))
   const timer = setTimeout(() => fail(`the server was not ready in ${limitMs} ms`), limitMs)
-  child.stdout?.on('data', look)
+  child.stdout?.on('data', lookup)
   child.once('error', reject)
   child.once('exit', (code) => fail(`the server ended with ${code}`))
   return promise.finally(() => clearTimeout(timer))

@@ -1,14 +1,14 @@
 // Reads segments of MPEG-TS as players get them, and looks at them without the code that made them.
 import type { MediaIndex } from '../../server/media/media-index.ts'
-import { CUT_BREAK, CUT_MID } from '../../server/media/media-index.ts'
-import type { CutRange } from '../../server/media/media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_FORCED } from '../../server/media/media-index.ts'
+import type { SplitPointRange } from '../../server/media/media-index.ts'
 import type { MediaReader, Part } from '../../server/media/media-reader.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
 /** Bytes of the segment that holds the cuts. */
 export async function readSegmentBytes(
   { reader, file, index }: { reader: MediaReader; file: OpenFile; index: MediaIndex },
-  range: CutRange,
+  range: SplitPointRange,
 ): Promise<Uint8Array> {
   const content = await reader.readSegment(file, index, range)
   if (content.kind !== 'ts') throw new Error('the segment is not MPEG-TS')
@@ -26,24 +26,29 @@ async function readPart(file: OpenFile, part: Part): Promise<Uint8Array> {
 }
 
 /** Ranges of one cut each, without those in mid-GOP. */
-export function everyCut(index: MediaIndex): CutRange[] {
-  const { flags } = index.cuts
-  const starts = [...flags.keys()].filter((cut) => flags[cut] !== CUT_MID)
+export function everySplitPoint(index: MediaIndex): SplitPointRange[] {
+  const { flags } = index.splitPoints
+  const starts = [...flags.keys()].filter((splitPoint) => flags[splitPoint] !== SPLIT_FORCED)
   return starts.map((from, i) => ({ from, to: starts[i + 1] ?? flags.length }))
 }
 
 /** Ranges of one cut each, be they in mid-GOP or not. */
-export function everyPiece(index: MediaIndex): CutRange[] {
-  return Array.from(index.cuts.startTicks, (_, from) => ({ from, to: from + 1 }))
+export function everyChunk(index: MediaIndex): SplitPointRange[] {
+  return Array.from(index.splitPoints.startTicks, (_, from) => ({ from, to: from + 1 }))
 }
 
 /** Ranges of `count` cuts each, which end at breaks. */
-export function cutsBy(index: MediaIndex, count: number): CutRange[] {
-  const total = index.cuts.startTicks.length
-  const ranges: CutRange[] = []
+export function groupedSplitPoints(index: MediaIndex, count: number): SplitPointRange[] {
+  const total = index.splitPoints.startTicks.length
+  const ranges: SplitPointRange[] = []
   for (let from = 0; from < total;) {
     let to = from + 1
-    while (to < total && to < from + count && ((index.cuts.flags[to] ?? 0) & CUT_BREAK) === 0) to++
+    while (
+      to < total &&
+      to < from + count &&
+      ((index.splitPoints.flags[to] ?? 0) & SPLIT_DISCONTINUITY) === 0
+    )
+      to++
     ranges.push({ from, to })
     from = to
   }

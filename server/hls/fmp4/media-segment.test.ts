@@ -144,13 +144,13 @@ describe('formatMediaSegment', () => {
   it('keeps track after track, without holes, where truns cost more than 2 %', () => {
     const { video, audio } = interleave(40, 0)
     const short = audio.map(([offset], at): Place => [offset - at * 3500, 400])
-    const pictures = video.map(([offset], at): Place => [offset - at * 3500, 500])
-    const runs = [run('video', pictures, [0, 20]), run('audio', short)]
+    const frames = video.map(([offset], at): Place => [offset - at * 3500, 500])
+    const runs = [run('video', frames, [0, 20]), run('audio', short)]
     const parts = formatMediaSegment(runs, 1)
     const fragment = read(parts)
     expect(fragment.truns).toBe(3)
     expect(fragment.dataBytes).toBe(40 * 900)
-    expect(ranges(parts).slice(0, 2)).toEqual([pictures[0], pictures[1]].map(placeRange))
+    expect(ranges(parts).slice(0, 2)).toEqual([frames[0], frames[1]].map(placeRange))
     expect(given(fragment)).toEqual(wanted(runs))
   })
 
@@ -160,18 +160,18 @@ describe('formatMediaSegment', () => {
       fc.property(sizes, (groups) => {
         let end = 0
         const place = (sizeBytes: number): Place => [(end += sizeBytes) - sizeBytes, sizeBytes]
-        const places = groups.map(([picture, sound, hole]) => {
+        const places = groups.map(([frame, audioTrack, hole]) => {
           end += hole
-          return { picture: place(picture), sound: place(sound) }
+          return { frame: place(frame), audio: place(audioTrack) }
         })
         const runs = [
           run(
             'video',
-            places.map(({ picture }) => picture),
+            places.map(({ frame }) => frame),
           ),
           run(
             'audio',
-            places.map(({ sound }) => sound),
+            places.map(({ audio: audioTrack }) => audioTrack),
           ),
         ]
         const { moofBytes, dataBytes, samples } = read(formatMediaSegment(runs, 1))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { latmPayload, latmSetUp, loasFrameBytes } from './latm.ts'
+import { latmPayload, latmConfig, loasFrameBytes } from './latm.ts'
 
 /** A LOAS frame of an AudioMuxElement given in bits; blanks are left out. */
 function loas(element: string): Uint8Array {
@@ -31,17 +31,17 @@ describe('loasFrameBytes()', () => {
 describe('latmSetUp() and latmPayload()', () => {
   it('take raw AAC out of the usual shape, with and without the set-up in front', () => {
     const first = loas(`${USUAL} ${SPECIFIC} ${TAIL} ${PAYLOAD}`)
-    expect(latmSetUp(first)).toEqual({ kind: 'plain', specific: SPECIFIC_BYTES })
+    expect(latmConfig(first)).toEqual({ kind: 'plain', specific: SPECIFIC_BYTES })
     expect(latmPayload(first, SPECIFIC_BYTES)).toEqual(RAW)
     const next = loas(`1 ${PAYLOAD}`)
-    expect(latmSetUp(next)).toBeUndefined()
+    expect(latmConfig(next)).toBeUndefined()
     expect(latmPayload(next, SPECIFIC_BYTES)).toEqual(RAW)
   })
 
   it('read version 1, which says how long the set-up is', () => {
     const version = '0 1 0 00 00000000 1 000000 0000 000 00 00010000'
     const frame = loas(`${version} ${SPECIFIC} ${TAIL} ${PAYLOAD}`)
-    expect(latmSetUp(frame)).toEqual({ kind: 'plain', specific: SPECIFIC_BYTES })
+    expect(latmConfig(frame)).toEqual({ kind: 'plain', specific: SPECIFIC_BYTES })
     expect(latmPayload(frame, SPECIFIC_BYTES)).toEqual(RAW)
   })
 
@@ -61,7 +61,7 @@ describe('latmSetUp() and latmPayload()', () => {
     ['frames of one length', `${USUAL} ${SPECIFIC} 001 11111111 0 0`],
     ['a set-up that is cut off', `${USUAL} 0001`],
   ])('leave %s to a decoder', (_, element) => {
-    expect(latmSetUp(loas(element))).toEqual({ kind: 'other' })
+    expect(latmConfig(loas(element))).toEqual({ kind: 'other' })
     expect(latmPayload(loas(element), SPECIFIC_BYTES)).toBeUndefined()
   })
 

@@ -18,10 +18,10 @@ export function loasFrameBytes(bytes: Uint8Array, at: number): number | undefine
 }
 
 /** `other`: a set-up that is read by decoders of LATM alone. */
-export type LatmSetUp = { kind: 'plain'; specific: Uint8Array } | { kind: 'other' }
+export type LatmConfig = { kind: 'plain'; specific: Uint8Array } | { kind: 'other' }
 
 /** What the frame says of its set-up; undefined where it goes by that of a frame before. */
-export function latmSetUp(frame: Uint8Array): LatmSetUp | undefined {
+export function latmConfig(frame: Uint8Array): LatmConfig | undefined {
   const bits = createBitReader(frame.subarray(LOAS_HEADER_BYTES))
   if (bits.flag()) return undefined
   return readMuxConfig(bits, frame.subarray(LOAS_HEADER_BYTES))
@@ -47,7 +47,7 @@ export function latmPayload(frame: Uint8Array, specific: Uint8Array): Uint8Array
 }
 
 /** StreamMuxConfig (1.7.3.1): one program, one layer, one frame at a time are usual. */
-function readMuxConfig(bits: BitReader, element: Uint8Array): LatmSetUp {
+function readMuxConfig(bits: BitReader, element: Uint8Array): LatmConfig {
   const version = bits.bits(1)
   if (version === 1 && bits.flag()) return { kind: 'other' }
   if (version === 1) readLatmValue(bits)

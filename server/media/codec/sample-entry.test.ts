@@ -1,6 +1,6 @@
 // Set-ups of sound as containers carry them, made sample entries that browsers accept.
 import { expect, it } from 'vitest'
-import { opusSetUp, opusSetUpFromBox } from './sample-entry.ts'
+import { opusConfig, opusConfigFromBox } from './sample-entry.ts'
 
 /** RFC 7845 5.1: two channels, pre-skip 312, recorded at 44.1 kHz. */
 const OPUS_HEAD = Buffer.from('4f7075734865616401023801' + '44ac0000' + '000000', 'hex')
@@ -8,8 +8,8 @@ const OPUS_HEAD = Buffer.from('4f7075734865616401023801' + '44ac0000' + '000000'
 const OPUS_BOX = Buffer.from('00020138' + '0000ac44' + '000000', 'hex')
 
 it('gives Opus one rate in both places, for Chromium refuses two', () => {
-  const fromHead = opusSetUp(OPUS_HEAD)
-  const fromBox = opusSetUpFromBox(OPUS_BOX)
+  const fromHead = opusConfig(OPUS_HEAD)
+  const fromBox = opusConfigFromBox(OPUS_BOX)
   expect(fromHead).toEqual(fromBox)
   const entry = Buffer.from(fromHead?.sampleEntry ?? [])
   expect(entry.readUInt16BE(32)).toBe(48_000)
@@ -18,6 +18,6 @@ it('gives Opus one rate in both places, for Chromium refuses two', () => {
 })
 
 it('knows nothing of Opus from a set-up that is cut off', () => {
-  expect(opusSetUp(OPUS_HEAD.subarray(0, 18))).toBeUndefined()
-  expect(opusSetUpFromBox(OPUS_BOX.subarray(0, 10))).toBeUndefined()
+  expect(opusConfig(OPUS_HEAD.subarray(0, 18))).toBeUndefined()
+  expect(opusConfigFromBox(OPUS_BOX.subarray(0, 10))).toBeUndefined()
 })

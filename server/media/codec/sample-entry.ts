@@ -7,11 +7,14 @@ import { box, fullBox, uint16, uint32, zeros } from './write-box.ts'
 export type SampledVideoCodec = 'h264' | 'hevc' | 'av1' | 'vp9'
 
 /** A codec that fMP4 holds: the described track, and its sample entry for the init segment. */
-export interface VideoSetUp extends Pick<VideoTrack, 'codec' | 'codecName' | 'width' | 'height'> {
+export interface VideoSampleConfig extends Pick<
+  VideoTrack,
+  'codec' | 'codecName' | 'width' | 'height'
+> {
   sampleEntry: Uint8Array
 }
 
-export interface AudioSetUp extends Pick<
+export interface AudioSampleConfig extends Pick<
   AudioTrack,
   'codec' | 'codecName' | 'channels' | 'sampleRate'
 > {
@@ -36,10 +39,10 @@ const DOTS_PER_INCH_72 = 0x00480000
 const DEPTH_COLOUR = 0x18
 
 /** The entry of pictures; undefined where the set-up is too short to be one. */
-export function videoSetUp(
+export function videoConfig(
   codec: SampledVideoCodec,
   { config, width, height }: VideoConfig,
-): VideoSetUp | undefined {
+): VideoSampleConfig | undefined {
   const kind = VIDEO[codec]
   const view = new DataView(config.buffer, config.byteOffset, config.byteLength)
   const text = kind.format(view, kind.entry)
@@ -62,7 +65,7 @@ export function videoSetUp(
 const MPEG4_AUDIO = 0x40
 
 /** AAC from its AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1); undefined where it is none that browsers play. */
-export function aacSetUp(specific: Uint8Array): AudioSetUp | undefined {
+export function aacSampleConfig(specific: Uint8Array): AudioSampleConfig | undefined {
   const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
   const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
   // A descriptor of more than 127 bytes would need longer size fields than those below; none is so long.
@@ -96,7 +99,7 @@ const OPUS_MAGIC_BYTES = 8
 const OPUS_HEAD_BYTES = 19
 
 /** Opus from its identification header (`OpusHead`, RFC 7845 5.1); undefined where it is too short. */
-export function opusSetUp(head: Uint8Array): AudioSetUp | undefined {
+export function opusConfig(head: Uint8Array): AudioSampleConfig | undefined {
   if (head.length < OPUS_HEAD_BYTES) return undefined
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   const at = OPUS_MAGIC_BYTES
@@ -107,7 +110,7 @@ export function opusSetUp(head: Uint8Array): AudioSetUp | undefined {
     uint16(view.getUint16(at + 8, true)),
     head.subarray(at + 10),
   ])
-  return opusSetUpFromBox(dOps)
+  return opusConfigFromBox(dOps)
 }
 
 const OPUS_BOX_BYTES = 11
@@ -118,7 +121,7 @@ const OPUS_RATE = 48_000
  * Opus from the content of a dOps box (Encapsulation of Opus in ISOBMFF 4.3.2); undefined where it is too short. The rate
  * that was encoded, which no decoder needs, becomes that of the entry: Chromium refuses them where they differ.
  */
-export function opusSetUpFromBox(content: Uint8Array): AudioSetUp | undefined {
+export function opusConfigFromBox(content: Uint8Array): AudioSampleConfig | undefined {
   if (content.length < OPUS_BOX_BYTES) return undefined
   const dOps = Buffer.from(content)
   const channels = dOps.readUInt8(1)
@@ -130,7 +133,7 @@ export function opusSetUpFromBox(content: Uint8Array): AudioSetUp | undefined {
 const STREAM_INFO_BYTES = 34
 
 /** FLAC from its metadata blocks, STREAMINFO first, without the `fLaC` mark (Encapsulation of FLAC in ISOBMFF 3.3.2). */
-export function flacSetUp(blocks: Uint8Array): AudioSetUp | undefined {
+export function flacConfig(blocks: Uint8Array): AudioSampleConfig | undefined {
   if (blocks.length < 4 + STREAM_INFO_BYTES || ((blocks[0] ?? 0) & 0x7f) !== 0) return undefined
   const view = new DataView(blocks.buffer, blocks.byteOffset, blocks.byteLength)
   const rateAndChannels = view.getUint32(4 + 10)

@@ -7,15 +7,15 @@ const BOX_HEADER_BYTES = 8
 
 /** A box with a four-character type. */
 export function box(type: string, ...contents: BoxContent[]): Uint8Array {
-  const pieces = contents.flat()
-  const sizeBytes = pieces.reduce((sum, piece) => sum + piece.length, BOX_HEADER_BYTES)
+  const chunks = contents.flat()
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, BOX_HEADER_BYTES)
   const bytes = Buffer.alloc(sizeBytes)
   bytes.writeUInt32BE(sizeBytes, 0)
   bytes.write(type, 4, 'latin1')
   let at = BOX_HEADER_BYTES
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
   }
   return bytes
 }

@@ -1,17 +1,17 @@
 // The body of an audio tag (Adobe FLV 10.1 annex E.4.2, Enhanced RTMP): set-up, frame, or a codec that is not served.
 import { CODED_FRAMES, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
-import type { PlainSound } from './flv-source.ts'
+import type { PlainAudio } from './flv-source.ts'
 
 /** Sound that needs a set-up before its frames. */
-export type SetUpSound = 'aac' | 'opus' | 'flac'
+export type ConfiguredAudio = 'aac' | 'opus' | 'flac'
 
 /** What an audio tag holds for one track. `from` and `to` are positions in the body. */
 export type AudioBody =
-  | { kind: 'set-up'; codec: SetUpSound; trackId: number; config: Uint8Array }
+  | { kind: 'set-up'; codec: ConfiguredAudio; trackId: number; config: Uint8Array }
   | {
       kind: 'frame'
-      codec: SetUpSound | PlainSound
+      codec: ConfiguredAudio | PlainAudio
       trackId: number
       from: number
       to: number
@@ -32,7 +32,7 @@ const OTHER_NAMES = new Map([
   [6, 'Nellymoser'],
   [11, 'Speex'],
 ])
-const EXTENDED = new Map<string, SetUpSound | PlainSound>([
+const EXTENDED = new Map<string, ConfiguredAudio | PlainAudio>([
   ['mp4a', 'aac'],
   ['Opus', 'opus'],
   ['fLaC', 'flac'],
@@ -72,13 +72,13 @@ function parsePacket({ body }: TagBody, packet: ExtendedPacket): AudioBody[] {
   if (codec === undefined) return [{ kind: 'other', name: `of the kind '${packet.codec}'` }]
   const { packetType, trackId, from, to } = packet
   if (packetType === CODED_FRAMES) return frame(codec, packet)
-  const hasSetUp = codec === 'aac' || codec === 'opus' || codec === 'flac'
-  if (packetType !== SEQUENCE_START || !hasSetUp) return []
+  const hasConfig = codec === 'aac' || codec === 'opus' || codec === 'flac'
+  if (packetType !== SEQUENCE_START || !hasConfig) return []
   return [{ kind: 'set-up', codec, trackId, config: body.subarray(from, to) }]
 }
 
 function frame(
-  codec: SetUpSound | PlainSound,
+  codec: ConfiguredAudio | PlainAudio,
   { trackId, from, to }: { trackId: number; from: number; to: number },
   format = { sampleRate: 0, channels: 0 },
 ): AudioBody[] {
@@ -86,7 +86,7 @@ function frame(
   return to > from ? [{ kind: 'frame', codec, trackId, from, to, sampleRate, channels }] : []
 }
 
-function plainCodec(format: number, isWide: boolean): PlainSound | undefined {
+function plainCodec(format: number, isWide: boolean): PlainAudio | undefined {
   if (format === 2 || format === 14) return 'mp3'
   if (format === 0 || format === 3) return isWide ? 'pcm_s16le' : 'pcm_u8'
   if (format === 7) return 'pcm_alaw'

@@ -9,12 +9,12 @@ import {
   flvTag,
   metadataTag,
   smallStream,
-  soundSetUpTag,
+  audioConfigTag,
 } from '../../../test/support/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make-flv.ts'
 import { readSamples } from '../../../test/support/segment-samples.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID } from '../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -32,20 +32,20 @@ async function indexSoFar(file: OpenFile, previous?: MediaIndex): Promise<MediaI
   }
 }
 
-function stablePart({ cuts, growth, source }: MediaIndex): unknown {
-  const count = growth?.stableCuts ?? 0
+function stablePart({ splitPoints, growth, source }: MediaIndex): unknown {
+  const count = growth?.stableSplitPoints ?? 0
   if (source.container !== 'flv') throw new Error('no FLV')
   return {
-    starts: cuts.startTicks.slice(0, count),
-    flags: cuts.flags.slice(0, count),
+    starts: splitPoints.startTicks.slice(0, count),
+    flags: splitPoints.flags.slice(0, count),
     offsets: source.offsets.slice(0, count),
   }
 }
 
-function sameCuts(index: MediaIndex, count: number): unknown {
+function sameSplitPoints(index: MediaIndex, count: number): unknown {
   return stablePart({
     ...index,
-    growth: { stableCuts: count, stableRange: { offset: 0, length: 0 } },
+    growth: { stableSplitPoints: count, stableRange: { offset: 0, length: 0 } },
   })
 }
 
@@ -56,20 +56,20 @@ function eventful(): Buffer {
   const lonely = smallStream({ seconds: 16, startMs: 100_000 }).filter(
     ({ kind, timeMs }) => kind === 'audio' || timeMs < 102_000,
   )
-  const soundJumps = smallStream({ seconds: 6, startMs: 0 }).map((tag) =>
+  const audioJumps = smallStream({ seconds: 6, startMs: 0 }).map((tag) =>
     tag.kind === 'audio' && tag.timeMs > 3000 ? { ...tag, timeMs: tag.timeMs + 700_000 } : tag,
   )
   return Buffer.concat([
     flvFile([metadataTag({ duration: 0 }), ...smallStream({ seconds: 5, bFrames: true })]),
-    ...jumping(smallStream({ seconds: 5, startMs: 5000, setUps: 'none' }), 80_000).map(flvTag),
+    ...jumping(smallStream({ seconds: 5, startMs: 5000, configs: 'none' }), 80_000).map(flvTag),
     Buffer.alloc(3000, 0x5a),
     ...smallStream({ seconds: 4, startMs: 0, level: 0x15 }).map(flvTag),
-    flvTag(soundSetUpTag(AAC, 4000, aacConfig(48_000))),
-    ...smallStream({ seconds: 3, startMs: 4000, setUps: 'none', sampleRate: 48_000 }).map(flvTag),
+    flvTag(audioConfigTag(AAC, 4000, aacConfig(48_000))),
+    ...smallStream({ seconds: 3, startMs: 4000, configs: 'none', sampleRate: 48_000 }).map(flvTag),
     flvTag({ kind: 'video', timeMs: 7000, body: Buffer.alloc(4000, 0x27) }).subarray(0, 900),
     flvFile(smallStream({ seconds: 13, startMs: 40, gopSeconds: 12 })),
     ...lonely.map(flvTag),
-    ...soundJumps.map(flvTag),
+    ...audioJumps.map(flvTag),
     ...smallStream({ seconds: 3, startMs: 2 ** 32 - 2000 }).map((tag) =>
       flvTag({ ...tag, timeMs: tag.timeMs % 2 ** 32 }),
     ),
@@ -83,35 +83,39 @@ describe('a recording that is still written', () => {
     const random = createRandom(41)
     const final = await reader.index(bytesFile(whole), signal)
     const file = bytesFile(whole)
-    expect([...final.cuts.flags].filter((flags) => (flags & CUT_BREAK) !== 0)).toHaveLength(7)
+    expect(
+      [...final.splitPoints.flags].filter((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
+    ).toHaveLength(7)
     let previous: MediaIndex | undefined
     let steps = 0
     for (let size = 0; size < whole.length;) {
       size = Math.min(whole.length, size + 1 + random(whole.length / 90))
       const part = bytesFile(whole.subarray(0, size))
-      const grown = await indexSoFar(part, previous)
-      expect(await indexSoFar(part)).toEqual(grown)
-      if (grown === undefined) continue
+      const grownFile = await indexSoFar(part, previous)
+      expect(await indexSoFar(part)).toEqual(grownFile)
+      if (grownFile === undefined) continue
       steps += 1
-      const stable = grown.growth?.stableCuts ?? 0
-      expect(stable).toBeGreaterThanOrEqual(previous?.growth?.stableCuts ?? 0)
-      expect(stablePart(grown)).toEqual(sameCuts(final, stable))
+      const stable = grownFile.growth?.stableSplitPoints ?? 0
+      expect(stable).toBeGreaterThanOrEqual(previous?.growth?.stableSplitPoints ?? 0)
+      expect(stablePart(grownFile)).toEqual(sameSplitPoints(final, stable))
       const ranges = Array.from({ length: Math.max(0, stable - 1) }, (_, from) => ({
         from,
         to: from + 1,
       }))
       for (const range of ranges.slice(-3)) {
-        expect(reader.initTracks(grown, range.from)).toEqual(reader.initTracks(final, range.from))
-        expect(await reader.readSegment(part, grown, range)).toEqual(
+        expect(reader.initTracks(grownFile, range.from)).toEqual(
+          reader.initTracks(final, range.from),
+        )
+        expect(await reader.readSegment(part, grownFile, range)).toEqual(
           await reader.readSegment(file, final, range),
         )
       }
-      previous = grown
+      previous = grownFile
     }
     expect(steps).toBeGreaterThan(100)
     expect(previous).toEqual(final)
-    const all = Array.from(final.cuts.flags, (_, from) => ({ from, to: from + 1 }))
-    expect(final.growth?.stableCuts).toBe(all.length)
+    const all = Array.from(final.splitPoints.flags, (_, from) => ({ from, to: from + 1 }))
+    expect(final.growth?.stableSplitPoints).toBe(all.length)
   })
 
   it('is the same recording for the same bytes, cut at every byte of a joint', async () => {
@@ -119,15 +123,15 @@ describe('a recording that is still written', () => {
     const final = await reader.index(bytesFile(bytes), signal)
     const start = Math.floor(bytes.length / 2)
     for (let size = start; size < start + 200; size += 1) {
-      const grown = await reader.index(bytesFile(bytes.subarray(0, size)), signal)
-      const stable = grown.growth?.stableCuts ?? 0
-      expect(stablePart(grown)).toEqual(sameCuts(final, stable))
-      expect(await reader.index(bytesFile(bytes), signal, grown)).toEqual(final)
+      const grownFile = await reader.index(bytesFile(bytes.subarray(0, size)), signal)
+      const stable = grownFile.growth?.stableSplitPoints ?? 0
+      expect(stablePart(grownFile)).toEqual(sameSplitPoints(final, stable))
+      expect(await reader.index(bytesFile(bytes), signal, grownFile)).toEqual(final)
     }
   })
 
   it('is read only where it grew', async () => {
-    const bytes = flvFile(smallStream({ seconds: 600, pictureBytes: 900 }))
+    const bytes = flvFile(smallStream({ seconds: 600, frameBytes: 900 }))
     let read = 0
     const counting = (size: number): OpenFile => {
       const file = bytesFile(bytes.subarray(0, size))
@@ -153,10 +157,17 @@ describe('a recording that is still written', () => {
 
   it('shows a cut in mid-GOP about every two seconds once no key frame has come for five', async () => {
     const bytes = flvFile(smallStream({ seconds: 14, gopSeconds: 12, bFrames: true }))
-    const { cuts, growth } = await reader.index(bytesFile(bytes), signal)
-    expect([...cuts.flags]).toEqual([CUT_KEY, CUT_MID, CUT_MID, CUT_MID, CUT_MID, CUT_KEY])
-    expect(growth?.stableCuts).toBe(6)
-    const starts = [...cuts.startTicks]
+    const { splitPoints, growth } = await reader.index(bytesFile(bytes), signal)
+    expect([...splitPoints.flags]).toEqual([
+      SPLIT_KEY_FRAME,
+      SPLIT_FORCED,
+      SPLIT_FORCED,
+      SPLIT_FORCED,
+      SPLIT_FORCED,
+      SPLIT_KEY_FRAME,
+    ])
+    expect(growth?.stableSplitPoints).toBe(6)
+    const starts = [...splitPoints.startTicks]
     expect(Math.max(...starts.map((start, i) => start - (starts[i - 1] ?? 0)))).toBeLessThanOrEqual(
       5400,
     )
@@ -179,12 +190,12 @@ describe('a recording that is still written', () => {
     const tags = smallStream({ seconds: 3 }).filter(({ kind }) => kind === 'video')
     const { tracks, growth } = await reader.index(bytesFile(flvFile(tags)), signal)
     expect(tracks.map(({ kind }) => kind)).toEqual(['video'])
-    expect(growth?.stableCuts).toBe(0)
+    expect(growth?.stableSplitPoints).toBe(0)
     const index = await reader.index(bytesFile(flvFile(tags)), signal)
     const file = bytesFile(flvFile(tags))
     const samples = await readSamples(
       { reader, file, index },
-      { from: 0, to: index.cuts.flags.length },
+      { from: 0, to: index.splitPoints.flags.length },
     )
     expect(samples).toHaveLength(30)
   })

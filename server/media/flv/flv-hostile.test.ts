@@ -13,12 +13,12 @@ import {
   flvFile,
   flvHeader,
   flvTag,
-  madePicture,
-  madeSound,
-  pictureTag,
+  madeFrame,
+  madeAudio,
+  frameTag,
   smallStream,
-  soundTag,
-  videoSetUpTag,
+  audioTag,
+  videoConfigTag,
 } from '../../../test/support/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make-flv.ts'
 import { isAppError } from '../../errors.ts'
@@ -49,14 +49,14 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 function applyDamage(bytes: Uint8Array, { kind, at, length, byte }: Damage): Uint8Array {
   const from = Math.floor((at * bytes.length) / 10_000)
   if (kind === 'change') return bytes.with(Math.min(from, bytes.length - 1), byte)
-  const piece = bytes.subarray(from, from + length)
-  const middle = { remove: [], insert: [new Uint8Array(length).fill(byte)], repeat: [piece, piece] }
+  const chunk = bytes.subarray(from, from + length)
+  const middle = { remove: [], insert: [new Uint8Array(length).fill(byte)], repeat: [chunk, chunk] }
   const behind = kind === 'insert' ? from : from + length
   return Buffer.concat([bytes.subarray(0, from), ...middle[kind], bytes.subarray(behind)])
 }
 
 /** The file header and the set-ups stay. */
-function damagedBehindHead(bytes: Uint8Array, damages: Damage[]): Uint8Array {
+function corruptAfterHead(bytes: Uint8Array, damages: Damage[]): Uint8Array {
   const head = bytes.subarray(0, HEAD_BYTES)
   return Buffer.concat([head, damages.reduce(applyDamage, bytes.subarray(HEAD_BYTES))])
 }
@@ -106,10 +106,10 @@ const strangeBody = fc.oneof(
     ),
   fc
     .constantFrom(avcConfig(), avcConfig(0x20))
-    .map((config) => videoSetUpTag({ codec: 7 }, 0, config).body),
+    .map((config) => videoConfigTag({ codec: 7 }, 0, config).body),
   fc
     .boolean()
-    .map((isKey) => pictureTag({ codec: 7 }, { timeMs: 0, isKey, data: madePicture(1) }).body),
+    .map((isKey) => frameTag({ codec: 7 }, { timeMs: 0, isKey, data: madeFrame(1) }).body),
 )
 
 const strangeTag: fc.Arbitrary<FlvTag> = fc.record(
@@ -128,13 +128,13 @@ const strangeTag: fc.Arbitrary<FlvTag> = fc.record(
 
 describe('damaged recordings', () => {
   const whole = flvFile(smallStream({ seconds: 6, bFrames: true }))
-  const long = flvFile(smallStream({ seconds: 60, pictureBytes: 200 }))
+  const long = flvFile(smallStream({ seconds: 60, frameBytes: 200 }))
 
   it('are played or refused, whatever is changed, lost, added or repeated', async () => {
     const seen = { read: 0, refused: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 12 }), async (damages) => {
-        seen[await exerciseRecording(damagedBehindHead(whole, damages))] += 1
+        seen[await exerciseRecording(corruptAfterHead(whole, damages))] += 1
       }),
       { numRuns: 400 },
     )
@@ -158,12 +158,15 @@ describe('damaged recordings', () => {
   it('lose no more than what was damaged and the pictures that hang on it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
-        const bytes = damagedBehindHead(long, damages)
+        const bytes = corruptAfterHead(long, damages)
         const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000))
         const file = bytesFile(bytes)
         let count = 0
-        for (let cut = 0; cut < index.cuts.flags.length; cut += 1) {
-          const content = await reader.readSegment(file, index, { from: cut, to: cut + 1 })
+        for (let splitPoint = 0; splitPoint < index.splitPoints.flags.length; splitPoint += 1) {
+          const content = await reader.readSegment(file, index, {
+            from: splitPoint,
+            to: splitPoint + 1,
+          })
           if (content.kind === 'samples')
             count += content.runs.reduce((sum, { sizes }) => sum + sizes.length, 0)
         }
@@ -188,9 +191,15 @@ describe('damaged recordings that are still written', () => {
     }
   }
 
-  function firstCuts({ cuts, source }: MediaIndex, count: number): unknown {
+  function firstSplitPoints({ splitPoints, source }: MediaIndex, count: number): unknown {
     if (source.container !== 'flv') throw new Error('not FLV')
-    const lists = [cuts.startTicks, cuts.flags, source.offsets, source.leadMs, source.soundEnds]
+    const lists = [
+      splitPoints.startTicks,
+      splitPoints.flags,
+      source.offsets,
+      source.leadMs,
+      source.audioEnds,
+    ]
     return lists.map((list) => list.slice(0, count))
   }
 
@@ -202,18 +211,18 @@ describe('damaged recordings that are still written', () => {
       fc.asyncProperty(strange, damages, places, async (tags, wounds, ends) => {
         const stream = smallStream({ seconds: 3, gopSeconds: 1 })
         const calm = flvFile([...stream, ...tags, ...stream])
-        const bytes = damagedBehindHead(calm, wounds)
+        const bytes = corruptAfterHead(calm, wounds)
         const whole = await indexSoFar(bytes)
         let previous: MediaIndex | undefined
         for (const end of [...ends.toSorted((a, b) => a - b), 10_000]) {
           const part = bytes.subarray(0, Math.floor((end * bytes.length) / 10_000))
-          const grown = await indexSoFar(part, previous)
-          expect(await indexSoFar(part)).toEqual(grown)
-          const stable = grown?.growth?.stableCuts ?? 0
-          expect(grown && firstCuts(grown, stable)).toEqual(
-            whole && grown && firstCuts(whole, stable),
+          const growing = await indexSoFar(part, previous)
+          expect(await indexSoFar(part)).toEqual(growing)
+          const stable = growing?.growth?.stableSplitPoints ?? 0
+          expect(growing && firstSplitPoints(growing, stable)).toEqual(
+            whole && growing && firstSplitPoints(whole, stable),
           )
-          previous = grown ?? previous
+          previous = growing ?? previous
         }
         expect(previous).toEqual(whole)
       }),
@@ -244,19 +253,16 @@ describe('hostile recordings', () => {
       'set-ups that take turns',
       flvFile(
         Array.from({ length: 20_000 }, (_, i) =>
-          videoSetUpTag({ codec: 7 }, i, avcConfig(i & 0xff)),
+          videoConfigTag({ codec: 7 }, i, avcConfig(i & 0xff)),
         ),
       ),
     ],
     [
       'clocks that jump with every tag',
       flvFile([
-        videoSetUpTag({ codec: 7 }, 0, avcConfig()),
+        videoConfigTag({ codec: 7 }, 0, avcConfig()),
         ...Array.from({ length: 60_000 }, (_, i) =>
-          pictureTag(
-            { codec: 7 },
-            { timeMs: (i % 2) * 1_000_000, isKey: true, data: madePicture(i) },
-          ),
+          frameTag({ codec: 7 }, { timeMs: (i % 2) * 1_000_000, isKey: true, data: madeFrame(i) }),
         ),
       ]),
     ],
@@ -264,7 +270,7 @@ describe('hostile recordings', () => {
       'sound that jumps with every tag',
       flvFile([
         ...smallStream({ seconds: 1 }),
-        ...Array.from({ length: 60_000 }, (_, i) => soundTag(AAC, (i % 7) * 100_000, madeSound(i))),
+        ...Array.from({ length: 60_000 }, (_, i) => audioTag(AAC, (i % 7) * 100_000, madeAudio(i))),
       ]),
     ],
   ])('of %s are done with in a moment', async (_, bytes) => {
@@ -275,7 +281,7 @@ describe('hostile recordings', () => {
 
   it('are not read on once nobody waits for them', async () => {
     const controller = new AbortController()
-    const bytes = flvFile(smallStream({ seconds: 60, pictureBytes: 20_000 }))
+    const bytes = flvFile(smallStream({ seconds: 60, frameBytes: 20_000 }))
     const file = bytesFile(bytes)
     let reads = 0
     const stopping = {
@@ -317,7 +323,7 @@ describe('long recordings', () => {
     try {
       const target = path.join(folder, 'long.flv')
       const handle = await open(target, 'w')
-      const minute = smallStream({ seconds: 60, pictureBytes: 6000, picturesPerSecond: 25 })
+      const minute = smallStream({ seconds: 60, frameBytes: 6000, framesPerSecond: 25 })
       await handle.write(flvHeader())
       for (let at = 0; at < 10; at += 1) {
         const shifted = minute.map((tag) => flvTag({ ...tag, timeMs: tag.timeMs + at * 60_000 }))
@@ -329,7 +335,7 @@ describe('long recordings', () => {
       const index = await reader.index(file, AbortSignal.timeout(20_000))
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024)
       expect(durationSeconds(index)).toBeCloseTo(600, 0)
-      expect(index.cuts.flags.length).toBe(300)
+      expect(index.splitPoints.flags.length).toBe(300)
       expect(serialize(index).length).toBeLessThan(300 * 32 + 4096)
       let reads = 0
       const counting = {

@@ -2,17 +2,17 @@
 import { AppError } from '../../errors.ts'
 import { tellAhead } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { videoSetUp } from '../codec/sample-entry.ts'
+import { videoConfig } from '../codec/sample-entry.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ByteWindow } from './byte-window.ts'
-import { findKeyPicture, VIDEO_TIMESCALE } from './flv-segment.ts'
-import type { FlvSection, FlvSetUp, FlvSource, VideoSetUpRecord } from './flv-source.ts'
-import { readPictureSize, SIZE_SEARCH_BYTES } from './picture-size.ts'
+import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
+import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
+import { readFrameSize, SIZE_SEARCH_BYTES } from './frame-size.ts'
 import { resumeScan, startScan } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { scanTags } from './scan.ts'
-import { describeSound } from './sound-set-up.ts'
+import { describeAudio } from './audio-config.ts'
 
 /** Bytes that tell a recording from others; see Growth. */
 const MAX_STABLE_BYTES = 64 * 1024
@@ -36,23 +36,23 @@ export async function readFlvIndex(
   const { sizeBytes } = file.stat
   const known = previous?.source.container === 'flv' ? previous.source : undefined
   const isLonger = known !== undefined && known.sizeBytes <= sizeBytes
-  const scan = isLonger && previous ? resumeScan(known, previous.cuts) : startScan()
+  const scan = isLonger && previous ? resumeScan(known, previous.splitPoints) : startScan()
   const window = new ByteWindow(tellAhead(file), { limit: sizeBytes, signal })
   const resume = await scanTags(window, scan)
   checkPlayable(scan)
   const source = createSource(scan, sizeBytes, resume)
-  const cuts = {
+  const splitPoints = {
     timescale: VIDEO_TIMESCALE,
-    startTicks: Float64Array.from(scan.cuts.startMs),
-    endTicks: Math.max(scan.state.endMs, scan.state.lastCutMs + 1),
-    flags: Uint8Array.from(scan.cuts.flags),
+    startTicks: Float64Array.from(scan.splitPoints.startMs),
+    endTicks: Math.max(scan.state.endMs, scan.state.lastSplitPointMs + 1),
+    flags: Uint8Array.from(scan.splitPoints.flags),
   }
-  await findSizes(file, source, cuts)
+  await findSizes(file, source, splitPoints)
   const { flaws } = scan.state
   return {
     tracks: describeTracks(source),
-    cuts,
-    ...(flaws.length > 0 && { notes: flaws }),
+    splitPoints,
+    ...(flaws.length > 0 && { limitations: flaws }),
     growth: findGrowth(source),
     source,
   }
@@ -60,24 +60,24 @@ export async function readFlvIndex(
 
 function checkPlayable({ state, sections }: Scan): void {
   const { counts } = state
-  const hasPictures = sections.some(({ video }) => video !== undefined)
-  if (counts.otherVideo !== undefined && !hasPictures) {
+  const hasVideo = sections.some(({ video }) => video !== undefined)
+  if (counts.otherVideo !== undefined && !hasVideo) {
     const reason = `the video is ${counts.otherVideo}, which no browser plays in HLS`
     throw new AppError('unplayable', reason)
   }
   if (sections.length > 0) return
-  throw new AppError('unplayable', noCutReason(state))
+  throw new AppError('unplayable', noSplitPointReason(state))
 }
 
-function noCutReason({ counts }: ScanState): string {
-  const { pictures, encrypted, bareVideo, otherSound } = counts
+function noSplitPointReason({ counts }: ScanState): string {
+  const { frames, encrypted, bareVideo, otherAudio } = counts
   if (encrypted > 0) return 'the recording is encrypted'
-  if (pictures > 0) return 'the video has no key frame'
+  if (frames > 0) return 'the video has no key frame'
   if (bareVideo !== undefined) {
     const name = CODEC_NAMES.get(bareVideo) ?? bareVideo
     return `the video (${name}) lacks its decoder set-up (sequence header)`
   }
-  if (otherSound !== undefined) return `the sound is ${otherSound}, which no browser plays in HLS`
+  if (otherAudio !== undefined) return `the sound is ${otherAudio}, which no browser plays in HLS`
   return 'the file has no video or sound'
 }
 
@@ -85,14 +85,14 @@ function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSour
   return {
     container: 'flv',
     sizeBytes,
-    offsets: Float64Array.from(scan.cuts.offsets),
-    leadMs: Int32Array.from(scan.cuts.leadMs),
-    soundEnds: Float64Array.from(scan.cuts.soundEnds),
+    offsets: Float64Array.from(scan.splitPoints.offsets),
+    leadMs: Int32Array.from(scan.splitPoints.leadMs),
+    audioEnds: Float64Array.from(scan.splitPoints.audioEnds),
     sections: scan.sections,
-    setUps: scan.setUps,
+    configs: scan.configs,
     videoClock: Float64Array.from(scan.videoClock),
-    soundClock: Float64Array.from(scan.soundClock),
-    trackIds: { video: scan.state.video.trackId, sound: scan.state.sound.trackId },
+    audioClock: Float64Array.from(scan.audioClock),
+    trackIds: { video: scan.state.video.trackId, audio: scan.state.audio.trackId },
     resume,
   }
 }
@@ -101,43 +101,43 @@ function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSour
 async function findSizes(
   file: OpenFile,
   source: FlvSource,
-  cuts: MediaIndex['cuts'],
+  splitPoints: MediaIndex['splitPoints'],
 ): Promise<void> {
-  for (const [number, setUp] of source.setUps.entries()) {
+  for (const [number, config] of source.configs.entries()) {
     const section = source.sections.find(({ video }) => video === number)
-    if (section === undefined || !needsSize(setUp)) continue
-    const picture = await findKeyPicture(file, { source, cuts }, section.firstCut)
-    const size = picture && readPictureSize(setUp.codec, picture.subarray(0, SIZE_SEARCH_BYTES))
-    if (size !== undefined) source.setUps[number] = { ...setUp, ...size }
+    if (section === undefined || !needsSize(config)) continue
+    const frame = await findKeyFrame(file, { source, splitPoints }, section.firstSplitPoint)
+    const size = frame && readFrameSize(config.codec, frame.subarray(0, SIZE_SEARCH_BYTES))
+    if (size !== undefined) source.configs[number] = { ...config, ...size }
   }
 }
 
-function needsSize(setUp: FlvSetUp): setUp is VideoSetUpRecord & { codec: 'av1' | 'vp9' } {
-  if (setUp.kind !== 'video' || setUp.width > 0) return false
-  return setUp.codec === 'av1' || setUp.codec === 'vp9'
+function needsSize(config: FlvConfig): config is VideoConfigRecord & { codec: 'av1' | 'vp9' } {
+  if (config.kind !== 'video' || config.width > 0) return false
+  return config.codec === 'av1' || config.codec === 'vp9'
 }
 
 /** The first set-up of pictures, and of sound. */
-function describeTracks({ sections, setUps }: FlvSource): Track[] {
-  const used = (key: 'video' | 'sound') => {
+function describeTracks({ sections, configs }: FlvSource): Track[] {
+  const used = (key: 'video' | 'audio') => {
     const number = sections.find((section: FlvSection) => section[key] !== undefined)?.[key]
-    return number === undefined ? undefined : setUps[number]
+    return number === undefined ? undefined : configs[number]
   }
   const video = used('video')
-  const sound = used('sound')
+  const audio = used('audio')
   const tracks: Track[] = []
-  const picture = video?.kind === 'video' ? videoSetUp(video.codec, video) : undefined
-  if (picture !== undefined) {
-    const { codec, codecName, width, height } = picture
+  const frame = video?.kind === 'video' ? videoConfig(video.codec, video) : undefined
+  if (frame !== undefined) {
+    const { codec, codecName, width, height } = frame
     tracks.push({ kind: 'video', codec, codecName, width, height, rotationDegrees: 0 })
   }
-  if (sound?.kind === 'sound') tracks.push(describeSound(sound))
+  if (audio?.kind === 'audio') tracks.push(describeAudio(audio))
   return tracks
 }
 
 function findGrowth({ offsets, resume }: FlvSource): Growth {
-  const stableCuts = resume.lengths.cuts
+  const stableSplitPoints = resume.lengths.splitPoints
   const offset = offsets[0] ?? 0
   const length = Math.min(MAX_STABLE_BYTES, (offsets[1] ?? offset) - offset)
-  return { stableCuts, stableRange: { offset, length: stableCuts < 2 ? 0 : length } }
+  return { stableSplitPoints, stableRange: { offset, length: stableSplitPoints < 2 ? 0 : length } }
 }

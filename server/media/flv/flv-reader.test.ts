@@ -13,24 +13,24 @@ import {
   flvTag,
   manyTracksBody,
   metadataTag,
-  pictureTag,
+  frameTag,
   readSourceStreams,
   repackStreams,
-  madePicture,
-  madeSound,
+  madeFrame,
+  madeAudio,
   smallStream,
-  soundSetUpTag,
-  soundTag,
-  videoSetUpTag,
+  audioConfigTag,
+  audioTag,
+  videoConfigTag,
 } from '../../../test/support/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make-flv.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
 import { readSamples } from '../../../test/support/segment-samples.ts'
 import type { IndexedFile, ServedSample } from '../../../test/support/segment-samples.ts'
-import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
-import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
-import type { CutRange } from '../media-index.ts'
+import { groupedSplitPoints, everySplitPoint } from '../../../test/support/ts-segments.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
+import type { SplitPointRange } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
@@ -54,7 +54,7 @@ async function reference(bytes: Uint8Array): Promise<ReferencePacket[]> {
   return readReferencePackets(whole)
 }
 
-async function samplesOf(indexed: IndexedFile, ranges: CutRange[]): Promise<ServedSample[]> {
+async function samplesOf(indexed: IndexedFile, ranges: SplitPointRange[]): Promise<ServedSample[]> {
   const samples: ServedSample[] = []
   for (const range of ranges) samples.push(...(await readSamples(indexed, range)))
   return samples
@@ -80,10 +80,10 @@ function expectSame(served: ServedSample[], source: ReferencePacket[]): void {
 async function expectLikeFfmpeg(bytes: Uint8Array): Promise<IndexedFile> {
   const indexed = await indexBytes(bytes)
   const source = await reference(bytes)
-  for (const ranges of [everyCut(indexed.index), cutsBy(indexed.index, 4)]) {
+  for (const ranges of [everySplitPoint(indexed.index), groupedSplitPoints(indexed.index, 4)]) {
     expectSame(await samplesOf(indexed, ranges), source)
   }
-  expectMonotonic(await samplesOf(indexed, everyCut(indexed.index)))
+  expectMonotonic(await samplesOf(indexed, everySplitPoint(indexed.index)))
   return indexed
 }
 
@@ -173,10 +173,10 @@ describe('codecs', () => {
   it('VP9 finds its size in the key frame, and Opus its lengths in the packets', async () => {
     const streams = await readSourceStreams(path.join(fixtures, 'webm-vp9-opus51.webm'))
     const config = Uint8Array.of(0, 10, 0x82, 1, 1, 1, 0, 0)
-    const withSetUp = streams.map((stream) =>
+    const withConfig = streams.map((stream) =>
       stream.kind === 'video' ? { ...stream, extradata: config } : stream,
     )
-    const tags = repackStreams(withSetUp, { video: { codec: 'vp09' }, audio: { codec: 'Opus' } })
+    const tags = repackStreams(withConfig, { video: { codec: 'vp09' }, audio: { codec: 'Opus' } })
     const { index } = await expectLikeFfmpeg(flvFile(tags))
     expect(index.tracks).toMatchObject([
       { codec: 'vp09.00.10.08', width: 854, height: 480 },
@@ -192,18 +192,18 @@ describe('Enhanced RTMP', () => {
   function inForm(tags: FlvTag[], modEx: number[], track?: number): FlvTag[] {
     const extra = { modEx, ...(track !== undefined && { track }) }
     return tags.map((tag) => {
-      const isSetUp = tag.body[1] === 0
+      const isConfig = tag.body[1] === 0
       if (tag.kind === 'video') {
         const data = tag.body.subarray(5)
         const isKey = (tag.body[0] ?? 0) >> 4 === 1
         const form = { codec: 'avc1', ...extra } as const
-        return isSetUp
-          ? videoSetUpTag(form, tag.timeMs, data)
-          : pictureTag(form, { timeMs: tag.timeMs, isKey, data })
+        return isConfig
+          ? videoConfigTag(form, tag.timeMs, data)
+          : frameTag(form, { timeMs: tag.timeMs, isKey, data })
       }
       const form = { codec: 'mp4a', ...extra } as const
       const data = tag.body.subarray(2)
-      return isSetUp ? soundSetUpTag(form, tag.timeMs, data) : soundTag(form, tag.timeMs, data)
+      return isConfig ? audioConfigTag(form, tag.timeMs, data) : audioTag(form, tag.timeMs, data)
     })
   }
 
@@ -216,29 +216,29 @@ describe('Enhanced RTMP', () => {
   ])('with %s is the same recording', async (_, modEx, track) => {
     const wanted = await indexBytes(flvFile(plain))
     const given = await indexBytes(flvFile(inForm(plain, modEx, track)))
-    expect(given.index.cuts).toEqual(wanted.index.cuts)
-    expect(await samplesOf(given, everyCut(given.index))).toEqual(
-      await samplesOf(wanted, everyCut(wanted.index)),
+    expect(given.index.splitPoints).toEqual(wanted.index.splitPoints)
+    expect(await samplesOf(given, everySplitPoint(given.index))).toEqual(
+      await samplesOf(wanted, everySplitPoint(wanted.index)),
     )
   })
 
   it('serves the first of several tracks', async () => {
-    const second = madePicture(99)
+    const second = madeFrame(99)
     const tags = plain.map((tag): FlvTag => {
       if (tag.kind !== 'video') return tag
-      const isSetUp = tag.body[1] === 0
-      const form = { kind: 'video', codec: 'avc1', packetType: isSetUp ? 0 : 3 } as const
+      const isConfig = tag.body[1] === 0
+      const form = { kind: 'video', codec: 'avc1', packetType: isConfig ? 0 : 3 } as const
       const body = manyTracksBody(form, [
         { track: 1, data: tag.body.subarray(5) },
-        { track: 2, data: isSetUp ? avcConfig(0x15) : second },
+        { track: 2, data: isConfig ? avcConfig(0x15) : second },
       ])
       body[0] = 0x80 | ((tag.body[0] ?? 0) & 0x70) | 6
       return { ...tag, body }
     })
     const wanted = await indexBytes(flvFile(plain))
     const given = await indexBytes(flvFile(tags))
-    expect(await samplesOf(given, everyCut(given.index))).toEqual(
-      await samplesOf(wanted, everyCut(wanted.index)),
+    expect(await samplesOf(given, everySplitPoint(given.index))).toEqual(
+      await samplesOf(wanted, everySplitPoint(wanted.index)),
     )
   })
 })
@@ -267,12 +267,12 @@ describe('sound that no browser plays in HLS', () => {
     },
     { name: 'PCM', codec: 0x3a, data: PCM, format: ['pcm_s16le', 1, 22_050], sentRate: 44_100 },
     { name: 'PCM', codec: 0x0d, data: PCM, format: ['pcm_u8', 2, 44_100], sentRate: 44_100 },
-  ] as const)('$name ($codec) is to be transcoded', async ({ name, codec, ...sound }) => {
-    const { data, sentRate } = sound
-    const [decoder, channels, sampleRate] = sound.format
-    const sounds = Array.from({ length: 100 }, (_, i) => soundTag({ codec }, i * 20, data))
-    const pictures = smallStream({ seconds: 2, sound: 'none' })
-    const tags = [...pictures, ...sounds].toSorted((a, b) => a.timeMs - b.timeMs)
+  ] as const)('$name ($codec) is to be transcoded', async ({ name, codec, ...audio }) => {
+    const { data, sentRate } = audio
+    const [decoder, channels, sampleRate] = audio.format
+    const audioTracks = Array.from({ length: 100 }, (_, i) => audioTag({ codec }, i * 20, data))
+    const frames = smallStream({ seconds: 2, audio: 'none' })
+    const tags = [...frames, ...audioTracks].toSorted((a, b) => a.timeMs - b.timeMs)
     const indexed = await indexBytes(flvFile(tags))
     expect(indexed.index.tracks[1]).toEqual({
       kind: 'audio',
@@ -283,7 +283,7 @@ describe('sound that no browser plays in HLS', () => {
       transcodedFrom: { codec: decoder, channels, sampleRate },
     })
     expect(reader.initTracks(indexed.index, 0)?.map(({ kind }) => kind)).toEqual(['video'])
-    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
     expect(samples.filter(({ kind }) => kind === 'audio')).toHaveLength(100)
   })
 
@@ -292,42 +292,42 @@ describe('sound that no browser plays in HLS', () => {
     ['Nellymoser', 0x6e],
     ['ADPCM', 0x1f],
   ])('%s is left out beside pictures, and alone it is named', async (name, codec) => {
-    const sounds = Array.from({ length: 50 }, (_, i) =>
-      soundTag({ codec }, i * 20, Buffer.alloc(9)),
+    const audioTracks = Array.from({ length: 50 }, (_, i) =>
+      audioTag({ codec }, i * 20, Buffer.alloc(9)),
     )
-    await expect(indexBytes(flvFile(sounds))).rejects.toMatchObject({
+    await expect(indexBytes(flvFile(audioTracks))).rejects.toMatchObject({
       code: 'unplayable',
       message: `the sound is ${name}, which no browser plays in HLS`,
     })
-    const pictures = smallStream({ seconds: 1, sound: 'none' })
-    const { index } = await indexBytes(flvFile([...pictures, ...sounds]))
+    const frames = smallStream({ seconds: 1, audio: 'none' })
+    const { index } = await indexBytes(flvFile([...frames, ...audioTracks]))
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
   })
 })
 
 describe('what cannot be played', () => {
-  const key = { timeMs: 0, isKey: true, data: madePicture(1) }
+  const key = { timeMs: 0, isKey: true, data: madeFrame(1) }
 
   it.each([
     [
       'VP6',
-      flvFile([pictureTag({ codec: 4 }, key)]),
+      flvFile([frameTag({ codec: 4 }, key)]),
       'the video is VP6, which no browser plays in HLS',
     ],
     [
       'VP8',
-      flvFile([pictureTag({ codec: 'vp08' }, key)]),
+      flvFile([frameTag({ codec: 'vp08' }, key)]),
       'the video is VP8, which no browser plays in HLS',
     ],
     [
       'a set-up that is missing',
-      flvFile([pictureTag({ codec: 7 }, key)]),
+      flvFile([frameTag({ codec: 7 }, key)]),
       'the video (H.264) lacks its decoder set-up (sequence header)',
     ],
     [
       'no key frame',
       flvFile(
-        smallStream({ seconds: 3, sound: 'none' }).filter(
+        smallStream({ seconds: 3, audio: 'none' }).filter(
           (tag) => tag.body[0] !== 0x17 || tag.body[1] === 0,
         ),
       ),
@@ -353,7 +353,7 @@ describe('where pictures and sound begin', () => {
   it('keeps the distance of pictures that start half a second behind the sound', async () => {
     const tags = smallStream({ seconds: 6, bFrames: true }).map((tag) =>
       tag.kind === 'video' && tag.body[1] === 1
-        ? pictureTag(
+        ? frameTag(
             { codec: 7 },
             {
               timeMs: tag.timeMs,
@@ -365,26 +365,26 @@ describe('where pictures and sound begin', () => {
         : tag,
     )
     const { index } = await expectLikeFfmpeg(flvFile(tags))
-    expect([...index.cuts.startTicks]).toEqual([0, 2500, 4500])
+    expect([...index.splitPoints.startTicks]).toEqual([0, 2500, 4500])
   })
 
   it('begins at the first key frame, with the sound behind the pictures that were left out', async () => {
     const tags = smallStream({ seconds: 6 })
     const firstKey = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
     const indexed = await indexBytes(flvFile(tags.filter((_, i) => i !== firstKey)))
-    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
     expect(samples[0]).toMatchObject({ kind: 'video', isKey: true, decodeSeconds: 0.096 })
     expect(samples.filter(({ kind }) => kind === 'video')).toHaveLength(40)
-    const firstSound = samples.find(({ kind }) => kind === 'audio')
-    expect(firstSound?.presentationSeconds).toBe(0)
+    const firstAudio = samples.find(({ kind }) => kind === 'audio')
+    expect(firstAudio?.presentationSeconds).toBe(0)
   })
 
   it('plays sound alone, cut about every second', async () => {
     const indexed = await expectLikeFfmpeg(flvFile(smallStream({ seconds: 7, video: 'none' })))
     const { index } = indexed
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
-    expect(index.cuts.startTicks.length).toBeGreaterThanOrEqual(6)
-    expect([...index.cuts.flags].every((flags) => flags === 0)).toBe(true)
+    expect(index.splitPoints.startTicks.length).toBeGreaterThanOrEqual(6)
+    expect([...index.splitPoints.flags].every((flags) => flags === 0)).toBe(true)
   })
 
   it('goes on with sound where pictures end early', async () => {
@@ -393,19 +393,22 @@ describe('where pictures and sound begin', () => {
     )
     const { index } = await expectLikeFfmpeg(flvFile(long))
     expect(durationSeconds(index)).toBeCloseTo(40, 1)
-    const own = [...index.cuts.flags].filter((flags) => flags === 0)
+    const own = [...index.splitPoints.flags].filter((flags) => flags === 0)
     expect(own.length).toBeGreaterThan(20)
   })
 
   it('does not drift, though time stamps are rounded to milliseconds', async () => {
     const indexed = await indexBytes(flvFile(smallStream({ seconds: 60 })))
-    const samples = await samplesOf(indexed, everyCut(indexed.index))
-    const sounds = samples.filter(({ kind }) => kind === 'audio')
+    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const audioTracks = samples.filter(({ kind }) => kind === 'audio')
     const lengths = new Set(
-      sounds.map(({ durationSeconds }) => Math.round(durationSeconds * 44_100)),
+      audioTracks.map(({ durationSeconds }) => Math.round(durationSeconds * 44_100)),
     )
     expect([...lengths]).toEqual([1024])
-    expect(sounds.at(-1)?.presentationSeconds).toBeCloseTo(((sounds.length - 1) * 1024) / 44_100, 6)
+    expect(audioTracks.at(-1)?.presentationSeconds).toBeCloseTo(
+      ((audioTracks.length - 1) * 1024) / 44_100,
+      6,
+    )
   })
 })
 
@@ -416,8 +419,8 @@ describe('breaks', () => {
     const { index } = await expectLikeFfmpeg(
       flvFile([...smallStream({ seconds: 4 }), ...repeated, ...changed]),
     )
-    const breaks = [...index.cuts.startTicks].filter(
-      (_, i) => index.cuts.flags[i] === (CUT_BREAK | CUT_KEY),
+    const breaks = [...index.splitPoints.startTicks].filter(
+      (_, i) => index.splitPoints.flags[i] === (SPLIT_DISCONTINUITY | SPLIT_KEY_FRAME),
     )
     expect(breaks).toEqual([8000])
     const [before] = reader.initTracks(index, 1) ?? []
@@ -429,13 +432,15 @@ describe('breaks', () => {
   it('goes on with new sound at once, in mid-GOP', async () => {
     const tags = smallStream({ seconds: 8 })
     const at = tags.findIndex(({ timeMs }) => timeMs >= 5000)
-    const change = soundSetUpTag(AAC, 5000, aacConfig(48_000))
+    const change = audioConfigTag(AAC, 5000, aacConfig(48_000))
     const indexed = await indexBytes(flvFile([...tags.slice(0, at), change, ...tags.slice(at)]))
     const { index } = indexed
-    const flags = [...index.cuts.flags]
-    expect(flags.filter((flag) => (flag & CUT_BREAK) !== 0)).toEqual([CUT_BREAK])
+    const flags = [...index.splitPoints.flags]
+    expect(flags.filter((flag) => (flag & SPLIT_DISCONTINUITY) !== 0)).toEqual([
+      SPLIT_DISCONTINUITY,
+    ])
     const source = await reference(flvFile(tags))
-    expectSame(await samplesOf(indexed, everyCut(index)), source)
+    expectSame(await samplesOf(indexed, everySplitPoint(index)), source)
   })
 
   it.each([
@@ -447,14 +452,19 @@ describe('breaks', () => {
     const bytes = flvFile([...before, ...behind])
     const indexed = await indexBytes(bytes)
     const { index } = indexed
-    expect([...index.cuts.startTicks]).toEqual([0, 2000, 4000, 6000])
-    expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY | CUT_BREAK, CUT_KEY])
-    const samples = await samplesOf(indexed, everyCut(index))
-    const pictures = samples.filter(({ kind }) => kind === 'video')
-    const sounds = samples.filter(({ kind }) => kind === 'audio')
-    expect([pictures.length, sounds.length]).toEqual([80, 344])
-    expect(pictures[40]?.presentationSeconds).toBeCloseTo(4, 3)
-    expect(sounds[172]?.presentationSeconds).toBeCloseTo(4, 3)
+    expect([...index.splitPoints.startTicks]).toEqual([0, 2000, 4000, 6000])
+    expect([...index.splitPoints.flags]).toEqual([
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+      SPLIT_KEY_FRAME,
+    ])
+    const samples = await samplesOf(indexed, everySplitPoint(index))
+    const frames = samples.filter(({ kind }) => kind === 'video')
+    const audioTracks = samples.filter(({ kind }) => kind === 'audio')
+    expect([frames.length, audioTracks.length]).toEqual([80, 344])
+    expect(frames[40]?.presentationSeconds).toBeCloseTo(4, 3)
+    expect(audioTracks[172]?.presentationSeconds).toBeCloseTo(4, 3)
     expectMonotonic(samples)
   })
 
@@ -463,9 +473,15 @@ describe('breaks', () => {
       tag.timeMs >= 5000 ? { ...tag, timeMs: tag.timeMs + 100_000 } : tag,
     )
     const indexed = await indexBytes(flvFile(tags))
-    expect([...indexed.index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY, CUT_BREAK, CUT_KEY])
+    expect([...indexed.index.splitPoints.flags]).toEqual([
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME,
+      SPLIT_DISCONTINUITY,
+      SPLIT_KEY_FRAME,
+    ])
     expect(durationSeconds(indexed.index)).toBeCloseTo(8, 1)
-    const samples = await samplesOf(indexed, everyCut(indexed.index))
+    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
     expect(samples).toHaveLength(80 + 344)
   })
 
@@ -480,11 +496,13 @@ describe('breaks', () => {
       timeMs: tag.timeMs % wrapMs,
     }))
     const indexed = await indexBytes(flvFile(tags))
-    expect([...indexed.index.cuts.startTicks]).toEqual([0, 2000, 4000, 6000])
-    expect([...indexed.index.cuts.flags].every((flags) => flags === CUT_KEY)).toBe(true)
+    expect([...indexed.index.splitPoints.startTicks]).toEqual([0, 2000, 4000, 6000])
+    expect([...indexed.index.splitPoints.flags].every((flags) => flags === SPLIT_KEY_FRAME)).toBe(
+      true,
+    )
     const plain = await indexBytes(flvFile(smallStream({ seconds: 8, startMs: 0 })))
     const times = async (one: IndexedFile) =>
-      (await samplesOf(one, everyCut(one.index))).map(
+      (await samplesOf(one, everySplitPoint(one.index))).map(
         ({ presentationSeconds }) => presentationSeconds,
       )
     const [given, wanted] = [await times(indexed), await times(plain)]
@@ -497,10 +515,15 @@ describe('breaks', () => {
   it('plays a file behind another one in the same file', async () => {
     const one = flvFile([metadataTag({ duration: 4 }), ...smallStream({ seconds: 4 })])
     const two = flvFile(smallStream({ seconds: 4, startMs: 300 }))
-    const cut = one.subarray(0, one.length - 20)
-    for (const first of [one, cut]) {
+    const splitPoint = one.subarray(0, one.length - 20)
+    for (const first of [one, splitPoint]) {
       const { index } = await indexBytes(Buffer.concat([first, two]))
-      expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY | CUT_BREAK, CUT_KEY])
+      expect([...index.splitPoints.flags]).toEqual([
+        SPLIT_KEY_FRAME,
+        SPLIT_KEY_FRAME,
+        SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+        SPLIT_KEY_FRAME,
+      ])
       expect(durationSeconds(index)).toBeGreaterThan(7.9)
       expect(durationSeconds(index)).toBeLessThan(8.1)
     }
@@ -516,9 +539,11 @@ describe('breaks', () => {
     const order = smallStream({ seconds: 20 })
     expect(order.map(({ body }) => body)).toEqual(tags.map(({ body }) => body))
     const indexed = await indexBytes(flvFile(tags))
-    expect([...indexed.index.cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
-    const given = await samplesOf(indexed, everyCut(indexed.index))
-    const wanted = await samplesOf(plain, everyCut(plain.index))
+    expect(
+      [...indexed.index.splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
+    ).toBe(false)
+    const given = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
     expect(given.map(({ sha1 }) => sha1)).toEqual(wanted.map(({ sha1 }) => sha1))
     given.forEach((sample, i) => {
       const expected = wanted[i]?.presentationSeconds ?? NaN
@@ -549,12 +574,12 @@ describe('notes for the operator', () => {
     ],
     [
       'sound that cannot be served',
-      flvFile([...tags, soundTag({ codec: 0xb6 }, 8000, madeSound(1))]),
+      flvFile([...tags, audioTag({ codec: 0xb6 }, 8000, madeAudio(1))]),
       ['sound-left-out'],
     ],
   ])('tell %s', async (_, recording, kinds) => {
     const { index } = await indexBytes(recording)
-    expect(index.notes?.map(({ kind }) => kind)).toEqual(kinds)
+    expect(index.limitations?.map(({ kind }) => kind)).toEqual(kinds)
   })
 
   it('tell where damage is, in bytes and in time', async () => {
@@ -562,7 +587,7 @@ describe('notes for the operator', () => {
     const again = tags.slice(-9).map(flvTag)
     const { index } = await indexBytes(Buffer.concat([bytes, rest, ...again, rest]))
     const later = Buffer.concat([bytes, rest, ...again]).length
-    expect(index.notes).toEqual([
+    expect(index.limitations).toEqual([
       {
         kind: 'damaged',
         message: '900 bytes that are no FLV were skipped',
@@ -580,7 +605,7 @@ describe('notes for the operator', () => {
 })
 
 describe('damage', () => {
-  const tags = smallStream({ seconds: 20, pictureBytes: 300 })
+  const tags = smallStream({ seconds: 20, frameBytes: 300 })
   const wholeTags = tags.map(flvTag)
   const offsets = wholeTags.reduce((ends, tag) => [...ends, (ends.at(-1) ?? 0) + tag.length], [13])
 
@@ -590,7 +615,7 @@ describe('damage', () => {
       const bytes = whole.subarray(0, end)
       const indexed = await indexBytes(bytes)
       const count = offsets.filter((offset) => offset - 4 <= end).length - 1 - 2
-      expect(await samplesOf(indexed, everyCut(indexed.index))).toHaveLength(count)
+      expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toHaveLength(count)
     }
   })
 
@@ -609,11 +634,11 @@ describe('damage', () => {
     ],
   ])('%s cost no other tag', async (_, makeDamage) => {
     const at = Math.floor(tags.length / 2)
-    const pieces = [...wholeTags.slice(0, at), ...makeDamage(at), ...wholeTags.slice(at)]
-    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...pieces]))
+    const chunks = [...wholeTags.slice(0, at), ...makeDamage(at), ...wholeTags.slice(at)]
+    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...chunks]))
     const plain = await indexBytes(flvFile(tags))
-    const given = await samplesOf(indexed, everyCut(indexed.index))
-    const wanted = await samplesOf(plain, everyCut(plain.index))
+    const given = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
     const lost = new Set(wanted.map(({ sha1 }) => sha1))
     for (const { sha1 } of given) lost.delete(sha1)
     expect(lost.size).toBe(0)
@@ -621,21 +646,21 @@ describe('damage', () => {
 
   it('reads on where all sizes behind tags are wrong, or none are there', async () => {
     const plain = await indexBytes(flvFile(tags))
-    const wanted = await samplesOf(plain, everyCut(plain.index))
+    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
     for (const trailer of [0, 99, 'none'] as const) {
       const indexed = await indexBytes(flvFile(tags.map((tag) => ({ ...tag, trailer }))))
-      expect(await samplesOf(indexed, everyCut(indexed.index))).toEqual(wanted)
+      expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toEqual(wanted)
     }
   })
 
   it('keeps its sound where one frame looks like sound of another kind', async () => {
     const at = Math.floor(tags.length / 2)
-    const strange = soundTag({ codec: 0x0f }, 10_000, Buffer.alloc(400, 1))
+    const strange = audioTag({ codec: 0x0f }, 10_000, Buffer.alloc(400, 1))
     const bytes = flvFile([...tags.slice(0, at), strange, ...tags.slice(at)])
     const indexed = await indexBytes(bytes)
     const plain = await indexBytes(flvFile(tags))
-    expect(await samplesOf(indexed, everyCut(indexed.index))).toEqual(
-      await samplesOf(plain, everyCut(plain.index)),
+    expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toEqual(
+      await samplesOf(plain, everySplitPoint(plain.index)),
     )
   })
 
@@ -644,16 +669,16 @@ describe('damage', () => {
     const inner = { timeMs: 10_000, isKey: false, data: Buffer.alloc(600, 0xa5) }
     // Within it: what looks like the head of a tag.
     Buffer.from('0900200000000000000000', 'hex').copy(inner.data, 300)
-    const carrier = Buffer.from(flvTag(pictureTag({ codec: 7 }, inner)))
+    const carrier = Buffer.from(flvTag(frameTag({ codec: 7 }, inner)))
     const lie = carrier.indexOf(Buffer.from('0900200000000000000000', 'hex'))
     carrier.writeUIntBE(lie - 15, 1, 3)
-    const pieces = [...wholeTags.slice(0, at), carrier, ...wholeTags.slice(at)]
-    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...pieces]))
+    const chunks = [...wholeTags.slice(0, at), carrier, ...wholeTags.slice(at)]
+    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...chunks]))
     const plain = await indexBytes(flvFile(tags))
     const given = new Set(
-      (await samplesOf(indexed, everyCut(indexed.index))).map(({ sha1 }) => sha1),
+      (await samplesOf(indexed, everySplitPoint(indexed.index))).map(({ sha1 }) => sha1),
     )
-    const wanted = await samplesOf(plain, everyCut(plain.index))
+    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
     expect(wanted.filter(({ sha1 }) => !given.has(sha1))).toEqual([])
     expect(given.size).toBe(new Set(wanted.map(({ sha1 }) => sha1)).size)
   })
@@ -664,7 +689,7 @@ describe('damage', () => {
     bytes.writeUIntBE(0xfffff0, (offsets[at] ?? 0) + 1, 3)
     const indexed = await indexBytes(bytes)
     const plain = await indexBytes(flvFile(tags))
-    const wanted = await samplesOf(plain, everyCut(plain.index))
-    expect(await samplesOf(indexed, everyCut(indexed.index))).toHaveLength(wanted.length - 1)
+    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
+    expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toHaveLength(wanted.length - 1)
   })
 })

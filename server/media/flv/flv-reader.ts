@@ -1,12 +1,12 @@
 // The reader of FLV (Adobe FLV 10.1, Enhanced RTMP): samples lie whole in its tags, and go into fMP4 as they are.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { videoSetUp } from '../codec/sample-entry.ts'
+import { videoConfig } from '../codec/sample-entry.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
 import { readFlvIndex } from './flv-index.ts'
-import { findKeyPicture, readSampleRuns, sectionAt, VIDEO_TIMESCALE } from './flv-segment.ts'
-import type { FlvSetUp, FlvSource } from './flv-source.ts'
+import { findKeyFrame, readSampleRuns, sectionAt, VIDEO_TIMESCALE } from './flv-segment.ts'
+import type { FlvConfig, FlvSource } from './flv-source.ts'
 
 /** A reader without state: what it knows of a recording is in the index. */
 export function createFlvReader(): MediaReader {
@@ -18,30 +18,38 @@ async function readSegment(
   index: MediaIndex,
   range: SegmentRange,
 ): Promise<SegmentContent> {
-  const runs = await readSampleRuns(file, { source: sourceOf(index), cuts: index.cuts }, range)
+  const runs = await readSampleRuns(
+    file,
+    { source: sourceOf(index), splitPoints: index.splitPoints },
+    range,
+  )
   const kinds = wantedKinds(index, range.tracks)
   return { kind: 'samples', runs: runs.filter(({ kind }) => kinds.has(kind)) }
 }
 
-function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] {
+function initTracks(
+  index: MediaIndex,
+  splitPoint: number,
+  tracks?: readonly number[],
+): InitTrack[] {
   const source = sourceOf(index)
-  const section = sectionAt(source, cut)
+  const section = sectionAt(source, splitPoint)
   const kinds = wantedKinds(index, tracks)
-  const setUps = [section?.video, section?.sound].map((number) => {
-    return number === undefined ? undefined : source.setUps[number]
+  const configs = [section?.video, section?.audio].map((number) => {
+    return number === undefined ? undefined : source.configs[number]
   })
-  return setUps.flatMap((setUp) => {
-    const track = setUp && initTrack(setUp)
+  return configs.flatMap((config) => {
+    const track = config && initTrack(config)
     return track !== undefined && kinds.has(track.kind) ? [track] : []
   })
 }
 
-function initTrack(setUp: FlvSetUp): InitTrack | undefined {
-  if (setUp.kind === 'sound') {
-    const { sampleRate: timescale, sampleEntry } = setUp
+function initTrack(config: FlvConfig): InitTrack | undefined {
+  if (config.kind === 'audio') {
+    const { sampleRate: timescale, sampleEntry } = config
     return sampleEntry && { kind: 'audio', timescale, sampleEntry, width: 0, height: 0 }
   }
-  const described = videoSetUp(setUp.codec, setUp)
+  const described = videoConfig(config.codec, config)
   if (described === undefined) throw new AppError('failed', 'the index is damaged')
   const { sampleEntry, width, height } = described
   return { kind: 'video', timescale: VIDEO_TIMESCALE, sampleEntry, width, height }
@@ -50,16 +58,16 @@ function initTrack(setUp: FlvSetUp): InitTrack | undefined {
 async function readKeyFrame(
   file: OpenFile,
   index: MediaIndex,
-  cut: number,
+  splitPoint: number,
 ): Promise<KeyFrame | undefined> {
   const source = sourceOf(index)
-  const number = sectionAt(source, cut)?.video
-  const setUp = number === undefined ? undefined : source.setUps[number]
-  if (setUp?.kind !== 'video') return undefined
-  const data = await findKeyPicture(file, { source, cuts: index.cuts }, cut)
+  const number = sectionAt(source, splitPoint)?.video
+  const config = number === undefined ? undefined : source.configs[number]
+  if (config?.kind !== 'video') return undefined
+  const data = await findKeyFrame(file, { source, splitPoints: index.splitPoints }, splitPoint)
   if (data === undefined) return undefined
-  const extradata = setUp.codec === 'vp9' ? undefined : setUp.config
-  return { codec: setUp.codec, data, rotationDegrees: 0, ...(extradata && { extradata }) }
+  const extradata = config.codec === 'vp9' ? undefined : config.config
+  return { codec: config.codec, data, rotationDegrees: 0, ...(extradata && { extradata }) }
 }
 
 function wantedKinds(

@@ -1,19 +1,19 @@
 // Finds the samples of a segment by going through its tags once more; only their headers are looked at.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_KEY } from '../media-index.ts'
-import type { CutRange, CutTable, MediaIndex } from '../media-index.ts'
+import { SPLIT_KEY_FRAME } from '../media-index.ts'
+import type { SplitPointRange, SplitPointTable, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { makeSampleRun } from '../sample-run.ts'
 import type { Sample } from '../sample-run.ts'
 import { parseAudioBody } from './audio-tag.ts'
 import { ByteWindow, readExactly } from './byte-window.ts'
 import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from './flv-limits.ts'
-import { NO_PICTURE } from './flv-source.ts'
-import type { FlvSection, FlvSource, SoundSetUpRecord, VideoSetUpRecord } from './flv-source.ts'
-import { snapSound } from './scan-clock.ts'
-import { soundTicks } from './sound-frame.ts'
-import { SOUND_TAG, startWalk, VIDEO_TAG, walkTags } from './tag-walk.ts'
+import { NO_FRAME } from './flv-source.ts'
+import type { FlvSection, FlvSource, AudioConfigRecord, VideoConfigRecord } from './flv-source.ts'
+import { snapAudio } from './scan-clock.ts'
+import { audioTicks } from './audio-frame.ts'
+import { AUDIO_TAG, startWalk, VIDEO_TAG, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
 import { parseVideoBody } from './video-tag.ts'
 
@@ -24,77 +24,81 @@ const TAIL_BYTES = 16
 /** What is gathered of a segment. */
 interface Gathering {
   source: FlvSource
-  video: VideoSetUpRecord | undefined
-  sound: SoundSetUpRecord | undefined
-  pictures: Sample[]
-  sounds: Sample[]
+  video: VideoConfigRecord | undefined
+  audio: AudioConfigRecord | undefined
+  frames: Sample[]
+  audioTracks: Sample[]
   videoShift: (position: number) => number
-  soundShift: (position: number) => number
-  soundEndTicks: number
+  audioShift: (position: number) => number
+  audioEndTicks: number
 }
 
 /** Runs of the cuts, the pictures first. Throws AppError `failed` where the file no longer matches the index. */
 export async function readSampleRuns(
   file: OpenFile,
-  { source, cuts }: { source: FlvSource; cuts: CutTable },
-  range: CutRange,
+  { source, splitPoints }: { source: FlvSource; splitPoints: SplitPointTable },
+  range: SplitPointRange,
 ): Promise<SampleRun[]> {
   const section = sectionAt(source, range.from)
   const isInside = range.from < range.to && range.to <= sectionEnd(source, section)
   if (section === undefined || !isInside) throw new AppError('failed', 'there is no such segment')
   const gathering = startGathering(source, section, range.from)
   await walkRange(file, source, { ...range, section, take: (tag) => gather(gathering, tag) })
-  const { pictures, sounds, sound, soundEndTicks } = gathering
-  lowerDecodeTimes(pictures)
-  const nextDecodeTicks = nextPictureTicks({ source, cuts }, section, range.to)
+  const { frames, audioTracks, audio, audioEndTicks } = gathering
+  lowerDecodeTimes(frames)
+  const nextDecodeTicks = nextFrameTicks({ source, splitPoints }, section, range.to)
   const runs = [
-    makeSampleRun(pictures, {
+    makeSampleRun(frames, {
       kind: 'video',
       timescale: VIDEO_TIMESCALE,
       ...(nextDecodeTicks !== undefined && { nextDecodeTicks }),
     }),
-    makeSampleRun(sounds, {
+    makeSampleRun(audioTracks, {
       kind: 'audio',
-      timescale: sound?.sampleRate ?? 0,
-      nextDecodeTicks: soundEndTicks,
+      timescale: audio?.sampleRate ?? 0,
+      nextDecodeTicks: audioEndTicks,
     }),
   ]
   return runs.filter((run) => run !== undefined)
 }
 
 /** The first picture of the cut, where it is a key frame: its bytes in the file. */
-export async function findKeyPicture(
+export async function findKeyFrame(
   file: OpenFile,
-  { source, cuts }: Pick<MediaIndex, 'cuts'> & { source: FlvSource },
-  cut: number,
+  { source, splitPoints }: Pick<MediaIndex, 'splitPoints'> & { source: FlvSource },
+  splitPoint: number,
 ): Promise<Uint8Array | undefined> {
-  const section = sectionAt(source, cut)
-  if (section === undefined || ((cuts.flags[cut] ?? 0) & CUT_KEY) === 0) return undefined
-  const gathering = startGathering(source, section, cut)
+  const section = sectionAt(source, splitPoint)
+  if (section === undefined || ((splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) === 0)
+    return undefined
+  const gathering = startGathering(source, section, splitPoint)
   const take = (tag: Tag): 'stop' | undefined => {
     if (tag.type === VIDEO_TAG) gather(gathering, tag)
-    return gathering.pictures.length > 0 ? 'stop' : undefined
+    return gathering.frames.length > 0 ? 'stop' : undefined
   }
-  await walkRange(file, source, { from: cut, to: cut + 1, section, take })
-  const picture = gathering.pictures[0]
-  if (picture === undefined || !picture.isKey) return undefined
-  const data = new Uint8Array(picture.sizeBytes)
-  await readExactly(file, data, picture.offset)
+  await walkRange(file, source, { from: splitPoint, to: splitPoint + 1, section, take })
+  const frame = gathering.frames[0]
+  if (frame === undefined || !frame.isKey) return undefined
+  const data = new Uint8Array(frame.sizeBytes)
+  await readExactly(file, data, frame.offset)
   return data
 }
 
 /** The section that holds a cut. */
-export function sectionAt({ sections, offsets }: FlvSource, cut: number): FlvSection | undefined {
-  if (!(cut >= 0 && cut < offsets.length)) return undefined
-  return sections.findLast(({ firstCut }) => firstCut <= cut)
+export function sectionAt(
+  { sections, offsets }: FlvSource,
+  splitPoint: number,
+): FlvSection | undefined {
+  if (!(splitPoint >= 0 && splitPoint < offsets.length)) return undefined
+  return sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
 }
 
 function sectionEnd({ sections, offsets }: FlvSource, section: FlvSection | undefined): number {
   const next = section && sections[sections.indexOf(section) + 1]
-  return next?.firstCut ?? offsets.length
+  return next?.firstSplitPoint ?? offsets.length
 }
 
-interface WalkRange extends CutRange {
+interface WalkRange extends SplitPointRange {
   section: FlvSection
   take: (tag: Tag) => 'stop' | undefined
 }
@@ -118,18 +122,18 @@ async function walkRange(
   await walkTags(window, startWalk(start), { visitor, stopAt, end: 'closed' })
 }
 
-function startGathering(source: FlvSource, section: FlvSection, cut: number): Gathering {
-  const video = section.video === undefined ? undefined : source.setUps[section.video]
-  const sound = section.sound === undefined ? undefined : source.setUps[section.sound]
+function startGathering(source: FlvSource, section: FlvSection, splitPoint: number): Gathering {
+  const video = section.video === undefined ? undefined : source.configs[section.video]
+  const audio = section.audio === undefined ? undefined : source.configs[section.audio]
   return {
     source,
     video: video?.kind === 'video' ? video : undefined,
-    sound: sound?.kind === 'sound' ? sound : undefined,
-    pictures: [],
-    sounds: [],
+    audio: audio?.kind === 'audio' ? audio : undefined,
+    frames: [],
+    audioTracks: [],
     videoShift: clockReader(source.videoClock),
-    soundShift: clockReader(source.soundClock),
-    soundEndTicks: source.soundEnds[cut] ?? NaN,
+    audioShift: clockReader(source.audioClock),
+    audioEndTicks: source.audioEnds[splitPoint] ?? NaN,
   }
 }
 
@@ -144,40 +148,40 @@ function clockReader(clock: Float64Array): (position: number) => number {
 
 function gather(gathering: Gathering, tag: Tag): undefined {
   if (tag.isEncrypted) return
-  if (tag.type === VIDEO_TAG) gatherPictures(gathering, tag)
-  if (tag.type === SOUND_TAG) gatherSounds(gathering, tag)
+  if (tag.type === VIDEO_TAG) gatherFrames(gathering, tag)
+  if (tag.type === AUDIO_TAG) gatherAudioTracks(gathering, tag)
 }
 
-function gatherPictures({ source, video, pictures, videoShift }: Gathering, tag: Tag): void {
+function gatherFrames({ source, video, frames, videoShift }: Gathering, tag: Tag): void {
   const trackId = source.trackIds.video
   for (const body of parseVideoBody(tag)) {
-    if (body.kind !== 'picture' || body.codec !== video?.codec || body.trackId !== trackId) continue
+    if (body.kind !== 'frame' || body.codec !== video?.codec || body.trackId !== trackId) continue
     const decodeTicks = tag.timeMs + videoShift(tag.position)
     const presentationTicks = decodeTicks + body.compositionMs
     const place = { offset: tag.bodyOffset + body.from, sizeBytes: body.to - body.from }
-    push(pictures, { ...place, decodeTicks, presentationTicks, isKey: body.isKey })
+    push(frames, { ...place, decodeTicks, presentationTicks, isKey: body.isKey })
   }
 }
 
-function gatherSounds(gathering: Gathering, tag: Tag): void {
-  const { source, sound, sounds, soundShift } = gathering
-  const trackId = source.trackIds.sound
+function gatherAudioTracks(gathering: Gathering, tag: Tag): void {
+  const { source, audio, audioTracks, audioShift } = gathering
+  const trackId = source.trackIds.audio
   for (const body of parseAudioBody(tag)) {
-    if (body.kind !== 'frame' || sound === undefined || body.trackId !== trackId) continue
+    if (body.kind !== 'frame' || audio === undefined || body.trackId !== trackId) continue
     const sizeBytes = body.to - body.from
-    const frameTicks = soundTicks(sound, { ...body, head: tag.body.subarray(body.from), sizeBytes })
+    const frameTicks = audioTicks(audio, { ...body, head: tag.body.subarray(body.from), sizeBytes })
     if (frameTicks === undefined) continue
-    const ms = tag.timeMs + soundShift(tag.position)
-    const ticks = snapSound(gathering.soundEndTicks, ms, sound.sampleRate)
+    const ms = tag.timeMs + audioShift(tag.position)
+    const ticks = snapAudio(gathering.audioEndTicks, ms, audio.sampleRate)
     const offset = tag.bodyOffset + body.from
-    push(sounds, {
+    push(audioTracks, {
       offset,
       sizeBytes,
       decodeTicks: ticks,
       presentationTicks: ticks,
       isKey: true,
     })
-    gathering.soundEndTicks = ticks + frameTicks
+    gathering.audioEndTicks = ticks + frameTicks
   }
 }
 
@@ -189,24 +193,24 @@ function push(samples: Sample[], sample: Sample): void {
 }
 
 /** Some writers show pictures before they are decoded: they are decoded earlier, then. */
-function lowerDecodeTimes(pictures: Sample[]): void {
+function lowerDecodeTimes(frames: Sample[]): void {
   let latest = Infinity
-  for (let at = pictures.length - 1; at >= 0; at -= 1) {
-    const picture = pictures[at]
-    if (picture === undefined) continue
-    latest = Math.min(latest, picture.presentationTicks)
-    picture.decodeTicks = Math.min(picture.decodeTicks, latest)
+  for (let at = frames.length - 1; at >= 0; at -= 1) {
+    const frame = frames[at]
+    if (frame === undefined) continue
+    latest = Math.min(latest, frame.presentationTicks)
+    frame.decodeTicks = Math.min(frame.decodeTicks, latest)
     latest -= 1
   }
 }
 
 /** Decode time of the picture behind the range, where it is of the same section. */
-function nextPictureTicks(
-  { source, cuts }: { source: FlvSource; cuts: CutTable },
+function nextFrameTicks(
+  { source, splitPoints }: { source: FlvSource; splitPoints: SplitPointTable },
   section: FlvSection,
   to: number,
 ): number | undefined {
-  const leadMs = source.leadMs[to] ?? NO_PICTURE
-  if (to === sectionEnd(source, section) || leadMs === NO_PICTURE) return undefined
-  return (cuts.startTicks[to] ?? 0) - leadMs
+  const leadMs = source.leadMs[to] ?? NO_FRAME
+  if (to === sectionEnd(source, section) || leadMs === NO_FRAME) return undefined
+  return (splitPoints.startTicks[to] ?? 0) - leadMs
 }

@@ -2,7 +2,7 @@
 import type { ScanState } from './scan-progress.ts'
 
 /** Stands for a cut that is no picture. */
-export const NO_PICTURE = -(2 ** 31)
+export const NO_FRAME = -(2 ** 31)
 
 /** Source of a MediaIndex made from FLV: about 30 bytes a cut. Times in milliseconds, positions in bytes of the file. */
 export interface FlvSource {
@@ -14,31 +14,31 @@ export interface FlvSource {
   /** How much earlier than it is shown each cut's picture is decoded; NO_PICTURE where it is not a picture. */
   leadMs: Int32Array
   /** Where the sound in front of each cut ends, in samples since the session's start; NaN where there is none. */
-  soundEnds: Float64Array
+  audioEnds: Float64Array
   sections: FlvSection[]
-  setUps: FlvSetUp[]
+  configs: FlvConfig[]
   /** Pairs of a position and what is added from there on to a track's time stamps, for its time in the session. */
   videoClock: Float64Array
-  soundClock: Float64Array
+  audioClock: Float64Array
   /** Which of several tracks is served, by its number in the tags. */
-  trackIds: { video: number | undefined; sound: number | undefined }
+  trackIds: { video: number | undefined; audio: number | undefined }
   /** Where reading goes on when the file has grown. */
   resume: ScanState
 }
 
 /** From one break to the next. */
 export interface FlvSection {
-  firstCut: number
+  firstSplitPoint: number
   /** Behind its last tag. */
   endOffset: number
   /** Numbers of its set-ups; absent where it has no pictures, or no sound. */
   video?: number
-  sound?: number
+  audio?: number
 }
 
-export type FlvSetUp = VideoSetUpRecord | SoundSetUpRecord
+export type FlvConfig = VideoConfigRecord | AudioConfigRecord
 
-export interface VideoSetUpRecord {
+export interface VideoConfigRecord {
   kind: 'video'
   codec: 'h264' | 'hevc' | 'av1' | 'vp9'
   /** Payload of avcC, hvcC, av1C or vpcC. */
@@ -47,9 +47,9 @@ export interface VideoSetUpRecord {
   height: number
 }
 
-export interface SoundSetUpRecord {
-  kind: 'sound'
-  codec: 'aac' | 'opus' | 'flac' | PlainSound
+export interface AudioConfigRecord {
+  kind: 'audio'
+  codec: 'aac' | 'opus' | 'flac' | PlainAudio
   config: Uint8Array
   /** Codec string and name, as an AudioTrack has them. */
   codecString: string
@@ -64,4 +64,4 @@ export interface SoundSetUpRecord {
 }
 
 /** Sound that needs no set-up: its frames or its tags say all of it. No browser plays it in HLS, so it is transcoded. */
-export type PlainSound = 'mp3' | 'ac3' | 'eac3' | 'pcm_s16le' | 'pcm_u8' | 'pcm_alaw' | 'pcm_mulaw'
+export type PlainAudio = 'mp3' | 'ac3' | 'eac3' | 'pcm_s16le' | 'pcm_u8' | 'pcm_alaw' | 'pcm_mulaw'

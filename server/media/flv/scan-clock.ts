@@ -1,6 +1,6 @@
 // Decides whether a time stamp goes on from the last one, has wrapped, or has jumped; and notes where clocks are set anew.
 import { AppError } from '../../errors.ts'
-import { MAX_BACK_MS, MAX_FORWARD_MS, MAX_SECTIONS, SOUND_TOLERANCE_MS } from './flv-limits.ts'
+import { MAX_BACK_MS, MAX_FORWARD_MS, MAX_SECTIONS, AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 
@@ -8,28 +8,28 @@ import type { Scan } from './scan-state.ts'
 const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]
 
 /** What a picture's time is shifted by; undefined where it has jumped. */
-export function placePicture({ video, sound }: ScanState, rawMs: number): number | undefined {
+export function placeFrame({ video, audio }: ScanState, rawMs: number): number | undefined {
   const ms = rawMs + video.shiftMs
   if (video.lastMs === undefined || follows(ms, video.lastMs)) return video.shiftMs
-  const isPause = ms > video.lastMs && sound.lastMs !== undefined && isNear(ms, sound.lastMs)
+  const isPause = ms > video.lastMs && audio.lastMs !== undefined && isNear(ms, audio.lastMs)
   if (isPause) return video.shiftMs
   return unwrap(ms, video.lastMs, video.shiftMs)
 }
 
 /** What the time of sound is shifted by; undefined where it has jumped. */
-export function placeSound({ video, sound }: ScanState, rawMs: number): number | undefined {
-  const ms = rawMs + sound.shiftMs
-  if (sound.lastMs === undefined) {
-    if (video.lastMs === undefined || isNear(ms, video.lastMs)) return sound.shiftMs
+export function placeAudio({ video, audio }: ScanState, rawMs: number): number | undefined {
+  const ms = rawMs + audio.shiftMs
+  if (audio.lastMs === undefined) {
+    if (video.lastMs === undefined || isNear(ms, video.lastMs)) return audio.shiftMs
   } else {
-    if (follows(ms, sound.lastMs)) return sound.shiftMs
-    const wrapped = unwrap(ms, sound.lastMs, sound.shiftMs)
+    if (follows(ms, audio.lastMs)) return audio.shiftMs
+    const wrapped = unwrap(ms, audio.lastMs, audio.shiftMs)
     if (wrapped !== undefined) return wrapped
   }
   // The pictures' clock is the one that keeps both together.
   const besideMs = rawMs + video.shiftMs
   const isBeside = video.lastMs !== undefined && isNear(besideMs, video.lastMs)
-  const isBehind = besideMs >= (sound.lastMs ?? -Infinity) - MAX_BACK_MS
+  const isBehind = besideMs >= (audio.lastMs ?? -Infinity) - MAX_BACK_MS
   return isBeside && isBehind ? video.shiftMs : undefined
 }
 
@@ -54,11 +54,11 @@ export function isNear(a: number, b: number): boolean {
 /** Sets a track's clock from a position on. */
 export function setClock(
   scan: Scan,
-  kind: 'video' | 'sound',
+  kind: 'video' | 'audio',
   { position, shiftMs }: { position: number; shiftMs: number },
 ): void {
   const track = scan.state[kind]
-  const list = kind === 'video' ? scan.videoClock : scan.soundClock
+  const list = kind === 'video' ? scan.videoClock : scan.audioClock
   if (list.length > 0 && track.shiftMs === shiftMs) return
   if (list.length >= 2 * MAX_SECTIONS) {
     throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
@@ -71,8 +71,8 @@ export function setClock(
  * When a frame of sound begins, in samples: where the last one ended, if the time stamp agrees with that but for its
  * rounding, so that nothing drifts; else when the time stamp says.
  */
-export function snapSound(endTicks: number, ms: number, timescale: number): number {
+export function snapAudio(endTicks: number, ms: number, timescale: number): number {
   const ticks = (ms * timescale) / 1000
-  const tolerance = (SOUND_TOLERANCE_MS * timescale) / 1000
+  const tolerance = (AUDIO_TOLERANCE_MS * timescale) / 1000
   return Math.abs(endTicks - ticks) <= tolerance ? endTicks : Math.max(0, Math.round(ticks))
 }

@@ -1,21 +1,21 @@
 // Takes the frames of an FLV recording one by one: which are served, on which clock, and where the cuts come.
-import { CUT_KEY, CUT_MID } from '../media-index.ts'
+import { SPLIT_KEY_FRAME, SPLIT_FORCED } from '../media-index.ts'
 import {
-  LONE_PICTURE_MS,
-  LONE_SOUND_MS,
+  LONE_FRAME_MS,
+  LONE_AUDIO_MS,
   MAX_FORWARD_MS,
   MAX_PENDING,
   MID_STEP_MS,
   MID_WAIT_MS,
-  MIN_CUT_MS,
+  MIN_SPLIT_MS,
   OPENING_MS,
-  SOUND_CUT_MS,
-  SOUND_WAIT_MS,
+  AUDIO_SPLIT_MS,
+  AUDIO_WAIT_MS,
 } from './flv-limits.ts'
-import { NO_PICTURE } from './flv-source.ts'
+import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection } from './flv-source.ts'
-import { follows, isNear, placePicture, placeSound, setClock, snapSound } from './scan-clock.ts'
-import { addCut, closeSection, openSection } from './scan-section.ts'
+import { follows, isNear, placeFrame, placeAudio, setClock, snapAudio } from './scan-clock.ts'
+import { addSplitPoint, closeSection, openSection } from './scan-section.ts'
 import type { Mark } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 
@@ -26,26 +26,26 @@ export function takeMark(scan: Scan, mark: Mark): void {
   if (mode === 'opening') takeOpening(scan, mark)
   else if (mode === 'waiting' || section === undefined) takeWaiting(scan, mark, section)
   else if (mode === 'doubt') takeInDoubt(scan, mark, section)
-  else if (mark.kind === 'picture') takePicture(scan, mark, section)
-  else takeSound(scan, mark, section)
+  else if (mark.kind === 'frame') takeFrame(scan, mark, section)
+  else takeAudio(scan, mark, section)
 }
 
 /** Decides what still waits for a decision, as if nothing more came. */
 export function settleMarks(scan: Scan): void {
   const { state, sections } = scan
   if (state.mode === 'opening') replay(scan, openSection(scan))
-  if (state.mode === 'doubt') believeSound(scan)
-  const hadPictures = sections.some(({ video }) => video !== undefined)
-  if (state.mode === 'waiting' && state.pending.length > 0 && !hadPictures && !state.sawPicture) {
+  if (state.mode === 'doubt') believeAudio(scan)
+  const hadVideo = sections.some(({ video }) => video !== undefined)
+  if (state.mode === 'waiting' && state.pending.length > 0 && !hadVideo && !state.sawFrame) {
     replay(scan, openSection(scan))
   }
 }
 
 /** A picture that cannot be decoded, and what waited in front of it, are left out. */
-export function dropPicture({ state }: Scan): void {
+export function dropFrame({ state }: Scan): void {
   if (state.mode !== 'waiting') return
   state.pending = []
-  state.sawPicture = true
+  state.sawFrame = true
 }
 
 function replay(scan: Scan, marks: Mark[]): void {
@@ -55,37 +55,37 @@ function replay(scan: Scan, marks: Mark[]): void {
 function takeWaiting(scan: Scan, mark: Mark, before: FlvSection | undefined): void {
   const { state } = scan
   const { pending } = state
-  if (mark.kind === 'picture') {
-    if (!mark.isKey && (state.needsKey || before?.video !== mark.setUp)) {
-      dropPicture(scan)
+  if (mark.kind === 'frame') {
+    if (!mark.isKey && (state.needsKey || before?.video !== mark.config)) {
+      dropFrame(scan)
       return
     }
-    const hasSound = pending.some(({ rawMs }) => isNear(rawMs, mark.rawMs))
+    const hasAudio = pending.some(({ rawMs }) => isNear(rawMs, mark.rawMs))
     pending.push(mark)
     state.mode = 'opening'
-    if (hasSound) replay(scan, openSection(scan))
+    if (hasAudio) replay(scan, openSection(scan))
     return
   }
   const last = pending.at(-1)
-  const isOther = last !== undefined && last.setUp !== mark.setUp
+  const isOther = last !== undefined && last.config !== mark.config
   if (last !== undefined && (isOther || !follows(mark.rawMs, last.rawMs))) pending.length = 0
   pending.push(mark)
   const first = pending[0] ?? mark
-  const expectsPictures =
-    before === undefined || before.video !== undefined || state.video.setUp !== undefined
-  const isLong = mark.rawMs - first.rawMs >= SOUND_WAIT_MS || pending.length >= MAX_PENDING
-  if (isLong || !expectsPictures) replay(scan, openSection(scan))
+  const expectsVideo =
+    before === undefined || before.video !== undefined || state.video.config !== undefined
+  const isLong = mark.rawMs - first.rawMs >= AUDIO_WAIT_MS || pending.length >= MAX_PENDING
+  if (isLong || !expectsVideo) replay(scan, openSection(scan))
 }
 
 function takeOpening(scan: Scan, mark: Mark): void {
   const { pending } = scan.state
-  const pictures = pending.filter(({ kind }) => kind === 'picture')
-  const first = pictures[0] ?? mark
-  const last = pictures.at(-1) ?? mark
-  if (mark.kind === 'sound') {
+  const frames = pending.filter(({ kind }) => kind === 'frame')
+  const first = frames[0] ?? mark
+  const last = frames.at(-1) ?? mark
+  if (mark.kind === 'audio') {
     pending.push(mark)
     replay(scan, openSection(scan))
-  } else if (mark.setUp !== last.setUp || !follows(mark.rawMs, last.rawMs)) {
+  } else if (mark.config !== last.config || !follows(mark.rawMs, last.rawMs)) {
     replay(scan, openSection(scan))
     takeMark(scan, mark)
   } else {
@@ -97,109 +97,109 @@ function takeOpening(scan: Scan, mark: Mark): void {
 
 function takeInDoubt(scan: Scan, mark: Mark, section: FlvSection): void {
   const { state } = scan
-  const sounds = state.pending
-  const last = sounds.at(-1) ?? mark
-  const first = sounds[0] ?? mark
-  if (mark.kind === 'picture') {
-    const isOther = mark.setUp !== section.video
-    const hasJumped = isOther || placePicture(state, mark.rawMs) === undefined
+  const audioTracks = state.pending
+  const last = audioTracks.at(-1) ?? mark
+  const first = audioTracks[0] ?? mark
+  if (mark.kind === 'frame') {
+    const isOther = mark.config !== section.video
+    const hasJumped = isOther || placeFrame(state, mark.rawMs) === undefined
     if (hasJumped && isNear(mark.rawMs, last.rawMs)) {
       closeSection(scan, first.position, isOther || state.isFresh ? 'key frame' : 'any frame')
-      state.pending = sounds
+      state.pending = audioTracks
     } else {
-      believeSound(scan)
+      believeAudio(scan)
     }
     takeMark(scan, mark)
     return
   }
-  const isReturn = placeSound(state, mark.rawMs) !== undefined
-  if (isReturn || mark.setUp !== last.setUp || !follows(mark.rawMs, last.rawMs)) {
-    believeSound(scan)
+  const isReturn = placeAudio(state, mark.rawMs) !== undefined
+  if (isReturn || mark.config !== last.config || !follows(mark.rawMs, last.rawMs)) {
+    believeAudio(scan)
     takeMark(scan, mark)
     return
   }
-  sounds.push(mark)
-  const isLong = mark.rawMs - first.rawMs >= MAX_FORWARD_MS || sounds.length >= MAX_PENDING
-  if (isLong) believeSound(scan)
+  audioTracks.push(mark)
+  const isLong = mark.rawMs - first.rawMs >= MAX_FORWARD_MS || audioTracks.length >= MAX_PENDING
+  if (isLong) believeAudio(scan)
 }
 
 /** The sound alone has jumped: it goes on where it has come to, on a clock of its own. */
-function believeSound(scan: Scan): void {
+function believeAudio(scan: Scan): void {
   const { state } = scan
-  const sounds = state.pending
-  const first = sounds[0]
+  const audioTracks = state.pending
+  const first = audioTracks[0]
   state.pending = []
   state.mode = 'running'
   if (first === undefined) return
-  const endMs = state.sound.lastMs ?? state.video.lastMs ?? state.endMs
-  const timescale = soundTimescale(scan, first)
-  const stepMs = Number.isNaN(state.soundEndTicks) ? 0 : (first.ticks * 1000) / timescale
+  const endMs = state.audio.lastMs ?? state.video.lastMs ?? state.endMs
+  const timescale = audioTimescale(scan, first)
+  const stepMs = Number.isNaN(state.audioEndTicks) ? 0 : (first.ticks * 1000) / timescale
   const shiftMs = Math.round(endMs + stepMs) - first.rawMs
-  setClock(scan, 'sound', { position: first.position, shiftMs })
-  replay(scan, sounds)
+  setClock(scan, 'audio', { position: first.position, shiftMs })
+  replay(scan, audioTracks)
 }
 
-function takePicture(scan: Scan, mark: Mark, section: FlvSection): void {
+function takeFrame(scan: Scan, mark: Mark, section: FlvSection): void {
   const { state } = scan
   if (section.video === undefined && !mark.isKey) return
   // Sound that is announced anew begins with the key frame in front of it, not behind that.
-  const hasNewSound = section.sound !== undefined && section.sound !== state.sound.setUp
-  if (section.video !== mark.setUp || (mark.isKey && hasNewSound)) {
+  const hasNewAudio = section.audio !== undefined && section.audio !== state.audio.config
+  if (section.video !== mark.config || (mark.isKey && hasNewAudio)) {
     closeSection(scan, mark.position, 'key frame')
     takeMark(scan, mark)
     return
   }
-  const shiftMs = placePicture(state, mark.rawMs)
+  const shiftMs = placeFrame(state, mark.rawMs)
   if (shiftMs === undefined) {
     closeSection(scan, mark.position, state.isFresh ? 'key frame' : 'any frame')
     takeMark(scan, mark)
     return
   }
   setClock(scan, 'video', { position: mark.position, shiftMs })
-  servePicture(scan, mark)
+  serveFrame(scan, mark)
 }
 
-function servePicture(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark): void {
+function serveFrame(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark): void {
   const { state } = scan
   const decodeMs = rawMs + state.video.shiftMs
   const startMs = decodeMs + compositionMs
   const stepMs = decodeMs - (state.video.lastMs ?? decodeMs)
   if (stepMs > 0 && stepMs <= MAX_FORWARD_MS) state.frameMs = stepMs
-  if (state.firstCutHoldsPicture) {
-    state.firstCutHoldsPicture = false
-    if (isKey) state.lastKeyCutMs = startMs
-  } else if (startMs > state.lastCutMs) {
-    const flags = pictureFlags(scan, startMs, isKey)
-    if (flags !== 0) addCut(scan, { position, startMs, flags, leadMs: compositionMs })
+  if (state.firstSplitPointHoldsFrame) {
+    state.firstSplitPointHoldsFrame = false
+    if (isKey) state.lastKeySplitPointMs = startMs
+  } else if (startMs > state.lastSplitPointMs) {
+    const flags = frameFlags(scan, startMs, isKey)
+    if (flags !== 0) addSplitPoint(scan, { position, startMs, flags, leadMs: compositionMs })
   }
   if (isKey) state.lastKeyMs = startMs
   state.isFresh = false
   state.video.lastMs = decodeMs
-  state.latestPictureMs = Math.max(state.latestPictureMs, startMs)
-  state.endMs = Math.max(state.endMs, startMs + (state.frameMs || LONE_PICTURE_MS))
+  state.latestFrameMs = Math.max(state.latestFrameMs, startMs)
+  state.endMs = Math.max(state.endMs, startMs + (state.frameMs || LONE_FRAME_MS))
 }
 
 /** What kind of cut the picture makes; 0 for none. */
-function pictureFlags({ state }: Scan, startMs: number, isKey: boolean): number {
-  if (isKey) return startMs - state.lastKeyCutMs >= MIN_CUT_MS ? CUT_KEY : 0
+function frameFlags({ state }: Scan, startMs: number, isKey: boolean): number {
+  if (isKey) return startMs - state.lastKeySplitPointMs >= MIN_SPLIT_MS ? SPLIT_KEY_FRAME : 0
   const isMid =
     startMs - state.lastKeyMs >= MID_WAIT_MS &&
-    startMs - state.lastCutMs >= MID_STEP_MS &&
-    startMs > state.latestPictureMs
-  return isMid ? CUT_MID : 0
+    startMs - state.lastSplitPointMs >= MID_STEP_MS &&
+    startMs > state.latestFrameMs
+  return isMid ? SPLIT_FORCED : 0
 }
 
-function takeSound(scan: Scan, mark: Mark, section: FlvSection): void {
+function takeAudio(scan: Scan, mark: Mark, section: FlvSection): void {
   const { state } = scan
-  if (section.sound !== mark.setUp) {
+  if (section.audio !== mark.config) {
     closeSection(scan, mark.position, 'any frame')
     takeMark(scan, mark)
     return
   }
-  const shiftMs = placeSound(state, mark.rawMs)
+  const shiftMs = placeAudio(state, mark.rawMs)
   if (shiftMs !== undefined) {
-    setClock(scan, 'sound', { position: mark.position, shiftMs })
-    serveSound(scan, mark, section)
+    setClock(scan, 'audio', { position: mark.position, shiftMs })
+    serveAudio(scan, mark, section)
   } else if (section.video === undefined) {
     closeSection(scan, mark.position, 'any frame')
     takeMark(scan, mark)
@@ -209,29 +209,29 @@ function takeSound(scan: Scan, mark: Mark, section: FlvSection): void {
   }
 }
 
-function serveSound(scan: Scan, mark: Mark, section: FlvSection): void {
+function serveAudio(scan: Scan, mark: Mark, section: FlvSection): void {
   const { state } = scan
-  const startMs = mark.rawMs + state.sound.shiftMs
-  const timescale = soundTimescale(scan, mark)
-  const flags = soundFlags(scan, startMs, section)
+  const startMs = mark.rawMs + state.audio.shiftMs
+  const timescale = audioTimescale(scan, mark)
+  const flags = audioFlags(scan, startMs, section)
   if (flags !== undefined) {
-    addCut(scan, { position: mark.position, startMs, flags, leadMs: NO_PICTURE })
+    addSplitPoint(scan, { position: mark.position, startMs, flags, leadMs: NO_FRAME })
   }
-  const startTicks = snapSound(state.soundEndTicks, startMs, timescale)
-  state.soundEndTicks = startTicks + mark.ticks
-  state.sound.lastMs = startMs
-  state.endMs = Math.max(state.endMs, Math.ceil((state.soundEndTicks * 1000) / timescale))
+  const startTicks = snapAudio(state.audioEndTicks, startMs, timescale)
+  state.audioEndTicks = startTicks + mark.ticks
+  state.audio.lastMs = startMs
+  state.endMs = Math.max(state.endMs, Math.ceil((state.audioEndTicks * 1000) / timescale))
 }
 
 /** Flags of the cut that is made at sound; undefined where there is none: pictures are near. */
-function soundFlags({ state }: Scan, startMs: number, section: FlvSection): number | undefined {
-  const sinceCutMs = startMs - state.lastCutMs
-  const silentMs = section.video === undefined ? Infinity : startMs - state.latestPictureMs
-  if (silentMs >= LONE_SOUND_MS) return sinceCutMs >= SOUND_CUT_MS ? 0 : undefined
-  return silentMs >= MID_WAIT_MS && sinceCutMs >= MID_STEP_MS ? CUT_MID : undefined
+function audioFlags({ state }: Scan, startMs: number, section: FlvSection): number | undefined {
+  const sinceSplitPointMs = startMs - state.lastSplitPointMs
+  const silentMs = section.video === undefined ? Infinity : startMs - state.latestFrameMs
+  if (silentMs >= LONE_AUDIO_MS) return sinceSplitPointMs >= AUDIO_SPLIT_MS ? 0 : undefined
+  return silentMs >= MID_WAIT_MS && sinceSplitPointMs >= MID_STEP_MS ? SPLIT_FORCED : undefined
 }
 
-function soundTimescale({ setUps }: Scan, { setUp }: Mark): number {
-  const record = setUps[setUp]
-  return record?.kind === 'sound' ? record.sampleRate : 1000
+function audioTimescale({ configs }: Scan, { config }: Mark): number {
+  const record = configs[config]
+  return record?.kind === 'audio' ? record.sampleRate : 1000
 }

@@ -3,7 +3,7 @@ import type { WalkState } from './tag-walk.ts'
 
 /** One frame of a served track. */
 export interface Mark {
-  kind: 'picture' | 'sound'
+  kind: 'frame' | 'audio'
   /** Of its tag. */
   position: number
   /** Decode time as written. */
@@ -14,7 +14,7 @@ export interface Mark {
   /** Length of sound in samples; 0 for pictures. */
   ticks: number
   /** Number of its set-up. */
-  setUp: number
+  config: number
 }
 
 /** A track's clock: session time = time as written + `shiftMs`. */
@@ -22,7 +22,7 @@ export interface TrackState {
   /** The track of several that is served, once one was found. */
   trackId: number | undefined
   /** Set-up in force. */
-  setUp: number | undefined
+  config: number | undefined
   shiftMs: number
   /** Session decode time of its last frame; undefined where the next one need not follow any. */
   lastMs: number | undefined
@@ -40,24 +40,24 @@ export interface ScanState {
   /** Whether only a key frame can begin the next section. */
   needsKey: boolean
   /** Whether pictures were left out while waiting. */
-  sawPicture: boolean
+  sawFrame: boolean
   /** Whether a file header lies between the last section and what comes. */
   isNewFile: boolean
   /** Whether a set-up has come since the last picture: a new connection, where pictures do not go on in mid-GOP. */
   isFresh: boolean
   video: TrackState
-  sound: TrackState
+  audio: TrackState
   /** What all sound of the recording has in common: one transcoding, or none. */
-  soundForm: string | undefined
+  audioForm: string | undefined
   /** Where the sound ends, in samples since the session's start; NaN where nothing is before it. */
-  soundEndTicks: number
+  audioEndTicks: number
   frameMs: number
-  latestPictureMs: number
+  latestFrameMs: number
   lastKeyMs: number
   /** Whether the section's first picture lies in its first cut. */
-  firstCutHoldsPicture: boolean
-  lastCutMs: number
-  lastKeyCutMs: number
+  firstSplitPointHoldsFrame: boolean
+  lastSplitPointMs: number
+  lastKeySplitPointMs: number
   /** Where pictures and sound end, in session time. */
   endMs: number
   counts: ScanCounts
@@ -65,11 +65,11 @@ export interface ScanState {
   flaws: Flaw[]
   /** Lengths of the lists below. */
   lengths: {
-    cuts: number
+    splitPoints: number
     sections: number
-    setUps: number
+    configs: number
     videoClock: number
-    soundClock: number
+    audioClock: number
   }
 }
 
@@ -83,11 +83,11 @@ export interface Flaw {
 
 /** What is told where a recording cannot be played. */
 export interface ScanCounts {
-  pictures: number
+  frames: number
   encrypted: number
-  setUpBytes: number
+  configBytes: number
   otherVideo: string | undefined
-  otherSound: string | undefined
+  otherAudio: string | undefined
   /** Codec whose pictures came without a set-up that can be read. */
   bareVideo: string | undefined
 }

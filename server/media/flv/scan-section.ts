@@ -1,30 +1,36 @@
 // Where sections of an FLV recording begin and end, and where its cuts are.
 import { AppError } from '../../errors.ts'
-import { CUT_BREAK, CUT_KEY } from '../media-index.ts'
-import { MAX_CUTS, MAX_PAUSE_AT_HEADER_MS, MAX_SECTIONS, MID_WAIT_MS } from './flv-limits.ts'
-import { NO_PICTURE } from './flv-source.ts'
-import { isNear, placePicture, placeSound, setClock } from './scan-clock.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
+import {
+  MAX_SPLIT_POINTS,
+  MAX_PAUSE_AT_HEADER_MS,
+  MAX_SECTIONS,
+  MID_WAIT_MS,
+} from './flv-limits.ts'
+import { NO_FRAME } from './flv-source.ts'
+import { isNear, placeFrame, placeAudio, setClock } from './scan-clock.ts'
 import type { Mark, ScanState } from './scan-progress.ts'
 import { noteFlaw } from './scan-state.ts'
 import type { Scan } from './scan-state.ts'
 
 /** A place where a segment may begin. */
-export interface Cut {
+export interface SplitPoint {
   position: number
   startMs: number
   flags: number
   leadMs: number
 }
 
-export function addCut({ state, cuts }: Scan, cut: Cut): void {
-  if (cuts.offsets.length >= MAX_CUTS) throw new AppError('unplayable', 'the recording is too long')
-  cuts.offsets.push(cut.position)
-  cuts.startMs.push(cut.startMs)
-  cuts.flags.push(cut.flags)
-  cuts.leadMs.push(cut.leadMs)
-  cuts.soundEnds.push(state.soundEndTicks)
-  state.lastCutMs = cut.startMs
-  if ((cut.flags & CUT_KEY) !== 0) state.lastKeyCutMs = cut.startMs
+export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoint): void {
+  if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
+    throw new AppError('unplayable', 'the recording is too long')
+  splitPoints.offsets.push(splitPoint.position)
+  splitPoints.startMs.push(splitPoint.startMs)
+  splitPoints.flags.push(splitPoint.flags)
+  splitPoints.leadMs.push(splitPoint.leadMs)
+  splitPoints.audioEnds.push(state.audioEndTicks)
+  state.lastSplitPointMs = splitPoint.startMs
+  if ((splitPoint.flags & SPLIT_KEY_FRAME) !== 0) state.lastKeySplitPointMs = splitPoint.startMs
 }
 
 /** Ends the section in front of `position`, and waits for what the next one can begin with. */
@@ -35,7 +41,7 @@ export function closeSection(scan: Scan, position: number, begin: 'key frame' | 
   state.mode = 'waiting'
   state.pending = []
   state.needsKey = begin === 'key frame'
-  state.sawPicture = false
+  state.sawFrame = false
 }
 
 /**
@@ -47,30 +53,30 @@ export function openSection(scan: Scan): Mark[] {
   if (sections.length >= MAX_SECTIONS) {
     throw new AppError('unplayable', `the recording breaks more than ${MAX_SECTIONS} times`)
   }
-  const marks = withoutFarSound(state.pending)
-  const picture = marks.find(({ kind }) => kind === 'picture')
-  const sound = marks.find(({ kind }) => kind === 'sound')
+  const marks = withoutFarAudio(state.pending)
+  const frame = marks.find(({ kind }) => kind === 'frame')
+  const audio = marks.find(({ kind }) => kind === 'audio')
   const first = marks[0]
   state.pending = []
   state.mode = 'running'
   if (first === undefined) return []
-  const isContinued = goesOn(scan, picture ?? first)
-  const startMs = isContinued ? continueClock(state, marks) : beginClock(scan, marks, picture)
+  const isContinued = goesOn(scan, frame ?? first)
+  const startMs = isContinued ? continueClock(state, marks) : beginClock(scan, marks, frame)
   if (!isContinued) noteBreak(scan, first.position, startMs)
-  state.soundEndTicks = NaN
+  state.audioEndTicks = NaN
   sections.push({
-    firstCut: scan.cuts.offsets.length,
+    firstSplitPoint: scan.splitPoints.offsets.length,
     endOffset: first.position,
-    ...(picture && { video: picture.setUp }),
-    ...(sound && { sound: sound.setUp }),
+    ...(frame && { video: frame.config }),
+    ...(audio && { audio: audio.config }),
   })
-  const pictureMs = picture && picture.rawMs + picture.compositionMs + state.video.shiftMs
-  const isEarly = pictureMs !== undefined && pictureMs - startMs < MID_WAIT_MS
-  const isKey = picture?.isKey === true && isEarly
-  const flags = (sections.length > 1 ? CUT_BREAK : 0) | (isKey ? CUT_KEY : 0)
-  addCut(scan, { position: first.position, startMs, flags, leadMs: NO_PICTURE })
-  state.firstCutHoldsPicture = isEarly
-  state.latestPictureMs = startMs
+  const frameMs = frame && frame.rawMs + frame.compositionMs + state.video.shiftMs
+  const isEarly = frameMs !== undefined && frameMs - startMs < MID_WAIT_MS
+  const isKey = frame?.isKey === true && isEarly
+  const flags = (sections.length > 1 ? SPLIT_DISCONTINUITY : 0) | (isKey ? SPLIT_KEY_FRAME : 0)
+  addSplitPoint(scan, { position: first.position, startMs, flags, leadMs: NO_FRAME })
+  state.firstSplitPointHoldsFrame = isEarly
+  state.latestFrameMs = startMs
   state.lastKeyMs = startMs
   state.isNewFile = false
   state.isFresh = false
@@ -79,7 +85,7 @@ export function openSection(scan: Scan): Mark[] {
 
 function noteBreak(scan: Scan, offsetBytes: number, startMs: number): void {
   const seconds = startMs / 1000
-  if (scan.state.sawPicture) {
+  if (scan.state.sawFrame) {
     const message = 'pictures that cannot be decoded without their key frame were left out'
     noteFlaw(scan, { kind: 'pictures-left-out', message, offsetBytes, seconds })
   } else if (scan.sections.length > 0) {
@@ -88,22 +94,22 @@ function noteBreak(scan: Scan, offsetBytes: number, startMs: number): void {
 }
 
 /** Sound in front of the first picture belongs to it only where it leads up to it. */
-function withoutFarSound(marks: Mark[]): Mark[] {
-  const at = marks.findIndex(({ kind }) => kind === 'picture')
-  const picture = marks[at]
+function withoutFarAudio(marks: Mark[]): Mark[] {
+  const at = marks.findIndex(({ kind }) => kind === 'frame')
+  const frame = marks[at]
   const before = marks[at - 1]
-  if (picture === undefined || before === undefined) return marks
-  return isNear(before.rawMs, picture.rawMs) ? marks : marks.slice(at)
+  if (frame === undefined || before === undefined) return marks
+  return isNear(before.rawMs, frame.rawMs) ? marks : marks.slice(at)
 }
 
 function goesOn({ state, sections }: Scan, lead: Mark): boolean {
-  if (sections.length === 0 || state.sawPicture) return false
-  const isPicture = lead.kind === 'picture'
-  const track = isPicture ? state.video : state.sound
-  const shiftMs = isPicture ? placePicture(state, lead.rawMs) : placeSound(state, lead.rawMs)
+  if (sections.length === 0 || state.sawFrame) return false
+  const isFrame = lead.kind === 'frame'
+  const track = isFrame ? state.video : state.audio
+  const shiftMs = isFrame ? placeFrame(state, lead.rawMs) : placeAudio(state, lead.rawMs)
   if (shiftMs !== track.shiftMs) return false
   // Pictures that come where there was sound alone stand beside that.
-  const lastMs = track.lastMs ?? state.sound.lastMs
+  const lastMs = track.lastMs ?? state.audio.lastMs
   if (lastMs === undefined) return false
   const stepMs = lead.rawMs + shiftMs - lastMs
   if (state.isNewFile) return stepMs >= 0 && stepMs <= MAX_PAUSE_AT_HEADER_MS
@@ -112,20 +118,20 @@ function goesOn({ state, sections }: Scan, lead: Mark): boolean {
 
 function continueClock(state: ScanState, marks: Mark[]): number {
   const times = marks.map(({ kind, rawMs, compositionMs }) => {
-    return rawMs + compositionMs + (kind === 'picture' ? state.video : state.sound).shiftMs
+    return rawMs + compositionMs + (kind === 'frame' ? state.video : state.audio).shiftMs
   })
   const earliest = times.reduce((a, b) => Math.min(a, b), Infinity)
-  return Math.max(earliest, state.lastCutMs + 1)
+  return Math.max(earliest, state.lastSplitPointMs + 1)
 }
 
 /** Sets both clocks so that what is shown first is shown where the recording has come to. */
-function beginClock(scan: Scan, marks: Mark[], picture: Mark | undefined): number {
+function beginClock(scan: Scan, marks: Mark[], frame: Mark | undefined): number {
   const { state } = scan
-  const startMs = Math.max(state.endMs, state.lastCutMs + 1)
-  const sounds = marks.filter(({ kind }) => kind === 'sound')
-  const near = sounds.filter(({ rawMs }) => isNear(rawMs, picture?.rawMs ?? rawMs))
-  const pictures = marks.filter(({ kind }) => kind === 'picture')
-  const origin = [...near, ...pictures].reduce(
+  const startMs = Math.max(state.endMs, state.lastSplitPointMs + 1)
+  const audioTracks = marks.filter(({ kind }) => kind === 'audio')
+  const near = audioTracks.filter(({ rawMs }) => isNear(rawMs, frame?.rawMs ?? rawMs))
+  const frames = marks.filter(({ kind }) => kind === 'frame')
+  const origin = [...near, ...frames].reduce(
     (earliest, { rawMs, compositionMs }) => Math.min(earliest, rawMs + compositionMs),
     Infinity,
   )
@@ -133,15 +139,15 @@ function beginClock(scan: Scan, marks: Mark[], picture: Mark | undefined): numbe
   const shiftMs = startMs - origin
   setClock(scan, 'video', { position, shiftMs })
   state.video.lastMs = undefined
-  const far = sounds[0]
+  const far = audioTracks[0]
   if (near.length > 0 || far === undefined) {
-    const isUnheard = far === undefined && state.sound.lastMs !== undefined
+    const isUnheard = far === undefined && state.audio.lastMs !== undefined
     if (isUnheard) return startMs
-    setClock(scan, 'sound', { position, shiftMs })
-    state.sound.lastMs = undefined
-  } else if (placeSound(state, far.rawMs) !== state.sound.shiftMs) {
-    setClock(scan, 'sound', { position, shiftMs: startMs - far.rawMs })
-    state.sound.lastMs = undefined
+    setClock(scan, 'audio', { position, shiftMs })
+    state.audio.lastMs = undefined
+  } else if (placeAudio(state, far.rawMs) !== state.audio.shiftMs) {
+    setClock(scan, 'audio', { position, shiftMs: startMs - far.rawMs })
+    state.audio.lastMs = undefined
   }
   return startMs
 }

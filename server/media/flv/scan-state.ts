@@ -1,34 +1,34 @@
 // What is known while an FLV file is gone through: its state, and lists that only grow.
-import { MAX_NOTES } from '../media-index.ts'
-import type { CutTable } from '../media-index.ts'
-import type { FlvSection, FlvSetUp, FlvSource } from './flv-source.ts'
+import { MAX_LIMITATIONS } from '../media-index.ts'
+import type { SplitPointTable } from '../media-index.ts'
+import type { FlvSection, FlvConfig, FlvSource } from './flv-source.ts'
 import type { Flaw, ScanState, TrackState } from './scan-progress.ts'
 import { startWalk } from './tag-walk.ts'
 
 /** Lists grow at their ends only. */
 export interface Scan {
   state: ScanState
-  cuts: {
+  splitPoints: {
     offsets: number[]
     startMs: number[]
     flags: number[]
     leadMs: number[]
-    soundEnds: number[]
+    audioEnds: number[]
   }
   sections: FlvSection[]
-  setUps: FlvSetUp[]
+  configs: FlvConfig[]
   videoClock: number[]
-  soundClock: number[]
+  audioClock: number[]
 }
 
 export function startScan(): Scan {
   return {
     state: startState(),
-    cuts: { offsets: [], startMs: [], flags: [], leadMs: [], soundEnds: [] },
+    splitPoints: { offsets: [], startMs: [], flags: [], leadMs: [], audioEnds: [] },
     sections: [],
-    setUps: [],
+    configs: [],
     videoClock: [],
-    soundClock: [],
+    audioClock: [],
   }
 }
 
@@ -38,74 +38,74 @@ function startState(): ScanState {
     mode: 'waiting',
     pending: [],
     needsKey: true,
-    sawPicture: false,
+    sawFrame: false,
     isNewFile: false,
     isFresh: false,
     video: startTrack(),
-    sound: startTrack(),
-    soundForm: undefined,
-    soundEndTicks: NaN,
+    audio: startTrack(),
+    audioForm: undefined,
+    audioEndTicks: NaN,
     frameMs: 0,
-    latestPictureMs: 0,
+    latestFrameMs: 0,
     lastKeyMs: 0,
-    firstCutHoldsPicture: false,
-    lastCutMs: -1,
-    lastKeyCutMs: -Infinity,
+    firstSplitPointHoldsFrame: false,
+    lastSplitPointMs: -1,
+    lastKeySplitPointMs: -Infinity,
     endMs: 0,
     counts: {
-      pictures: 0,
+      frames: 0,
       encrypted: 0,
-      setUpBytes: 0,
+      configBytes: 0,
       otherVideo: undefined,
-      otherSound: undefined,
+      otherAudio: undefined,
       bareVideo: undefined,
     },
     flaws: [],
-    lengths: { cuts: 0, sections: 0, setUps: 0, videoClock: 0, soundClock: 0 },
+    lengths: { splitPoints: 0, sections: 0, configs: 0, videoClock: 0, audioClock: 0 },
   }
 }
 
 function startTrack(): TrackState {
-  return { trackId: undefined, setUp: undefined, shiftMs: 0, lastMs: undefined }
+  return { trackId: undefined, config: undefined, shiftMs: 0, lastMs: undefined }
 }
 
 /** Keeps a flaw, as long as there is room for it. */
 export function noteFlaw({ state }: Scan, flaw: Flaw): void {
-  if (state.flaws.length < MAX_NOTES) state.flaws.push(flaw)
+  if (state.flaws.length < MAX_LIMITATIONS) state.flaws.push(flaw)
 }
 
 /** The state as it is now, to go on from later. */
 export function keepState({ state, ...lists }: Scan): ScanState {
-  const { cuts, sections, setUps, videoClock, soundClock } = lists
+  const { splitPoints, sections, configs, videoClock, audioClock } = lists
   return structuredClone({
     ...state,
     lengths: {
-      cuts: cuts.offsets.length,
+      splitPoints: splitPoints.offsets.length,
       sections: sections.length,
-      setUps: setUps.length,
+      configs: configs.length,
       videoClock: videoClock.length,
-      soundClock: soundClock.length,
+      audioClock: audioClock.length,
     },
   })
 }
 
 /** The scan as it was when its state was kept. */
-export function resumeScan(source: FlvSource, cuts: CutTable): Scan {
+export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Scan {
   const state = structuredClone(source.resume)
   const { lengths } = state
   const first = (list: Iterable<number>, count: number) => Array.from(list).slice(0, count)
   return {
     state,
-    cuts: {
-      offsets: first(source.offsets, lengths.cuts),
-      startMs: first(cuts.startTicks, lengths.cuts),
-      flags: first(cuts.flags, lengths.cuts),
-      leadMs: first(source.leadMs, lengths.cuts),
-      soundEnds: first(source.soundEnds, lengths.cuts),
+    splitPoints: {
+      offsets: first(source.offsets, lengths.splitPoints),
+      startMs: first(splitPoints.startTicks, lengths.splitPoints),
+      flags: first(splitPoints.flags, lengths.splitPoints),
+      leadMs: first(source.leadMs, lengths.splitPoints),
+      audioEnds: first(source.audioEnds, lengths.splitPoints),
     },
     sections: source.sections.slice(0, lengths.sections).map((section) => ({ ...section })),
-    setUps: source.setUps.slice(0, lengths.setUps),
+    configs: source.configs.slice(0, lengths.configs),
     videoClock: first(source.videoClock, lengths.videoClock),
-    soundClock: first(source.soundClock, lengths.soundClock),
+    audioClock: first(source.audioClock, lengths.audioClock),
   }
 }

@@ -2,19 +2,19 @@
 import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
 import type { ByteWindow } from './byte-window.ts'
-import { MAX_SET_UPS, MAX_SET_UPS_BYTES } from './flv-limits.ts'
-import type { FlvSetUp, PlainSound, SoundSetUpRecord } from './flv-source.ts'
-import { dropPicture, settleMarks, takeMark } from './scan-marks.ts'
+import { MAX_CONFIGS, MAX_CONFIGS_BYTES } from './flv-limits.ts'
+import type { FlvConfig, PlainAudio, AudioConfigRecord } from './flv-source.ts'
+import { dropFrame, settleMarks, takeMark } from './scan-marks.ts'
 import { closeSection } from './scan-section.ts'
 import { keepState, noteFlaw } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
-import { describeFrame, isPlainSound, soundTicks } from './sound-frame.ts'
-import type { SoundFrame } from './sound-frame.ts'
-import { plainSoundSetUp, readSoundSetUp } from './sound-set-up.ts'
-import { SOUND_TAG, VIDEO_TAG, isTagType, walkTags } from './tag-walk.ts'
+import { describeFrame, isPlainAudio, audioTicks } from './audio-frame.ts'
+import type { AudioFrame } from './audio-frame.ts'
+import { plainAudioConfig, readAudioConfig } from './audio-config.ts'
+import { AUDIO_TAG, VIDEO_TAG, isTagType, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
-import { readVideoSetUp } from './video-set-up.ts'
+import { readVideoConfig } from './video-config.ts'
 import { parseVideoBody } from './video-tag.ts'
 import type { VideoBody } from './video-tag.ts'
 
@@ -70,7 +70,7 @@ function takeFileHeader(scan: Scan, position: number): void {
 }
 
 function takeTag(scan: Scan, tag: Tag): undefined {
-  if (tag.type !== SOUND_TAG && tag.type !== VIDEO_TAG) return
+  if (tag.type !== AUDIO_TAG && tag.type !== VIDEO_TAG) return
   if (tag.isEncrypted) {
     scan.state.counts.encrypted += 1
     return
@@ -86,106 +86,106 @@ function takeVideo(scan: Scan, tag: Tag, body: VideoBody): void {
   const { video, counts } = scan.state
   if (body.kind === 'other') {
     counts.otherVideo ??= body.name
-    dropPicture(scan)
+    dropFrame(scan)
     return
   }
   if (body.trackId !== (video.trackId ?? body.trackId)) return
   if (body.kind === 'set-up') {
-    const number = noteSetUp(scan, body, () => readVideoSetUp(body.codec, body.config))
+    const number = noteConfig(scan, body, () => readVideoConfig(body.codec, body.config))
     if (number === undefined) {
       counts.bareVideo ??= body.codec
       return
     }
     video.trackId = body.trackId
-    video.setUp = number
+    video.config = number
     scan.state.isFresh = true
     return
   }
-  const record = video.setUp === undefined ? undefined : scan.setUps[video.setUp]
-  if (video.setUp === undefined || record?.codec !== body.codec) {
+  const record = video.config === undefined ? undefined : scan.configs[video.config]
+  if (video.config === undefined || record?.codec !== body.codec) {
     counts.bareVideo ??= body.codec
-    dropPicture(scan)
+    dropFrame(scan)
     return
   }
-  counts.pictures += 1
+  counts.frames += 1
   takeMark(scan, {
-    kind: 'picture',
+    kind: 'frame',
     position: tag.position,
     rawMs: tag.timeMs,
     compositionMs: body.compositionMs,
     isKey: body.isKey,
     ticks: 0,
-    setUp: video.setUp,
+    config: video.config,
   })
 }
 
 function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
-  const { sound, counts } = scan.state
+  const { audio, counts } = scan.state
   if (body.kind === 'other') {
     noteLeftOut(scan, tag, body.name)
-    counts.otherSound ??= body.name
+    counts.otherAudio ??= body.name
     return
   }
-  if (body.trackId !== (sound.trackId ?? body.trackId)) return
+  if (body.trackId !== (audio.trackId ?? body.trackId)) return
   if (body.kind === 'set-up') {
-    const number = noteSetUp(scan, body, () => readSoundSetUp(body.codec, body.config))
-    if (number !== undefined) learnSound(scan, { tag, trackId: body.trackId, number })
+    const number = noteConfig(scan, body, () => readAudioConfig(body.codec, body.config))
+    if (number !== undefined) learnAudio(scan, { tag, trackId: body.trackId, number })
     return
   }
   const { codec, sampleRate, channels, from, to } = body
   const frame = { codec, sampleRate, channels, head: tag.body.subarray(from), sizeBytes: to - from }
-  if (isPlainSound(body.codec)) {
+  if (isPlainAudio(body.codec)) {
     const described = describeFrame(body.codec, frame)
     if (described === undefined) return
-    const number = notePlainSound(scan, body.codec, described)
-    if (number !== undefined) learnSound(scan, { tag, trackId: body.trackId, number })
+    const number = notePlainAudio(scan, body.codec, described)
+    if (number !== undefined) learnAudio(scan, { tag, trackId: body.trackId, number })
   }
-  const record = sound.setUp === undefined ? undefined : scan.setUps[sound.setUp]
-  const ticks = record?.kind === 'sound' ? soundTicks(record, frame) : undefined
-  if (sound.setUp === undefined || ticks === undefined) return
+  const record = audio.config === undefined ? undefined : scan.configs[audio.config]
+  const ticks = record?.kind === 'audio' ? audioTicks(record, frame) : undefined
+  if (audio.config === undefined || ticks === undefined) return
   takeMark(scan, {
-    kind: 'sound',
+    kind: 'audio',
     position: tag.position,
     rawMs: tag.timeMs,
     compositionMs: 0,
     isKey: false,
     ticks,
-    setUp: sound.setUp,
+    config: audio.config,
   })
 }
 
 /** Number of the set-up of sound that needs none. */
-function notePlainSound(
-  { state, setUps }: Scan,
-  codec: PlainSound,
-  frame: SoundFrame,
+function notePlainAudio(
+  { state, configs }: Scan,
+  codec: PlainAudio,
+  frame: AudioFrame,
 ): number | undefined {
-  const isSame = (setUp: FlvSetUp | undefined) =>
-    setUp?.kind === 'sound' && setUp.codec === codec && setUp.sampleRate === frame.sampleRate
-  const current = state.sound.setUp
-  if (current !== undefined && isSame(setUps[current])) return current
-  const known = setUps.findIndex(isSame)
+  const isSame = (setup: FlvConfig | undefined) =>
+    setup?.kind === 'audio' && setup.codec === codec && setup.sampleRate === frame.sampleRate
+  const current = state.audio.config
+  if (current !== undefined && isSame(configs[current])) return current
+  const known = configs.findIndex(isSame)
   if (known >= 0) return known
-  return setUps.length < MAX_SET_UPS ? setUps.push(plainSoundSetUp(codec, frame)) - 1 : undefined
+  return configs.length < MAX_CONFIGS ? configs.push(plainAudioConfig(codec, frame)) - 1 : undefined
 }
 
 /** Sound in another form than what is served is left out: it would need another transcoding, or none. */
-function learnSound(
+function learnAudio(
   scan: Scan,
   { tag, trackId, number }: { tag: Tag; trackId: number; number: number },
 ): void {
-  const { state, setUps, sections } = scan
-  const setUp = setUps[number]
-  if (state.sound.setUp === number || setUp?.kind !== 'sound') return
-  const form = soundForm(setUp)
-  const isServed = sections.some(({ sound }) => sound !== undefined)
-  if (isServed && form !== state.soundForm) {
-    noteLeftOut(scan, tag, setUp.codecName)
+  const { state, configs, sections } = scan
+  const setup = configs[number]
+  if (state.audio.config === number || setup?.kind !== 'audio') return
+  const form = audioForm(setup)
+  const isServed = sections.some(({ audio }) => audio !== undefined)
+  if (isServed && form !== state.audioForm) {
+    noteLeftOut(scan, tag, setup.codecName)
     return
   }
-  state.sound.trackId = trackId
-  state.soundForm = form
-  state.sound.setUp = number
+  state.audio.trackId = trackId
+  state.audioForm = form
+  state.audio.config = number
 }
 
 /** Once for each codec. */
@@ -195,28 +195,28 @@ function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
   noteFlaw(scan, { kind: 'sound-left-out', message, offsetBytes: position })
 }
 
-function soundForm({ codec, sampleRate }: SoundSetUpRecord): string {
-  return isPlainSound(codec) ? `${codec} ${sampleRate}` : 'as it is'
+function audioForm({ codec, sampleRate }: AudioConfigRecord): string {
+  return isPlainAudio(codec) ? `${codec} ${sampleRate}` : 'as it is'
 }
 
 /** Number of the set-up in the list; undefined where it cannot be read, or where there are too many. */
-function noteSetUp(
-  { setUps, state }: Scan,
+function noteConfig(
+  { configs, state }: Scan,
   { codec, config }: { codec: string; config: Uint8Array },
-  read: () => FlvSetUp | undefined,
+  read: () => FlvConfig | undefined,
 ): number | undefined {
-  const known = setUps.findIndex((setUp) => setUp.codec === codec && isSameConfig(setUp, config))
+  const known = configs.findIndex((setup) => setup.codec === codec && isSameConfig(setup, config))
   if (known >= 0) return known
-  const bytes = state.counts.setUpBytes + config.length
-  if (setUps.length >= MAX_SET_UPS || bytes > MAX_SET_UPS_BYTES) return undefined
-  const setUp = read()
-  if (setUp === undefined) return undefined
-  state.counts.setUpBytes = bytes
-  return setUps.push(setUp) - 1
+  const bytes = state.counts.configBytes + config.length
+  if (configs.length >= MAX_CONFIGS || bytes > MAX_CONFIGS_BYTES) return undefined
+  const setup = read()
+  if (setup === undefined) return undefined
+  state.counts.configBytes = bytes
+  return configs.push(setup) - 1
 }
 
 /** That of VP9 is kept as a whole box, whichever way it came. */
-function isSameConfig(setUp: FlvSetUp, config: Uint8Array): boolean {
-  if (Buffer.compare(setUp.config, config) === 0) return true
-  return setUp.codec === 'vp9' && Buffer.compare(setUp.config.subarray(4), config) === 0
+function isSameConfig(setup: FlvConfig, config: Uint8Array): boolean {
+  if (Buffer.compare(setup.config, config) === 0) return true
+  return setup.codec === 'vp9' && Buffer.compare(setup.config.subarray(4), config) === 0
 }

@@ -1,10 +1,10 @@
 // Goes from tag to tag through an FLV file (Adobe FLV 10.1 annex E.3), and finds the way again where bytes are damaged.
 import { AppError } from '../../errors.ts'
 import type { ByteWindow } from './byte-window.ts'
-import { MAX_MISSES, MAX_SET_UP_BYTES } from './flv-limits.ts'
+import { MAX_MISSES, MAX_CONFIG_BYTES } from './flv-limits.ts'
 import { uint24, uint32 } from './tag-bytes.ts'
 
-export const SOUND_TAG = 8
+export const AUDIO_TAG = 8
 export const VIDEO_TAG = 9
 const SCRIPT_TAG = 18
 
@@ -78,8 +78,8 @@ export async function walkTags(
       walk.lostFrom = undefined
     }
     const at = walk.position
-    if (!window.has(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)) {
-      await window.need(at, TAG_HEADER_BYTES + MAX_SET_UP_BYTES)
+    if (!window.has(at, TAG_HEADER_BYTES + MAX_CONFIG_BYTES)) {
+      await window.need(at, TAG_HEADER_BYTES + MAX_CONFIG_BYTES)
     }
     const confirmed = confirmedNext(window, at)
     if (confirmed !== undefined) {
@@ -132,7 +132,7 @@ function parseTag(window: ByteWindow, position: number): Tag {
     timeMs: (bytes[at + 7] ?? 0) * 0x1000000 + uint24(bytes, at + 4),
     bodyOffset,
     bodyBytes,
-    body: window.view(bodyOffset, Math.min(bodyBytes, MAX_SET_UP_BYTES)),
+    body: window.view(bodyOffset, Math.min(bodyBytes, MAX_CONFIG_BYTES)),
   }
 }
 
@@ -251,7 +251,7 @@ function isPlausible(bytes: Uint8Array, at: number): boolean {
 }
 
 function isKnown(type: number): boolean {
-  return type === SOUND_TAG || type === VIDEO_TAG || type === SCRIPT_TAG
+  return type === AUDIO_TAG || type === VIDEO_TAG || type === SCRIPT_TAG
 }
 
 /** Whether a tag may begin with this byte. */
@@ -267,6 +267,6 @@ function isFileHeader(bytes: Uint8Array, at: number): boolean {
     bytes[at + 2] === 0x56 &&
     bytes[at + 3] === 1 &&
     uint32(bytes, at + 5) >= FILE_HEADER_BYTES &&
-    uint32(bytes, at + 5) <= MAX_SET_UP_BYTES
+    uint32(bytes, at + 5) <= MAX_CONFIG_BYTES
   )
 }

@@ -9,7 +9,7 @@ import { int24 } from './tag-bytes.ts'
 export type VideoBody =
   | { kind: 'set-up'; codec: SampledVideoCodec; trackId: number; config: Uint8Array }
   | {
-      kind: 'picture'
+      kind: 'frame'
       codec: SampledVideoCodec
       trackId: number
       isKey: boolean
@@ -72,7 +72,7 @@ function parseLegacy({ body, bodyBytes }: TagBody, codecId: number, isKey: boole
   }
   if (body[1] !== CODED_FRAMES || bodyBytes <= from) return []
   const compositionMs = believableComposition(int24(body, 2))
-  return [{ kind: 'picture', codec, trackId: 0, isKey, compositionMs, from, to: bodyBytes }]
+  return [{ kind: 'frame', codec, trackId: 0, isKey, compositionMs, from, to: bodyBytes }]
 }
 
 function parsePacket({ body }: TagBody, packet: ExtendedPacket, isKey: boolean): VideoBody[] {
@@ -87,10 +87,10 @@ function parsePacket({ body }: TagBody, packet: ExtendedPacket, isKey: boolean):
   }
   const hasOffset = packetType === CODED_FRAMES && (codec === 'h264' || codec === 'hevc')
   const start = from + (hasOffset ? COMPOSITION_BYTES : 0)
-  const isPicture = packetType === CODED_FRAMES || packetType === CODED_FRAMES_X
-  if (!isPicture || to <= start) return []
+  const isFrame = packetType === CODED_FRAMES || packetType === CODED_FRAMES_X
+  if (!isFrame || to <= start) return []
   const compositionMs = hasOffset ? believableComposition(int24(body, from)) : 0
-  return [{ kind: 'picture', codec, trackId, isKey, compositionMs, from: start, to }]
+  return [{ kind: 'frame', codec, trackId, isKey, compositionMs, from: start, to }]
 }
 
 function believableComposition(ms: number): number {

@@ -1,12 +1,12 @@
 // Takes groups of fragments in order: opens sections, makes cuts, and accounts for what the samples span.
-import { CUT_BREAK, CUT_KEY } from '../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { Fmp4Section, Waiting } from './fmp4-source.ts'
 import type { EndedGroup } from './group.ts'
-import { cutPictures, cutSound, forEachSample } from './group-cuts.ts'
+import { splitVideo, splitAudio, forEachSample } from './group-split-points.ts'
 import { type Group, type ScanState, leadTrack } from './scan-state.ts'
 import {
-  addCut,
-  layCuts,
+  addSplitPoint,
+  appendSplitPoints,
   noteTracks,
   openSection,
   settle,
@@ -20,7 +20,7 @@ export function applyGroup(state: ScanState, { group, end, progress }: EndedGrou
   if (init === undefined) return
   if (group.breaks !== undefined) noteBreak(state, group, group.breaks)
   const lead = leadTrack(init)
-  const firstCut = state.cuts.offsets.length
+  const firstSplitPoint = state.splitPoints.offsets.length
   const { waiting } = state
   const section =
     waiting === undefined
@@ -29,16 +29,19 @@ export function applyGroup(state: ScanState, { group, end, progress }: EndedGrou
   if (section === undefined) return
   if (waiting === undefined) settleIfDue(state, section)
   noteTracks(state, section, progress)
-  const skip = state.cuts.offsets.length > firstCut ? (state.cuts.inside.at(-1) ?? 0) + 1 : 0
-  const sound = init.tracks.findIndex((track) => track?.kind === 'audio')
-  if (group.hasPictures) cutPictures(state, group, { section, init, track: lead, skip })
-  else if (sound >= 0) cutSound(state, group, { section, init, track: sound, skip })
-  if (state.cuts.inside.slice(firstCut).some((count) => count > 0)) {
+  const skip =
+    state.splitPoints.offsets.length > firstSplitPoint
+      ? (state.splitPoints.inside.at(-1) ?? 0) + 1
+      : 0
+  const audio = init.tracks.findIndex((track) => track?.kind === 'audio')
+  if (group.hasVideo) splitVideo(state, group, { section, init, track: lead, skip })
+  else if (audio >= 0) splitAudio(state, group, { section, init, track: audio, skip })
+  if (state.splitPoints.inside.slice(firstSplitPoint).some((count) => count > 0)) {
     state.innerStarts.push(group.start)
     state.innerEnds.push(end)
   }
   spanSamples(section, group, init)
-  layCuts(state, section)
+  appendSplitPoints(state, section)
 }
 
 function noteBreak(state: ScanState, group: Group, breaks: Exclude<Waiting, 'start'>): void {
@@ -73,10 +76,10 @@ function tryOpen(
   const isFirst = state.sections.length === 0
   const section = openSection(state, group)
   noteTracks(state, section, progress)
-  const flags = (isVideo && entry.isKey ? CUT_KEY : 0) | (isFirst ? 0 : CUT_BREAK)
+  const flags = (isVideo && entry.isKey ? SPLIT_KEY_FRAME : 0) | (isFirst ? 0 : SPLIT_DISCONTINUITY)
   forEachSample(group, { section, init, track: lead }, ({ at, ticks, seconds }) => {
     if (at !== entry.at) return
-    addCut(state, group, { inside: at, ticks, track: lead, flags })
+    addSplitPoint(state, group, { inside: at, ticks, track: lead, flags })
     state.lastKeySeconds = seconds
     state.highestSeconds = seconds
   })

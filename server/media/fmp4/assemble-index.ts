@@ -1,5 +1,5 @@
 // Turns what a scan found into an index, and an index back into what a scan goes on with.
-import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
+import type { Growth, MediaIndex, RecordingLimitation } from '../media-index.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from './fmp4-source.ts'
 import { describeFlaws } from './fragment-notes.ts'
@@ -21,7 +21,7 @@ export interface ScanEnd {
   last: EndedGroup | undefined
   skipped: readonly SkippedBytes[]
   /** Notes from before the scan. */
-  kept: readonly RecordingNote[]
+  kept: readonly RecordingLimitation[]
 }
 
 /** The index; without cuts where nothing was found that can be played. */
@@ -29,20 +29,20 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
   const { state, gatherer, last } = end
   const resume = lookBack(end)
   if (last !== undefined) applyGroup(state, last)
-  const { cuts, sections } = state
-  const stableCuts = countStable(state, resume, last)
+  const { splitPoints, sections } = state
+  const stableSplitPoints = countStable(state, resume, last)
   const section = sections.at(-1)
   const endTicks = section ? Math.round(sessionEnd(section) * state.timescale) : 0
   const served = state.isServed.flatMap((isServed, track) => (isServed ? [track] : []))
   const source: Fmp4Source = {
     container: 'fmp4',
     sizeBytes,
-    offsets: Float64Array.from(cuts.offsets),
-    inside: Uint32Array.from(cuts.inside),
+    offsets: Float64Array.from(splitPoints.offsets),
+    inside: Uint32Array.from(splitPoints.inside),
     innerStarts: Float64Array.from(state.innerStarts),
     innerEnds: Float64Array.from(state.innerEnds),
     ...(gatherer.lacksTimes && {
-      decodeTicks: cuts.decodeTicks.map((ticks) => Float64Array.from(ticks)),
+      decodeTicks: splitPoints.decodeTicks.map((ticks) => Float64Array.from(ticks)),
     }),
     sections,
     inits: state.inits,
@@ -51,34 +51,38 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     ...(state.head && { head: state.head }),
     resume,
   }
-  const notes = describeFlaws({ ...end, sections, cuts: { ...cuts, timescale: state.timescale } })
+  const limitations = describeFlaws({
+    ...end,
+    sections,
+    splitPoints: { ...splitPoints, timescale: state.timescale },
+  })
   return {
     tracks: served.flatMap((track) => state.tracks[track] ?? []),
-    cuts: {
+    splitPoints: {
       timescale: state.timescale,
-      startTicks: Float64Array.from(cuts.startTicks),
-      endTicks: Math.max(endTicks, (cuts.startTicks.at(-1) ?? 0) + 1),
-      flags: Uint8Array.from(cuts.flags),
+      startTicks: Float64Array.from(splitPoints.startTicks),
+      endTicks: Math.max(endTicks, (splitPoints.startTicks.at(-1) ?? 0) + 1),
+      flags: Uint8Array.from(splitPoints.flags),
     },
-    ...(notes && { notes }),
-    growth: { stableCuts, stableRange: stableRange(source, stableCuts) },
+    ...(limitations && { limitations }),
+    growth: { stableSplitPoints, stableRange: stableRange(source, stableSplitPoints) },
     source,
   }
 }
 
 /** The state in front of the last group, as plain values. */
 function lookBack({ state, gatherer, position, last }: ScanEnd): Fmp4Resume {
-  const before = last?.group.before ?? gatherer.look()
+  const before = last?.group.before ?? gatherer.lookup()
   const lastSection = state.sections.at(-1)
   return {
     position: last?.group.start ?? position,
-    cutCount: state.cuts.offsets.length,
+    splitPointCount: state.splitPoints.offsets.length,
     innerCount: state.innerStarts.length,
     sectionCount: state.sections.length,
     ...(lastSection && { lastSection: structuredClone(lastSection) }),
     ...before,
     ...(state.waiting && { waiting: state.waiting }),
-    lastCutSeconds: state.lastCutSeconds,
+    lastSplitPointSeconds: state.lastSplitPointSeconds,
     lastKeySeconds: state.lastKeySeconds,
     highestSeconds: state.highestSeconds,
     isServed: [...state.isServed],
@@ -87,31 +91,32 @@ function lookBack({ state, gatherer, position, last }: ScanEnd): Fmp4Resume {
 }
 
 /** State to go on from an index. Tracks that it does not list are not served any more. */
-export function restoreState({ cuts, tracks }: MediaIndex, source: Fmp4Source): ScanState {
+export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4Source): ScanState {
   const { resume, inits, keys, head, served } = source
   const [first = { tracks: [] }] = inits
   const announced = first.tracks.map((_, number) => tracks[served.indexOf(number)])
-  const { cutCount, innerCount, sectionCount, lastSection } = resume
+  const { splitPointCount, innerCount, sectionCount, lastSection } = resume
   const sections = source.sections.slice(0, Math.max(sectionCount - 1, 0))
   if (lastSection !== undefined) sections.push(structuredClone(lastSection))
   return {
     ...createScanState({ tracks: announced, keys, init: first }, head),
     inits: [...inits],
-    cuts: {
-      offsets: [...source.offsets.subarray(0, cutCount)],
-      inside: [...source.inside.subarray(0, cutCount)],
-      startTicks: [...cuts.startTicks.subarray(0, cutCount)],
-      flags: [...cuts.flags.subarray(0, cutCount)],
+    splitPoints: {
+      offsets: [...source.offsets.subarray(0, splitPointCount)],
+      inside: [...source.inside.subarray(0, splitPointCount)],
+      startTicks: [...splitPoints.startTicks.subarray(0, splitPointCount)],
+      flags: [...splitPoints.flags.subarray(0, splitPointCount)],
       // Where none are kept, no fragment needs them.
       decodeTicks: announced.map((_, track) => [
-        ...(source.decodeTicks?.[track]?.subarray(0, cutCount) ?? new Float64Array(cutCount)),
+        ...(source.decodeTicks?.[track]?.subarray(0, splitPointCount) ??
+          new Float64Array(splitPointCount)),
       ]),
     },
     innerStarts: [...source.innerStarts.subarray(0, innerCount)],
     innerEnds: [...source.innerEnds.subarray(0, innerCount)],
     sections,
     waiting: resume.waiting,
-    lastCutSeconds: resume.lastCutSeconds,
+    lastSplitPointSeconds: resume.lastSplitPointSeconds,
     lastKeySeconds: resume.lastKeySeconds,
     highestSeconds: resume.highestSeconds,
     isServed: [...resume.isServed],
@@ -121,31 +126,31 @@ export function restoreState({ cuts, tracks }: MediaIndex, source: Fmp4Source): 
 
 /** Cuts in front of the last group whose time is final, and one with which that group begins. */
 function countStable(
-  { cuts, sections }: ScanState,
-  { cutCount }: Fmp4Resume,
+  { splitPoints, sections }: ScanState,
+  { splitPointCount }: Fmp4Resume,
   last: EndedGroup | undefined,
 ): number {
-  const beginsGroup = cuts.inside[cutCount] === 0
-  const fixed = beginsGroup && isWholeAtStart(last) ? cutCount + 1 : cutCount
+  const beginsGroup = splitPoints.inside[splitPointCount] === 0
+  const fixed = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
   // Where a section starts is known before where its later cuts are; the first of all waits for the start itself.
-  return Math.min(fixed, open.firstCut === 0 ? 0 : open.firstCut + 1)
+  return Math.min(fixed, open.firstSplitPoint === 0 ? 0 : open.firstSplitPoint + 1)
 }
 
 /** Whether the samples by which a group is cut first are all there; what comes to the group later makes no difference. */
 function isWholeAtStart(last: EndedGroup | undefined): boolean {
   const fragments = last?.group.fragments ?? []
-  const deciding = fragments.findIndex(({ hasPictures }) => hasPictures)
-  return fragments.slice(0, Math.max(deciding, 0) + 1).every(({ isCutOff }) => !isCutOff)
+  const deciding = fragments.findIndex(({ hasVideo }) => hasVideo)
+  return fragments.slice(0, Math.max(deciding, 0) + 1).every(({ isTruncated }) => !isTruncated)
 }
 
 function stableRange(
   { offsets, innerEnds }: Fmp4Source,
-  stableCuts: number,
+  stableSplitPoints: number,
 ): Growth['stableRange'] {
   const [first = 0, second = 0] = offsets
-  if (stableCuts < 2) return { offset: 0, length: 0 }
+  if (stableSplitPoints < 2) return { offset: 0, length: 0 }
   const end = second > first ? second : (innerEnds[0] ?? first)
   return { offset: first, length: Math.min(end - first, MAX_STABLE_BYTES) }
 }

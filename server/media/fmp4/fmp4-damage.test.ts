@@ -22,16 +22,15 @@ const SECONDS = 12
 
 /** A fragment a second, each with a key frame; `change` may damage the samples of one. */
 function fragments(
-  change: (at: number, pictures: FragmentSample[], sound: FragmentSample[]) => void = () =>
-    undefined,
+  change: (at: number, frames: FragmentSample[], audio: FragmentSample[]) => void = () => undefined,
 ): Buffer[] {
   return Array.from({ length: SECONDS }, (_, at) => {
-    const pictures = plainSamples(25, { duration: 3600, keyEvery: 25, seed: 'v' })
-    const sound = plainSamples(50, { duration: 960, keyEvery: 1, seed: 'a', sizeBytes: 8 })
-    change(at, pictures, sound)
+    const frames = plainSamples(25, { duration: 3600, keyEvery: 25, seed: 'v' })
+    const audio = plainSamples(50, { duration: 960, keyEvery: 1, seed: 'a', sizeBytes: 8 })
+    change(at, frames, audio)
     return fragment([
-      { trackId: 1, samples: pictures, decodeTicks: at * 90_000 },
-      { trackId: 2, samples: sound, decodeTicks: at * 48_000 },
+      { trackId: 1, samples: frames, decodeTicks: at * 90_000 },
+      { trackId: 2, samples: audio, decodeTicks: at * 48_000 },
     ])
   })
 }
@@ -44,36 +43,36 @@ async function growInAllWays(bytes: Buffer): Promise<'read'> {
   return 'read'
 }
 
-async function cutSeconds(bytes: Buffer): Promise<number[]> {
-  const { cuts } = await reader.index(bytesFile(bytes), signal)
-  return Array.from(cuts.startTicks, (ticks) => ticks / cuts.timescale)
+async function splitPointSeconds(bytes: Buffer): Promise<number[]> {
+  const { splitPoints } = await reader.index(bytesFile(bytes), signal)
+  return Array.from(splitPoints.startTicks, (ticks) => ticks / splitPoints.timescale)
 }
 
 const everySecond = Array.from({ length: SECONDS }, (_, at) => at)
 
 describe('a damaged fragment', () => {
   it('with a picture shown hours after it is decoded moves no other', async () => {
-    const made = fragments((at, pictures) => {
-      const picture = pictures[3]
-      if (at === 0 && picture !== undefined) picture.offset = 2 ** 31 - 1
+    const made = fragments((at, frames) => {
+      const frame = frames[3]
+      if (at === 0 && frame !== undefined) frame.offset = 2 ** 31 - 1
     })
     const bytes = Buffer.concat([init, ...made])
-    expect(await cutSeconds(bytes)).toEqual(everySecond)
+    expect(await splitPointSeconds(bytes)).toEqual(everySecond)
     expect(await exerciseRecording(bytes)).toBe('read')
   })
 
   it('with samples that are shown before it begins leaves the segment before alone', async () => {
-    const made = fragments((at, pictures) => {
-      const picture = pictures[3]
-      if (at === 4 && picture !== undefined) picture.offset = -4 * 90_000
+    const made = fragments((at, frames) => {
+      const frame = frames[3]
+      if (at === 4 && frame !== undefined) frame.offset = -4 * 90_000
     })
     expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
   })
 
   it('of samples that take no time is no reason to begin earlier', async () => {
-    const made = fragments((at, _, sound) => {
+    const made = fragments((at, _, audio) => {
       const still = plainSamples(60_000, { duration: 0, keyEvery: 1, seed: '', sizeBytes: 0 })
-      if (at === 4) sound.push(...still)
+      if (at === 4) audio.push(...still)
     })
     expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
   })
@@ -93,7 +92,7 @@ describe('a damaged fragment', () => {
     const sizeAt = damaged.lastIndexOf('mdat') - 4
     damaged.writeUInt32BE(damaged.readUInt32BE(sizeAt) + 4567, sizeAt)
     const bytes = Buffer.concat([init, ...made])
-    expect(await cutSeconds(bytes)).toEqual(everySecond)
+    expect(await splitPointSeconds(bytes)).toEqual(everySecond)
     expect(await growInAllWays(bytes)).toBe('read')
   })
 

@@ -10,7 +10,7 @@ import {
   plainSamples,
 } from '../../../test/support/make-fmp4.ts'
 import { avc1, box, mp4a } from '../../../test/support/make-mp4.ts'
-import { CUT_BREAK } from '../media-index.ts'
+import { SPLIT_DISCONTINUITY } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
@@ -32,13 +32,13 @@ const OTHER: FragmentTrackPlan = { ...VIDEO, sampleEntries: [avc1(AVC_C, 640, 36
 
 /** What a writer does next. Times are quarters of a second. */
 type Step =
-  | { kind: 'pictures' | 'sound' | 'both'; quarters: number; keyEvery: number; firstIsKey: boolean }
+  | { kind: 'video' | 'audio' | 'both'; quarters: number; keyEvery: number; firstIsKey: boolean }
   | { kind: 'jump'; quarters: number }
   | { kind: 'movie'; which: 'same' | 'other' }
   | { kind: 'noise'; sizeBytes: number }
 
 const media = fc.record({
-  kind: fc.constantFrom('pictures' as const, 'sound' as const, 'both' as const, 'both' as const),
+  kind: fc.constantFrom('video' as const, 'audio' as const, 'both' as const, 'both' as const),
   quarters: fc.integer({ min: 1, max: 24 }),
   keyEvery: fc.constantFrom(4, 8, 40, 1000),
   firstIsKey: fc.boolean(),
@@ -70,48 +70,52 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** The bytes that the steps write. Eight pictures and eight pieces of sound a second; each track has its own clock. */
 function write(steps: readonly Step[]): Buffer {
-  const pieces = [initSegment([VIDEO, AUDIO])]
+  const chunks = [initSegment([VIDEO, AUDIO])]
   let [video, audio] = [4000, 4000]
   for (const each of steps) {
     if (each.kind === 'jump') {
       video = Math.max(video + each.quarters, 0)
       audio = Math.max(audio + each.quarters, 0)
     } else if (each.kind === 'movie') {
-      pieces.push(initSegment([each.which === 'same' ? VIDEO : OTHER, AUDIO]))
+      chunks.push(initSegment([each.which === 'same' ? VIDEO : OTHER, AUDIO]))
     } else if (each.kind === 'noise') {
-      pieces.push(box('free', Buffer.alloc(each.sizeBytes)))
+      chunks.push(box('free', Buffer.alloc(each.sizeBytes)))
     } else {
       const count = each.quarters * 2
-      const pictures = plainSamples(count, {
+      const frames = plainSamples(count, {
         duration: 11_250,
         keyEvery: each.keyEvery,
         seed: 'v',
       }).map((sample, at) => (at === 0 ? { ...sample, isKey: each.firstIsKey } : sample))
-      const sounds = plainSamples(count, { duration: 6000, keyEvery: 1, seed: 'a' })
+      const audioTracks = plainSamples(count, { duration: 6000, keyEvery: 1, seed: 'a' })
       const trafs = [
-        ...(each.kind === 'sound'
+        ...(each.kind === 'audio'
           ? []
-          : [{ trackId: 1, samples: pictures, decodeTicks: video * 22_500 }]),
-        ...(each.kind === 'pictures'
+          : [{ trackId: 1, samples: frames, decodeTicks: video * 22_500 }]),
+        ...(each.kind === 'video'
           ? []
-          : [{ trackId: 2, samples: sounds, decodeTicks: audio * 12_000 }]),
+          : [{ trackId: 2, samples: audioTracks, decodeTicks: audio * 12_000 }]),
       ]
-      pieces.push(fragment(trafs))
-      if (each.kind !== 'sound') video += each.quarters
-      if (each.kind !== 'pictures') audio += each.quarters
+      chunks.push(fragment(trafs))
+      if (each.kind !== 'audio') video += each.quarters
+      if (each.kind !== 'video') audio += each.quarters
     }
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(chunks)
 }
 
 /** Offsets of all samples that the segments of so many cuts hold. */
-async function servedOffsets(bytes: Buffer, cutsEach: number): Promise<number[]> {
+async function servedOffsets(bytes: Buffer, splitPointsEach: number): Promise<number[]> {
   const index = await indexPrefix({ reader, bytes }, bytes.length)
-  const { startTicks, flags } = index.cuts
+  const { startTicks, flags } = index.splitPoints
   const offsets: number[] = []
   for (let from = 0; from < startTicks.length;) {
     let to = from + 1
-    while (to < startTicks.length && to < from + cutsEach && ((flags[to] ?? 0) & CUT_BREAK) === 0)
+    while (
+      to < startTicks.length &&
+      to < from + splitPointsEach &&
+      ((flags[to] ?? 0) & SPLIT_DISCONTINUITY) === 0
+    )
       to += 1
     const content = await reader.readSegment(bytesFile(bytes), index, { from, to })
     for (const kind of ['video', 'audio'] as const) {
@@ -144,7 +148,7 @@ describe('any recording in fragments', () => {
           recording,
           sizes.toSorted((a, b) => a - b),
         )
-        promised += indexes.at(-1)?.growth?.stableCuts ?? 0
+        promised += indexes.at(-1)?.growth?.stableSplitPoints ?? 0
       }),
       { numRuns: 250, seed: 3 },
     )
@@ -154,10 +158,10 @@ describe('any recording in fragments', () => {
   it('serves each sample once, however its cuts are joined to segments', async () => {
     let samples = 0
     await fc.assert(
-      fc.asyncProperty(plan, fc.integer({ min: 2, max: 9 }), async ({ steps }, cutsEach) => {
+      fc.asyncProperty(plan, fc.integer({ min: 2, max: 9 }), async ({ steps }, splitPointsEach) => {
         const bytes = write(steps)
         const one = await servedOffsets(bytes, 1).catch(() => [])
-        const several = await servedOffsets(bytes, cutsEach).catch(() => [])
+        const several = await servedOffsets(bytes, splitPointsEach).catch(() => [])
         expect(several).toEqual(one)
         expect(new Set(one).size).toBe(one.length)
         samples += one.length

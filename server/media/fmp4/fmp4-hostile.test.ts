@@ -160,7 +160,7 @@ describe('what means harm', () => {
       return Buffer.concat([movie, fragment([{ trackId: 1, samples, decodeTicks: 0 }])])
     })
     const index = await reader.index(bytesFile(Buffer.concat(made)), signal)
-    expect(index.cuts.startTicks.length).toBe(300)
+    expect(index.splitPoints.startTicks.length).toBe(300)
     const { source } = index
     expect(source.container === 'fmp4' ? source.inits.length : 0).toBe(50)
   })

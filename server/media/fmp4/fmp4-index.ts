@@ -1,14 +1,14 @@
 // Makes the index of an MP4 whose samples lie in fragments, or goes on with the one of a shorter file.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
+import type { Growth, MediaIndex, RecordingLimitation } from '../media-index.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import type { Movie } from '../mp4/movie.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
 import { type DescribedInit, describeInit, trackKeys } from './fragment-init.ts'
 import { Gatherer } from './group.ts'
-import { keepNotes } from './fragment-notes.ts'
+import { keepLimitations } from './fragment-notes.ts'
 import { findHead } from './head-fragment.ts'
 import { hashMovie, scanFragments } from './scan.ts'
 import { createProgress, createScanState, leadTrack } from './scan-state.ts'
@@ -19,23 +19,27 @@ export async function indexFragments(window: FileWindow, movie: Movie): Promise<
   const index = await indexTracks(window, movie, described)
   if (index !== undefined) return index
   // Pictures may be announced and never come: what there is is served, as a recording of sound. They may still come, so nothing is promised.
-  const sound = await indexTracks(window, movie, soundOnly(described))
-  if (sound?.growth === undefined) {
+  const audio = await indexTracks(window, movie, audioOnly(described))
+  if (audio?.growth === undefined) {
     throw new AppError('unplayable', 'the recording ends before its first picture')
   }
-  const notes: RecordingNote[] = [NO_PICTURES, ...(sound.notes ?? [])]
-  return { ...sound, growth: NOTHING_STABLE, notes }
+  const limitations: RecordingLimitation[] = [NO_VIDEO, ...(audio.limitations ?? [])]
+  return { ...audio, growth: NOTHING_STABLE, limitations }
 }
 
-const NO_PICTURES: RecordingNote = {
+const NO_VIDEO: RecordingLimitation = {
   kind: 'pictures-left-out',
   message: 'the pictures that the index (moov) announces do not come',
 }
-const NOTHING_STABLE: Growth = { stableCuts: 0, stableRange: { offset: 0, length: 0 } }
+const NOTHING_STABLE: Growth = { stableSplitPoints: 0, stableRange: { offset: 0, length: 0 } }
 
-function soundOnly({ init, tracks, notes }: DescribedInit): DescribedInit {
-  const isSound = (_: unknown, at: number) => tracks[at]?.kind === 'audio'
-  return { init: { tracks: init.tracks.filter(isSound) }, tracks: tracks.filter(isSound), notes }
+function audioOnly({ init, tracks, limitations }: DescribedInit): DescribedInit {
+  const isAudio = (_: unknown, at: number) => tracks[at]?.kind === 'audio'
+  return {
+    init: { tracks: init.tracks.filter(isAudio) },
+    tracks: tracks.filter(isAudio),
+    limitations,
+  }
 }
 
 /** Goes on where the index of the same, shorter recording ended. */
@@ -52,7 +56,7 @@ export async function growIndex(
   const gatherer = new Gatherer(movie, resume)
   const start = { state, gatherer, position: resume.position }
   const scanned = await scanFragments(file, start, signal)
-  const kept = keepNotes(previous.notes, resume.position)
+  const kept = keepLimitations(previous.limitations, resume.position)
   return assembleIndex(file.stat.sizeBytes, { ...start, ...scanned, kept })
 }
 
@@ -71,11 +75,11 @@ async function indexTracks(
   const position = head === undefined ? movie.box.end : movie.box.start
   const start = { state, gatherer, position }
   const scanned = await scanFragments(file, start, signal)
-  const end = { ...start, ...scanned, kept: described.notes }
+  const end = { ...start, ...scanned, kept: described.limitations }
   const index = assembleIndex(file.stat.sizeBytes, end)
-  if (index.cuts.startTicks.length > 0) return index
+  if (index.splitPoints.startTicks.length > 0) return index
   const lead = leadTrack(init)
-  if (init.tracks[lead]?.kind !== 'video' || gatherer.look().progress[lead]?.isSeen !== true) {
+  if (init.tracks[lead]?.kind !== 'video' || gatherer.lookup().progress[lead]?.isSeen !== true) {
     return undefined
   }
   throw new AppError('unplayable', 'the video has no key frame')

@@ -19,7 +19,12 @@ import {
 import { avc1, box, ftyp, fullBox, moov, mp4a, u32 } from '../../../test/support/make-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  SPLIT_FORCED,
+  durationSeconds,
+} from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
@@ -44,45 +49,45 @@ const AUDIO: FragmentTrackPlan = {
   sampleEntries: [mp4a(AAC_LC)],
 }
 /** A picture of 25 a second, and a frame of AAC. */
-const PICTURE = 3600
+const VIDEO_FRAME = 3600
 const FRAME = 1024
 
 /** Pictures and sound of about `seconds` each, in `count` pieces, as a recorder cuts them: key frames first. */
-function pieces(
+function chunks(
   count: number,
   seconds = 2,
-): { pictures: FragmentSample[]; sounds: FragmentSample[] }[] {
+): { frames: FragmentSample[]; audioTracks: FragmentSample[] }[] {
   const frames = Math.round((seconds * 48_000) / FRAME)
   return Array.from({ length: count }, (_, at) => ({
-    pictures: plainSamples(seconds * 25, { duration: PICTURE, keyEvery: 1000, seed: `v${at}` }),
-    sounds: plainSamples(frames, { duration: FRAME, keyEvery: 1, seed: `a${at}` }),
+    frames: plainSamples(seconds * 25, { duration: VIDEO_FRAME, keyEvery: 1000, seed: `v${at}` }),
+    audioTracks: plainSamples(frames, { duration: FRAME, keyEvery: 1, seed: `a${at}` }),
   }))
 }
 
 /** Fragments of both tracks, one for each piece, with running decode times from the given ones on. */
 function fragments(
-  list: ReturnType<typeof pieces>,
+  list: ReturnType<typeof chunks>,
   { traf = {}, form = {}, startAt = 0, from = [0, 0], times = 'told' }: FragmentsPlan = {},
 ): Buffer[] {
   let [videoTicks, audioTicks] = from
   let position = startAt
-  return list.map(({ pictures, sounds }) => {
+  return list.map(({ frames, audioTracks }) => {
     const trafs = [
       {
         trackId: 1,
-        samples: pictures,
+        samples: frames,
         ...(times === 'told' && { decodeTicks: videoTicks }),
         ...traf,
       },
       {
         trackId: 2,
-        samples: sounds,
+        samples: audioTracks,
         ...(times === 'told' && { decodeTicks: audioTicks }),
         ...traf,
       },
     ]
-    videoTicks += ticksOf(pictures)
-    audioTicks += ticksOf(sounds)
+    videoTicks += ticksOf(frames)
+    audioTicks += ticksOf(audioTracks)
     const made = fragment(trafs, { ...form, position })
     position += made.length
     return made
@@ -108,16 +113,16 @@ interface ServedSample {
   text: string
   seconds: number
   isKey: boolean
-  cut: number
+  splitPoint: number
 }
 
 /** Every sample that the segments hold, of so many cuts each, with the text in front of its bytes. */
-async function readAll(bytes: Buffer, cutsEach = 1): Promise<Served> {
+async function readAll(bytes: Buffer, splitPointsEach = 1): Promise<Served> {
   const file = bytesFile(bytes)
   const index = structuredClone(await reader.index(file, signal))
   const video: ServedSample[] = []
   const audio: ServedSample[] = []
-  for (const range of segmentRanges(index, cutsEach)) {
+  for (const range of segmentRanges(index, splitPointsEach)) {
     const content = await reader.readSegment(file, index, range)
     for (const [kind, list] of [
       ['video', video],
@@ -125,7 +130,7 @@ async function readAll(bytes: Buffer, cutsEach = 1): Promise<Served> {
     ] as const) {
       for (const { offset, seconds, isKey } of samplesOf(content, kind)) {
         const text = bytes.toString('latin1', offset, offset + 20).split(';')[0] ?? ''
-        list.push({ text, seconds, isKey, cut: range.from })
+        list.push({ text, seconds, isKey, splitPoint: range.from })
       }
     }
   }
@@ -133,53 +138,60 @@ async function readAll(bytes: Buffer, cutsEach = 1): Promise<Served> {
 }
 
 /** Ranges of so many cuts that never reach over a break, as segments are planned. */
-function segmentRanges({ cuts }: MediaIndex, cutsEach: number) {
+function segmentRanges({ splitPoints }: MediaIndex, splitPointsEach: number) {
   const ranges: { from: number; to: number }[] = []
-  for (let from = 0; from < cuts.startTicks.length;) {
+  for (let from = 0; from < splitPoints.startTicks.length;) {
     let to = from + 1
-    const isBreak = (cut: number) => ((cuts.flags[cut] ?? 0) & CUT_BREAK) !== 0
-    while (to < cuts.startTicks.length && to < from + cutsEach && !isBreak(to)) to += 1
+    const isBreak = (splitPoint: number) =>
+      ((splitPoints.flags[splitPoint] ?? 0) & SPLIT_DISCONTINUITY) !== 0
+    while (to < splitPoints.startTicks.length && to < from + splitPointsEach && !isBreak(to))
+      to += 1
     ranges.push({ from, to })
     from = to
   }
   return ranges
 }
 
-function texts(samples: readonly { text: string }[]): string[] {
+function subtitles(samples: readonly { text: string }[]): string[] {
   return samples.map(({ text }) => text)
 }
 
-function textsOf(list: readonly FragmentSample[][]): string[] {
+function subtitlesOf(list: readonly FragmentSample[][]): string[] {
   return list.flat().map(({ data }) => Buffer.from(data).toString('latin1').split(';')[0] ?? '')
 }
 
-function startSeconds({ cuts }: MediaIndex): number[] {
-  return Array.from(cuts.startTicks, (ticks) => ticks / cuts.timescale)
+function startSeconds({ splitPoints }: MediaIndex): number[] {
+  return Array.from(splitPoints.startTicks, (ticks) => ticks / splitPoints.timescale)
 }
 
 describe('a real recording in fragments', () => {
   const path = `${FIXTURES}fmp4-h264-aac-18frag.mp4`
 
-  it.each([1, 2, 1000])('is served packet for packet, %i cuts a segment', async (cutsEach) => {
-    const file = await openDiskFile(path)
-    const index = structuredClone(await reader.index(file, signal))
-    const packets = await readReferencePackets(path)
-    const segments = await readRuns(reader, { file, index }, rangesOf(index, cutsEach))
-    for (const [stream, kind] of (['video', 'audio'] as const).entries()) {
-      const samples = await readServedSamples(file, segments, kind)
-      const expected = packetsOf(packets, stream)
-      expect(samples.map(({ sha1 }) => sha1)).toEqual(expected.map(({ sha1 }) => sha1))
-      const late = samples.map((sample, i) => sample.ptsSeconds - (expected[i]?.ptsSeconds ?? NaN))
-      expect(Math.max(...late.map(Math.abs))).toBeLessThan(1e-6)
-      expect(samples.every(({ ptsSeconds, dtsSeconds }) => ptsSeconds >= dtsSeconds - 1e-9)).toBe(
-        true,
-      )
-    }
-    expect(index.tracks.map(({ codec }) => codec)).toEqual(['avc1.640015', 'mp4a.40.2'])
-    const end = Math.max(...packets.map((packet) => packet.ptsSeconds + packet.durationSeconds))
-    expect(durationSeconds(index)).toBeCloseTo(end, 2)
-    await file.close()
-  })
+  it.each([1, 2, 1000])(
+    'is served packet for packet, %i cuts a segment',
+    async (splitPointsEach) => {
+      const file = await openDiskFile(path)
+      const index = structuredClone(await reader.index(file, signal))
+      const packets = await readReferencePackets(path)
+      const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+      for (const [stream, kind] of (['video', 'audio'] as const).entries()) {
+        const samples = await readServedSamples(file, segments, kind)
+        const expected = packetsOf(packets, stream)
+        expect(samples.map(({ sha1 }) => sha1)).toEqual(expected.map(({ sha1 }) => sha1))
+        const late = samples.map(
+          (sample, i) => sample.ptsSeconds - (expected[i]?.ptsSeconds ?? NaN),
+        )
+        expect(Math.max(...late.map(Math.abs))).toBeLessThan(1e-6)
+        expect(samples.every(({ ptsSeconds, dtsSeconds }) => ptsSeconds >= dtsSeconds - 1e-9)).toBe(
+          true,
+        )
+      }
+      expect(index.tracks.map(({ codec }) => codec)).toEqual(['avc1.640015', 'mp4a.40.2'])
+      const end = Math.max(...packets.map((packet) => packet.ptsSeconds + packet.durationSeconds))
+      expect(durationSeconds(index)).toBeCloseTo(end, 2)
+      await file.close()
+    },
+  )
 
   it('gives the key frame of a cut', async () => {
     const file = await openDiskFile(path)
@@ -197,12 +209,12 @@ describe('a real recording in fragments', () => {
     const random = createRandom(4)
     const sizes = Array.from({ length: 60 }, () => random(bytes.length)).toSorted((a, b) => a - b)
     const indexes = await checkGrowth({ reader, bytes }, sizes)
-    expect(indexes.at(-1)?.growth?.stableCuts).toBeGreaterThan(5)
+    expect(indexes.at(-1)?.growth?.stableSplitPoints).toBeGreaterThan(5)
   })
 })
 
 describe('forms of fragments', () => {
-  const list = pieces(5)
+  const list = chunks(5)
   const init = initSegment([VIDEO, AUDIO])
 
   it.each<[string, FragmentsPlan]>([
@@ -219,8 +231,8 @@ describe('forms of fragments', () => {
   ])('%s', async (_, plan) => {
     const made = fragments(list, plan)
     const served = await readAll(Buffer.concat([init, ...made]), 2)
-    expect(texts(served.video)).toEqual(textsOf(list.map(({ pictures }) => pictures)))
-    expect(texts(served.audio)).toEqual(textsOf(list.map(({ sounds }) => sounds)))
+    expect(subtitles(served.video)).toEqual(subtitlesOf(list.map(({ frames }) => frames)))
+    expect(subtitles(served.audio)).toEqual(subtitlesOf(list.map(({ audioTracks }) => audioTracks)))
     served.video.forEach(({ seconds }, at) => expect(seconds).toBeCloseTo(at / 25, 6))
     served.audio.forEach(({ seconds }, at) => expect(seconds).toBeCloseTo((at * FRAME) / 48_000, 4))
     expect(startSeconds(served.index)).toEqual([0, 2, 4, 6, 8])
@@ -243,49 +255,53 @@ describe('forms of fragments', () => {
     const plain = await readAll(Buffer.concat([init, ...fragments(list)]))
     const filled = fragments(list).flatMap((each) => [...between, each])
     const served = await readAll(Buffer.concat([init, ...filled, mfra]))
-    expect(texts(served.video)).toEqual(texts(plain.video))
-    expect(served.index.cuts).toEqual(plain.index.cuts)
+    expect(subtitles(served.video)).toEqual(subtitles(plain.video))
+    expect(served.index.splitPoints).toEqual(plain.index.splitPoints)
   })
 
   it('one track in each fragment: sound comes into the segment with its pictures', async () => {
     let [video, audio] = [0, 0]
-    const made = list.flatMap(({ pictures, sounds }) => {
+    const made = list.flatMap(({ frames, audioTracks }) => {
       const own = [
-        fragment([{ trackId: 1, samples: pictures, decodeTicks: video }]),
-        fragment([{ trackId: 2, samples: sounds, decodeTicks: audio }]),
+        fragment([{ trackId: 1, samples: frames, decodeTicks: video }]),
+        fragment([{ trackId: 2, samples: audioTracks, decodeTicks: audio }]),
       ]
-      video += ticksOf(pictures)
-      audio += ticksOf(sounds)
+      video += ticksOf(frames)
+      audio += ticksOf(audioTracks)
       return own
     })
     const served = await readAll(Buffer.concat([init, ...made]))
-    expect(texts(served.audio)).toEqual(textsOf(list.map(({ sounds }) => sounds)))
-    expect(served.audio.map(({ text, cut }) => text.startsWith(`a${cut}:`))).not.toContain(false)
+    expect(subtitles(served.audio)).toEqual(subtitlesOf(list.map(({ audioTracks }) => audioTracks)))
+    expect(
+      served.audio.map(({ text, splitPoint }) => text.startsWith(`a${splitPoint}:`)),
+    ).not.toContain(false)
   })
 
   it('several GOPs in a fragment: it is cut inside, sound by time', async () => {
-    const pictures = plainSamples(250, { duration: PICTURE, keyEvery: 50, seed: 'v' })
-    const sounds = plainSamples(469, { duration: FRAME, keyEvery: 1, seed: 'a' })
-    const halves = [pictures.slice(0, 125), pictures.slice(125)]
+    const frames = plainSamples(250, { duration: VIDEO_FRAME, keyEvery: 50, seed: 'v' })
+    const audioTracks = plainSamples(469, { duration: FRAME, keyEvery: 1, seed: 'a' })
+    const halves = [frames.slice(0, 125), frames.slice(125)]
     const made = halves.flatMap((half, at) => {
-      const part = sounds.slice(at * 235, at * 235 + 235)
+      const part = audioTracks.slice(at * 235, at * 235 + 235)
       return [
-        fragment([{ trackId: 1, samples: half, decodeTicks: at * 125 * PICTURE }]),
+        fragment([{ trackId: 1, samples: half, decodeTicks: at * 125 * VIDEO_FRAME }]),
         fragment([{ trackId: 2, samples: part, decodeTicks: at * 235 * FRAME }]),
       ]
     })
     const bytes = Buffer.concat([init, ...made])
-    for (const cutsEach of [1, 2, 3, 5]) {
-      const served = await readAll(bytes, cutsEach)
+    for (const splitPointsEach of [1, 2, 3, 5]) {
+      const served = await readAll(bytes, splitPointsEach)
       expect(startSeconds(served.index)).toEqual([0, 2, 4, 6, 8])
-      expect(texts(served.video)).toEqual(textsOf([pictures]))
-      expect(texts(served.audio)).toEqual(textsOf([sounds]))
+      expect(subtitles(served.video)).toEqual(subtitlesOf([frames]))
+      expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
       const { video } = served
       expect(
-        video.filter(({ cut }, at) => cut !== video[at - 1]?.cut).every(({ isKey }) => isKey),
+        video
+          .filter(({ splitPoint }, at) => splitPoint !== video[at - 1]?.splitPoint)
+          .every(({ isKey }) => isKey),
       ).toBe(true)
       const late = served.audio.filter(
-        ({ seconds, cut }) => seconds < (startSeconds(served.index)[cut] ?? 0) - 0.03,
+        ({ seconds, splitPoint }) => seconds < (startSeconds(served.index)[splitPoint] ?? 0) - 0.03,
       )
       expect(late.length).toBeLessThan(2)
     }
@@ -297,13 +313,13 @@ describe('forms of fragments', () => {
   })
 
   it('fragments of one frame each: few cuts, few reads', async () => {
-    const pictures = plainSamples(500, { duration: PICTURE, keyEvery: 50, seed: 'v' })
-    const sounds = plainSamples(938, { duration: FRAME, keyEvery: 1, seed: 'a' })
+    const frames = plainSamples(500, { duration: VIDEO_FRAME, keyEvery: 50, seed: 'v' })
+    const audioTracks = plainSamples(938, { duration: FRAME, keyEvery: 1, seed: 'a' })
     let next = 0
-    const made = pictures.flatMap((picture, at) => {
-      const own = [fragment([{ trackId: 1, samples: [picture], decodeTicks: at * PICTURE }])]
-      for (; next < sounds.length && next * FRAME * 25 < (at + 1) * 48_000; next += 1) {
-        const samples = sounds.slice(next, next + 1)
+    const made = frames.flatMap((frame, at) => {
+      const own = [fragment([{ trackId: 1, samples: [frame], decodeTicks: at * VIDEO_FRAME }])]
+      for (; next < audioTracks.length && next * FRAME * 25 < (at + 1) * 48_000; next += 1) {
+        const samples = audioTracks.slice(next, next + 1)
         own.push(fragment([{ trackId: 2, samples, decodeTicks: next * FRAME }]))
       }
       return own
@@ -311,8 +327,8 @@ describe('forms of fragments', () => {
     const bytes = Buffer.concat([init, ...made])
     const served = await readAll(bytes, 3)
     expect(startSeconds(served.index)).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])
-    expect(texts(served.video)).toEqual(textsOf([pictures]))
-    expect(texts(served.audio)).toEqual(textsOf([sounds]))
+    expect(subtitles(served.video)).toEqual(subtitlesOf([frames]))
+    expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
     let reads = 0
     const file = bytesFile(bytes)
     const counting = {
@@ -324,7 +340,7 @@ describe('forms of fragments', () => {
     const random = createRandom(9)
     const sizes = Array.from({ length: 40 }, () => random(bytes.length)).toSorted((a, b) => a - b)
     const indexes = await checkGrowth({ reader, bytes }, sizes)
-    expect(indexes.at(-1)?.growth?.stableCuts).toBe(10)
+    expect(indexes.at(-1)?.growth?.stableSplitPoints).toBe(10)
   })
 })
 
@@ -332,7 +348,7 @@ describe('time', () => {
   const init = initSegment([VIDEO, AUDIO])
 
   it('starts at 0, wherever the fragments start, also above 2^53', async () => {
-    const list = pieces(3)
+    const list = chunks(3)
     for (const hours of [100, 470_000]) {
       const from: [number, number] = [hours * 3600 * 90_000, hours * 3600 * 48_000 + 4800]
       const served = await readAll(Buffer.concat([init, ...fragments(list, { from })]))
@@ -350,7 +366,7 @@ describe('time', () => {
   })
 
   it('follows the edit lists of the movie', async () => {
-    const list = pieces(2)
+    const list = chunks(2)
     const edited = initSegment([
       {
         ...VIDEO,
@@ -369,11 +385,11 @@ describe('time', () => {
 
   it('negative composition offsets: pictures keep their time, and are decoded before', async () => {
     const order = [0, 2, -1, -1]
-    const list = pieces(3).map(({ pictures, sounds }) => ({
-      sounds,
-      pictures: pictures.map((picture, at) => ({
-        ...picture,
-        offset: (order[at % 4] ?? 0) * PICTURE,
+    const list = chunks(3).map(({ frames, audioTracks }) => ({
+      audioTracks,
+      frames: frames.map((frame, at) => ({
+        ...frame,
+        offset: (order[at % 4] ?? 0) * VIDEO_FRAME,
       })),
     }))
     const file = bytesFile(Buffer.concat([init, ...fragments(list)]))
@@ -398,13 +414,13 @@ describe('time', () => {
     ['back to 0', [0, 0] as [number, number]],
     ['an hour forward', [3600 * 90_000, 3600 * 48_000] as [number, number]],
   ])('jumps %s: a break, and the session goes on without a hole', async (_, from) => {
-    const first = pieces(3)
-    const second = pieces(3).map(({ pictures, sounds }) => ({
-      pictures: pictures.map((each) => ({
+    const first = chunks(3)
+    const second = chunks(3).map(({ frames, audioTracks }) => ({
+      frames: frames.map((each) => ({
         ...each,
         data: Buffer.from(`w${Buffer.from(each.data).toString('latin1')}`, 'latin1'),
       })),
-      sounds: sounds.map((each) => ({
+      audioTracks: audioTracks.map((each) => ({
         ...each,
         data: Buffer.from(`b${Buffer.from(each.data).toString('latin1')}`, 'latin1'),
       })),
@@ -415,13 +431,22 @@ describe('time', () => {
       ...fragments(second, { from }),
     ])
     const served = await readAll(bytes, 2)
-    expect([...served.index.cuts.flags]).toEqual([1, 1, 1, CUT_KEY | CUT_BREAK, 1, 1])
+    expect([...served.index.splitPoints.flags]).toEqual([
+      1,
+      1,
+      1,
+      SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+      1,
+      1,
+    ])
     const expected = [0, 2, 4, 6.016, 8.016, 10.016]
     startSeconds(served.index).forEach((seconds, at) =>
       expect(seconds).toBeCloseTo(expected[at] ?? NaN, 2),
     )
     expect(served.video.length).toBe(300)
-    expect(served.audio.length).toBe(first.concat(second).flatMap(({ sounds }) => sounds).length)
+    expect(served.audio.length).toBe(
+      first.concat(second).flatMap(({ audioTracks }) => audioTracks).length,
+    )
     const ordered = served.video.map(({ seconds }) => seconds)
     expect(ordered).toEqual(ordered.toSorted((a, b) => a - b))
     const random = createRandom(5)
@@ -430,49 +455,55 @@ describe('time', () => {
   })
 
   it('jumps with the sound first: its fragment begins what follows the break', async () => {
-    const list = pieces(2)
+    const list = chunks(2)
     const each = (from: [number, number], name: string) =>
-      list.flatMap(({ pictures, sounds }, at) => [
+      list.flatMap(({ frames, audioTracks }, at) => [
         fragment([
           {
             trackId: 2,
-            samples: sounds.map((one) => ({ ...one, data: Buffer.from(`${name}a;${at}`) })),
-            decodeTicks: from[1] + at * ticksOf(sounds),
+            samples: audioTracks.map((one) => ({ ...one, data: Buffer.from(`${name}a;${at}`) })),
+            decodeTicks: from[1] + at * ticksOf(audioTracks),
           },
         ]),
         fragment([
           {
             trackId: 1,
-            samples: pictures.map((one) => ({ ...one, data: Buffer.from(`${name}v;${at}`) })),
-            decodeTicks: from[0] + at * ticksOf(pictures),
+            samples: frames.map((one) => ({ ...one, data: Buffer.from(`${name}v;${at}`) })),
+            decodeTicks: from[0] + at * ticksOf(frames),
           },
         ]),
       ])
     const bytes = Buffer.concat([init, ...each([900_000, 480_000], 'x'), ...each([0, 0], 'y')])
     const served = await readAll(bytes)
-    expect(served.index.cuts.flags[2]).toBe(CUT_KEY | CUT_BREAK)
-    expect(served.audio.filter(({ text }) => text === 'ya').every(({ cut }) => cut >= 2)).toBe(true)
-    expect(served.audio.filter(({ text }) => text === 'xa').every(({ cut }) => cut < 2)).toBe(true)
-    expect(served.audio.length).toBe(list.flatMap(({ sounds }) => sounds).length * 2)
+    expect(served.index.splitPoints.flags[2]).toBe(SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY)
+    expect(
+      served.audio.filter(({ text }) => text === 'ya').every(({ splitPoint }) => splitPoint >= 2),
+    ).toBe(true)
+    expect(
+      served.audio.filter(({ text }) => text === 'xa').every(({ splitPoint }) => splitPoint < 2),
+    ).toBe(true)
+    expect(served.audio.length).toBe(list.flatMap(({ audioTracks }) => audioTracks).length * 2)
   })
 
   it('a pause of the pictures while the sound goes on is no break', async () => {
-    const [first, , last] = pieces(3)
-    const sounds = plainSamples(1500, { duration: FRAME, keyEvery: 1, seed: 'a' })
+    const [first, , last] = chunks(3)
+    const audioTracks = plainSamples(1500, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const part = (from: number, to: number) =>
-      fragment([{ trackId: 2, samples: sounds.slice(from, to), decodeTicks: from * FRAME }])
+      fragment([{ trackId: 2, samples: audioTracks.slice(from, to), decodeTicks: from * FRAME }])
     const made = [
-      fragment([{ trackId: 1, samples: first?.pictures ?? [], decodeTicks: 0 }]),
+      fragment([{ trackId: 1, samples: first?.frames ?? [], decodeTicks: 0 }]),
       ...Array.from({ length: 15 }, (_, at) => part(at * 94, at * 94 + 94)),
-      fragment([{ trackId: 1, samples: last?.pictures ?? [], decodeTicks: 30 * 90_000 }]),
+      fragment([{ trackId: 1, samples: last?.frames ?? [], decodeTicks: 30 * 90_000 }]),
     ]
     const bytes = Buffer.concat([init, ...made])
     const served = await readAll(bytes, 3)
-    expect(served.index.cuts.flags.every((flags) => (flags & CUT_BREAK) === 0)).toBe(true)
+    expect(
+      served.index.splitPoints.flags.every((flags) => (flags & SPLIT_DISCONTINUITY) === 0),
+    ).toBe(true)
     expect(startSeconds(served.index).at(-1)).toBe(30)
     expect(served.audio.length).toBe(15 * 94)
     expect(served.video.length).toBe(100)
-    expect(served.index.cuts.flags.filter((flags) => flags === 0).length).toBeGreaterThan(5)
+    expect(served.index.splitPoints.flags.filter((flags) => flags === 0).length).toBeGreaterThan(5)
     await checkGrowth(
       { reader, bytes },
       Array.from({ length: 30 }, (_, at) => Math.round((bytes.length * at) / 30)),
@@ -482,19 +513,19 @@ describe('time', () => {
   it('cuts in mid-GOP where no key frame comes, for playlists that grow', async () => {
     const made = Array.from({ length: 20 }, (_, at) => {
       const samples = plainSamples(25, {
-        duration: PICTURE,
+        duration: VIDEO_FRAME,
         keyEvery: at === 0 ? 25 : 1000,
         seed: `v${at}`,
       })
       const plain = at === 0 ? samples : samples.map((sample) => ({ ...sample, isKey: false }))
-      return fragment([{ trackId: 1, samples: plain, decodeTicks: at * 25 * PICTURE }])
+      return fragment([{ trackId: 1, samples: plain, decodeTicks: at * 25 * VIDEO_FRAME }])
     })
     const bytes = Buffer.concat([initSegment([VIDEO]), ...made])
     const served = await readAll(bytes)
     expect(startSeconds(served.index)).toEqual([0, 5, 7, 9, 11, 13, 15, 17, 19])
-    expect([...served.index.cuts.flags]).toEqual([
-      CUT_KEY,
-      ...Array.from({ length: 8 }, () => CUT_MID),
+    expect([...served.index.splitPoints.flags]).toEqual([
+      SPLIT_KEY_FRAME,
+      ...Array.from({ length: 8 }, () => SPLIT_FORCED),
     ])
     expect(served.video.length).toBe(500)
   })
@@ -503,13 +534,13 @@ describe('time', () => {
 describe('movies', () => {
   it('said again: nothing happens; one that changes: a break and a new init', async () => {
     const [first, second] = [
-      fragments(pieces(2)),
-      fragments(pieces(2), { from: [4 * 90_000, 188 * FRAME] }),
+      fragments(chunks(2)),
+      fragments(chunks(2), { from: [4 * 90_000, 188 * FRAME] }),
     ]
     const init = initSegment([VIDEO, AUDIO])
     const same = Buffer.concat([init, ...first, init, ...second])
     const served = await readAll(same)
-    expect([...served.index.cuts.flags]).toEqual([1, 1, 1, 1])
+    expect([...served.index.splitPoints.flags]).toEqual([1, 1, 1, 1])
     expect(served.video.length).toBe(200)
 
     const other = initSegment([
@@ -518,10 +549,10 @@ describe('movies', () => {
     ])
     const bytes = Buffer.concat([init, ...first, other, ...second])
     const changed = await readAll(bytes)
-    expect([...changed.index.cuts.flags]).toEqual([1, 1, 3, 1])
+    expect([...changed.index.splitPoints.flags]).toEqual([1, 1, 3, 1])
     expect(changed.video.length).toBe(200)
-    const entry = (cut: number) =>
-      Buffer.from(reader.initTracks(changed.index, cut)?.[0]?.sampleEntry ?? []).includes(
+    const entry = (splitPoint: number) =>
+      Buffer.from(reader.initTracks(changed.index, splitPoint)?.[0]?.sampleEntry ?? []).includes(
         OTHER_AVC_C,
       )
     expect([0, 1, 2, 3].map(entry)).toEqual([false, false, true, true])
@@ -533,20 +564,20 @@ describe('movies', () => {
 
   it('another sample entry of the same movie: a break', async () => {
     const init = initSegment([{ ...VIDEO, sampleEntries: [avc1(AVC_C), avc1(OTHER_AVC_C)] }])
-    const made = pieces(4).map(({ pictures }, at) =>
+    const made = chunks(4).map(({ frames }, at) =>
       fragment([
         {
           trackId: 1,
-          samples: pictures,
+          samples: frames,
           decodeTicks: at * 2 * 90_000,
           description: at < 2 ? 1 : 2,
         },
       ]),
     )
     const served = await readAll(Buffer.concat([init, ...made]))
-    expect([...served.index.cuts.flags]).toEqual([1, 1, 3, 1])
-    const entry = (cut: number) =>
-      Buffer.from(reader.initTracks(served.index, cut)?.[0]?.sampleEntry ?? []).includes(
+    expect([...served.index.splitPoints.flags]).toEqual([1, 1, 3, 1])
+    const entry = (splitPoint: number) =>
+      Buffer.from(reader.initTracks(served.index, splitPoint)?.[0]?.sampleEntry ?? []).includes(
         OTHER_AVC_C,
       )
     expect([0, 1, 2, 3].map(entry)).toEqual([false, false, true, true])
@@ -554,7 +585,7 @@ describe('movies', () => {
 
   it('says that a recording without beginning, or encrypted, cannot be played', async () => {
     const without = bytesFile(
-      Buffer.concat([box('styp', Buffer.from('msdh'), u32(0)), ...fragments(pieces(2))]),
+      Buffer.concat([box('styp', Buffer.from('msdh'), u32(0)), ...fragments(chunks(2))]),
     )
     await expect(reader.index(without, signal)).rejects.toMatchObject({
       code: 'unplayable',
@@ -576,10 +607,10 @@ describe('movies', () => {
 describe('what comes and what does not', () => {
   it('begins at the first key frame', async () => {
     const init = initSegment([VIDEO, AUDIO])
-    const [first, ...others] = pieces(3)
+    const [first, ...others] = chunks(3)
     const late = {
-      sounds: first?.sounds ?? [],
-      pictures: (first?.pictures ?? []).map((each, at) => ({ ...each, isKey: at === 20 })),
+      audioTracks: first?.audioTracks ?? [],
+      frames: (first?.frames ?? []).map((each, at) => ({ ...each, isKey: at === 20 })),
     }
     const served = await readAll(Buffer.concat([init, ...fragments([late, ...others])]))
     expect(served.video[0]).toMatchObject({ text: 'v0:20', isKey: true })
@@ -587,7 +618,7 @@ describe('what comes and what does not', () => {
   })
 
   it('refuses pictures among which none is a key frame', async () => {
-    const samples = plainSamples(50, { duration: PICTURE, keyEvery: 1, seed: 'v' })
+    const samples = plainSamples(50, { duration: VIDEO_FRAME, keyEvery: 1, seed: 'v' })
     const made = fragment([
       { trackId: 1, samples: samples.map((each) => ({ ...each, isKey: false })), decodeTicks: 0 },
     ])
@@ -599,7 +630,7 @@ describe('what comes and what does not', () => {
   })
 
   it('goes on from fragments that the recorder hid behind a plain index when it was done', async () => {
-    const hidden = Buffer.concat([initSegment([VIDEO, AUDIO]), ...fragments(pieces(6))])
+    const hidden = Buffer.concat([initSegment([VIDEO, AUDIO]), ...fragments(chunks(6))])
     const previous = await reader.index(bytesFile(hidden.subarray(0, -9000)), signal)
     const plan = { ...VIDEO, durations: [], sizes: [], chunkRuns: [], chunkOffsets: [] }
     const closed = Buffer.concat([hidden, moov([plan])])
@@ -607,11 +638,11 @@ describe('what comes and what does not', () => {
     closed.writeUInt32BE(hidden.length - first, first)
     closed.write('mdat', first + 4)
     const index = await reader.index(bytesFile(closed), signal, previous)
-    const stable = previous.growth?.stableCuts ?? 0
+    const stable = previous.growth?.stableSplitPoints ?? 0
     expect(stable).toBeGreaterThan(2)
-    expect(index.cuts.startTicks.length).toBe(6)
-    expect(index.cuts.startTicks.slice(0, stable)).toEqual(
-      previous.cuts.startTicks.slice(0, stable),
+    expect(index.splitPoints.startTicks.length).toBe(6)
+    expect(index.splitPoints.startTicks.slice(0, stable)).toEqual(
+      previous.splitPoints.startTicks.slice(0, stable),
     )
     const range = { from: 4, to: 6 }
     const content = await reader.readSegment(bytesFile(closed), index, range)
@@ -619,17 +650,21 @@ describe('what comes and what does not', () => {
   })
 
   it('plays sound alone, cut about every second', async () => {
-    const sounds = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
+    const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const made = [0, 1, 2, 3, 4].map((at) =>
       fragment([
-        { trackId: 2, samples: sounds.slice(at * 94, at * 94 + 94), decodeTicks: at * 94 * FRAME },
+        {
+          trackId: 2,
+          samples: audioTracks.slice(at * 94, at * 94 + 94),
+          decodeTicks: at * 94 * FRAME,
+        },
       ]),
     )
     const bytes = Buffer.concat([initSegment([AUDIO]), ...made])
     const served = await readAll(bytes)
-    expect(texts(served.audio)).toEqual(textsOf([sounds]))
-    expect(served.index.cuts.startTicks.length).toBe(10)
-    expect(served.index.cuts.flags.every((flags) => flags === 0)).toBe(true)
+    expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
+    expect(served.index.splitPoints.startTicks.length).toBe(10)
+    expect(served.index.splitPoints.flags.every((flags) => flags === 0)).toBe(true)
     await checkGrowth(
       { reader, bytes },
       Array.from({ length: 30 }, (_, at) => Math.round((bytes.length * at) / 30)),
@@ -637,17 +672,17 @@ describe('what comes and what does not', () => {
   })
 
   it('plays the sound where announced pictures never come, and promises nothing', async () => {
-    const sounds = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
-    const made = fragment([{ trackId: 2, samples: sounds, decodeTicks: 0 }])
+    const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
+    const made = fragment([{ trackId: 2, samples: audioTracks, decodeTicks: 0 }])
     const served = await readAll(Buffer.concat([initSegment([VIDEO, AUDIO]), made]))
     expect(served.index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
     expect(served.audio.length).toBe(470)
-    expect(served.index.growth?.stableCuts).toBe(0)
+    expect(served.index.growth?.stableSplitPoints).toBe(0)
   })
 
   it('leaves out sound that never comes', async () => {
-    const made = pieces(3).map(({ pictures }, at) =>
-      fragment([{ trackId: 1, samples: pictures, decodeTicks: at * 2 * 90_000 }]),
+    const made = chunks(3).map(({ frames }, at) =>
+      fragment([{ trackId: 1, samples: frames, decodeTicks: at * 2 * 90_000 }]),
     )
     const served = await readAll(Buffer.concat([initSegment([VIDEO, AUDIO]), ...made]))
     expect(served.index.tracks.map(({ kind }) => kind)).toEqual(['video'])
@@ -656,7 +691,7 @@ describe('what comes and what does not', () => {
 
   it('plays a file that ends in the middle of a fragment up to its last whole sample', async () => {
     const init = initSegment([VIDEO, AUDIO])
-    const made = fragments(pieces(3))
+    const made = fragments(chunks(3))
     const whole = Buffer.concat([init, ...made])
     const lastBytes = made.at(-1)?.length ?? 0
     for (const missing of [1, 100, 3000, 5000, lastBytes - 1]) {
@@ -669,7 +704,7 @@ describe('what comes and what does not', () => {
 
   it('finds the next fragment behind damaged bytes', async () => {
     const init = initSegment([VIDEO, AUDIO])
-    const made = fragments(pieces(6))
+    const made = fragments(chunks(6))
     const damaged = made.map((each, at) =>
       at === 2 ? Buffer.concat([Buffer.alloc(700, 0xff), each.subarray(700)]) : each,
     )
@@ -681,7 +716,7 @@ describe('what comes and what does not', () => {
 
   it('reads only what was appended', async () => {
     const init = initSegment([VIDEO, AUDIO])
-    const made = fragments(pieces(100))
+    const made = fragments(chunks(100))
     const bytes = Buffer.concat([init, ...made])
     const before = bytesFile(bytes.subarray(0, bytes.length - (made.at(-1)?.length ?? 0)))
     const previous = await reader.index(before, signal)
@@ -697,7 +732,7 @@ describe('what comes and what does not', () => {
       },
     }
     const index = await reader.index(counting, signal, previous)
-    expect(index.cuts.startTicks.length).toBe(100)
+    expect(index.splitPoints.startTicks.length).toBe(100)
     const lastTwo = made.slice(-2).reduce((sum, each) => sum + each.length, 0)
     expect(lowest).toBeGreaterThanOrEqual(bytes.length - lastTwo)
     expect(read).toBeLessThanOrEqual(lastTwo)

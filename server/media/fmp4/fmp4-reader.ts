@@ -1,7 +1,7 @@
 // The reader of MP4 and MOV files (ISO/IEC 14496-12): those in fragments (8.8) itself, plain ones with the reader of those.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_KEY, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
 import { FileWindow, readExactly } from '../mp4/file-window.ts'
 import { createMp4Reader } from '../mp4/mp4-reader.ts'
@@ -23,8 +23,10 @@ export function createFragmentedMp4Reader(): MediaReader {
   return {
     index: indexMp4,
     readSegment: (file, index, range) => readerOf(index).readSegment(file, index, range),
-    initTracks: (index, cut, tracks) => readerOf(index).initTracks(index, cut, tracks),
-    readKeyFrame: (file, index, cut) => readerOf(index).readKeyFrame(file, index, cut),
+    initTracks: (index, splitPoint, tracks) =>
+      readerOf(index).initTracks(index, splitPoint, tracks),
+    readKeyFrame: (file, index, splitPoint) =>
+      readerOf(index).readKeyFrame(file, index, splitPoint),
   }
 }
 
@@ -46,7 +48,7 @@ async function indexMp4(
 
 /** While nothing is promised, the whole is read again: it is short, or its tracks are not what they will be. */
 function canGoOn(file: OpenFile, { growth }: MediaIndex, { sizeBytes }: Fmp4Source): boolean {
-  return (growth?.stableCuts ?? 0) > 0 && sizeBytes <= file.stat.sizeBytes
+  return (growth?.stableSplitPoints ?? 0) > 0 && sizeBytes <= file.stat.sizeBytes
 }
 
 async function readSegment(
@@ -54,27 +56,31 @@ async function readSegment(
   index: MediaIndex,
   { tracks, ...range }: SegmentRange,
 ): Promise<SegmentContent> {
-  const cutCount = index.cuts.startTicks.length
-  if (!(range.from >= 0 && range.from < range.to && range.to <= cutCount)) {
+  const splitPointCount = index.splitPoints.startTicks.length
+  if (!(range.from >= 0 && range.from < range.to && range.to <= splitPointCount)) {
     throw new AppError('failed', 'there is no such segment')
   }
   const source = openSource(file, index)
   const numbers = servedTracks(index, tracks).flatMap((at) => source.served[at] ?? [])
   const runs = await readFragmentRuns(
     file,
-    { cuts: index.cuts, source },
+    { splitPoints: index.splitPoints, source },
     { ...range, tracks: numbers },
   )
   return { kind: 'samples', runs }
 }
 
-function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] {
+function initTracks(
+  index: MediaIndex,
+  splitPoint: number,
+  tracks?: readonly number[],
+): InitTrack[] {
   const source = fmp4Source(index)
-  const section = sectionOf(source, cut)
+  const section = sectionOf(source, splitPoint)
   return servedTracks(index, tracks).flatMap((at) => {
     const number = source.served[at] ?? -1
     const track = source.inits[section.init]?.tracks[number]
-    const sampleEntry = descriptionOf(source, cut, number)?.sampleEntry
+    const sampleEntry = descriptionOf(source, splitPoint, number)?.sampleEntry
     if (track === undefined || sampleEntry === undefined) return []
     const { kind, timescale, matrix, width, height } = track
     return [{ kind, timescale, sampleEntry, ...(matrix && { matrix }), width, height }]
@@ -82,8 +88,12 @@ function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]):
 }
 
 /** The description in force; where a track has no samples in the section, its first. */
-function descriptionOf(source: Fmp4Source, cut: number, track: number): Mp4Description | undefined {
-  const section = sectionOf(source, cut)
+function descriptionOf(
+  source: Fmp4Source,
+  splitPoint: number,
+  track: number,
+): Mp4Description | undefined {
+  const section = sectionOf(source, splitPoint)
   const descriptions = source.inits[section.init]?.tracks[track]?.descriptions ?? []
   const inForce = descriptions[(section.descriptions[track] ?? 0) - 1]
   return inForce ?? descriptions.find((each) => each !== undefined)
@@ -92,17 +102,17 @@ function descriptionOf(source: Fmp4Source, cut: number, track: number): Mp4Descr
 async function readKeyFrame(
   file: OpenFile,
   index: MediaIndex,
-  cut: number,
+  splitPoint: number,
 ): Promise<KeyFrame | undefined> {
   const source = openSource(file, index)
   const position = index.tracks.findIndex(({ kind }) => kind === 'video')
   const described = index.tracks[position]
   const number = source.served[position]
-  const isKey = ((index.cuts.flags[cut] ?? 0) & CUT_KEY) !== 0
+  const isKey = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
   if (described?.kind !== 'video' || number === undefined || !isKey) return undefined
-  const decoder = descriptionOf(source, cut, number)?.decoder
-  const range = { from: cut, to: cut + 1, tracks: [number] }
-  const [run] = await readFragmentRuns(file, { cuts: index.cuts, source }, range)
+  const decoder = descriptionOf(source, splitPoint, number)?.decoder
+  const range = { from: splitPoint, to: splitPoint + 1, tracks: [number] }
+  const [run] = await readFragmentRuns(file, { splitPoints: index.splitPoints, source }, range)
   const offset = run?.offsets?.[0]
   const size = run?.sizes[0]
   if (decoder === undefined || offset === undefined || size === undefined) return undefined

@@ -1,7 +1,7 @@
 // Reads what a segment holds from the fragments it lies in: their headers again, a few large reads, and nothing kept but where samples lie.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import type { CutRange, MediaIndex } from '../media-index.ts'
+import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { joinSamples } from '../mp4/join-samples.ts'
 import { type Sample, makeSampleRun } from '../sample-run.ts'
@@ -16,18 +16,21 @@ import { leadTrack, rescale, servedTicks, sessionShift } from './scan-state.ts'
 /** Samples by track: runs of the tracks asked for (numbers in `Fmp4Init.tracks`), in that order. */
 export async function readFragmentRuns(
   file: OpenFile,
-  index: { cuts: MediaIndex['cuts']; source: Fmp4Source },
-  { tracks, ...range }: CutRange & { tracks: readonly number[] },
+  index: { splitPoints: MediaIndex['splitPoints']; source: Fmp4Source },
+  { tracks, ...range }: SplitPointRange & { tracks: readonly number[] },
 ): Promise<SampleRun[]> {
-  const { cuts, source } = index
+  const { splitPoints, source } = index
   const section = sectionOf(source, range.from)
   const init = source.inits[section.init] ?? { tracks: [] }
   const bounds = segmentBounds(source, section, range)
   const picker = new SamplePicker(
-    { init, section, tracks, bounds, timescale: cuts.timescale },
+    { init, section, tracks, bounds, timescale: splitPoints.timescale },
     {
-      fromTicks: range.from === section.firstCut ? -Infinity : (cuts.startTicks[range.from] ?? 0),
-      toTicks: cuts.startTicks[range.to] ?? Infinity,
+      fromTicks:
+        range.from === section.firstSplitPoint
+          ? -Infinity
+          : (splitPoints.startTicks[range.from] ?? 0),
+      toTicks: splitPoints.startTicks[range.to] ?? Infinity,
       nextTicks: init.tracks.map((_, track) => source.decodeTicks?.[track]?.[range.from] ?? 0),
     },
   )
@@ -36,8 +39,8 @@ export async function readFragmentRuns(
 }
 
 /** The section that a cut lies in. */
-export function sectionOf({ sections }: Fmp4Source, cut: number): Fmp4Section {
-  const section = sections.findLast(({ firstCut }) => firstCut <= cut)
+export function sectionOf({ sections }: Fmp4Source, splitPoint: number): Fmp4Section {
+  const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
   if (section === undefined) throw new AppError('failed', 'the index is damaged')
   return section
 }
@@ -57,7 +60,7 @@ interface SegmentBounds {
 function segmentBounds(
   source: Fmp4Source,
   section: Fmp4Section,
-  { from, to }: CutRange,
+  { from, to }: SplitPointRange,
 ): SegmentBounds {
   const start = source.offsets[from] ?? Infinity
   const skip = source.inside[from] ?? 0

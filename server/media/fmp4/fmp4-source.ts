@@ -59,13 +59,13 @@ export interface Fmp4Head {
   start: number
   end: number
   /** Some of its samples are not in the file. */
-  isCutOff: boolean
+  isTruncated: boolean
   tracks: (Mp4Track | undefined)[]
 }
 
 /** A stretch of the recording on one clock and with one codec configuration. */
 export interface Fmp4Section {
-  firstCut: number
+  firstSplitPoint: number
   init: number
   /** Sample entry in force, by track, from 1; 0 where the track has no samples here. */
   descriptions: number[]
@@ -87,7 +87,7 @@ export interface Fmp4Section {
   /** `earliestSeconds` and `leadTicks` are final. */
   isSettled: boolean
   /** Cuts whose time waits for that, in served ticks of the track they were made by. */
-  waitingCuts: { track: number; ticks: number }[]
+  waitingSplitPoints: { track: number; ticks: number }[]
 }
 
 /** How far a track has been read. */
@@ -106,7 +106,7 @@ export interface TrackProgress {
 export interface Fmp4Resume {
   /** Where reading goes on. */
   position: number
-  cutCount: number
+  splitPointCount: number
   innerCount: number
   sectionCount: number
   /** The last section as it was. */
@@ -119,7 +119,7 @@ export interface Fmp4Resume {
   /** What reading waits for before it makes cuts again. */
   waiting?: Waiting
   /** Of the last section, in seconds behind its origin: the last cut, the last key frame, the latest picture. */
-  lastCutSeconds: number
+  lastSplitPointSeconds: number
   lastKeySeconds: number
   highestSeconds: number
   /** Tracks that are served; final or not. */

@@ -1,5 +1,5 @@
 // What a movie box says of the tracks in the fragments behind it.
-import type { RecordingNote, Track } from '../media-index.ts'
+import type { RecordingLimitation, Track } from '../media-index.ts'
 import { foldEdits } from '../mp4/edit-list.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import { describeAudio, describeVideo } from '../mp4/index-movie.ts'
@@ -18,10 +18,10 @@ export interface DescribedInit {
   init: Fmp4Init
   tracks: (Track | undefined)[]
   /** Tracks that are not served. */
-  notes: RecordingNote[]
+  limitations: RecordingLimitation[]
 }
 
-const TEXT_LEFT_OUT: RecordingNote = {
+const SUBTITLES_LEFT_OUT: RecordingLimitation = {
   kind: 'text-left-out',
   message: 'text in fragments is not served',
 }
@@ -29,16 +29,16 @@ const TEXT_LEFT_OUT: RecordingNote = {
 /** Describes the movie. Throws `unplayable` where nothing in it is played. */
 export async function describeInit(window: FileWindow, movie: Movie): Promise<DescribedInit> {
   const media = movie.tracks.filter((track) => track.kind !== 'text')
-  const { video, sounds, notes } = await chooseTracks(window, media)
-  const texts = movie.tracks.filter(({ kind }) => kind === 'text')
+  const { video, audioTracks, limitations } = await chooseTracks(window, media)
+  const subtitles = movie.tracks.filter(({ kind }) => kind === 'text')
   const described = [
     ...(video ? [describeTrack(movie, video, describeVideo)] : []),
-    ...sounds.map((sound) => describeTrack(movie, sound, describeAudio)),
+    ...audioTracks.map((audio) => describeTrack(movie, audio, describeAudio)),
   ]
   return {
     init: { tracks: described.map(({ fragmentTrack }) => fragmentTrack) },
     tracks: described.map(({ track }) => track),
-    notes: [...movie.notes, ...notes, ...texts.map(() => TEXT_LEFT_OUT)],
+    limitations: [...movie.limitations, ...limitations, ...subtitles.map(() => SUBTITLES_LEFT_OUT)],
   }
 }
 

@@ -8,7 +8,7 @@ import {
   plainSamples,
 } from '../../../test/support/make-fmp4.ts'
 import { avc1, mp4a } from '../../../test/support/make-mp4.ts'
-import type { MediaIndex, RecordingNote } from '../media-index.ts'
+import type { MediaIndex, RecordingLimitation } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
@@ -36,18 +36,18 @@ function fragments(...seconds: number[]): Buffer[] {
   })
 }
 
-async function notesOf(...pieces: Uint8Array[]): Promise<RecordingNote[] | undefined> {
-  return (await reader.index(bytesFile(Buffer.concat(pieces)), signal)).notes
+async function limitationsOf(...chunks: Uint8Array[]): Promise<RecordingLimitation[] | undefined> {
+  return (await reader.index(bytesFile(Buffer.concat(chunks)), signal)).limitations
 }
 
 /** Where the piece begins that follows on these. */
-function endOf(...pieces: Uint8Array[]): number {
-  return Buffer.concat(pieces).length
+function endOf(...chunks: Uint8Array[]): number {
+  return Buffer.concat(chunks).length
 }
 
 describe('notes of a recording in fragments', () => {
   it('are none where all is well', async () => {
-    expect(await notesOf(init, ...fragments(0, 2, 4))).toBeUndefined()
+    expect(await limitationsOf(init, ...fragments(0, 2, 4))).toBeUndefined()
   })
 
   it('tell where it is cut off: in the media, in a head, in a size', async () => {
@@ -63,7 +63,7 @@ describe('notes of a recording in fragments', () => {
       [lastAt + 12, lastAt],
       [lastAt + 5, lastAt],
     ] as const) {
-      expect(await notesOf(whole.subarray(0, size)), `${size} bytes`).toMatchObject([
+      expect(await limitationsOf(whole.subarray(0, size)), `${size} bytes`).toMatchObject([
         { kind: 'cut-off', message: 'the file ends in the middle of a box', offsetBytes },
       ])
     }
@@ -72,7 +72,7 @@ describe('notes of a recording in fragments', () => {
   it('count bytes that were skipped, in the middle and at the end, with the time', async () => {
     const [first = init, second = init, third = init] = fragments(0, 2, 4)
     const noise = Buffer.alloc(700)
-    expect(await notesOf(init, first, second, noise, third)).toEqual([
+    expect(await limitationsOf(init, first, second, noise, third)).toEqual([
       {
         kind: 'damaged',
         message: '700 bytes that are no boxes were skipped',
@@ -80,7 +80,7 @@ describe('notes of a recording in fragments', () => {
         seconds: 2,
       },
     ])
-    expect(await notesOf(init, first, noise)).toMatchObject([
+    expect(await limitationsOf(init, first, noise)).toMatchObject([
       { kind: 'damaged', offsetBytes: endOf(init, first), seconds: 0 },
     ])
   })
@@ -89,14 +89,14 @@ describe('notes of a recording in fragments', () => {
     const [first = init, second = init, third = init] = fragments(0, 2, 4)
     const broken = Buffer.from(second)
     broken.writeUInt32BE(0xffff, broken.indexOf('traf') - 4)
-    expect(await notesOf(init, first, broken, third)).toMatchObject([
+    expect(await limitationsOf(init, first, broken, third)).toMatchObject([
       { kind: 'damaged', message: expect.stringContaining('contradicts itself') },
     ])
   })
 
   it('tell jumps of time stamps, and none where another movie box begins', async () => {
     const before = [init, ...fragments(100, 102)]
-    expect(await notesOf(...before, ...fragments(0, 2))).toEqual([
+    expect(await limitationsOf(...before, ...fragments(0, 2))).toEqual([
       {
         kind: 'gap',
         message: 'the time stamps jump by -104 s',
@@ -105,16 +105,16 @@ describe('notes of a recording in fragments', () => {
       },
     ])
     const other = initSegment([{ ...VIDEO, sampleEntries: [avc1(AVC_C, 640, 360)] }])
-    expect(await notesOf(...before, other, ...fragments(104, 106))).toBeUndefined()
+    expect(await limitationsOf(...before, other, ...fragments(104, 106))).toBeUndefined()
   })
 
   it('tell tracks that are not served', async () => {
     const bare = { ...AUDIO, sampleEntries: [avc1(AVC_C)] }
-    expect(await notesOf(initSegment([VIDEO, bare]), ...fragments(0, 2))).toMatchObject([
+    expect(await limitationsOf(initSegment([VIDEO, bare]), ...fragments(0, 2))).toMatchObject([
       { kind: 'sound-left-out', message: expect.stringContaining("'avc1'") },
     ])
     const second = { ...VIDEO, id: 3 }
-    expect(await notesOf(initSegment([VIDEO, second]), ...fragments(0, 2))).toMatchObject([
+    expect(await limitationsOf(initSegment([VIDEO, second]), ...fragments(0, 2))).toMatchObject([
       { kind: 'pictures-left-out' },
     ])
   })
@@ -127,12 +127,14 @@ describe('notes of a recording in fragments', () => {
     const recording = { reader, bytes }
     let previous: MediaIndex | undefined
     for (let size = opening.length + first.length; size < bytes.length; size += 997) {
-      const grown = await indexPrefix(recording, size, previous)
-      expect(grown.notes, `${size} bytes`).toEqual((await indexPrefix(recording, size)).notes)
-      previous = grown
+      const growing = await indexPrefix(recording, size, previous)
+      expect(growing.limitations, `${size} bytes`).toEqual(
+        (await indexPrefix(recording, size)).limitations,
+      )
+      previous = growing
     }
     const last = await indexPrefix(recording, bytes.length, previous)
-    expect(last.notes?.map(({ kind }) => kind)).toEqual([
+    expect(last.limitations?.map(({ kind }) => kind)).toEqual([
       'pictures-left-out',
       'damaged',
       'gap',

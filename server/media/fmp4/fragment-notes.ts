@@ -1,35 +1,38 @@
 // What of a recording in fragments visitors do not get as it was meant. Pure.
-import { MAX_NOTES } from '../media-index.ts'
-import type { RecordingNote } from '../media-index.ts'
+import { MAX_LIMITATIONS } from '../media-index.ts'
+import type { RecordingLimitation } from '../media-index.ts'
 import type { Fmp4Section } from './fmp4-source.ts'
 import type { SkippedBytes } from './fragment-walk.ts'
 
 /** What notes are made from. */
 export interface FlawedRecording {
   /** Notes of the shorter recording that was gone on with, or of the movie box; see `keepNotes`. */
-  kept: readonly RecordingNote[]
+  kept: readonly RecordingLimitation[]
   /** In the order of the file. */
   skipped: readonly SkippedBytes[]
   sections: readonly Fmp4Section[]
-  cuts: { offsets: readonly number[]; startTicks: readonly number[]; timescale: number }
+  splitPoints: { offsets: readonly number[]; startTicks: readonly number[]; timescale: number }
 }
 
 /** Notes in the order of the file, behind those that have no place in it; undefined where all is well. */
-export function describeFlaws(flawed: FlawedRecording): RecordingNote[] | undefined {
-  const { kept, skipped, sections, cuts } = flawed
+export function describeFlaws(flawed: FlawedRecording): RecordingLimitation[] | undefined {
+  const { kept, skipped, sections, splitPoints } = flawed
   const placed = [
     ...kept.filter(({ kind }) => kind === 'damaged'),
     ...skipped.map(describeSkipped),
     ...describeJumps(sections),
-  ].map((note) => ({ seconds: secondsAt(note.offsetBytes ?? 0, cuts), ...note }))
+  ].map((note) => ({ seconds: secondsAt(note.offsetBytes ?? 0, splitPoints), ...note }))
   placed.sort((one, other) => (one.offsetBytes ?? 0) - (other.offsetBytes ?? 0))
-  const notes = [...kept.filter(({ kind }) => kind !== 'damaged'), ...placed]
-  return notes.length > 0 ? notes.slice(0, MAX_NOTES) : undefined
+  const limitations = [...kept.filter(({ kind }) => kind !== 'damaged'), ...placed]
+  return limitations.length > 0 ? limitations.slice(0, MAX_LIMITATIONS) : undefined
 }
 
 /** Notes that stay when reading goes on at a position: what lies behind it, and how it ends, is found anew. */
-export function keepNotes(notes: readonly RecordingNote[] = [], position: number): RecordingNote[] {
-  return notes.flatMap((each) => {
+export function keepLimitations(
+  limitations: readonly RecordingLimitation[] = [],
+  position: number,
+): RecordingLimitation[] {
+  return limitations.flatMap((each) => {
     const note = { ...each }
     delete note.seconds
     const isBefore = note.kind === 'damaged' && (note.offsetBytes ?? Infinity) < position
@@ -37,7 +40,7 @@ export function keepNotes(notes: readonly RecordingNote[] = [], position: number
   })
 }
 
-function describeSkipped({ from, to, kind }: SkippedBytes): RecordingNote {
+function describeSkipped({ from, to, kind }: SkippedBytes): RecordingLimitation {
   if (kind === 'cut-off') {
     return { kind, message: 'the file ends in the middle of a box', offsetBytes: from }
   }
@@ -49,7 +52,7 @@ function describeSkipped({ from, to, kind }: SkippedBytes): RecordingNote {
 }
 
 /** Sections that begin for no other reason than their time stamps. */
-function describeJumps(sections: readonly Fmp4Section[]): RecordingNote[] {
+function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] {
   return sections.flatMap((section, at) => {
     const before = sections[at - 1]
     if (before === undefined || isOther(before, section)) return []
@@ -79,7 +82,10 @@ function isOther(before: Fmp4Section, section: Fmp4Section): boolean {
 }
 
 /** Start of the cut in which a position is. */
-function secondsAt(position: number, { offsets, startTicks, timescale }: FlawedRecording['cuts']) {
-  const cut = offsets.findLastIndex((offset) => offset <= position)
-  return (startTicks[cut] ?? 0) / timescale
+function secondsAt(
+  position: number,
+  { offsets, startTicks, timescale }: FlawedRecording['splitPoints'],
+) {
+  const splitPoint = offsets.findLastIndex((offset) => offset <= position)
+  return (startTicks[splitPoint] ?? 0) / timescale
 }

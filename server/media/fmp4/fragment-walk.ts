@@ -1,7 +1,7 @@
 // Goes through the top-level boxes of a file in order and stops at movies and fragments; finds its way again behind damage.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { MAX_NOTES } from '../media-index.ts'
+import { MAX_LIMITATIONS } from '../media-index.ts'
 import { type Box, parseBox } from '../mp4/box.ts'
 import { readExactly } from '../mp4/file-window.ts'
 import {
@@ -133,7 +133,7 @@ export class FragmentWalk {
 
   /** Notes what is passed over. */
   skip(bytes: SkippedBytes): void {
-    if (this.skipped.length < MAX_NOTES) this.skipped.push(bytes)
+    if (this.skipped.length < MAX_LIMITATIONS) this.skipped.push(bytes)
   }
 
   /**

@@ -12,7 +12,7 @@ export interface Fragment {
   /** In the order of the file. */
   runs: TrackSamples[]
   /** Some samples are not in the file: it is still being written, or was cut off. */
-  isCutOff: boolean
+  isTruncated: boolean
 }
 
 /** Samples of one track in a fragment (one traf), in decode order, as parallel arrays. All times in the file's ticks. */
@@ -55,7 +55,7 @@ const TYPE = {
 
 /** Parses a whole moof box; `bytes` are all of it. Throws `unplayable` where a box in it contradicts itself. */
 export function parseFragment(bytes: DataView, moof: Box, context: FragmentContext): Fragment {
-  const fragment: Fragment = { start: moof.start, end: moof.end, runs: [], isCutOff: false }
+  const fragment: Fragment = { start: moof.start, end: moof.end, runs: [], isTruncated: false }
   const cursor: DataCursor = { moof, end: moof.start, shift: undefined, samples: 0 }
   for (const traf of boxesIn(bytes, moof.contentStart - moof.start, bytes.byteLength)) {
     if (traf.type !== TYPE.traf) continue
@@ -63,7 +63,7 @@ export function parseFragment(bytes: DataView, moof: Box, context: FragmentConte
     if (run === undefined) continue
     const whole = samplesBefore(run, Math.min(context.fileBytes, context.dataEnd))
     const isShort = whole.sizes.length < run.sizes.length
-    if (isShort && context.dataEnd === Infinity) fragment.isCutOff = true
+    if (isShort && context.dataEnd === Infinity) fragment.isTruncated = true
     if (whole.sizes.length > 0) fragment.runs.push(whole)
   }
   return fragment

@@ -52,7 +52,7 @@ export class Gatherer {
     this.#movie = movie
     this.#progress = progress.map((each) => ({ ...each }))
     this.#lacksTimes = lacksTimes
-    this.#before = this.look()
+    this.#before = this.lookup()
   }
 
   get movie(): MovieInForce {
@@ -66,7 +66,7 @@ export class Gatherer {
   /** Takes a movie box at a position. Where it is another movie, what follows stands behind a break. */
   takeMovie(movie: MovieInForce, at: number): void {
     if (movie.number !== this.#movie.number) {
-      if (this.#changeAt === undefined) this.#before = this.look()
+      if (this.#changeAt === undefined) this.#before = this.lookup()
       this.#changeAt ??= at
     }
     this.#movie = movie
@@ -74,7 +74,7 @@ export class Gatherer {
 
   /** Takes a fragment; answers the group that ended before it, if one did. */
   take(fragment: Fragment): EndedGroup | undefined {
-    if (this.#changeAt === undefined) this.#before = this.look()
+    if (this.#changeAt === undefined) this.#before = this.lookup()
     const timed = this.#giveTimes(fragment)
     const breaks = this.#findBreak(timed)
     const ends = breaks !== undefined || this.#endsGroup(timed)
@@ -83,12 +83,12 @@ export class Gatherer {
     const ended = ends && this.#group ? { group: this.#group, end: start, progress } : undefined
     if (ends || this.#group === undefined) {
       const { number: init } = this.#movie
-      this.#group = { start, fragments: [], breaks, init, hasPictures: false, before: this.#before }
+      this.#group = { start, fragments: [], breaks, init, hasVideo: false, before: this.#before }
       this.#changeAt = undefined
     }
     if (breaks !== undefined) this.#forgetClocks()
     this.#group.fragments.push(timed)
-    this.#group.hasPictures ||= timed.hasPictures
+    this.#group.hasVideo ||= timed.hasVideo
     for (const run of timed.runs) this.#advance(run)
     return ended
   }
@@ -99,7 +99,7 @@ export class Gatherer {
   }
 
   /** What is known in front of what comes next. */
-  look(): GathererStart {
+  lookup(): GathererStart {
     return {
       init: this.#movie.number,
       movieHash: this.#movie.hash,
@@ -112,7 +112,7 @@ export class Gatherer {
     return this.#movie.init.tracks[track]
   }
 
-  #giveTimes({ start, end, runs, isCutOff }: Fragment): TimedFragment {
+  #giveTimes({ start, end, runs, isTruncated }: Fragment): TimedFragment {
     const timed: TimedSamples[] = []
     const next = this.#progress.map(({ nextTicks }) => nextTicks)
     for (const run of runs) {
@@ -124,8 +124,8 @@ export class Gatherer {
       next[track] = decodeTicks + sum(run.durations)
       timed.push({ ...run, track, decodeTicks })
     }
-    const hasPictures = timed.some((run) => this.#trackOf(run)?.kind === 'video')
-    return { start, end, runs: timed, isCutOff, hasPictures }
+    const hasVideo = timed.some((run) => this.#trackOf(run)?.kind === 'video')
+    return { start, end, runs: timed, isTruncated, hasVideo }
   }
 
   #findBreak({ runs }: TimedFragment): Group['breaks'] {
@@ -149,19 +149,19 @@ export class Gatherer {
     return seconds > Math.max(...ends) + MAX_FORWARD_SECONDS
   }
 
-  #endsGroup({ runs, hasPictures }: TimedFragment): boolean {
+  #endsGroup({ runs, hasVideo }: TimedFragment): boolean {
     const group = this.#group
     if (group === undefined) return false
     if (group.fragments.length >= MAX_GROUP_FRAGMENTS) return true
-    if (hasPictures) return group.hasPictures
+    if (hasVideo) return group.hasVideo
     const video = this.#movie.init.tracks.findIndex((track) => track?.kind === 'video')
     if (video < 0) return true
-    const pictures = this.#progress[video]
+    const frames = this.#progress[video]
     const [first] = runs
-    if (first === undefined || pictures === undefined) return false
+    if (first === undefined || frames === undefined) return false
     const origin = this.#progress[first.track]?.origin ?? NaN
-    const soundSeconds = this.#seconds(first, first.decodeTicks) - origin
-    return soundSeconds - (pictures.endSeconds - pictures.origin) >= TAIL_SECONDS
+    const audioSeconds = this.#seconds(first, first.decodeTicks) - origin
+    return audioSeconds - (frames.endSeconds - frames.origin) >= TAIL_SECONDS
   }
 
   #forgetClocks(): void {

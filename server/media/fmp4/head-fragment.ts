@@ -21,11 +21,11 @@ export async function findHead(
     tracks.push(track && (await surveyHead(file, { movie, track }, signal)))
   }
   if (tracks.every((track) => track === undefined)) return undefined
-  const isCutOff = init.tracks.some((track, at) => {
+  const isTruncated = init.tracks.some((track, at) => {
     const listed = movie.tracks.find(({ id }) => id === track?.id)?.tables.sampleCount ?? 0
     return listed > (tracks[at]?.samples.sampleCount ?? 0)
   })
-  return { start: movie.box.start, end: movie.box.end, isCutOff, tracks }
+  return { start: movie.box.start, end: movie.box.end, isTruncated, tracks }
 }
 
 async function surveyHead(
@@ -74,5 +74,5 @@ export async function readHead(
       keys: run.syncs ?? new Uint8Array(count).fill(1),
     })
   }
-  return { start: head.start, end: head.end, runs, isCutOff: head.isCutOff }
+  return { start: head.start, end: head.end, runs, isTruncated: head.isTruncated }
 }

@@ -27,7 +27,7 @@ export interface Group {
   /** The group stands behind a break. */
   breaks: Exclude<Waiting, 'start'> | undefined
   init: number
-  hasPictures: boolean
+  hasVideo: boolean
   /** What was known in front of the group: for who reads it again. */
   before: GathererStart
 }
@@ -42,13 +42,13 @@ export interface GathererStart {
   lacksTimes: boolean
 }
 
-export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isCutOff'> {
+export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isTruncated'> {
   runs: TimedSamples[]
-  hasPictures: boolean
+  hasVideo: boolean
 }
 
 /** The cuts found so far. */
-export interface CutLists {
+export interface SplitPointLists {
   offsets: number[]
   inside: number[]
   startTicks: number[]
@@ -65,13 +65,13 @@ export interface ScanState {
   keys: string[]
   inits: Fmp4Init[]
   head?: Fmp4Head
-  cuts: CutLists
+  splitPoints: SplitPointLists
   innerStarts: number[]
   innerEnds: number[]
   sections: Fmp4Section[]
   waiting: Waiting | undefined
   /** Of the last section, in seconds behind its origin: the last cut, the last key frame, the latest picture. */
-  lastCutSeconds: number
+  lastSplitPointSeconds: number
   lastKeySeconds: number
   highestSeconds: number
   /** Tracks that had samples when the first section settled: these are served for good. */
@@ -91,7 +91,7 @@ export function createScanState(
     keys,
     inits: [init],
     ...(head && { head }),
-    cuts: {
+    splitPoints: {
       offsets: [],
       inside: [],
       startTicks: [],
@@ -102,7 +102,7 @@ export function createScanState(
     innerEnds: [],
     sections: [],
     waiting: 'start',
-    lastCutSeconds: -Infinity,
+    lastSplitPointSeconds: -Infinity,
     lastKeySeconds: -Infinity,
     highestSeconds: -Infinity,
     isServed: init.tracks.map(() => false),

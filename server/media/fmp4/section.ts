@@ -1,6 +1,6 @@
 // Sections of a recording: stretches on one clock. Opened at a break, settled once their earliest time is known, then laid on the session's timeline.
 import { AppError } from '../../errors.ts'
-import { MAX_CUTS, MAX_SESSION_SECONDS } from '../mp4/mp4-limits.ts'
+import { MAX_SPLIT_POINTS, MAX_SESSION_SECONDS } from '../mp4/mp4-limits.ts'
 import { MAX_SECTIONS } from './fmp4-limits.ts'
 import type { Fmp4Init, Fmp4Section, TrackProgress } from './fmp4-source.ts'
 import {
@@ -24,7 +24,7 @@ export function openSection(state: ScanState, group: Group): Fmp4Section {
   }
   const trackCount = state.tracks.length
   const section: Fmp4Section = {
-    firstCut: state.cuts.offsets.length,
+    firstSplitPoint: state.splitPoints.offsets.length,
     init: group.init,
     descriptions: Array.from({ length: trackCount }, () => 0),
     start: group.start,
@@ -35,10 +35,10 @@ export function openSection(state: ScanState, group: Group): Fmp4Section {
     latestSeconds: -Infinity,
     leadTicks: 0,
     isSettled: false,
-    waitingCuts: [],
+    waitingSplitPoints: [],
   }
   state.sections.push(section)
-  state.lastCutSeconds = -Infinity
+  state.lastSplitPointSeconds = -Infinity
   state.lastKeySeconds = -Infinity
   state.highestSeconds = -Infinity
   return section
@@ -80,8 +80,8 @@ export function settleIfDue(state: ScanState, section: Fmp4Section): void {
 export function settle(state: ScanState, section: Fmp4Section): void {
   section.isSettled = true
   state.isServedFixed = true
-  layCuts(state, section)
-  section.waitingCuts = []
+  appendSplitPoints(state, section)
+  section.waitingSplitPoints = []
 }
 
 /** Accounts for a group's samples in the section. */
@@ -113,7 +113,7 @@ export function spanSamples(section: Fmp4Section, group: Group, init: Fmp4Init):
 }
 
 /** A cut to be added. */
-export interface NewCut {
+export interface NewSplitPoint {
   /** Samples of the leading track in the group that come before it. */
   inside: number
   /** Its presentation time on the file's clock, in served ticks of a track. */
@@ -123,39 +123,41 @@ export interface NewCut {
 }
 
 /** Adds a cut to the last section. */
-export function addCut(state: ScanState, group: Group, cut: NewCut): void {
-  const { cuts } = state
+export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSplitPoint): void {
+  const { splitPoints } = state
   const section = state.sections.at(-1)
-  const timescale = state.inits[group.init]?.tracks[cut.track]?.timescale
+  const timescale = state.inits[group.init]?.tracks[splitPoint.track]?.timescale
   if (section === undefined || timescale === undefined) return
-  if (cuts.offsets.length >= MAX_CUTS) throw new AppError('unplayable', 'it is cut up too finely')
-  cuts.offsets.push(group.start)
-  cuts.inside.push(cut.inside)
-  cuts.flags.push(cut.flags)
-  cuts.startTicks.push(0)
-  group.before.progress.forEach(({ nextTicks }, at) => cuts.decodeTicks[at]?.push(nextTicks))
-  section.waitingCuts.push({ track: cut.track, ticks: cut.ticks })
-  const place = { number: cut.track, timescale }
-  state.lastCutSeconds = sectionSeconds(section, place, cut.ticks)
+  if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
+    throw new AppError('unplayable', 'it is cut up too finely')
+  splitPoints.offsets.push(group.start)
+  splitPoints.inside.push(splitPoint.inside)
+  splitPoints.flags.push(splitPoint.flags)
+  splitPoints.startTicks.push(0)
+  group.before.progress.forEach(({ nextTicks }, at) => splitPoints.decodeTicks[at]?.push(nextTicks))
+  section.waitingSplitPoints.push({ track: splitPoint.track, ticks: splitPoint.ticks })
+  const place = { number: splitPoint.track, timescale }
+  state.lastSplitPointSeconds = sectionSeconds(section, place, splitPoint.ticks)
 }
 
 /**
  * Gives the section's waiting cuts their times, by what is known of it now. The first is where the section starts,
  * wherever its first picture is; each is later than the one before.
  */
-export function layCuts(state: ScanState, section: Fmp4Section): void {
-  const { startTicks } = state.cuts
+export function appendSplitPoints(state: ScanState, section: Fmp4Section): void {
+  const { startTicks } = state.splitPoints
   const init = state.inits[section.init]
-  const firstWaiting = startTicks.length - section.waitingCuts.length
-  section.waitingCuts.forEach(({ track, ticks }, i) => {
-    const cut = firstWaiting + i
+  const firstWaiting = startTicks.length - section.waitingSplitPoints.length
+  section.waitingSplitPoints.forEach(({ track, ticks }, i) => {
+    const splitPoint = firstWaiting + i
     const timescale = init?.tracks[track]?.timescale ?? state.timescale
     const own = ticks + sessionShift(section, track, timescale)
     const start =
-      cut === section.firstCut
+      splitPoint === section.firstSplitPoint
         ? Math.round(section.startSeconds * state.timescale)
         : rescale(own, timescale, state.timescale)
-    startTicks[cut] = cut === 0 ? 0 : Math.max(start, (startTicks[cut - 1] ?? 0) + 1)
+    startTicks[splitPoint] =
+      splitPoint === 0 ? 0 : Math.max(start, (startTicks[splitPoint - 1] ?? 0) + 1)
   })
-  if (section.isSettled) section.waitingCuts = []
+  if (section.isSettled) section.waitingSplitPoints = []
 }

@@ -1,15 +1,20 @@
 // Gathers the text cues of a recording, bounded, on the session's timeline.
-import type { TextCue, TextTrack } from '../media-index.ts'
+import type { SubtitleCue, SubtitleTrack } from '../media-index.ts'
 import { cueText } from './cue-text.ts'
 import { MAX_CUES, MAX_CUE_CHARACTERS } from './matroska-limits.ts'
-import { CLOCK_RATE, type PendingCue, type ScanMemory, type TextStream } from './matroska-source.ts'
+import {
+  CLOCK_RATE,
+  type PendingCue,
+  type ScanMemory,
+  type SubtitleStream,
+} from './matroska-source.ts'
 
 /** How long a cue is shown that does not say it. */
 const UNTOLD_TICKS = 5 * CLOCK_RATE
 
 /** A block of text. Times are ticks of CLOCK_RATE on the section's clock. */
 export interface TextBlock {
-  stream: TextStream
+  stream: SubtitleStream
   /** Number of the text track. */
   text: number
   payload: Uint8Array
@@ -22,12 +27,12 @@ export interface TextBlock {
 
 export class CueList {
   readonly #memory: Pick<ScanMemory, 'pendingCues' | 'settledCues' | 'cueCount' | 'cueCharacters'>
-  readonly #settled: TextCue[][]
+  readonly #settled: SubtitleCue[][]
 
   /** Goes on with the settled cues of an index. */
-  constructor(memory: Omit<ScanMemory, 'place'>, texts: readonly TextTrack[] = []) {
+  constructor(memory: Omit<ScanMemory, 'place'>, subtitles: readonly SubtitleTrack[] = []) {
     this.#memory = memory
-    this.#settled = texts.map(({ cues }, i) => cues.slice(0, memory.settledCues[i] ?? 0))
+    this.#settled = subtitles.map(({ cues }, i) => cues.slice(0, memory.settledCues[i] ?? 0))
   }
 
   add({ stream, text, payload, startTicks, durationTicks, shiftTicks }: TextBlock): void {
@@ -52,8 +57,8 @@ export class CueList {
   }
 
   /** The text tracks with all cues, those that are pending at `shiftTicks`. Those without any are listed too. */
-  tracks(streams: readonly TextStream[], shiftTicks: number): TextTrack[] {
-    const tracks = streams.map(({ language, name, isDefault }, i): TextTrack => {
+  tracks(streams: readonly SubtitleStream[], shiftTicks: number): SubtitleTrack[] {
+    const tracks = streams.map(({ language, name, isDefault }, i): SubtitleTrack => {
       const settled = this.#list(i).toSorted(byStart)
       const pending = this.#memory.pendingCues.filter(({ track }) => track === i)
       return {
@@ -67,13 +72,13 @@ export class CueList {
     return tracks
   }
 
-  #list(track: number): TextCue[] {
+  #list(track: number): SubtitleCue[] {
     while (this.#settled.length <= track) this.#settled.push([])
     return this.#settled[track] ?? []
   }
 }
 
-function placed({ startTicks, endTicks, text }: PendingCue, shiftTicks: number): TextCue {
+function placed({ startTicks, endTicks, text }: PendingCue, shiftTicks: number): SubtitleCue {
   const startSeconds = Math.max(0, startTicks - shiftTicks) / CLOCK_RATE
   return {
     startSeconds,
@@ -82,6 +87,6 @@ function placed({ startTicks, endTicks, text }: PendingCue, shiftTicks: number):
   }
 }
 
-function byStart(one: TextCue, other: TextCue): number {
+function byStart(one: SubtitleCue, other: SubtitleCue): number {
   return one.startSeconds - other.startSeconds
 }

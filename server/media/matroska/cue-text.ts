@@ -1,10 +1,10 @@
 // Text of subtitle blocks as the payload of WebVTT cues (W3C WebVTT 4.2.2): SRT, SSA and ASS, and WebVTT itself.
 import { inflateSync } from 'node:zlib'
 import { MAX_CUE_BLOCK_BYTES } from './matroska-limits.ts'
-import type { TextStream } from './matroska-source.ts'
+import type { SubtitleStream } from './matroska-source.ts'
 
 /** The cue's text, escaped; '' where nothing is to be shown. */
-export function cueText(stream: TextStream, payload: Uint8Array): string {
+export function cueText(stream: SubtitleStream, payload: Uint8Array): string {
   const bytes = stream.isZlib ? inflated(payload) : payload
   const zero = bytes.indexOf(0)
   const raw = Buffer.from(zero < 0 ? bytes : bytes.subarray(0, zero)).toString('utf8')

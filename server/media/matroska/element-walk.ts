@@ -170,7 +170,7 @@ export class ElementWalk {
     if (this.#place.lostFrom >= 0) return this.#search(bytes, at)
     const header = parseHeader(bytes, at)
     if (header === 'short') return MAX_HEADER_BYTES
-    if (!this.#isSkipSound(header) || header === 'broken') return this.#lose()
+    if (!this.#isSkipAudio(header) || header === 'broken') return this.#lose()
     const end = this.#place.position + header.headerBytes + header.sizeBytes
     const { id, headerBytes, sizeBytes } = header
     const met = { id, headerBytes, sizeBytes, at: at + headerBytes, end }
@@ -244,7 +244,7 @@ export class ElementWalk {
    * Behind what was skipped stands something known, else its size was wrong, and clusters may lie in it: as they are
    * found while the file is not as long yet.
    */
-  #isSkipSound(header: ElementHeader | 'broken'): boolean {
+  #isSkipAudio(header: ElementHeader | 'broken'): boolean {
     const skipped = this.#skipped
     this.#skipped = undefined
     if (skipped === undefined || (header !== 'broken' && KNOWN.has(header.id))) return true

@@ -9,11 +9,11 @@ import { parseVp9KeyFrame, vpcC } from './vp9.ts'
 import { readFully, walkFile } from './walk-file.ts'
 
 /** What is read of a key frame to find its sequence header. */
-const MAX_SET_UP_BYTES = 64 * 1024
+const MAX_CONFIG_BYTES = 64 * 1024
 
 /** Where a key frame is looked for. */
 export interface KeyFramePlace {
-  cut: number
+  splitPoint: number
   /** Pictures before this position do not count. */
   notBefore: number
   video: VideoStream
@@ -23,19 +23,19 @@ export interface KeyFramePlace {
 export async function readKeyFrameBytes(
   file: OpenFile,
   source: MatroskaSource,
-  { cut, notBefore, video, limitBytes }: KeyFramePlace & { limitBytes: number },
+  { splitPoint, notBefore, video, limitBytes }: KeyFramePlace & { limitBytes: number },
 ): Promise<Uint8Array | undefined> {
   let found: WalkedBlock | undefined
-  const { offsets, clusterTicks, clusterEnds } = source.cuts
+  const { offsets, clusterTicks, clusterEnds } = source.splitPoints
   const place = {
-    position: offsets[cut] ?? source.endOffset,
-    clusterTicks: clusterTicks[cut] ?? 0,
-    clusterEnd: clusterEnds[cut] ?? Infinity,
+    position: offsets[splitPoint] ?? source.endOffset,
+    clusterTicks: clusterTicks[splitPoint] ?? 0,
+    clusterEnd: clusterEnds[splitPoint] ?? Infinity,
     lostFrom: -1,
   }
   const walk = new ElementWalk(
     place,
-    { end: offsets[cut + 1] ?? source.endOffset },
+    { end: offsets[splitPoint + 1] ?? source.endOffset },
     {
       ...IDLE_VISITOR,
       wants: (track) => (track === video.number ? 'frames' : 'nothing'),
@@ -70,10 +70,13 @@ export async function readVideoConfig(
   source: MatroskaSource,
   { section, video }: { section: Section; video: VideoStream },
 ): Promise<Uint8Array | undefined> {
-  const notBefore = section.firstPictureAt
-  const later = source.cuts.offsets.findIndex((offset) => offset > notBefore)
-  const cut = Math.max(section.firstCut, (later < 0 ? source.cuts.offsets.length : later) - 1)
-  const place = { cut, notBefore, video, limitBytes: MAX_SET_UP_BYTES }
+  const notBefore = section.firstFrameAt
+  const later = source.splitPoints.offsets.findIndex((offset) => offset > notBefore)
+  const splitPoint = Math.max(
+    section.firstSplitPoint,
+    (later < 0 ? source.splitPoints.offsets.length : later) - 1,
+  )
+  const place = { splitPoint, notBefore, video, limitBytes: MAX_CONFIG_BYTES }
   const frame = await readKeyFrameBytes(file, source, place)
   if (frame === undefined) return undefined
   if (video.codec === 'av1') return av1Config(frame)

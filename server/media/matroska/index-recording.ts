@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { readAhead } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { durationSeconds } from '../media-index.ts'
-import type { Growth, MediaIndex, RecordingNote } from '../media-index.ts'
+import type { Growth, MediaIndex, RecordingLimitation } from '../media-index.ts'
 import { TRACKS } from './element-ids.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkPlace } from './element-walk.ts'
 import { readVideoConfig } from './first-key-frame.ts'
@@ -16,7 +16,7 @@ import { withVideoConfig } from './video-stream.ts'
 import { walkFile } from './walk-file.ts'
 
 const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, lostFrom: -1 }
-const CUT_OFF = 'the file ends in the middle of an element'
+const TRUNCATED = 'the file ends in the middle of an element'
 const MAX_STABLE_BYTES = 64 * 1024
 
 /** Reads the index; with `previous` only what was added. Throws AppError `unplayable` with its reason. */
@@ -33,8 +33,8 @@ export async function indexMatroska(
   const place = walk.place()
   const index = await finishIndex(file, scan, place)
   const end = describeEnd(place, file.stat.sizeBytes, durationSeconds(index))
-  const notes: RecordingNote[] = end ? [...scan.memory.flaws, end] : scan.memory.flaws
-  return notes.length > 0 ? { ...index, notes } : index
+  const limitations: RecordingLimitation[] = end ? [...scan.memory.flaws, end] : scan.memory.flaws
+  return limitations.length > 0 ? { ...index, limitations } : index
 }
 
 /** Where the walk did not come to the end of the file. */
@@ -42,13 +42,13 @@ function describeEnd(
   { lostFrom, position }: WalkPlace,
   sizeBytes: number,
   seconds: number,
-): RecordingNote | undefined {
+): RecordingLimitation | undefined {
   if (lostFrom >= 0) {
     const message = `${sizeBytes - lostFrom} bytes at the end are no Matroska`
     return { kind: 'damaged', message, offsetBytes: lostFrom, seconds }
   }
   if (position >= sizeBytes) return undefined
-  return { kind: 'cut-off', message: CUT_OFF, offsetBytes: position }
+  return { kind: 'cut-off', message: TRUNCATED, offsetBytes: position }
 }
 
 /** The previous index, where the file is as long as it was or longer. */
@@ -85,30 +85,31 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
 }
 
 async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promise<MediaIndex> {
-  const { memory, cuts } = scan
+  const { memory, splitPoints } = scan
   const [first] = scan.sets
   if (first === undefined)
     throw new AppError('unplayable', 'the file ends before its list of tracks')
-  const isWithoutKey = memory.hasSeenOrphan && !memory.hasSeenPicture
+  const isWithoutKey = memory.hasSeenOrphan && !memory.hasSeenFrame
   if (isWithoutKey) throw new AppError('unplayable', 'the video has no key frame')
-  if (cuts.length === 0) throw new AppError('unplayable', 'the file has no pictures and no sound')
+  if (splitPoints.length === 0)
+    throw new AppError('unplayable', 'the file has no pictures and no sound')
   const sections = finishSections(scan)
   const source: MatroskaSource = {
     container: 'matroska',
     sets: scan.sets,
     sections,
-    cuts: cuts.places(),
+    splitPoints: splitPoints.places(),
     endOffset: place.position,
     scan: { ...memory, place },
   }
   await completeSets(file, source)
-  const video = memory.hasSeenPicture ? source.sets[0]?.video : undefined
-  const texts = scan.cues.tracks(first.texts, sections.at(-1)?.shiftTicks ?? 0)
+  const video = memory.hasSeenFrame ? source.sets[0]?.video : undefined
+  const subtitles = scan.cues.tracks(first.subtitles, sections.at(-1)?.shiftTicks ?? 0)
   source.scan.settledCues = memory.settledCues
   return {
     tracks: describeTracks(video, first),
-    ...(texts.length > 0 && { texts }),
-    cuts: cuts.table(scan.endTicks()),
+    ...(subtitles.length > 0 && { subtitles }),
+    splitPoints: splitPoints.table(scan.endTicks()),
     growth: describeGrowth(scan, source),
     source,
   }
@@ -128,9 +129,9 @@ function finishSections({ sections, memory }: Scan): Section[] {
 async function completeSets(file: OpenFile, source: MatroskaSource): Promise<void> {
   for (const [i, set] of source.sets.entries()) {
     const { video } = set
-    if (video === undefined || video.setUp !== undefined) continue
+    if (video === undefined || video.config !== undefined) continue
     const section = source.sections.find(
-      ({ set: used, firstPictureAt }) => used === i && firstPictureAt !== Infinity,
+      ({ set: used, firstFrameAt }) => used === i && firstFrameAt !== Infinity,
     )
     if (section === undefined) continue
     const config = await readVideoConfig(file, source, { section, video })
@@ -145,11 +146,14 @@ async function completeSets(file: OpenFile, source: MatroskaSource): Promise<voi
 }
 
 /** All cuts stay but the last, which still goes on, and those that a picture would take back. */
-function describeGrowth({ memory, cuts }: Scan, { cuts: places }: MatroskaSource): Growth {
-  const stableCuts = Math.max(0, Math.min(cuts.length, memory.tentativeFrom) - 1)
-  if (stableCuts < 2) return { stableCuts, stableRange: { offset: 0, length: 0 } }
+function describeGrowth(
+  { memory, splitPoints }: Scan,
+  { splitPoints: places }: MatroskaSource,
+): Growth {
+  const stableSplitPoints = Math.max(0, Math.min(splitPoints.length, memory.tentativeFrom) - 1)
+  if (stableSplitPoints < 2) return { stableSplitPoints, stableRange: { offset: 0, length: 0 } }
   const [offset = 0, second = 0] = places.offsets
   // The size in a cluster's head is written once the cluster is complete.
   const end = Math.min(second, memory.firstClusterEnd, offset + MAX_STABLE_BYTES)
-  return { stableCuts, stableRange: { offset, length: end - offset } }
+  return { stableSplitPoints, stableRange: { offset, length: end - offset } }
 }

@@ -17,7 +17,12 @@ import {
 } from '../../../test/support/make-mkv.ts'
 import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID, type MediaIndex } from '../media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  SPLIT_FORCED,
+  type MediaIndex,
+} from '../media-index.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
@@ -42,11 +47,11 @@ async function indexPart(
 
 /** Asserts that all that a shorter recording's index calls stable is so in the longer one's. */
 async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
-  const count = early.growth?.stableCuts ?? 0
-  expect(late.growth?.stableCuts).toBeGreaterThanOrEqual(count)
+  const count = early.growth?.stableSplitPoints ?? 0
+  expect(late.growth?.stableSplitPoints).toBeGreaterThanOrEqual(count)
   for (const list of ['startTicks', 'flags'] as const) {
-    expect([...late.cuts[list].subarray(0, count)]).toEqual([
-      ...early.cuts[list].subarray(0, count),
+    expect([...late.splitPoints[list].subarray(0, count)]).toEqual([
+      ...early.splitPoints[list].subarray(0, count),
     ])
   }
   const { growth: said } = count >= 2 ? early : late
@@ -62,19 +67,19 @@ async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array
 }
 
 /** Indexes in pieces of random size, each from the one before and each anew, and compares with the whole. */
-async function expectSameInPieces(bytes: Uint8Array, pieces: number): Promise<MediaIndex> {
+async function expectSameInChunks(bytes: Uint8Array, chunks: number): Promise<MediaIndex> {
   const whole = await indexPart(bytes)
   if (whole === undefined) throw new Error('the whole recording is unplayable')
-  const random = createRandom(pieces)
-  const sizes = Array.from({ length: pieces }, () => random(bytes.length)).toSorted((a, b) => a - b)
+  const random = createRandom(chunks)
+  const sizes = Array.from({ length: chunks }, () => random(bytes.length)).toSorted((a, b) => a - b)
   let previous: MediaIndex | undefined
   for (const size of [...sizes, bytes.length]) {
     const part = bytes.subarray(0, size)
-    const grown = await indexPart(part, previous)
-    expect(grown).toEqual(size % 5 === 0 ? await indexPart(part) : grown)
-    if (grown === undefined) continue
-    await expectKept(grown, whole, bytes)
-    previous = grown
+    const growing = await indexPart(part, previous)
+    expect(growing).toEqual(size % 5 === 0 ? await indexPart(part) : growing)
+    if (growing === undefined) continue
+    await expectKept(growing, whole, bytes)
+    previous = growing
   }
   expect(previous).toEqual(whole)
   return whole
@@ -101,17 +106,17 @@ describe('recordings that grow', () => {
     )
     const wrong = claimedElement(id, 20_001)
     const bytes = mkvFile(TRACKS, [first, wrong, ...others])
-    const whole = await expectSameInPieces(bytes, 60)
-    const sound = await reader.index(bytesFile(mkvFile(TRACKS, [first, right, ...others])), signal)
-    expect(whole.cuts).toEqual(sound.cuts)
+    const whole = await expectSameInChunks(bytes, 60)
+    const audio = await reader.index(bytesFile(mkvFile(TRACKS, [first, right, ...others])), signal)
+    expect(whole.splitPoints).toEqual(audio.splitPoints)
   })
 
   it.each([
     ['key frames every two seconds', filmBlocks({ seconds: 20, reordered: 3 })],
     ['no key frame for long', filmBlocks({ seconds: 40, keyEveryMs: 20_000, reordered: 1 })],
-    ['pictures that end', pictureless(filmBlocks({ seconds: 40 }), 4000, 40_000)],
-    ['pictures that pause', pictureless(filmBlocks({ seconds: 30 }), 4000, 14_000)],
-    ['pictures that pause for long', pictureless(filmBlocks({ seconds: 50 }), 4000, 34_500)],
+    ['pictures that end', withoutVideo(filmBlocks({ seconds: 40 }), 4000, 40_000)],
+    ['pictures that pause', withoutVideo(filmBlocks({ seconds: 30 }), 4000, 14_000)],
+    ['pictures that pause for long', withoutVideo(filmBlocks({ seconds: 50 }), 4000, 34_500)],
     ['time stamps that jump on', jumping(filmBlocks({ seconds: 20 }), 5000, 60_000)],
     [
       'time stamps that jump back',
@@ -121,23 +126,25 @@ describe('recordings that grow', () => {
     ['time that begins late', filmBlocks({ seconds: 10, startMs: 3_600_000 })],
   ])('%s: the same in pieces as at once', async (_, blocks) => {
     const bytes = mkvFile(TRACKS, clusters(withCues(blocks), { size: 'open' }))
-    const index = await expectSameInPieces(bytes, 60)
-    expect(index.growth?.stableCuts).toBe(index.cuts.startTicks.length - 1)
+    const index = await expectSameInChunks(bytes, 60)
+    expect(index.growth?.stableSplitPoints).toBe(index.splitPoints.startTicks.length - 1)
   })
 
   it('sound alone', async () => {
     const blocks = filmBlocks({ seconds: 20 }).filter(({ track }) => track === 2)
-    const index = await expectSameInPieces(mkvFile([AAC_TRACK], clusters(blocks)), 40)
-    expect(index.cuts.startTicks).toHaveLength(20)
-    expect([...index.cuts.flags].every((flags) => flags === 0)).toBe(true)
+    const index = await expectSameInChunks(mkvFile([AAC_TRACK], clusters(blocks)), 40)
+    expect(index.splitPoints.startTicks).toHaveLength(20)
+    expect([...index.splitPoints.flags].every((flags) => flags === 0)).toBe(true)
   })
 
   it('files one behind the other, and damage between', async () => {
     const film = mkvFile(TRACKS, clusters(filmBlocks({ seconds: 8, reordered: 1 })))
     const damage = Buffer.alloc(5000, 0x07)
     const bytes = Buffer.concat([film, film.subarray(0, 60_000), damage, film])
-    const { cuts } = await expectSameInPieces(bytes, 60)
-    expect([...cuts.flags].filter((flags) => (flags & CUT_BREAK) !== 0)).toHaveLength(2)
+    const { splitPoints } = await expectSameInChunks(bytes, 60)
+    expect(
+      [...splitPoints.flags].filter((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
+    ).toHaveLength(2)
   })
 
   it.each(['known', 'open'] as const)(
@@ -211,19 +218,19 @@ describe('recordings that grow', () => {
   it('cuts in mid-GOP where no key frame comes', async () => {
     const blocks = filmBlocks({ seconds: 30, keyEveryMs: 20_000, reordered: 3 })
     const index = await indexPart(mkvFile(TRACKS, clusters(blocks)))
-    const seconds = [...(index?.cuts.startTicks ?? [])].map((ticks) => ticks / 90_000)
+    const seconds = [...(index?.splitPoints.startTicks ?? [])].map((ticks) => ticks / 90_000)
     expect(seconds[1]).toBeCloseTo(5, 0)
     expect(seconds[9]).toBe(20)
     for (const at of [2, 3, 4, 5, 6, 7, 8, 11, 12]) {
       expect((seconds[at] ?? 0) - (seconds[at - 1] ?? 0)).toBeCloseTo(2, 0)
     }
-    expect(index?.cuts.flags[1]).toBe(CUT_MID)
-    expect(index?.cuts.flags[9]).toBe(CUT_KEY)
+    expect(index?.splitPoints.flags[1]).toBe(SPLIT_FORCED)
+    expect(index?.splitPoints.flags[9]).toBe(SPLIT_KEY_FRAME)
   })
 })
 
 /** The film without the pictures from one time to another. */
-function pictureless(blocks: BlockPlan[], fromMs: number, toMs: number): BlockPlan[] {
+function withoutVideo(blocks: BlockPlan[], fromMs: number, toMs: number): BlockPlan[] {
   return blocks.filter(({ track, time }) => track !== 1 || time < fromMs || time >= toMs)
 }
 

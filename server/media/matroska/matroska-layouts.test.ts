@@ -24,7 +24,12 @@ import {
   type TrackPlan,
 } from '../../../test/support/make-mkv.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
-import { CUT_BREAK, CUT_KEY, durationSeconds, type MediaIndex } from '../media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  durationSeconds,
+  type MediaIndex,
+} from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -125,8 +130,8 @@ describe('layouts with the same film', () => {
     ],
   ]
 
-  it.each(layouts)('%s', async (_, pieces) => {
-    expect(await servedOf(Buffer.concat(pieces))).toEqual(plain)
+  it.each(layouts)('%s', async (_, chunks) => {
+    expect(await servedOf(Buffer.concat(chunks))).toEqual(plain)
   })
 
   it('a clock of 100 ns', async () => {
@@ -163,11 +168,11 @@ describe('breaks', () => {
     const second = mkvFile([AAC_TRACK, other], [cluster(moved)])
     const bytes = Buffer.concat([mkvFile(TRACKS, clusters(FILM)), second])
     const index = await indexOf(bytes)
-    const flags = [...index.cuts.flags]
-    const at = flags.findIndex((each) => (each & CUT_BREAK) !== 0)
-    expect(flags[at]).toBe(CUT_BREAK | CUT_KEY)
-    expect((index.cuts.startTicks[at] ?? 0) / index.cuts.timescale).toBeCloseTo(10, 1)
-    expect(index.cuts.endTicks / index.cuts.timescale).toBeCloseTo(20, 1)
+    const flags = [...index.splitPoints.flags]
+    const at = flags.findIndex((each) => (each & SPLIT_DISCONTINUITY) !== 0)
+    expect(flags[at]).toBe(SPLIT_DISCONTINUITY | SPLIT_KEY_FRAME)
+    expect((index.splitPoints.startTicks[at] ?? 0) / index.splitPoints.timescale).toBeCloseTo(10, 1)
+    expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeCloseTo(20, 1)
     const [before, behind] = [reader.initTracks(index, 0), reader.initTracks(index, at)]
     expect(before?.[0]?.sampleEntry).not.toEqual(behind?.[0]?.sampleEntry)
     expect(before?.[1]).toEqual(behind?.[1])
@@ -179,10 +184,12 @@ describe('breaks', () => {
   it('closes the hole where time stamps jump, and notes it', async () => {
     const jumped = FILM.map((each, i) => (i < 300 ? each : { ...each, time: each.time + 50_000 }))
     const bytes = mkvFile(TRACKS, clusters(jumped))
-    const { cuts, notes } = await indexOf(bytes)
-    expect([...cuts.flags].filter((flags) => (flags & CUT_BREAK) !== 0)).toHaveLength(1)
-    expect(cuts.endTicks / cuts.timescale).toBeCloseTo(10, 0)
-    expect(notes).toMatchObject([{ kind: 'gap', message: 'the time stamps jump by 50.0 s' }])
+    const { splitPoints, limitations } = await indexOf(bytes)
+    expect(
+      [...splitPoints.flags].filter((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
+    ).toHaveLength(1)
+    expect(splitPoints.endTicks / splitPoints.timescale).toBeCloseTo(10, 0)
+    expect(limitations).toMatchObject([{ kind: 'gap', message: 'the time stamps jump by 50.0 s' }])
     const { video, audio } = await servedOf(bytes)
     expect(video).toHaveLength(plain.video.length)
     expect(audio).toHaveLength(plain.audio.length)
@@ -192,9 +199,9 @@ describe('breaks', () => {
     const paused = filmBlocks({ seconds: 30 }).filter(
       ({ track, time }) => track === 2 || time < 2000 || time > 14_000,
     )
-    const { cuts } = await indexOf(mkvFile(TRACKS, clusters(paused)))
-    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
-    expect(cuts.endTicks / cuts.timescale).toBeCloseTo(30, 0)
+    const { splitPoints } = await indexOf(mkvFile(TRACKS, clusters(paused)))
+    expect([...splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0)).toBe(false)
+    expect(splitPoints.endTicks / splitPoints.timescale).toBeCloseTo(30, 0)
   })
 
   it('takes pictures that are reordered across a pause for no jump back', async () => {
@@ -204,10 +211,10 @@ describe('breaks', () => {
       .filter(({ track, time }) => track === 2 || time <= 9080 || time > 12_080)
       .map((each) => (each.track === 1 && each.time === 9080 ? { ...each, time: 12_080 } : each))
     const bytes = mkvFile(TRACKS, clusters(paused))
-    const { cuts, notes } = await indexOf(bytes)
-    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
-    expect(cuts.endTicks / cuts.timescale).toBeCloseTo(20, 0)
-    expect(notes).toBeUndefined()
+    const { splitPoints, limitations } = await indexOf(bytes)
+    expect([...splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0)).toBe(false)
+    expect(splitPoints.endTicks / splitPoints.timescale).toBeCloseTo(20, 0)
+    expect(limitations).toBeUndefined()
     const shown = paused.flatMap(({ track, time }) => (track === 1 ? [time] : []))
     expect((await servedOf(bytes)).video).toEqual(shown)
   })
@@ -216,26 +223,26 @@ describe('breaks', () => {
     ['alone', { track: 1, time: 42_000 }, {}],
     ['said to last', { track: 1, time: 42_000 }, { form: 'group', duration: 32_000 }],
   ] as const)('leaves a picture that stands still as it is: %s', async (how, plan, more) => {
-    const film = filmBlocks({ seconds: 10, sound: how === 'alone' ? 'without' : 'with' })
+    const film = filmBlocks({ seconds: 10, audio: how === 'alone' ? 'without' : 'with' })
     const last = film.findLastIndex(({ track }) => track === 1)
     const still = film.map((each, i) => (i === last ? { ...each, ...more } : each))
     const next: BlockPlan = { ...plan, frames: [Buffer.alloc(50, 0x41)], isKey: true }
     const plans = how === 'alone' ? [H264_TRACK] : TRACKS
-    const { cuts } = await indexOf(mkvFile(plans, clusters([...still, next])))
-    expect([...cuts.flags].some((flags) => (flags & CUT_BREAK) !== 0)).toBe(false)
-    expect(cuts.endTicks / cuts.timescale).toBeGreaterThan(42)
+    const { splitPoints } = await indexOf(mkvFile(plans, clusters([...still, next])))
+    expect([...splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0)).toBe(false)
+    expect(splitPoints.endTicks / splitPoints.timescale).toBeGreaterThan(42)
   })
 
   it('begins at the first key frame where pictures before it are lost', async () => {
     const index = await indexOf(mkvFile(TRACKS, clusters(FILM.slice(20))))
-    expect(index.cuts.flags[0]).toBe(CUT_KEY)
-    expect(index.cuts.endTicks / index.cuts.timescale).toBeCloseTo(8, 0)
+    expect(index.splitPoints.flags[0]).toBe(SPLIT_KEY_FRAME)
+    expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeCloseTo(8, 0)
   })
 
   it('keeps the sound before the first picture where none is lost', async () => {
     const late = FILM.filter(({ track, time }) => track === 2 || time >= 4000)
     const index = await indexOf(mkvFile(TRACKS, clusters(late)))
-    expect(index.cuts.endTicks / index.cuts.timescale).toBeCloseTo(10, 0)
+    expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeCloseTo(10, 0)
   })
 
   it('loses no more than a cluster to bad bytes, and notes where', async () => {
@@ -243,8 +250,8 @@ describe('breaks', () => {
     const at = mkvFile(TRACKS, made.slice(0, 2)).length
     const bytes = mkvFile(TRACKS, made)
     bytes.fill(0x03, at + 500, at + 1500)
-    const { notes } = await indexOf(bytes)
-    expect(notes).toMatchObject([{ kind: 'damaged', seconds: expect.closeTo(4, 0) }])
+    const { limitations } = await indexOf(bytes)
+    expect(limitations).toMatchObject([{ kind: 'damaged', seconds: expect.closeTo(4, 0) }])
     const { video } = await servedOf(bytes)
     expect(video.length).toBeGreaterThan(plain.video.length - 50)
     expect(video.at(-1)).toBe(plain.video.at(-1))
@@ -253,7 +260,7 @@ describe('breaks', () => {
   it('notes where bytes at the end are no Matroska', async () => {
     const whole = mkvFile(TRACKS, clusters(FILM))
     const index = await indexOf(Buffer.concat([whole, Buffer.alloc(3000, 0x03)]))
-    expect(index.notes).toEqual([
+    expect(index.limitations).toEqual([
       {
         kind: 'damaged',
         message: '3000 bytes at the end are no Matroska',
@@ -275,7 +282,7 @@ describe('breaks', () => {
 })
 
 describe('tracks', () => {
-  const sounds = (...plans: Partial<TrackPlan>[]): TrackPlan[] =>
+  const audioTracks = (...plans: Partial<TrackPlan>[]): TrackPlan[] =>
     plans.map((plan, i) => ({ ...AAC_TRACK, number: i + 2, ...plan }))
 
   async function tracksOf(plans: TrackPlan[]): Promise<MediaIndex['tracks']> {
@@ -288,7 +295,7 @@ describe('tracks', () => {
   it('lists all sounds, the default one first, with languages and names', async () => {
     const listed = await tracksOf([
       H264_TRACK,
-      ...sounds(
+      ...audioTracks(
         { language: 'ger', isDefault: false },
         { language: 'fre', name: 'Commentaire' },
         { language: 'und' },
@@ -306,12 +313,12 @@ describe('tracks', () => {
 
   it('prefers of one language the sound that needs no transcoding', async () => {
     const ac3: Partial<TrackPlan> = { codec: 'A_AC3', language: 'eng' }
-    const listed = await tracksOf([H264_TRACK, ...sounds(ac3, { language: 'eng' })])
+    const listed = await tracksOf([H264_TRACK, ...audioTracks(ac3, { language: 'eng' })])
     expect(listed.slice(1)).toMatchObject([
       { codecName: 'AAC' },
       { codecName: 'AC-3', transcodedFrom: { codec: 'ac3' } },
     ])
-    const others = await tracksOf([H264_TRACK, ...sounds(ac3, { language: 'ger' })])
+    const others = await tracksOf([H264_TRACK, ...audioTracks(ac3, { language: 'ger' })])
     expect(others[1]).toMatchObject({ codecName: 'AC-3' })
   })
 
@@ -350,8 +357,8 @@ describe('tracks', () => {
     ['A_AAC/MPEG4/LC/SBR', 24_000, 'mp4a.40.5'],
   ])('%s without a set-up', async (codec, sampleRate, expected) => {
     const { codecPrivate: _, ...rest } = AAC_TRACK
-    const [, sound] = await tracksOf([H264_TRACK, { ...rest, codec, sampleRate }])
-    expect(sound).toMatchObject({
+    const [, audioTrack] = await tracksOf([H264_TRACK, { ...rest, codec, sampleRate }])
+    expect(audioTrack).toMatchObject({
       codec: expected,
       sampleRate: codec.endsWith('SBR') ? 48_000 : sampleRate,
     })
@@ -359,9 +366,11 @@ describe('tracks', () => {
 
   it('plays without a sound that is unknown, and notes that', async () => {
     const odd = { ...AAC_TRACK, codec: 'A_QUICKTIME/QDM2' }
-    const { tracks: listed, notes } = await indexOf(mkvFile([H264_TRACK, odd], clusters(FILM)))
+    const { tracks: listed, limitations } = await indexOf(
+      mkvFile([H264_TRACK, odd], clusters(FILM)),
+    )
     expect(listed).toHaveLength(1)
-    expect(notes).toMatchObject([{ kind: 'sound-left-out' }])
+    expect(limitations).toMatchObject([{ kind: 'sound-left-out' }])
   })
 
   it('gives back what header stripping took off', async () => {
@@ -374,7 +383,7 @@ describe('tracks', () => {
     const bytes = mkvFile([{ ...H264_TRACK, encodings }, AAC_TRACK], clusters(stripped))
     const file = bytesFile(bytes)
     const index = await reader.index(file, signal)
-    const range = { from: 0, to: index.cuts.startTicks.length }
+    const range = { from: 0, to: index.splitPoints.startTicks.length }
     const content = await reader.readSegment(file, index, range)
     const run = content.kind === 'samples' ? content.runs[0] : undefined
     const whole = FILM.filter(({ track }) => track === 1).flatMap(({ frames }) => frames)
@@ -448,7 +457,7 @@ describe('text', () => {
     const cue: BlockPlan = { track: 3, time: 1500, frames: [payload], form: 'group', duration: 700 }
     const blocks = FILM.flatMap((each, i) => (i === 60 ? [each, cue] : [each]))
     const index = await indexOf(mkvFile([...TRACKS, { ...SRT_TRACK, ...plan }], clusters(blocks)))
-    return index.texts?.[0]?.cues
+    return index.subtitles?.[0]?.cues
   }
 
   it.each([

@@ -13,7 +13,7 @@ export const MAX_LACE_BYTES = 96 * 1024
 export const MAX_UNKNOWN_BYTES = 64 * 1024
 /** Tracks of one file that are looked at. */
 export const MAX_TRACKS = 128
-export const MAX_TEXT_TRACKS = 64
+export const MAX_SUBTITLE_TRACKS = 64
 /** Text cues of all tracks, their characters, and the bytes of one block of text. */
 export const MAX_CUES = 200_000
 export const MAX_CUE_CHARACTERS = 16 * 1024 * 1024
@@ -21,7 +21,7 @@ export const MAX_CUE_BLOCK_BYTES = 64 * 1024
 /** Codec set-ups and breaks of one recording: what has more has no believable times. */
 export const MAX_TRACK_SETS = 256
 export const MAX_SECTIONS = 20_000
-export const MAX_CUTS = 1_000_000
+export const MAX_SPLIT_POINTS = 1_000_000
 /** Longest session, in seconds: a year. Blocks that claim more are left out. */
 export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 /** Bytes taken along with a track: its decoder set-up, and the bytes stripped from each frame. */

@@ -18,7 +18,7 @@ import {
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { MediaIndex } from '../media-index.ts'
-import { CUT_KEY, durationSeconds } from '../media-index.ts'
+import { SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import { createMediaReaders } from '../readers.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -108,25 +108,27 @@ describe('real recordings', () => {
   })
 
   it('cuts the sound that goes on where the pictures end, about every second', async () => {
-    const { cuts } = await indexFixture('mkv-h264-2s-opus-27s-segment-unknown-size.mkv')
-    const flags = [...cuts.flags]
-    const lastKey = flags.findLastIndex((each) => (each & CUT_KEY) !== 0)
-    const alone = [...cuts.startTicks].slice(lastKey + 1)
+    const { splitPoints } = await indexFixture('mkv-h264-2s-opus-27s-segment-unknown-size.mkv')
+    const flags = [...splitPoints.flags]
+    const lastKey = flags.findLastIndex((each) => (each & SPLIT_KEY_FRAME) !== 0)
+    const alone = [...splitPoints.startTicks].slice(lastKey + 1)
     expect(alone.length).toBeGreaterThan(20)
     for (const [i, ticks] of alone.slice(1).entries()) {
-      expect((ticks - (alone[i] ?? 0)) / cuts.timescale).toBeCloseTo(1, 1)
+      expect((ticks - (alone[i] ?? 0)) / splitPoints.timescale).toBeCloseTo(1, 1)
     }
   })
 
   it('plays a file that is cut off up to the break, with its sounds and text, and notes it', async () => {
-    const { tracks, texts, notes } = await indexFixture('mkv-h264-two-audio-subs-truncated.mkv')
+    const { tracks, subtitles, limitations } = await indexFixture(
+      'mkv-h264-two-audio-subs-truncated.mkv',
+    )
     expect(tracks.map(({ kind, codec }) => [kind, codec])).toEqual([
       ['video', 'avc1.4d401f'],
       ['audio', 'mp4a.40.2'],
       ['audio', 'mp4a.40.2'],
     ])
     expect(tracks[2]).toMatchObject({ language: 'eng', name: 'Commentary', channels: 1 })
-    expect(texts?.map(({ language }) => language)).toEqual([
+    expect(subtitles?.map(({ language }) => language)).toEqual([
       'eng',
       'hun',
       'ger',
@@ -136,14 +138,14 @@ describe('real recordings', () => {
       'jpn',
       undefined,
     ])
-    expect(texts?.[1]?.cues).toEqual([
+    expect(subtitles?.[1]?.cues).toEqual([
       {
         startSeconds: 0.042,
         endSeconds: 3.417,
         text: 'A jobb oldaladon láthatod...\n...tudod mit...',
       },
     ])
-    expect(notes?.map(({ kind }) => kind)).toEqual(['cut-off'])
+    expect(limitations?.map(({ kind }) => kind)).toEqual(['cut-off'])
   })
 
   it('describes VP9 that has no set-up of its own by its first key frame', async () => {
@@ -186,12 +188,12 @@ describe('made recordings, beside FFmpeg', () => {
 
   it.each(['xiph', 'ebml', 'fixed'] as const)('sound in laces: %s', async (lacing) => {
     const film = filmBlocks({ seconds: 6 })
-    const sounds = film.filter(({ track }) => track === 2)
+    const audioTracks = film.filter(({ track }) => track === 2)
     const laced = film.flatMap((each): BlockPlan[] => {
       if (each.track === 1) return [each]
-      const at = sounds.indexOf(each)
+      const at = audioTracks.indexOf(each)
       if (at % 5 !== 0) return []
-      const frames = sounds.slice(at, at + 5).flatMap((sound) => sound.frames)
+      const frames = audioTracks.slice(at, at + 5).flatMap((audio) => audio.frames)
       const equal = frames.map((frame) =>
         Buffer.concat([frame, Buffer.alloc(300)]).subarray(0, 300),
       )

@@ -1,7 +1,7 @@
 // The reader of Matroska and WebM (RFC 9559): segments are the frames of the file's blocks, as they lie there.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_KEY, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type {
   InitTrack,
   MediaReader,
@@ -13,8 +13,8 @@ import { readKeyFrameBytes } from './first-key-frame.ts'
 import { indexMatroska } from './index-recording.ts'
 import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
-import { pictureRun, soundRun } from './segment-runs.ts'
-import { type SegmentSamples, readSamples, sectionOfCut } from './segment-samples.ts'
+import { audioRun as audioSamples, frameRun } from './segment-runs.ts'
+import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment-samples.ts'
 import { withPrefix } from './stripped-frames.ts'
 
 /** A reader without state: what it knows of a recording is in the index. */
@@ -28,20 +28,20 @@ async function readSegment(
   { from, to, tracks }: SegmentRange,
 ): Promise<SegmentContent> {
   const source = openSource(file, index)
-  const cutCount = index.cuts.startTicks.length
-  if (!(from >= 0 && from < to && to <= cutCount)) {
+  const splitPointCount = index.splitPoints.startTicks.length
+  if (!(from >= 0 && from < to && to <= splitPointCount)) {
     throw new AppError('failed', 'there is no such segment')
   }
   const wanted = wantedTracks(index, tracks)
-  const sounds = wanted.flatMap((track) => (track.kind === 'audio' ? [track.sound] : []))
+  const audioTracks = wanted.flatMap((track) => (track.kind === 'audio' ? [track.audio] : []))
   const hasVideo = wanted.some(({ kind }) => kind === 'video')
-  const samples = await readSamples(file, source, { from, to, hasVideo, sounds })
+  const samples = await readSamples(file, source, { from, to, hasVideo, audioTracks })
   const runs: SampleRun[] = []
   for (const track of wanted) {
     const made =
       track.kind === 'video'
         ? videoRun(source, samples, to)
-        : audioRun(source, samples, { sound: track.sound, to })
+        : audioRun(source, samples, { audio: track.audio, to })
     if (made === undefined) continue
     const { run, prefix } = made
     runs.push(prefix === undefined ? run : await withPrefix(file, run, prefix))
@@ -57,31 +57,31 @@ interface MadeRun {
 
 function videoRun(
   source: MatroskaSource,
-  { pictures }: SegmentSamples,
+  { frames }: SegmentSamples,
   to: number,
 ): MadeRun | undefined {
-  const section = pictures.at(-1)?.section
+  const section = frames.at(-1)?.section
   if (section === undefined) return undefined
-  const earliest = source.cuts.earliestTicks[to] ?? NaN
-  const goesOn = !Number.isNaN(earliest) && sectionOfCut(source, to) === section
+  const earliest = source.splitPoints.earliestTicks[to] ?? NaN
+  const goesOn = !Number.isNaN(earliest) && sectionOfSplitPoint(source, to) === section
   const next = earliest - section.shiftTicks - section.delayTicks
-  const run = pictureRun(pictures, goesOn ? next : undefined)
+  const run = frameRun(frames, goesOn ? next : undefined)
   return run && made(run, source.sets[section.set]?.video?.prefix)
 }
 
 function audioRun(
   source: MatroskaSource,
-  { sounds }: SegmentSamples,
-  { sound, to }: { sound: number; to: number },
+  { audioTracks }: SegmentSamples,
+  { audio, to }: { audio: number; to: number },
 ): MadeRun | undefined {
-  const found = sounds.get(sound)
+  const found = audioTracks.get(audio)
   if (found === undefined) return undefined
   const { stream, samples } = found
-  const start = source.cuts.soundStarts[sound]?.[to] ?? NaN
-  const section = sectionOfCut(source, to)
-  const goesOn = !Number.isNaN(start) && section.firstCut !== to
+  const start = source.splitPoints.audioStarts[audio]?.[to] ?? NaN
+  const section = sectionOfSplitPoint(source, to)
+  const goesOn = !Number.isNaN(start) && section.firstSplitPoint !== to
   const shift = Math.round((section.shiftTicks / CLOCK_RATE) * stream.timescale)
-  const run = soundRun(stream, samples, goesOn ? start - shift : undefined)
+  const run = audioSamples(stream, samples, goesOn ? start - shift : undefined)
   return run && made(run, stream.prefix)
 }
 
@@ -89,18 +89,22 @@ function made(run: SampleRun, prefix: Uint8Array | undefined): MadeRun {
   return prefix === undefined ? { run } : { run, prefix }
 }
 
-function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] {
+function initTracks(
+  index: MediaIndex,
+  splitPoint: number,
+  tracks?: readonly number[],
+): InitTrack[] {
   const source = matroskaSource(index)
-  const set = source.sets[sectionOfCut(source, cut).set]
+  const set = source.sets[sectionOfSplitPoint(source, splitPoint).set]
   return wantedTracks(index, tracks).flatMap((track): InitTrack[] => {
     if (track.kind === 'video') {
       const { video } = set ?? {}
-      if (video?.setUp === undefined) return []
+      if (video?.config === undefined) return []
       const { displayWidth: width, displayHeight: height } = video
-      const { sampleEntry } = video.setUp
+      const { sampleEntry } = video.config
       return [{ kind: 'video', timescale: CLOCK_RATE, sampleEntry, width, height }]
     }
-    const stream = set?.sounds[track.sound]
+    const stream = set?.audioTracks[track.audio]
     if (stream?.sampleEntry === undefined) return []
     const { timescale, sampleEntry } = stream
     return [{ kind: 'audio', timescale, sampleEntry, width: 0, height: 0 }]
@@ -110,37 +114,37 @@ function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]):
 async function readKeyFrame(
   file: OpenFile,
   index: MediaIndex,
-  cut: number,
+  splitPoint: number,
 ): Promise<KeyFrame | undefined> {
   const source = openSource(file, index)
-  if (((index.cuts.flags[cut] ?? 0) & CUT_KEY) === 0) return undefined
-  const { set, firstPictureAt } = sectionOfCut(source, cut)
+  if (((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) === 0) return undefined
+  const { set, firstFrameAt } = sectionOfSplitPoint(source, splitPoint)
   const video = source.sets[set]?.video
-  if (video?.setUp === undefined) return undefined
+  if (video?.config === undefined) return undefined
   const data = await readKeyFrameBytes(file, source, {
-    cut,
-    notBefore: firstPictureAt,
+    splitPoint,
+    notBefore: firstFrameAt,
     video,
     limitBytes: MAX_BLOCK_BYTES,
   })
   if (data === undefined) return undefined
-  const { extradata } = video.setUp
+  const { extradata } = video.config
   return { codec: video.codec, ...(extradata && { extradata }), data, rotationDegrees: 0 }
 }
 
-type WantedTrack = { kind: 'video' } | { kind: 'audio'; sound: number }
+type WantedTrack = { kind: 'video' } | { kind: 'audio'; audio: number }
 
 /** The index's tracks that are asked for: the video and the first sound unless said otherwise. */
 function wantedTracks(index: MediaIndex, tracks?: readonly number[]): WantedTrack[] {
-  const firstSound = index.tracks.findIndex(({ kind }) => kind === 'audio')
+  const firstAudio = index.tracks.findIndex(({ kind }) => kind === 'audio')
   const wanted =
-    tracks ?? [0, firstSound].filter((number, i) => number >= 0 && (i === 0 || number > 0))
+    tracks ?? [0, firstAudio].filter((number, i) => number >= 0 && (i === 0 || number > 0))
   return wanted.map((number) => {
     const track = index.tracks[number]
     if (track === undefined) throw new AppError('failed', 'there is no such track')
     return track.kind === 'video'
       ? { kind: 'video' }
-      : { kind: 'audio', sound: number - firstSound }
+      : { kind: 'audio', audio: number - firstAudio }
   })
 }
 

@@ -8,7 +8,7 @@ export interface MatroskaSource {
   sets: TrackSet[]
   /** Stretches on one clock, in order; the first begins at cut 0. */
   sections: Section[]
-  cuts: CutPlaces
+  splitPoints: SplitPointPlaces
   /** Behind the last whole element. */
   endOffset: number
   /** What the scan has to know to go on. */
@@ -16,7 +16,7 @@ export interface MatroskaSource {
 }
 
 /** Per cut, as parallel arrays. */
-export interface CutPlaces {
+export interface SplitPointPlaces {
   /** Position of the first block's element. */
   offsets: Float64Array
   /** Of the cluster around it: time stamp and end. */
@@ -25,7 +25,7 @@ export interface CutPlaces {
   /** Earliest presentation time of its pictures on the section's clock, in ticks of CLOCK_RATE; NaN where there are none. */
   earliestTicks: Float64Array
   /** Per sound: time of its first frame on the section's clock, in ticks of the sound; NaN where it has none in this cut. */
-  soundStarts: Float64Array[]
+  audioStarts: Float64Array[]
 }
 
 /** Ticks per second of pictures and cuts: whole for the usual clock of 1 ms, and fine enough for any other. */
@@ -35,8 +35,8 @@ export const CLOCK_RATE = 90_000
 export interface TrackSet {
   video?: VideoStream
   /** In the order of the index's sounds; undefined where this one is missing. */
-  sounds: (SoundStream | undefined)[]
-  texts: TextStream[]
+  audioTracks: (AudioStreamInfo | undefined)[]
+  subtitles: SubtitleStream[]
 }
 
 interface StreamBase {
@@ -56,7 +56,7 @@ export interface DescribedVideo {
 }
 
 /** As the index lists a sound. */
-export interface DescribedSound {
+export interface DescribedAudio {
   kind: 'audio'
   codec: string
   codecName: string
@@ -64,11 +64,11 @@ export interface DescribedSound {
   sampleRate: number
   language?: string
   name?: string
-  transcodedFrom?: RecordedSound
+  transcodedFrom?: RecordedAudio
 }
 
 /** Sound as it was recorded; `codec` in FFmpeg's words. */
-export interface RecordedSound {
+export interface RecordedAudio {
   codec: RecordedCodec
   channels: number
   sampleRate: number
@@ -97,7 +97,7 @@ export interface VideoStream extends StreamBase {
   described: DescribedVideo
   codec: 'h264' | 'hevc' | 'av1' | 'vp9'
   /** Absent until the first key frame is read, where the file itself has no decoder set-up (VP9, AV1). */
-  setUp?: { sampleEntry: Uint8Array; extradata?: Uint8Array }
+  config?: { sampleEntry: Uint8Array; extradata?: Uint8Array }
   /** Presentation size in pixels. */
   displayWidth: number
   displayHeight: number
@@ -106,8 +106,8 @@ export interface VideoStream extends StreamBase {
   colour?: { primaries: number; transfer: number; matrix: number; isFullRange: boolean }
 }
 
-export interface SoundStream extends StreamBase {
-  described: DescribedSound
+export interface AudioStreamInfo extends StreamBase {
+  described: DescribedAudio
   /** Ticks per second of the sound as it is served: the sample rate. */
   timescale: number
   /** Absent where the sound is transcoded. */
@@ -123,7 +123,7 @@ export type FrameLength =
   | { kind: 'pcm'; sampleBytes: number }
   | { kind: 'unknown' }
 
-export interface TextStream {
+export interface SubtitleStream {
   number: number
   format: 'srt' | 'ass' | 'webvtt' | 'webm-vtt'
   isZlib: boolean
@@ -134,7 +134,7 @@ export interface TextStream {
 
 /** From one break to the next. */
 export interface Section {
-  firstCut: number
+  firstSplitPoint: number
   set: number
   nsPerTick: number
   /** What is taken from the section's clock to get the session's, in ticks of CLOCK_RATE. */
@@ -142,7 +142,7 @@ export interface Section {
   /** By so much pictures are decoded before they are shown. */
   delayTicks: number
   /** Pictures before this position are not served: there is no key frame before them. Infinity where none was met. */
-  firstPictureAt: number
+  firstFrameAt: number
 }
 
 /** What the scan remembers. Times are ticks of CLOCK_RATE on the clock of the current section. */
@@ -164,7 +164,7 @@ export interface ScanMemory {
   tentativeFrom: number
   /** End of the first cluster with media, as far as it is known. */
   firstClusterEnd: number
-  hasSeenPicture: boolean
+  hasSeenFrame: boolean
   hasSeenOrphan: boolean
   /** Cues of the open section's first cut, whose place on the session's timeline is not settled. */
   pendingCues: PendingCue[]
@@ -200,18 +200,18 @@ export interface SectionRun {
   isDelaySettled: boolean
   /** Latest time of pictures and of the first sound. */
   latestTicks: number
-  pictureCount: number
-  firstPictureTicks: number
-  maxPictureTicks: number
+  frameCount: number
+  firstFrameTicks: number
+  maxFrameTicks: number
   /** What `maxPictureTicks` was before the last picture that raised it: pictures shown between the two are reordered. */
-  priorMaxPictureTicks: number
+  priorMaxFrameTicks: number
   lastKeyTicks: number
-  lastPictureDurationTicks: number
+  lastFrameDurationTicks: number
   /** Presentation times of the first pictures, in decode order, until the delay is settled. */
-  pictureTicks: number[]
+  frameTicks: number[]
   hasOrphans: boolean
-  lastSoundTicks: number
-  soundEndTicks: number
+  lastAudioTicks: number
+  audioEndTicks: number
   /** Per sound: where its next frame is expected, in its own ticks; NaN where nothing is. */
   expected: number[]
 }

@@ -2,9 +2,15 @@
 // so that a file read in pieces as it grows gives the same as one read at once.
 import { createHash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID, MAX_NOTES, type MediaIndex } from '../media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  SPLIT_FORCED,
+  MAX_LIMITATIONS,
+  type MediaIndex,
+} from '../media-index.ts'
 import { CueList } from './cue-list.ts'
-import { CutList } from './cut-list.ts'
+import { SplitPointList } from './split-point-list.ts'
 import { parseChildren, parseText, parseUnsigned } from './ebml.ts'
 import { DOC_TYPE, EBML_HEAD, INFO, TIMESTAMP_SCALE, TRACKS } from './element-ids.ts'
 import type { WalkVisitor, WalkedBlock } from './element-walk.ts'
@@ -15,7 +21,7 @@ import {
   type MatroskaSource,
   type ScanMemory,
   type Section,
-  type SoundStream,
+  type AudioStreamInfo,
   type TrackSet,
 } from './matroska-source.ts'
 import {
@@ -23,20 +29,20 @@ import {
   delayOf,
   hasMeasured,
   isJump,
-  notePicture,
-  pictureEnd,
+  noteFrame,
+  frameEnd,
   shiftOf,
 } from './section-run.ts'
-import { frameTicks, snapped } from './sound-clock.ts'
+import { frameTicks, snapped } from './audio-clock.ts'
 import { parseTracks } from './track-entry.ts'
 import { alignSet, chooseTrackSet } from './track-set.ts'
 
-const MIN_CUT_TICKS = 0.9 * CLOCK_RATE
-const MIN_SOUND_CUT_TICKS = CLOCK_RATE
-const MID_CUT_WAIT_TICKS = 5 * CLOCK_RATE
-const MID_CUT_TICKS = 2 * CLOCK_RATE
+const MIN_SPLIT_TICKS = 0.9 * CLOCK_RATE
+const MIN_AUDIO_SPLIT_TICKS = CLOCK_RATE
+const FORCED_SPLIT_WAIT_TICKS = 5 * CLOCK_RATE
+const FORCED_SPLIT_TICKS = 2 * CLOCK_RATE
 /** Sound that goes on alone for so long is cut for good; before, a picture takes its cuts back. */
-const SOUND_ALONE_TICKS = 15 * CLOCK_RATE
+const AUDIO_ALONE_TICKS = 15 * CLOCK_RATE
 const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE
 const DEFAULT_SCALE_NS = 1_000_000
 const MAX_SCALE_NS = 1_000_000_000
@@ -49,14 +55,14 @@ export function clockTicks(ticks: number, nsPerTick: number): number {
 
 type Target =
   | { kind: 'video' }
-  | { kind: 'audio'; sound: number; stream: SoundStream }
+  | { kind: 'audio'; audio: number; stream: AudioStreamInfo }
   | { kind: 'text'; text: number }
 
 export class Scan implements WalkVisitor {
   readonly memory: Omit<ScanMemory, 'place'>
   readonly sets: TrackSet[]
   readonly sections: Section[]
-  readonly cuts: CutList
+  readonly splitPoints: SplitPointList
   readonly cues: CueList
   readonly #earlyTracks: Uint8Array | undefined
   #targets = new Map<number, Target>()
@@ -67,8 +73,8 @@ export class Scan implements WalkVisitor {
     this.memory = source === undefined ? createMemory() : structuredClone(source.scan)
     this.sets = [...(source?.sets ?? [])]
     this.sections = (source?.sections ?? []).map((section) => ({ ...section }))
-    this.cuts = new CutList(previous?.index.cuts, source?.cuts)
-    this.cues = new CueList(this.memory, previous?.index.texts)
+    this.splitPoints = new SplitPointList(previous?.index.splitPoints, source?.splitPoints)
+    this.cues = new CueList(this.memory, previous?.index.subtitles)
     this.#earlyTracks = earlyTracks
     this.#listTargets()
   }
@@ -95,7 +101,7 @@ export class Scan implements WalkVisitor {
     if (memory.set < 0 && this.sets.length === 0 && this.#earlyTracks !== undefined) {
       this.#readTracks(this.#earlyTracks)
     }
-    const { firstOffset } = this.cuts
+    const { firstOffset } = this.splitPoints
     if (position > firstOffset) memory.firstClusterEnd = Math.min(memory.firstClusterEnd, position)
   }
 
@@ -109,8 +115,8 @@ export class Scan implements WalkVisitor {
     const target = this.#targets.get(block.track)
     const ticks = clockTicks(block.ticks, this.memory.nsPerTick)
     if (target === undefined || !(Math.abs(ticks) <= MAX_TICKS)) return
-    if (target.kind === 'video') this.#picture(block, ticks)
-    else if (target.kind === 'audio') this.#sound(block, target)
+    if (target.kind === 'video') this.#frame(block, ticks)
+    else if (target.kind === 'audio') this.#audio(block, target)
     else this.#text(block, target.text, ticks)
   }
 
@@ -125,14 +131,14 @@ export class Scan implements WalkVisitor {
     const { run } = this.memory
     const section = this.sections.at(-1)
     if (section === undefined) return 0
-    const end = Math.max(pictureEnd(run, this.sets[section.set]), run.soundEndTicks)
-    return Math.max(end - shiftOf(run, section), this.cuts.lastStartTicks + 1)
+    const end = Math.max(frameEnd(run, this.sets[section.set]), run.audioEndTicks)
+    return Math.max(end - shiftOf(run, section), this.splitPoints.lastStartTicks + 1)
   }
 
   #checkDocType(content: Uint8Array): void {
     const docType = [...parseChildren(content)].find(({ id }) => id === DOC_TYPE)
     const name = docType === undefined ? 'matroska' : parseText(docType.content)
-    if (DOC_TYPES.has(name) || this.cuts.length > 0) return
+    if (DOC_TYPES.has(name) || this.splitPoints.length > 0) return
     const shown = name.slice(0, 32).replaceAll(/[^\x20-\x7e]/g, '?')
     throw new AppError('unplayable', `the file is EBML of the kind '${shown}', not Matroska`)
   }
@@ -162,17 +168,17 @@ export class Scan implements WalkVisitor {
       throw new AppError('unplayable', 'the tracks change too often')
     }
     const chosen = chooseTrackSet(parseTracks(content))
-    const { set, refusedVideo, refusedSounds, refusedTexts } = chosen
+    const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
     const [first] = this.sets
-    for (const message of refusedSounds) this.#note({ kind: 'sound-left-out', message })
-    for (const message of refusedTexts) this.#note({ kind: 'text-left-out', message })
+    for (const message of refusedAudioTracks) this.#note({ kind: 'sound-left-out', message })
+    for (const message of refusedSubtitles) this.#note({ kind: 'text-left-out', message })
     if (first !== undefined) {
       this.sets.push(alignSet(first, set))
       return
     }
     if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
-    if (set.video === undefined && set.sounds.length === 0) {
-      const reason = refusedSounds[0] ?? 'the file has no pictures and no sound'
+    if (set.video === undefined && set.audioTracks.length === 0) {
+      const reason = refusedAudioTracks[0] ?? 'the file has no pictures and no sound'
       throw new AppError('unplayable', reason)
     }
     this.sets.push(set)
@@ -181,35 +187,35 @@ export class Scan implements WalkVisitor {
   #listTargets(): void {
     const set = this.sets[this.memory.set]
     const targets = new Map<number, Target>()
-    set?.texts.forEach(({ number }, text) => targets.set(number, { kind: 'text', text }))
-    set?.sounds.forEach((stream, sound) => {
-      if (stream !== undefined) targets.set(stream.number, { kind: 'audio', sound, stream })
+    set?.subtitles.forEach(({ number }, text) => targets.set(number, { kind: 'text', text }))
+    set?.audioTracks.forEach((stream, audio) => {
+      if (stream !== undefined) targets.set(stream.number, { kind: 'audio', audio, stream })
     })
     if (set?.video !== undefined) targets.set(set.video.number, { kind: 'video' })
     this.#targets = targets
   }
 
-  #openSection(block: WalkedBlock, pictures: 'await key' | 'go on'): Section {
-    const { memory, sections, cuts } = this
+  #openSection(block: WalkedBlock, frames: 'await key' | 'go on'): Section {
+    const { memory, sections, splitPoints } = this
     if (sections.length >= MAX_SECTIONS) {
       throw new AppError('unplayable', 'the time stamps break too often')
     }
     const startTicks = sections.length === 0 ? 0 : this.endTicks()
     if (sections.length > 0) this.#settle()
     const section: Section = {
-      firstCut: cuts.length,
+      firstSplitPoint: splitPoints.length,
       set: memory.set,
       nsPerTick: memory.nsPerTick,
       shiftTicks: 0,
       delayTicks: 0,
-      firstPictureAt: pictures === 'go on' ? 0 : Infinity,
+      firstFrameAt: frames === 'go on' ? 0 : Infinity,
     }
     memory.tentativeFrom = Infinity
     memory.awaitsSection = false
     memory.run = createRun(startTicks, memory.hasOrphans)
     memory.hasOrphans = false
     sections.push(section)
-    cuts.open(block, startTicks, sections.length > 1 ? CUT_BREAK : 0)
+    splitPoints.open(block, startTicks, sections.length > 1 ? SPLIT_DISCONTINUITY : 0)
     return section
   }
 
@@ -219,7 +225,7 @@ export class Scan implements WalkVisitor {
     if (last === undefined || this.memory.awaitsSection)
       return this.#openSection(block, 'await key')
     if (!isJump(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
-    const goesOn = last.firstPictureAt !== Infinity
+    const goesOn = last.firstFrameAt !== Infinity
     const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
     this.#note({
       kind: 'gap',
@@ -230,14 +236,14 @@ export class Scan implements WalkVisitor {
     return this.#openSection(block, goesOn ? 'go on' : 'await key')
   }
 
-  #picture(block: WalkedBlock, ticks: number): void {
-    const { memory, cuts } = this
+  #frame(block: WalkedBlock, ticks: number): void {
+    const { memory, splitPoints } = this
     if (memory.awaitsSection && !block.isKey) {
       memory.hasOrphans = true
       memory.hasSeenOrphan = true
       return
     }
-    const isAwaited = this.sections.at(-1)?.firstPictureAt === Infinity
+    const isAwaited = this.sections.at(-1)?.firstFrameAt === Infinity
     if (isAwaited && !memory.awaitsSection && !block.isKey) {
       memory.run.hasOrphans = true
       memory.hasSeenOrphan = true
@@ -245,57 +251,60 @@ export class Scan implements WalkVisitor {
     }
     const section = this.#sectionAt(block, 'video', ticks)
     this.#dropTentative()
-    if (section.firstPictureAt === Infinity) this.#beginPictures(block, section)
-    this.#cutAtPicture(block, section, ticks)
-    cuts.notePicture(ticks)
+    if (section.firstFrameAt === Infinity) this.#beginFrames(block, section)
+    this.#splitAtFrame(block, section, ticks)
+    splitPoints.noteFrame(ticks)
     const durationTicks = clockTicks(block.durationTicks ?? 0, memory.nsPerTick)
-    notePicture(memory.run, { ticks, durationTicks, isKey: block.isKey })
+    noteFrame(memory.run, { ticks, durationTicks, isKey: block.isKey })
     if (hasMeasured(memory.run)) this.#settleDelay()
-    memory.hasSeenPicture = true
+    memory.hasSeenFrame = true
   }
 
   /** The first key frame. Sound before it is kept only where no picture is lost. */
-  #beginPictures(block: WalkedBlock, section: Section): void {
-    const { memory, cuts } = this
-    section.firstPictureAt = block.position
-    if (!memory.run.hasOrphans || cuts.length - 1 !== section.firstCut) return
+  #beginFrames(block: WalkedBlock, section: Section): void {
+    const { memory, splitPoints } = this
+    section.firstFrameAt = block.position
+    if (!memory.run.hasOrphans || splitPoints.length - 1 !== section.firstSplitPoint) return
     const { startTicks } = memory.run
-    cuts.dropFrom(section.firstCut)
+    splitPoints.dropFrom(section.firstSplitPoint)
     memory.run = createRun(startTicks, false)
-    cuts.open(block, startTicks, section.firstCut > 0 ? CUT_BREAK : 0)
+    splitPoints.open(block, startTicks, section.firstSplitPoint > 0 ? SPLIT_DISCONTINUITY : 0)
   }
 
   #dropTentative(): void {
-    this.cuts.dropFrom(this.memory.tentativeFrom)
+    this.splitPoints.dropFrom(this.memory.tentativeFrom)
     this.memory.tentativeFrom = Infinity
   }
 
-  #cutAtPicture(block: WalkedBlock, section: Section, ticks: number): void {
-    const { cuts } = this
+  #splitAtFrame(block: WalkedBlock, section: Section, ticks: number): void {
+    const { splitPoints } = this
     const { run } = this.memory
     const elapsed = this.#elapsed(section, ticks)
     if (block.isKey) {
-      const isFirst = !cuts.hasPicture() && cuts.length - 1 === section.firstCut
-      if (isFirst || (!cuts.hasPicture() && elapsed < MIN_CUT_TICKS)) cuts.addFlags(CUT_KEY)
-      else if (elapsed >= MIN_CUT_TICKS) this.#openCut(block, ticks, CUT_KEY)
+      const isFirst = !splitPoints.hasFrame() && splitPoints.length - 1 === section.firstSplitPoint
+      if (isFirst || (!splitPoints.hasFrame() && elapsed < MIN_SPLIT_TICKS))
+        splitPoints.addFlags(SPLIT_KEY_FRAME)
+      else if (elapsed >= MIN_SPLIT_TICKS) this.#openSplitPoint(block, ticks, SPLIT_KEY_FRAME)
       return
     }
-    const isLate = ticks - run.lastKeyTicks >= MID_CUT_WAIT_TICKS && elapsed >= MID_CUT_TICKS
-    if (isLate && ticks > run.maxPictureTicks) this.#openCut(block, ticks, CUT_MID)
-    else if ((cuts.lastFlags & CUT_MID) !== 0) cuts.lowerStart(ticks - shiftOf(run, section))
+    const isLate =
+      ticks - run.lastKeyTicks >= FORCED_SPLIT_WAIT_TICKS && elapsed >= FORCED_SPLIT_TICKS
+    if (isLate && ticks > run.maxFrameTicks) this.#openSplitPoint(block, ticks, SPLIT_FORCED)
+    else if ((splitPoints.lastFlags & SPLIT_FORCED) !== 0)
+      splitPoints.lowerStart(ticks - shiftOf(run, section))
   }
 
   /** Ticks since the last cut began. */
   #elapsed(section: Section, ticks: number): number {
     const { run } = this.memory
     if (!run.isSettled) return run.originTicks === Infinity ? 0 : ticks - run.originTicks
-    return ticks - section.shiftTicks - this.cuts.lastStartTicks
+    return ticks - section.shiftTicks - this.splitPoints.lastStartTicks
   }
 
   /** Opens a cut that is not the first of its section. */
-  #openCut(block: WalkedBlock, ticks: number, flags: number): void {
+  #openSplitPoint(block: WalkedBlock, ticks: number, flags: number): void {
     const section = this.#settle()
-    this.cuts.open(block, ticks - (section?.shiftTicks ?? 0), flags)
+    this.splitPoints.open(block, ticks - (section?.shiftTicks ?? 0), flags)
   }
 
   /** With its first cut over, a section's place on the timeline stays as it is. */
@@ -308,8 +317,8 @@ export class Scan implements WalkVisitor {
       run.isSettled = true
       this.cues.settle(section.shiftTicks)
     }
-    if (run.pictureTicks.length > 0) this.#settleDelay()
-    run.pictureTicks = []
+    if (run.frameTicks.length > 0) this.#settleDelay()
+    run.frameTicks = []
     return section
   }
 
@@ -321,60 +330,60 @@ export class Scan implements WalkVisitor {
     run.isDelaySettled = true
   }
 
-  #sound(block: WalkedBlock, { sound, stream }: Extract<Target, { kind: 'audio' }>): void {
-    const { memory, cuts } = this
+  #audio(block: WalkedBlock, { audio, stream }: Extract<Target, { kind: 'audio' }>): void {
+    const { memory, splitPoints } = this
     const { nsPerTick } = memory
     const delayTicks = Math.round(stream.delaySeconds * CLOCK_RATE)
     const ticks = clockTicks(block.ticks, nsPerTick) - delayTicks
     const section =
-      sound === 0 || memory.awaitsSection
+      audio === 0 || memory.awaitsSection
         ? this.#sectionAt(block, 'audio', ticks)
         : this.sections.at(-1)
     if (section === undefined) return
     const { run } = memory
-    if (sound === 0) this.#cutAtSound(block, section, ticks)
-    const start = snapped(stream, run.expected[sound] ?? NaN, { ticks: block.ticks, nsPerTick })
-    cuts.noteSound(sound, start)
+    if (audio === 0) this.#splitAtAudio(block, section, ticks)
+    const start = snapped(stream, run.expected[audio] ?? NaN, { ticks: block.ticks, nsPerTick })
+    splitPoints.noteAudio(audio, start)
     const length = block.sizes.reduce((sum, size) => sum + frameTicks(stream, block, size), 0)
-    for (let i = run.expected.length; i <= sound; i += 1) run.expected.push(NaN)
-    run.expected[sound] = start + length
+    for (let i = run.expected.length; i <= audio; i += 1) run.expected.push(NaN)
+    run.expected[audio] = start + length
     if (!run.isSettled) run.originTicks = Math.min(run.originTicks, ticks)
     const told = clockTicks(block.durationTicks ?? 0, nsPerTick)
     const counted = Math.round((length / stream.timescale) * CLOCK_RATE)
     const own = Math.round((start / stream.timescale) * CLOCK_RATE)
-    run.soundEndTicks = Math.max(run.soundEndTicks, own + (counted || told))
-    if (sound !== 0) return
-    run.lastSoundTicks = ticks
+    run.audioEndTicks = Math.max(run.audioEndTicks, own + (counted || told))
+    if (audio !== 0) return
+    run.lastAudioTicks = ticks
     run.latestTicks = Math.max(run.latestTicks, ticks)
   }
 
-  #cutAtSound(block: WalkedBlock, section: Section, ticks: number): void {
-    const { memory, cuts } = this
+  #splitAtAudio(block: WalkedBlock, section: Section, ticks: number): void {
+    const { memory, splitPoints } = this
     const { run } = memory
-    const isDue = this.#elapsed(section, ticks) >= MIN_SOUND_CUT_TICKS
+    const isDue = this.#elapsed(section, ticks) >= MIN_AUDIO_SPLIT_TICKS
     const set = this.sets[section.set]
     if (set?.video === undefined) {
-      if (isDue) this.#openCut(block, ticks, 0)
+      if (isDue) this.#openSplitPoint(block, ticks, 0)
       return
     }
-    const end = pictureEnd(run, set)
+    const end = frameEnd(run, set)
     const alone = ticks - (end === -Infinity ? run.originTicks : end)
     // Sound beside lost pictures goes with them once a key frame comes.
-    const isOrphaned = section.firstPictureAt === Infinity && run.hasOrphans
-    const aloneFor = isOrphaned ? SOUND_ALONE_TICKS : MIN_SOUND_CUT_TICKS
+    const isOrphaned = section.firstFrameAt === Infinity && run.hasOrphans
+    const aloneFor = isOrphaned ? AUDIO_ALONE_TICKS : MIN_AUDIO_SPLIT_TICKS
     if (alone >= aloneFor && isDue) {
-      memory.tentativeFrom = Math.min(memory.tentativeFrom, cuts.length)
-      this.#openCut(block, ticks, 0)
+      memory.tentativeFrom = Math.min(memory.tentativeFrom, splitPoints.length)
+      this.#openSplitPoint(block, ticks, 0)
     }
-    if (alone >= SOUND_ALONE_TICKS) memory.tentativeFrom = Infinity
+    if (alone >= AUDIO_ALONE_TICKS) memory.tentativeFrom = Infinity
   }
 
   #note(flaw: Flaw): void {
-    if (this.memory.flaws.length < MAX_NOTES - 1) this.memory.flaws.push(flaw)
+    if (this.memory.flaws.length < MAX_LIMITATIONS - 1) this.memory.flaws.push(flaw)
   }
 
   #text(block: WalkedBlock, text: number, ticks: number): void {
-    const stream = this.sets[this.memory.set]?.texts[text]
+    const stream = this.sets[this.memory.set]?.subtitles[text]
     if (stream === undefined || block.payload === undefined) return
     const { run, awaitsSection, nsPerTick } = this.memory
     const section = this.sections.at(-1)
@@ -401,7 +410,7 @@ function createMemory(): Omit<ScanMemory, 'place'> {
     run: createRun(0, false),
     tentativeFrom: Infinity,
     firstClusterEnd: Infinity,
-    hasSeenPicture: false,
+    hasSeenFrame: false,
     hasSeenOrphan: false,
     pendingCues: [],
     settledCues: [],

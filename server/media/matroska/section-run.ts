@@ -4,13 +4,13 @@ import { CLOCK_RATE, type Section, type SectionRun, type TrackSet } from './matr
 const MAX_FORWARD_TICKS = 10 * CLOCK_RATE
 /** Pictures without sound may stand still for long: a shared screen is recorded when it changes. */
 const MAX_STILL_TICKS = 60 * CLOCK_RATE
-const MAX_SOUND_BACK_TICKS = CLOCK_RATE
+const MAX_AUDIO_BACK_TICKS = CLOCK_RATE
 /** Pictures are reordered: few a second may go back further than sound without a break. */
-const MAX_PICTURE_BACK_TICKS = 2 * CLOCK_RATE
+const MAX_FRAME_BACK_TICKS = 2 * CLOCK_RATE
 /** Length of a picture of which nothing is known: a 25th of a second. */
-export const LONE_PICTURE_TICKS = CLOCK_RATE / 25
+export const LONE_FRAME_TICKS = CLOCK_RATE / 25
 /** So many pictures tell by how much decoding must run ahead. */
-const MAX_MEASURED_PICTURES = 600
+const MAX_MEASURED_FRAMES = 600
 
 export function createRun(startTicks: number, hasOrphans: boolean): SectionRun {
   return {
@@ -19,16 +19,16 @@ export function createRun(startTicks: number, hasOrphans: boolean): SectionRun {
     isSettled: false,
     isDelaySettled: false,
     latestTicks: -Infinity,
-    pictureCount: 0,
-    firstPictureTicks: 0,
-    maxPictureTicks: -Infinity,
-    priorMaxPictureTicks: -Infinity,
+    frameCount: 0,
+    firstFrameTicks: 0,
+    maxFrameTicks: -Infinity,
+    priorMaxFrameTicks: -Infinity,
     lastKeyTicks: -Infinity,
-    lastPictureDurationTicks: 0,
-    pictureTicks: [],
+    lastFrameDurationTicks: 0,
+    frameTicks: [],
     hasOrphans,
-    lastSoundTicks: -Infinity,
-    soundEndTicks: -Infinity,
+    lastAudioTicks: -Infinity,
+    audioEndTicks: -Infinity,
     expected: [],
   }
 }
@@ -40,33 +40,33 @@ export function isJump(
   set: TrackSet | undefined,
 ): boolean {
   if (run.latestTicks === -Infinity) return false
-  const isAlone = set?.sounds[0] === undefined
+  const isAlone = set?.audioTracks[0] === undefined
   if (ticks - run.latestTicks > (isAlone ? MAX_STILL_TICKS : MAX_FORWARD_TICKS)) return true
-  return kind === 'video' ? isBack(run, ticks) : run.lastSoundTicks - ticks > MAX_SOUND_BACK_TICKS
+  return kind === 'video' ? isBack(run, ticks) : run.lastAudioTicks - ticks > MAX_AUDIO_BACK_TICKS
 }
 
 /** Behind a pause the picture that ends it is decoded first, and those that are shown at its beginning later. */
-function isBack({ maxPictureTicks, priorMaxPictureTicks }: SectionRun, ticks: number): boolean {
-  return ticks <= priorMaxPictureTicks && maxPictureTicks - ticks > MAX_PICTURE_BACK_TICKS
+function isBack({ maxFrameTicks, priorMaxFrameTicks }: SectionRun, ticks: number): boolean {
+  return ticks <= priorMaxFrameTicks && maxFrameTicks - ticks > MAX_FRAME_BACK_TICKS
 }
 
-export function notePicture(run: SectionRun, picture: PictureTimes): void {
-  const { ticks, durationTicks, isKey } = picture
-  if (run.pictureCount === 0) run.firstPictureTicks = ticks
-  run.pictureCount += 1
-  if (ticks > run.maxPictureTicks) run.lastPictureDurationTicks = durationTicks
-  if (ticks > run.maxPictureTicks) {
-    run.priorMaxPictureTicks = run.maxPictureTicks
-    run.maxPictureTicks = ticks
+export function noteFrame(run: SectionRun, frame: FrameTimes): void {
+  const { ticks, durationTicks, isKey } = frame
+  if (run.frameCount === 0) run.firstFrameTicks = ticks
+  run.frameCount += 1
+  if (ticks > run.maxFrameTicks) run.lastFrameDurationTicks = durationTicks
+  if (ticks > run.maxFrameTicks) {
+    run.priorMaxFrameTicks = run.maxFrameTicks
+    run.maxFrameTicks = ticks
   }
   // A picture that says how long it is shown announces a pause.
   run.latestTicks = Math.max(run.latestTicks, ticks + durationTicks)
   if (!run.isSettled) run.originTicks = Math.min(run.originTicks, ticks)
   if (isKey) run.lastKeyTicks = ticks
-  if (!run.isDelaySettled) run.pictureTicks.push(ticks)
+  if (!run.isDelaySettled) run.frameTicks.push(ticks)
 }
 
-export interface PictureTimes {
+export interface FrameTimes {
   ticks: number
   /** 0 where it is not said. */
   durationTicks: number
@@ -74,17 +74,17 @@ export interface PictureTimes {
 }
 
 /** Whether enough pictures were seen to settle the delay, even if the first cut is not over. */
-export function hasMeasured({ pictureTicks }: SectionRun): boolean {
-  return pictureTicks.length >= MAX_MEASURED_PICTURES
+export function hasMeasured({ frameTicks }: SectionRun): boolean {
+  return frameTicks.length >= MAX_MEASURED_FRAMES
 }
 
 /** Where the pictures so far end; -Infinity without any. */
-export function pictureEnd(run: SectionRun, set: TrackSet | undefined): number {
-  if (run.pictureCount === 0) return -Infinity
-  const { maxPictureTicks, firstPictureTicks, pictureCount, lastPictureDurationTicks } = run
-  const average = pictureCount > 1 ? (maxPictureTicks - firstPictureTicks) / (pictureCount - 1) : 0
-  const told = (set?.video?.defaultDurationTicks ?? 0) || lastPictureDurationTicks
-  return maxPictureTicks + (told || Math.round(Math.max(0, average)) || LONE_PICTURE_TICKS)
+export function frameEnd(run: SectionRun, set: TrackSet | undefined): number {
+  if (run.frameCount === 0) return -Infinity
+  const { maxFrameTicks, firstFrameTicks, frameCount, lastFrameDurationTicks } = run
+  const average = frameCount > 1 ? (maxFrameTicks - firstFrameTicks) / (frameCount - 1) : 0
+  const told = (set?.video?.defaultDurationTicks ?? 0) || lastFrameDurationTicks
+  return maxFrameTicks + (told || Math.round(Math.max(0, average)) || LONE_FRAME_TICKS)
 }
 
 /** What is taken from the section's clock to get the session's, as far as it is known. */
@@ -95,15 +95,15 @@ export function shiftOf(run: SectionRun, section: Section): number {
 }
 
 /** Decode times begin at 0 and grow by at least one tick: pictures that are shown first and decoded later need that room. */
-function liftOf({ pictureTicks }: SectionRun, originTicks: number): number {
-  return pictureTicks.reduce((lift, ticks, i) => Math.max(lift, i - (ticks - originTicks)), 0)
+function liftOf({ frameTicks }: SectionRun, originTicks: number): number {
+  return frameTicks.reduce((lift, ticks, i) => Math.max(lift, i - (ticks - originTicks)), 0)
 }
 
 /**
  * By how much pictures are decoded before they are shown: so much that the n-th decode time, which is the n-th
  * presentation time less this, is never behind the picture's own.
  */
-export function delayOf({ pictureTicks }: SectionRun): number {
-  const sorted = Float64Array.from(pictureTicks).sort()
-  return pictureTicks.reduce((delay, ticks, i) => Math.max(delay, (sorted[i] ?? 0) - ticks), 0)
+export function delayOf({ frameTicks }: SectionRun): number {
+  const sorted = Float64Array.from(frameTicks).sort()
+  return frameTicks.reduce((delay, ticks, i) => Math.max(delay, (sorted[i] ?? 0) - ticks), 0)
 }

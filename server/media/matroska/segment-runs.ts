@@ -1,25 +1,25 @@
 // Makes the runs of a segment from its frames: decode times, which Matroska does not have, and durations.
 import type { SampleRun } from '../media-reader.ts'
 import { type Sample, makeSampleRun } from '../sample-run.ts'
-import { CLOCK_RATE, type SoundStream } from './matroska-source.ts'
-import { LONE_PICTURE_TICKS } from './section-run.ts'
-import type { PictureSample, SoundSample } from './segment-samples.ts'
+import { CLOCK_RATE, type AudioStreamInfo } from './matroska-source.ts'
+import { LONE_FRAME_TICKS } from './section-run.ts'
+import type { FrameSample, AudioSample } from './segment-samples.ts'
 
 /**
  * The pictures' run. Decode times are the presentation times in order, less the section's delay; where that is too little
  * they come still earlier, so that no picture is decoded after it is shown. `nextDecodeTicks`: where the next segment goes on.
  */
-export function pictureRun(
-  pictures: readonly PictureSample[],
+export function frameRun(
+  frames: readonly FrameSample[],
   nextDecodeTicks: number | undefined,
 ): SampleRun | undefined {
-  const sorted = Float64Array.from(pictures, ({ presentationTicks }) => presentationTicks).sort()
+  const sorted = Float64Array.from(frames, ({ presentationTicks }) => presentationTicks).sort()
   const samples: Sample[] = []
   let limit = Infinity
-  for (let i = pictures.length - 1; i >= 0; i -= 1) {
-    const picture = pictures[i]
-    if (picture === undefined) continue
-    const { offset, sizeBytes, presentationTicks, isKey, section } = picture
+  for (let i = frames.length - 1; i >= 0; i -= 1) {
+    const frame = frames[i]
+    if (frame === undefined) continue
+    const { offset, sizeBytes, presentationTicks, isKey, section } = frame
     limit = Math.min(limit - 1, presentationTicks, (sorted[i] ?? 0) - section.delayTicks)
     samples.push({ offset, sizeBytes, presentationTicks, decodeTicks: limit, isKey })
   }
@@ -27,20 +27,20 @@ export function pictureRun(
   return makeSampleRun(samples.toReversed(), {
     kind: 'video',
     timescale: CLOCK_RATE,
-    nextDecodeTicks: nextDecodeTicks ?? last + lastDuration(pictures, sorted),
+    nextDecodeTicks: nextDecodeTicks ?? last + lastDuration(frames, sorted),
   })
 }
 
-function lastDuration(pictures: readonly PictureSample[], sorted: Float64Array): number {
-  const told = pictures.at(-1)?.durationTicks ?? 0
+function lastDuration(frames: readonly FrameSample[], sorted: Float64Array): number {
+  const told = frames.at(-1)?.durationTicks ?? 0
   const before = (sorted.at(-1) ?? 0) - (sorted.at(-2) ?? Infinity)
-  return told || (before > 0 ? before : LONE_PICTURE_TICKS)
+  return told || (before > 0 ? before : LONE_FRAME_TICKS)
 }
 
 /** The run of a sound; `nextTicks`: where the next segment goes on, undefined where that is not told. */
-export function soundRun(
-  stream: SoundStream,
-  frames: readonly SoundSample[],
+export function audioRun(
+  stream: AudioStreamInfo,
+  frames: readonly AudioSample[],
   nextTicks: number | undefined,
 ): SampleRun | undefined {
   const starts = filledStarts(frames, nextTicks)
@@ -61,7 +61,7 @@ export function soundRun(
 }
 
 /** Frames without a time of their own are spread evenly up to the next that has one. */
-function filledStarts(frames: readonly SoundSample[], nextTicks: number | undefined): number[] {
+function filledStarts(frames: readonly AudioSample[], nextTicks: number | undefined): number[] {
   const starts = frames.map(({ startTicks }) => startTicks)
   for (let i = 1; i < starts.length; i += 1) {
     if (!Number.isNaN(starts[i])) continue

@@ -1,22 +1,22 @@
 // Gathers the frames of one segment from its bytes, with their times on the session's timeline.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import type { CutRange } from '../media-index.ts'
+import type { SplitPointRange } from '../media-index.ts'
 import { ElementWalk, type WalkVisitor, type WalkedBlock } from './element-walk.ts'
 import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from './matroska-limits.ts'
 import {
   CLOCK_RATE,
   type MatroskaSource,
   type Section,
-  type SoundStream,
+  type AudioStreamInfo,
   type TrackSet,
 } from './matroska-source.ts'
 import { clockTicks } from './scan.ts'
-import { frameTicks, snapped } from './sound-clock.ts'
+import { frameTicks, snapped } from './audio-clock.ts'
 import { walkFile } from './walk-file.ts'
 
 /** Pictures in decode order; times in ticks of CLOCK_RATE. */
-export interface PictureSample {
+export interface FrameSample {
   offset: number
   sizeBytes: number
   presentationTicks: number
@@ -27,7 +27,7 @@ export interface PictureSample {
 }
 
 /** Frames of sound in order; times in ticks of the sound. */
-export interface SoundSample {
+export interface AudioSample {
   offset: number
   sizeBytes: number
   /** NaN where only the frames around tell: a lace without lengths. */
@@ -37,15 +37,15 @@ export interface SoundSample {
 }
 
 export interface SegmentSamples {
-  pictures: PictureSample[]
+  frames: FrameSample[]
   /** Per sound that was asked for; the stream is that of the section with its first frame. */
-  sounds: Map<number, { stream: SoundStream; samples: SoundSample[] }>
+  audioTracks: Map<number, { stream: AudioStreamInfo; samples: AudioSample[] }>
 }
 
-export interface SamplesWanted extends CutRange {
+export interface SamplesWanted extends SplitPointRange {
   hasVideo: boolean
   /** Numbers of sounds in the track sets. */
-  sounds: readonly number[]
+  audioTracks: readonly number[]
 }
 
 /** Reads the heads of all blocks in the range, a megabyte of the file at a time; nothing of the payload is kept. */
@@ -55,7 +55,7 @@ export async function readSamples(
   wanted: SamplesWanted,
 ): Promise<SegmentSamples> {
   const gatherer = new Gatherer(source, wanted)
-  const { offsets, clusterTicks, clusterEnds } = source.cuts
+  const { offsets, clusterTicks, clusterEnds } = source.splitPoints
   const place = {
     position: offsets[wanted.from] ?? source.endOffset,
     clusterTicks: clusterTicks[wanted.from] ?? 0,
@@ -68,19 +68,19 @@ export async function readSamples(
 }
 
 /** The section that holds a cut. */
-export function sectionOfCut({ sections }: MatroskaSource, cut: number): Section {
-  const section = sections.findLast(({ firstCut }) => firstCut <= cut)
+export function sectionOfSplitPoint({ sections }: MatroskaSource, splitPoint: number): Section {
+  const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
   if (section === undefined) throw new AppError('failed', 'the index is damaged')
   return section
 }
 
 class Gatherer implements WalkVisitor {
-  readonly samples: SegmentSamples = { pictures: [], sounds: new Map() }
+  readonly samples: SegmentSamples = { frames: [], audioTracks: new Map() }
   readonly #source: MatroskaSource
   readonly #wanted: SamplesWanted
   /** Per sound where its next frame is expected. */
   readonly #expected = new Map<number, number>()
-  #cut: number
+  #splitPoint: number
   #section: Section
   #set: TrackSet
   #count = 0
@@ -88,9 +88,9 @@ class Gatherer implements WalkVisitor {
   constructor(source: MatroskaSource, wanted: SamplesWanted) {
     this.#source = source
     this.#wanted = wanted
-    this.#cut = wanted.from
-    this.#section = sectionOfCut(source, wanted.from)
-    this.#set = source.sets[this.#section.set] ?? { sounds: [], texts: [] }
+    this.#splitPoint = wanted.from
+    this.#section = sectionOfSplitPoint(source, wanted.from)
+    this.#set = source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
     this.#anchor()
   }
 
@@ -104,52 +104,52 @@ class Gatherer implements WalkVisitor {
 
   wants(track: number): 'nothing' | 'frames' {
     const isServed = this.#source.sets.some(
-      ({ video, sounds }) =>
-        video?.number === track || sounds.some((sound) => sound?.number === track),
+      ({ video, audioTracks }) =>
+        video?.number === track || audioTracks.some((audio) => audio?.number === track),
     )
     return isServed ? 'frames' : 'nothing'
   }
 
   block(block: WalkedBlock): void {
-    while (block.position >= (this.#source.cuts.offsets[this.#cut + 1] ?? Infinity)) {
-      this.#enterCut(this.#cut + 1)
+    while (block.position >= (this.#source.splitPoints.offsets[this.#splitPoint + 1] ?? Infinity)) {
+      this.#enterSplitPoint(this.#splitPoint + 1)
     }
-    const { video, sounds } = this.#set
+    const { video, audioTracks } = this.#set
     if (video?.number === block.track) {
-      if (this.#wanted.hasVideo) this.#picture(block, video.defaultDurationTicks)
+      if (this.#wanted.hasVideo) this.#frame(block, video.defaultDurationTicks)
       return
     }
-    const number = sounds.findIndex((stream) => stream?.number === block.track)
-    const stream = sounds[number]
-    if (stream === undefined || !this.#wanted.sounds.includes(number)) return
-    this.#sound(block, number, stream)
+    const number = audioTracks.findIndex((stream) => stream?.number === block.track)
+    const stream = audioTracks[number]
+    if (stream === undefined || !this.#wanted.audioTracks.includes(number)) return
+    this.#audio(block, number, stream)
   }
 
-  #enterCut(cut: number): void {
-    this.#cut = cut
-    this.#section = sectionOfCut(this.#source, cut)
-    this.#set = this.#source.sets[this.#section.set] ?? { sounds: [], texts: [] }
-    if (this.#section.firstCut === cut) this.#expected.clear()
+  #enterSplitPoint(splitPoint: number): void {
+    this.#splitPoint = splitPoint
+    this.#section = sectionOfSplitPoint(this.#source, splitPoint)
+    this.#set = this.#source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
+    if (this.#section.firstSplitPoint === splitPoint) this.#expected.clear()
     this.#anchor()
   }
 
   /** From a cut on, sound counts from where the scan had it: so that segments join without a step. */
   #anchor(): void {
-    for (const sound of this.#wanted.sounds) {
-      const start = this.#source.cuts.soundStarts[sound]?.[this.#cut] ?? NaN
-      if (!Number.isNaN(start)) this.#expected.set(sound, start)
+    for (const audio of this.#wanted.audioTracks) {
+      const start = this.#source.splitPoints.audioStarts[audio]?.[this.#splitPoint] ?? NaN
+      if (!Number.isNaN(start)) this.#expected.set(audio, start)
     }
   }
 
-  #picture(block: WalkedBlock, defaultDurationTicks: number): void {
-    const { nsPerTick, shiftTicks, firstPictureAt } = this.#section
-    if (block.position < firstPictureAt) return
+  #frame(block: WalkedBlock, defaultDurationTicks: number): void {
+    const { nsPerTick, shiftTicks, firstFrameAt } = this.#section
+    if (block.position < firstFrameAt) return
     this.#take(block.sizes.length)
     const start = clockTicks(block.ticks, nsPerTick) - shiftTicks
     const told = clockTicks(block.durationTicks ?? 0, nsPerTick)
     let offset = block.framesAt
     block.sizes.forEach((sizeBytes, i) => {
-      this.samples.pictures.push({
+      this.samples.frames.push({
         offset,
         sizeBytes,
         presentationTicks: Math.max(0, start + i * defaultDurationTicks),
@@ -161,15 +161,15 @@ class Gatherer implements WalkVisitor {
     })
   }
 
-  #sound(block: WalkedBlock, number: number, stream: SoundStream): void {
+  #audio(block: WalkedBlock, number: number, stream: AudioStreamInfo): void {
     const { nsPerTick, shiftTicks } = this.#section
     this.#take(block.sizes.length)
     const expected = this.#expected.get(number) ?? NaN
     const shift = Math.round((shiftTicks / CLOCK_RATE) * stream.timescale)
     let start = snapped(stream, expected, { ticks: block.ticks, nsPerTick })
     let offset = block.framesAt
-    const list = this.samples.sounds.get(number)?.samples ?? []
-    if (list.length === 0) this.samples.sounds.set(number, { stream, samples: list })
+    const list = this.samples.audioTracks.get(number)?.samples ?? []
+    if (list.length === 0) this.samples.audioTracks.set(number, { stream, samples: list })
     for (const sizeBytes of block.sizes) {
       const lengthTicks = frameTicks(stream, block, sizeBytes)
       list.push({ offset, sizeBytes, startTicks: start - shift, lengthTicks })

@@ -1,8 +1,8 @@
 // Chooses which tracks of a Tracks element are served, and in which order.
 import type { AudioTrack, Track } from '../media-index.ts'
-import { MAX_TEXT_TRACKS } from './matroska-limits.ts'
-import type { SoundStream, TextStream, TrackSet, VideoStream } from './matroska-source.ts'
-import { describeSound } from './sound-stream.ts'
+import { MAX_SUBTITLE_TRACKS } from './matroska-limits.ts'
+import type { AudioStreamInfo, SubtitleStream, TrackSet, VideoStream } from './matroska-source.ts'
+import { describeAudio } from './audio-stream.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { describeVideo } from './video-stream.ts'
 
@@ -10,8 +10,8 @@ import { describeVideo } from './video-stream.ts'
 export interface ChosenSet {
   set: TrackSet
   refusedVideo?: string
-  refusedSounds: string[]
-  refusedTexts: string[]
+  refusedAudioTracks: string[]
+  refusedSubtitles: string[]
 }
 
 /** The first enabled video track, all sounds that can be served with the default one first, all text. */
@@ -20,24 +20,26 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
   const video = videoEntry && describeVideo(videoEntry)
   const described = enabledFirst(entries, 'audio').map((entry) => ({
     entry,
-    sound: describeSound(entry),
+    audio: describeAudio(entry),
   }))
-  const served = described.flatMap(({ entry, sound }) =>
-    sound.status === 'playable' ? [{ stream: sound.stream, isDefault: entry.isDefault }] : [],
+  const served = described.flatMap(({ entry, audio: audioTrack }) =>
+    audioTrack.status === 'playable'
+      ? [{ stream: audioTrack.stream, isDefault: entry.isDefault }]
+      : [],
   )
-  const texts = enabledFirst(entries, 'text')
+  const subtitles = enabledFirst(entries, 'text')
   return {
     set: {
       ...(video?.status === 'playable' && { video: video.stream }),
-      sounds: defaultFirst(served),
-      texts: texts.flatMap(describeText).slice(0, MAX_TEXT_TRACKS),
+      audioTracks: defaultFirst(served),
+      subtitles: subtitles.flatMap(describeSubtitle).slice(0, MAX_SUBTITLE_TRACKS),
     },
     ...(video?.status === 'unplayable' && { refusedVideo: video.reason }),
-    refusedSounds: described.flatMap(({ sound }) =>
-      sound.status === 'unplayable' ? [sound.reason] : [],
+    refusedAudioTracks: described.flatMap(({ audio: audioTrack }) =>
+      audioTrack.status === 'unplayable' ? [audioTrack.reason] : [],
     ),
-    refusedTexts: texts.flatMap((entry) =>
-      describeText(entry).length > 0 ? [] : [`text of the kind '${entry.codec}' is not served`],
+    refusedSubtitles: subtitles.flatMap((entry) =>
+      describeSubtitle(entry).length > 0 ? [] : [`text of the kind '${entry.codec}' is not served`],
     ),
   }
 }
@@ -50,12 +52,12 @@ function enabledFirst(entries: readonly TrackEntry[], kind: TrackEntry['kind']):
 }
 
 interface Candidate {
-  stream: SoundStream
+  stream: AudioStreamInfo
   isDefault: boolean
 }
 
 /** The container's default first; of equal rank and language one that needs no transcoding. */
-function defaultFirst(candidates: readonly Candidate[]): SoundStream[] {
+function defaultFirst(candidates: readonly Candidate[]): AudioStreamInfo[] {
   const marked = candidates.find(({ isDefault }) => isDefault) ?? candidates[0]
   if (marked === undefined) return []
   const peers = candidates.filter(
@@ -69,7 +71,7 @@ function defaultFirst(candidates: readonly Candidate[]): SoundStream[] {
   )
 }
 
-const TEXT_FORMATS = new Map<string, TextStream['format']>([
+const TEXT_FORMATS = new Map<string, SubtitleStream['format']>([
   ['S_TEXT/UTF8', 'srt'],
   ['S_TEXT/ASCII', 'srt'],
   ['S_TEXT/ASS', 'ass'],
@@ -81,7 +83,7 @@ const TEXT_FORMATS = new Map<string, TextStream['format']>([
   ['D_WEBVTT/CAPTIONS', 'webm-vtt'],
 ])
 
-function describeText(entry: TrackEntry): TextStream[] {
+function describeSubtitle(entry: TrackEntry): SubtitleStream[] {
   const format = TEXT_FORMATS.get(entry.codec)
   const { kind } = entry.encoding
   if (format === undefined || (kind !== 'none' && kind !== 'zlib')) return []
@@ -103,25 +105,27 @@ function describeText(entry: TrackEntry): TextStream[] {
  * kind of handling (transcoded or not, another recorded codec) than the listed one is left out.
  */
 export function alignSet(first: TrackSet, later: TrackSet): TrackSet {
-  const left = later.sounds.filter((sound) => sound !== undefined)
-  const sounds = first.sounds.map((listed) => {
-    const fits = left.filter((sound) => listed !== undefined && isHandledAlike(listed, sound))
+  const left = later.audioTracks.filter((audioTrack) => audioTrack !== undefined)
+  const audioTracks = first.audioTracks.map((listed) => {
+    const fits = left.filter(
+      (audioTrack) => listed !== undefined && isHandledAlike(listed, audioTrack),
+    )
     const language = listed?.described.language
-    const found = fits.find((sound) => sound.described.language === language) ?? fits[0]
+    const found = fits.find((audioTrack) => audioTrack.described.language === language) ?? fits[0]
     if (found !== undefined) left.splice(left.indexOf(found), 1)
     return found
   })
-  const { texts } = later
+  const { subtitles } = later
   const { video } = first.video === undefined ? {} : later
   return {
     ...(video && { video }),
-    sounds,
-    texts: first.texts.flatMap((_, i) => texts.slice(i, i + 1)),
+    audioTracks,
+    subtitles: first.subtitles.flatMap((_, i) => subtitles.slice(i, i + 1)),
   }
 }
 
-function isHandledAlike(listed: SoundStream, sound: SoundStream): boolean {
-  const [before, now] = [listed.described.transcodedFrom, sound.described.transcodedFrom]
+function isHandledAlike(listed: AudioStreamInfo, audioTrack: AudioStreamInfo): boolean {
+  const [before, now] = [listed.described.transcodedFrom, audioTrack.described.transcodedFrom]
   return (
     before?.codec === now?.codec &&
     before?.sampleRate === now?.sampleRate &&
@@ -130,7 +134,9 @@ function isHandledAlike(listed: SoundStream, sound: SoundStream): boolean {
 }
 
 /** The index's tracks, as the first set has them. */
-export function describeTracks(video: VideoStream | undefined, { sounds }: TrackSet): Track[] {
-  const audio = sounds.flatMap((sound): AudioTrack[] => (sound ? [sound.described] : []))
+export function describeTracks(video: VideoStream | undefined, { audioTracks }: TrackSet): Track[] {
+  const audio = audioTracks.flatMap((audioTrack): AudioTrack[] =>
+    audioTrack ? [audioTrack.described] : [],
+  )
   return [...(video ? [video.described] : []), ...audio]
 }

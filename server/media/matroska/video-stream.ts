@@ -1,5 +1,5 @@
 // What a video track of Matroska holds (RFC 9559, Matroska codec registry): how it is served, or why no browser plays it.
-import { type VideoConfig, videoSetUp } from '../codec/sample-entry.ts'
+import { type VideoConfig, videoConfig } from '../codec/sample-entry.ts'
 import { CLOCK_RATE, type DescribedVideo, type VideoStream } from './matroska-source.ts'
 import type { TrackEntry, VideoFields } from './track-entry.ts'
 import { parseVp9Private, vpcC } from './vp9.ts'
@@ -70,7 +70,7 @@ export function describeVideo(entry: TrackEntry): Described<VideoStream> {
   const { width, height } = entry.video
   const isSane = width > 0 && height > 0 && Math.max(width, height) <= MAX_SIDE_PIXELS
   if (!isSane) return unplayable('has no believable size')
-  const set = setUpOf(known.codec, entry)
+  const set = configOf(known.codec, entry)
   const isLater = known.codec === 'av1' || known.codec === 'vp9'
   if (set === undefined && !isLater) {
     return unplayable(`(${known.codecName}) lacks its decoder set-up (CodecPrivate)`)
@@ -88,7 +88,7 @@ export function describeVideo(entry: TrackEntry): Described<VideoStream> {
     ...(entry.encoding.kind === 'stripped' && { prefix: entry.encoding.prefix }),
     described,
     codec: known.codec,
-    ...(set && { setUp: set.setUp }),
+    ...(set && { config: set.config }),
     ...displaySize(entry.video),
     defaultDurationTicks: Math.round((entry.defaultDurationNs / 1e9) * CLOCK_RATE),
     ...colourOf(entry.video),
@@ -104,17 +104,17 @@ export function withVideoConfig(stream: VideoStream, config: Uint8Array): VideoS
     set && {
       ...stream,
       described: { ...stream.described, codec: set.codec },
-      setUp: set.setUp,
+      config: set.config,
     }
   )
 }
 
-interface MadeSetUp {
+interface MadeConfig {
   codec: string
-  setUp: NonNullable<VideoStream['setUp']>
+  config: NonNullable<VideoStream['config']>
 }
 
-function setUpOf(codec: VideoStream['codec'], entry: TrackEntry): MadeSetUp | undefined {
+function configOf(codec: VideoStream['codec'], entry: TrackEntry): MadeConfig | undefined {
   const { codecPrivate, video } = entry
   const { width, height } = video
   if (codec !== 'vp9') return fromConfig(codec, { config: codecPrivate, width, height })
@@ -124,12 +124,12 @@ function setUpOf(codec: VideoStream['codec'], entry: TrackEntry): MadeSetUp | un
   return config && fromConfig(codec, { config, width, height })
 }
 
-function fromConfig(codec: VideoStream['codec'], video: VideoConfig): MadeSetUp | undefined {
-  const set = videoSetUp(codec, video)
+function fromConfig(codec: VideoStream['codec'], video: VideoConfig): MadeConfig | undefined {
+  const set = videoConfig(codec, video)
   if (set === undefined) return undefined
   const { sampleEntry } = set
   const extradata = codec === 'vp9' ? {} : { extradata: video.config }
-  return { codec: set.codec, setUp: { sampleEntry, ...extradata } }
+  return { codec: set.codec, config: { sampleEntry, ...extradata } }
 }
 
 function unplayable(what: string): Described<never> {

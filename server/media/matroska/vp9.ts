@@ -13,7 +13,7 @@ export interface Vp9Features {
   isFullRange?: boolean
 }
 
-export interface Vp9Picture {
+export interface Vp9Frame {
   width: number
   height: number
   colour?: { primaries: number; transfer: number; matrix: number; isFullRange: boolean }
@@ -74,7 +74,7 @@ function parseColour(reader: BitReader, profile: number): { chroma: number; isFu
 }
 
 /** Largest luma picture of each level (VP9 levels, annex A), in samples, and 10 times the level. */
-const LEVELS: readonly (readonly [pictureSamples: number, level: number])[] = [
+const LEVELS: readonly (readonly [frameSamples: number, level: number])[] = [
   [36_864, 10],
   [73_728, 11],
   [122_880, 20],
@@ -88,7 +88,7 @@ const LEVELS: readonly (readonly [pictureSamples: number, level: number])[] = [
 const HIGHEST_LEVEL = 62
 
 /** Payload of vpcC, version and flags included. */
-export function vpcC(features: Vp9Features, { width, height, colour }: Vp9Picture): Uint8Array {
+export function vpcC(features: Vp9Features, { width, height, colour }: Vp9Frame): Uint8Array {
   const { profile, bitDepth, chroma } = features
   const found = LEVELS.find(([samples]) => width * height <= samples)
   const level = features.level ?? found?.[1] ?? HIGHEST_LEVEL

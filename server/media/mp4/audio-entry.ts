@@ -13,8 +13,8 @@ import {
   wholeBox,
 } from './entry-parts.ts'
 import { parseEsds } from '../codec/esds.ts'
-import { opusSetUpFromBox } from '../codec/sample-entry.ts'
-import { type SoundFields, parseTranscodedEntry } from './transcoded-entry.ts'
+import { opusConfigFromBox } from '../codec/sample-entry.ts'
+import { type AudioFields, parseTranscodedEntry } from './transcoded-entry.ts'
 
 /** A sample entry of sound that browsers play in fMP4, or that is transcoded to what they play. */
 export interface AudioDescription extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
@@ -54,19 +54,19 @@ function parseByType(entry: RawEntry): AudioDescription | undefined {
     case 'fLaC':
       return parseFlac(entry)
     default:
-      return parseTranscodedEntry(entry.box.type, () => soundFields(entry))
+      return parseTranscodedEntry(entry.box.type, () => audioFields(entry))
   }
 }
 
 function parseMp4a(entry: RawEntry): AudioDescription | undefined {
-  const { fields, boxes } = splitSoundEntry(entry)
+  const { fields, boxes } = splitAudioEntry(entry)
   const esdsBox = findEsds(entry, boxes)
   if (esdsBox === undefined) return undefined
   const esds = parseEsds(entryContent(entry, esdsBox))
   const config = esds && parseAudioConfig(esds)
   if (esds !== undefined && config === undefined) {
     const { objectType } = esds
-    return parseTranscodedEntry(`mp4a.${objectType.toString(16)}`, () => soundFields(entry))
+    return parseTranscodedEntry(`mp4a.${objectType.toString(16)}`, () => audioFields(entry))
   }
   if (config === undefined) return undefined
   const channels = config.channels ?? fields.getUint16(CHANNELS_AT)
@@ -83,15 +83,15 @@ function parseMp4a(entry: RawEntry): AudioDescription | undefined {
 }
 
 function parseOpus(entry: RawEntry): AudioDescription | undefined {
-  const dOps = splitSoundEntry(entry).boxes.find((box) => box.type === 'dOps')
+  const dOps = splitAudioEntry(entry).boxes.find((box) => box.type === 'dOps')
   if (dOps === undefined) return undefined
   const { buffer, byteOffset, byteLength } = entryContent(entry, dOps)
-  return opusSetUpFromBox(new Uint8Array(buffer, byteOffset, byteLength))
+  return opusConfigFromBox(new Uint8Array(buffer, byteOffset, byteLength))
 }
 
 /** Encapsulation of FLAC in ISOBMFF 3.3.2: a full box whose first metadata block is STREAMINFO. */
 function parseFlac(entry: RawEntry): AudioDescription | undefined {
-  const { fields, boxes } = splitSoundEntry(entry)
+  const { fields, boxes } = splitAudioEntry(entry)
   const dfLa = boxes.find((box) => box.type === 'dfLa')
   if (dfLa === undefined) return undefined
   const rateAndChannels = entryContent(entry, dfLa).getUint32(18)
@@ -106,8 +106,8 @@ function parseFlac(entry: RawEntry): AudioDescription | undefined {
 }
 
 /** Numbers of channels, bits and samples a second as the entry says them (QuickTime File Format, sound description 2: from byte 32). */
-function soundFields(entry: RawEntry): SoundFields {
-  const { fields, boxes } = splitSoundEntry(entry)
+function audioFields(entry: RawEntry): AudioFields {
+  const { fields, boxes } = splitAudioEntry(entry)
   const contents = new Map(boxes.map((box) => [box.type, entryContent(entry, box)]))
   if (splitVersion(entry) !== 2) {
     return {
@@ -127,7 +127,7 @@ function soundFields(entry: RawEntry): SoundFields {
   }
 }
 
-function splitSoundEntry(entry: RawEntry): EntryParts {
+function splitAudioEntry(entry: RawEntry): EntryParts {
   const version = splitVersion(entry)
   const extraBytes = QUICKTIME_BYTES[version] ?? 0
   const { fields, boxes } = splitEntry(entry, FIELD_BYTES + extraBytes)

@@ -1,30 +1,30 @@
 // Makes the index of a movie: its tracks surveyed, cut, and put on one timeline.
 import { AppError, isAppError } from '../../errors.ts'
-import type { AudioTrack, MediaIndex, RecordingNote, VideoTrack } from '../media-index.ts'
-import { MAX_NOTES, durationSeconds } from '../media-index.ts'
-import { type AudioCuts, findAudioCuts } from './audio-cuts.ts'
+import type { AudioTrack, MediaIndex, RecordingLimitation, VideoTrack } from '../media-index.ts'
+import { MAX_LIMITATIONS, durationSeconds } from '../media-index.ts'
+import { type AudioSplitPoints, findAudioSplitPoints } from './audio-split-points.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import type { FileWindow } from './file-window.ts'
 import { quarterTurns } from './matrix.ts'
 import { type Movie, type MovieTrack, leftOut } from './movie.ts'
 import type { Mp4Track } from './mp4-source.ts'
-import { makeCutTable, padCursors } from './cut-table.ts'
-import { readTextTracks } from './text-tracks.ts'
+import { makeSplitPointTable, padCursors } from './split-point-table.ts'
+import { readSubtitleTracks } from './subtitle-tracks.ts'
 import { type TrackShift, alignTracks } from './timeline.ts'
 import { type ChosenTrack, chooseTracks } from './track-choice.ts'
 import {
-  type CutTimes,
+  type SplitTimes,
   type SurveyedTrack,
   baseTrack,
   movieSeconds,
-  pictureTimes,
+  frameTimes,
   surveyTrack,
 } from './surveyed-track.ts'
-import { type VideoCuts, findVideoCuts } from './video-cuts.ts'
+import { type VideoSplitPoints, findVideoSplitPoints } from './video-split-points.ts'
 import type { VideoDescription } from './video-entry.ts'
 
-type CutVideo = SurveyedTrack<VideoDescription> & { cuts: VideoCuts }
-type CutAudio = SurveyedTrack<AudioDescription> & { cuts: AudioCuts }
+type SplitVideo = SurveyedTrack<VideoDescription> & { splitPoints: VideoSplitPoints }
+type SplitAudio = SurveyedTrack<AudioDescription> & { splitPoints: AudioSplitPoints }
 
 /** Walks through the times of a movie. Throws `unplayable` with the reason for a person. */
 export async function indexMovie(window: FileWindow, movie: Movie): Promise<MediaIndex> {
@@ -34,34 +34,37 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
   const plan = { movieTimescale: movie.timescale, signal }
   const video =
     chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'go on' }))
-  const cutVideo = video && (await cutPictures(window, video))
-  const { sounds, notes: broken } = await cutSounds(window, chosen.sounds, {
+  const videoSplits = video && (await splitVideo(window, video))
+  const { audioTracks, limitations: broken } = await splitAudioTracks(window, chosen.audioTracks, {
     plan,
-    video: cutVideo,
+    video: videoSplits,
   })
-  const { index, startSeconds } = assemble(window, { ...(cutVideo && { video: cutVideo }), sounds })
-  const texts = await readTextTracks(window, movie, startSeconds)
-  const cutOff = [video, ...sounds].some((track) => track?.survey.isCutOff === true)
-  const notes = [
-    ...movie.notes,
-    ...chosen.notes,
+  const { index, startSeconds } = assemble(window, {
+    ...(videoSplits && { video: videoSplits }),
+    audioTracks,
+  })
+  const subtitles = await readSubtitleTracks(window, movie, startSeconds)
+  const truncated = [video, ...audioTracks].some((track) => track?.survey.isTruncated === true)
+  const limitations = [
+    ...movie.limitations,
+    ...chosen.limitations,
     ...broken,
-    ...(chosen.video && cutVideo === undefined ? [NO_PICTURES] : []),
-    ...(cutOff ? [cutOffNote(window, index)] : []),
+    ...(chosen.video && videoSplits === undefined ? [NO_VIDEO] : []),
+    ...(truncated ? [truncatedLimitation(window, index)] : []),
   ]
   return {
     ...index,
-    ...(texts.length > 0 && { texts }),
-    ...(notes.length > 0 && { notes: notes.slice(-MAX_NOTES) }),
+    ...(subtitles.length > 0 && { subtitles }),
+    ...(limitations.length > 0 && { limitations: limitations.slice(-MAX_LIMITATIONS) }),
   }
 }
 
-const NO_PICTURES: RecordingNote = {
+const NO_VIDEO: RecordingLimitation = {
   kind: 'pictures-left-out',
   message: 'the pictures that the index (moov) lists are not in the file, or change their codec',
 }
 
-function cutOffNote({ sizeBytes }: FileWindow, index: MediaIndex): RecordingNote {
+function truncatedLimitation({ sizeBytes }: FileWindow, index: MediaIndex): RecordingLimitation {
   return {
     kind: 'cut-off',
     message: 'the file ends before media that its index (moov) lists',
@@ -71,108 +74,119 @@ function cutOffNote({ sizeBytes }: FileWindow, index: MediaIndex): RecordingNote
 }
 
 /** Sound that is broken is left out and noted, unless there is nothing else. */
-async function cutSounds(
+async function splitAudioTracks(
   window: FileWindow,
   chosen: readonly ChosenTrack<AudioDescription>[],
   {
     plan,
     video,
-  }: { plan: { movieTimescale: number; signal: AbortSignal }; video: CutVideo | undefined },
-): Promise<{ sounds: CutAudio[]; notes: RecordingNote[] }> {
-  const sounds: CutAudio[] = []
-  const notes: RecordingNote[] = []
+  }: { plan: { movieTimescale: number; signal: AbortSignal }; video: SplitVideo | undefined },
+): Promise<{ audioTracks: SplitAudio[]; limitations: RecordingLimitation[] }> {
+  const audioTracks: SplitAudio[] = []
+  const limitations: RecordingLimitation[] = []
   let problem: AppError | undefined
   for (const each of chosen) {
     try {
-      const sound = await surveyTrack(window.file, each, { ...plan, stopsAtChange: 'stop' })
-      if (sound !== undefined)
-        sounds.push(await cutSound(window, sound, cutTimes(video, sounds[0])))
+      const audio = await surveyTrack(window.file, each, { ...plan, stopsAtChange: 'stop' })
+      if (audio !== undefined)
+        audioTracks.push(await splitAudio(window, audio, splitTimes(video, audioTracks[0])))
     } catch (error) {
       if (!isAppError(error, 'unplayable')) throw error
       problem ??= error
-      notes.push(leftOut('audio', error))
+      limitations.push(leftOut('audio', error))
     }
   }
-  if (problem !== undefined && video === undefined && sounds.length === 0) throw problem
-  return { sounds, notes }
+  if (problem !== undefined && video === undefined && audioTracks.length === 0) throw problem
+  return { audioTracks, limitations }
 }
 
-async function cutPictures(
+async function splitVideo(
   { file, signal }: FileWindow,
   video: SurveyedTrack<VideoDescription>,
-): Promise<CutVideo> {
+): Promise<SplitVideo> {
   const timescale = video.clock.fileTimescale
-  return { ...video, cuts: await findVideoCuts(file, video.survey, { timescale, signal }) }
+  return {
+    ...video,
+    splitPoints: await findVideoSplitPoints(file, video.survey, { timescale, signal }),
+  }
 }
 
-async function cutSound(
+async function splitAudio(
   { file, signal }: FileWindow,
-  sound: SurveyedTrack<AudioDescription>,
-  times: CutTimes | undefined,
-): Promise<CutAudio> {
+  audio: SurveyedTrack<AudioDescription>,
+  times: SplitTimes | undefined,
+): Promise<SplitAudio> {
   const plan = {
-    timescale: sound.clock.fileTimescale,
-    pictures: pictureTimes(sound.clock, times),
+    timescale: audio.clock.fileTimescale,
+    frames: frameTimes(audio.clock, times),
     signal,
   }
-  return { ...sound, cuts: await findAudioCuts(file, sound.survey, plan) }
+  return { ...audio, splitPoints: await findAudioSplitPoints(file, audio.survey, plan) }
 }
 
 /** The first sound makes cuts of its own where there are no pictures; all others follow. */
-function cutTimes(video: CutVideo | undefined, first: CutAudio | undefined): CutTimes | undefined {
-  const pictures = video?.cuts.presentationTicks.slice(1) ?? []
-  const cutSeconds = pictures.map((ticks) => (video ? movieSeconds(video.clock, ticks) : 0))
+function splitTimes(
+  video: SplitVideo | undefined,
+  first: SplitAudio | undefined,
+): SplitTimes | undefined {
+  const frames = video?.splitPoints.presentationTicks.slice(1) ?? []
+  const splitPointSeconds = frames.map((ticks) => (video ? movieSeconds(video.clock, ticks) : 0))
   if (first === undefined) {
     return (
       video && {
-        cutSeconds,
-        endSeconds: movieSeconds(video.clock, video.cuts.extent.latestEndTicks),
+        splitPointSeconds,
+        endSeconds: movieSeconds(video.clock, video.splitPoints.extent.latestEndTicks),
       }
     )
   }
-  const own = first.cuts.ownTicks.map((ticks) => movieSeconds(first.clock, ticks))
-  return { cutSeconds: [...cutSeconds, ...own], endSeconds: Infinity }
+  const own = first.splitPoints.ownTicks.map((ticks) => movieSeconds(first.clock, ticks))
+  return { splitPointSeconds: [...splitPointSeconds, ...own], endSeconds: Infinity }
 }
 
 interface Parts {
-  video?: CutVideo
-  sounds: CutAudio[]
+  video?: SplitVideo
+  audioTracks: SplitAudio[]
 }
 
 function assemble(
   { sizeBytes }: FileWindow,
-  { video, sounds }: Parts,
+  { video, audioTracks }: Parts,
 ): { index: MediaIndex; startSeconds: number } {
-  const present = [...(video ? [video] : []), ...sounds]
+  const present = [...(video ? [video] : []), ...audioTracks]
   if (present.length === 0) {
     throw new AppError('unplayable', 'the recording ends before its first picture')
   }
   const { shifts, startSeconds } = alignTracks(
-    present.map(({ clock, cuts }) => ({ clock, extent: cuts.extent })),
+    present.map(({ clock, splitPoints }) => ({ clock, extent: splitPoints.extent })),
   )
   const videoShift = video && shifts[0]
-  const soundShifts = video === undefined ? shifts : shifts.slice(1)
-  const shifted = sounds.flatMap((sound, at) => {
-    const shift = soundShifts[at]
-    return shift === undefined ? [] : [{ ...sound, shift }]
+  const audioShifts = video === undefined ? shifts : shifts.slice(1)
+  const shifted = audioTracks.flatMap((audio, at) => {
+    const shift = audioShifts[at]
+    return shift === undefined ? [] : [{ ...audio, shift }]
   })
-  const [firstSound] = shifted
+  const [firstAudio] = shifted
   const shiftedVideo = video && videoShift && { ...video, shift: videoShift }
-  const ownCuts = firstSound?.cuts.ownTicks.length ?? 0
-  const cuts = makeCutTable({
+  const ownSplitPoints = firstAudio?.splitPoints.ownTicks.length ?? 0
+  const splitPoints = makeSplitPointTable({
     ...(shiftedVideo && { video: shiftedVideo }),
-    ...(firstSound && { audio: firstSound }),
+    ...(firstAudio && { audio: firstAudio }),
   })
   const tracks: Mp4Track[] = [
-    ...(shiftedVideo ? [videoSource(shiftedVideo, ownCuts)] : []),
-    ...shifted.map((sound) => ({ ...baseTrack(sound, sound.shift), cursors: sound.cuts.cursors })),
+    ...(shiftedVideo ? [videoSource(shiftedVideo, ownSplitPoints)] : []),
+    ...shifted.map((audio) => ({
+      ...baseTrack(audio, audio.shift),
+      cursors: audio.splitPoints.cursors,
+    })),
   ]
   const index: MediaIndex = {
     tracks: [
       ...(video ? [describeVideo(video.descriptions[0], video.track)] : []),
-      ...sounds.map(({ descriptions: [description], track }) => describeAudio(description, track)),
+      ...audioTracks.map(({ descriptions: [description], track }) =>
+        describeAudio(description, track),
+      ),
     ],
-    cuts,
+    splitPoints,
     source: { container: 'mp4', sizeBytes, tracks },
   }
   return { index, startSeconds }
@@ -203,15 +217,15 @@ export function describeAudio(
   }
 }
 
-function videoSource(video: CutVideo & { shift: TrackShift }, ownCuts: number): Mp4Track {
-  const { cursors, descriptions } = video.cuts
+function videoSource(video: SplitVideo & { shift: TrackShift }, ownSplitPoints: number): Mp4Track {
+  const { cursors, descriptions } = video.splitPoints
   const last = descriptions.at(-1) ?? 0
-  const padding = Array.from({ length: ownCuts }, () => last)
+  const padding = Array.from({ length: ownSplitPoints }, () => last)
   return {
     ...baseTrack(video, video.shift),
-    cursors: padCursors(cursors, ownCuts, video.survey.map),
+    cursors: padCursors(cursors, ownSplitPoints, video.survey.map),
     ...(video.descriptions.length > 1 && {
-      descriptionOfCut: Uint8Array.from([...descriptions, ...padding]),
+      descriptionOfSplitPoint: Uint8Array.from([...descriptions, ...padding]),
     }),
   }
 }

@@ -64,41 +64,43 @@ describe('a recording of ten hours', () => {
 
   it('knows its length and cuts from packets', () => {
     const gopTicks = made.gopPresentationTicks.length * made.frameTicks
-    expect(index.cuts.startTicks.length).toBe(
+    expect(index.splitPoints.startTicks.length).toBe(
       Math.ceil(made.videoCount / made.gopPresentationTicks.length),
     )
     // One packet of sound lies before the edit list's start; pictures are shifted by as much.
     const primingTicks = (1024 * 30_000) / 48_000
-    expect(index.cuts.startTicks[0]).toBe(0)
-    expect(index.cuts.startTicks[9000]).toBe(9000 * gopTicks + primingTicks)
-    const soundEnd = (made.audioCount * 1024) / 48_000
-    const pictureEnd = (made.videoCount * made.frameTicks + primingTicks) / 30_000
-    expect(durationSeconds(index)).toBeCloseTo(Math.max(soundEnd, pictureEnd), 3)
+    expect(index.splitPoints.startTicks[0]).toBe(0)
+    expect(index.splitPoints.startTicks[9000]).toBe(9000 * gopTicks + primingTicks)
+    const audioEnd = (made.audioCount * 1024) / 48_000
+    const frameEnd = (made.videoCount * made.frameTicks + primingTicks) / 30_000
+    expect(durationSeconds(index)).toBeCloseTo(Math.max(audioEnd, frameEnd), 3)
   })
 
   it.each([0, 1, 5000, 11_985])(
     'serves exact times and the looped bytes at cut %i',
-    async (cut) => {
-      const segments = await readRuns(reader, { file, index }, [{ from: cut, to: cut + 3 }])
+    async (splitPoint) => {
+      const segments = await readRuns(reader, { file, index }, [
+        { from: splitPoint, to: splitPoint + 3 },
+      ])
       const gop = made.gopPresentationTicks.length
-      const pictures = await readServedSamples(file, segments, 'video')
-      expect(pictures.length).toBe(Math.min(3 * gop, made.videoCount - cut * gop))
+      const frames = await readServedSamples(file, segments, 'video')
+      expect(frames.length).toBe(Math.min(3 * gop, made.videoCount - splitPoint * gop))
       const priming = (1024 * 30_000) / 48_000
-      for (const [at, { ptsSeconds }] of pictures.entries()) {
+      for (const [at, { ptsSeconds }] of frames.entries()) {
         const inGop = made.gopPresentationTicks[at % gop] ?? NaN
-        const ticks = (cut * gop + at - (at % gop)) * made.frameTicks + inGop + priming
+        const ticks = (splitPoint * gop + at - (at % gop)) * made.frameTicks + inGop + priming
         expect(Math.abs(ptsSeconds - ticks / 30_000)).toBeLessThan(1e-6)
       }
       const source = await readReferencePackets(sourcePath)
-      const pictureHashes = packetsOf(source, 0).map((packet) => packet.sha1)
-      expect(pictures.map((sample) => sample.sha1)).toEqual(
-        pictures.map((_, at) => pictureHashes[at % gop]),
+      const frameHashes = packetsOf(source, 0).map((packet) => packet.sha1)
+      expect(frames.map((sample) => sample.sha1)).toEqual(
+        frames.map((_, at) => frameHashes[at % gop]),
       )
-      const sounds = await readServedSamples(file, segments, 'audio')
-      const first = Math.round(((sounds[0]?.ptsSeconds ?? NaN) * 48_000) / 1024)
-      const soundHashes = packetsOf(source, 1).map((packet) => packet.sha1)
-      expect(sounds.map((sample) => sample.sha1)).toEqual(
-        sounds.map((_, at) => soundHashes[(first + at) % made.audioLoop]),
+      const audioTracks = await readServedSamples(file, segments, 'audio')
+      const first = Math.round(((audioTracks[0]?.ptsSeconds ?? NaN) * 48_000) / 1024)
+      const audioHashes = packetsOf(source, 1).map((packet) => packet.sha1)
+      expect(audioTracks.map((sample) => sample.sha1)).toEqual(
+        audioTracks.map((_, at) => audioHashes[(first + at) % made.audioLoop]),
       )
     },
   )

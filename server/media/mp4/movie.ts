@@ -1,6 +1,6 @@
 // The movie box (ISO/IEC 14496-12 8.2): found among the top-level boxes without reading media, and read down to its tracks.
 import { AppError, isAppError } from '../../errors.ts'
-import type { RecordingNote } from '../media-index.ts'
+import type { RecordingLimitation } from '../media-index.ts'
 import { type Box, boxType, brokenBox } from './box.ts'
 import { type Edit, MAX_EDIT_LIST_BYTES, parseEditList } from './edit-list.ts'
 import type { FileWindow } from './file-window.ts'
@@ -18,7 +18,7 @@ export interface Movie {
   fragmentDefaults?: Map<number, FragmentDefaults>
   tracks: MovieTrack[]
   /** Tracks that are broken. */
-  notes: RecordingNote[]
+  limitations: RecordingLimitation[]
 }
 
 /** One track as the file describes it. */
@@ -68,9 +68,9 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
   const trackBoxes = boxes.filter((box) => box.type === 'trak')
   if (trackBoxes.length > MAX_TRACKS) throw brokenBox('moov', moov.start, 'has too many tracks')
   const tracks: MovieTrack[] = []
-  const notes: RecordingNote[] = []
+  const limitations: RecordingLimitation[] = []
   for (const box of trackBoxes) {
-    const track = await readTrack(window, box, notes)
+    const track = await readTrack(window, box, limitations)
     if (track !== undefined) tracks.push(track)
   }
   const chapters = await readChapterIds(window, trackBoxes)
@@ -80,7 +80,7 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
     timescale,
     box: moov,
     tracks: tracks.filter(({ kind, id }) => kind !== 'text' || !chapters.has(id)),
-    notes,
+    limitations,
     ...(fragmentDefaults && { fragmentDefaults }),
   }
 }
@@ -128,7 +128,7 @@ async function findMovieBox(window: FileWindow): Promise<Box> {
 async function readTrack(
   window: FileWindow,
   trak: Box,
-  notes: RecordingNote[],
+  limitations: RecordingLimitation[],
 ): Promise<MovieTrack | undefined> {
   const inTrak = await boxesByType(window, trak)
   const mdia = inTrak('mdia')
@@ -139,7 +139,7 @@ async function readTrack(
     return await readKnownTrack(window, trak, kind)
   } catch (error) {
     if (kind === 'video' || !isAppError(error, 'unplayable')) throw error
-    notes.push(leftOut(kind, error))
+    limitations.push(leftOut(kind, error))
     return undefined
   }
 }
@@ -148,7 +148,7 @@ async function readTrack(
 export function leftOut(
   kind: Exclude<MovieTrack['kind'], 'video'>,
   { message, details }: AppError,
-): RecordingNote {
+): RecordingLimitation {
   return {
     kind: kind === 'audio' ? 'sound-left-out' : 'text-left-out',
     message: `${kind === 'audio' ? 'a sound' : 'a text'} is left out, for ${message}`,

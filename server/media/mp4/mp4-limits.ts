@@ -19,9 +19,9 @@ export const MAX_SLICE_BYTES = 1024 * 1024
 /** Tables up to this size are kept with the index, so that a segment needs no read for them. */
 export const MAX_INLINE_TABLE_BYTES = 4096
 /** Cuts of one recording; what has more, has no believable times. */
-export const MAX_CUTS = 1_000_000
+export const MAX_SPLIT_POINTS = 1_000_000
 /** Samples of one track between two cuts: a day of sound without any. */
-export const MAX_CUT_SAMPLES = 2 ** 22
+export const MAX_SPLIT_POINT_SAMPLES = 2 ** 22
 /** Longest session, in seconds: a year. What claims more has broken times. */
 export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 /** Largest key frame handed to a decoder. */
@@ -29,7 +29,7 @@ export const MAX_KEY_FRAME_BYTES = 64 * 1024 * 1024
 /** Runs without samples in a table of times. Each costs a segment eight bytes of reading. */
 export const MAX_EMPTY_RUNS = 65_536
 /** Sound tracks that are served; more are left out. */
-export const MAX_SOUNDS = 16
+export const MAX_AUDIO_TRACKS = 16
 /** Samples of uncompressed sound that are handed on as one packet. */
 export const PCM_PACKET_SAMPLES = 1024
 /** Cues of one recording, their bytes in all, and those of one sample. */

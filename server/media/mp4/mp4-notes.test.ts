@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
-import type { RecordingNote } from '../media-index.ts'
+import type { RecordingLimitation } from '../media-index.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
@@ -29,20 +29,23 @@ function plainTrack(kind: TrackPlan['kind'], more: Partial<TrackPlan> = {}): Tra
   }
 }
 
-async function notesOf(tracks: TrackPlan[], sizeBytes = 100_000): Promise<RecordingNote[]> {
+async function limitationsOf(
+  tracks: TrackPlan[],
+  sizeBytes = 100_000,
+): Promise<RecordingLimitation[]> {
   const bytes = Buffer.concat([ftyp(), moov(tracks)])
-  return (await reader.index(bytesFile(bytes, sizeBytes), signal)).notes ?? []
+  return (await reader.index(bytesFile(bytes, sizeBytes), signal)).limitations ?? []
 }
 
 describe('notes of an MP4', () => {
   it('are none where all is well', async () => {
-    expect(await notesOf([plainTrack('video'), plainTrack('audio')])).toEqual([])
+    expect(await limitationsOf([plainTrack('video'), plainTrack('audio')])).toEqual([])
   })
 
   it('tell where a copy that was cut off ends, in bytes and in time', async () => {
     const whole = await readFile(`${FIXTURES}mp4-h264-aac-moov-first.mp4`)
     const index = await reader.index(bytesFile(whole.subarray(0, 600_000)), signal)
-    expect(index.notes).toEqual([
+    expect(index.limitations).toEqual([
       {
         kind: 'cut-off',
         message: 'the file ends before media that its index (moov) lists',
@@ -55,13 +58,13 @@ describe('notes of an MP4', () => {
   it('tell pictures that did not come into the file before it was cut off', async () => {
     const late = Array.from({ length: 30 }, (_, at) => 50_000 + at * 10)
     const tracks = [plainTrack('video', { chunkOffsets: late }), plainTrack('audio')]
-    expect(await notesOf(tracks, 20_000)).toMatchObject([{ kind: 'pictures-left-out' }])
+    expect(await limitationsOf(tracks, 20_000)).toMatchObject([{ kind: 'pictures-left-out' }])
   })
 
   it('tell sound that is broken, with the place, or of a kind that nobody plays', async () => {
     const entry = box('QDM2', Buffer.alloc(28))
     expect(
-      await notesOf([
+      await limitationsOf([
         plainTrack('video'),
         plainTrack('audio', { sampleEntries: [entry] }),
         plainTrack('audio', { sampleEntries: [] }),
@@ -84,13 +87,13 @@ describe('notes of an MP4', () => {
 
   it('tell further pictures, but not covers nor what is disabled', async () => {
     const cover = { sampleEntries: [box('jpeg', Buffer.alloc(78))] }
-    const notes = await notesOf([
+    const limitations = await limitationsOf([
       plainTrack('video'),
       plainTrack('video', cover),
       plainTrack('video', { isDisabled: true }),
       plainTrack('video'),
     ])
-    expect(notes.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
+    expect(limitations.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
   })
 })
 
@@ -101,8 +104,8 @@ describe('an MP4 that cannot be played', () => {
       details: { offsetBytes: 32 },
     })
     const whole = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
-    const cutOff = bytesFile(whole.subarray(0, 1_000_000))
-    await expect(reader.index(cutOff, signal)).rejects.toMatchObject({
+    const truncated = bytesFile(whole.subarray(0, 1_000_000))
+    await expect(reader.index(truncated, signal)).rejects.toMatchObject({
       details: { offsetBytes: 1_000_000 },
     })
   })

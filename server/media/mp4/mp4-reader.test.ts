@@ -9,7 +9,7 @@ import {
   packetsOf,
   readReferencePackets,
 } from '../../../test/support/reference-packets.ts'
-import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))
@@ -79,8 +79,8 @@ describe('real recordings', () => {
     // FFmpeg's clock has 0 where the movie's edit lists put it; the session's has it at the earliest packet.
     const start = Math.min(...served.map((packet) => packet.ptsSeconds))
     expect(index.tracks.map((track) => track.codec)).toEqual(expected.codecs)
-    for (const cutsEach of [1, 2, 1000]) {
-      const segments = await readRuns(reader, { file, index }, rangesOf(index, cutsEach))
+    for (const splitPointsEach of [1, 2, 1000]) {
+      const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
       for (const track of index.tracks) {
         const stream = track.kind === 'video' ? expected.video : (expected.audio ?? -1)
         const samples = await readServedSamples(file, segments, track.kind)
@@ -100,19 +100,19 @@ describe('real recordings', () => {
     const path = FIXTURES + expected.name
     const file = await openDiskFile(path)
     const index = await reader.index(file, signal)
-    const { startTicks, timescale, flags } = index.cuts
+    const { startTicks, timescale, flags } = index.splitPoints
     expect(startTicks[0]).toBe(0)
-    expect([...flags]).toEqual([...flags].map(() => CUT_KEY))
+    expect([...flags]).toEqual([...flags].map(() => SPLIT_KEY_FRAME))
     const segments = await readRuns(reader, { file, index }, rangesOf(index, 1))
-    const pictures = await readServedSamples(file, segments, 'video')
-    const sounds = await readServedSamples(file, segments, 'audio')
-    for (const [cut, ticks] of startTicks.entries()) {
-      const [first] = pictures.filter((sample) => sample.cut === cut)
+    const frames = await readServedSamples(file, segments, 'video')
+    const audioTracks = await readServedSamples(file, segments, 'audio')
+    for (const [splitPoint, ticks] of startTicks.entries()) {
+      const [first] = frames.filter((sample) => sample.splitPoint === splitPoint)
       expect(first?.isKey).toBe(true)
-      const shown = cut === 0 ? 0 : first?.ptsSeconds
+      const shown = splitPoint === 0 ? 0 : first?.ptsSeconds
       expect(shown).toBeCloseTo(ticks / timescale, 6)
-      const next = (startTicks[cut + 1] ?? Infinity) / timescale
-      const inside = sounds.filter((sample) => sample.cut === cut)
+      const next = (startTicks[splitPoint + 1] ?? Infinity) / timescale
+      const inside = audioTracks.filter((sample) => sample.splitPoint === splitPoint)
       const isInside = inside.every(
         ({ ptsSeconds }) => ptsSeconds >= ticks / timescale - 1e-9 && ptsSeconds < next,
       )
@@ -121,7 +121,7 @@ describe('real recordings', () => {
     const keys = packetsOf(await readReferencePackets(path), expected.video)
     // FFmpeg's parser takes the flag from the damaged first picture of one file; the file's table is right.
     const [, ...laterKeys] = keys.map((packet) => packet.isKey)
-    expect(pictures.map((sample) => sample.isKey)).toEqual([true, ...laterKeys])
+    expect(frames.map((sample) => sample.isKey)).toEqual([true, ...laterKeys])
     await file.close()
   })
 })
@@ -203,8 +203,8 @@ describe('what cannot be played', () => {
 
   it('says that the index is missing where a recording was cut off before it', async () => {
     const bytes = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
-    const cutOff = bytesFile(bytes.subarray(0, 1_000_000))
-    await expect(reader.index(cutOff, signal)).rejects.toMatchObject({
+    const truncated = bytesFile(bytes.subarray(0, 1_000_000))
+    await expect(reader.index(truncated, signal)).rejects.toMatchObject({
       code: 'unplayable',
       message:
         'the file ends before its index (moov): the recording was cut off; only a repair tool can make it play',
@@ -254,6 +254,8 @@ describe('a recording that was cut off behind its index', () => {
       expect(samples.length).toBeLessThan(packetsOf(packets, stream).length)
     }
     expect(durationSeconds(index)).toBeLessThan(5)
-    expect([...index.cuts.flags].every((flags) => (flags & CUT_BREAK) === 0)).toBe(true)
+    expect([...index.splitPoints.flags].every((flags) => (flags & SPLIT_DISCONTINUITY) === 0)).toBe(
+      true,
+    )
   })
 })

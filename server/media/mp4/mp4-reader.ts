@@ -1,7 +1,7 @@
 // The reader of MP4 and MOV files (ISO/IEC 14496-12, QuickTime File Format) whose samples are listed in a moov box.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_KEY, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type {
   InitTrack,
   MediaReader,
@@ -34,8 +34,8 @@ async function readSegment(
   index: MediaIndex,
   range: SegmentRange,
 ): Promise<SegmentContent> {
-  const cutCount = index.cuts.startTicks.length
-  if (!(range.from >= 0 && range.from < range.to && range.to <= cutCount)) {
+  const splitPointCount = index.splitPoints.startTicks.length
+  if (!(range.from >= 0 && range.from < range.to && range.to <= splitPointCount)) {
     throw new AppError('failed', 'there is no such segment')
   }
   const { tracks } = openSource(file, index)
@@ -53,13 +53,17 @@ async function readPackets(
   return run && track.packetSamples ? joinSamples(run, track.packetSamples) : run
 }
 
-function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]): InitTrack[] {
+function initTracks(
+  index: MediaIndex,
+  splitPoint: number,
+  tracks?: readonly number[],
+): InitTrack[] {
   const source = mp4Source(index)
   return servedTracks(index, tracks).flatMap((at) => {
     const track = source.tracks[at]
     if (track === undefined) return []
     const { kind, timescale, matrix, width, height } = track
-    const { sampleEntry } = descriptionAt(track, cut)
+    const { sampleEntry } = descriptionAt(track, splitPoint)
     if (sampleEntry === undefined) return []
     return [{ kind, timescale, sampleEntry, ...(matrix && { matrix }), width, height }]
   })
@@ -68,17 +72,17 @@ function initTracks(index: MediaIndex, cut: number, tracks?: readonly number[]):
 async function readKeyFrame(
   file: OpenFile,
   index: MediaIndex,
-  cut: number,
+  splitPoint: number,
 ): Promise<KeyFrame | undefined> {
   const { tracks } = openSource(file, index)
   const position = tracks.findIndex((track) => track.kind === 'video')
   const track = tracks[position]
   const described = index.tracks[position]
-  const isKey = ((index.cuts.flags[cut] ?? 0) & CUT_KEY) !== 0
+  const isKey = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
   if (track === undefined || described?.kind !== 'video' || !isKey) return undefined
-  const { decoder } = descriptionAt(track, cut)
+  const { decoder } = descriptionAt(track, splitPoint)
   if (decoder === undefined) return undefined
-  const data = await readSample(file, track, track.cursors.samples[cut] ?? 0)
+  const data = await readSample(file, track, track.cursors.samples[splitPoint] ?? 0)
   return { ...decoder, data, rotationDegrees: described.rotationDegrees }
 }
 
@@ -93,8 +97,8 @@ async function readSample(file: OpenFile, track: Mp4Track, sample: number): Prom
   return readExactly(file, offset, size)
 }
 
-function descriptionAt(track: Mp4Track, cut: number): Mp4Description {
-  const description = track.descriptions[track.descriptionOfCut?.[cut] ?? 0]
+function descriptionAt(track: Mp4Track, splitPoint: number): Mp4Description {
+  const description = track.descriptions[track.descriptionOfSplitPoint?.[splitPoint] ?? 0]
   if (description === undefined) throw new AppError('failed', 'the index is damaged')
   return description
 }

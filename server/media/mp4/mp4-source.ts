@@ -29,7 +29,7 @@ export interface Mp4Track {
   /** Codec configurations in use, at least one. */
   descriptions: Mp4Description[]
   /** Which of them holds at each cut; absent where there is one. */
-  descriptionOfCut?: Uint8Array
+  descriptionOfSplitPoint?: Uint8Array
   /** Of uncompressed sound, whose samples are tiny: so many are handed on as one packet. */
   packetSamples?: number
   /** tkhd matrix; absent = identity. */

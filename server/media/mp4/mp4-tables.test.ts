@@ -12,7 +12,7 @@ import {
   mp4a,
 } from '../../../test/support/make-mp4.ts'
 import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
-import { CUT_BREAK, CUT_KEY, durationSeconds } from '../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
@@ -47,9 +47,9 @@ function plainTrack(
   }
 }
 
-async function readAll(file: ReturnType<typeof bytesFile>, cutsEach = 1) {
+async function readAll(file: ReturnType<typeof bytesFile>, splitPointsEach = 1) {
   const index = await reader.index(file, signal)
-  const segments = await readRuns(reader, { file, index }, rangesOf(index, cutsEach))
+  const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
   const runs = (kind: SampleRun['kind']) =>
     segments.flatMap((segment) => segment.runs.filter((run) => run.kind === kind))
   return { index, video: runs('video'), audio: runs('audio') }
@@ -153,24 +153,28 @@ const trackPlans = fc.integer({ min: 1, max: 300 }).chain((count) =>
 describe('random tables', () => {
   it('gives the same samples as a walk over all of them', async () => {
     await fc.assert(
-      fc.asyncProperty(trackPlans, fc.integer({ min: 1, max: 5 }), async (plan, cutsEach) => {
-        const { video, index } = await readAll(makeFile([plan]), cutsEach)
-        const expected = naiveWalk(plan)
-        const served = flatten(video)
-        const earliest = Math.min(...expected.map((sample) => sample.presentationTicks))
-        const offsets = expected.map((sample) => sample.presentationTicks - sample.decodeTicks)
-        const decodeShift = Math.min(0, ...offsets) - earliest
-        expect(served).toEqual(
-          expected.map((sample, at) => ({
-            ...sample,
-            decodeTicks: Math.max(sample.decodeTicks + decodeShift, at),
-            presentationTicks: sample.presentationTicks - earliest,
-          })),
-        )
-        const starts = [...index.cuts.startTicks]
-        expect(starts).toEqual([...new Set(starts)].toSorted((a, b) => a - b))
-        expect(index.cuts.endTicks).toBeGreaterThan(starts.at(-1) ?? NaN)
-      }),
+      fc.asyncProperty(
+        trackPlans,
+        fc.integer({ min: 1, max: 5 }),
+        async (plan, splitPointsEach) => {
+          const { video, index } = await readAll(makeFile([plan]), splitPointsEach)
+          const expected = naiveWalk(plan)
+          const served = flatten(video)
+          const earliest = Math.min(...expected.map((sample) => sample.presentationTicks))
+          const offsets = expected.map((sample) => sample.presentationTicks - sample.decodeTicks)
+          const decodeShift = Math.min(0, ...offsets) - earliest
+          expect(served).toEqual(
+            expected.map((sample, at) => ({
+              ...sample,
+              decodeTicks: Math.max(sample.decodeTicks + decodeShift, at),
+              presentationTicks: sample.presentationTicks - earliest,
+            })),
+          )
+          const starts = [...index.splitPoints.startTicks]
+          expect(starts).toEqual([...new Set(starts)].toSorted((a, b) => a - b))
+          expect(index.splitPoints.endTicks).toBeGreaterThan(starts.at(-1) ?? NaN)
+        },
+      ),
       { numRuns: 150 },
     )
   })
@@ -192,7 +196,7 @@ describe('long chunks', () => {
       expect(flatten(audio).map((sample) => sample.offset)).toEqual(
         naiveWalk(plan).map((sample) => sample.offset),
       )
-      expect(index.cuts.startTicks.length).toBe(3000)
+      expect(index.splitPoints.startTicks.length).toBe(3000)
     }
   })
 })
@@ -209,9 +213,14 @@ describe('several sample descriptions', () => {
       syncs: [1, 11, 21, 31],
     })
     const { index } = await readAll(makeFile([plan]))
-    expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, CUT_KEY | CUT_BREAK, CUT_KEY])
-    const entries = [0, 1, 2, 3].map((cut) =>
-      Buffer.from(reader.initTracks(index, cut)?.[0]?.sampleEntry ?? []),
+    expect([...index.splitPoints.flags]).toEqual([
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+      SPLIT_KEY_FRAME,
+    ])
+    const entries = [0, 1, 2, 3].map((splitPoint) =>
+      Buffer.from(reader.initTracks(index, splitPoint)?.[0]?.sampleEntry ?? []),
     )
     expect(entries.map((entry) => entry.equals(avc1(AVC_C)))).toEqual([true, true, false, false])
     expect(entries[3]?.equals(avc1(other, 160, 90))).toBe(true)
@@ -245,7 +254,7 @@ describe('composition offsets', () => {
     const { index, video } = await readAll(makeFile([{ ...plan, syncs: [1] }]))
     const shown = flatten(video).map((sample) => sample.presentationTicks)
     expect(shown).toEqual([750, 1250, 0, 650, 650, 750])
-    expect(index.cuts.endTicks).toBe(1350)
+    expect(index.splitPoints.endTicks).toBe(1350)
     // Times before the session's start are lifted to its first ticks.
     expect(flatten(video).map((sample) => sample.decodeTicks)).toEqual([0, 1, 2, 100, 200, 300])
   })
@@ -263,12 +272,11 @@ describe('edit lists', () => {
     })
     const audio = plainTrack('audio', 30, { edits: [[1000, 20]] })
     const read = await readAll(makeFile([video, audio]))
-    const [firstPicture] = flatten(read.video)
-    const [firstSound] = flatten(read.audio)
-    const pictureSeconds =
-      (firstPicture?.presentationTicks ?? NaN) / (read.video[0]?.timescale ?? 1)
-    expect(firstSound?.presentationTicks).toBe(0)
-    expect(pictureSeconds).toBeCloseTo(0.053, 3)
+    const [firstFrame] = flatten(read.video)
+    const [firstAudio] = flatten(read.audio)
+    const frameSeconds = (firstFrame?.presentationTicks ?? NaN) / (read.video[0]?.timescale ?? 1)
+    expect(firstAudio?.presentationTicks).toBe(0)
+    expect(frameSeconds).toBeCloseTo(0.053, 3)
   })
 })
 
@@ -278,19 +286,21 @@ describe('sound without pictures', () => {
     const {
       index,
       audio,
-      video: pictures,
+      video: frames,
     } = await readAll(makeFile([video, plainTrack('audio', 53)]))
-    const seconds = [...index.cuts.startTicks].map((ticks) => ticks / index.cuts.timescale)
+    const seconds = [...index.splitPoints.startTicks].map(
+      (ticks) => ticks / index.splitPoints.timescale,
+    )
     expect(seconds).toEqual([0, 1, 2, 3, 4])
-    expect([...index.cuts.flags]).toEqual([CUT_KEY, CUT_KEY, 0, 0, 0])
+    expect([...index.splitPoints.flags]).toEqual([SPLIT_KEY_FRAME, SPLIT_KEY_FRAME, 0, 0, 0])
     expect(durationSeconds(index)).toBe(5.3)
     expect(audio.map((run) => run.sizes.length)).toEqual([10, 10, 10, 10, 13])
-    expect(pictures.length).toBe(2)
+    expect(frames.length).toBe(2)
   })
 
   it('cuts a recording of sound alone about every second', async () => {
     const { index, audio } = await readAll(makeFile([plainTrack('audio', 24)]))
-    expect([...index.cuts.flags]).toEqual([0, 0])
+    expect([...index.splitPoints.flags]).toEqual([0, 0])
     expect(audio.map((run) => run.sizes.length)).toEqual([10, 14])
     const file = makeFile([plainTrack('audio', 24)])
     expect(await reader.readKeyFrame(file, index, 0)).toBeUndefined()
@@ -311,9 +321,9 @@ describe('the choice of tracks', () => {
     expect(flatten(video).length).toBe(30)
     expect(flatten(audio).length).toBe(40)
     const formats = index.tracks.map((track) =>
-      track.kind === 'audio' ? (track.transcodedFrom?.codec ?? 'as it is') : 'pictures',
+      track.kind === 'audio' ? (track.transcodedFrom?.codec ?? 'as it is') : 'video',
     )
-    expect(formats).toEqual(['pictures', 'as it is', 'mp3'])
+    expect(formats).toEqual(['video', 'as it is', 'mp3'])
   })
 
   it.each([

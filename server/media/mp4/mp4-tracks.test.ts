@@ -53,7 +53,7 @@ function makeFile(tracks: TrackPlan[], media: Uint8Array = new Uint8Array()) {
 }
 
 /** A sound sample entry of QuickTime's version 0 or ISO's. */
-function soundEntry(
+function audioEntry(
   type: string,
   { channels = 2, bits = 16, rate = 48_000, boxes = [] as Buffer[] } = {},
 ): Buffer {
@@ -65,7 +65,7 @@ function soundEntry(
   return box(type, fields, ...boxes)
 }
 
-function soundsOf({ tracks }: MediaIndex): AudioTrack[] {
+function audioTracksOf({ tracks }: MediaIndex): AudioTrack[] {
   return tracks.filter((track) => track.kind === 'audio')
 }
 
@@ -78,7 +78,7 @@ describe('several sounds', () => {
       plainTrack('audio', 20, { language: 'eng' }),
     ])
     const index = await reader.index(file, signal)
-    expect(soundsOf(index).map(({ language, name }) => [language, name])).toEqual([
+    expect(audioTracksOf(index).map(({ language, name }) => [language, name])).toEqual([
       ['deu', 'Kommentar'],
       ['eng', undefined],
       ['fra', undefined],
@@ -138,7 +138,7 @@ describe('several sounds', () => {
       broken,
     ])
     const index = await reader.index(file, signal)
-    expect(soundsOf(index).map(({ language }) => language)).toEqual(['eng'])
+    expect(audioTracksOf(index).map(({ language }) => language)).toEqual(['eng'])
   })
 })
 
@@ -151,37 +151,37 @@ describe('sound that no browser plays', () => {
     ['MP3', mp4a(AAC_LC, 0x6b), { codec: 'mp3', channels: 2, sampleRate: 48_000 }],
     [
       'MP3',
-      soundEntry('.mp3', { rate: 44_100 }),
+      audioEntry('.mp3', { rate: 44_100 }),
       { codec: 'mp3', channels: 2, sampleRate: 44_100 },
     ],
     [
       'AC-3',
-      soundEntry('ac-3', { boxes: [dac3] }),
+      audioEntry('ac-3', { boxes: [dac3] }),
       { codec: 'ac3', channels: 6, sampleRate: 48_000 },
     ],
     [
       'E-AC-3',
-      soundEntry('ec-3', { boxes: [dec3] }),
+      audioEntry('ec-3', { boxes: [dec3] }),
       { codec: 'eac3', channels: 6, sampleRate: 48_000 },
     ],
-    ['DTS', soundEntry('dtsc', { channels: 6 }), { codec: 'dts', channels: 6 }],
-    ['PCM', soundEntry('sowt', { bits: 16 }), { codec: 'pcm_s16le' }],
-    ['PCM', soundEntry('twos', { bits: 16 }), { codec: 'pcm_s16be' }],
-    ['PCM', soundEntry('in24', { bits: 24 }), { codec: 'pcm_s24be' }],
-    ['PCM', soundEntry('raw ', { bits: 8 }), { codec: 'pcm_u8' }],
+    ['DTS', audioEntry('dtsc', { channels: 6 }), { codec: 'dts', channels: 6 }],
+    ['PCM', audioEntry('sowt', { bits: 16 }), { codec: 'pcm_s16le' }],
+    ['PCM', audioEntry('twos', { bits: 16 }), { codec: 'pcm_s16be' }],
+    ['PCM', audioEntry('in24', { bits: 24 }), { codec: 'pcm_s24be' }],
+    ['PCM', audioEntry('raw ', { bits: 8 }), { codec: 'pcm_u8' }],
     [
       'PCM',
-      soundEntry('ulaw', { channels: 1, rate: 8000 }),
+      audioEntry('ulaw', { channels: 1, rate: 8000 }),
       { codec: 'pcm_mulaw', channels: 1, sampleRate: 8000 },
     ],
-    ['PCM', soundEntry('ipcm', { bits: 24, boxes: [pcmC] }), { codec: 'pcm_s24le' }],
+    ['PCM', audioEntry('ipcm', { bits: 24, boxes: [pcmC] }), { codec: 'pcm_s24le' }],
   ])('%s is handed on as it was recorded', async (codecName, entry, transcodedFrom) => {
     const file = makeFile([plainTrack('audio', 30, { sampleEntries: [entry] })])
     const index = await reader.index(file, signal)
-    const [sound] = soundsOf(index)
-    expect(sound).toMatchObject({ codec: 'mp4a.40.2', codecName, transcodedFrom })
-    expect(sound?.channels).toBeLessThanOrEqual(2)
-    expect([44_100, 48_000]).toContain(sound?.sampleRate)
+    const [audio] = audioTracksOf(index)
+    expect(audio).toMatchObject({ codec: 'mp4a.40.2', codecName, transcodedFrom })
+    expect(audio?.channels).toBeLessThanOrEqual(2)
+    expect([44_100, 48_000]).toContain(audio?.sampleRate)
     expect(reader.initTracks(index, 0)).toEqual([])
     const content = await reader.readSegment(file, index, { from: 0, to: 1 })
     expect(content.kind === 'samples' && content.runs.length).toBe(1)
@@ -190,7 +190,7 @@ describe('sound that no browser plays', () => {
   it.each(['QDM2', 'samr', 'fl32', 'enca'])("'%s' is left out", async (type) => {
     const file = makeFile([
       plainTrack('video', 30),
-      plainTrack('audio', 30, { sampleEntries: [soundEntry(type)] }),
+      plainTrack('audio', 30, { sampleEntries: [audioEntry(type)] }),
     ])
     const index = await reader.index(file, signal)
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
@@ -200,7 +200,7 @@ describe('sound that no browser plays', () => {
     const count = 10_000
     const plan = plainTrack('audio', count, {
       timescale: 48_000,
-      sampleEntries: [soundEntry('sowt')],
+      sampleEntries: [audioEntry('sowt')],
       durations: [[count, 1]],
       sizes: Array.from({ length: count }, () => 1),
       sizeForm: 'constant',
@@ -231,8 +231,8 @@ describe('text', () => {
         .map(({ ptsSeconds }) => ptsSeconds),
     )
     const others = packets.filter(({ kind, sizeBytes }) => kind === 'other' && sizeBytes > 2)
-    expect(index.texts?.length).toBe(2)
-    const cues = index.texts?.flatMap(({ cues: own }) => own) ?? []
+    expect(index.subtitles?.length).toBe(2)
+    const cues = index.subtitles?.flatMap(({ cues: own }) => own) ?? []
     expect(cues.length).toBe(others.length)
     expect(cues[0]?.text).toBe('NAR: This is the optical and science segment of the Webb')
     expect(Math.abs(start)).toBeLessThan(1)
@@ -261,7 +261,7 @@ describe('text', () => {
     })
     const file = makeFile([late, text], Buffer.concat(samples))
     const index = await reader.index(file, signal)
-    expect(index.texts).toEqual([
+    expect(index.subtitles).toEqual([
       {
         language: 'deu',
         isDefault: true,
@@ -300,7 +300,7 @@ describe('text', () => {
       })
     const video = plainTrack('video', 30, { chapterTracks: [7] })
     const index = await reader.index(makeFile([video, text(7), text(8)], cue), signal)
-    expect(index.texts?.length).toBe(1)
+    expect(index.subtitles?.length).toBe(1)
   })
 
   it('that is broken costs the text alone', async () => {
@@ -309,8 +309,8 @@ describe('text', () => {
       chunkRuns: [[1, 0, 1]],
     })
     const index = await reader.index(makeFile([plainTrack('video', 30), text]), signal)
-    expect(index.texts).toBeUndefined()
-    expect(index.cuts.endTicks).toBeGreaterThan(0)
+    expect(index.subtitles).toBeUndefined()
+    expect(index.splitPoints.endTicks).toBeGreaterThan(0)
   })
 })
 
@@ -387,7 +387,7 @@ describe('edit lists', () => {
     const index = await reader.index(file, signal)
     const content = await reader.readSegment(file, index, {
       from: 0,
-      to: index.cuts.startTicks.length,
+      to: index.splitPoints.startTicks.length,
     })
     const runs = content.kind === 'samples' ? content.runs : []
     const first = (kind: 'video' | 'audio') => {

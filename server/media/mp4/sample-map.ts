@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { brokenBox } from './box.ts'
-import { MAX_CUTS } from './mp4-limits.ts'
+import { MAX_SPLIT_POINTS } from './mp4-limits.ts'
 import type { SampleMap } from './mp4-source.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSamplePlaces } from './sample-places.ts'
@@ -13,7 +13,7 @@ import { TableReader } from './table-reader.ts'
 export interface SampleSurvey {
   map: SampleMap
   /** The file ends before samples that its tables list. */
-  isCutOff: boolean
+  isTruncated: boolean
   /** Sum of the durations of the samples that are served, in the file's ticks, and the largest of them. */
   totalTicks: number
   largestDuration: number
@@ -64,7 +64,7 @@ export async function surveySamples(
   const changes = chunkRuns.changes.filter((change) => change.sample < sampleCount)
   return {
     map: { ...map, sampleCount },
-    isCutOff: sampleCount < claimed,
+    isTruncated: sampleCount < claimed,
     totalTicks,
     largestDuration,
     changes,
@@ -113,7 +113,8 @@ async function surveyChunkRuns(
       if (perChunk > longestChunk) longestChunk = perChunk
       firstChunk = nextChunk
     }
-    if (changes.length > MAX_CUTS) throw brokenBox('stsc', chunkRuns.offset, 'changes too often')
+    if (changes.length > MAX_SPLIT_POINTS)
+      throw brokenBox('stsc', chunkRuns.offset, 'changes too often')
   }
   return { firstSamples: Uint32Array.from(firstSamples), capacity: sample, longestChunk, changes }
 }

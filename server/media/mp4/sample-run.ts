@@ -1,9 +1,9 @@
 // Reads what a segment holds of one track: exact sizes, places and times, from slices of the file's tables.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import type { CutRange } from '../media-index.ts'
+import type { SplitPointRange } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
-import { MAX_CUT_SAMPLES, MAX_EMPTY_RUNS } from './mp4-limits.ts'
+import { MAX_SPLIT_POINT_SAMPLES, MAX_EMPTY_RUNS } from './mp4-limits.ts'
 import type { Mp4Track } from './mp4-source.ts'
 import { compositionTicks, durationTicks } from './run-cursor.ts'
 import { readSamplePlaces } from './sample-places.ts'
@@ -14,12 +14,12 @@ import { type EntryRange, readEntries } from './table-entries.ts'
 export async function readSampleRun(
   file: OpenFile,
   track: Mp4Track,
-  range: CutRange,
+  range: SplitPointRange,
 ): Promise<SampleRun | undefined> {
   const samples = sampleRange(track, range)
   const count = samples.to - samples.from
   if (count <= 0) return undefined
-  if (count > MAX_CUT_SAMPLES) throw new AppError('failed', 'the segment is too long')
+  if (count > MAX_SPLIT_POINT_SAMPLES) throw new AppError('failed', 'the segment is too long')
   const [{ sizes, offsets }, durations, compositionOffsets, syncs] = await Promise.all([
     readSamplePlaces(file, track.samples, samples),
     readDurations(file, track, { ...range, count }),
@@ -75,14 +75,17 @@ export function liftDecodeTimes({
 }
 
 /** The samples between two cuts; the last cut reaches to the end. */
-export function sampleRange({ cursors, samples }: Mp4Track, { from, to }: CutRange): EntryRange {
+export function sampleRange(
+  { cursors, samples }: Mp4Track,
+  { from, to }: SplitPointRange,
+): EntryRange {
   return {
     from: cursors.samples[from] ?? samples.sampleCount,
     to: cursors.samples[to] ?? samples.sampleCount,
   }
 }
 
-interface CountedRange extends CutRange {
+interface CountedRange extends SplitPointRange {
   count: number
 }
 
@@ -125,11 +128,11 @@ async function readCompositionOffsets(
 /** Runs from one cut's to the next's, both included: the last may be shared. Never more than the walk has let pass. */
 function runRange(
   table: Table,
-  runOfCut: Uint32Array,
+  runOfSplitPoint: Uint32Array,
   { from, to, count }: CountedRange,
 ): EntryRange {
-  const first = runOfCut[from] ?? table.count
-  const last = Math.min(runOfCut[to] ?? table.count, table.count - 1)
+  const first = runOfSplitPoint[from] ?? table.count
+  const last = Math.min(runOfSplitPoint[to] ?? table.count, table.count - 1)
   return { from: first, to: Math.min(last + 1, first + count + MAX_EMPTY_RUNS + 1) }
 }
 
@@ -150,7 +153,7 @@ function spreadRuns(
 async function readSyncs(
   file: OpenFile,
   { cursors, samples: { tables } }: Mp4Track,
-  { from, to, samples }: CutRange & { samples: EntryRange },
+  { from, to, samples }: SplitPointRange & { samples: EntryRange },
 ): Promise<Uint8Array | undefined> {
   if (tables.syncs === undefined || cursors.syncs === undefined) return undefined
   const first = cursors.syncs[from] ?? 0

@@ -1,6 +1,6 @@
 // A chosen track with its samples surveyed: what cuts and timeline are made from.
 import type { OpenFile } from '../../storage/storage.ts'
-import type { PictureTimes } from './audio-cuts.ts'
+import type { FrameTimes } from './audio-split-points.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import { isIdentity } from './matrix.ts'
 import type { MovieTrack } from './movie.ts'
@@ -85,19 +85,19 @@ export function baseTrack(
 }
 
 /** Where cuts lie that sound is to follow: times in the movie, in seconds, the edit lists applied. */
-export interface CutTimes {
+export interface SplitTimes {
   /** Every cut but the first. */
-  cutSeconds: readonly number[]
+  splitPointSeconds: readonly number[]
   /** From here on the sound makes cuts of its own; Infinity where it never does. */
   endSeconds: number
 }
 
 /** Cut times on the clock of a sound: file ticks of the audio track, its edit list taken off. */
-export function pictureTimes(audio: TrackClock, times: CutTimes | undefined): PictureTimes {
-  if (times === undefined) return { cutTicks: [], endTicks: undefined }
+export function frameTimes(audio: TrackClock, times: SplitTimes | undefined): FrameTimes {
+  if (times === undefined) return { splitTicks: [], endTicks: undefined }
   const toAudio = (seconds: number) =>
     (seconds * audio.timescale - audio.editTicks) / audio.tickScale
-  return { cutTicks: times.cutSeconds.map(toAudio), endTicks: toAudio(times.endSeconds) }
+  return { splitTicks: times.splitPointSeconds.map(toAudio), endTicks: toAudio(times.endSeconds) }
 }
 
 /** Seconds in the movie of a time in a track's own ticks. */

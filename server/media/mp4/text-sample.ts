@@ -13,8 +13,8 @@ export function textFormat(entryType: string): TextFormat | undefined {
 
 /** Cue payloads in a sample: mostly one, none where it is empty or broken. */
 export function parseTextSample(format: TextFormat, bytes: Uint8Array): string[] {
-  const texts = format === 'vtt' ? vttPayloads(bytes) : [escapeCue(plainText(bytes))]
-  return texts.map(cleanLines).filter((text) => text !== '')
+  const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeCue(plainText(bytes))]
+  return subtitles.map(cleanLines).filter((text) => text !== '')
 }
 
 /** Length in two bytes, then UTF-8, or UTF-16 with its mark; QuickTime's older text is in Apple's own encoding. */

@@ -1,21 +1,21 @@
 // Which tracks of a movie are served: the first enabled video track, and all the sound that browsers play or that is transcoded.
 import { AppError, isAppError } from '../../errors.ts'
-import type { RecordingNote } from '../media-index.ts'
+import type { RecordingLimitation } from '../media-index.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import { readAudioDescriptions, readVideoDescriptions } from './descriptions.ts'
 import type { Description } from './entry-parts.ts'
 import type { FileWindow } from './file-window.ts'
 import { type MovieTrack, leftOut } from './movie.ts'
-import { MAX_SOUNDS } from './mp4-limits.ts'
+import { MAX_AUDIO_TRACKS } from './mp4-limits.ts'
 import type { VideoDescription } from './video-entry.ts'
 
 /** The tracks to serve: at least one of them is there. */
 export interface ChosenTracks {
   video?: ChosenTrack<VideoDescription>
   /** First the one that plays unasked. */
-  sounds: ChosenTrack<AudioDescription>[]
+  audioTracks: ChosenTrack<AudioDescription>[]
   /** Tracks that are not served. */
-  notes: RecordingNote[]
+  limitations: RecordingLimitation[]
 }
 
 /** A track with all of its codec configurations. */
@@ -33,17 +33,20 @@ export async function chooseTracks(
   candidates: readonly MovieTrack[],
 ): Promise<ChosenTracks> {
   const video = await chooseVideo(window, enabledOnly(candidates, 'video'))
-  const audio = await chooseSounds(window, candidates)
-  if (video.unplayable !== undefined && (audio.sounds.length === 0 || !video.isStillImage)) {
+  const audio = await chooseAudioTracks(window, candidates)
+  if (video.unplayable !== undefined && (audio.audioTracks.length === 0 || !video.isStillImage)) {
     throw new AppError('unplayable', video.unplayable)
   }
-  if (video.chosen === undefined && audio.sounds.length === 0) {
+  if (video.chosen === undefined && audio.audioTracks.length === 0) {
     throw new AppError('unplayable', audio.unplayable ?? 'the file has no pictures and no sound')
   }
   return {
     ...(video.chosen && { video: video.chosen }),
-    sounds: audio.sounds,
-    notes: [...(await noteFurtherPictures(window, candidates, video.chosen)), ...audio.notes],
+    audioTracks: audio.audioTracks,
+    limitations: [
+      ...(await noteFurtherVideoTracks(window, candidates, video.chosen)),
+      ...audio.limitations,
+    ],
   }
 }
 
@@ -75,66 +78,66 @@ async function chooseVideo(window: FileWindow, tracks: MovieTrack[]): Promise<Vi
 }
 
 /** Films beside the one that is served; covers and chapter marks are none, and what is broken is not missed. */
-async function noteFurtherPictures(
+async function noteFurtherVideoTracks(
   window: FileWindow,
   candidates: readonly MovieTrack[],
   chosen: VideoChoice['chosen'],
-): Promise<RecordingNote[]> {
-  const notes: RecordingNote[] = []
+): Promise<RecordingLimitation[]> {
+  const limitations: RecordingLimitation[] = []
   for (const track of candidates) {
     if (track.kind !== 'video' || !track.isEnabled || track === chosen?.track) continue
     const descriptions = await readOrNote(() => readVideoDescriptions(window, track.descriptions))
     if (!Array.isArray(descriptions)) continue
     if (descriptions.some((each) => each.status === 'unplayable' && each.isStillImage)) continue
-    notes.push({
+    limitations.push({
       kind: 'pictures-left-out',
       message: 'a further video track is left out: one is served',
     })
   }
-  return notes
+  return limitations
 }
 
-interface SoundChoice {
-  sounds: ChosenTrack<AudioDescription>[]
-  notes: RecordingNote[]
+interface AudioChoice {
+  audioTracks: ChosenTrack<AudioDescription>[]
+  limitations: RecordingLimitation[]
   /** Why the first candidate is not played. */
   unplayable?: string
 }
 
 /** Enabled tracks come first: by Apple's custom, alternatives of other languages are disabled. */
-async function chooseSounds(
+async function chooseAudioTracks(
   window: FileWindow,
   candidates: readonly MovieTrack[],
-): Promise<SoundChoice> {
+): Promise<AudioChoice> {
   const all = candidates.filter((track) => track.kind === 'audio')
   const ranked = [
     ...all.filter((track) => track.isEnabled),
     ...all.filter((track) => !track.isEnabled),
   ]
-  const sounds: ChosenTrack<AudioDescription>[] = []
-  const notes: RecordingNote[] = []
+  const audioTracks: ChosenTrack<AudioDescription>[] = []
+  const limitations: RecordingLimitation[] = []
   let unplayable: string | undefined
   for (const track of ranked) {
     const descriptions = await readOrNote(() => readAudioDescriptions(window, track.descriptions))
     if (!Array.isArray(descriptions)) {
-      notes.push(leftOut('audio', descriptions))
+      limitations.push(leftOut('audio', descriptions))
       continue
     }
     const [first] = descriptions
     if (first?.status === 'playable')
-      sounds.push({ track: withPcmSizes(track, first), descriptions })
+      audioTracks.push({ track: withPcmSizes(track, first), descriptions })
     else if (first !== undefined) {
       unplayable ??= first.reason
-      notes.push({ kind: 'sound-left-out', message: first.reason })
+      limitations.push({ kind: 'sound-left-out', message: first.reason })
     }
   }
-  if (sounds.length > MAX_SOUNDS) {
-    const message = `${sounds.length - MAX_SOUNDS} further sounds are left out`
-    notes.push({ kind: 'sound-left-out', message })
+  if (audioTracks.length > MAX_AUDIO_TRACKS) {
+    const message = `${audioTracks.length - MAX_AUDIO_TRACKS} further sounds are left out`
+    limitations.push({ kind: 'sound-left-out', message })
   }
   return {
-    sounds: preferPlayed(sounds).slice(0, MAX_SOUNDS),
-    notes,
+    audioTracks: preferPlayed(audioTracks).slice(0, MAX_AUDIO_TRACKS),
+    limitations,
     ...(unplayable !== undefined && { unplayable }),
   }
 }
@@ -158,16 +161,18 @@ async function readOrNote<Value>(read: () => Promise<Value>): Promise<Value | Ap
 }
 
 /** Of equal tracks of the first one's language, one that browsers play as it is comes first. */
-function preferPlayed(sounds: ChosenTrack<AudioDescription>[]): ChosenTrack<AudioDescription>[] {
-  const [first] = sounds
-  const played = sounds.find(
-    (sound) =>
-      !isTranscoded(sound) &&
-      sound.track.isEnabled === first?.track.isEnabled &&
-      sound.track.language === first.track.language,
+function preferPlayed(
+  audioTracks: ChosenTrack<AudioDescription>[],
+): ChosenTrack<AudioDescription>[] {
+  const [first] = audioTracks
+  const played = audioTracks.find(
+    (audio) =>
+      !isTranscoded(audio) &&
+      audio.track.isEnabled === first?.track.isEnabled &&
+      audio.track.language === first.track.language,
   )
-  if (played === undefined) return sounds
-  return [played, ...sounds.filter((sound) => sound !== played)]
+  if (played === undefined) return audioTracks
+  return [played, ...audioTracks.filter((audio) => audio !== played)]
 }
 
 function isTranscoded({ descriptions: [first] }: ChosenTrack<AudioDescription>): boolean {

@@ -1,8 +1,8 @@
 // Sample entries of sound that no browser plays in fMP4, and that is transcoded: which codec, how many channels, what rate.
-import type { AudioTrack, PcmCodec, SoundFormat } from '../media-index.ts'
+import type { AudioTrack, PcmCodec, AudioFormat } from '../media-index.ts'
 
 /** What a sound sample entry says of its samples. */
-export interface SoundFields {
+export interface AudioFields {
   channels: number
   bits: number
   sampleRate: number
@@ -13,13 +13,13 @@ export interface SoundFields {
 }
 
 /** Sound that is sent as AAC. */
-export interface TranscodedSound extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
-  transcodedFrom: SoundFormat
+export interface TranscodedAudio extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
+  transcodedFrom: AudioFormat
   /** Of uncompressed sound: bytes of one sample of all channels. */
   pcmFrameBytes?: number
 }
 
-type Compressed = Exclude<SoundFormat['codec'], PcmCodec>
+type Compressed = Exclude<AudioFormat['codec'], PcmCodec>
 
 const COMPRESSED = new Map<string, readonly [codec: Compressed, codecName: string]>([
   ['mp4a.69', ['mp3', 'MP3']],
@@ -48,8 +48,8 @@ const MAX_SAMPLE_RATE = 192_000
  */
 export function parseTranscodedEntry(
   type: string,
-  readFields: () => SoundFields,
-): TranscodedSound | undefined {
+  readFields: () => AudioFields,
+): TranscodedAudio | undefined {
   const compressed = COMPRESSED.get(type)
   const pcm = PCM_FORMS.get(type)
   if (compressed === undefined && pcm === undefined) return undefined
@@ -82,7 +82,7 @@ const PCM_BYTES = {
   pcm_mulaw: 1,
 } as const satisfies Record<PcmCodec, number>
 
-function isPcm(codec: SoundFormat['codec']): codec is PcmCodec {
+function isPcm(codec: AudioFormat['codec']): codec is PcmCodec {
   return codec in PCM_BYTES
 }
 
@@ -94,7 +94,7 @@ function signed(bits: number, endian: Endian): PcmCodec | undefined {
 }
 
 /** Uncompressed forms (QuickTime File Format, sound formats; ISO/IEC 23003-5 for `ipcm`). */
-const PCM_FORMS = new Map<string, (fields: SoundFields) => PcmCodec | undefined>([
+const PCM_FORMS = new Map<string, (fields: AudioFields) => PcmCodec | undefined>([
   ['alaw', () => 'pcm_alaw'],
   ['ulaw', () => 'pcm_mulaw'],
   ['sowt', ({ bits }) => signed(bits, 'le')],
@@ -106,14 +106,14 @@ const PCM_FORMS = new Map<string, (fields: SoundFields) => PcmCodec | undefined>
 ])
 
 /** kAudioFormatFlagIsFloat, IsBigEndian, IsSignedInteger. */
-function linearPcm({ bits, flags = 0 }: SoundFields): PcmCodec | undefined {
+function linearPcm({ bits, flags = 0 }: AudioFields): PcmCodec | undefined {
   if ((flags & 1) !== 0) return undefined
   if (bits === 8 && (flags & 4) === 0) return 'pcm_u8'
   return (flags & 4) === 0 ? undefined : signed(bits, (flags & 2) === 0 ? 'le' : 'be')
 }
 
 /** pcmC: version and flags, format flags (1: little-endian), sample size in bits. */
-function isoPcm({ contents }: SoundFields): PcmCodec | undefined {
+function isoPcm({ contents }: AudioFields): PcmCodec | undefined {
   const pcmC = contents.get('pcmC')
   if (pcmC === undefined || pcmC.byteLength < 6) return undefined
   return signed(pcmC.getUint8(5), (pcmC.getUint8(4) & 1) === 1 ? 'le' : 'be')
@@ -135,7 +135,7 @@ const DOLBY_RATES = [48_000, 44_100, 32_000] as const
 const DOLBY_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5] as const
 
 /** dac3 and dec3 (ETSI TS 102 366 annex F) say more truly than the entry's fields what the sound is. */
-function dolby({ contents, ...fields }: SoundFields): Pick<SoundFields, 'channels' | 'sampleRate'> {
+function dolby({ contents, ...fields }: AudioFields): Pick<AudioFields, 'channels' | 'sampleRate'> {
   const dac3 = contents.get('dac3')
   const dec3 = contents.get('dec3')
   const bits = firstBits(dac3, 0) ?? firstBits(dec3, 16)

@@ -5,7 +5,7 @@ import { readDecryptedLength } from '../../storage/concatenated-file.ts'
 import type { FileRange } from '../../storage/concatenated-file.ts'
 import type { FileStat, Storage } from '../../storage/storage.ts'
 import { MAX_PLAYLIST_BYTES, parseRecordedPlaylist } from './recorded-playlist.ts'
-import type { RecordedPiece, RecordedRun } from './recorded-playlist.ts'
+import type { RecordedSegment, RecordedRun } from './recorded-playlist.ts'
 
 /** One run of a recording, read as one file (see storage/concatenated-file.ts). Never without ranges. */
 export interface RecordedPart {
@@ -79,8 +79,8 @@ export class RecordedFolders {
   /** One listing a folder is far cheaper than a stat a segment. */
   async #list(folder: string, runs: readonly RecordedRun[]): Promise<Listing> {
     const folders = new Set<string>()
-    for (const { map, pieces } of runs) {
-      for (const { name } of map ? [map, ...pieces] : pieces) folders.add(folderOf(name))
+    for (const { map, chunks } of runs) {
+      for (const { name } of map ? [map, ...chunks] : chunks) folders.add(folderOf(name))
     }
     if (folders.size > MAX_FOLDERS) {
       throw new AppError('unplayable', 'the segments lie in too many folders')
@@ -98,8 +98,8 @@ export class RecordedFolders {
     if (run.map !== undefined && map === undefined) return []
     const parts: RecordedPart[] = []
     let isOpen = false
-    for (const piece of run.pieces) {
-      const range = await this.#rangeOf(piece, listing)
+    for (const chunk of run.chunks) {
+      const range = await this.#rangeOf(chunk, listing)
       const last = isOpen ? parts.at(-1) : undefined
       isOpen = range !== undefined
       if (range === undefined) continue
@@ -112,15 +112,15 @@ export class RecordedFolders {
   }
 
   /** Undefined where the file is not there, or ends before the range. */
-  async #rangeOf(piece: RecordedPiece, listing: Listing): Promise<FileRange | undefined> {
-    const stat = listing.stats.get(piece.name)
+  async #rangeOf(chunk: RecordedSegment, listing: Listing): Promise<FileRange | undefined> {
+    const stat = listing.stats.get(chunk.name)
     if (stat === undefined) return undefined
-    const { offset, length } = piece.byteRange ?? { offset: 0, length: stat.sizeBytes }
+    const { offset, length } = chunk.byteRange ?? { offset: 0, length: stat.sizeBytes }
     if (length === 0 || offset + length > stat.sizeBytes) return undefined
-    const range: FileRange = { path: join(listing.folder, piece.name), stat, offset, length }
-    return piece.encryption === undefined
+    const range: FileRange = { path: join(listing.folder, chunk.name), stat, offset, length }
+    return chunk.encryption === undefined
       ? range
-      : this.#decrypted(range, { ...piece.encryption, listing })
+      : this.#decrypted(range, { ...chunk.encryption, listing })
   }
 
   async #decrypted(

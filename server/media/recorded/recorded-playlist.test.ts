@@ -10,7 +10,7 @@ function media(...lines: string[]): RecordedPlaylist {
 
 function names(playlist: RecordedPlaylist): string[][] {
   if (playlist.kind !== 'media') throw new Error('a media playlist was expected')
-  return playlist.runs.map(({ pieces }) => pieces.map(({ name }) => name))
+  return playlist.runs.map(({ chunks }) => chunks.map(({ name }) => name))
 }
 
 test('lists the segments of a plain playlist as one run', () => {
@@ -45,7 +45,7 @@ test('keeps byte ranges, those without offset behind the one before', () => {
     runs: [
       {
         map: { name: 'i.mp4', byteRange: { offset: 5, length: 10 } },
-        pieces: [
+        chunks: [
           { name: 'a.ts', byteRange: { offset: 0, length: 100 } },
           { name: 'a.ts', byteRange: { offset: 100, length: 50 } },
         ],
@@ -67,9 +67,9 @@ test('takes keys and IVs along; without an IV the media sequence number stands f
     '#EXTINF:6,',
     'c.ts',
   )
-  const pieces = playlist.kind === 'media' ? (playlist.runs[0]?.pieces ?? []) : []
+  const chunks = playlist.kind === 'media' ? (playlist.runs[0]?.chunks ?? []) : []
   expect(
-    pieces.map(({ encryption }) => encryption && Buffer.from(encryption.iv).toString('hex')),
+    chunks.map(({ encryption }) => encryption && Buffer.from(encryption.iv).toString('hex')),
   ).toEqual(['00000000000000000000000000000102', '000102030405060708090a0b0c0d0e0f', undefined])
 })
 

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { resolveName } from './resolve-name.ts'
 
 /** A piece of media as the playlist lists it. Names are relative to the playlist's folder. */
-export interface RecordedPiece {
+export interface RecordedSegment {
   name: string
   /** Undefined: the whole file. */
   byteRange?: ByteRange
@@ -20,8 +20,8 @@ export interface ByteRange {
 /** Pieces that follow each other without a break: one recording, one behind the other. */
 export interface RecordedRun {
   /** EXT-X-MAP in front of the first piece, where there is one. */
-  map?: RecordedPiece
-  pieces: RecordedPiece[]
+  map?: RecordedSegment
+  chunks: RecordedSegment[]
   /** EXT-X-PROGRAM-DATE-TIME of the first piece, in milliseconds since 1970. */
   startMs?: number
 }
@@ -32,7 +32,7 @@ export type RecordedPlaylist =
   | { kind: 'multivariant'; name: string }
 
 export const MAX_PLAYLIST_BYTES = 32 * 1024 * 1024
-const MAX_PIECES = 200_000
+const MAX_SEGMENTS = 200_000
 const MAX_BYTES = Number.MAX_SAFE_INTEGER
 
 /**
@@ -51,7 +51,8 @@ export function parseRecordedPlaylist(text: string): RecordedPlaylist {
   }
   if (!(playlist instanceof types.MediaPlaylist)) throw unplayable('the .m3u8 file is no playlist')
   if (playlist.isIFrame === true) throw unplayable('the playlist lists key frames alone')
-  if (playlist.segments.length > MAX_PIECES) throw unplayable('the playlist has too many segments')
+  if (playlist.segments.length > MAX_SEGMENTS)
+    throw unplayable('the playlist has too many segments')
   const runs = splitIntoRuns(playlist.segments)
   if (runs.length === 0) throw unplayable('the playlist lists no segments')
   return { kind: 'media', runs }
@@ -87,7 +88,7 @@ function splitIntoRuns(segments: readonly types.Segment[]): RecordedRun[] {
     if (!isGap) {
       const last = before && continues(before, segment) ? runs.at(-1) : undefined
       if (last === undefined) runs.push(startRun(segment))
-      else last.pieces.push(pieceOf(segment))
+      else last.chunks.push(chunkOf(segment))
     }
     before = isGap ? undefined : segment
   }
@@ -112,18 +113,18 @@ function startRun(segment: types.Segment): RecordedRun {
   const map: Map = segment.map
   const startMs = segment.programDateTime?.getTime()
   return {
-    ...(map && { map: mapPiece(map) }),
-    pieces: [pieceOf(segment)],
+    ...(map && { map: mapChunk(map) }),
+    chunks: [chunkOf(segment)],
     ...(startMs !== undefined && Number.isFinite(startMs) && { startMs }),
   }
 }
 
 /** Recorders leave inits in the clear, as RFC 8216 4.3.2.5 lets them where the tag stands before the key's. */
-function mapPiece(map: types.MediaInitializationSection): RecordedPiece {
+function mapChunk(map: types.MediaInitializationSection): RecordedSegment {
   return { name: resolveName(map.uri), ...byteRangeOf(map.byterange) }
 }
 
-function pieceOf(segment: types.Segment): RecordedPiece {
+function chunkOf(segment: types.Segment): RecordedSegment {
   return {
     name: resolveName(segment.uri),
     ...byteRangeOf(segment.byterange),
@@ -142,7 +143,7 @@ function byteRangeOf(range: types.Byterange | null | undefined): { byteRange?: B
 function encryptionOf({
   key,
   mediaSequenceNumber,
-}: types.Segment): Pick<RecordedPiece, 'encryption'> {
+}: types.Segment): Pick<RecordedSegment, 'encryption'> {
   if (!key || key.method === 'NONE') return {}
   if (key.method !== 'AES-128' || (key.format ?? 'identity') !== 'identity') {
     throw unplayable(`the segments are encrypted with ${printableMethod(key.method)}`)

@@ -8,7 +8,7 @@ import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
   adtsFrames,
   AUDIO_PID,
-  h264Picture,
+  h264Frame,
   joinPackets,
   VIDEO_PID,
 } from '../../../test/support/make-ts.ts'
@@ -16,7 +16,7 @@ import { TS_EVENTS, TsStory } from '../../../test/support/make-ts-story.ts'
 import type { TsEvent } from '../../../test/support/make-ts-story.ts'
 import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_MID } from '../media-index.ts'
+import { SPLIT_FORCED } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -41,12 +41,12 @@ async function indexPart(
 }
 
 /** What must never change once it was said. */
-function stableFacts({ cuts, growth, source }: MediaIndex) {
+function stableFacts({ splitPoints, growth, source }: MediaIndex) {
   if (source.container !== 'ts') throw new Error('no MPEG-TS')
-  const count = growth?.stableCuts ?? 0
+  const count = growth?.stableSplitPoints ?? 0
   return {
-    starts: [...cuts.startTicks.subarray(0, count)],
-    flags: [...cuts.flags.subarray(0, count)],
+    starts: [...splitPoints.startTicks.subarray(0, count)],
+    flags: [...splitPoints.flags.subarray(0, count)],
     offsets: [...source.offsets.subarray(0, count)],
     counters: [...source.tableCounters.subarray(0, count)],
   }
@@ -82,7 +82,7 @@ async function grow(bytes: Uint8Array, sizes: number[]): Promise<number> {
     if (previous !== undefined && index !== undefined) await expectKept(previous, index, part)
     previous = index ?? previous
   }
-  return previous?.growth?.stableCuts ?? 0
+  return previous?.growth?.stableSplitPoints ?? 0
 }
 
 interface Story {
@@ -165,13 +165,13 @@ describe('growing', () => {
       // The last packet, for sync, and the last PES packet of the sound, for its length.
       expect(readBytes()).toBeLessThan(100_000 + 10_000)
     }
-    expect(previous.growth?.stableCuts).toBeGreaterThan(30 * 55)
+    expect(previous.growth?.stableSplitPoints).toBeGreaterThan(30 * 55)
   })
 
   it('leaves an index of ten hours small', async () => {
     const bytes = plainMinutes(60)
     const index = await indexOf(bytes)
-    expect(index.cuts.startTicks.length).toBe(3600)
+    expect(index.splitPoints.startTicks.length).toBe(3600)
     expect(serialize(index).length * 10).toBeLessThan(1_000_000)
   })
 
@@ -245,10 +245,10 @@ describe('growing', () => {
     writer.write('sound alone')
     const early = await indexOf(joinPackets(writer.packets))
     expect(early.tracks.map(({ kind }) => kind)).toEqual(['audio'])
-    expect(early.growth).toEqual({ stableCuts: 0, stableRange: { offset: 0, length: 0 } })
+    expect(early.growth).toEqual({ stableSplitPoints: 0, stableRange: { offset: 0, length: 0 } })
     writer.write('sound alone')
     const later = await indexOf(joinPackets(writer.packets), early)
-    expect(later.cuts.startTicks.length).toBeGreaterThan(45)
+    expect(later.splitPoints.startTicks.length).toBeGreaterThan(45)
     writer.gop('key', 4)
     writer.gop('key', 4)
     const late = await indexOf(joinPackets(writer.packets), later)
@@ -269,13 +269,13 @@ describe('growing', () => {
     )
     writer.write('sound alone')
     const early = await indexOf(joinPackets(writer.packets))
-    expect(early.growth?.stableCuts).toBe(0)
+    expect(early.growth?.stableSplitPoints).toBe(0)
     writer.packets.push(...writer.maker.pat(programs))
     writer.packets.push(...writer.maker.pmt([{ type: 0x1b, pid: VIDEO_PID }, radio]))
     for (let i = 0; i < 3; i++) writer.gop('key', 4)
     const late = await indexOf(joinPackets(writer.packets), early)
     expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
-    expect(late.growth?.stableCuts).toBe(3)
+    expect(late.growth?.stableSplitPoints).toBe(3)
   })
 
   it('waits ten seconds for promised sound, and begins a section where it comes later', async () => {
@@ -283,25 +283,25 @@ describe('growing', () => {
     writer.tables()
     for (let i = 0; i < 40; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
     const waiting = await indexOf(joinPackets(writer.packets))
-    expect(waiting.growth?.stableCuts).toBe(1)
+    expect(waiting.growth?.stableSplitPoints).toBe(1)
     for (let i = 0; i < 20; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
     const silent = await indexOf(joinPackets(writer.packets), waiting)
-    expect(silent.growth?.stableCuts).toBe(15)
+    expect(silent.growth?.stableSplitPoints).toBe(15)
     for (let i = 0; i < 4; i++) writer.gop('key', 4)
     const late = await indexOf(joinPackets(writer.packets), silent)
     expect(late.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
-    expect([...late.cuts.flags.subarray(14)]).toEqual([1, 3, 1, 1, 1])
+    expect([...late.splitPoints.flags.subarray(14)]).toEqual([1, 3, 1, 1, 1])
   })
 
   it('cuts a GOP that does not end, about every two seconds behind the fifth', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
     writer.gop('key', 80)
-    const { cuts, growth } = await indexOf(joinPackets(writer.packets))
-    const mid = [...cuts.startTicks].map((ticks) => ticks / SECOND)
+    const { splitPoints, growth } = await indexOf(joinPackets(writer.packets))
+    const mid = [...splitPoints.startTicks].map((ticks) => ticks / SECOND)
     expect(mid).toEqual([0, 5.25, 7.25, 9.25, 11.25, 13.25, 15.25, 17.25, 19.25])
-    expect([...cuts.flags.subarray(1)].every((flag) => flag === CUT_MID)).toBe(true)
-    expect(growth?.stableCuts).toBe(9)
+    expect([...splitPoints.flags.subarray(1)].every((flag) => flag === SPLIT_FORCED)).toBe(true)
+    expect(growth?.stableSplitPoints).toBe(9)
   })
 
   it('cuts between B-frames where no picture that was due before comes after', async () => {
@@ -314,13 +314,13 @@ describe('growing', () => {
       const dts = start + i * (SECOND / 4)
       const pts = start + (3 * Math.floor(i / 3) + (order[i % 3] ?? 0)) * (SECOND / 4)
       writer.packets.push(
-        ...writer.maker.pes(VIDEO_PID, { pts, dts }, h264Picture('plain', 300)),
+        ...writer.maker.pes(VIDEO_PID, { pts, dts }, h264Frame('plain', 300)),
         ...writer.maker.pes(AUDIO_PID, { pts: dts }, adtsFrames(12, 30)),
       )
     }
-    const { cuts } = await indexOf(joinPackets(writer.packets))
+    const { splitPoints } = await indexOf(joinPackets(writer.packets))
     // Groups of three pictures, of which the first in the file is shown last: a group begins with the time of its second, here 0.75 s apart.
-    const times = [...cuts.startTicks].map((ticks) => ticks / SECOND)
+    const times = [...splitPoints.startTicks].map((ticks) => ticks / SECOND)
     expect(times).toEqual([0, 5.75, 8, 10.25, 12.5, 14.75])
   })
 })

@@ -12,12 +12,12 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   joinPackets,
   VIDEO_PID,
 } from '../../../test/support/make-ts.ts'
 import {
-  everyPiece,
+  everyChunk,
   packetsOfPid,
   pidsOf,
   readSegmentBytes,
@@ -29,19 +29,19 @@ import { watchCpu } from '../../../test/support/cpu-time.ts'
 
 const reader = createTsReader()
 const SECOND = 90_000
-const KEY_PICTURE = h264Picture('key', 500)
-const PLAIN_PICTURE = h264Picture('plain', 150)
-const SOUND = adtsFrames(47, 20)
+const KEY_FRAME = h264Frame('key', 500)
+const PLAIN_FRAME = h264Frame('plain', 150)
+const AUDIO = adtsFrames(47, 20)
 
 /** Pictures and sound of `seconds`, two pictures a second, tables each second. */
 function smallRecording(seconds: number, startTicks: number): Uint8Array[] {
   const maker = createTsMaker()
   return Array.from({ length: seconds }, (_, i) => {
     const pts = startTicks + i * SECOND
-    const key = maker.pes(VIDEO_PID, { pts }, KEY_PICTURE)
-    const sound = maker.pes(AUDIO_PID, { pts }, SOUND)
-    const plain = maker.pes(VIDEO_PID, { pts: pts + SECOND / 2 }, PLAIN_PICTURE)
-    return [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM]), ...key, ...sound, ...plain]
+    const key = maker.pes(VIDEO_PID, { pts }, KEY_FRAME)
+    const audio = maker.pes(AUDIO_PID, { pts }, AUDIO)
+    const plain = maker.pes(VIDEO_PID, { pts: pts + SECOND / 2 }, PLAIN_FRAME)
+    return [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM]), ...key, ...audio, ...plain]
   }).flat()
 }
 
@@ -62,8 +62,8 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 function applyDamage(bytes: Uint8Array, { kind, at, length, byte }: Damage): Uint8Array {
   const from = Math.floor(at * bytes.length)
   if (kind === 'change') return bytes.with(Math.min(from, bytes.length - 1), byte)
-  const piece = bytes.subarray(from, from + length)
-  const middle = { remove: [], insert: [new Uint8Array(length).fill(byte)], repeat: [piece, piece] }
+  const chunk = bytes.subarray(from, from + length)
+  const middle = { remove: [], insert: [new Uint8Array(length).fill(byte)], repeat: [chunk, chunk] }
   const behind = kind === 'insert' ? from : from + length
   return Buffer.concat([bytes.subarray(0, from), ...middle[kind], bytes.subarray(behind)])
 }
@@ -74,9 +74,9 @@ async function readAll(bytes: Uint8Array): Promise<'played' | 'refused'> {
   try {
     const index = await reader.index(file, AbortSignal.timeout(5000))
     expect(durationSeconds(index)).toBeGreaterThan(0)
-    const { startTicks, endTicks } = index.cuts
+    const { startTicks, endTicks } = index.splitPoints
     startTicks.forEach((ticks, i) => expect(ticks).toBeLessThan(startTicks[i + 1] ?? endTicks))
-    for (const range of everyPiece(index)) {
+    for (const range of everyChunk(index)) {
       const segment = await readSegmentBytes({ reader, file, index }, range)
       expect(segment.length % 188).toBe(0)
       for (let at = 0; at < segment.length; at += 188) expect(segment[at]).toBe(0x47)
@@ -144,7 +144,7 @@ describe('damaged recordings', () => {
         const index = await reader.index(file, AbortSignal.timeout(5000))
         const rest = joinPackets([...packets.slice(0, from), ...packets.slice(from + perSecond)])
         const segments: Uint8Array[] = []
-        for (const range of everyPiece(index)) {
+        for (const range of everyChunk(index)) {
           segments.push(await readSegmentBytes({ reader, file, index }, range))
         }
         for (const pid of [VIDEO_PID, AUDIO_PID]) {
@@ -198,10 +198,10 @@ describe('a recording of ten hours', () => {
       const cpuMs = watchCpu()
       const index = await reader.index(file, AbortSignal.timeout(20_000))
       expect(cpuMs()).toBeLessThan(5000)
-      expect(index.cuts.startTicks).toEqual(
+      expect(index.splitPoints.startTicks).toEqual(
         Float64Array.from({ length: seconds }, (_, i) => i * SECOND),
       )
-      expect(index.cuts.flags.every((flag) => flag === 1)).toBe(true)
+      expect(index.splitPoints.flags.every((flag) => flag === 1)).toBe(true)
       expect(durationSeconds(index)).toBeCloseTo(seconds, 1)
       expect(serialize(index.source).length).toBeLessThan(10 * 60_000)
       const last = await readSegmentBytes(

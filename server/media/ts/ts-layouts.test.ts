@@ -7,7 +7,7 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   joinPackets,
   mpegFrames,
   NULL_PACKET,
@@ -17,13 +17,18 @@ import {
 } from '../../../test/support/make-ts.ts'
 import type { StreamListing, TsMaker } from '../../../test/support/make-ts.ts'
 import {
-  everyCut,
+  everySplitPoint,
   packetsOfPid,
   pidsOf,
   readSegmentBytes,
 } from '../../../test/support/ts-segments.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  SPLIT_FORCED,
+  durationSeconds,
+} from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -45,7 +50,7 @@ async function play(bytes: Uint8Array): Promise<Play> {
   const file = bytesFile(bytes)
   const index = await indexOf(file)
   const segments: Uint8Array[] = []
-  for (const range of everyCut(index)) {
+  for (const range of everySplitPoint(index)) {
     segments.push(await readSegmentBytes({ reader, file, index }, range))
   }
   return { bytes, index, segments }
@@ -53,22 +58,22 @@ async function play(bytes: Uint8Array): Promise<Play> {
 
 /** Of all cuts but those in mid-GOP. */
 function startSeconds({ index }: Play): number[] {
-  return everyCut(index).map(({ from }) =>
-    Number(((index.cuts.startTicks[from] ?? 0) / SECOND).toFixed(3)),
+  return everySplitPoint(index).map(({ from }) =>
+    Number(((index.splitPoints.startTicks[from] ?? 0) / SECOND).toFixed(3)),
   )
 }
 
 function mainFlags({ index }: Play): number[] {
-  return everyCut(index).map(({ from }) => index.cuts.flags[from] ?? 0)
+  return everySplitPoint(index).map(({ from }) => index.splitPoints.flags[from] ?? 0)
 }
 
 /** One GOP of a second: a key frame and three pictures, four PES packets of sound (0.256 s each, so a bit more). */
-function gop(maker: TsMaker, startTicks: number, key: Parameters<typeof h264Picture>[0] = 'key') {
+function gop(maker: TsMaker, startTicks: number, key: Parameters<typeof h264Frame>[0] = 'key') {
   return [0, 1, 2, 3].map((i) => {
     const pts = startTicks + i * (SECOND / 4)
     return {
-      picture: maker.pes(VIDEO_PID, { pts }, h264Picture(i === 0 ? key : 'plain', 900)),
-      sound: maker.pes(AUDIO_PID, { pts }, adtsFrames(12)),
+      frame: maker.pes(VIDEO_PID, { pts }, h264Frame(i === 0 ? key : 'plain', 900)),
+      audio: maker.pes(AUDIO_PID, { pts }, adtsFrames(12)),
     }
   })
 }
@@ -84,7 +89,7 @@ function tables(
 function plainGops(maker: TsMaker, startTicks: number, seconds: number): Uint8Array[] {
   return Array.from({ length: seconds }, (_, i) => gop(maker, startTicks + i * SECOND))
     .flat()
-    .flatMap(({ picture, sound }) => [...picture, ...sound])
+    .flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
 }
 
 function plainRecording(seconds: number, startTicks = SECOND): Uint8Array[] {
@@ -105,7 +110,7 @@ function expectEachPacketOnce({ segments, bytes }: Play, pids = [VIDEO_PID, AUDI
 describe('packets', () => {
   it('begin every segment with PAT and PMT', async () => {
     const { segments, index } = await play(joinPackets(plainRecording(5)))
-    expect(index.cuts.startTicks.length).toBe(5)
+    expect(index.splitPoints.startTicks.length).toBe(5)
     for (const segment of segments) expect(pidsOf(segment).slice(0, 2)).toEqual([0, PMT_PID])
     expect(pidsOf(segments[1] ?? new Uint8Array(0))[2]).toBe(VIDEO_PID)
   })
@@ -127,9 +132,9 @@ describe('packets', () => {
     const file = bytesFile(joinPackets(packets, 192))
     const index = await indexOf(file)
     const segments = await Promise.all(
-      everyCut(index).map((range) => readSegmentBytes({ reader, file, index }, range)),
+      everySplitPoint(index).map((range) => readSegmentBytes({ reader, file, index }, range)),
     )
-    expect(index.cuts.startTicks.length).toBe(3)
+    expect(index.splitPoints.startTicks.length).toBe(3)
     expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
@@ -139,7 +144,7 @@ describe('packets', () => {
     const { segments, index } = await play(
       Buffer.concat(packets.flatMap((packet) => [packet, parity])),
     )
-    expect(index.cuts.startTicks.length).toBe(3)
+    expect(index.splitPoints.startTicks.length).toBe(3)
     expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
@@ -166,7 +171,7 @@ describe('packets', () => {
     const bytes = Buffer.concat([joinPackets(early, 192), noise, joinPackets(late, 192)])
     const { segments, index } = await play(bytes)
     expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
-    expect(index.cuts.startTicks.length).toBe(6)
+    expect(index.splitPoints.startTicks.length).toBe(6)
   })
 
   it('cut short are left out, and what follows stays in sync', async () => {
@@ -204,20 +209,20 @@ describe('sound around a cut', () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND))
     // The sound of each picture is woven into the picture that comes after it.
-    const woven = gops.flatMap(({ picture }, i) => {
-      const late = gops[i - 1]?.sound ?? []
+    const woven = gops.flatMap(({ frame: videoFrame }, i) => {
+      const late = gops[i - 1]?.audio ?? []
       const [first = new Uint8Array(0), ...rest] = late
       const start = i === 0 ? [] : [first]
       return [
         ...start,
-        ...picture.flatMap((packet, j) => [packet, ...rest.slice(j, j + 1)]),
-        ...rest.slice(picture.length),
+        ...videoFrame.flatMap((packet, j) => [packet, ...rest.slice(j, j + 1)]),
+        ...rest.slice(videoFrame.length),
       ]
     })
     const made = await play(
-      joinPackets([...tables(maker), ...woven, ...(gops.at(-1)?.sound ?? [])]),
+      joinPackets([...tables(maker), ...woven, ...(gops.at(-1)?.audio ?? [])]),
     )
-    expect(made.index.cuts.startTicks.length).toBe(4)
+    expect(made.index.splitPoints.startTicks.length).toBe(4)
     expect(made.index.source).toMatchObject({
       carryBytes: expect.objectContaining({ 1: expect.any(Number) }),
     })
@@ -228,12 +233,12 @@ describe('sound around a cut', () => {
     const maker = createTsMaker()
     const filler = Uint8Array.from({ length: 600 }, (_, i) => [0, 0, 0, 1, 0x0c][i] ?? 0xff)
     const key = (pts: number) =>
-      maker.pes(VIDEO_PID, { pts }, Buffer.concat([filler, h264Picture('key', 900)]))
-    const sound = (pts: number) => maker.pes(AUDIO_PID, { pts }, adtsFrames(3))
+      maker.pes(VIDEO_PID, { pts }, Buffer.concat([filler, h264Frame('key', 900)]))
+    const audio = (pts: number) => maker.pes(AUDIO_PID, { pts }, adtsFrames(3))
     const [first, second, third] = [key(SECOND), key(2 * SECOND), key(3 * SECOND)]
-    const [start = NULL_PACKET, ...rest] = sound(SECOND)
+    const [start = NULL_PACKET, ...rest] = audio(SECOND)
     const [head = NULL_PACKET, ...others] = second
-    const woven = [...first, start, head, ...rest, ...others, ...sound(2 * SECOND), ...third]
+    const woven = [...first, start, head, ...rest, ...others, ...audio(2 * SECOND), ...third]
     const made = await play(joinPackets([...tables(maker), ...woven]))
     expect(startSeconds(made)).toEqual([0, 1, 2])
     expectEachPacketOnce(made)
@@ -265,10 +270,13 @@ describe('sound around a cut', () => {
   })
 })
 
-describe('pictures', () => {
+describe('video', () => {
   it('before the first key frame are not served, nor is the sound beside them', async () => {
     const maker = createTsMaker()
-    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
+      ...videoFrame,
+      ...audio,
+    ])
     const made = await play(
       joinPackets([...tables(maker), ...headless, ...plainGops(maker, SECOND, 3)]),
     )
@@ -284,26 +292,26 @@ describe('pictures', () => {
     const packets = Array.from({ length: 20 }, (_, i) => {
       const dts = start + i * frame
       const pts = start + (4 * Math.floor(i / 4) + (order[i % 4] ?? 0) + 2) * frame
-      return maker.pes(VIDEO_PID, { pts, dts }, h264Picture(i % 4 === 0 ? 'key' : 'plain', 600))
+      return maker.pes(VIDEO_PID, { pts, dts }, h264Frame(i % 4 === 0 ? 'key' : 'plain', 600))
     }).flat()
     const made = await play(joinPackets([...tables(maker, [H264_STREAM]), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4])
     expect(durationSeconds(made.index)).toBe(5)
-    expect(made.index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
+    expect(made.index.splitPoints.flags.every((flag) => flag === SPLIT_KEY_FRAME)).toBe(true)
   })
 
   it('keep their time however often the clock begins anew', async () => {
     const maker = createTsMaker()
     const count = Math.ceil((2.2 * 2 ** 33) / (9 * SECOND))
-    const pictures = Array.from({ length: count }, (_, i) =>
-      maker.pes(VIDEO_PID, { pts: i * 9 * SECOND }, h264Picture('key', 100)),
+    const frames = Array.from({ length: count }, (_, i) =>
+      maker.pes(VIDEO_PID, { pts: i * 9 * SECOND }, h264Frame('key', 100)),
     ).flat()
-    const bytes = joinPackets([...tables(maker, [H264_STREAM]), ...pictures])
+    const bytes = joinPackets([...tables(maker, [H264_STREAM]), ...frames])
     const index = await indexOf(bytesFile(bytes))
-    expect(index.cuts.startTicks).toEqual(
+    expect(index.splitPoints.startTicks).toEqual(
       Float64Array.from({ length: count }, (_, i) => i * 9 * SECOND),
     )
-    expect(index.cuts.flags.every((flag) => flag === CUT_KEY)).toBe(true)
+    expect(index.splitPoints.flags.every((flag) => flag === SPLIT_KEY_FRAME)).toBe(true)
   })
 
   it('at recovery points become cuts once no key frame has come for five seconds', async () => {
@@ -311,7 +319,7 @@ describe('pictures', () => {
     const gops = Array.from({ length: 9 }, (_, i) =>
       gop(maker, (i + 1) * SECOND, i === 0 || i === 8 ? 'key' : 'recovery'),
     )
-    const packets = gops.flat().flatMap(({ picture, sound }) => [...picture, ...sound])
+    const packets = gops.flat().flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 6, 7, 8])
   })
@@ -319,7 +327,7 @@ describe('pictures', () => {
   it('at recovery points are cuts where there is no other key frame', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3].flatMap((i) => gop(maker, i * SECOND, 'recovery'))
-    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 2])
   })
@@ -329,7 +337,7 @@ describe('pictures', () => {
     const gops = [1, 2, 3, 4].flatMap((i) =>
       gop(maker, i * SECOND, i % 2 === 1 ? 'key' : 'recovery'),
     )
-    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 2])
   })
@@ -337,20 +345,25 @@ describe('pictures', () => {
   it('whose parameter sets change begin behind a break on a clock that goes on', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND, i < 3 ? 'key' : 'other key'))
-    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
-    expect([...made.index.cuts.flags]).toEqual([1, 1, CUT_KEY | CUT_BREAK, 1])
+    expect([...made.index.splitPoints.flags]).toEqual([
+      1,
+      1,
+      SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+      1,
+    ])
     expectEachPacketOnce(made)
   })
 
   it('without parameter sets get those seen before them', async () => {
     const maker = createTsMaker()
     const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND, i === 1 ? 'key' : 'bare key'))
-    const packets = gops.flatMap(({ picture, sound }) => [...picture, ...sound])
+    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
     const { bytes, index } = await play(joinPackets([...tables(maker), ...packets]))
     const [whole, bare] = await Promise.all(
-      [0, 1].map((cut) => reader.readKeyFrame(bytesFile(bytes), index, cut)),
+      [0, 1].map((splitPoint) => reader.readKeyFrame(bytesFile(bytes), index, splitPoint)),
     )
     const setsAt = whole?.data.subarray(6, 46) ?? new Uint8Array(0)
     expect(setsAt[4]).toBe(0x67)
@@ -360,7 +373,7 @@ describe('pictures', () => {
   it('nearer than a second to the cut before are no cuts of their own', async () => {
     const maker = createTsMaker()
     const packets = Array.from({ length: 120 }, (_, i) =>
-      maker.pes(VIDEO_PID, { pts: i * 3000 }, h264Picture('key', 300)),
+      maker.pes(VIDEO_PID, { pts: i * 3000 }, h264Frame('key', 300)),
     ).flat()
     const made = await play(joinPackets([...tables(maker, [H264_STREAM]), ...packets]))
     expect(startSeconds(made)).toEqual([0, 0.9, 1.8, 2.7, 3.6])
@@ -420,8 +433,10 @@ describe('tables', () => {
 
   it('do not list sound that never comes', async () => {
     const maker = createTsMaker()
-    const pictures = [1, 2].flatMap((i) => gop(maker, i * SECOND)).flatMap(({ picture }) => picture)
-    const { segments, index } = await play(joinPackets([...tables(maker), ...pictures]))
+    const frames = [1, 2]
+      .flatMap((i) => gop(maker, i * SECOND))
+      .flatMap(({ frame: videoFrame }) => videoFrame)
+    const { segments, index } = await play(joinPackets([...tables(maker), ...frames]))
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
     expect(packetsOfPid(segments[0] ?? new Uint8Array(0), PMT_PID)).toHaveLength(1)
     expect(packetsOfPid(segments[0] ?? new Uint8Array(0), PMT_PID)[0]).not.toContain('0fe101')
@@ -456,7 +471,7 @@ describe('tables', () => {
     const maker = createTsMaker()
     const moved = [{ type: 0x1b, pid: 0x120 }, AAC_STREAM]
     const later = [3, 4].flatMap((i) => [
-      ...maker.pes(0x120, { pts: i * SECOND }, h264Picture('key', 900)),
+      ...maker.pes(0x120, { pts: i * SECOND }, h264Frame('key', 900)),
       ...maker.pes(AUDIO_PID, { pts: i * SECOND }, adtsFrames(46)),
     ])
     const packets = [
@@ -468,7 +483,7 @@ describe('tables', () => {
     ]
     const made = await play(joinPackets(packets))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
-    expect([...made.index.cuts.flags]).toEqual([1, 1, 3, 1])
+    expect([...made.index.splitPoints.flags]).toEqual([1, 1, 3, 1])
     expect(packetsOfPid(made.segments[2] ?? new Uint8Array(0), PMT_PID)[0]).toContain('1be120')
     expectEachPacketOnce(made, [VIDEO_PID, 0x120, AUDIO_PID])
   })
@@ -483,7 +498,7 @@ describe('breaks', () => {
     const packets = [...plainGops(maker, 100 * SECOND, 3), ...plainGops(maker, startTicks, 3)]
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3.006, 4.006, 5.006])
-    expect([...made.index.cuts.flags]).toEqual([1, 1, 1, 3, 1, 1])
+    expect([...made.index.splitPoints.flags]).toEqual([1, 1, 1, 3, 1, 1])
     expectEachPacketOnce(made)
   })
 
@@ -503,12 +518,15 @@ describe('breaks', () => {
   it('in the middle of a GOP begin there, where the pictures go on', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
-    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
+      ...videoFrame,
+      ...audio,
+    ])
     const made = await play(
       joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
     )
     expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.006, 4.006])
-    expect(mainFlags(made)).toEqual([1, 1, CUT_BREAK, 1, 1])
+    expect(mainFlags(made)).toEqual([1, 1, SPLIT_DISCONTINUITY, 1, 1])
     expectEachPacketOnce(made)
     expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 2)).toBeUndefined()
   })
@@ -516,8 +534,11 @@ describe('breaks', () => {
   it('in the middle of a GOP begin at the next key frame, where packets are missing', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
-    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 100))
-    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 100))
+    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
+      ...videoFrame,
+      ...audio,
+    ])
     const made = await play(
       joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
     )
@@ -534,14 +555,16 @@ describe('breaks', () => {
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 17, 18])
     expect(mainFlags(made)).toEqual([1, 1, 1, 1])
-    const { flags, startTicks } = made.index.cuts
-    const mid = [...flags.keys()].filter((cut) => flags[cut] === CUT_MID)
-    expect(mid.map((cut) => (startTicks[cut] ?? 0) / SECOND)).toEqual([6, 8, 10, 12, 14, 16])
+    const { flags, startTicks } = made.index.splitPoints
+    const mid = [...flags.keys()].filter((splitPoint) => flags[splitPoint] === SPLIT_FORCED)
+    expect(mid.map((splitPoint) => (startTicks[splitPoint] ?? 0) / SECOND)).toEqual([
+      6, 8, 10, 12, 14, 16,
+    ])
   })
 
   it('are not seen where one picture bears a wrong stamp', async () => {
     const maker = createTsMaker()
-    const wrong = maker.pes(VIDEO_PID, { pts: 5_000 * SECOND }, h264Picture('plain', 900))
+    const wrong = maker.pes(VIDEO_PID, { pts: 5_000 * SECOND }, h264Frame('plain', 900))
     const packets = [...plainGops(maker, SECOND, 2), ...wrong, ...plainGops(maker, 3 * SECOND, 2)]
     const made = await play(joinPackets([...tables(maker), ...packets]))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
@@ -563,48 +586,56 @@ describe('flaws', () => {
   it('are told with their places: other bytes, jumps, what cannot be decoded, and an end in a packet', async () => {
     const maker = createTsMaker()
     const first = [...tables(maker), ...plainGops(maker, 100 * SECOND, 2)]
-    maker.pes(VIDEO_PID, { pts: 0 }, h264Picture('plain', 100))
-    const headless = gop(maker, 0, 'plain').flatMap(({ picture, sound }) => [...picture, ...sound])
+    maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 100))
+    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
+      ...videoFrame,
+      ...audio,
+    ])
     const last = plainGops(maker, SECOND, 2)
     const start = joinPackets(first)
     const rest = joinPackets([...headless, ...last])
     const noise = new Uint8Array(300)
     const { index } = await play(Buffer.concat([start, rest, noise, rest.subarray(-752), noise]))
-    const { notes = [] } = index
-    expect(notes.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
+    const { limitations = [] } = index
+    expect(limitations.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
       'gap: the time stamps jump by -102 s',
       'damaged: pictures that cannot be decoded were left out, up to the next key frame',
       'damaged: 300 bytes that are no packets were skipped',
       'damaged: 300 bytes at the end are no packets',
     ])
     const noiseAt = start.length + rest.length
-    expect(notes.map(({ offsetBytes }) => offsetBytes)).toEqual([
+    expect(limitations.map(({ offsetBytes }) => offsetBytes)).toEqual([
       start.length,
       start.length,
       noiseAt,
       noiseAt + 1052,
     ])
-    expect(notes.map(({ seconds }) => seconds?.toFixed(1))).toEqual(['1.0', '1.0', '3.0', '3.0'])
-    const cutOff = await indexOf(bytesFile(start.subarray(0, -100)))
-    expect(cutOff.notes).toEqual([
+    expect(limitations.map(({ seconds }) => seconds?.toFixed(1))).toEqual([
+      '1.0',
+      '1.0',
+      '3.0',
+      '3.0',
+    ])
+    const truncated = await indexOf(bytesFile(start.subarray(0, -100)))
+    expect(truncated.limitations).toEqual([
       {
         kind: 'cut-off',
         message: 'the file ends in the middle of a packet',
         offsetBytes: start.length - 188,
       },
     ])
-    expect((await indexOf(bytesFile(start))).notes).toBeUndefined()
+    expect((await indexOf(bytesFile(start))).limitations).toBeUndefined()
   })
 
   it('are promises that are not kept', async () => {
     const maker = createTsMaker()
     const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND))
-    const pictures = gops.flatMap(({ picture }) => picture)
-    const sounds = gops.flatMap(({ sound }) => sound)
-    const silent = await play(joinPackets([...tables(maker), ...pictures]))
-    expect(silent.index.notes?.map(({ kind }) => kind)).toEqual(['sound-left-out'])
-    const blind = await play(joinPackets([...tables(maker), ...sounds]))
-    expect(blind.index.notes?.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
+    const frames = gops.flatMap(({ frame: videoFrame }) => videoFrame)
+    const audioTracks = gops.flatMap(({ audio }) => audio)
+    const silent = await play(joinPackets([...tables(maker), ...frames]))
+    expect(silent.index.limitations?.map(({ kind }) => kind)).toEqual(['sound-left-out'])
+    const blind = await play(joinPackets([...tables(maker), ...audioTracks]))
+    expect(blind.index.limitations?.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
   })
 })
 
@@ -627,24 +658,26 @@ describe('sound alone', () => {
 
   it('is served where a table promises pictures that never come', async () => {
     const maker = createTsMaker()
-    const sound = [0, 1, 2].flatMap((i) =>
+    const audio = [0, 1, 2].flatMap((i) =>
       maker.pes(AUDIO_PID, { pts: i * SECOND }, adtsFrames(46)),
     )
-    const { index } = await play(joinPackets([...tables(maker), ...sound]))
+    const { index } = await play(joinPackets([...tables(maker), ...audio]))
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
-    expect(index.cuts.startTicks.length).toBe(3)
+    expect(index.splitPoints.startTicks.length).toBe(3)
   })
 })
 
 describe('recordings that cannot be played say why', () => {
-  const sound = { pts: 0 }
+  const audio = { pts: 0 }
   const cases: [string, (maker: TsMaker) => Uint8Array[]][] = [
     ['the file has no program table (PAT and PMT)', (maker) => plainGops(maker, 0, 2)],
     [
       'the video has no key frame',
       (maker) => [
         ...tables(maker),
-        ...[0, 1].flatMap((i) => gop(maker, i * SECOND, 'plain')).flatMap(({ picture }) => picture),
+        ...[0, 1]
+          .flatMap((i) => gop(maker, i * SECOND, 'plain'))
+          .flatMap(({ frame: videoFrame }) => videoFrame),
       ],
     ],
     [
@@ -655,7 +688,7 @@ describe('recordings that cannot be played say why', () => {
       'the sound (E-AC-3) cannot be read',
       (maker) => [
         ...tables(maker, [{ type: 0x06, pid: AUDIO_PID, descriptors: [0x7a, 0] }]),
-        ...maker.pes(AUDIO_PID, sound, new Uint8Array(900)),
+        ...maker.pes(AUDIO_PID, audio, new Uint8Array(900)),
       ],
     ],
     [

@@ -8,14 +8,19 @@ import { openDiskFile } from '../../../test/support/bytes-file.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
 import {
-  everyCut,
-  everyPiece,
-  cutsBy,
+  everySplitPoint,
+  everyChunk,
+  groupedSplitPoints,
   readSegmentBytes,
 } from '../../../test/support/ts-segments.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { CUT_BREAK, CUT_KEY, CUT_MID, durationSeconds } from '../media-index.ts'
-import type { CutRange, MediaIndex } from '../media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  SPLIT_FORCED,
+  durationSeconds,
+} from '../media-index.ts'
+import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
@@ -40,10 +45,10 @@ interface Indexed {
   index: MediaIndex
 }
 
-async function withIndex(name: string, look: (indexed: Indexed) => Promise<void>): Promise<void> {
+async function withIndex(name: string, lookup: (indexed: Indexed) => Promise<void>): Promise<void> {
   const file = await openDiskFile(path.join(fixtures, name))
   try {
-    await look({ file, index: await reader.index(file, AbortSignal.timeout(patienceMs)) })
+    await lookup({ file, index: await reader.index(file, AbortSignal.timeout(patienceMs)) })
   } finally {
     await file.close()
   }
@@ -65,7 +70,10 @@ async function demux(bytes: Uint8Array): Promise<ReferencePacket[]> {
   return readReferencePackets(segment)
 }
 
-async function demuxEach(indexed: Indexed, ranges: CutRange[]): Promise<ReferencePacket[][]> {
+async function demuxEach(
+  indexed: Indexed,
+  ranges: SplitPointRange[],
+): Promise<ReferencePacket[][]> {
   const demuxed: ReferencePacket[][] = []
   for (const range of ranges) {
     demuxed.push(await demux(await readSegmentBytes({ reader, ...indexed }, range)))
@@ -77,7 +85,7 @@ describe('segments of real recordings', () => {
   it.each(playable)('%s: every cut can be read alone, and together they are the source', (name) =>
     withIndex(name, async (indexed) => {
       const source = await readReferencePackets(path.join(fixtures, name))
-      for (const ranges of [everyCut(indexed.index), cutsBy(indexed.index, 6)]) {
+      for (const ranges of [everySplitPoint(indexed.index), groupedSplitPoints(indexed.index, 6)]) {
         const segments = await demuxEach(indexed, ranges)
         const together = segments.flat()
         expect(facts(together, 'video')).toEqual(facts(source, 'video'))
@@ -92,11 +100,11 @@ describe('segments of real recordings', () => {
   it.each(playable)('%s: segments in a row read as the source', (name) =>
     withIndex(name, async (indexed) => {
       const source = await readReferencePackets(path.join(fixtures, name))
-      const pieces: Uint8Array[] = []
-      for (const range of everyPiece(indexed.index)) {
-        pieces.push(await readSegmentBytes({ reader, ...indexed }, range))
+      const chunks: Uint8Array[] = []
+      for (const range of everyChunk(indexed.index)) {
+        chunks.push(await readSegmentBytes({ reader, ...indexed }, range))
       }
-      const joined = await demux(Buffer.concat(pieces))
+      const joined = await demux(Buffer.concat(chunks))
       expect(facts(joined, 'video')).toEqual(facts(source, 'video'))
       expect(facts(joined, 'audio')).toEqual(facts(source, 'audio'))
     }),
@@ -104,18 +112,18 @@ describe('segments of real recordings', () => {
 
   it.each(playable)('%s: cut times are those of the key frames', (name) =>
     withIndex(name, async (indexed) => {
-      const ranges = everyCut(indexed.index)
+      const ranges = everySplitPoint(indexed.index)
       const segments = await demuxEach(indexed, ranges)
-      const { cuts } = indexed.index
-      const startTicks = ranges.map(({ from }) => cuts.startTicks[from])
-      const flags = ranges.map(({ from }) => cuts.flags[from])
+      const { splitPoints } = indexed.index
+      const startTicks = ranges.map(({ from }) => splitPoints.startTicks[from])
+      const flags = ranges.map(({ from }) => splitPoints.flags[from])
       segments.slice(1).forEach((segment, i) => {
-        if (((flags[i + 1] ?? 0) & CUT_BREAK) !== 0) return
+        if (((flags[i + 1] ?? 0) & SPLIT_DISCONTINUITY) !== 0) return
         const [before, own] = [segments[i], segment].map(
           (packets) => packets?.find(({ kind }) => kind === 'video')?.ptsSeconds ?? NaN,
         )
         // The first cut and those behind a break start with the earliest packet, which may be sound.
-        const tolerance = i === 0 || ((flags[i] ?? 0) & CUT_BREAK) !== 0 ? 0.2 : 1e-4
+        const tolerance = i === 0 || ((flags[i] ?? 0) & SPLIT_DISCONTINUITY) !== 0 ? 0.2 : 1e-4
         const step = ((startTicks[i + 1] ?? 0) - (startTicks[i] ?? 0)) / 90_000
         expect(Math.abs(step - ((own ?? 0) - (before ?? 0)))).toBeLessThan(tolerance)
       })
@@ -131,14 +139,12 @@ describe('the index of real recordings', () => {
     ['ts-h264-aac-cea608.ts', 10.12, 'avc1.42c00d 400x170'],
     ['ts-h264-pts-wrap-33bit.ts', 20.0, 'avc1.64000b 128x72'],
     ['ts-hevc-aac51.ts', 5.01, 'hvc1.1.6.L120.90 1920x1080'],
-  ])('%s lasts %d s', (name, seconds, picture) =>
+  ])('%s lasts %d s', (name, seconds, frame) =>
     withIndex(name, async ({ index }) => {
       expect(Math.abs(durationSeconds(index) - seconds)).toBeLessThan(0.05)
       const [video] = index.tracks
-      expect(video?.kind === 'video' && `${video.codec} ${video.width}x${video.height}`).toBe(
-        picture,
-      )
-      expect(index.cuts.startTicks[0]).toBe(0)
+      expect(video?.kind === 'video' && `${video.codec} ${video.width}x${video.height}`).toBe(frame)
+      expect(index.splitPoints.startTicks[0]).toBe(0)
       expect(deserialize(serialize(index))).toEqual(index)
       return Promise.resolve()
     }),
@@ -146,13 +152,13 @@ describe('the index of real recordings', () => {
 
   it('finds a break where the clock is set back, and none where it wraps', async () => {
     await withIndex('ts-h264-aac-pts-reset-backwards.ts', async ({ index }) => {
-      const breaks = index.cuts.flags.filter((flag) => (flag & CUT_BREAK) !== 0)
+      const breaks = index.splitPoints.flags.filter((flag) => (flag & SPLIT_DISCONTINUITY) !== 0)
       expect(breaks.length).toBe(1)
       return Promise.resolve()
     })
     await withIndex('ts-h264-pts-wrap-33bit.ts', async ({ index }) => {
-      expect(index.cuts.flags.map((flag) => flag & ~CUT_MID)).toEqual(
-        Uint8Array.of(CUT_KEY, 0, 0, 0),
+      expect(index.splitPoints.flags.map((flag) => flag & ~SPLIT_FORCED)).toEqual(
+        Uint8Array.of(SPLIT_KEY_FRAME, 0, 0, 0),
       )
       return Promise.resolve()
     })
@@ -160,8 +166,8 @@ describe('the index of real recordings', () => {
 
   it('describes the sound', () =>
     withIndex('ts-hevc-aac51.ts', async ({ index }) => {
-      const sound = { kind: 'audio', codec: 'mp4a.40.2', channels: 6, sampleRate: 48_000 }
-      expect(index.tracks[1]).toMatchObject(sound)
+      const audio = { kind: 'audio', codec: 'mp4a.40.2', channels: 6, sampleRate: 48_000 }
+      expect(index.tracks[1]).toMatchObject(audio)
       return Promise.resolve()
     }))
 
@@ -183,7 +189,7 @@ describe('key frames of real recordings', () => {
   it.each(playable)('%s: the picture at every cut is the one FFmpeg reads', (name) =>
     withIndex(name, async (indexed) => {
       const { index, file } = indexed
-      for (const range of everyCut(index)) {
+      for (const range of everySplitPoint(index)) {
         const frame = await reader.readKeyFrame(file, index, range.from)
         const segment = await demux(await readSegmentBytes({ reader, ...indexed }, range))
         const first = segment.find(({ kind }) => kind === 'video')

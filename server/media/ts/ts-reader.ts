@@ -1,12 +1,12 @@
 // The reader of MPEG-TS: segments are the recording's own packets behind the tables in force, or fMP4 of the samples in them.
-import { CUT_KEY } from '../media-index.ts'
+import { SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { MediaReader } from '../media-reader.ts'
-import { readSampleRuns, sampleTracks } from './sample-segment.ts'
-import { sampledIndex } from './sampled-index.ts'
-import { readTsIndex } from './ts-index.ts'
-import { readTsKeyFrame } from './ts-key-frame.ts'
-import { readSegmentParts } from './ts-segment.ts'
+import { readSampleRuns, sampleTracks } from './segment/sample-segment.ts'
+import { sampledIndex } from './scan/sampled-index.ts'
+import { readTsIndex } from './scan/ts-index.ts'
+import { readTsKeyFrame } from './segment/ts-key-frame.ts'
+import { readSegmentParts } from './segment/ts-segment.ts'
 import type { TsSource } from './ts-source.ts'
 
 /**
@@ -22,14 +22,16 @@ export function createTsReader(): MediaReader {
         ? { kind: 'ts', parts: await readSegmentParts(file, source, range) }
         : { kind: 'samples', runs: await readSampleRuns(file, { index, source }, range) }
     },
-    initTracks: (index, cut, tracks) => {
+    initTracks: (index, splitPoint, tracks) => {
       const source = sourceOf(index)
-      return source.form === 'verbatim' ? undefined : sampleTracks(index, source, { cut, tracks })
+      return source.form === 'verbatim'
+        ? undefined
+        : sampleTracks(index, source, { splitPoint, tracks })
     },
     asSamples: (index) => sampledIndex(index, sourceOf(index)),
-    readKeyFrame: async (file, index, cut) => {
-      const isKey = ((index.cuts.flags[cut] ?? 0) & CUT_KEY) !== 0
-      return isKey ? readTsKeyFrame(file, sourceOf(index), cut) : undefined
+    readKeyFrame: async (file, index, splitPoint) => {
+      const isKey = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
+      return isKey ? readTsKeyFrame(file, sourceOf(index), splitPoint) : undefined
     },
   }
 }

@@ -7,13 +7,13 @@ import {
   AUDIO_PID,
   createTsMaker,
   H264_STREAM,
-  h264Picture,
+  h264Frame,
   joinPackets,
   VIDEO_PID,
 } from '../../../test/support/make-ts.ts'
 import type { StreamListing, TsMaker } from '../../../test/support/make-ts.ts'
-import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
-import { CUT_BREAK } from '../media-index.ts'
+import { groupedSplitPoints, everySplitPoint } from '../../../test/support/ts-segments.ts'
+import { SPLIT_DISCONTINUITY } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createTsReader } from './ts-reader.ts'
@@ -21,7 +21,7 @@ import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const SECOND = 90_000
-const PICTURE_TICKS = SECOND / 10
+const VIDEO_FRAME_TICKS = SECOND / 10
 const FRAME_BYTES = 100
 const OTHER_PID = 0x105
 /** A second sound makes the recording go through fMP4. */
@@ -38,7 +38,7 @@ async function play(packets: Uint8Array[], track: number): Promise<Play> {
   const file = bytesFile(joinPackets(packets))
   const index = await reader.index(file, AbortSignal.timeout(patienceMs))
   const runs: SampleRun[][] = []
-  for (const ranges of [everyCut(index), cutsBy(index, 2)]) {
+  for (const ranges of [everySplitPoint(index), groupedSplitPoints(index, 2)]) {
     const found: SampleRun[] = []
     for (const range of ranges) {
       const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
@@ -47,7 +47,7 @@ async function play(packets: Uint8Array[], track: number): Promise<Play> {
     }
     runs.push(found)
   }
-  const inits = everyCut(index).map(({ from }) => {
+  const inits = everySplitPoint(index).map(({ from }) => {
     return reader.initTracks(index, from, [track])?.[0]?.sampleEntry
   })
   return { index, runs, inits }
@@ -94,30 +94,30 @@ function rawFrames(frames: Uint8Array): string[] {
 }
 
 interface Layout {
-  picture?: (number: number) => Uint8Array[]
+  frame?: (number: number) => Uint8Array[]
   /** Packets of sound beside a picture. */
-  sound?: (number: number) => Uint8Array[]
+  audio?: (number: number) => Uint8Array[]
   count?: number
 }
 
 /** Pictures ten a second with a key frame a second, and whatever sound is given beside each. */
-function weave(maker: TsMaker, { picture, sound, count = 40 }: Layout): Uint8Array[] {
-  const pictureOf =
-    picture ??
+function weave(maker: TsMaker, { frame, audio, count = 40 }: Layout): Uint8Array[] {
+  const frameOf =
+    frame ??
     ((number: number) =>
       maker.pes(
         VIDEO_PID,
-        { pts: SECOND + number * PICTURE_TICKS },
-        h264Picture(number % 10 === 0 ? 'key' : 'plain', 300 + number),
+        { pts: SECOND + number * VIDEO_FRAME_TICKS },
+        h264Frame(number % 10 === 0 ? 'key' : 'plain', 300 + number),
       ))
   const packets = [...maker.pat(), ...maker.pmt(STREAMS)]
   for (let number = 0; number < count; number++) {
-    const pts = SECOND + number * PICTURE_TICKS
-    const sounds = sound?.(number) ?? maker.pes(AUDIO_PID, { pts }, adtsFrames(4, FRAME_BYTES))
-    const pictures = pictureOf(number)
+    const pts = SECOND + number * VIDEO_FRAME_TICKS
+    const audioTracks = audio?.(number) ?? maker.pes(AUDIO_PID, { pts }, adtsFrames(4, FRAME_BYTES))
+    const frames = frameOf(number)
     // A part of the sound lies behind the start of the picture.
-    packets.push(...sounds.slice(0, 1), ...pictures.slice(0, 1), ...sounds.slice(1))
-    packets.push(...pictures.slice(1))
+    packets.push(...audioTracks.slice(0, 1), ...frames.slice(0, 1), ...audioTracks.slice(1))
+    packets.push(...frames.slice(1))
     packets.push(...maker.pes(OTHER_PID, { pts }, adtsFrames(4, FRAME_BYTES)))
   }
   return packets
@@ -125,13 +125,13 @@ function weave(maker: TsMaker, { picture, sound, count = 40 }: Layout): Uint8Arr
 
 const FRAME_TICKS = (1024 * SECOND) / 48_000
 
-describe('sound', () => {
+describe('audio', () => {
   it.each([333, 777, 1000])(
     'whose frames span PES packets of %d bytes comes whole, each frame once',
     async (chunkBytes) => {
       const maker = createTsMaker()
       const frames = differentFrames(180)
-      const sound = (number: number): Uint8Array[] => {
+      const audio = (number: number): Uint8Array[] => {
         const from = Math.floor((number * frames.length) / 40 / chunkBytes)
         const to = Math.floor(((number + 1) * frames.length) / 40 / chunkBytes)
         return Array.from({ length: to - from }, (_, i) => {
@@ -141,7 +141,7 @@ describe('sound', () => {
           return maker.pes(AUDIO_PID, { pts }, frames.subarray(at, at + chunkBytes))
         }).flat()
       }
-      const { runs } = await play(weave(maker, { sound }), 1)
+      const { runs } = await play(weave(maker, { audio }), 1)
       const whole = Math.floor(frames.length / chunkBytes) * chunkBytes
       const expected = rawFrames(frames.subarray(0, whole - (whole % FRAME_BYTES)))
       for (const found of runs) {
@@ -154,19 +154,16 @@ describe('sound', () => {
 
   it('of another shape under way begins a section with an init of its own', async () => {
     const maker = createTsMaker()
-    const sound = (number: number): Uint8Array[] => {
+    const audio = (number: number): Uint8Array[] => {
       const frames = adtsFrames(4, FRAME_BYTES)
       // channel_configuration 1
       if (number >= 23) for (let i = 0; i < 4; i++) frames[i * FRAME_BYTES + 3] = 0x40
-      return maker.pes(AUDIO_PID, { pts: SECOND + number * PICTURE_TICKS }, frames)
+      return maker.pes(AUDIO_PID, { pts: SECOND + number * VIDEO_FRAME_TICKS }, frames)
     }
-    const { index, runs, inits } = await play(weave(maker, { sound }), 1)
-    expect(Array.from(index.cuts.flags, (flags) => (flags & CUT_BREAK) !== 0)).toEqual([
-      false,
-      false,
-      false,
-      true,
-    ])
+    const { index, runs, inits } = await play(weave(maker, { audio }), 1)
+    expect(
+      Array.from(index.splitPoints.flags, (flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
+    ).toEqual([false, false, false, true])
     expect(inits[0]).toEqual(inits[2])
     expect(inits[3]).not.toEqual(inits[0])
     // What lies between the change and the next key frame has no init and is left out.
@@ -175,12 +172,12 @@ describe('sound', () => {
 
   it('that jumps alone is left out while it is off, and comes back', async () => {
     const maker = createTsMaker()
-    const sound = (number: number): Uint8Array[] => {
+    const audio = (number: number): Uint8Array[] => {
       const isOff = number >= 12 && number < 18
-      const pts = SECOND + number * PICTURE_TICKS + (isOff ? 5000 * SECOND : 0)
+      const pts = SECOND + number * VIDEO_FRAME_TICKS + (isOff ? 5000 * SECOND : 0)
       return maker.pes(AUDIO_PID, { pts }, adtsFrames(4, FRAME_BYTES))
     }
-    const { runs } = await play(weave(maker, { sound }), 1)
+    const { runs } = await play(weave(maker, { audio }), 1)
     for (const found of runs) {
       const times = timesOf(found)
       expect(times.length).toBe(4 * 34)
@@ -190,12 +187,12 @@ describe('sound', () => {
 
   it('that is damaged loses what is damaged', async () => {
     const maker = createTsMaker()
-    const sound = (number: number): Uint8Array[] => {
+    const audio = (number: number): Uint8Array[] => {
       const frames = adtsFrames(4, FRAME_BYTES)
       if (number === 15) frames.fill(0, 90, 210)
-      return maker.pes(AUDIO_PID, { pts: SECOND + number * PICTURE_TICKS }, frames)
+      return maker.pes(AUDIO_PID, { pts: SECOND + number * VIDEO_FRAME_TICKS }, frames)
     }
-    const { runs } = await play(weave(maker, { sound }), 1)
+    const { runs } = await play(weave(maker, { audio }), 1)
     for (const found of runs) expect(samplesOf(found).length).toBe(160 - 2)
   })
 })
@@ -215,15 +212,17 @@ describe('sounds of several languages', () => {
   /** Four seconds, the streams of each listed in front of it. */
   function tell(seconds: ReturnType<NonNullable<typeof eng>>[][]): Uint8Array[] {
     const maker = createTsMaker()
-    return seconds.flatMap((sounds, second) => [
+    return seconds.flatMap((audioTracks, second) => [
       ...maker.pat(),
-      ...maker.pmt([H264_STREAM, ...sounds.map(({ listing }) => listing)], { version: second }),
+      ...maker.pmt([H264_STREAM, ...audioTracks.map(({ listing }) => listing)], {
+        version: second,
+      }),
       ...Array.from({ length: 10 }, (_, i) => {
-        const pts = SECOND + second * SECOND + i * PICTURE_TICKS
-        const picture = h264Picture(i === 0 ? 'key' : 'plain', 200)
+        const pts = SECOND + second * SECOND + i * VIDEO_FRAME_TICKS
+        const frame = h264Frame(i === 0 ? 'key' : 'plain', 200)
         return [
-          ...maker.pes(VIDEO_PID, { pts }, picture),
-          ...sounds.flatMap(({ pid, frames }) => maker.pes(pid, { pts }, frames)),
+          ...maker.pes(VIDEO_PID, { pts }, frame),
+          ...audioTracks.flatMap(({ pid, frames }) => maker.pes(pid, { pts }, frames)),
         ]
       }).flat(),
     ])
@@ -241,7 +240,7 @@ describe('sounds of several languages', () => {
     const german = await play(tell(story), 2)
     const names = english.index.tracks.map((track) => 'language' in track && track.language)
     expect(names).toEqual([false, 'eng', 'deu'])
-    expect(Array.from(english.index.cuts.flags)).toEqual([1, 3, 3, 3])
+    expect(Array.from(english.index.splitPoints.flags)).toEqual([1, 3, 3, 3])
     expect(english.inits.map((init) => init !== undefined)).toEqual([true, true, false, true])
     expect(german.inits.map((init) => init !== undefined)).toEqual([true, true, true, true])
     expect(samplesOf(english.runs[0] ?? []).length).toBe(3 * 40)
@@ -269,22 +268,22 @@ function plainSlice(number: number, place: 'first' | 'further'): Uint8Array {
   return Uint8Array.of(0x41, place === 'first' ? 0x98 : 0x4c, 0x55, number, 0x77)
 }
 
-describe('pictures', () => {
-  const stamps = (number: number) => ({ pts: SECOND + number * PICTURE_TICKS })
+describe('video', () => {
+  const stamps = (number: number) => ({ pts: SECOND + number * VIDEO_FRAME_TICKS })
   const key = (maker: TsMaker, number: number) =>
-    maker.pes(VIDEO_PID, stamps(number), h264Picture('key', 200))
+    maker.pes(VIDEO_PID, stamps(number), h264Frame('key', 200))
   const plainOf = (found: SampleRun[]) =>
     samplesOf(found).filter((_, i) => !found.flatMap(({ syncs }) => [...(syncs ?? [])])[i])
 
   it('of which every slice has a PES packet are one sample', async () => {
     const maker = createTsMaker()
-    const picture = (number: number): Uint8Array[] => {
+    const frame = (number: number): Uint8Array[] => {
       if (number % 10 === 0) return key(maker, number)
       return (['first', 'further', 'further'] as const).flatMap((place) =>
         maker.pes(VIDEO_PID, stamps(number), Uint8Array.of(...START, ...plainSlice(number, place))),
       )
     }
-    const { runs } = await play(weave(maker, { picture }), 0)
+    const { runs } = await play(weave(maker, { frame }), 0)
     for (const found of runs) {
       expect(plainOf(found).length).toBe(36)
       expect(plainOf(found)[0]).toBe(
@@ -296,14 +295,14 @@ describe('pictures', () => {
 
   it('of which two share a PES packet are two samples, the second a picture later', async () => {
     const maker = createTsMaker()
-    const picture = (number: number): Uint8Array[] => {
+    const frame = (number: number): Uint8Array[] => {
       if (number % 10 === 0) return key(maker, number)
       if (number % 2 === 0) return []
       const slices = [number, number + 1].flatMap((n) => [...START, ...plainSlice(n, 'first')])
       const isLone = number % 10 === 9
       return maker.pes(VIDEO_PID, stamps(number), Uint8Array.from(slices.slice(0, isLone ? 8 : 16)))
     }
-    const { runs } = await play(weave(maker, { picture }), 0)
+    const { runs } = await play(weave(maker, { frame }), 0)
     for (const found of runs) {
       expect(plainOf(found)[1]).toBe(sliceSample(plainSlice(2, 'first')))
       expect(timesOf(found)).toEqual(Array.from({ length: 40 }, (_, i) => i / 10))
@@ -313,13 +312,13 @@ describe('pictures', () => {
   it('keep what captions are in, and lose delimiters, filler and the parameter sets of the init', async () => {
     const maker = createTsMaker()
     const sei = Uint8Array.of(0x06, 0x04, 0x03, 0xb5, 0x00, 0x31, 0x80)
-    const picture = (number: number): Uint8Array[] => {
+    const frame = (number: number): Uint8Array[] => {
       if (number % 10 === 0) return key(maker, number)
       const nals = [[0x09, 0xf0], [...sei], [0x0c, 0xff, 0x80], [...plainSlice(number, 'first')]]
       const bytes = nals.flatMap((nal) => [0, ...START, ...nal])
       return maker.pes(VIDEO_PID, stamps(number), Uint8Array.from([...bytes, 0, 0]))
     }
-    const { runs, inits } = await play(weave(maker, { picture }), 0)
+    const { runs, inits } = await play(weave(maker, { frame }), 0)
     expect(plainOf(runs[0] ?? [])[0]).toBe(sliceSample(sei, plainSlice(1, 'first')))
     // The key frame is its slice alone: SPS and PPS are in the init.
     expect(samplesOf(runs[0] ?? [])[0]?.slice(8, 12)).toBe('6588')
@@ -328,12 +327,12 @@ describe('pictures', () => {
 
   it('whose parameter sets change get another init behind a break', async () => {
     const maker = createTsMaker()
-    const picture = (number: number): Uint8Array[] => {
+    const frame = (number: number): Uint8Array[] => {
       const kind = number % 10 > 0 ? 'plain' : number < 20 ? 'key' : 'other key'
-      return maker.pes(VIDEO_PID, stamps(number), h264Picture(kind, 200))
+      return maker.pes(VIDEO_PID, stamps(number), h264Frame(kind, 200))
     }
-    const { index, inits } = await play(weave(maker, { picture }), 0)
-    expect(Array.from(index.cuts.flags)).toEqual([1, 1, 3, 1])
+    const { index, inits } = await play(weave(maker, { frame }), 0)
+    expect(Array.from(index.splitPoints.flags)).toEqual([1, 1, 3, 1])
     expect(inits[0]).toEqual(inits[1])
     expect(inits[2]).not.toEqual(inits[1])
     expect(inits[3]).toEqual(inits[2])
@@ -341,16 +340,20 @@ describe('pictures', () => {
 
   it('are decoded behind a break no sooner than what is before it ends', async () => {
     const maker = createTsMaker()
-    const picture = (number: number): Uint8Array[] => {
+    const frame = (number: number): Uint8Array[] => {
       const base = number < 20 ? SECOND : 500 * SECOND
-      const dts = base + number * PICTURE_TICKS
+      const dts = base + number * VIDEO_FRAME_TICKS
       const kind = number % 10 === 0 ? 'key' : 'plain'
       // Behind the break pictures are shown three later than decoded, before it one.
       const late = number < 20 ? 1 : 3
-      return maker.pes(VIDEO_PID, { pts: dts + late * PICTURE_TICKS, dts }, h264Picture(kind, 200))
+      return maker.pes(
+        VIDEO_PID,
+        { pts: dts + late * VIDEO_FRAME_TICKS, dts },
+        h264Frame(kind, 200),
+      )
     }
-    const { index, runs } = await play(weave(maker, { picture }), 0)
-    expect(Array.from(index.cuts.flags)).toEqual([1, 1, 3, 1])
+    const { index, runs } = await play(weave(maker, { frame }), 0)
+    expect(Array.from(index.splitPoints.flags)).toEqual([1, 1, 3, 1])
     for (const found of runs) {
       let end = 0
       for (const { firstDecodeTicks, durations, compositionOffsets } of found) {

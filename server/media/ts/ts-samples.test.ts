@@ -11,13 +11,13 @@ import { makeEncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import type { EncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
-import { cutsBy, everyCut } from '../../../test/support/ts-segments.ts'
+import { groupedSplitPoints, everySplitPoint } from '../../../test/support/ts-segments.ts'
 import { isAppError } from '../../errors.ts'
 import { formatInitSegment } from '../../hls/fmp4/init-segment.ts'
 import { formatMediaSegment } from '../../hls/fmp4/media-segment.ts'
 import { splitNals } from '../codec/nal-unit.ts'
-import { CUT_KEY } from '../media-index.ts'
-import type { AudioTrack, CutRange, MediaIndex, Track } from '../media-index.ts'
+import { SPLIT_KEY_FRAME } from '../media-index.ts'
+import type { AudioTrack, SplitPointRange, MediaIndex, Track } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createTsReader } from './ts-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -34,27 +34,27 @@ const AC3 = { encoder: 'ac3', channels: 6 } as const
 
 /** A second of sound more or less changes nothing that is looked at here. */
 const RECORDINGS: Record<string, EncodedTs> = {
-  'hevc-aac': { seconds: 3, video: X265, sounds: [{ ...AAC, sampleRate: 44_100 }] },
-  'hevc-mp3': { seconds: 3, video: X265, sounds: [{ encoder: 'libmp3lame', channels: 2 }] },
-  adts: { seconds: 3, video: X264, sounds: [AAC] },
-  'h264-mp3': { seconds: 3, video: X264, sounds: [{ encoder: 'libmp3lame', channels: 2 }] },
-  latm: { seconds: 3, video: X264, sounds: [AAC], muxer: { mpegts_flags: 'latm' } },
-  opus: { seconds: 3, video: X264, sounds: [{ encoder: 'libopus', channels: 2 }] },
-  'opus-5.1': { seconds: 3, video: X264, sounds: [{ encoder: 'libopus', channels: 6 }] },
-  mp2: { seconds: 3, sounds: [{ encoder: 'mp2', channels: 2, sampleRate: 44_100 }] },
-  'ac3-m2ts': { seconds: 3, video: X264, sounds: [AC3], muxer: { mpegts_m2ts_mode: 1 } },
-  eac3: { seconds: 3, video: X264, sounds: [{ encoder: 'eac3', channels: 2 }] },
-  dts: { seconds: 3, video: X264, sounds: [{ encoder: 'dca', channels: 2 }] },
+  'hevc-aac': { seconds: 3, video: X265, audioTracks: [{ ...AAC, sampleRate: 44_100 }] },
+  'hevc-mp3': { seconds: 3, video: X265, audioTracks: [{ encoder: 'libmp3lame', channels: 2 }] },
+  adts: { seconds: 3, video: X264, audioTracks: [AAC] },
+  'h264-mp3': { seconds: 3, video: X264, audioTracks: [{ encoder: 'libmp3lame', channels: 2 }] },
+  latm: { seconds: 3, video: X264, audioTracks: [AAC], muxer: { mpegts_flags: 'latm' } },
+  opus: { seconds: 3, video: X264, audioTracks: [{ encoder: 'libopus', channels: 2 }] },
+  'opus-5.1': { seconds: 3, video: X264, audioTracks: [{ encoder: 'libopus', channels: 6 }] },
+  mp2: { seconds: 3, audioTracks: [{ encoder: 'mp2', channels: 2, sampleRate: 44_100 }] },
+  'ac3-m2ts': { seconds: 3, video: X264, audioTracks: [AC3], muxer: { mpegts_m2ts_mode: 1 } },
+  eac3: { seconds: 3, video: X264, audioTracks: [{ encoder: 'eac3', channels: 2 }] },
+  dts: { seconds: 3, video: X264, audioTracks: [{ encoder: 'dca', channels: 2 }] },
   'lpcm-m2ts': {
     seconds: 3,
     video: X264,
-    sounds: [{ encoder: 'pcm_bluray', channels: 2 }],
+    audioTracks: [{ encoder: 'pcm_bluray', channels: 2 }],
     muxer: { mpegts_m2ts_mode: 1 },
   },
   languages: {
     seconds: 3,
     video: X264,
-    sounds: [
+    audioTracks: [
       { ...AC3, language: 'eng' },
       { ...AAC, language: 'eng' },
       { encoder: 'aac', channels: 1, language: 'deu' },
@@ -109,14 +109,18 @@ interface ServedSample {
   isKey: boolean
 }
 
-async function readRuns({ bytes, index }: Indexed, range: CutRange, track: number) {
+async function readRuns({ bytes, index }: Indexed, range: SplitPointRange, track: number) {
   const file = bytesFile(bytes)
   const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
   if (content.kind !== 'samples') throw new Error('the segment is no fMP4')
   return content.runs
 }
 
-async function readTrack(one: Indexed, ranges: CutRange[], track: number): Promise<ServedSample[]> {
+async function readTrack(
+  one: Indexed,
+  ranges: SplitPointRange[],
+  track: number,
+): Promise<ServedSample[]> {
   const runs = await Promise.all(ranges.map((range) => readRuns(one, range, track)))
   return runs.flat().flatMap(samplesOf)
 }
@@ -140,9 +144,9 @@ function samplesOf(run: SampleRun): ServedSample[] {
   })
 }
 
-function hash(...pieces: Uint8Array[]): string {
+function hash(...chunks: Uint8Array[]): string {
   const sum = createHash('sha1')
-  for (const piece of pieces) sum.update(piece)
+  for (const chunk of chunks) sum.update(chunk)
   return sum.digest('hex')
 }
 
@@ -199,7 +203,7 @@ describe('samples', () => {
     for (const [number, track] of index.tracks.entries()) {
       const stream = (STREAMS[name] ?? [0, 1])[number] ?? NaN
       const source = await sourcePackets(name, track, stream)
-      for (const ranges of [everyCut(index), cutsBy(index, 2)]) {
+      for (const ranges of [everySplitPoint(index), groupedSplitPoints(index, 2)]) {
         const served = await readTrack(one, ranges, number)
         const hashes = served.map(({ data }) =>
           track.kind === 'video' ? hash(...splitLengths(data)) : hash(data),
@@ -227,18 +231,18 @@ describe('samples', () => {
       const file = bytesFile(one.bytes)
       const tracks = reader.initTracks(one.index, 0) ?? []
       expect(tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
-      const pieces: Uint8Array[] = [formatInitSegment(tracks)]
+      const chunks: Uint8Array[] = [formatInitSegment(tracks)]
       const sizes = { video: 0, audio: 0 }
-      for (const [i, range] of everyCut(one.index).entries()) {
+      for (const [i, range] of everySplitPoint(one.index).entries()) {
         const content = await reader.readSegment(file, one.index, range)
         if (content.kind !== 'samples') throw new Error('the segment is no fMP4')
         for (const run of content.runs) sizes[run.kind] += run.sizes.length
         for (const part of formatMediaSegment(content.runs, i + 1)) {
-          if (part.kind === 'bytes') pieces.push(part.bytes)
+          if (part.kind === 'bytes') chunks.push(part.bytes)
         }
       }
       const whole = path.join(folder, 'whole.mp4')
-      await writeFile(whole, Buffer.concat(pieces))
+      await writeFile(whole, Buffer.concat(chunks))
       const packets = await readReferencePackets(whole)
       expect(packets.filter(({ kind }) => kind === 'video').length).toBe(sizes.video)
       expect(packets.filter(({ kind }) => kind === 'audio').length).toBe(sizes.audio)
@@ -250,9 +254,9 @@ describe('samples', () => {
     '%s: every cut with a key flag begins with a key frame',
     async (name) => {
       const one = await indexed(name)
-      for (const range of everyCut(one.index)) {
+      for (const range of everySplitPoint(one.index)) {
         const [first] = await readTrack(one, [range], 0)
-        const isKey = ((one.index.cuts.flags[range.from] ?? 0) & CUT_KEY) !== 0
+        const isKey = ((one.index.splitPoints.flags[range.from] ?? 0) & SPLIT_KEY_FRAME) !== 0
         expect(first?.isKey).toBe(isKey)
         const frame = await reader.readKeyFrame(bytesFile(one.bytes), one.index, range.from)
         expect(frame?.codec).toBe(name.includes('hevc') ? 'hevc' : 'h264')
@@ -261,7 +265,7 @@ describe('samples', () => {
   )
 })
 
-describe('sounds', () => {
+describe('audioTracks', () => {
   it.each([
     ['ts-ac3-51-audio-only.ts', 'AC-3', { codec: 'ac3', channels: 6, sampleRate: 48_000 }],
     ['mp2', 'MP2', { codec: 'mp2', channels: 2, sampleRate: 44_100 }],
@@ -272,10 +276,10 @@ describe('sounds', () => {
     ['dts', 'DTS', { codec: 'dts', channels: 2, sampleRate: 48_000 }],
   ])('%s: is transcoded from %s', async (name, codecName, transcodedFrom) => {
     const { index } = await indexed(name)
-    const sound = index.tracks.at(-1)
+    const audio = index.tracks.at(-1)
     const { sampleRate } = transcodedFrom
     const sent = { kind: 'audio', codec: 'mp4a.40.2', codecName, channels: 2, sampleRate }
-    expect(sound).toEqual({ ...sent, transcodedFrom })
+    expect(audio).toEqual({ ...sent, transcodedFrom })
     expect(reader.initTracks(index, 0)?.map(({ kind }) => kind)).toEqual(
       index.tracks.slice(0, -1).map(({ kind }) => kind),
     )
@@ -283,8 +287,8 @@ describe('sounds', () => {
 
   it('of several languages are all served, first one that plays as it is in the first language', async () => {
     const { index } = await indexed('languages')
-    const sounds = index.tracks.filter((track): track is AudioTrack => track.kind === 'audio')
-    expect(sounds.map(({ codecName, language }) => `${codecName} ${language}`)).toEqual([
+    const audioTracks = index.tracks.filter((track): track is AudioTrack => track.kind === 'audio')
+    expect(audioTracks.map(({ codecName, language }) => `${codecName} ${language}`)).toEqual([
       'AAC eng',
       'AC-3 eng',
       'AAC deu',
@@ -306,7 +310,7 @@ describe('a recording that grows', () => {
         const next = await indexOf(part, previous)
         expect(next).toEqual(await indexOf(part))
         previous = next
-        const count = next.growth?.stableCuts ?? 0
+        const count = next.growth?.stableSplitPoints ?? 0
         if (count <= stable) continue
         stable = count
         for (const track of next.tracks.keys()) {
@@ -330,7 +334,7 @@ describe('recordings whose packets can be sent as they are', () => {
     expect(reader.initTracks(index, 0)).toBeUndefined()
     const elsewhere = path.join(folder, 'elsewhere.ts')
     const muxer = { mpegts_start_pid: 0x200 }
-    await makeEncodedTs(elsewhere, { seconds: 3, video: X264, sounds: [AAC], muxer })
+    await makeEncodedTs(elsewhere, { seconds: 3, video: X264, audioTracks: [AAC], muxer })
     const joined = Buffer.concat([await readFile(pathOf('h264-mp3')), await readFile(elsewhere)])
     const both = await indexOf(joined)
     expect(both.tracks.length).toBe(2)
@@ -366,7 +370,7 @@ async function readAll(bytes: Uint8Array): Promise<SampleRun[]> {
   try {
     const index = await indexOf(bytes)
     const runs: SampleRun[] = []
-    for (const range of everyCut(index)) {
+    for (const range of everySplitPoint(index)) {
       const tracks = [...index.tracks.keys()]
       const content = await reader.readSegment(bytesFile(bytes), index, { ...range, tracks })
       if (content.kind === 'samples') runs.push(...content.runs)

@@ -1,8 +1,8 @@
 // Where the key frames and program tables of an MPEG-TS file lie.
 import type { VideoCodec } from '../codec/nal-unit.ts'
-import type { PacketBytes, PacketLayout } from './packet.ts'
-import type { ScanOptions, StoredScan } from './scan-state.ts'
-import type { SoundSetUp } from './sound-frame.ts'
+import type { PacketBytes, PacketLayout } from './packets/packet.ts'
+import type { ScanOptions, StoredScan } from './scan/scan-state.ts'
+import type { AudioConfig } from './packets/audio-frame.ts'
 
 /** What segments need of an MPEG-TS file: about 13 bytes a cut, and the tables once. Positions are in bytes of the file. */
 export interface TsSource {
@@ -39,7 +39,7 @@ export interface TsResume {
 
 /** From one break to the next. */
 export interface TsSection {
-  firstCut: number
+  firstSplitPoint: number
   /**
    * `verbatim`: the tables are the recording's own, and those inside of segments stay. `own`: the tables list only what
    * is served, and those of the recording are left out of segments.
@@ -68,7 +68,7 @@ export interface TsSamples {
   continues: boolean
   video?: TsVideo
   /** Sounds that are here, in the order of the index's tracks. */
-  sounds: TsSound[]
+  audioTracks: TsAudio[]
 }
 
 export interface TsVideo {
@@ -80,8 +80,8 @@ export interface TsVideo {
   height: number
 }
 
-export interface TsSound extends SoundSetUp {
+export interface TsAudio extends AudioConfig {
   pid: number
   /** Number among the index's sounds. */
-  sound: number
+  audio: number
 }

@@ -1,0 +1,28 @@
+// Makes a piece of recorded sound AAC: decoded, placed on the session's timeline, laid on the grid, encoded. Runs in the sound's own process.
+import { decodeAudio } from './decode-audio.ts'
+import { encodeAac } from './encode-aac.ts'
+import { placeAudio } from './align-audio.ts'
+import { renderAudio } from './resample-audio.ts'
+import { silentFrame } from './silent-frame.ts'
+import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES } from './audio-job.ts'
+import type { AudioFrames, AudioJob } from './audio-job.ts'
+
+/** The encoder hears so many frames before the first wanted one, so that it has forgotten where it began. */
+const PRE_ROLL_FRAMES = 14
+
+/** The wanted frames. Throws where decoder or encoder do not open. */
+export function transcodeAudio(job: AudioJob): AudioFrames {
+  const { output, fromFrame, toFrame } = job
+  const firstFrame = fromFrame - PRE_ROLL_FRAMES
+  const channels = renderAudio(placeAudio(decodeAudio(job), job), {
+    ...output,
+    from: firstFrame * FRAME_SAMPLES,
+    to: (toFrame + LOOK_AHEAD_FRAMES) * FRAME_SAMPLES,
+  })
+  const encoded = encodeAac({ channels, firstFrame }, output)
+  const frames = Array.from(
+    { length: toFrame - fromFrame },
+    (_, at) => encoded.get(fromFrame + at) ?? silentFrame(output.channels),
+  )
+  return { bytes: Buffer.concat(frames), sizes: Uint32Array.from(frames, ({ length }) => length) }
+}

@@ -1,0 +1,249 @@
+// Path templates: what is a recording, of which session, and which templates are refused.
+import fc from 'fast-check'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { layoutPresets } from './layout-presets.ts'
+import { createLayout } from './layout.ts'
+import { watchCpu } from '../../../test/support/cpu-time.ts'
+
+const MODIFIED_MS = Date.UTC(2026, 2, 4, 23, 59)
+
+function sessionOf(
+  template: string,
+  path: string,
+  kind: 'file' | 'folder' = 'file',
+): string[] | undefined {
+  const layout = createLayout(template, 'library')
+  const names = path.split('/')
+  let position: ReturnType<typeof layout.enter> = layout.root
+  for (const name of names.slice(0, -1)) position = position && layout.enter(position, name)
+  const found =
+    position && layout.match(position, { name: names.at(-1) ?? '', kind, modifiedMs: MODIFIED_MS })
+  return found && [found.session.streamer, found.session.date, found.session.sessionId]
+}
+
+const DEFAULT = '{streamer}/{date}/{sessionId}'
+
+test.each([
+  [DEFAULT, 'alice/2026-01-31/1001.ts', ['alice', '2026-01-31', '1001']],
+  [DEFAULT, 'alice/20260131/a.b.MP4', ['alice', '20260131', 'a.b']],
+  [DEFAULT, 'alice/2026-01-31_20-15-00/x.mkv', ['alice', '2026-01-31_20-15-00', 'x']],
+  [DEFAULT, 'alice/2026-01-31T20-15-00Z/x.flv', ['alice', '2026-01-31T20-15-00Z', 'x']],
+  [DEFAULT, 'alice/2026-01-31T20_15_00Z/x.flv', ['alice', '2026-01-31T20_15_00Z', 'x']],
+  [DEFAULT, 'alice/20260131_201500/x.webm', ['alice', '20260131_201500', 'x']],
+  [DEFAULT, 'alice/20260131-201500/x.m2ts', ['alice', '20260131-201500', 'x']],
+  [DEFAULT, 'alice/2026-01-31_20-15-00-123456/x.ts', ['alice', '2026-01-31_20-15-00-123456', 'x']],
+  [DEFAULT, '__proto__/2026-01-31/constructor.ts', ['__proto__', '2026-01-31', 'constructor']],
+  ['{streamer}/{date}_{sessionId}', 'a/2026-01-31_7.ts', ['a', '2026-01-31', '7']],
+  ['{streamer}/{date}_{sessionId}', 'a/20260131_201500_7.ts', ['a', '20260131_201500', '7']],
+  ['{streamer}/{date}_{sessionId}', 'a/20260131_201500.ts', ['a', '20260131', '201500']],
+  ['{streamer}/*-{date}-{sessionId}', 'a/x-y-2026-01-31-z.ts', ['a', '2026-01-31', 'z']],
+  ['{streamer}_{date}_{sessionId}', 'some_one_2026-01-31_1.ts', ['some_one', '2026-01-31', '1']],
+  ['*/{streamer}/{sessionId}', 'site/a/7.ts', ['a', '2026-03-04', '7']],
+  [
+    '{streamer}/{date}',
+    'a/2026-01-31_20-15-00.ts',
+    ['a', '2026-01-31_20-15-00', '2026-01-31_20-15-00'],
+  ],
+  ['{streamer}/{streamer}_{date}', 'a/a_2026-01-31.ts', ['a', '2026-01-31', 'a_2026-01-31']],
+])('%s takes %s', (template, path, expected) => {
+  expect(sessionOf(template, path)).toEqual(expected)
+})
+
+const iso = '2026-01-31'
+const time = '20-15-07'
+
+/** What each recorder writes, and the session that its layout makes of it. */
+test.each([
+  ['obs', `${iso} ${time}.mkv`, ['library', `${iso} ${time}`, `${iso} ${time}`]],
+  ['obs', `alice/${iso} ${time}.mkv`, ['alice', `${iso} ${time}`, `${iso} ${time}`]],
+  ['obs', `alice/Replay ${iso} ${time}.mkv`, ['alice', `${iso} ${time}`, `Replay ${iso} ${time}`]],
+  ['obs', `${iso} ${time} (2).mp4`, ['library', `${iso} ${time}`, '(2)']],
+  ['streamlink', `alice/Art/41-${iso}_${time}.ts`, ['alice', `${iso}_${time}`, '41']],
+  ['streamlink', `alice/41-${iso}_${time}.ts`, ['alice', `${iso}_${time}`, '41']],
+  ['streamlink', `al_ice_${iso}_${time}.ts`, ['al_ice', `${iso}_${time}`, `al_ice_${iso}_${time}`]],
+  ['streamlink-recorder', `al - ${iso} 201507 - Hi - ho.mp4`, ['al', `${iso} 201507`, 'Hi - ho']],
+  ['ganymede', `alice/${iso}-201507123-live-0a1b/201507123-video.mp4`, ['alice', iso, '201507123']],
+  ['mediamtx', `recordings/alice/${iso}_${time}-123456.mp4`, ['alice', `${iso}_${time}-123456`]],
+  ['mediamtx', `recordings/live/alice/${iso}_${time}-123456.mp4`, ['alice']],
+  ['yt-dlp', 'alice/My [HD] show [v1a].mp4', ['alice', '2026-03-04', 'My [HD] show [v1a]']],
+  ['yt-dlp', `alice/alice (live) ${iso} 20_15 [v123].mp4.part`, ['alice', `${iso} 20_15`, 'v123']],
+  ['yt-dlp', 'alice/20260131 - Show [v1].f137.mp4.part', ['alice', '20260131', 'Show [v1]']],
+  ['yt-dlp', 'Show [v1].webm', ['library', '2026-03-04', 'Show [v1]']],
+  ['srs', 'live/a.b.1769890507123.flv', ['a.b', iso, '1769890507123']],
+  ['srs', `live/alice/2026/01/31/20.15.07.123.flv`, ['alice', '2026-03-04', '20.15.07.123']],
+  ['bililive', `Bili/主播/[${iso} ${time}][主播][标题].flv`, ['主播', `${iso} ${time}`, '标题']],
+  [
+    'bililiverecorder',
+    '23058-3号-直播/录制-23058-20260131-201507-123-标题.flv',
+    ['3号-直播', '20260131-201507-123', '标题'],
+  ],
+  ['bililive-tools', `Bili/alice/${iso} ${time}-123 Hi.ts`, ['alice', `${iso} ${time}-123`, 'Hi']],
+  ['douyin', `抖音/主播/主播_${iso}_${time}_000.ts`, ['主播', `${iso}_${time}`, '000']],
+  [
+    'livestreamdvr',
+    'vods/al/al_2026-01-31T20_15_07Z_42/al_2026-01-31T20_15_07Z_42.mp4',
+    ['al', '2026-01-31T20_15_07Z', '42'],
+  ],
+  ['streamdvr', `alice/alice_twitch_${iso}_${time}.ts`, ['alice', `${iso}_${time}`]],
+  ['flat', `al_ice_${iso}_${time}.ts`, ['al_ice', `${iso}_${time}`]],
+  ['flat', `videos/alice_${iso}_${time}_2.ts`, ['alice', `${iso}_${time}`, '2']],
+  ['site-folders', 'alice [SITE]/alice-20260131-201507.tmp.ts', ['alice', '20260131-201507']],
+] satisfies [string, string, string[]][])('layout %s takes %s', (preset, path, expected) => {
+  expect(sessionOf(preset, path)?.slice(0, expected.length)).toEqual(expected)
+})
+
+test.each([
+  ['playlist-folders', `alice/${iso}_20-15`, ['alice', `${iso}_20-15`, `${iso}_20-15`]],
+  ['ganymede', `alice/${iso}-42-live-0a1b/42-video_hls`, ['alice', iso, '42']],
+  [DEFAULT, `alice/${iso}/late-night`, ['alice', iso, 'late-night']],
+])('layout %s takes the folder %s', (preset, path, expected) => {
+  expect(sessionOf(preset, path, 'folder')).toEqual(expected)
+})
+
+test.each([
+  ['ganymede', `alice/${iso}-42-live-0a1b/42-chat.mp4`],
+  ['livestreamdvr', 'al/al_2026-01-31T20_15_07Z_42/al_2026-01-31T20_15_07Z_42_chat.mp4'],
+  ['yt-dlp', 'alice/Show [v1].mp4.ytdl'],
+  ['yt-dlp', 'alice/Show [v1].f251.webm.part'],
+  ['yt-dlp', 'alice/Show [v1].mp4.part-Frag3.part'],
+  ['obs', 'alice/notes.mp4'],
+])('layout %s leaves %s alone', (preset, path) => {
+  expect(sessionOf(preset, path)).toBeUndefined()
+})
+
+test('every layout with a name is usable, and one that is unknown is told the names', () => {
+  for (const name of Object.keys(layoutPresets)) expect(createLayout(name).root).toBeDefined()
+  for (const name of ['obss', 'constructor', '']) {
+    expect(() => createLayout(name)).toThrow('streamlink, ')
+    expect(() => createLayout(name)).toThrow(expect.objectContaining({ code: 'usage' }))
+  }
+})
+
+test('docs/layouts.md tells the templates of every layout with a name', () => {
+  const text = readFileSync(new URL('../../../docs/layouts.md', import.meta.url), 'utf8')
+  const told = [...text.matchAll(/^\| `(?<name>[^`]+)` +\|.*\| (?<templates>`.*`) +\|$/gm)]
+  const templatesOf = (row: string) => [...row.matchAll(/`(?<template>[^`]+)`/g)].map(([, t]) => t)
+  expect(told.map(([, name, row = '']) => [name, templatesOf(row)])).toEqual(
+    Object.entries(layoutPresets),
+  )
+})
+
+test('a layout is told from others, by the name of the library where that is part of it', () => {
+  const identity = (layout: string, libraryName: string) =>
+    createLayout(layout, libraryName).identity
+  expect(identity(DEFAULT, 'a')).toBe(DEFAULT)
+  expect(identity('mediamtx', 'a')).toBe(identity('mediamtx', 'b'))
+  expect(identity('obs', 'a')).not.toBe(identity('obs', 'b'))
+  expect(identity('srs', 'a')).not.toBe(identity('mediamtx', 'a'))
+})
+
+test('without a name for the library, nothing stands for a streamer that is not told', () => {
+  const layout = createLayout('obs')
+  const entry = { name: `${iso} ${time}.mkv`, kind: 'file', modifiedMs: 0 } as const
+  expect(layout.match(layout.root, entry)).toBeUndefined()
+})
+
+describe('of the files of one session', () => {
+  const rank = (name: string, kind: 'file' | 'folder' = 'file') => {
+    const layout = createLayout('{streamer}-{sessionId}')
+    const match = layout.match(layout.root, { name, kind, modifiedMs: 0 })
+    expect(match?.session.sessionId).toBe('1')
+    return match?.rank ?? Number.NaN
+  }
+
+  test('whole files come first, then a folder, then what is in progress', () => {
+    const ranks = [
+      rank('a-1.mp4'),
+      rank('a-1.ts'),
+      rank('a-1.flv'),
+      rank('a-1', 'folder'),
+      rank('a-1.mp4.part'),
+      rank('a-1.tmp.ts'),
+    ]
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b))
+    expect(new Set(ranks).size).toBe(ranks.length)
+    expect(rank('a-1.TMP.ts.part')).toBe(rank('a-1.tmp.ts'))
+  })
+})
+
+test.each([
+  [DEFAULT, 'alice/2026-01-31/notes.txt'],
+  [DEFAULT, 'alice/2026-01-31/.ts'],
+  [DEFAULT, 'alice/2026-13-31/1.ts'],
+  [DEFAULT, 'alice/2026-01-31x/1.ts'],
+  [DEFAULT, 'alice/1.ts'],
+  [DEFAULT, 'alice/2026-01-31/late-night/part1.ts'],
+  ['{streamer}/{streamer}_{date}', 'a/b_2026-01-31.ts'],
+  ['{streamer}/{date}/x{sessionId}', 'a/2026-01-31/x...ts'],
+])('%s leaves %s alone', (template, path) => {
+  expect(sessionOf(template, path)).toBeUndefined()
+})
+
+test.each([
+  ['{date}/{sessionId}', 'lacks {streamer}'],
+  ['{streamer}/{name}', '{name}'],
+  ['{streamer}/{date', '{ without }'],
+  ['{streamer}/date}', '} without {'],
+  ['{streamer}//{date}', 'empty part'],
+  ['{streamer}/../{date}', 'hidden'],
+  ['{streamer}{sessionId}', 'side by side'],
+  ['{streamer}-{streamer}', 'twice'],
+  ['{streamer}/{sessionId}.mp4', '.mp4'],
+  ['a/'.repeat(20) + '{streamer}', 'parts'],
+  ['{streamer}'.padEnd(2000, 'x'), 'too long'],
+])('refuses the template %s', (template, reason) => {
+  expect(() => createLayout(template)).toThrow(reason)
+  expect(() => createLayout(template)).toThrow(expect.objectContaining({ code: 'usage' }))
+})
+
+describe('for any names', () => {
+  const name = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 60 })
+    .map((text) => text.replaceAll(/[/\0]/gu, '_'))
+    .filter((text) => text.isWellFormed() && !['.', '..'].includes(text.normalize('NFC')))
+  const date = fc
+    .date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+    .map((value) => value.toISOString().slice(0, 10))
+
+  test('the default layout gives back what a path was made of, in NFC', () => {
+    fc.assert(
+      fc.property(name, date, name, (streamer, day, sessionId) => {
+        expect(sessionOf(DEFAULT, `${streamer}/${day}/${sessionId}.ts`)).toEqual([
+          streamer.normalize('NFC'),
+          day,
+          sessionId.normalize('NFC'),
+        ])
+      }),
+    )
+  })
+
+  test('both normal forms name the same session', () => {
+    const path = 'zoë/2026-01-31/é.ts'
+    expect(sessionOf(DEFAULT, path.normalize('NFD'))).toEqual(sessionOf(DEFAULT, path))
+  })
+})
+
+test('no layout with a name takes long over a hostile name, be it of a file or a folder', () => {
+  const names = ['_', '-', ' - ', '2026-01-31_', '2026-01-31 ', '][', '.1769890507123'].map(
+    (text) => text.repeat(255).slice(0, 255),
+  )
+  const cpuMs = watchCpu()
+  for (const preset of Object.keys(layoutPresets)) {
+    for (const name of names) {
+      for (const path of [name, `${name}/${name}`, `a/${name}/${name}`]) {
+        sessionOf(preset, path, 'folder')
+        sessionOf(preset, `${path}.ts`)
+      }
+    }
+  }
+  expect(cpuMs()).toBeLessThan(4000)
+})
+
+test('a hostile name does not take long to refuse', () => {
+  const template = `{streamer}/${'*a'.repeat(14)}{date}b`
+  const cpuMs = watchCpu()
+  expect(sessionOf(template, `x/${'a'.repeat(250)}.ts`)).toBeUndefined()
+  expect(sessionOf(template, `x/${'2026-01-31a'.repeat(22)}.ts`)).toBeUndefined()
+  expect(cpuMs()).toBeLessThan(500)
+})

@@ -1,0 +1,107 @@
+// The moment at which a recording began, where one of its names says day and time.
+import { dateEnds } from './date-name.ts'
+
+/** The names of a recording that may tell when it began, as they were written. */
+export interface NamesOfRecording {
+  date: string
+  sessionId: string
+  /** Name of the file, or of the folder that is the session, without its ending. */
+  fileName: string
+}
+
+/** Names say nothing sensible outside of these: they hold a number that only looks like a time. */
+const EARLIEST_MS = Date.UTC(1990, 0, 1)
+const LATEST_MS = Date.UTC(2200, 0, 1)
+const MILLISECOND_DIGITS = 13
+const SECOND_DIGITS = 10
+/** `20260131_20-15`; anything shorter is a day alone, or a Unix time. */
+const SHORTEST_MOMENT = 14
+
+/**
+ * Milliseconds since 1970 at which the recording began; undefined where no name says day and time. The file's name is
+ * believed before the session's id, and that before the date. A time without `Z` or offset is the server's local one.
+ */
+export function startTimeMs({ date, sessionId, fileName }: NamesOfRecording): number | undefined {
+  return (
+    momentInText(fileName) ??
+    unixTimeMs(fileName) ??
+    momentInText(sessionId) ??
+    unixTimeMs(sessionId) ??
+    momentInText(date) ??
+    unixTimeMs(date)
+  )
+}
+
+/**
+ * The Unix time that a name ends with as recorders write it: 13 digits (milliseconds) as the whole name or behind a
+ * separator, 10 digits (seconds) behind a dot alone, as ids of videos have as many.
+ */
+export function unixTimeMs(name: string): number | undefined {
+  let start = name.length
+  while (start > 0 && isDigit(name, start - 1)) start -= 1
+  const digits = name.slice(start)
+  const before = name.charAt(start - 1)
+  if (digits.length === MILLISECOND_DIGITS && ['', '.', '_', '-'].includes(before)) {
+    return plausible(Number(digits))
+  }
+  return digits.length === SECOND_DIGITS && before === '.'
+    ? plausible(Number(digits) * 1000)
+    : undefined
+}
+
+/** The first date with a time of day. */
+function momentInText(text: string): number | undefined {
+  for (let start = 0; start < text.length; start += 1) {
+    if (!isDigit(text, start) || isDigit(text, start - 1)) continue
+    for (const end of dateEnds(text, start)) {
+      const moment = isDigit(text, end) ? undefined : parseMoment(text.slice(start, end))
+      if (moment !== undefined) return moment
+    }
+  }
+  return undefined
+}
+
+/** A date of the shapes that `dateEnds` finds, so that the digits alone tell its parts; undefined without a time. */
+function parseMoment(text: string): number | undefined {
+  const { clock, offsetMs } = splitZone(text)
+  const digits = digitsOf(clock)
+  const part = (start: number, end: number): number => Number(digits.slice(start, end))
+  const year = part(0, 4)
+  const [month, day] = [part(4, 6), part(6, 8)]
+  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate()
+  if (clock.length < SHORTEST_MOMENT || year < 1000 || day > lastDay) return undefined
+  const fields = [
+    year,
+    month - 1,
+    day,
+    part(8, 10),
+    part(10, 12),
+    part(12, 14),
+    Number(digits.slice(14, 17).padEnd(3, '0')),
+  ] as const
+  if (offsetMs === undefined) return plausible(new Date(...fields).getTime())
+  return plausible(Date.UTC(...fields) - offsetMs)
+}
+
+/** Takes `Z`, `+0100`, `+01:00` or `-05:00` off the end, which may not be all there is of the time. */
+function splitZone(text: string): { clock: string; offsetMs: number | undefined } {
+  const zone = /(?:Z|\+\d\d:?\d\d|-\d\d:\d\d)$/.exec(text)
+  if (zone === null || zone.index < SHORTEST_MOMENT) return { clock: text, offsetMs: undefined }
+  const digits = digitsOf(zone[0]).padEnd(4, '0')
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4))
+  const sign = zone[0].startsWith('-') ? -1 : 1
+  return { clock: text.slice(0, zone.index), offsetMs: sign * minutes * 60_000 }
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, '')
+}
+
+function plausible(timeMs: number): number | undefined {
+  return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? timeMs : undefined
+}
+
+function isDigit(text: string, position: number): boolean {
+  const code = text.charCodeAt(position)
+  return code >= 48 && code <= 57
+}

@@ -1,0 +1,542 @@
+// The scanner over real folders and a real database: what is listed, when it is inspected, and what failures cost.
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { AppError } from '../../errors.ts'
+import { createFolderStorage } from '../../storage/folder-storage.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Catalog } from '../catalog.ts'
+import { createCatalogWriter } from '../store/catalog-writer.ts'
+import { Database, openDatabase } from '../store/database.ts'
+import type { Inspect } from './inspector.ts'
+import { listImperfect } from '../store/imperfect.ts'
+import { createLayout } from '../names/layout.ts'
+import { createScanner } from './scan.ts'
+import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
+import { createCatalog } from '../store/sqlite-catalog.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
+
+let base: string
+let root: string
+let database: Database
+let catalog: Catalog
+let problems: ScanProblem[]
+let inspected: string[]
+let nowMs: number
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'aftercast-scan-'))
+  root = join(base, 'library')
+  mkdirSync(root)
+  database = openDatabase({ path: join(base, 'data', 'catalog.sqlite'), mode: 'write' })
+  catalog = createCatalog(database)
+  problems = []
+  inspected = []
+  nowMs = Date.now()
+})
+
+afterEach(() => {
+  database.close()
+  rmSync(base, { recursive: true, force: true })
+})
+
+/** Plays what begins with a number of seconds; a `!` cannot be played, a `?` cannot be read. */
+const inspect: Inspect = async ({ path, kind, stat }) => {
+  inspected.push(path)
+  if (kind === 'folder') {
+    return { status: 'playable', durationSeconds: stat.sizeBytes, isFlawed: false }
+  }
+  const file = await createFolderStorage(root).open(path)
+  const buffer = Buffer.alloc(16)
+  const text = buffer.toString('utf8', 0, await file.read(buffer, 0))
+  await file.close()
+  if (text.startsWith('?')) throw new AppError('failed', 'disk error')
+  if (text.startsWith('!')) return { status: 'unplayable', reason: 'no index' }
+  return { status: 'playable', durationSeconds: Number.parseInt(text, 10), isFlawed: false }
+}
+
+function scanner(options: Partial<ScannerOptions> = {}): Scanner {
+  return createScanner({
+    storage: createFolderStorage(root),
+    layout: createLayout('{streamer}/{date}/{sessionId}'),
+    writer: createCatalogWriter(database),
+    inspect,
+    settleSeconds: 30,
+    now: () => nowMs,
+    onProblem: (problem) => problems.push(problem),
+    ...options,
+  })
+}
+
+/** The library's storage, of which some calls behave otherwise. */
+function storageWith(calls: Partial<Storage>): Storage {
+  const storage = createFolderStorage(root)
+  return {
+    list: (folder, options) => storage.list(folder, options),
+    stat: (path) => storage.stat(path),
+    open: (path) => storage.open(path),
+    watch: (onChange, signal) => storage.watch(onChange, signal),
+    ...calls,
+  }
+}
+
+async function scan(options: Partial<ScannerOptions> = {}): Promise<void> {
+  await scanner(options).scanOnce(new AbortController().signal)
+}
+
+/** Writes a recording that has not changed for `ageSeconds`. */
+function put(path: string, content = '60', ageSeconds = 3600): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), content)
+  const time = nowMs / 1000 - ageSeconds
+  utimesSync(join(root, path), time, time)
+}
+
+describe('a scan', () => {
+  test('lists streamers and sessions in order, with counts and durations', async () => {
+    put('bob/2026-01-31/9.ts', '59')
+    put('bob/2026-01-31/10.ts', '3661')
+    put('bob/2026-02-01/1.mp4', '245')
+    put('Alice/20260101_201500/1.ts')
+    await scan()
+    expect(catalog.listStreamers()).toEqual([
+      { name: 'Alice', recording_count: 1 },
+      { name: 'bob', recording_count: 3 },
+    ])
+    expect(catalog.listSessions('bob')).toEqual([
+      { date: '2026-02-01', sessionId: '1', duration: '0:04:05' },
+      { date: '2026-01-31', sessionId: '10', duration: '1:01:01' },
+      { date: '2026-01-31', sessionId: '9', duration: '0:00:59' },
+    ])
+    expect(catalog.newestSessions('bob', 2).map(({ path }) => path)).toEqual([
+      'bob/2026-02-01/1.mp4',
+      'bob/2026-01-31/10.ts',
+    ])
+    expect(catalog.listSessions('nobody')).toBeUndefined()
+    expect(catalog.newestSessions('nobody', 2)).toEqual([])
+  })
+
+  test('inspects newest first, and what was asked for before all', async () => {
+    put('a/2026-01-01/1.ts')
+    put('a/2026-03-01/1.ts')
+    put('b/2026-02-01/1.ts')
+    const one = scanner()
+    await scan({ inspect: async () => Promise.reject(new Error('not yet')) })
+    nowMs += 6000
+    one.prioritise({ streamer: 'a', date: '2026-01-01', sessionId: '1' })
+    await one.scanOnce(new AbortController().signal)
+    expect(inspected).toEqual(['a/2026-01-01/1.ts', 'a/2026-03-01/1.ts', 'b/2026-02-01/1.ts'])
+  })
+
+  test('inspects nothing twice that has not changed, and moves no generation then', async () => {
+    put('a/2026-01-01/1.ts')
+    put('a/2026-01-01/bad.ts', '!')
+    await scan()
+    const generation = catalog.generation()
+    await scan()
+    expect(inspected).toHaveLength(2)
+    expect(catalog.generation()).toBe(generation)
+  })
+
+  test('takes a replaced recording back to found, without its old duration, until it is inspected', async () => {
+    put('a/2026-01-01/1.ts', '60')
+    await scan()
+    put('a/2026-01-01/1.ts', '120', 1800)
+    await scan({ inspect: async () => Promise.reject(new Error('disk')) })
+    expect(catalog.listSessions('a')).toEqual([{ date: '2026-01-01', sessionId: '1' }])
+    nowMs += 6000
+    await scan()
+    expect(catalog.listSessions('a')?.[0]?.duration).toBe('0:02:00')
+  })
+
+  test('neither lists nor counts what cannot be played, but finds it with its reason', async () => {
+    put('a/2026-01-01/good.ts')
+    put('a/2026-01-01/bad.ts', '!')
+    put('only-bad/2026-01-01/bad.ts', '!')
+    await scan()
+    expect(catalog.listStreamers()).toEqual([{ name: 'a', recording_count: 1 }])
+    expect(catalog.listSessions('a')?.map(({ sessionId }) => sessionId)).toEqual(['good'])
+    const bad = catalog.findSession({ streamer: 'a', date: '2026-01-01', sessionId: 'bad' })
+    expect(bad?.state).toEqual({ status: 'unplayable', reason: 'no index' })
+  })
+
+  test('removes what is gone, and a streamer with its folder', async () => {
+    put('a/2026-01-01/1.ts')
+    put('a/2026-01-01/2.ts')
+    put('b/2026-01-01/1.ts')
+    await scan()
+    rmSync(join(root, 'a/2026-01-01/1.ts'))
+    rmSync(join(root, 'b'), { recursive: true })
+    await scan()
+    expect(catalog.listStreamers()).toEqual([{ name: 'a', recording_count: 1 }])
+    expect(
+      catalog.findSession({ streamer: 'a', date: '2026-01-01', sessionId: '1' }),
+    ).toBeUndefined()
+  })
+
+  test('takes another path template as another library', async () => {
+    put('a/2026-01-01/1.ts')
+    await scan()
+    await scan({ layout: createLayout('*/{date}/{streamer}') })
+    expect(catalog.listStreamers()).toEqual([{ name: '1', recording_count: 1 }])
+  })
+
+  test('tells its progress in plain numbers', async () => {
+    put('a/2026-01-01/1.ts')
+    put('a/2026-01-01/2.ts')
+    const told: object[] = []
+    await scan({ onProgress: (progress) => told.push(progress) })
+    expect(told.at(-1)).toEqual({ found: 2, done: 2, total: 2 })
+  })
+})
+
+describe('results of inspections', () => {
+  const lengths = () => catalog.listSessions('a')?.map(({ duration }) => duration)
+
+  test('of many that take no time are written together', async () => {
+    for (let id = 0; id < 250; id += 1) put(`a/2026-01-01/${id}.ts`)
+    await scan({ inspect: async () => Promise.reject(new Error('not yet')) })
+    nowMs += 6000
+    const before = catalog.generation()
+    await scan({
+      inspect: async () => ({ status: 'playable', durationSeconds: 60, isFlawed: false }),
+    })
+    expect(lengths()).toEqual(Array.from({ length: 250 }, () => '0:01:00'))
+    // one for each transaction: a slow machine's clock makes a few more of them than the three that are needed
+    expect(catalog.generation() - before).toBeLessThan(25)
+  })
+
+  test('are shown soon, however long the next inspection takes', async () => {
+    put('a/2026-01-02/1.ts')
+    put('a/2026-01-01/1.ts')
+    const gate = Promise.withResolvers<void>()
+    const scanning = scan({
+      inspect: async ({ path }) => {
+        if (path.includes('2026-01-01')) await gate.promise
+        return { status: 'playable', durationSeconds: 60, isFlawed: false }
+      },
+    })
+    await expect.poll(lengths, { timeout: 2000 }).toEqual(['0:01:00', undefined])
+    gate.resolve()
+    await scanning
+    expect(lengths()).toEqual(['0:01:00', '0:01:00'])
+  })
+})
+
+describe('two files of one session', () => {
+  const session = { streamer: 'a', date: '2026-01-01', sessionId: '1' }
+
+  test('are one session: the best format, or the first that plays', async () => {
+    put('a/2026-01-01/1.ts', '61')
+    put('a/2026-01-01/1.mp4', '!')
+    await scan()
+    expect(inspected).toEqual(['a/2026-01-01/1.mp4', 'a/2026-01-01/1.ts'])
+    expect(catalog.listStreamers()).toEqual([{ name: 'a', recording_count: 1 }])
+    expect(catalog.findSession(session)?.path).toBe('a/2026-01-01/1.ts')
+  })
+
+  test('leave the other uninspected where the best plays, and use it when the best goes', async () => {
+    put('a/2026-01-01/1.ts', '61')
+    put('a/2026-01-01/1.mp4', '60')
+    put('b/2026-01-01/1.ts', '!')
+    await scan()
+    // Newest first, and the two were written within a tick or two of each other.
+    expect(inspected.toSorted()).toEqual(['a/2026-01-01/1.mp4', 'b/2026-01-01/1.ts'])
+    expect(listImperfect(database)).toMatchObject([
+      {
+        path: 'a/2026-01-01/1.ts',
+        session,
+        state: { status: 'spare', servedPath: 'a/2026-01-01/1.mp4' },
+      },
+      { path: 'b/2026-01-01/1.ts', state: { status: 'unplayable', reason: 'no index' } },
+    ])
+    rmSync(join(root, 'a/2026-01-01/1.mp4'))
+    await scan()
+    expect(catalog.findSession(session)?.path).toBe('a/2026-01-01/1.ts')
+    expect(catalog.listSessions('a')).toEqual([
+      { ...session, streamer: undefined, duration: '0:01:01' },
+    ])
+  })
+
+  test('folders of both normal forms are one streamer, found by either', async () => {
+    put('zoë/2026-01-01/1.ts'.normalize('NFC'))
+    put('zoë/2026-01-02/1.ts'.normalize('NFD'))
+    await scan()
+    expect(catalog.listStreamers()).toEqual([{ name: 'zoë'.normalize('NFC'), recording_count: 2 }])
+    expect(catalog.listSessions('zoë'.normalize('NFD'))).toHaveLength(2)
+  })
+})
+
+describe('a file that still changes', () => {
+  test('is not condemned before it has settled', async () => {
+    put('a/2026-01-01/1.mp4', '!', 5)
+    await scan()
+    expect(inspected).toHaveLength(1)
+    expect(catalog.listSessions('a')).toEqual([{ date: '2026-01-01', sessionId: '1' }])
+    await scan()
+    expect(inspected).toHaveLength(1)
+    nowMs += 26_000
+    await scan()
+    expect(inspected).toHaveLength(2)
+    expect(catalog.listStreamers()).toEqual([])
+  })
+
+  test('is inspected again after it changed', async () => {
+    put('a/2026-01-01/1.mp4', '!', 5)
+    await scan()
+    nowMs += 5000
+    put('a/2026-01-01/1.mp4', '60', 0)
+    await scan()
+    expect(catalog.listSessions('a')?.[0]?.duration).toBe('0:01:00')
+  })
+
+  test('rests between inspections, however often it changes', async () => {
+    put('a/2026-01-01/1.ts', '60', 1)
+    await scan()
+    for (let size = 61; size < 66; size += 1) {
+      put('a/2026-01-01/1.ts', String(size), 0)
+      nowMs += 100
+      await scan()
+    }
+    expect(inspected).toHaveLength(1)
+    nowMs += 1000
+    await scan()
+    expect(inspected).toHaveLength(2)
+  })
+
+  test('a time in the future counts as finished', async () => {
+    put('a/2026-01-01/1.mp4', '!', -3600)
+    await scan()
+    expect(catalog.listStreamers()).toEqual([])
+  })
+})
+
+describe('failures', () => {
+  test('an inspection that fails for an outside reason is told and tried again, later each time', async () => {
+    put('a/2026-01-01/1.ts', '?')
+    put('a/2026-01-01/2.ts')
+    await scan()
+    expect(problems).toMatchObject([{ kind: 'inspection', path: 'a/2026-01-01/1.ts' }])
+    expect(catalog.listSessions('a')).toHaveLength(2)
+    for (const waitMs of [4000, 2000, 4000, 7000]) {
+      nowMs += waitMs
+      await scan()
+    }
+    expect(inspected.filter((path) => path.endsWith('1.ts'))).toHaveLength(3)
+  })
+
+  test('a library that is not there keeps the catalog', async () => {
+    put('a/2026-01-01/1.ts')
+    await scan()
+    renameSync(root, `${root}-away`)
+    await expect(scan()).rejects.toMatchObject({ code: 'not_found' })
+    mkdirSync(root)
+    await expect(scan()).rejects.toMatchObject({ code: 'failed' })
+    expect(catalog.listStreamers()).toEqual([{ name: 'a', recording_count: 1 }])
+  })
+
+  test('a folder that cannot be read keeps its rows and is told of once', async () => {
+    put('a/2026-01-01/1.ts')
+    put('b/2026-01-01/1.ts')
+    await scan()
+    const folder = createFolderStorage(root)
+    const list: Storage['list'] = async (path, options) => {
+      if (path === 'a') throw new AppError('failed', 'permission denied')
+      return folder.list(path, options)
+    }
+    const one = scanner({ storage: storageWith({ list }) })
+    await one.scanOnce(new AbortController().signal)
+    await one.scanOnce(new AbortController().signal)
+    expect(problems).toMatchObject([{ kind: 'folder', path: 'a' }])
+    expect(catalog.listStreamers()).toHaveLength(2)
+  })
+})
+
+test('every hostile name is listed and found again, or left out', async () => {
+  const names = [
+    '100%',
+    '#1',
+    'who?',
+    `"quoted" 'name'`,
+    '-rf',
+    'two\nlines',
+    'tab\there',
+    'né',
+    'ne\u0301e',
+    'a b',
+    '__proto__',
+    'constructor',
+    'CON',
+    '...',
+    '%2e%2e',
+    '\u202Ertl',
+    '\u200B',
+    '😀',
+    'Case',
+    'case',
+    'é'.repeat(126),
+    'back\\slash',
+    '<img src=x onerror=alert(1)>',
+  ].filter((name) => !name.startsWith('.'))
+  for (const name of names) put(`${name}/2026-01-31/${name}.ts`)
+  put('.hidden/2026-01-31/1.ts')
+  mkdirSync(join(root, 'empty/2026-01-31'), { recursive: true })
+  put('late/2026-01-31/folder/inner/part1.ts')
+  put('late/2026-01-31/notes.txt')
+  symlinkSync('..', join(root, 'loop'))
+  mkdirSync(join(base, 'outside/2026-01-31'), { recursive: true })
+  writeFileSync(join(base, 'outside/2026-01-31/1.ts'), '60')
+  symlinkSync(join(base, 'outside'), join(root, 'outside'))
+  await scan()
+  const listed = catalog.listStreamers().map(({ name }) => name)
+  expect(listed.toSorted()).toEqual(names.map((name) => name.normalize('NFC')).toSorted())
+  for (const name of names) {
+    const session = { streamer: name, date: '2026-01-31', sessionId: name }
+    const found = catalog.findSession(session)
+    expect(found).toMatchObject({
+      path: `${name}/2026-01-31/${name}.ts`,
+      state: { durationSeconds: 60 },
+    })
+  }
+})
+
+describe('while it runs', () => {
+  let stop: AbortController
+  let running: Promise<void>
+
+  function start(options: Partial<ScannerOptions> = {}): Scanner {
+    stop = new AbortController()
+    const one = scanner({ now: Date.now, ...options })
+    running = one.run(stop.signal)
+    return one
+  }
+
+  afterEach(async () => {
+    stop.abort()
+    await running
+  })
+
+  const durations = () => catalog.listSessions('a')?.map(({ duration }) => duration)
+  const soon = { timeout: 5000 }
+
+  test('shows what is added, replaced and removed within 5 s', async () => {
+    put('a/2026-01-01/1.ts', '60')
+    await start().firstWalk
+    await expect.poll(durations, soon).toEqual(['0:01:00'])
+    put('a/2026-01-02/new/../2.ts', '120')
+    put('b/2026-01-01/1.ts')
+    await expect.poll(durations, soon).toEqual(['0:02:00', '0:01:00'])
+    await expect.poll(() => catalog.listStreamers().length, soon).toBe(2)
+    put('a/2026-01-02/2.ts', '180', 60)
+    await expect.poll(durations, soon).toEqual(['0:03:00', '0:01:00'])
+    rmSync(join(root, 'a/2026-01-02/2.ts'))
+    await expect.poll(durations, soon).toEqual(['0:01:00'])
+    renameSync(join(root, 'a'), join(root, 'c'))
+    await expect
+      .poll(() => catalog.listStreamers().map(({ name }) => name), soon)
+      .toEqual(['b', 'c'])
+    rmSync(join(root, 'b'), { recursive: true })
+    rmSync(join(root, 'c'), { recursive: true })
+    await expect.poll(() => catalog.listStreamers(), soon).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('shows what changes while the library is walked as a whole, which is long', async () => {
+    put('a/2026-01-01/1.ts')
+    for (let number = 0; number < 200; number += 1) put(`slow${number}/2026-01-01/1.ts`)
+    const folder = createFolderStorage(root)
+    const wasListed = Promise.withResolvers<void>()
+    const list: Storage['list'] = async (path, options) => {
+      const entries = await folder.list(path, options)
+      if (path.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 100))
+      if (path === 'a/2026-01-01') wasListed.resolve()
+      // the last is walked first
+      return entries.toSorted((one, other) => (one.name < other.name ? 1 : -1))
+    }
+    const isWatched = Promise.withResolvers<void>()
+    const watch: Storage['watch'] = async (onChange, signal) => {
+      const tell = (changed: string): void => {
+        isWatched.resolve()
+        onChange(changed)
+      }
+      return folder.watch(tell, signal)
+    }
+    const { firstWalk } = start({ storage: storageWith({ list, watch }) })
+    const isWalked = firstWalk.then(() => true)
+    await Promise.all([wasListed.promise, isWatched.promise])
+    put('a/2026-01-01/2.ts')
+    put('b/2026-01-01/1.ts')
+    rmSync(join(root, 'a/2026-01-01/1.ts'))
+    const ids = () => catalog.listSessions('a')?.map(({ sessionId }) => sessionId)
+    await expect.poll(ids, { timeout: 3000 }).toEqual(['2'])
+    await expect.poll(() => catalog.listSessions('b')?.length, { timeout: 3000 }).toBe(1)
+    expect(await Promise.race([isWalked, Promise.resolve(false)])).toBe(false)
+    await firstWalk
+    expect(ids()).toEqual(['2'])
+    expect(catalog.listStreamers()).toHaveLength(202)
+  }, 20_000)
+
+  test('walks the library once where it can be watched, and follows it from then on', async () => {
+    put('a/2026-01-01/1.ts')
+    const folder = createFolderStorage(root)
+    const listed: string[] = []
+    const list: Storage['list'] = async (path, options) => {
+      listed.push(path)
+      return folder.list(path, options)
+    }
+    await start({ storage: storageWith({ list }) }).firstWalk
+    put('a/2026-01-01/2.ts')
+    await expect.poll(() => durations()?.length, soon).toBe(2)
+    expect(listed.filter((path) => path === '')).toHaveLength(1)
+  })
+
+  test('polls where watching is not possible, and says so once', async () => {
+    const storage = storageWith({
+      watch: async () => Promise.reject(new AppError('failed', 'no inotify')),
+    })
+    await start({ storage }).firstWalk
+    put('a/2026-01-01/1.ts', '60')
+    await expect.poll(durations, { timeout: patienceMs }).toEqual(['0:01:00'])
+    expect(problems).toMatchObject([{ kind: 'watch' }])
+  }, 20_000)
+
+  test('says that the catalog cannot be written while its disk is full, and goes on with room', async () => {
+    const sqlite = new Sqlite(join(base, 'data', 'catalog.sqlite'))
+    // No more than there is by now.
+    sqlite.pragma('max_page_count = 1')
+    for (let at = 0; at < 60; at += 1) put(`a/2026-01-01/${'long'.repeat(40)}${at}.ts`)
+    await start({ writer: createCatalogWriter(new Database(sqlite)) }).firstWalk
+    expect(problems).toMatchObject([{ kind: 'catalog' }])
+    sqlite.pragma('max_page_count = 100000')
+    await expect.poll(() => durations()?.length, { timeout: patienceMs }).toBe(60)
+    stop.abort()
+    await running
+    sqlite.close()
+  }, 30_000)
+
+  test('keeps the catalog while the library is away, says so once, and follows it when it is back', async () => {
+    put('a/2026-01-01/1.ts', '60')
+    await start().firstWalk
+    await expect.poll(durations, soon).toEqual(['0:01:00'])
+    renameSync(root, `${root}-away`)
+    await expect.poll(() => problems.length, { timeout: 6000 }).toBe(1)
+    expect(problems).toMatchObject([{ kind: 'library' }])
+    expect(catalog.listStreamers()).toHaveLength(1)
+    renameSync(`${root}-away`, root)
+    put('a/2026-01-02/1.ts', '120')
+    await expect.poll(durations, { timeout: patienceMs }).toEqual(['0:02:00', '0:01:00'])
+    appendFileSync(join(root, 'a/2026-01-02/1.ts'), '0')
+    await expect.poll(durations, soon).toEqual(['0:20:00', '0:01:00'])
+  }, 30_000)
+})

@@ -1,0 +1,177 @@
+// Lists that are kept in memory follow every change of the catalog, as if they were read anew each time.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isAppError } from '../../errors.ts'
+import { createCatalogWriter } from './catalog-writer.ts'
+import type { CatalogWriter } from './catalog-writer.ts'
+import type { Catalog } from '../catalog.ts'
+import { openDatabase } from './database.ts'
+import type { Database } from './database.ts'
+import { createHiddenNames } from './hidden.ts'
+import type { HiddenNames } from './hidden.ts'
+import { planInspectionResult } from './inspection-result.ts'
+import type { Inspection } from './inspection-result.ts'
+import { createCatalog } from './sqlite-catalog.ts'
+
+const STREAMERS = ['Bob', 'alice', 'bob', 'zoë']
+const IDS = ['1', '2', '10']
+const DATE = '2026-01-31'
+const NOW_MS = 1e12
+
+interface Step {
+  kind: keyof typeof steps
+  streamer: string
+  sessionId: string
+  ending: '.mp4' | '.ts'
+  size: number
+}
+
+interface Life {
+  writer: CatalogWriter
+  hidden: HiddenNames
+}
+
+/** What may happen to a library, by the same calls as the scanner and the commands make. */
+const steps = {
+  put({ writer }: Life, { streamer, sessionId, ending, size }: Step): void {
+    const session = { streamer, date: DATE, sessionId }
+    const match = { session, rank: ending === '.mp4' ? 0 : 3 }
+    const stat = { sizeBytes: size, modifiedMs: size }
+    const place = { folder: `${streamer}/${DATE}`, name: sessionId + ending, kind: 'file' } as const
+    writer.apply({ found: [{ ...place, stat, match, settlesAtMs: 0 }], gone: [] })
+  },
+  remove({ writer }: Life, { streamer, sessionId, ending }: Step): void {
+    const { recordings } = writer.readFolder(`${streamer}/${DATE}`)
+    const known = recordings.find(({ name }) => name === sessionId + ending)
+    if (known) writer.apply({ found: [], gone: [known.id] })
+  },
+  play({ writer }: Life, step: Step): void {
+    inspect(writer, step, { status: 'playable', durationSeconds: step.size, isFlawed: false })
+  },
+  fail({ writer }: Life, step: Step): void {
+    inspect(writer, step, { status: 'unplayable', reason: 'broken' })
+  },
+  hide({ hidden }: Life, { streamer, sessionId }: Step): void {
+    hidden.hide({ kind: 'session', streamer, date: DATE, sessionId })
+  },
+  unhide({ hidden }: Life, { streamer, sessionId }: Step): void {
+    hidden.unhide({ kind: 'session', streamer, date: DATE, sessionId })
+  },
+  hideAll({ hidden }: Life, { streamer }: Step): void {
+    hidden.hide({ kind: 'streamer', streamer })
+  },
+  unhideAll({ hidden }: Life, { streamer }: Step): void {
+    hidden.unhide({ kind: 'streamer', streamer })
+  },
+}
+
+function inspect(writer: CatalogWriter, { streamer, sessionId }: Step, outcome: Inspection): void {
+  const id = writer.findPending({ streamer, date: DATE, sessionId })
+  const job = id === undefined ? undefined : writer.readPending(id, NOW_MS)
+  const context = { nowMs: NOW_MS, tookMs: 1, settlesAtMs: 0, attempts: 0 }
+  if (job) writer.record([{ recording: job, result: planInspectionResult(outcome, context) }])
+}
+
+/** Everything that a catalog can be asked. */
+function readAll(catalog: Catalog): unknown {
+  return {
+    streamers: catalog.listStreamers(),
+    sessions: STREAMERS.map((streamer) => orGone(() => catalog.listSessions(streamer))),
+    rows: STREAMERS.flatMap((streamer) =>
+      IDS.map((sessionId) =>
+        orGone(() => catalog.findSession({ streamer, date: DATE, sessionId })),
+      ),
+    ),
+  }
+}
+
+function orGone(ask: () => unknown): unknown {
+  try {
+    return ask()
+  } catch (error) {
+    if (isAppError(error, 'gone')) return 'gone'
+    throw error
+  }
+}
+
+function withDatabases(work: (writing: Database, reading: Database) => void): void {
+  const base = mkdtempSync(join(tmpdir(), 'aftercast-kept-lists-'))
+  const path = join(base, 'catalog.sqlite')
+  const writing = openDatabase({ path, mode: 'write' })
+  const reading = openDatabase({ path, mode: 'read' })
+  try {
+    work(writing, reading)
+  } finally {
+    writing.close()
+    reading.close()
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom<Step['kind'][]>(
+    ...(['put', 'put', 'put', 'play', 'play', 'fail', 'remove'] as const),
+    ...(['hide', 'unhide', 'hideAll', 'unhideAll'] as const),
+  ),
+  streamer: fc.constantFrom(...STREAMERS),
+  sessionId: fc.constantFrom(...IDS),
+  ending: fc.constantFrom('.mp4', '.ts'),
+  size: fc.nat(100),
+})
+
+test('whatever happens to a library, lists that are kept say what lists read anew would say', () => {
+  const story = fc.array(anyStep, { minLength: 20, maxLength: 60 })
+  const property = fc.property(story, (taken) => {
+    withDatabases((writing, reading) => {
+      const life = {
+        writer: createCatalogWriter(writing),
+        hidden: createHiddenNames(writing),
+      }
+      const kept = createCatalog(reading)
+      for (const step of taken) {
+        readAll(kept)
+        steps[step.kind](life, step)
+      }
+      expect(readAll(kept)).toEqual(readAll(createCatalog(reading)))
+    })
+  })
+  fc.assert(property, { numRuns: 20 })
+}, 60_000)
+
+test('a change of one list leaves the others as they are, and a list that says the same stays the same', () => {
+  withDatabases((writing, reading) => {
+    const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+    const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 5 }
+    steps.put(life, step)
+    steps.put(life, { ...step, streamer: 'bob' })
+    const catalog = createCatalog(reading)
+    const before = catalog.generation()
+    const [streamers, alice, bob] = [catalog.listStreamers(), ...bothLists(catalog)]
+    steps.play(life, step)
+    expect(catalog.changedStreamers(before, catalog.generation())).toEqual(new Set(['alice']))
+    expect(catalog.listStreamers()).toBe(streamers)
+    expect(catalog.listSessions('bob')).toBe(bob)
+    expect(alice).toEqual([{ date: DATE, sessionId: '1' }])
+    expect(catalog.listSessions('alice')).toEqual([
+      { date: DATE, sessionId: '1', duration: '0:00:05' },
+    ])
+  })
+})
+
+const bothLists = (catalog: Catalog) => ['alice', 'bob'].map((name) => catalog.listSessions(name))
+
+test('who slept through more changes than are kept reads everything anew', () => {
+  withDatabases((writing, reading) => {
+    const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+    const catalog = createCatalog(reading)
+    const before = catalog.generation()
+    const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 1 }
+    for (let size = 1; size <= 1200; size += 1) steps.put(life, { ...step, size })
+    expect(catalog.changedStreamers(before, catalog.generation())).toBe('all')
+    const recent = catalog.generation() - 900
+    expect(catalog.changedStreamers(recent, catalog.generation())).toEqual(new Set(['alice']))
+  })
+})

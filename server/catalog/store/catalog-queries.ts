@@ -1,0 +1,162 @@
+// The queries of the catalog's read side.
+import { sql } from 'kysely'
+import type { StreamerItem } from '../../../shared/contract.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { Database, Query } from './database.ts'
+
+/** A recording with the names of its session, as selected by `session` and `newest`. */
+export interface RecordingRow {
+  streamer: string
+  date: string
+  sessionId: string
+  folder: string
+  name: string
+  kind: 'file' | 'folder'
+  size_bytes: number
+  modified_ms: number
+  duration_seconds: number | null
+  reason: string | null
+}
+
+/** A session as lists tell of it. */
+export interface ListedRow {
+  date: string
+  sessionId: string
+  duration_seconds: number | null
+}
+
+export interface CatalogQueries {
+  streamers: Query<object, StreamerItem>
+  /** As `streamers` has it, if it has. */
+  shownStreamer: Query<{ name: string }, StreamerItem>
+  /** A row where the session, or all of the streamer, is hidden; of a streamer alone with an empty date and id. */
+  hidden: Query<SessionReference, { streamer: string }>
+  streamer: Query<{ name: string }, { id: number }>
+  sessions: Query<{ id: number }, ListedRow>
+  /** As `sessions` has it, if it has. */
+  listedSession: Query<SessionReference, ListedRow>
+  session: Query<SessionReference, RecordingRow>
+  /** The date of the listed session at a place of the list, newest first. */
+  dateAt: Query<{ id: number; offset: number }, { date: string }>
+  /** Listed sessions of a date and of later ones. */
+  newest: Query<{ id: number; date: string }, RecordingRow>
+}
+
+/** Compiles and prepares them all. */
+export function prepareCatalogQueries(database: Database): CatalogQueries {
+  return { ...prepareLists(database), ...prepareHidden(database), ...prepareRows(database) }
+}
+
+function prepareLists(database: Database) {
+  return {
+    streamers: database.prepare<object>()((kysely) =>
+      kysely.selectFrom('streamers').select(['name', 'recording_count']).where(isShown),
+    ),
+    shownStreamer: database.prepare<{ name: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .select(['name', 'recording_count'])
+        .where('name', '=', parameter('name'))
+        .where(isShown),
+    ),
+    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    ),
+    sessions: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select(['date', 'session_id as sessionId', 'duration_seconds'])
+        .where('streamer_id', '=', parameter('id'))
+        .where('listed', '=', 1),
+    ),
+    listedSession: database.prepare<SessionReference>()((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+        .select(['date', 'session_id as sessionId', 'duration_seconds'])
+        .where('streamers.name', '=', parameter('streamer'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId'))
+        .where('listed', '=', 1),
+    ),
+    dateAt: database.prepare<{ id: number; offset: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select('date')
+        .where('streamer_id', '=', parameter('id'))
+        .where('listed', '=', 1)
+        .orderBy('date', 'desc')
+        .limit(sql.lit(1))
+        .offset(parameter('offset')),
+    ),
+  }
+}
+
+/** With a listed session, and not hidden whole. */
+const isShown = sql<boolean>`recording_count > 0 AND NOT EXISTS (
+  SELECT 1 FROM hidden WHERE hidden.streamer = streamers.name AND hidden.date = '' AND hidden.session_id = '')`
+
+function prepareHidden(database: Database) {
+  return {
+    hidden: database.prepare<{ streamer: string; date: string; sessionId: string }>()(
+      (kysely, parameter) =>
+        kysely
+          .selectFrom('hidden')
+          .select('streamer')
+          .where('streamer', '=', parameter('streamer'))
+          .where((expression) =>
+            expression.or([
+              expression.and({ date: '', session_id: '' }),
+              expression.and([
+                expression('date', '=', parameter('date')),
+                expression('session_id', '=', parameter('sessionId')),
+              ]),
+            ]),
+          ),
+    ),
+  }
+}
+
+function prepareRows(database: Database) {
+  return {
+    session: database.prepare<{ streamer: string; date: string; sessionId: string }>()(
+      (kysely, parameter) =>
+        kysely
+          .selectFrom('streamers')
+          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+          .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+          .select(recordingColumns)
+          .where('streamers.name', '=', parameter('streamer'))
+          .where('recordings.date', '=', parameter('date'))
+          .where('recordings.session_id', '=', parameter('sessionId'))
+          .orderBy('recordings.listed', 'desc')
+          .orderBy('recordings.rank')
+          .orderBy('folders.path')
+          .orderBy('recordings.name')
+          .limit(sql.lit(1)),
+    ),
+    newest: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .select(recordingColumns)
+        .where('streamers.id', '=', parameter('id'))
+        .where('recordings.date', '>=', parameter('date'))
+        .where('recordings.listed', '=', 1),
+    ),
+  }
+}
+
+const recordingColumns = [
+  'streamers.name as streamer',
+  'recordings.date as date',
+  'recordings.session_id as sessionId',
+  'folders.path as folder',
+  'recordings.name as name',
+  'recordings.kind as kind',
+  'recordings.size_bytes as size_bytes',
+  'recordings.modified_ms as modified_ms',
+  'recordings.duration_seconds as duration_seconds',
+  'recordings.reason as reason',
+] as const

@@ -1,0 +1,311 @@
+// The write side of the catalog: what the scanner found, what went, and what inspections told. One transaction a call.
+import type { FileStat } from '../../storage/storage.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import { createChangeLog } from './change-log.ts'
+import type { ChangeLog } from './change-log.ts'
+import type { Database } from './database.ts'
+import type { InspectionResult } from './inspection-result.ts'
+import type { LayoutMatch } from '../names/layout.ts'
+import { joinPath, splitPath } from '../names/library-path.ts'
+import { prepareFolderQueries, preparePendingQueries } from './writer-queries.ts'
+import type { FolderQueries, PendingQueries, PendingRow } from './writer-queries.ts'
+import { createSessionListing } from './session-listing.ts'
+import type { SessionKey, SessionListing } from './session-listing.ts'
+
+/** A recording that is new, or whose size or time has changed. */
+export interface FoundRecording {
+  folder: string
+  name: string
+  kind: 'file' | 'folder'
+  stat: FileStat
+  match: LayoutMatch
+  /** Moment from which it counts as finished. */
+  settlesAtMs: number
+}
+
+/** What the catalog knows of one folder. */
+export interface KnownFolder {
+  recordings: KnownRecording[]
+  /** Names of the folders inside that hold recordings, or once did. */
+  folders: string[]
+}
+
+export interface KnownRecording extends FileStat {
+  id: number
+  name: string
+}
+
+/** A recording that waits for its inspection. */
+export interface PendingRecording {
+  id: number
+  path: string
+  kind: 'file' | 'folder'
+  stat: FileStat
+  settlesAtMs: number
+  attempts: number
+}
+
+/** A recording as it was inspected, and what that told. */
+export interface InspectedRecording {
+  recording: PendingRecording
+  result: InspectionResult
+}
+
+/** Changes of one transaction. */
+export interface FolderChanges {
+  found: readonly FoundRecording[]
+  /** Ids of recordings that are not there any more. */
+  gone: readonly number[]
+}
+
+/** What one transaction has looked up already. */
+interface LookedUp {
+  /** Ids by path. */
+  folders: Map<string, number>
+  /** Ids by name. */
+  streamers: Map<string, number>
+  /** Whether the dates of streamers were new to it. */
+  newDates: Map<string, boolean>
+}
+
+/** The catalog's write side. There is one writer at a time; several harm nothing but speed. */
+export function createCatalogWriter(database: Database): CatalogWriter {
+  return new CatalogWriter(database)
+}
+
+export class CatalogWriter {
+  readonly #database: Database
+  readonly #folders: FolderQueries
+  readonly #pending: PendingQueries
+  readonly #listing: SessionListing
+  readonly #changes: ChangeLog
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#folders = prepareFolderQueries(database)
+    this.#pending = preparePendingQueries(database)
+    this.#listing = createSessionListing(database)
+    this.#changes = createChangeLog(database)
+  }
+
+  /**
+   * Sees to it that the catalog was made by this layout, told by its identity; one made by another is emptied. What is
+   * hidden stays hidden.
+   */
+  useLayout(layout: string): void {
+    this.#database.transaction(() => {
+      const known = this.#folders.layout.get({})?.layout
+      if (known === layout) return
+      if (known !== null) {
+        this.#folders.removeAllRecordings.run({})
+        this.#folders.removeAllFolders.run({})
+        this.#folders.removeAllStreamers.run({})
+      }
+      this.#folders.setLayout.run({ layout })
+      this.#changes.write('all')
+    })
+  }
+
+  /** What is known of a folder; empty where it is new. */
+  readFolder(path: string): KnownFolder {
+    const folder = this.#folders.folder.get({ path })
+    if (!folder) return { recordings: [], folders: [] }
+    const children = this.#folders.children.all(folder)
+    return {
+      recordings: this.#folders.recordings.all(folder),
+      folders: children.flatMap((child) => splitPath(child.path)?.name ?? []),
+    }
+  }
+
+  /** What is known of one recording in a folder; undefined where it is new. */
+  readRecording(folder: string, name: string): KnownRecording | undefined {
+    const known = this.#folders.folder.get({ path: folder })
+    return known && this.#folders.recordingByName.get({ ...known, name })
+  }
+
+  apply({ found, gone }: FolderChanges): void {
+    this.#database.transaction(() => {
+      const lookedUp = { folders: new Map(), streamers: new Map(), newDates: new Map() }
+      for (const recording of found) this.#put(recording, lookedUp)
+      for (const id of gone) this.#remove(id)
+      this.#listing.settle()
+    })
+  }
+
+  /**
+   * Removes at most `limit` recordings at or below a path. Answers whether there may be more, so that a large folder
+   * goes in several transactions.
+   */
+  removeSome(path: string, limit: number): boolean {
+    return this.#database.transaction(() => {
+      const more = this.#removeFolder(path, limit) || this.#removeFile(path)
+      this.#listing.settle()
+      return more
+    })
+  }
+
+  /** Number of recordings known, be they listed or not. */
+  countRecordings(): number {
+    return this.#pending.countRecordings.get({})?.count ?? 0
+  }
+
+  /** Number of recordings that wait for their inspection, due or not. */
+  countPending(): number {
+    return this.#pending.countPending.get({})?.count ?? 0
+  }
+
+  /** Recordings whose inspection is due, newest first. */
+  duePending(nowMs: number, limit: number): PendingRecording[] {
+    return this.#pending.due.all({ nowMs, limit }).map(pendingRecording)
+  }
+
+  /** The moment at which the next pending recording comes due; undefined where none waits. */
+  nextDueMs(): number | undefined {
+    return this.#pending.nextDue.get({})?.nextDueMs ?? undefined
+  }
+
+  /** A recording, if its inspection is still due. */
+  readPending(id: number, nowMs: number): PendingRecording | undefined {
+    const row = this.#pending.pending.get({ id, nowMs })
+    return row && pendingRecording(row)
+  }
+
+  /** Id of the recording that waits for its inspection on behalf of a session. */
+  findPending(session: SessionReference): number | undefined {
+    return this.#pending.pendingOfSession.get({ ...session })?.id
+  }
+
+  /** Keeps the results of inspections, but of recordings that have changed or gone meanwhile. */
+  record(inspected: readonly InspectedRecording[]): void {
+    this.#database.transaction(() => {
+      for (const one of inspected) this.#record(one)
+      this.#listing.settle()
+    })
+  }
+
+  #record({ recording: { id, stat }, result }: InspectedRecording): void {
+    const changed = this.#pending.record.run({ id, ...stat, ...result })
+    if (changed === 0 || result.status === 'found') return
+    if (result.status === 'playable') {
+      // listed already; only its duration is new
+      const session = this.#folders.session.get({ id })
+      if (session) this.#listing.note(session)
+    } else {
+      const key = this.#folders.sessionKey.get({ id })
+      if (key) this.#listing.touch(key)
+    }
+  }
+
+  #put(recording: FoundRecording, lookedUp: LookedUp): void {
+    const folderId = this.#ensureFolder(recording.folder, lookedUp.folders)
+    const { session, rank } = recording.match
+    const isEmpty = recording.stat.sizeBytes === 0
+    const key: SessionKey = {
+      streamerId: this.#ensureStreamer(session.streamer, lookedUp.streamers),
+      date: session.date,
+      sessionId: session.sessionId,
+    }
+    const row = {
+      ...key,
+      ...recording.stat,
+      folderId,
+      rank,
+      name: recording.name,
+      kind: recording.kind,
+      // not listed before it has bytes
+      status: isEmpty ? ('unplayable' as const) : ('found' as const),
+      reason: isEmpty ? 'the file is empty' : null,
+      settlesAtMs: recording.settlesAtMs,
+    }
+    const isNewDate = this.#isNewDate(key, lookedUp.newDates)
+    if (this.#folders.add.run(row) === 0) {
+      const before = this.#folders.sessionKeyByName.get(row)
+      if (before) this.#listing.touch(before)
+      this.#folders.update.run(row)
+      this.#listing.touch(key)
+    } else if (isNewDate && !isEmpty) {
+      this.#listing.addFirst(key)
+    } else {
+      this.#listing.touch(key)
+    }
+  }
+
+  /** Asked once for all recordings of a streamer's date, which is far cheaper than to look up each one's session. */
+  #isNewDate(key: SessionKey, newDates: Map<string, boolean>): boolean {
+    const text = `${key.streamerId}/${key.date}`
+    const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
+    newDates.set(text, isNew)
+    return isNew
+  }
+
+  #remove(id: number): void {
+    const key = this.#folders.sessionKey.get({ id })
+    if (!key) return
+    this.#folders.removeRecording.run({ id })
+    this.#listing.touch(key)
+  }
+
+  #ensureStreamer(name: string, ids: Map<string, number>): number {
+    const id = ids.get(name) ?? this.#listing.ensureStreamer(name)
+    ids.set(name, id)
+    return id
+  }
+
+  #ensureFolder(path: string, ids: Map<string, number>): number {
+    const known = ids.get(path) ?? this.#folders.folder.get({ path })?.id
+    const id = known ?? this.#addFolder(path, ids)
+    ids.set(path, id)
+    return id
+  }
+
+  #addFolder(path: string, ids: Map<string, number>): number {
+    const parent = splitPath(path)
+    const parentId = parent ? this.#ensureFolder(parent.folder, ids) : null
+    const added = this.#folders.addFolder.get({ path, parentId })
+    if (!added) throw new Error('an inserted folder has no id')
+    return added.id
+  }
+
+  #removeFolder(path: string, limit: number): boolean {
+    let left = limit
+    while (left > 0) {
+      const leaf = this.#leafBelow(path)
+      if (leaf === undefined) return false
+      const recordings = this.#folders.recordingIds.all({ id: leaf, limit: left })
+      for (const { id } of recordings) this.#remove(id)
+      // counts folders too: thousands of empty ones must not make one long transaction
+      left -= recordings.length + 1
+      if (left >= 0) this.#folders.removeFolder.run({ id: leaf })
+    }
+    return true
+  }
+
+  /** A folder without folders inside, at or below a path; undefined where the path is no known folder. */
+  #leafBelow(path: string): number | undefined {
+    let id = this.#folders.folder.get({ path })?.id
+    for (let child = id; child !== undefined;) {
+      id = child
+      child = this.#folders.firstChild.get({ id })?.id
+    }
+    return id
+  }
+
+  /** Never more than one. */
+  #removeFile(path: string): false {
+    const place = splitPath(path)
+    const file = place && this.readRecording(place.folder, place.name)
+    if (file) this.#remove(file.id)
+    return false
+  }
+}
+
+function pendingRecording(row: PendingRow): PendingRecording {
+  return {
+    id: row.id,
+    path: joinPath(row.folder, row.name),
+    kind: row.kind,
+    stat: { sizeBytes: row.sizeBytes, modifiedMs: row.modifiedMs },
+    settlesAtMs: row.settlesAtMs,
+    attempts: row.attempts,
+  }
+}

@@ -1,0 +1,134 @@
+// What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds later.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createFolderStorage } from '../../storage/folder-storage.ts'
+import { createCatalogWriter } from './catalog-writer.ts'
+import type { Catalog } from '../catalog.ts'
+import { openDatabase } from './database.ts'
+import type { Database } from './database.ts'
+import { createHiddenNames } from './hidden.ts'
+import type { HiddenNames } from './hidden.ts'
+import { createLayout } from '../names/layout.ts'
+import { createScanner } from '../scan/scan.ts'
+import { createCatalog } from './sqlite-catalog.ts'
+
+let base: string
+let server: Database
+let command: Database
+let catalog: Catalog
+let names: HiddenNames
+
+/** The command is another process in life: here another connection. */
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'aftercast-hidden-'))
+  const path = join(base, 'catalog.sqlite')
+  server = openDatabase({ path, mode: 'write' })
+  command = openDatabase({ path, mode: 'write' })
+  catalog = createCatalog(server)
+  names = createHiddenNames(command)
+})
+
+afterEach(() => {
+  server.close()
+  command.close()
+  rmSync(base, { recursive: true, force: true })
+})
+
+function put(path: string): void {
+  mkdirSync(dirname(join(base, 'library', path)), { recursive: true })
+  writeFileSync(join(base, 'library', path), 'x')
+}
+
+async function scan(layout = '{streamer}/{date}/{sessionId}'): Promise<void> {
+  const scanner = createScanner({
+    storage: createFolderStorage(join(base, 'library')),
+    layout: createLayout(layout),
+    writer: createCatalogWriter(server),
+    settleSeconds: 0,
+    inspect: async () => ({ status: 'playable', durationSeconds: 1, isFlawed: false }),
+  })
+  await scanner.scanOnce(new AbortController().signal)
+}
+
+const counts = () =>
+  catalog.listStreamers().map(({ name, recording_count: count }) => `${name} ${count}`)
+const sessionOf = (streamer: string, sessionId = '1') => ({
+  streamer,
+  date: '2026-01-31',
+  sessionId,
+})
+const gone = expect.objectContaining({ code: 'gone' })
+
+test('a session that is hidden leaves lists and counts, and is gone to who asks for it', async () => {
+  put('alice/2026-01-31/1.ts')
+  put('alice/2026-01-31/2.ts')
+  await scan()
+  expect(catalog.findSession(sessionOf('alice'))).toBeDefined()
+  expect(catalog.listSessions('alice')).toHaveLength(2)
+  expect(names.hide({ kind: 'session', ...sessionOf('alice') })).toBe(true)
+  expect(counts()).toEqual(['alice 1'])
+  expect(catalog.listSessions('alice')?.map(({ sessionId }) => sessionId)).toEqual(['2'])
+  expect(catalog.newestSessions('alice', 9).map(({ sessionId }) => sessionId)).toEqual(['2'])
+  expect(() => catalog.findSession(sessionOf('alice'))).toThrow(gone)
+  expect(catalog.findSession(sessionOf('alice', '2'))).toBeDefined()
+  expect(names.unhide({ kind: 'session', ...sessionOf('alice') })).toBe(true)
+  expect(counts()).toEqual(['alice 2'])
+  expect(catalog.findSession(sessionOf('alice'))?.state.status).toBe('playable')
+})
+
+test('a streamer who is hidden is in no list, and gone with all sessions', async () => {
+  put('alice/2026-01-31/1.ts')
+  put('bob/2026-01-31/1.ts')
+  await scan()
+  expect(catalog.listSessions('alice')).toHaveLength(1)
+  names.hide({ kind: 'streamer', streamer: 'alice' })
+  expect(counts()).toEqual(['bob 1'])
+  for (const ask of [
+    () => catalog.listSessions('alice'),
+    () => catalog.newestSessions('alice', 1),
+    () => catalog.findSession(sessionOf('alice')),
+    () => catalog.findSession(sessionOf('alice', 'never there')),
+  ]) {
+    expect(ask).toThrow(gone)
+  }
+  expect(catalog.listSessions('bob')).toHaveLength(1)
+  names.unhide({ kind: 'streamer', streamer: 'alice' })
+  expect(counts()).toEqual(['alice 1', 'bob 1'])
+})
+
+test('a name holds for recordings that come later, and survives another layout', async () => {
+  names.hide({ kind: 'session', ...sessionOf('alice') })
+  names.hide({ kind: 'streamer', streamer: 'bob' })
+  put('alice/2026-01-31/1.ts')
+  put('alice/2026-01-31/2.ts')
+  put('bob/2026-01-31/1.ts')
+  await scan()
+  expect(counts()).toEqual(['alice 1'])
+  put('alice/2026-01-31/1.mp4')
+  await scan()
+  expect(counts()).toEqual(['alice 1'])
+  await scan('*/{date}/{streamer}')
+  await scan()
+  expect(counts()).toEqual(['alice 1'])
+  expect(() => catalog.findSession(sessionOf('alice'))).toThrow(gone)
+})
+
+test('names are compared in NFC, listed in order, and removed by themselves alone', async () => {
+  put('zoë/2026-01-31/1.ts'.normalize('NFC'))
+  await scan()
+  const session = { kind: 'session', ...sessionOf('zoë'.normalize('NFD')) } as const
+  expect(names.isKnown(session)).toBe(true)
+  expect(names.hide(session)).toBe(true)
+  expect(names.hide(session)).toBe(false)
+  expect(counts()).toEqual([])
+  expect(names.unhide({ kind: 'streamer', streamer: 'zoë' })).toBe(false)
+  expect(names.isKnown({ kind: 'streamer', streamer: 'carol' })).toBe(false)
+  names.hide({ kind: 'streamer', streamer: 'carol' })
+  expect(names.list()).toEqual([
+    { kind: 'streamer', streamer: 'carol' },
+    { kind: 'session', ...sessionOf('zoë'.normalize('NFC')) },
+  ])
+  expect(counts()).toEqual([])
+})

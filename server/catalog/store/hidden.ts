@@ -1,0 +1,114 @@
+// What an operator took off the site by name: a streamer or one session. Names outlive the recordings they stand for.
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { Database } from './database.ts'
+import { createSessionListing } from './session-listing.ts'
+import type { SessionKey } from './session-listing.ts'
+
+/** What is hidden, or is to be: all of a streamer, or one session. */
+export type HiddenName =
+  | { kind: 'streamer'; streamer: string }
+  | ({ kind: 'session' } & SessionReference)
+
+/** Hides and shows. Every process that reads the catalog sees it at once; no file is touched. */
+export interface HiddenNames {
+  /** Answers whether it was shown before. */
+  hide(name: HiddenName): boolean
+  /** Answers whether it was hidden by this very name before. */
+  unhide(name: HiddenName): boolean
+  /** Whether the catalog knows a recording of this name, be it hidden or not. */
+  isKnown(name: HiddenName): boolean
+  /** Sorted by name. */
+  list(): HiddenName[]
+}
+
+/** A name as the table has it. */
+interface HiddenRow {
+  streamer: string
+  date: string
+  sessionId: string
+}
+
+export function createHiddenNames(database: Database): HiddenNames {
+  const queries = prepareHiddenQueries(database)
+  const listing = createSessionListing(database)
+
+  /** Runs a change, and where it did change something, brings the lists up to date. */
+  const change = (name: HiddenName, run: (row: HiddenRow) => number): boolean =>
+    database.transaction(() => {
+      const row = rowOf(name)
+      if (run(row) === 0) return false
+      const key = queries.key.get(row)
+      if (key) listing.touch(key)
+      else listing.note(row)
+      listing.settle()
+      return true
+    })
+
+  return {
+    hide: (name) => change(name, (row) => queries.add.run(row)),
+    unhide: (name) => change(name, (row) => queries.remove.run(row)),
+    isKnown: (name) =>
+      (name.kind === 'streamer' ? queries.streamer : queries.key).get(rowOf(name)) !== undefined,
+    list: () => queries.all.all({}).map(nameOf),
+  }
+}
+
+function rowOf(name: HiddenName): HiddenRow {
+  const streamer = name.streamer.normalize('NFC')
+  if (name.kind === 'streamer') return { streamer, date: '', sessionId: '' }
+  const [date, sessionId] = [name.date.normalize('NFC'), name.sessionId.normalize('NFC')]
+  return { streamer, date, sessionId }
+}
+
+function nameOf(row: HiddenRow): HiddenName {
+  if (row.sessionId === '') return { kind: 'streamer', streamer: row.streamer }
+  return { kind: 'session', ...row }
+}
+
+function prepareHiddenQueries(database: Database) {
+  return {
+    ...prepareKnown(database),
+    add: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely
+        .insertInto('hidden')
+        .values({
+          streamer: parameter('streamer'),
+          date: parameter('date'),
+          session_id: parameter('sessionId'),
+        })
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    remove: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely
+        .deleteFrom('hidden')
+        .where('streamer', '=', parameter('streamer'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId')),
+    ),
+    all: database.prepare<object>()((kysely) =>
+      kysely
+        .selectFrom('hidden')
+        .select(['streamer', 'date', 'session_id as sessionId'])
+        .orderBy('streamer')
+        .orderBy('date')
+        .orderBy('session_id'),
+    ),
+  }
+}
+
+function prepareKnown(database: Database) {
+  return {
+    streamer: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('streamer')),
+    ),
+    key: database.prepare<HiddenRow>()<SessionKey>((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+        .select(['streamers.id as streamerId', 'date', 'session_id as sessionId'])
+        .where('streamers.name', '=', parameter('streamer'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId')),
+    ),
+  }
+}

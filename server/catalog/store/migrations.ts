@@ -1,0 +1,141 @@
+// The steps that bring a catalog of any age to today's tables. A step that was released is never changed.
+import type { Database as SqliteDatabase } from 'better-sqlite3'
+import { AppError } from '../../errors.ts'
+
+/**
+ * Statements of each step; the step's number is its place, from 1. Written as SQL that SQLite and PostgreSQL both
+ * take, but for the identity columns.
+ */
+const steps: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE library (
+       id INTEGER PRIMARY KEY CHECK (id = 1),
+       generation INTEGER NOT NULL,
+       layout TEXT)`,
+    `INSERT INTO library (id, generation) VALUES (1, 1)`,
+    `CREATE TABLE streamers (
+       id INTEGER PRIMARY KEY,
+       name TEXT NOT NULL UNIQUE,
+       recording_count INTEGER NOT NULL)`,
+    `CREATE TABLE folders (
+       id INTEGER PRIMARY KEY,
+       parent_id INTEGER REFERENCES folders (id),
+       path TEXT NOT NULL UNIQUE)`,
+    `CREATE INDEX folders_by_parent ON folders (parent_id)`,
+    `CREATE TABLE recordings (
+       id INTEGER PRIMARY KEY,
+       folder_id INTEGER NOT NULL REFERENCES folders (id),
+       name TEXT NOT NULL,
+       streamer_id INTEGER NOT NULL REFERENCES streamers (id),
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       rank INTEGER NOT NULL,
+       size_bytes BIGINT NOT NULL,
+       modified_ms BIGINT NOT NULL,
+       status TEXT NOT NULL CHECK (status IN ('found', 'playable', 'unplayable')),
+       duration_seconds DOUBLE PRECISION,
+       reason TEXT,
+       listed INTEGER NOT NULL,
+       settles_at_ms BIGINT NOT NULL,
+       retry_at_ms BIGINT NOT NULL,
+       rest_until_ms BIGINT NOT NULL,
+       attempts INTEGER NOT NULL,
+       UNIQUE (folder_id, name),
+       CHECK ((status = 'playable') = (duration_seconds IS NOT NULL)),
+       CHECK ((status = 'unplayable') = (reason IS NOT NULL)))`,
+    `CREATE INDEX recordings_by_session ON recordings (streamer_id, date, session_id, listed)`,
+    `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
+       WHERE status = 'found' AND listed = 1`,
+  ],
+  [
+    `ALTER TABLE recordings ADD COLUMN kind TEXT NOT NULL DEFAULT 'file' CHECK (kind IN ('file', 'folder'))`,
+    `ALTER TABLE recordings ADD COLUMN flawed INTEGER NOT NULL DEFAULT 0`,
+    // what could not be played may be by now: the next walk finds it anew
+    `DELETE FROM recordings WHERE status = 'unplayable'`,
+    `CREATE TABLE hidden (
+       streamer TEXT NOT NULL,
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       PRIMARY KEY (streamer, date, session_id))`,
+  ],
+  [
+    `CREATE TABLE changes (
+       generation INTEGER NOT NULL,
+       streamer TEXT NOT NULL,
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       PRIMARY KEY (generation, streamer, date, session_id))`,
+  ],
+  [
+    // the same table, but that its states are told by OR: for `IN` of three, SQLite makes a table with every row put
+    `CREATE TABLE checked_recordings (
+       id INTEGER PRIMARY KEY,
+       folder_id INTEGER NOT NULL REFERENCES folders (id),
+       name TEXT NOT NULL,
+       streamer_id INTEGER NOT NULL REFERENCES streamers (id),
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       kind TEXT NOT NULL CHECK (kind = 'file' OR kind = 'folder'),
+       rank INTEGER NOT NULL,
+       size_bytes BIGINT NOT NULL,
+       modified_ms BIGINT NOT NULL,
+       status TEXT NOT NULL CHECK (status = 'found' OR status = 'playable' OR status = 'unplayable'),
+       duration_seconds DOUBLE PRECISION,
+       reason TEXT,
+       flawed INTEGER NOT NULL,
+       listed INTEGER NOT NULL,
+       settles_at_ms BIGINT NOT NULL,
+       retry_at_ms BIGINT NOT NULL,
+       rest_until_ms BIGINT NOT NULL,
+       attempts INTEGER NOT NULL,
+       UNIQUE (folder_id, name),
+       CHECK ((status = 'playable') = (duration_seconds IS NOT NULL)),
+       CHECK ((status = 'unplayable') = (reason IS NOT NULL)))`,
+    `INSERT INTO checked_recordings
+       SELECT id, folder_id, name, streamer_id, date, session_id, kind, rank, size_bytes, modified_ms, status,
+         duration_seconds, reason, flawed, listed, settles_at_ms, retry_at_ms, rest_until_ms, attempts
+       FROM recordings`,
+    `DROP TABLE recordings`,
+    `ALTER TABLE checked_recordings RENAME TO recordings`,
+    `CREATE INDEX recordings_by_session ON recordings (streamer_id, date, session_id, listed)`,
+    `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
+       WHERE status = 'found' AND listed = 1`,
+  ],
+]
+
+/**
+ * Runs the steps that lack up to a number (all of them, but for tests), each in one transaction with its mark, so that a
+ * kill between any two harms nothing.
+ */
+export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
+  sqlite.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)')
+  const runNext = sqlite.transaction((): boolean => {
+    // read inside of the transaction: another process may have been quicker
+    const done = migratedTo(sqlite)
+    const statements = steps[done]
+    if (done > steps.length) throw madeByNewer()
+    if (!statements || done >= upTo) return false
+    for (const statement of statements) sqlite.exec(statement)
+    sqlite.prepare('INSERT INTO migrations (number) VALUES (?)').run(done + 1)
+    return true
+  })
+  while (runNext.immediate());
+}
+
+/** Throws AppError `failed` where a reader would meet other tables than it knows. */
+export function checkMigrated(sqlite: SqliteDatabase): void {
+  const done = migratedTo(sqlite)
+  if (done > steps.length) throw madeByNewer()
+  if (done < steps.length) throw new AppError('failed', 'the catalog is not migrated yet')
+}
+
+function migratedTo(sqlite: SqliteDatabase): number {
+  const row = sqlite
+    .prepare<[], { number: number | null }>('SELECT max(number) AS number FROM migrations')
+    .get()
+  return row?.number ?? 0
+}
+
+function madeByNewer(): AppError {
+  return new AppError('failed', 'the catalog was made by a newer version of this program')
+}

@@ -1,0 +1,195 @@
+// The read side of the catalog over its database. Lists are kept in memory, and follow what the log of changes says.
+import { LRUCache } from 'lru-cache'
+import type { SessionItem, StreamerItem } from '../../../shared/contract.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import { AppError } from '../../errors.ts'
+import type { Catalog, SessionRow, SessionState } from '../catalog.ts'
+import { prepareCatalogQueries } from './catalog-queries.ts'
+import type { CatalogQueries, ListedRow, RecordingRow } from './catalog-queries.ts'
+import { createChangeLog } from './change-log.ts'
+import type { Change, ChangeLog } from './change-log.ts'
+import type { Database } from './database.ts'
+import { formatDuration } from '../names/format-duration.ts'
+import { joinPath } from '../names/library-path.ts'
+import { compareSessions, compareStreamers, findSorted, sortStreamers } from '../names/ordering.ts'
+import { parseRecordingName } from '../names/recording-name.ts'
+import { startTimeMs } from '../names/start-time.ts'
+
+/**
+ * Sessions kept in memory over all lists; a session takes about 130 bytes. More need not be: who answers keeps texts, and
+ * asks again only for a list that has changed.
+ */
+const MAX_CACHED_SESSIONS = 100_000
+/** Sessions that were asked for one by one, by every segment of theirs. */
+const MAX_FOUND_SESSIONS = 1000
+
+/** The catalog's read side; works beside a writer in this or another process. */
+export function createCatalog(database: Database): Catalog {
+  return new SqliteCatalog(database)
+}
+
+class SqliteCatalog implements Catalog {
+  readonly #queries: CatalogQueries
+  readonly #log: ChangeLog
+  #cachedAt = -1
+  #streamers: StreamerItem[] | undefined
+  readonly #sessions = new LRUCache<string, SessionItem[]>({
+    maxSize: MAX_CACHED_SESSIONS,
+    sizeCalculation: (sessions) => sessions.length + 1,
+  })
+  readonly #found = new LRUCache<string, SessionRow>({ max: MAX_FOUND_SESSIONS })
+
+  constructor(database: Database) {
+    this.#queries = prepareCatalogQueries(database)
+    this.#log = createChangeLog(database)
+  }
+
+  generation(): number {
+    return this.#log.generation()
+  }
+
+  changedStreamers(after: number, upTo: number): ReadonlySet<string> | 'all' {
+    const changes = this.#log.read(after, upTo)
+    return changes === 'all' ? 'all' : new Set(changes.map(({ streamer }) => streamer))
+  }
+
+  listStreamers(): StreamerItem[] {
+    this.#refresh()
+    this.#streamers ??= sortStreamers(this.#queries.streamers.all({}))
+    return this.#streamers
+  }
+
+  listSessions(streamer: string): SessionItem[] | undefined {
+    this.#refresh()
+    const name = streamer.normalize('NFC')
+    const cached = this.#sessions.get(name)
+    if (cached) return cached
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    const found = this.#queries.streamer.get({ name })
+    if (!found) return undefined
+    const sessions = this.#queries.sessions.all(found).toSorted(compareSessions).map(sessionItem)
+    this.#sessions.set(name, sessions)
+    return sessions
+  }
+
+  findSession(reference: SessionReference): SessionRow | undefined {
+    this.#refresh()
+    const streamer = reference.streamer.normalize('NFC')
+    const date = reference.date.normalize('NFC')
+    const sessionId = reference.sessionId.normalize('NFC')
+    const key = foundKey({ streamer, date, sessionId })
+    const known = this.#found.get(key)
+    if (known !== undefined) return known
+    this.#checkShown({ streamer, date, sessionId })
+    const row = this.#queries.session.get({ streamer, date, sessionId })
+    if (row === undefined) return undefined
+    const found = sessionRow(row)
+    this.#found.set(key, found)
+    return found
+  }
+
+  newestSessions(streamer: string, limit: number): SessionRow[] {
+    const name = streamer.normalize('NFC')
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    const found = this.#queries.streamer.get({ name })
+    if (!found || limit < 1) return []
+    // ids have no order in the database, so the oldest date of the answer is taken whole
+    const oldest = this.#queries.dateAt.get({ ...found, offset: limit - 1 })
+    return this.#queries.newest
+      .all({ ...found, date: oldest?.date ?? '' })
+      .toSorted(compareSessions)
+      .slice(0, limit)
+      .map(sessionRow)
+  }
+
+  /** @throws AppError `gone` where it was taken off the site, whether it is there or not */
+  #checkShown(names: SessionReference): void {
+    if (this.#queries.hidden.get({ ...names }) === undefined) return
+    throw new AppError('gone', 'this was taken off the site')
+  }
+
+  /** Brings what is kept up to the catalog's generation; all of it goes where that is not known, or too much. */
+  #refresh(): void {
+    const generation = this.generation()
+    if (generation === this.#cachedAt) return
+    const changes = this.#log.read(this.#cachedAt, generation)
+    this.#cachedAt = generation
+    if (changes === 'all') this.#dropAll()
+    else for (const change of changes) this.#follow(change)
+  }
+
+  #dropAll(): void {
+    this.#streamers = undefined
+    this.#sessions.clear()
+    this.#found.clear()
+  }
+
+  #follow(change: Change): void {
+    const { streamer, date, sessionId } = change
+    this.#followStreamer(streamer)
+    if (date !== '' || sessionId !== '') {
+      this.#found.delete(foundKey(change))
+      this.#followSession(change)
+      return
+    }
+    this.#sessions.delete(streamer)
+    for (const key of this.#found.keys()) {
+      if (key.startsWith(`${streamer}/`)) this.#found.delete(key)
+    }
+  }
+
+  #followStreamer(name: string): void {
+    const streamers = this.#streamers
+    if (streamers === undefined) return
+    const { at, found } = findSorted(streamers, { name }, compareStreamers)
+    const now = this.#queries.shownStreamer.get({ name })
+    if (now?.recording_count === found?.recording_count) return
+    this.#streamers = streamers.toSpliced(at, found ? 1 : 0, ...(now ? [now] : []))
+  }
+
+  #followSession(change: Change): void {
+    const sessions = this.#sessions.get(change.streamer)
+    if (sessions === undefined) return
+    const { at, found } = findSorted(sessions, change, compareSessions)
+    const now = this.#queries.listedSession.get(change)
+    const followed = sessions.toSpliced(at, found ? 1 : 0, ...(now ? [sessionItem(now)] : []))
+    // without a session there may be no streamer any more: then the next look tells
+    if (followed.length === 0) this.#sessions.delete(change.streamer)
+    else this.#sessions.set(change.streamer, followed)
+  }
+}
+
+/** No name holds a slash. */
+function foundKey({ streamer, date, sessionId }: SessionReference): string {
+  return `${streamer}/${date}/${sessionId}`
+}
+
+function sessionItem(row: ListedRow): SessionItem {
+  const { date, sessionId, duration_seconds: seconds } = row
+  return seconds === null
+    ? { date, sessionId }
+    : { date, sessionId, duration: formatDuration(seconds) }
+}
+
+function sessionRow(row: RecordingRow): SessionRow {
+  const { streamer, date, sessionId } = row
+  const file = row.kind === 'file' ? parseRecordingName(row.name) : undefined
+  const fileName = file?.base ?? row.name
+  const startMs = startTimeMs({ date, sessionId, fileName })
+  return {
+    streamer,
+    date,
+    sessionId,
+    path: joinPath(row.folder, row.name),
+    sizeBytes: row.size_bytes,
+    modifiedMs: row.modified_ms,
+    kind: row.kind,
+    ...(startMs !== undefined && { startMs }),
+    state: sessionState(row),
+  }
+}
+
+function sessionState({ duration_seconds: seconds, reason }: RecordingRow): SessionState {
+  if (seconds !== null) return { status: 'playable', durationSeconds: seconds }
+  return reason === null ? { status: 'found' } : { status: 'unplayable', reason }
+}

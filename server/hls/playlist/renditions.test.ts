@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { AudioTrack, SubtitleTrack, VideoTrack } from '../../media/media-index.ts'
+import { formatMultivariant } from './multivariant-playlist.ts'
+import { countRenditions, listRenditions } from './renditions.ts'
+import type { SubtitleSidecar, TracksAndSubtitles } from './renditions.ts'
+
+const cue = { startSeconds: 1, endSeconds: 2, text: 'Hello' }
+const sidecar: SubtitleSidecar = {
+  version: '0123abcd',
+  language: 'ger',
+  isDefault: false,
+  cues: [cue],
+}
+const video: VideoTrack = {
+  kind: 'video',
+  codec: 'avc1.64001f',
+  codecName: 'H.264',
+  width: 1280,
+  height: 720,
+  rotationDegrees: 90,
+}
+
+function audio(said: Partial<AudioTrack>): AudioTrack {
+  const format = { codec: 'mp4a.40.2', codecName: 'AAC', channels: 2, sampleRate: 48_000 }
+  return { kind: 'audio', ...format, ...said }
+}
+
+function text(said: Partial<SubtitleTrack>): SubtitleTrack {
+  return { isDefault: false, cues: [cue], ...said }
+}
+
+function renditionsOf(index: TracksAndSubtitles, sidecars: SubtitleSidecar[] = []) {
+  return listRenditions(index, 'fmp4', { counts: countRenditions(index), sidecars })
+}
+
+describe('listRenditions', () => {
+  it('names them by what the recording says, by language, or by number', () => {
+    const { audioTracks, subtitles } = renditionsOf(
+      {
+        tracks: [video, audio({ language: 'eng' }), audio({ name: 'Commentary' }), audio({})],
+        subtitles: [text({ language: 'ger' }), text({ language: 'not a language' })],
+      },
+      [sidecar],
+    )
+    expect(audioTracks.map(({ name, language, track }) => [name, language, track])).toEqual([
+      ['English', 'en', 1],
+      ['Commentary', undefined, 2],
+      ['Sound 3', undefined, 3],
+    ])
+    expect(subtitles.map(({ id, name, language }) => [id, name, language])).toEqual([
+      ['0', 'Deutsch', 'de'],
+      ['1', 'Subtitles 2', undefined],
+      ['2-0123abcd', 'Deutsch (3)', 'de'],
+    ])
+  })
+
+  it('gives no two of a kind one name, and one default text', () => {
+    const { subtitles } = renditionsOf({
+      tracks: [video],
+      subtitles: [
+        text({ name: 'A', isDefault: true }),
+        text({ name: 'A', isDefault: true }),
+        text({ name: 'A (2)' }),
+      ],
+    })
+    expect(new Set(subtitles.map(({ name }) => name)).size).toBe(3)
+    expect(subtitles.map(({ isDefault }) => isDefault)).toEqual([true, false, false])
+  })
+
+  it('offers what was there when the recording was first listed, and one sound of MPEG-TS', () => {
+    const index = { tracks: [video, audio({}), audio({})], subtitles: [text({})] }
+    const counts = { audioTracks: 1, subtitles: 0 }
+    const growing = listRenditions(index, 'fmp4', { counts, sidecars: [] })
+    expect([growing.audioTracks.length, growing.subtitles.length]).toEqual([1, 0])
+    const ts = listRenditions(index, 'ts', { counts: countRenditions(index), sidecars: [] })
+    expect([ts.audioTracks.length, ts.subtitles.length]).toEqual([1, 1])
+  })
+})
+
+describe('formatMultivariant', () => {
+  it('lists one variant whose default sound comes with the pictures', () => {
+    const index = {
+      tracks: [video, audio({ language: 'en' }), audio({ language: 'en', codec: 'opus' })],
+      subtitles: [text({ name: 'a "name"\nof two lines' })],
+    }
+    const playlist = formatMultivariant({
+      urlVersion: 'v',
+      tracks: index.tracks,
+      renditions: renditionsOf(index),
+      bandwidth: { peak: 1000.5, average: 900 },
+      isIndependent: true,
+    })
+    expect(playlist.split('\n')).toEqual([
+      '#EXTM3U',
+      '#EXT-X-VERSION:6',
+      '#EXT-X-INDEPENDENT-SEGMENTS',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="English (2)",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="v/audio-1.m3u8"',
+      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="text",NAME="a 'name' of two lines",DEFAULT=NO,AUTOSELECT=NO,FORCED=NO,URI="v/text-0.m3u8"`,
+      '#EXT-X-STREAM-INF:BANDWIDTH=1001,AVERAGE-BANDWIDTH=900,CODECS="avc1.64001f,mp4a.40.2,opus",RESOLUTION=720x1280,AUDIO="sound",SUBTITLES="text"',
+      'v/main.m3u8',
+      '',
+    ])
+  })
+})

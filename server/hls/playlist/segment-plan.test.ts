@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media/media-index.ts'
+import type { SplitPointTable } from '../../media/media-index.ts'
+import { planGrowingSegments, planSegments } from './segment-plan.ts'
+
+function splitPointTable(
+  startSeconds: number[],
+  endSeconds: number,
+  flags?: number[],
+): SplitPointTable {
+  const timescale = 90_000
+  return {
+    timescale,
+    startTicks: Float64Array.from(startSeconds, (seconds) => Math.round(seconds * timescale)),
+    endTicks: Math.round(endSeconds * timescale),
+    flags: Uint8Array.from(startSeconds, (_, i) => flags?.[i] ?? SPLIT_KEY_FRAME),
+  }
+}
+
+function ranges(splitPoints: SplitPointTable, segmentSeconds = 6): [number, number][] {
+  return planSegments(splitPoints, segmentSeconds).segments.map(({ from, to }) => [from, to])
+}
+
+describe('planSegments', () => {
+  it('joins key frames until a segment is long enough', () => {
+    expect(ranges(splitPointTable([0, 2, 4, 6, 8, 10, 12], 14))).toEqual([
+      [0, 3],
+      [3, 6],
+      [6, 7],
+    ])
+  })
+
+  it('takes a key frame that lies a rounding error before the wished length', () => {
+    expect(ranges(splitPointTable([0, 1.9999, 3.9998, 5.9997, 7.9996], 10))).toEqual([
+      [0, 3],
+      [3, 5],
+    ])
+  })
+
+  it('makes one long segment where no key frame comes for minutes', () => {
+    expect(ranges(splitPointTable([0, 300], 302))).toEqual([
+      [0, 1],
+      [1, 2],
+    ])
+  })
+
+  it('begins a segment at a break, however short the one before is', () => {
+    const plan = planSegments(
+      splitPointTable([0, 2, 3, 9], 10, [
+        SPLIT_KEY_FRAME,
+        SPLIT_KEY_FRAME,
+        SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+        SPLIT_KEY_FRAME,
+      ]),
+      6,
+    )
+    expect(plan.segments.map(({ from, to, isBreak }) => [from, to, isBreak])).toEqual([
+      [0, 2, false],
+      [2, 3, true],
+      [3, 4, false],
+    ])
+  })
+
+  it('joins half a minute without pictures to the segment in front', () => {
+    const seconds = Array.from({ length: 50 }, (_, i) => i)
+    const flags = seconds.map((second) => (second % 2 === 0 && second < 8 ? SPLIT_KEY_FRAME : 0))
+    expect(ranges(splitPointTable(seconds, 50, flags))).toEqual([
+      [0, 6],
+      [6, 36],
+      [36, 42],
+      [42, 48],
+      [48, 50],
+    ])
+    const pause = splitPointTable([0, 6, 7, 20, 26], 30, [
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME,
+      0,
+      0,
+      SPLIT_KEY_FRAME,
+    ])
+    expect(ranges(pause)).toEqual([
+      [0, 1],
+      [1, 4],
+      [4, 5],
+    ])
+  })
+
+  it('calls segments independent when each begins with a key frame, but for sound alone', () => {
+    expect(
+      planSegments(splitPointTable([0, 6, 12], 13, [SPLIT_KEY_FRAME, SPLIT_KEY_FRAME, 0]), 6)
+        .isIndependent,
+    ).toBe(true)
+    expect(planSegments(splitPointTable([0, 6, 12], 13, [0, 0, 0]), 6).isIndependent).toBe(true)
+    expect(
+      planSegments(
+        splitPointTable([0, 6, 12], 13, [SPLIT_KEY_FRAME, SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME]),
+        6,
+      ).isIndependent,
+    ).toBe(false)
+  })
+
+  it('covers every cut once, without holes, from the start to the end', () => {
+    const gaps = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 200 })
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 30 }), (milliseconds, segmentSeconds) => {
+        const starts = [0]
+        for (const gap of milliseconds) starts.push((starts.at(-1) ?? 0) + gap / 1000)
+        const end = starts.pop() ?? 0
+        const splitPoints = splitPointTable(starts, end)
+        const { segments } = planSegments(splitPoints, segmentSeconds)
+        expect(segments[0]).toMatchObject({ from: 0, startTicks: 0 })
+        expect(segments.at(-1)).toMatchObject({ to: starts.length, endTicks: splitPoints.endTicks })
+        segments.slice(1).forEach((segment, i) => {
+          expect(segment.from).toBe(segments[i]?.to)
+          expect(segment.startTicks).toBe(segments[i]?.endTicks)
+        })
+      }),
+    )
+  })
+})
+
+describe('planGrowingSegments', () => {
+  const growing = (
+    splitPoints: SplitPointTable,
+    stableSplitPoints: number | undefined,
+    segmentSeconds = 6,
+  ): [number, number][] =>
+    planGrowingSegments(splitPoints, {
+      segmentSeconds,
+      longestSeconds: 12,
+      stableSplitPoints: stableSplitPoints ?? splitPoints.flags.length,
+      finishedBytes: stableSplitPoints === undefined ? 1000 : undefined,
+    }).segments.map(({ from, to }) => [from, to])
+
+  it('marks the last segments of a finished recording that another would replace if it went on', () => {
+    const splitPoints = splitPointTable([0, 6, 12, 18], 20)
+    const rules = {
+      segmentSeconds: 6,
+      longestSeconds: 12,
+      stableSplitPoints: 3,
+      finishedBytes: 1000,
+    }
+    const { segments } = planGrowingSegments(splitPoints, rules)
+    expect(segments.map(({ tailBytes }) => tailBytes)).toEqual([undefined, undefined, 1000, 1000])
+  })
+
+  it('lists a segment once the cut that ends it is there for good', () => {
+    const splitPoints = splitPointTable([0, 2, 4, 6, 8], 9)
+    expect(growing(splitPoints, 3)).toEqual([])
+    expect(growing(splitPoints, 4)).toEqual([[0, 3]])
+    expect(growing(splitPoints, undefined)).toEqual([
+      [0, 3],
+      [3, 5],
+    ])
+  })
+
+  it('ends a segment early at a key frame where the next one is too far', () => {
+    const splitPoints = splitPointTable([0, 4, 13, 19], 20)
+    expect(growing(splitPoints, 2)).toEqual([])
+    expect(growing(splitPoints, 3)).toEqual([
+      [0, 1],
+      [1, 2],
+    ])
+    expect(growing(splitPoints, undefined)).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+    ])
+  })
+
+  it('cuts without a key frame where there is none within the promise', () => {
+    const mids = [0, 5, 7, 9, 11, 13, 15, 24]
+    const flags = mids.map((seconds) =>
+      seconds === 0 || seconds === 24 ? SPLIT_KEY_FRAME : SPLIT_FORCED,
+    )
+    const splitPoints = splitPointTable(mids, 26, flags)
+    expect(growing(splitPoints, 5)).toEqual([])
+    expect(growing(splitPoints, 6)).toEqual([[0, 4]])
+    expect(growing(splitPoints, undefined)).toEqual([
+      [0, 4],
+      [4, 6],
+      [6, 7],
+      [7, 8],
+    ])
+    // A finished recording that nobody saw growing has no need for that.
+    expect(ranges(splitPoints)).toEqual([
+      [0, 7],
+      [7, 8],
+    ])
+  })
+
+  it('never changes what it listed, and covers all in the end', () => {
+    const splitPoint = fc.record({
+      milliseconds: fc.integer({ min: 1, max: 15_000 }),
+      flags: fc.constantFrom(
+        SPLIT_KEY_FRAME,
+        SPLIT_KEY_FRAME,
+        0,
+        SPLIT_FORCED,
+        SPLIT_DISCONTINUITY,
+        SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
+      ),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(splitPoint, { minLength: 1, maxLength: 100 }),
+        fc.integer({ min: 1, max: 6 }),
+        (later, segmentSeconds) => {
+          const starts = [0]
+          for (const { milliseconds } of later)
+            starts.push((starts.at(-1) ?? 0) + milliseconds / 1000)
+          const end = starts.pop() ?? 0
+          const flags = [SPLIT_KEY_FRAME, ...later.slice(0, -1).map((each) => each.flags)]
+          const splitPoints = splitPointTable(starts, end, flags)
+          const all = growing(splitPoints, undefined, segmentSeconds)
+          expect(all.flat()[0]).toBe(0)
+          expect(all.at(-1)?.[1]).toBe(starts.length)
+          all.slice(1).forEach(([from], i) => expect(from).toBe(all[i]?.[1]))
+          for (let stable = 0; stable <= starts.length; stable += 1) {
+            const listed = growing(splitPoints, stable, segmentSeconds)
+            expect(listed).toEqual(all.slice(0, listed.length))
+            expect(listed.every(([, to]) => to < stable)).toBe(true)
+          }
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,81 @@
+// Reads a subtitle file that lies beside a recording: SRT, or WebVTT.
+import type { SubtitleCue } from '../../media/media-index.ts'
+
+/** Most cues of one file, and most characters of one cue. */
+const MAX_CUES = 200_000
+const MAX_CUE_CHARACTERS = 10_000
+
+const TIMES =
+  /^(?:(?<h>\d{1,4}):)?(?<m>\d{1,2}):(?<s>\d{1,2})[.,](?<f>\d{1,3})\s*-->\s*(?:(?<h2>\d{1,4}):)?(?<m2>\d{1,2}):(?<s2>\d{1,2})[.,](?<f2>\d{1,3})/
+
+/** The cues in order of their starts. What is no cue is passed over. */
+export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): SubtitleCue[] {
+  const lines = decodeText(bytes).split(/\r\n|\r|\n/)
+  const cues: SubtitleCue[] = []
+  for (let at = 0; at < lines.length && cues.length < MAX_CUES; at += 1) {
+    const times = parseTimes(lines[at] ?? '')
+    if (times === undefined) continue
+    const payload: string[] = []
+    for (at += 1; at < lines.length && lines[at]?.trim() !== ''; at += 1)
+      payload.push(lines[at] ?? '')
+    const text = payload.join('\n').slice(0, MAX_CUE_CHARACTERS)
+    const escaped = format === 'srt' ? escapeMarked(text) : text.replaceAll('-->', '--&gt;')
+    if (escaped.trim() !== '' && times.endSeconds > times.startSeconds)
+      cues.push({ ...times, text: escaped })
+  }
+  return cues.toSorted((left, right) => left.startSeconds - right.startSeconds)
+}
+
+/** UTF-8 or UTF-16; what is neither was written on an old Windows. */
+function decodeText(bytes: Uint8Array): string {
+  const [first, second] = bytes
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    // TypeError: it is not UTF-8.
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+function parseTimes(line: string): { startSeconds: number; endSeconds: number } | undefined {
+  const groups = TIMES.exec(line.trimStart())?.groups
+  if (groups === undefined) return undefined
+  const { h, m, s, f, h2, m2, s2, f2 } = groups
+  return { startSeconds: seconds([h, m, s, f]), endSeconds: seconds([h2, m2, s2, f2]) }
+}
+
+function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefined)[]): number {
+  return (
+    Number(hours) * 3600 +
+    Number(minutes) * 60 +
+    Number(whole) +
+    Number(fraction.padEnd(3, '0')) / 1000
+  )
+}
+
+const TAG = /<(?<slash>\/?)(?<name>[a-z]+)(?:\s[^<>]*)?>/gi
+
+/** SRT: bold, italic and underlined stay, other markup goes, and what is no markup is escaped. */
+function escapeMarked(text: string): string {
+  const chunks: string[] = []
+  let end = 0
+  for (const tag of text.matchAll(TAG)) {
+    chunks.push(escapeAll(text.slice(end, tag.index)))
+    const { slash = '', name = '' } = tag.groups ?? {}
+    if (/^[biu]$/i.test(name)) chunks.push(`<${slash}${name.toLowerCase()}>`)
+    end = tag.index + tag[0].length
+  }
+  chunks.push(escapeAll(text.slice(end)))
+  return chunks.join('')
+}
+
+/** W3C WebVTT 4.2.2; alignment as some write it into SRT (`{\an8}`) goes. */
+function escapeAll(text: string): string {
+  return text
+    .replaceAll(/\{\\[^{}]*\}/g, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+}

@@ -1,0 +1,67 @@
+// One segment of a text rendition: a WebVTT file with the cues of its time (RFC 8216 3.5).
+import { secondsFromTicks } from '../../media/media-index.ts'
+import type { SubtitleCue } from '../../media/media-index.ts'
+import type { PlannedSegment } from './segment-plan.ts'
+
+/** How the session's timeline lies beside the time stamps of the media. */
+export interface TimestampMap {
+  /** Of 90 kHz, as in the media. */
+  mediaTicks: number
+  /** The same moment on the session's timeline. */
+  localSeconds: number
+}
+
+/** Every cue that is shown at some time of the segment; one that lasts longer stands in several. */
+export function formatSubtitleSegment(
+  cues: readonly SubtitleCue[],
+  segment: Pick<PlannedSegment, 'startTicks' | 'endTicks'>,
+  { timescale, map }: { timescale: number; map: TimestampMap },
+): string {
+  const start = secondsFromTicks(segment.startTicks, timescale)
+  const end = secondsFromTicks(segment.endTicks, timescale)
+  const shown = cues.filter(
+    ({ startSeconds, endSeconds }) => startSeconds < end && endSeconds > start,
+  )
+  const blocks = shown.map(
+    ({ startSeconds, endSeconds, text }) =>
+      `${formatTime(startSeconds)} --> ${formatTime(endSeconds)}\n${text}\n`,
+  )
+  const head = `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${map.mediaTicks},LOCAL:${formatTime(map.localSeconds)}\n`
+  return [head, ...blocks].join('\n')
+}
+
+/** `HH:MM:SS.mmm` (W3C WebVTT 4.4). */
+function formatTime(seconds: number): string {
+  const milliseconds = Math.max(0, Math.round(seconds * 1000))
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  const clock = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60]
+  return `${clock.map(two).join(':')}.${String(milliseconds % 1000).padStart(3, '0')}`
+}
+
+const PACKET_BYTES = 188
+const PES_HEAD_BYTES = 14
+
+/** The first time stamp of pictures, else of sound, in a segment's first bytes (ISO/IEC 13818-1 2.4.3.6). */
+export function readFirstStamp(bytes: Uint8Array): number | undefined {
+  let audio: number | undefined
+  for (let at = 0; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
+    const stamp = readStamp(bytes.subarray(at, at + PACKET_BYTES))
+    if (stamp?.kind === 'video') return stamp.ticks
+    audio ??= stamp?.ticks
+  }
+  return audio
+}
+
+function readStamp(packet: Uint8Array): { kind: 'video' | 'audio'; ticks: number } | undefined {
+  const [sync = 0, flags = 0, , control = 0, adaptation = 0] = packet
+  if (sync !== 0x47 || (flags & 0x40) === 0 || (control & 0x10) === 0) return undefined
+  const pes = packet.subarray((control & 0x20) === 0 ? 4 : 5 + adaptation)
+  const [zero, none, one, stream = 0] = pes
+  if (pes.length < PES_HEAD_BYTES || zero !== 0 || none !== 0 || one !== 1) return undefined
+  const kind = stream >= 0xe0 && stream <= 0xef ? 'video' : 'audio'
+  if (((pes[7] ?? 0) & 0x80) === 0) return undefined
+  const [high = 0, upper = 0, middle = 0, lower = 0, low = 0] = pes.subarray(9)
+  const ticks =
+    ((high >> 1) & 7) * 2 ** 30 + (upper << 22) + ((middle >> 1) << 15) + (lower << 7) + (low >> 1)
+  return { kind, ticks }
+}

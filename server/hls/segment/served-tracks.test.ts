@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeAudio, makeMusic } from '../../../test/support/make-audio.ts'
+import { packetRecording } from '../../../test/support/packet-recording.ts'
+import { readReferencePackets } from '../../../test/support/reference-packets.ts'
+import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
+import { createSegmentBodies, Presentation } from '../session/presentation.ts'
+import { MAIN } from '../playlist/segment-names.ts'
+import { planSegments } from '../playlist/segment-plan.ts'
+import { TranscodedAudioTracks } from './transcoded-audio.ts'
+
+const RATE = 48_000
+const transcoder = createAudioTranscoder()
+let folder = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aftercast-sound-'))
+})
+afterAll(async () => {
+  transcoder.close()
+  await rm(folder, { recursive: true })
+})
+
+describe('a presentation with transcoded sound', () => {
+  it('has segments that FFmpeg reads without a hole', async () => {
+    const recording = packetRecording(encodeAudio('ac3', makeMusic(14, RATE), RATE), {
+      timescale: 90_000,
+      output: { sampleRate: RATE, channels: 2 },
+      splitPointSeconds: 2,
+      lagSeconds: 0.5,
+    })
+    const presentation = new Presentation(
+      {
+        session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
+        identity: 'audio',
+        stat: recording.file.stat,
+        plan: planSegments(recording.index.splitPoints, 4),
+        ...recording,
+      },
+      { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
+      {
+        bodies: createSegmentBodies(),
+        audioTracks: new TranscodedAudioTracks({
+          transcoder,
+          log: { warn: () => undefined },
+          signal: new AbortController().signal,
+        }),
+      },
+    )
+    expect(presentation.form).toBe('fmp4')
+    const place = { segmentNumber: 0, form: 'fmp4', rendition: MAIN } as const
+    const parts = [await presentation.init(place, recording.file)]
+    for (const number of presentation.plan.segments.keys()) {
+      const body = await presentation.mainSegment(number, recording.file)
+      parts.push(
+        ...(body?.parts ?? []).map((part) => (part.kind === 'bytes' ? part.bytes : undefined)),
+      )
+    }
+    const path = join(folder, 'whole.mp4')
+    await writeFile(path, Buffer.concat(parts.map((part) => part ?? Buffer.alloc(0))))
+    const packets = await readReferencePackets(path)
+    expect(packets.every(({ kind }) => kind === 'audio')).toBe(true)
+    packets.forEach(({ ptsSeconds }, at) => {
+      expect(ptsSeconds).toBeCloseTo((at * 1024) / RATE, 6)
+    })
+    const { endTicks, timescale } = recording.index.splitPoints
+    expect(packets).toHaveLength(Math.ceil(((endTicks / timescale) * RATE) / 1024))
+  })
+})

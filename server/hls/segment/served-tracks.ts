@@ -1,0 +1,89 @@
+// What is sent of a segment's tracks: those that browsers play as they were recorded, and the others as AAC.
+import type { AudioTrack, SplitPointRange, MediaIndex } from '../../media/media-index.ts'
+import type { InitTrack, MediaReader, SampleRun, SegmentContent } from '../../media/media-reader.ts'
+import type { OpenFile } from '../../storage/storage.ts'
+import { isTranscoded } from './recorded-audio.ts'
+import { transcodedInitTrack } from './transcoded-audio.ts'
+import type { TranscodedAudioTracks } from './transcoded-audio.ts'
+
+/** A recording's reader and index. */
+interface Indexed {
+  index: MediaIndex
+  reader: MediaReader
+}
+
+/** As `MediaReader.initTracks`, with the tracks that are transcoded behind the others. */
+export function servedInitTracks(
+  { index, reader }: Indexed,
+  splitPoint: number,
+  tracks?: readonly number[],
+): InitTrack[] | undefined {
+  const { asRecorded, transcoded } = divideTracks(index, tracks)
+  if (transcoded.length === 0) return reader.initTracks(index, splitPoint, tracks)
+  const recorded = asRecorded.length === 0 ? [] : reader.initTracks(index, splitPoint, asRecorded)
+  return recorded && [...recorded, ...transcoded.map(({ track }) => transcodedInitTrack(track))]
+}
+
+export interface ServedSegment {
+  file: OpenFile
+  range: SplitPointRange
+  /** Stands for the recording, the settings and the segment. */
+  key: string
+  tracks?: readonly number[]
+}
+
+/** As `MediaReader.readSegment`, with the tracks that are transcoded behind the others. */
+export async function readServedSegment(
+  { index, reader }: Indexed,
+  { file, range, key, tracks }: ServedSegment,
+  audioTracks: TranscodedAudioTracks,
+): Promise<SegmentContent> {
+  const { asRecorded, transcoded } = divideTracks(index, tracks)
+  const { from, to } = range
+  if (transcoded.length === 0) {
+    return reader.readSegment(file, index, { from, to, ...(tracks && { tracks }) })
+  }
+  const runs: SampleRun[] = []
+  if (asRecorded.length > 0) {
+    const content = await reader.readSegment(file, index, { from, to, tracks: asRecorded })
+    if (content.kind === 'ts') return content
+    runs.push(...content.runs)
+  }
+  const source = { file, index, reader }
+  for (const { number, track } of transcoded) {
+    const run = await audioTracks.makeRun({ source, track, key, number, range: { from, to } })
+    if (run !== undefined) runs.push(run)
+  }
+  return { kind: 'samples', runs }
+}
+
+/** The asked tracks; unasked, the video and the first sound. */
+export function divideTracks({ tracks: all }: MediaIndex, asked?: readonly number[]) {
+  const numbers = asked ?? defaultTracks(all)
+  return {
+    asRecorded: numbers.filter((number) => all[number] !== undefined && !isTranscoded(all[number])),
+    transcoded: numbers.flatMap((number) => {
+      const track = all[number]
+      return track !== undefined && isTranscoded(track) ? [{ number, track }] : []
+    }),
+  }
+}
+
+/** The sound among the asked tracks, or the one that comes unasked, and its number. */
+export function servedAudio(
+  { tracks: all }: MediaIndex,
+  asked?: readonly number[],
+): { number: number; track: AudioTrack } | undefined {
+  for (const number of asked ?? defaultTracks(all)) {
+    const track = all[number]
+    if (track?.kind === 'audio') return { number, track }
+  }
+  return undefined
+}
+
+function defaultTracks(tracks: MediaIndex['tracks']): number[] {
+  const kinds = ['video', 'audio'] as const
+  return kinds
+    .map((kind) => tracks.findIndex((track) => track.kind === kind))
+    .filter((at) => at >= 0)
+}

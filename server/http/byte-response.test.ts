@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { planByteResponse } from './byte-response.ts'
+
+const body = { sizeBytes: 1000, etag: '"v-1"' }
+const whole = { kind: 'bytes', status: 200, start: 0, end: 1000 }
+
+describe('planByteAnswer', () => {
+  it('answers the whole body where no range is asked', () => {
+    expect(planByteResponse({}, body)).toEqual(whole)
+  })
+
+  it.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=10-19', 10, 20],
+    ['bytes=990-', 990, 1000],
+    ['bytes=990-5000', 990, 1000],
+    ['bytes=-5', 995, 1000],
+    ['bytes=-5000', 0, 1000],
+    ['BYTES=0-99999999999999999999', 0, 1000],
+  ])('answers 206 for %s', (range, start, end) => {
+    expect(planByteResponse({ range }, body)).toEqual({ kind: 'bytes', status: 206, start, end })
+  })
+
+  it.each(['bytes=1000-', 'bytes=5000-6000', 'bytes=-0'])('answers 416 for %s', (range) => {
+    expect(planByteResponse({ range }, body)).toEqual({ kind: 'unsatisfiable' })
+  })
+
+  it.each(['bytes', 'bytes=', 'lines=0-5', 'bytes=5-2', 'bytes=0-1,900-901'])(
+    'ignores %s',
+    (range) => {
+      expect(planByteResponse({ range }, body)).toEqual(whole)
+    },
+  )
+
+  it('answers 304 to who has it, whatever range is asked', () => {
+    const headers = { 'if-none-match': '"v-1"', range: 'bytes=0-5' }
+    expect(planByteResponse(headers, body)).toEqual({ kind: 'not-modified' })
+  })
+
+  it('gives a part only of the version that the client holds', () => {
+    const range = 'bytes=0-5'
+    expect(planByteResponse({ range, 'if-range': '"v-0"' }, body)).toEqual(whole)
+    expect(planByteResponse({ range, 'if-range': '"v-1"' }, body)).toMatchObject({ status: 206 })
+  })
+})

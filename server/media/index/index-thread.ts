@@ -1,0 +1,123 @@
+// Runs inspections in a thread of their own; a thread that dies fails only what it was doing.
+import { Worker } from 'node:worker_threads'
+import { AppError } from '../../errors.ts'
+import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
+
+export type ThreadRequest =
+  | { kind: 'inspect'; id: number; path: string; previous: KnownRecording | undefined }
+  | { kind: 'abort'; id: number }
+
+export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
+
+export type ThreadReply =
+  | { id: number; status: 'done'; value: ThreadResult }
+  | { id: number; status: 'failed'; error: { message: string; stack: string; code: string } }
+
+interface Job {
+  resolve(value: ThreadResult): void
+  reject(error: Error): void
+}
+
+/** Memory of the thread's own heap; readers hold tables of bounded size. */
+const MAX_HEAP_MB = 256
+/** Of it what is new: garbage waits there, up to 192 MiB by default. */
+const MAX_YOUNG_MB = 24
+
+/** Inspects recordings of one folder, off the event loop. The thread starts with the first request. */
+export class IndexThread {
+  readonly #recordings: string
+  readonly #jobs = new Map<number, Job>()
+  #worker: Worker | undefined
+  #lastId = 0
+
+  constructor(recordings: string) {
+    this.#recordings = recordings
+  }
+
+  /**
+   * @param previous what was known of the recording when it was shorter
+   * @throws AppError `not_found` (the file is gone), `failed` (it cannot be read), or the signal's reason
+   */
+  async inspect(
+    path: string,
+    signal: AbortSignal,
+    previous?: KnownRecording,
+  ): Promise<ThreadResult> {
+    signal.throwIfAborted()
+    const id = (this.#lastId += 1)
+    const worker = (this.#worker ??= this.#start())
+    const abort = (): void => this.#post(worker, { kind: 'abort', id })
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#jobs.set(id, { resolve, reject })
+        worker.ref()
+        this.#post(worker, { kind: 'inspect', id, path, previous })
+      })
+    } finally {
+      signal.removeEventListener('abort', abort)
+      this.#jobs.delete(id)
+      if (this.#jobs.size === 0) worker.unref()
+    }
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  #post(worker: Worker, request: ThreadRequest): void {
+    worker.postMessage(request)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL(`./index-worker${sourceExtension()}`, import.meta.url), {
+      workerData: { recordings: this.#recordings },
+      resourceLimits: {
+        maxOldGenerationSizeMb: MAX_HEAP_MB,
+        maxYoungGenerationSizeMb: MAX_YOUNG_MB,
+      },
+    })
+    worker.on('message', (reply: ThreadReply) => this.#settle(reply))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('the index thread ended')))
+    return worker
+  }
+
+  #settle(reply: ThreadReply): void {
+    const job = this.#jobs.get(reply.id)
+    if (reply.status === 'done') job?.resolve(reply.value)
+    else job?.reject(restoreError(reply.error))
+  }
+
+  /** The next request starts a new thread. */
+  #fail(worker: Worker, cause: unknown): void {
+    if (this.#worker !== worker && this.#worker !== undefined) return
+    this.#worker = undefined
+    for (const job of this.#jobs.values()) {
+      job.reject(new AppError('failed', 'the recording could not be read', { cause }))
+    }
+    this.#jobs.clear()
+  }
+}
+
+/** The program's own files end in .ts where it runs from source, in .js where it was built. */
+function sourceExtension(): string {
+  return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+}
+
+function restoreError({
+  message,
+  stack,
+  code,
+}: {
+  message: string
+  stack: string
+  code: string
+}): Error {
+  const cause = new Error(message)
+  cause.stack = stack
+  if (code === 'not_found') return new AppError('not_found', message, { cause })
+  return new AppError('failed', 'the recording could not be read', { cause })
+}

@@ -1,0 +1,95 @@
+// Reads a recording once: who it is, and where its tracks and key frames lie.
+import { isAppError } from '../../errors.ts'
+import type { FailureDetails } from '../../errors.ts'
+import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
+import { isContinued, readGrowthMark } from './growth-mark.ts'
+import type { GrowthMark } from './growth-mark.ts'
+import { readIdentity } from './identity.ts'
+import type { MediaIndex } from '../media-index.ts'
+import type { MediaReader } from '../media-reader.ts'
+import type { MediaReaders } from '../readers.ts'
+
+/** What is known of a recording: its index, or why it has none. A plain value. */
+export type Inspection =
+  | {
+      status: 'playable'
+      /** Of the whole file as it is. */
+      identity: string
+      index: MediaIndex
+      /** What tells it while it grows; absent where it cannot grow, or nothing of it is known to stay yet. */
+      mark?: GrowthMark
+    }
+  | { status: 'unplayable'; reason: string; details?: FailureDetails }
+
+/** What was known of a recording when it was shorter. */
+export interface KnownRecording {
+  index: MediaIndex
+  mark: GrowthMark
+}
+
+export interface InspectionOptions {
+  storage: Storage
+  readers: MediaReaders
+  signal: AbortSignal
+  /** Where the file goes on from there, only what was added is read. */
+  previous?: KnownRecording | undefined
+}
+
+/** Inspects the recording at `path`. Throws where it could not be read; a damaged one is a result, not an error. */
+export async function inspectRecording(
+  path: string,
+  { storage, ...options }: InspectionOptions,
+): Promise<{ inspection: Inspection; stat: FileStat }> {
+  const file = await storage.open(path)
+  try {
+    return { inspection: await inspectFile(file, options), stat: file.stat }
+  } finally {
+    await file.close()
+  }
+}
+
+async function inspectFile(
+  file: OpenFile,
+  { readers, signal, previous }: Omit<InspectionOptions, 'storage'>,
+): Promise<Inspection> {
+  try {
+    if (previous !== undefined && (await isContinued(file, previous.mark))) {
+      return await describe(file, await extend(file, { readers, signal, previous }))
+    }
+    const reader = await readers.forFile(file)
+    return await describe(file, { reader, index: await reader.index(file, signal) })
+  } catch (error) {
+    if (!isAppError(error, 'unplayable')) throw error
+    const { message: reason, details } = error
+    return { status: 'unplayable', reason, ...(details && { details }) }
+  }
+}
+
+interface IndexedFile {
+  reader: MediaReader
+  index: MediaIndex
+}
+
+/** What was listed stays listed, whatever is appended: where that makes no sense, the index of before holds. */
+async function extend(
+  file: OpenFile,
+  {
+    readers,
+    signal,
+    previous,
+  }: { readers: MediaReaders; signal: AbortSignal; previous: KnownRecording },
+): Promise<IndexedFile> {
+  const reader = readers.forIndex(previous.index)
+  try {
+    return { reader, index: await reader.index(file, signal, previous.index) }
+  } catch (error) {
+    if (!isAppError(error, 'unplayable')) throw error
+    return { reader, index: previous.index }
+  }
+}
+
+async function describe(file: OpenFile, { reader, index }: IndexedFile): Promise<Inspection> {
+  const mark = await readGrowthMark(file, index, reader)
+  const identity = await readIdentity(file)
+  return { status: 'playable', identity, index, ...(mark && { mark }) }
+}

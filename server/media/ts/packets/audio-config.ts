@@ -1,0 +1,188 @@
+// Tells from the first frames of a stream what sound it is, and how it is described and served.
+import { adtsFrameAt, beginsWithAac, mpegFrameAt } from '../../codec/audio-frame.ts'
+import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
+import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
+import { dtsFrameAt } from '../../codec/dts-frame.ts'
+import { latmConfig, loasFrameBytes } from '../../codec/latm.ts'
+import { aacSampleConfig, opusConfig } from '../../codec/sample-entry.ts'
+import type { AudioTrack, AudioFormat } from '../../media-index.ts'
+import { opusHead, opusUnitAt } from './opus-unit.ts'
+import { isPlayed, lpcmFrameAt } from './audio-frame.ts'
+import type { AudioConfig } from './audio-frame.ts'
+import { isUnnamed, audioFamily } from './stream-kind.ts'
+import type { AudioFamily, StreamTyping } from './stream-kind.ts'
+
+const MPEG4_AUDIO = 0x40
+
+/** What the first frames of a stream (the payload of PES packets) are; undefined where they are not what the table says. */
+export function readAudioConfig(
+  stream: StreamTyping,
+  payload: Uint8Array,
+): AudioConfig | undefined {
+  if (isUnnamed(stream)) return beginsWithAac(payload) ? firstAac(payload) : undefined
+  const family = audioFamily(stream)
+  const found = family && CONFIGS[family](payload, stream.descriptors)
+  return found === undefined || (isPlayed(found) && audioEntry(found) === undefined)
+    ? undefined
+    : found
+}
+
+type ReadConfig = (payload: Uint8Array, descriptors: Uint8Array) => AudioConfig | undefined
+
+const CONFIGS: Record<AudioFamily, ReadConfig> = {
+  aac: firstAac,
+  latm: firstLatm,
+  'mpeg-audio': (payload) => {
+    const frame = firstFrame(mpegFrameAt, payload)
+    return frame && setup(frame.layer === 3 ? 'mp3' : 'mp2', frame)
+  },
+  dolby: (payload) => {
+    const frame = firstFrame(dolbyFrameAt, payload)
+    return frame && setup(frame.codec, frame)
+  },
+  dts: (payload) => {
+    const frame = firstFrame(dtsFrameAt, payload)
+    return frame && setup('dts', frame)
+  },
+  opus: (payload, descriptors) => {
+    const config = opusHead(descriptors)
+    if (config === undefined || opusUnitAt(payload, 0) === undefined) return undefined
+    const described = opusConfig(config)
+    return described && { ...setup('opus', described), config }
+  },
+  lpcm: (payload) => {
+    const frame = lpcmFrameAt(payload, 0)
+    if (frame?.sampleRate === undefined) return undefined
+    const { sampleRate, bitsPerSample } = frame
+    return { codec: 'lpcm', channels: 2, sampleRate, timescale: sampleRate, bitsPerSample }
+  },
+}
+
+function setup(
+  codec: AudioConfig['codec'],
+  { channels, sampleRate }: { channels: number; sampleRate: number },
+): AudioConfig {
+  return { codec, channels, sampleRate, timescale: sampleRate }
+}
+
+/** The first frame in the bytes; one that is followed by another, or fills the bytes, counts before one that is not. */
+function firstFrame<Frame extends { bytes: number }>(
+  frameAt: (bytes: Uint8Array, at: number) => Frame | undefined,
+  payload: Uint8Array,
+): Frame | undefined {
+  let lone: Frame | undefined
+  for (let at = 0; at < payload.length; at++) {
+    const frame = frameAt(payload, at)
+    if (frame === undefined) continue
+    const end = at + frame.bytes
+    if (end === payload.length || frameAt(payload, end) !== undefined) return frame
+    lone ??= frame
+  }
+  return lone
+}
+
+function firstAac(payload: Uint8Array): AudioConfig | undefined {
+  let config: Uint8Array | undefined
+  const frame = firstFrame((bytes, at) => {
+    const found = adtsFrameAt(bytes, at)
+    config ??= found && adtsConfig(bytes, at)
+    return found
+  }, payload)
+  return frame && { ...setup('aac', frame), ...(config && { config }) }
+}
+
+/** AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) of what an ADTS header says. */
+function adtsConfig(bytes: Uint8Array, at: number): Uint8Array {
+  const [third = 0, fourth = 0] = bytes.subarray(at + 2, at + 4)
+  const objectType = (third >>> 6) + 1
+  const rateIndex = (third >>> 2) & 0x0f
+  // Where the frames say their channels, decoders find them there; stereo is the likeliest.
+  const channels = ((third & 1) << 2) | (fourth >>> 6) || 2
+  return Uint8Array.of(
+    (objectType << 3) | (rateIndex >>> 1),
+    ((rateIndex & 1) << 7) | (channels << 3),
+  )
+}
+
+function firstLatm(payload: Uint8Array): AudioConfig | undefined {
+  for (let at = 0; at < payload.length; at++) {
+    const length = loasFrameBytes(payload, at)
+    if (length === undefined) continue
+    const found = latmConfig(payload.subarray(at, at + length))
+    if (found === undefined) continue
+    if (found.kind === 'other') return { ...setup('aac_latm', { channels: 2, sampleRate: 48_000 }) }
+    return plainLatm(found.specific)
+  }
+  return undefined
+}
+
+function plainLatm(specific: Uint8Array): AudioConfig | undefined {
+  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
+  const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
+  if (config === undefined) return undefined
+  const { sampleRate, coreRate, channels = 2 } = config
+  return { codec: 'latm', channels, sampleRate, timescale: coreRate, config: specific }
+}
+
+const CODEC_NAMES: Record<AudioConfig['codec'], string> = {
+  aac: 'AAC',
+  latm: 'AAC',
+  aac_latm: 'AAC in LATM',
+  mp3: 'MP3',
+  mp2: 'MP2',
+  ac3: 'AC-3',
+  eac3: 'E-AC-3',
+  dts: 'DTS',
+  opus: 'Opus',
+  lpcm: 'LPCM',
+}
+/** Rates that AAC is sent with; sound of others is brought to the first. */
+const SENT_RATES = [48_000, 44_100]
+
+/** The track as fMP4 serves it. */
+export function describeAudio(audio: AudioConfig, language: string | undefined): AudioTrack {
+  const { channels, sampleRate } = audio
+  const codecName = CODEC_NAMES[audio.codec]
+  const tongue = language === undefined ? {} : { language }
+  const transcoded = transcodedCodec(audio)
+  if (transcoded === undefined) {
+    const codec = audioEntry(audio)?.codec ?? 'mp4a.40.2'
+    return { kind: 'audio', codec, codecName, channels, sampleRate, ...tongue }
+  }
+  return {
+    kind: 'audio',
+    codec: 'mp4a.40.2',
+    codecName,
+    channels: Math.min(2, channels),
+    sampleRate: SENT_RATES.find((rate) => rate === sampleRate) ?? 48_000,
+    ...tongue,
+    transcodedFrom: { codec: transcoded, channels, sampleRate },
+  }
+}
+
+/** Codec string and sample entry of sound that browsers play from fMP4. */
+export function audioEntry({
+  codec,
+  config,
+}: AudioConfig): { codec: string; sampleEntry: Uint8Array } | undefined {
+  if (config === undefined) return undefined
+  return codec === 'opus' ? opusConfig(config) : aacSampleConfig(config)
+}
+
+function transcodedCodec({ codec, bitsPerSample }: AudioConfig): AudioFormat['codec'] | undefined {
+  switch (codec) {
+    case 'lpcm':
+      return bitsPerSample === 16 ? 'pcm_s16be' : 'pcm_s24be'
+    case 'mp3':
+    case 'mp2':
+    case 'ac3':
+    case 'eac3':
+    case 'dts':
+    case 'aac_latm':
+      return codec
+    case 'aac':
+    case 'latm':
+    case 'opus':
+      return undefined
+  }
+}

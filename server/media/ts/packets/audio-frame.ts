@@ -1,0 +1,154 @@
+// Frames of sound inside of elementary streams: where they end, how long they last, and what of them is a sample.
+import { adtsFrameAt, mpegFrameAt } from '../../codec/audio-frame.ts'
+import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
+import { dtsFrameAt } from '../../codec/dts-frame.ts'
+import { latmPayload, loasFrameBytes } from '../../codec/latm.ts'
+import { opusUnitAt } from './opus-unit.ts'
+import { uint16 } from './table-section.ts'
+
+/** `aac` is raw AAC in ADTS, `latm` AAC in LATM that is served raw, `aac_latm` the same where only its decoder reads it. */
+export type AudioCodec =
+  | 'aac'
+  | 'latm'
+  | 'aac_latm'
+  | 'mp3'
+  | 'mp2'
+  | 'ac3'
+  | 'eac3'
+  | 'dts'
+  | 'opus'
+  | 'lpcm'
+
+/** What the frames of a stream have in common. A plain value: it is kept in the index. */
+export interface AudioConfig {
+  codec: AudioCodec
+  channels: number
+  /** Samples a second of the decoded sound. */
+  sampleRate: number
+  /** Samples a second by which frames are counted: those of the core, where the band is replicated. */
+  timescale: number
+  /** AudioSpecificConfig of AAC, OpusHead of Opus. */
+  config?: Uint8Array
+  /** Of LPCM. */
+  bitsPerSample?: 16 | 24
+}
+
+/** Whether browsers play the sound from fMP4 as it is; all other is transcoded. */
+export function isPlayed({ codec }: AudioConfig): boolean {
+  return codec === 'aac' || codec === 'latm' || codec === 'opus'
+}
+
+/** A frame where it lies. */
+export interface AudioFrame {
+  /** Bytes with its header. */
+  bytes: number
+  /** Samples per channel, of its own rate. */
+  samples: number
+  /** Undefined where the frame does not say it. */
+  sampleRate?: number
+  channels?: number
+}
+
+const AAC_SAMPLES = 1024
+const ADTS_HEADER_BYTES = 7
+const ADTS_CRC_BYTES = 2
+const LPCM_HEADER_BYTES = 4
+const LPCM_STEREO = 3
+const LPCM_RATES: ReadonlyMap<number, number> = new Map([
+  [1, 48_000],
+  [4, 96_000],
+  [5, 192_000],
+])
+
+/** The frame of the codec whose header stands at `at`; undefined where there is none. It may reach beyond the bytes. */
+export function audioFrameAt(
+  codec: AudioCodec,
+  bytes: Uint8Array,
+  at: number,
+): AudioFrame | undefined {
+  switch (codec) {
+    case 'aac':
+      return adtsFrameAt(bytes, at)
+    case 'latm':
+    case 'aac_latm':
+      return latmFrameAt(bytes, at)
+    case 'mp3':
+    case 'mp2': {
+      const frame = mpegFrameAt(bytes, at)
+      return (frame?.layer === 3) === (codec === 'mp3') ? frame : undefined
+    }
+    case 'ac3':
+    case 'eac3':
+      return dolbyFrameAt(bytes, at)
+    case 'dts':
+      return dtsFrameAt(bytes, at)
+    case 'opus':
+      return opusUnitAt(bytes, at)
+    case 'lpcm':
+      return lpcmFrameAt(bytes, at)
+  }
+}
+
+/** Whether frames are found by their position alone: at the start of a PES packet, never by looking for them. */
+export function isPositioned(codec: AudioCodec): boolean {
+  return codec === 'lpcm'
+}
+
+function latmFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefined {
+  const length = loasFrameBytes(bytes, at)
+  return length === undefined ? undefined : { bytes: length, samples: AAC_SAMPLES }
+}
+
+interface LpcmFrame extends AudioFrame {
+  bitsPerSample: 16 | 24
+}
+
+/** A PES packet of LPCM as Blu-ray has it: four bytes of header, then samples, most significant byte first. Stereo alone. */
+export function lpcmFrameAt(bytes: Uint8Array, at: number): LpcmFrame | undefined {
+  if (at + LPCM_HEADER_BYTES > bytes.length) return undefined
+  const dataBytes = uint16(bytes, at)
+  const layout = bytes[at + 2] ?? 0
+  const depth = (bytes[at + 3] ?? 0) >>> 6
+  const sampleRate = LPCM_RATES.get(layout & 0x0f)
+  if (layout >>> 4 !== LPCM_STEREO || sampleRate === undefined || depth === 0) return undefined
+  // 20 bits are stored as 24.
+  const bitsPerSample = depth === 1 ? 16 : 24
+  const blockBytes = (2 * bitsPerSample) / 8
+  if (dataBytes === 0 || dataBytes % blockBytes !== 0) return undefined
+  return {
+    bytes: LPCM_HEADER_BYTES + dataBytes,
+    samples: dataBytes / blockBytes,
+    sampleRate,
+    channels: 2,
+    bitsPerSample,
+  }
+}
+
+/** What of a whole frame is the sample: raw AAC, Opus and PCM without their headers, all else as it is. */
+export function framePayload(config: AudioConfig, frame: Uint8Array): Uint8Array | undefined {
+  switch (config.codec) {
+    case 'aac':
+      return adtsPayload(frame)
+    case 'latm':
+      return config.config && latmPayload(frame, config.config)
+    case 'opus':
+      return frame.subarray(opusUnitAt(frame, 0)?.headerBytes ?? frame.length)
+    case 'lpcm':
+      return frame.subarray(LPCM_HEADER_BYTES)
+    case 'aac_latm':
+    case 'mp3':
+    case 'mp2':
+    case 'ac3':
+    case 'eac3':
+    case 'dts':
+      return frame
+  }
+}
+
+/** Frames of several blocks hold checksums between them, which no browser expects; no known encoder writes them. */
+function adtsPayload(frame: Uint8Array): Uint8Array | undefined {
+  const hasCrc = ((frame[1] ?? 0) & 1) === 0
+  const furtherBlocks = (frame[6] ?? 0) & 3
+  if (furtherBlocks > 0) return undefined
+  return frame.subarray(ADTS_HEADER_BYTES + (hasCrc ? ADTS_CRC_BYTES : 0))
+}

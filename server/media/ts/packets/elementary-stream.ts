@@ -1,0 +1,138 @@
+// Gathers what the PES packets of one PID carry: their payloads one behind the other, and where each begins.
+import { continuityCounter, hasPayload, isCorrupt, isScrambled } from './packet.ts'
+import { isUnitStart, payloadEnd, payloadStart } from './packet.ts'
+import type { PacketView } from './packet.ts'
+import { MAX_PES_HEADER_BYTES, parsePesHeader } from './pes.ts'
+
+/** Where a PES packet's payload begins in the gathered bytes. */
+export interface PesUnit {
+  at: number
+  /** Position in the file of the transport packet in which the PES packet begins. */
+  position: number
+  stamps: { pts: number; dts: number } | undefined
+}
+
+const FIRST_CAPACITY_BYTES = 64 * 1024
+
+interface Capacity {
+  /** Bytes beyond are refused. */
+  limitBytes: number
+  /** How much is expected. */
+  expectedBytes?: number
+}
+
+/** The payloads of a PID, gathered packet by packet. */
+export class ElementaryStream {
+  readonly pid: number
+  readonly units: PesUnit[] = []
+  readonly #limitBytes: number
+  #bytes: Uint8Array<ArrayBuffer>
+  #length = 0
+  /** Where the header of the PES packet under way begins, while it is not read. */
+  #headerAt: number | undefined
+  #position = 0
+  /** Bytes that the PES packet still has; undefined between packets, and behind those that cannot be read. */
+  #remaining: number | undefined
+  #counter = -1
+  /** Where the payload of the last packet lies in the gathered bytes. */
+  #lastPayload = { at: 0, length: 0 }
+  /** Payload of the last packet in which a PES packet began. */
+  #lastStart = new Uint8Array(0)
+
+  constructor(pid: number, { limitBytes, expectedBytes = FIRST_CAPACITY_BYTES }: Capacity) {
+    this.pid = pid
+    this.#limitBytes = limitBytes
+    this.#bytes = new Uint8Array(Math.min(expectedBytes, limitBytes))
+  }
+
+  /** All payload that was gathered. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#headerAt ?? this.#length)
+  }
+
+  /** Whether a PES packet is under way whose end is not known or not there yet. */
+  get isOpen(): boolean {
+    return this.#remaining !== undefined && this.#remaining > 0
+  }
+
+  /** Whether the header of the PES packet under way is not whole yet. */
+  get isHeaderOpen(): boolean {
+    return this.#headerAt !== undefined
+  }
+
+  /** Takes a packet of the PID. Answers `full` where it does not fit any more. */
+  take(packet: PacketView): 'taken' | 'full' {
+    if (isCorrupt(packet.header) || isScrambled(packet.header)) return 'taken'
+    if (!hasPayload(packet.header) || this.#isRepeated(packet)) return 'taken'
+    if (isUnitStart(packet.header)) this.#open(packet.position)
+    if (this.#remaining === undefined) return 'taken'
+    const from = payloadStart(packet)
+    const length = Math.min(payloadEnd(packet) - from, this.#remaining)
+    if (this.#length + length > this.#limitBytes) return 'full'
+    this.#append(packet.bytes.subarray(from, from + length))
+    this.#lastPayload = { at: this.#length - length, length }
+    this.#remaining -= length
+    if (this.#headerAt !== undefined) this.#readHeader(this.#headerAt)
+    return 'taken'
+  }
+
+  /** Ends the PES packet under way: what of its header came is dropped. */
+  close(): void {
+    if (this.#headerAt !== undefined) this.#length = this.#headerAt
+    this.#headerAt = undefined
+    this.#remaining = undefined
+  }
+
+  /** A packet may be sent twice (ISO/IEC 13818-1 2.4.3.3). */
+  #isRepeated(packet: PacketView): boolean {
+    const counter = continuityCounter(packet.header)
+    const isSame = counter === this.#counter
+    const isStart = isUnitStart(packet.header)
+    this.#counter = counter
+    if (!isSame && !isStart) return false
+    const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
+    const { at, length } = this.#lastPayload
+    const last = isStart ? this.#lastStart : this.#bytes.subarray(at, at + length)
+    if (isStart) this.#lastStart = payload.slice()
+    return isSame && last.length > 0 && Buffer.compare(payload, last) === 0
+  }
+
+  #open(position: number): void {
+    this.close()
+    this.#headerAt = this.#length
+    this.#position = position
+    this.#remaining = Infinity
+  }
+
+  #append(payload: Uint8Array): void {
+    const needed = this.#length + payload.length
+    if (needed > this.#bytes.length) {
+      const growing = new Uint8Array(Math.max(needed, 2 * this.#bytes.length))
+      growing.set(this.#bytes.subarray(0, this.#length))
+      this.#bytes = growing
+    }
+    this.#bytes.set(payload, this.#length)
+    this.#length = needed
+  }
+
+  /** Takes the header out of the gathered bytes once it is there. */
+  #readHeader(at: number): void {
+    const header = parsePesHeader(
+      this.#bytes.subarray(at, Math.min(this.#length, at + MAX_PES_HEADER_BYTES)),
+    )
+    if (header === 'short') return
+    if (header === 'invalid') {
+      this.close()
+      return
+    }
+    const gathered = this.#length - at
+    const whole = header.packetBytes === 0 ? Infinity : header.packetBytes
+    const payloadBytes = Math.max(0, Math.min(gathered, whole) - header.headerBytes)
+    this.#bytes.copyWithin(at, at + header.headerBytes, at + header.headerBytes + payloadBytes)
+    this.#length = at + payloadBytes
+    this.#headerAt = undefined
+    this.#remaining = Math.max(0, whole - gathered)
+    this.#lastPayload = { at: this.#length, length: 0 }
+    this.units.push({ at, position: this.#position, stamps: header.stamps })
+  }
+}

@@ -1,0 +1,121 @@
+// Transport stream packets (ISO/IEC 13818-1 2.4.3.2): how a file is cut into them, and what their headers say.
+import { AppError } from '../../../errors.ts'
+
+export const SYNC_BYTE = 0x47
+/** Bytes of a transport packet without the prefix of m2ts. */
+export const TS_PACKET_BYTES = 188
+export const MAX_PACKET_BYTES = 204
+/** The time code in front of each packet of m2ts. */
+const PREFIX_BYTES = 4
+export const PID_COUNT = 8192
+/** How far into a file the first packet may lie. */
+export const LAYOUT_SEARCH_BYTES = 1024 * 1024
+/** Packets in a row that make a file MPEG-TS; fewer where the file is shorter, but never under three. */
+const LAYOUT_PACKETS = 5
+const MIN_LAYOUT_PACKETS = 3
+
+/** 192 with a 4-byte time code in front (m2ts), 204 with 16 bytes of parity behind (DVB, ETSI EN 300 429). */
+export type PacketBytes = 188 | 192 | 204
+
+/** How a file is cut into packets. */
+export interface PacketLayout {
+  packetBytes: PacketBytes
+  /** Position of the first packet (of its prefix, where it has one). */
+  start: number
+}
+
+/** One packet where it lies in a buffer. The same object is handed out again and again. */
+export interface PacketView {
+  bytes: Uint8Array
+  /** Index of the sync byte in `bytes`. */
+  at: number
+  /** Position of the packet in the file (of its prefix, where it has one). */
+  position: number
+  /** The four header bytes, big-endian. */
+  header: number
+  /** The last header byte of the PID's packet before, with its continuity counter. */
+  counterBefore: number
+}
+
+/** Bytes in front of the sync byte. */
+export function prefixBytes({ packetBytes }: { packetBytes: PacketBytes }): number {
+  return packetBytes === 192 ? PREFIX_BYTES : 0
+}
+
+export function packetPid(header: number): number {
+  return (header >>> 8) & 0x1fff
+}
+
+/** Whether a PES packet or a table section starts in the packet (payload_unit_start_indicator). */
+export function isUnitStart(header: number): boolean {
+  return (header & 0x400000) !== 0
+}
+
+/** Whether a receiver found the packet broken (transport_error_indicator). */
+export function isCorrupt(header: number): boolean {
+  return (header & 0x800000) !== 0
+}
+
+export function isScrambled(header: number): boolean {
+  return (header & 0xc0) !== 0
+}
+
+export function hasPayload(header: number): boolean {
+  return (header & 0x10) !== 0
+}
+
+export function continuityCounter(header: number): number {
+  return header & 0x0f
+}
+
+/** Index in `bytes` of the packet's payload; the packet's end where there is none. */
+export function payloadStart(packet: PacketView): number {
+  const end = packet.at + TS_PACKET_BYTES
+  if (!hasPayload(packet.header)) return end
+  if ((packet.header & 0x20) === 0) return packet.at + 4
+  const adaptationBytes = packet.bytes[packet.at + 4] ?? 0
+  return Math.min(end, packet.at + 5 + adaptationBytes)
+}
+
+/** Index in `bytes` behind the packet's last byte. */
+export function payloadEnd(packet: PacketView): number {
+  return packet.at + TS_PACKET_BYTES
+}
+
+const NO_KIND = 'the file is of no known kind: not MPEG-TS, MP4, Matroska or FLV'
+const ZEROS = 'the file begins with zeros: its beginning was never written to the disk, or is lost'
+
+/** Finds the packets in the first bytes of a file. Throws AppError `unplayable` where it is not MPEG-TS that is served. */
+export function findLayout(head: Uint8Array): PacketLayout {
+  const searchEnd = Math.min(head.length, LAYOUT_SEARCH_BYTES)
+  for (let at = head.indexOf(SYNC_BYTE); at >= 0 && at < searchEnd;) {
+    if (isPacketRow(head, at, 188)) return { packetBytes: 188, start: at }
+    if (isPacketRow(head, at, 192)) return m2tsLayout(head, at)
+    if (isPacketRow(head, at, 204)) return { packetBytes: 204, start: at }
+    at = head.indexOf(SYNC_BYTE, at + 1)
+  }
+  // Files without the mark of another container come here.
+  throw new AppError('unplayable', head.some((byte) => byte !== 0) ? NO_KIND : ZEROS)
+}
+
+/** A time code may hold bytes that look like sync for half a second; the sync byte is the last of what looks so. */
+function m2tsLayout(head: Uint8Array, firstRow: number): PacketLayout {
+  let sync = firstRow
+  for (let at = firstRow + 1; at <= firstRow + PREFIX_BYTES; at++) {
+    if (isPacketRow(head, at, 192)) sync = at
+  }
+  return {
+    packetBytes: 192,
+    start: sync < PREFIX_BYTES ? sync + TS_PACKET_BYTES : sync - PREFIX_BYTES,
+  }
+}
+
+function isPacketRow(bytes: Uint8Array, at: number, packetBytes: number): boolean {
+  const fitting = Math.floor((bytes.length - at - TS_PACKET_BYTES) / packetBytes) + 1
+  const wanted = Math.min(LAYOUT_PACKETS, fitting)
+  if (wanted < MIN_LAYOUT_PACKETS) return false
+  for (let i = 1; i < wanted; i++) {
+    if (bytes[at + i * packetBytes] !== SYNC_BYTE) return false
+  }
+  return true
+}

@@ -1,0 +1,74 @@
+// Reads one whole PES packet out of a file.
+import { isScrambled, isUnitStart, payloadEnd, payloadStart, PID_COUNT } from './packet.ts'
+import type { PacketView } from './packet.ts'
+import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
+import type { TsFile } from './packet-walk.ts'
+import { parsePesHeader } from './pes.ts'
+
+interface PesWanted {
+  pid: number
+  /** Positions between which the PES packet starts, and behind which no byte of it is taken. */
+  from: number
+  to: number
+  /** More bytes than this are not taken. */
+  limitBytes: number
+}
+
+/** Payload of the first PES packet of the PID that starts in the range; undefined where there is none. */
+export async function readPesPayload(
+  tsFile: TsFile,
+  wanted: PesWanted,
+): Promise<Uint8Array | undefined> {
+  return (await readPes(tsFile, wanted)).payload
+}
+
+/** The same, and whether the answer stays, whatever is written behind the file's end. */
+export async function readPes(
+  tsFile: TsFile,
+  wanted: PesWanted,
+): Promise<{ payload: Uint8Array | undefined; isSettled: boolean }> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  let wantedLength = wanted.limitBytes
+  let isSettled = wanted.to <= tsFile.file.stat.sizeBytes
+  const interest = new Uint8Array(PID_COUNT)
+  interest[wanted.pid] = ALL
+
+  function visit(packet: PacketView): 'go on' | 'stop' {
+    const isStart = isUnitStart(packet.header)
+    if (length > 0 && isStart) return stop()
+    if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'go on'
+    const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
+    chunks.push(payload)
+    length += payload.length
+    if (chunks.length === 1) wantedLength = Math.min(wantedLength, pesBytes(payload))
+    return length >= wantedLength ? stop() : 'go on'
+  }
+  function stop(): 'stop' {
+    isSettled = true
+    return 'stop'
+  }
+
+  const { from, to } = wanted
+  const range = { from, to, chunkBytes: SMALL_CHUNK_BYTES, end: 'open' as const }
+  await walkPackets(tsFile, { interest, visit }, range)
+  const pes = joinChunks(chunks, Math.min(length, wantedLength))
+  const header = parsePesHeader(pes)
+  const payload = typeof header === 'string' ? undefined : pes.subarray(header.headerBytes)
+  return { payload, isSettled }
+}
+
+function pesBytes(start: Uint8Array): number {
+  const header = parsePesHeader(start)
+  return typeof header === 'string' || header.packetBytes === 0 ? Infinity : header.packetBytes
+}
+
+function joinChunks(chunks: Uint8Array[], length: number): Uint8Array {
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    joined.set(chunk.subarray(0, length - at), at)
+    at = Math.min(length, at + chunk.length)
+  }
+  return joined
+}

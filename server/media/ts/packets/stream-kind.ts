@@ -1,0 +1,122 @@
+// What a stream of the PMT is: its codec in the field's words, and whether browsers have it.
+import type { StreamEntry } from './program-table.ts'
+
+/**
+ * Sound by what its frames look like: `mpeg-audio` is MP3 or one of its elders, `dolby` AC-3 or E-AC-3. Only the frames
+ * tell which.
+ */
+export type AudioFamily = 'aac' | 'latm' | 'mpeg-audio' | 'dolby' | 'dts' | 'opus' | 'lpcm'
+
+/** What of an entry in the PMT says what the stream is. */
+export type StreamTyping = Pick<StreamEntry, 'streamType' | 'descriptors'>
+
+type StreamKind =
+  | { kind: 'video'; codec: 'h264' | 'hevc' }
+  | { kind: 'audio'; family: AudioFamily; name: string }
+  | { kind: 'video' | 'audio'; name: string }
+  | { kind: 'data' }
+
+const AC3 = { kind: 'audio', family: 'dolby', name: 'AC-3' } as const
+const EAC3 = { kind: 'audio', family: 'dolby', name: 'E-AC-3' } as const
+const DTS = { kind: 'audio', family: 'dts', name: 'DTS' } as const
+const MPEG_AUDIO = { kind: 'audio', family: 'mpeg-audio', name: 'MPEG audio' } as const
+const HEVC = { kind: 'video', codec: 'hevc' } as const
+
+/** Stream types (ISO/IEC 13818-1 table 2-34, ATSC A/53, and what Blu-ray and cameras write). */
+const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
+  [0x01, { kind: 'video', name: 'MPEG-1' }],
+  [0x02, { kind: 'video', name: 'MPEG-2' }],
+  [0x03, MPEG_AUDIO],
+  [0x04, MPEG_AUDIO],
+  [0x0f, { kind: 'audio', family: 'aac', name: 'AAC' }],
+  [0x10, { kind: 'video', name: 'MPEG-4 Visual' }],
+  [0x11, { kind: 'audio', family: 'latm', name: 'AAC in LATM' }],
+  [0x1b, { kind: 'video', codec: 'h264' }],
+  [0x21, { kind: 'video', name: 'JPEG 2000' }],
+  [0x24, HEVC],
+  [0x33, { kind: 'video', name: 'VVC' }],
+  [0x42, { kind: 'video', name: 'AVS' }],
+  [0x80, { kind: 'audio', family: 'lpcm', name: 'LPCM' }],
+  [0x81, AC3],
+  [0x82, DTS],
+  [0x83, { kind: 'audio', name: 'TrueHD' }],
+  [0x84, EAC3],
+  [0x85, { ...DTS, name: 'DTS-HD' }],
+  [0x86, { ...DTS, name: 'DTS-HD' }],
+  [0x87, EAC3],
+  [0x8a, DTS],
+  [0xcf, { kind: 'audio', name: 'encrypted AAC' }],
+  [0xdb, { kind: 'video', name: 'encrypted H.264' }],
+  [0xea, { kind: 'video', name: 'VC-1' }],
+])
+
+/** Private streams say what they are in descriptors (ETSI EN 300 468 annex D, G; SMPTE RA registrations). */
+const PRIVATE_TYPE = 0x06
+export const ADTS_STREAM_TYPE = 0x0f
+const DESCRIPTOR_KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
+  [0x6a, AC3],
+  [0x7a, EAC3],
+  [0x7b, DTS],
+])
+const REGISTRATION_DESCRIPTOR = 0x05
+const REGISTRATION_KINDS: ReadonlyMap<string, StreamKind> = new Map<string, StreamKind>([
+  ['AC-3', AC3],
+  ['EAC3', EAC3],
+  ['DTS1', DTS],
+  ['DTS2', DTS],
+  ['DTS3', DTS],
+  ['Opus', { kind: 'audio', family: 'opus', name: 'Opus' }],
+  ['HEVC', HEVC],
+  ['AV01', { kind: 'video', name: 'AV1 in MPEG-TS' }],
+])
+const LANGUAGE_DESCRIPTOR = 0x0a
+
+/** What a stream holds, by its type and descriptors. */
+export function streamKind(stream: StreamTyping): StreamKind {
+  if (stream.streamType === PRIVATE_TYPE) return privateKind(stream.descriptors)
+  return KINDS.get(stream.streamType) ?? { kind: 'data' }
+}
+
+/** The family of a stream that is sound of a known one. */
+export function audioFamily(stream: StreamTyping): AudioFamily | undefined {
+  const kind = streamKind(stream)
+  return 'family' in kind ? kind.family : undefined
+}
+
+/** A private stream of which no descriptor says what it is; FFmpeg lists AAC in m2ts so. */
+export function isUnnamed(stream: StreamTyping): boolean {
+  return stream.streamType === PRIVATE_TYPE && stream.descriptors.length === 0
+}
+
+/** Language of the sound (ISO 639-2) as the table says it (ISO/IEC 13818-1 2.6.18); undefined where it does not. */
+export function streamLanguage({ descriptors }: StreamEntry): string | undefined {
+  for (const { tag, body } of splitDescriptors(descriptors)) {
+    if (tag !== LANGUAGE_DESCRIPTOR) continue
+    const language = String.fromCharCode(...body.subarray(0, 3)).toLowerCase()
+    return /^[a-z]{3}$/.test(language) && language !== 'und' ? language : undefined
+  }
+  return undefined
+}
+
+function privateKind(descriptors: Uint8Array): StreamKind {
+  for (const { tag, body } of splitDescriptors(descriptors)) {
+    const kind =
+      tag === REGISTRATION_DESCRIPTOR
+        ? REGISTRATION_KINDS.get(String.fromCharCode(...body.subarray(0, 4)))
+        : DESCRIPTOR_KINDS.get(tag)
+    if (kind !== undefined) return kind
+  }
+  return { kind: 'data' }
+}
+
+/** Descriptors in the order of the table (ISO/IEC 13818-1 2.6.1); one that is cut short is cut short here. */
+export function splitDescriptors(bytes: Uint8Array): { tag: number; body: Uint8Array }[] {
+  const descriptors: { tag: number; body: Uint8Array }[] = []
+  for (let at = 0; at + 2 <= bytes.length; at += 2 + (bytes[at + 1] ?? 0)) {
+    descriptors.push({
+      tag: bytes[at] ?? 0,
+      body: bytes.subarray(at + 2, at + 2 + (bytes[at + 1] ?? 0)),
+    })
+  }
+  return descriptors
+}

@@ -1,0 +1,80 @@
+// What of a scan stays as it is when the recording grows, and what is known for good of the sound in it.
+import type { Growth } from '../../media-index.ts'
+import type { TsFile } from '../packets/packet-walk.ts'
+import { readPesPayload } from '../packets/read-pes.ts'
+import type { Scan, ScanRun } from './scan.ts'
+import type { ScanSection, ScanState } from './scan-state.ts'
+import type { TsForm } from '../ts-source.ts'
+import { audioTicks } from '../packets/audio-track.ts'
+
+/** A PES packet of sound is a few kilobytes; one larger is not read in whole. */
+const MAX_AUDIO_PES_BYTES = 1024 * 1024
+const MAX_STABLE_BYTES = 64 * 1024
+
+/**
+ * `isOpen`: what the recording is may still change, so that nothing stays. Where the form is fMP4, sound is read on
+ * behind a cut, but not beyond the next one: that must be there for good, too.
+ */
+export function measureGrowth(
+  state: ScanState,
+  { isOpen, form }: { isOpen: boolean; form: TsForm },
+): Growth {
+  const firmSplitPoints = isOpen ? 0 : countStableSplitPoints(state)
+  const stableSplitPoints = form === 'fmp4' ? Math.max(0, firmSplitPoints - 1) : firmSplitPoints
+  const [offset = 0, second = offset] = state.splitPoints.offsets
+  const length = stableSplitPoints < 2 ? 0 : Math.min(MAX_STABLE_BYTES, second - offset)
+  return { stableSplitPoints, stableRange: { offset, length } }
+}
+
+/** The last cut is not there for good while sound from before it may go on behind it, nor are those whose tables are open. */
+function countStableSplitPoints({ splitPoints, sections, splitCarryIsOpen }: ScanState): number {
+  const known = splitPoints.offsets.length - (splitCarryIsOpen ? 1 : 0)
+  const section = sections.at(-1)
+  if (section?.promise !== 'waiting') return known
+  return Math.min(known, section.firstSplitPoint + 1)
+}
+
+interface AudioTracks {
+  run: ScanRun
+  scan: Scan
+  stableSplitPoints: number
+}
+
+/** Reads where the sound of each section ends, and keeps what cannot change any more. */
+export async function settleAudioTracks(
+  tsFile: TsFile,
+  { run, scan, stableSplitPoints }: AudioTracks,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sections, splitPoints } = scan.state
+  for (const [i, section] of sections.entries()) {
+    if (section.audioEndPts !== undefined) continue
+    signal.throwIfAborted()
+    const next = sections[i + 1]?.firstSplitPoint
+    const to =
+      next === undefined
+        ? scan.endOffset
+        : (splitPoints.offsets[next] ?? scan.endOffset) + (splitPoints.carryBytes[next] ?? 0)
+    section.audioEndPts = await readAudioEnd(tsFile, section, to)
+    const kept = run.state.sections[i]
+    if (next !== undefined && next < stableSplitPoints && kept)
+      kept.audioEndPts = section.audioEndPts
+  }
+}
+
+async function readAudioEnd(
+  tsFile: TsFile,
+  { audio: audioTrack, served, promise, track }: ScanSection,
+  to: number,
+): Promise<number | undefined> {
+  const { audio } = served
+  if (audioTrack === undefined || audio === undefined || promise !== 'kept') return undefined
+  if (track === undefined) return undefined
+  const payload = await readPesPayload(tsFile, {
+    pid: audio.pid,
+    from: audioTrack.position,
+    to,
+    limitBytes: MAX_AUDIO_PES_BYTES,
+  })
+  return payload && audioTrack.pts + audioTicks(track, payload)
+}

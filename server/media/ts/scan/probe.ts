@@ -1,0 +1,151 @@
+// Finds out what an MPEG-TS file is before it is scanned: its packets, its program, and the streams to serve.
+import { AppError, isAppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import {
+  findLayout,
+  LAYOUT_SEARCH_BYTES,
+  MAX_PACKET_BYTES,
+  packetPid,
+  PID_COUNT,
+} from '../packets/packet.ts'
+import type { PacketView } from '../packets/packet.ts'
+import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
+import type { TsFile } from '../packets/packet-walk.ts'
+import { parsePat, parsePmt, PAT_PID } from '../packets/program-table.ts'
+import type { ProgramEntry } from '../packets/program-table.ts'
+import { chooseStreams } from './served-program.ts'
+import type { KnownAudioTracks, Program, ServedStreams } from './served-program.ts'
+import { openAudioTracks, sniffAudioTracks } from './sniff-audio.ts'
+import { createSectionGatherer, gatherSections } from '../packets/table-section.ts'
+import type { SectionGatherer } from '../packets/table-section.ts'
+
+/** How far into a file its first program table may lie, and how long others are waited for behind it. */
+const TABLE_SEARCH_BYTES = 32 * 1024 * 1024
+const MORE_TABLES_BYTES = 2 * 1024 * 1024
+/** Behind the first packet, what findLayout looks at before it is sure. */
+const SETTLED_LAYOUT_BYTES = 6 * MAX_PACKET_BYTES
+
+export interface Probe {
+  tsFile: TsFile
+  program: Program
+  served: ServedStreams
+  /** What the first frames of PIDs are, where the tables leave open what is served. */
+  audioTracks: KnownAudioTracks
+  /** Whether all of this stays, whatever is written behind the file's end. */
+  isSettled: boolean
+}
+
+/** Reads the file's beginning. Throws AppError `unplayable` that says why it cannot be served. */
+export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Probe> {
+  const headBytes = LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES
+  const head = new Uint8Array(Math.min(headBytes, file.stat.sizeBytes))
+  const length = await file.read(head, 0)
+  const tsFile = { file, layout: findLayout(head.subarray(0, length)) }
+  const { programs, isSettled } = await findPrograms(tsFile, signal)
+  if (programs.length === 0) {
+    throw new AppError('unplayable', 'the file has no program table (PAT and PMT)')
+  }
+  const sniffed = await sniffAudioTracks(tsFile, programs.flatMap(openAudioTracks), signal)
+  return {
+    tsFile,
+    audioTracks: sniffed.audioTracks,
+    isSettled:
+      isSettled && sniffed.isSettled && length - tsFile.layout.start >= SETTLED_LAYOUT_BYTES,
+    ...chooseProgram(programs, sniffed.audioTracks),
+  }
+}
+
+/** The first program with pictures that browsers play, else the first with sound. */
+function chooseProgram(
+  programs: Program[],
+  audioTracks: KnownAudioTracks,
+): { program: Program; served: ServedStreams } {
+  let withAudio: { program: Program; served: ServedStreams } | undefined
+  let refusal: AppError | undefined
+  for (const program of programs) {
+    try {
+      const served = chooseStreams(program.map, audioTracks)
+      if (served.video !== undefined) return { program, served }
+      withAudio ??= { program, served }
+    } catch (error) {
+      if (!isAppError(error, 'unplayable')) throw error
+      refusal ??= error
+    }
+  }
+  if (withAudio !== undefined) return withAudio
+  throw refusal ?? new AppError('unplayable', 'the file has no video or sound')
+}
+
+interface TableSearch {
+  interest: Uint8Array
+  pat: Uint8Array
+  entries: ProgramEntry[]
+  gatherers: Map<number, SectionGatherer>
+  programs: Program[]
+  searchEnd: number
+}
+
+async function findPrograms(
+  tsFile: TsFile,
+  signal: AbortSignal,
+): Promise<{ programs: Program[]; isSettled: boolean }> {
+  const search: TableSearch = {
+    interest: new Uint8Array(PID_COUNT),
+    pat: new Uint8Array(0),
+    entries: [],
+    gatherers: new Map(),
+    programs: [],
+    searchEnd: Infinity,
+  }
+  search.interest[PAT_PID] = ALL
+  const from = tsFile.layout.start
+  const to = from + TABLE_SEARCH_BYTES
+  let isSettled = to <= tsFile.file.stat.sizeBytes
+  function visit(packet: PacketView): 'go on' | 'stop' {
+    const next = searchTables(search, packet)
+    if (next === 'stop') isSettled = true
+    return next
+  }
+  await walkPackets(
+    tsFile,
+    { interest: search.interest, visit },
+    { from, to, chunkBytes: SMALL_CHUNK_BYTES, end: 'open', signal },
+  )
+  return { programs: search.programs, isSettled }
+}
+
+function searchTables(search: TableSearch, packet: PacketView): 'go on' | 'stop' {
+  const pid = packetPid(packet.header)
+  const gatherer = search.gatherers.get(pid) ?? createSectionGatherer()
+  search.gatherers.set(pid, gatherer)
+  for (const section of gatherSections(gatherer, packet)) {
+    if (pid === PAT_PID) takePat(search, section)
+    else takePmt(search, section, pid)
+  }
+  if (search.programs.length === 0) return 'go on'
+  search.searchEnd = Math.min(search.searchEnd, packet.position + MORE_TABLES_BYTES)
+  const isComplete = search.programs.length >= search.entries.length
+  return isComplete || packet.position > search.searchEnd ? 'stop' : 'go on'
+}
+
+function takePat(search: TableSearch, section: Uint8Array): void {
+  const entries = parsePat(section)
+  // Tables of the first PAT count; what a later one changes, the scan sees.
+  if (entries === undefined || search.entries.length > 0) return
+  search.pat = section
+  search.entries = entries.filter(
+    ({ programNumber, pid }) => programNumber !== 0 && pid !== PAT_PID,
+  )
+  for (const { pid } of search.entries) search.interest[pid] = ALL
+}
+
+function takePmt(search: TableSearch, section: Uint8Array, pid: number): void {
+  const map = parsePmt(section)
+  const number = map?.programNumber
+  const isListed = search.entries.some(
+    (entry) => entry.programNumber === number && entry.pid === pid,
+  )
+  if (map === undefined || !isListed) return
+  if (search.programs.some((known) => known.map.programNumber === number)) return
+  search.programs.push({ pat: search.pat, pmt: section, pmtPid: pid, map })
+}

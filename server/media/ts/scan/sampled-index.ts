@@ -1,0 +1,46 @@
+// The index of a recording whose packets could be sent as they are, for a session whose other parts are fMP4.
+import type { AudioTrack, MediaIndex } from '../../media-index.ts'
+import { describeAudio } from '../packets/audio-config.ts'
+import type { TsSamples, TsSection, TsSource } from '../ts-source.ts'
+
+/**
+ * The same recording with segments of fMP4. Undefined where they are fMP4 already, and where they cannot be: a section
+ * has pictures without parameter sets, or the sound becomes one of another codec.
+ */
+export function sampledIndex(index: MediaIndex, source: TsSource): MediaIndex | undefined {
+  if (source.form === 'fmp4') return undefined
+  const { sections: listed, resume: _, ...places } = source
+  const sections = listed.flatMap((section) => sampledSection(section) ?? [])
+  const audio = describeOnlyAudio(sections)
+  if (audio === 'several' || !sections.every(hasItsVideo)) return undefined
+  const { growth: __, ...kept } = index
+  const frames = index.tracks.filter(({ kind }) => kind === 'video')
+  return {
+    ...kept,
+    tracks: [...frames, ...(audio === undefined ? [] : [audio])],
+    source: { ...places, form: 'fmp4', sections },
+  }
+}
+
+type SampledSection = TsSection & { samples: TsSamples }
+
+/** Undefined of what differs from the section before in its tables alone: samples know none. */
+function sampledSection({ samples, ...section }: TsSection): SampledSection | undefined {
+  if (samples === undefined) return undefined
+  const none = new Uint8Array(0)
+  return { ...section, tables: 'own', pat: none, pmt: none, samples }
+}
+
+function hasItsVideo({ videoPid, samples }: SampledSection): boolean {
+  return videoPid === undefined || samples.video !== undefined
+}
+
+function describeOnlyAudio(
+  sections: readonly SampledSection[],
+): AudioTrack | 'several' | undefined {
+  const [first, ...others] = sections.flatMap(({ samples }) => samples.audioTracks)
+  if (first === undefined) return undefined
+  return others.every(({ codec }) => codec === first.codec)
+    ? describeAudio(first, undefined)
+    : 'several'
+}

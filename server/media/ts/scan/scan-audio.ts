@@ -1,0 +1,218 @@
+// Takes the packets of the sound: its times, what a cut leaves of it behind, and the cuts where there are no pictures.
+import { adtsFrameAt } from '../../codec/audio-frame.ts'
+import { SPLIT_FORCED } from '../../media-index.ts'
+import { hasPayload, isScrambled, isUnitStart } from '../packets/packet.ts'
+import type { PacketView } from '../packets/packet.ts'
+import { ALL, STARTS } from '../packets/packet-walk.ts'
+import { gatherPesStart, PES_TIMESCALE, unwrapStamp } from '../packets/pes.ts'
+import { finishFrame, takeWaiting } from './scan-frame.ts'
+import {
+  addSplitPoint,
+  keepPromise,
+  lastSplitPointPosition,
+  startSection,
+  widenSection,
+} from './scan-section.ts'
+import {
+  createGate,
+  follows,
+  followsSoon,
+  isNear,
+  MAX_KEY_WAIT_TICKS,
+  FORCED_SPLIT_TICKS,
+  MIN_SPLIT_TICKS,
+  noteGap,
+} from './scan-state.ts'
+import type { Entry, ScanSection, ScanState, AudioMark } from './scan-state.ts'
+import { formOf } from './served-program.ts'
+import type { AudioStream } from './served-program.ts'
+import { readAudioConfig } from '../packets/audio-config.ts'
+
+/** A PES packet that has gone on this far behind a cut is cut there all the same. */
+const MAX_CARRY_BYTES = 4 * 1024 * 1024
+/** Sound without a picture beside it for so long is a pause of the pictures, not a matter of how the two are laid out. */
+const PAUSE_TICKS = 2 * PES_TIMESCALE
+/** Sound that goes on so long without a picture is cut as sound alone. Players bridge a shorter pause best inside of a segment. */
+const MAX_PAUSE_TICKS = 20 * PES_TIMESCALE
+
+/** Takes a packet of the served sound. */
+export function takeAudioPacket(state: ScanState, packet: PacketView, audio: AudioStream): void {
+  const { audio: audioTrack, frame, interest, jump } = state
+  if (isUnitStart(packet.header)) {
+    state.splitCarryIsOpen = false
+    frame.carryIsOpen = false
+    if (jump !== undefined) jump.entry.carryIsOpen = false
+    audioTrack.isOpen = !isScrambled(packet.header)
+    audioTrack.isMarked = false
+    if (!audioTrack.isOpen) state.counts.scrambled++
+    audioTrack.pes.length = 0
+    audioTrack.pes.header = undefined
+    audioTrack.pes.position = packet.position
+  } else if (hasPayload(packet.header)) {
+    carry(state, packet.position + state.options.packetBytes)
+  }
+  if (audioTrack.isOpen) gather(state, packet, audio)
+  const needsAll =
+    audioTrack.isOpen ||
+    state.splitCarryIsOpen ||
+    frame.carryIsOpen ||
+    state.jump?.entry.carryIsOpen
+  interest[audio.pid] = needsAll ? ALL : STARTS
+}
+
+function gather(state: ScanState, packet: PacketView, audio: AudioStream): void {
+  const { audio: audioTrack } = state
+  const { pes } = audioTrack
+  if (gatherPesStart(pes, packet) === 'short') return
+  const { header } = pes
+  if (header?.stamps === undefined) {
+    audioTrack.isOpen = false
+    return
+  }
+  if (!audioTrack.isMarked) {
+    audioTrack.isMarked = true
+    noteChange(state, header.headerBytes)
+    if (state.served.video === undefined) takeAudioAlone(state, header.stamps.pts)
+    else takeAudioBesideVideo(state, header.stamps.pts)
+  }
+  audioTrack.track ??= readAudioConfig(audio, pes.bytes.subarray(header.headerBytes, pes.length))
+  audioTrack.isOpen = audioTrack.track === undefined && pes.length < pes.bytes.length
+  noteTrack(state)
+}
+
+/** AAC that becomes another needs another init segment where it goes through fMP4: a section begins. */
+function noteChange(state: ScanState, headerBytes: number): void {
+  const { audio: audioTrack, served, options } = state
+  if (audioTrack.track?.codec !== 'aac' || formOf(options.served) === 'verbatim') return
+  const frame = adtsFrameAt(audioTrack.pes.bytes.subarray(headerBytes, audioTrack.pes.length), 0)
+  const { channels, timescale } = audioTrack.track
+  if (frame === undefined || (frame.channels === channels && frame.sampleRate === timescale)) return
+  audioTrack.track = undefined
+  if (served.video !== undefined) state.wantsSection = true
+  else state.gate ??= createGate(state, 'program', audioTrack.pes.position)
+}
+
+/** What the sound is may be known later than that there is some. */
+function noteTrack(state: ScanState): void {
+  const section = state.sections.at(-1)
+  if (section?.audio === undefined || state.audio.track === undefined) return
+  if (section.served.audio?.pid !== state.served.audio?.pid) return
+  // The tables of the section are settled and list no sound: those of the next one will.
+  if (section.promise === 'broken') state.wantsSection = true
+  keepPromise(state, section)
+}
+
+/** Notes that sound from before a cut, or before the picture that may become one, goes on to `end`. */
+function carry(state: ScanState, end: number): void {
+  const { splitPoints, frame, jump } = state
+  if (frame.carryIsOpen) frame.carryBytes = end - frame.pes.position
+  if (jump?.entry.carryIsOpen) jump.entry.carryBytes = end - jump.entry.position
+  if (!state.splitCarryIsOpen) return
+  const last = splitPoints.offsets.length - 1
+  const bytes = end - (splitPoints.offsets[last] ?? end)
+  if (bytes > MAX_CARRY_BYTES) state.splitCarryIsOpen = false
+  else splitPoints.carryBytes[last] = bytes
+}
+
+function takeAudioBesideVideo(state: ScanState, stamp: number): void {
+  const { gate, jump } = state
+  const { position } = state.audio.pes
+  const mark = { position, pts: unwrapStamp(stamp, state.reference ?? stamp) }
+  if (gate !== undefined) {
+    const goesOn = gate.audio !== undefined && follows(mark.pts, gate.audio.pts)
+    const earliestPts = goesOn ? (gate.audio?.earliestPts ?? mark.pts) : mark.pts
+    gate.audio = { ...mark, earliestPts }
+    return
+  }
+  if (jump?.reason === 'jumped') {
+    const pts = unwrapStamp(stamp, jump.entry.dts)
+    if (isNear(pts, jump.entry.dts)) {
+      const earliestPts = Math.min(pts, jump.audio?.earliestPts ?? pts)
+      jump.audio = { position, pts, earliestPts }
+      return
+    }
+  }
+  const section = state.sections.at(-1)
+  // Sound of another PID than the section's tables name waits for the next section.
+  if (section === undefined || section.served.audio?.pid !== state.served.audio?.pid) return
+  if (!fits(section, mark)) {
+    state.stray ??= mark
+    return
+  }
+  clockAudio(state, section, mark)
+  if (jump?.reason === 'late') settleLate(state, jump.entry, mark)
+  if (state.jump === undefined) splitAtPause(state, section, mark)
+}
+
+/** The sound tells, too, whether the stamp of a late picture is wrong. */
+function settleLate(state: ScanState, { dts }: Entry, { pts }: AudioMark): void {
+  state.pauseFrom ??= pts
+  if (followsSoon(dts, pts)) takeWaiting(state)
+  else if (pts - state.pauseFrom >= PAUSE_TICKS) state.jump = undefined
+}
+
+/** Cuts where sound goes on without pictures. */
+function splitAtPause(state: ScanState, section: ScanSection, mark: AudioMark): void {
+  state.pauseFrom ??= mark.pts
+  const pause = mark.pts - state.pauseFrom
+  if (pause < PAUSE_TICKS || mark.position <= lastSplitPointPosition(state)) return
+  if (state.frame.isOpen) {
+    finishFrame(state)
+    return
+  }
+  const wait = mark.pts - Math.max(state.lastMainSplitPointPts, section.earliestPts)
+  if (pause >= MAX_PAUSE_TICKS) {
+    if (wait >= MIN_SPLIT_TICKS) addSplitPoint(state, audioEntry(state, mark, 0))
+  } else if (
+    wait >= MAX_KEY_WAIT_TICKS &&
+    mark.pts - state.lastSplitPointPts >= FORCED_SPLIT_TICKS
+  ) {
+    addSplitPoint(state, audioEntry(state, mark, SPLIT_FORCED))
+  }
+}
+
+function fits(section: ScanSection, { pts }: AudioMark): boolean {
+  if (section.audio !== undefined && follows(pts, section.audio.pts)) return true
+  return isNear(pts, section.lastDts)
+}
+
+function clockAudio(state: ScanState, section: ScanSection, mark: AudioMark): void {
+  state.reference = mark.pts
+  widenSection(section, mark.pts)
+  if (section.audio === undefined || mark.pts >= section.audio.pts) section.audio = mark
+}
+
+function takeAudioAlone(state: ScanState, stamp: number): void {
+  const mark = {
+    position: state.audio.pes.position,
+    pts: unwrapStamp(stamp, state.reference ?? stamp),
+  }
+  const last = state.sections.at(-1)
+  if (state.gate === undefined && last !== undefined && !follows(mark.pts, last.lastDts)) {
+    state.gate = createGate(state, 'jump', mark.position)
+    noteGap(state, [last.lastDts, mark.pts], mark.position)
+  }
+  if (state.gate !== undefined || last === undefined) {
+    startSection(state, audioEntry(state, mark, 0))
+  } else if (mark.pts - state.lastMainSplitPointPts >= MIN_SPLIT_TICKS) {
+    addSplitPoint(state, audioEntry(state, mark, 0))
+  }
+  const section = state.sections.at(-1)
+  if (section === undefined) return
+  section.lastDts = mark.pts
+  clockAudio(state, section, mark)
+}
+
+function audioEntry(state: ScanState, { position, pts }: AudioMark, flags: number): Entry {
+  return {
+    position,
+    pts,
+    dts: pts,
+    flags,
+    counters: state.counters,
+    carryBytes: 0,
+    carryIsOpen: false,
+    sps: undefined,
+    parameterSets: undefined,
+  }
+}

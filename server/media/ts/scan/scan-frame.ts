@@ -1,0 +1,188 @@
+// Takes the packets of the video: finds the pictures, and among them the key frames.
+import { SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media-index.ts'
+import { parseVideoParameters } from '../../codec/video-parameters.ts'
+import { continuityCounter, isScrambled, isUnitStart } from '../packets/packet.ts'
+import type { PacketView } from '../packets/packet.ts'
+import { ALL, STARTS, UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
+import { gatherPesStart, unwrapStamp } from '../packets/pes.ts'
+import {
+  createFrameScan,
+  pictureParameterSets,
+  frameSps,
+  scanFrame,
+} from '../packets/frame-start.ts'
+import type { FrameKind } from '../packets/frame-start.ts'
+import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
+import { countsAsKey } from './scan-key.ts'
+import { addSplitPoint, startSection, widenSection } from './scan-section.ts'
+import {
+  isNear,
+  MAX_FORWARD_TICKS,
+  MAX_KEY_WAIT_TICKS,
+  FORCED_SPLIT_TICKS,
+  MIN_SPLIT_TICKS,
+} from './scan-state.ts'
+import type { Entry, ScanSection, ScanState } from './scan-state.ts'
+import type { VideoStream } from './served-program.ts'
+
+/** Takes a packet of the served video. */
+export function takeFramePacket(state: ScanState, packet: PacketView, video: VideoStream): void {
+  const { frame, interest } = state
+  if (isUnitStart(packet.header)) {
+    finishFrame(state)
+    if (isScrambled(packet.header)) {
+      state.counts.scrambled++
+      return
+    }
+    openFrame(state, packet)
+    interest[video.pid] = ALL
+    if (state.served.audio !== undefined) interest[state.served.audio.pid] = ALL
+  }
+  if (!frame.isOpen) return
+  const { pes } = frame
+  const gathered = gatherPesStart(pes, packet)
+  if (gathered === 'short') return
+  if (gathered === 'invalid' || pes.header === undefined) {
+    frame.isOpen = false
+    interest[video.pid] = STARTS
+    return
+  }
+  frame.scan ??= createFrameScan(pes.header.headerBytes)
+  const kind = scanFrame(frame.scan, video.codec, pes.bytes.subarray(0, pes.length))
+  const isFull = pes.length === pes.bytes.length
+  if (kind !== undefined || isFull) concludeFrame(state, kind ?? 'other')
+}
+
+/** Settles a picture whose first slice has not come when its PES packet ends. */
+export function finishFrame(state: ScanState): void {
+  if (!state.frame.isOpen) return
+  if (state.frame.pes.header === undefined) state.frame.isOpen = false
+  else concludeFrame(state, 'other')
+}
+
+function openFrame(state: ScanState, { position, header, counterBefore }: PacketView): void {
+  const { frame } = state
+  frame.pes.length = 0
+  frame.pes.header = undefined
+  frame.pes.position = position
+  frame.scan = undefined
+  frame.isOpen = true
+  // ISO/IEC 13818-1 2.4.3.3: the counter goes on by one with every packet that has a payload.
+  frame.goesOn =
+    counterBefore !== UNKNOWN_COUNTER && continuityCounter(header) === ((counterBefore + 1) & 0x0f)
+  frame.counters = state.counters
+  frame.carryBytes = 0
+  frame.carryIsOpen = true
+}
+
+function concludeFrame(state: ScanState, kind: FrameKind): void {
+  const { frame, counts } = state
+  frame.isOpen = false
+  if (state.served.video !== undefined) state.interest[state.served.video.pid] = STARTS
+  counts.frames++
+  state.pauseFrom = undefined
+  const stamps = frame.pes.header?.stamps
+  if (stamps !== undefined) {
+    settleWaiting(state, stamps.dts)
+    const dts = unwrapStamp(stamps.dts, state.reference ?? stamps.dts)
+    const pts = unwrapStamp(stamps.pts, dts)
+    // Pictures are shown soon after they are decoded; a stamp that says otherwise is damaged.
+    const entry = createEntry(state, { dts, pts: isNear(pts, dts) ? pts : dts })
+    const reason = state.gate === undefined ? whyWait(state, dts) : undefined
+    if (reason === undefined) takeFrame(state, entry, kind)
+    else noteJump(state, entry, { reason, kind })
+  }
+  frame.carryIsOpen = false
+}
+
+/** Decides on a picture that waits, now that the next one's decode time (33 bits) is known. */
+function settleWaiting(state: ScanState, stamp: number): void {
+  // One wrong stamp: the picture stays where it is, and tells nothing of times.
+  if (state.jump !== undefined && isWrong(state, state.jump, stamp)) state.jump = undefined
+  takeWaiting(state)
+}
+
+/** Takes a picture that waits for the next one, as none tells that its stamp is wrong. */
+export function takeWaiting(state: ScanState): void {
+  const { jump } = state
+  state.jump = undefined
+  if (jump?.reason === 'jumped') takeJump(state, jump)
+  else if (jump !== undefined) takeFrame(state, jump.entry, jump.kind)
+}
+
+function createEntry(state: ScanState, { pts, dts }: { pts: number; dts: number }): Entry {
+  const { pes, scan, counters, carryBytes, carryIsOpen } = state.frame
+  const bytes = pes.bytes
+  return {
+    position: pes.position,
+    pts,
+    dts,
+    flags: SPLIT_KEY_FRAME,
+    counters,
+    carryBytes,
+    carryIsOpen: carryIsOpen && state.served.audio !== undefined,
+    sps: scan && frameSps(scan, bytes),
+    parameterSets: scan && pictureParameterSets(scan, bytes),
+  }
+}
+
+function takeFrame(state: ScanState, entry: Entry, kind: FrameKind): void {
+  state.reference = entry.dts
+  state.stray = undefined
+  const isKey = countsAsKey(state, kind, entry.dts)
+  const section = state.sections.at(-1)
+  if (state.gate !== undefined || section === undefined) {
+    if (isKey) startSection(state, entry)
+    else if (state.gate !== undefined) state.gate.sawFrame = true
+  } else if (isKey) {
+    takeKeyFrame(state, section, entry)
+  } else {
+    takePlainFrame(state, section, entry)
+  }
+  const current = state.sections.at(-1)
+  if (current !== undefined && state.gate === undefined) clockFrame(current, entry)
+}
+
+function takeKeyFrame(state: ScanState, section: ScanSection, entry: Entry): void {
+  if (state.wantsSection || hasNewSps(section, entry)) {
+    startSection(state, entry)
+    return
+  }
+  section.sps ??= entry.sps
+  section.parameterSets ??= entry.parameterSets
+  if (entry.pts - state.lastMainSplitPointPts >= MIN_SPLIT_TICKS) addSplitPoint(state, entry)
+}
+
+function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
+  if (entry.sps === undefined || sps === undefined) return false
+  if (Buffer.compare(entry.sps, sps) === 0) return false
+  // One that cannot be read is damaged, not new.
+  return (
+    served.video !== undefined && parseVideoParameters(served.video.codec, entry.sps) !== undefined
+  )
+}
+
+/** Cuts in mid-GOP where the next key frame is far, at pictures behind which none is shown that was due before. */
+function takePlainFrame(state: ScanState, section: ScanSection, entry: Entry): void {
+  const { latestFramePts, frameTicks } = section
+  if (entry.pts <= latestFramePts) return
+  // B-frames that come behind it in the file are shown before it.
+  const pts = Math.min(entry.pts, latestFramePts + frameTicks)
+  if (pts - state.lastMainSplitPointPts < MAX_KEY_WAIT_TICKS) return
+  if (pts - state.lastSplitPointPts >= FORCED_SPLIT_TICKS)
+    addSplitPoint(state, { ...entry, pts, flags: SPLIT_FORCED })
+}
+
+/** Sound that has not come when pictures have gone on for so long is not waited for. */
+const MAX_AUDIO_WAIT_TICKS = MAX_FORWARD_TICKS
+
+function clockFrame(section: ScanSection, { pts, dts }: { pts: number; dts: number }): void {
+  const step = dts - section.lastDts
+  if (step > 0 && step <= MAX_FORWARD_TICKS) section.frameTicks = step
+  section.lastDts = dts
+  widenSection(section, pts)
+  section.latestFramePts = Math.max(section.latestFramePts, pts)
+  if (section.promise === 'waiting' && dts - section.firstDts > MAX_AUDIO_WAIT_TICKS) {
+    section.promise = 'broken'
+  }
+}

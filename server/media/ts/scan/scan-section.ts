@@ -1,0 +1,118 @@
+// Where sections of the recording begin, and where its cuts are.
+import { AppError } from '../../../errors.ts'
+import { SPLIT_FORCED } from '../../media-index.ts'
+import { follows, isNear, isVerbatim, noteFlaw } from './scan-state.ts'
+import type { Entry, ScanSection, ScanState } from './scan-state.ts'
+
+/** A recording with more than this is not served; each is far beyond what recorders write in days. */
+const MAX_SPLIT_POINTS = 1_000_000
+const MAX_SECTIONS = 10_000
+const MAX_HOLES = 20_000
+
+/** Begins a section at the entry, or at the gate in front of it where only sound lies between. */
+export function startSection(state: ScanState, entry: Entry): void {
+  const { gate, sections } = state
+  const before = sections.at(-1)
+  if (sections.length >= MAX_SECTIONS) {
+    throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
+  }
+  if (gate?.sawFrame && before !== undefined) {
+    addHole(state, gate.from, entry.position)
+    const message = 'pictures that cannot be decoded were left out, up to the next key frame'
+    noteFlaw(state, { kind: 'damaged', message, offsetBytes: gate.from })
+  }
+  sections.push(createSection(state, entry))
+  if (gate !== undefined && !gate.sawFrame && gate.from !== entry.position) {
+    const { from: position, counters } = gate
+    addSplitPoint(state, { ...entry, position, counters, carryBytes: 0, carryIsOpen: false })
+  } else {
+    addSplitPoint(state, entry)
+  }
+  state.gate = undefined
+  state.stray = undefined
+  state.wantsSection = false
+}
+
+function createSection(state: ScanState, entry: Entry): ScanSection {
+  const { gate, program, served, splitPoints } = state
+  const before = state.sections.at(-1)
+  const waiting = gate?.sawFrame ? undefined : gate?.audio
+  const audio = waiting && isNear(waiting.pts, entry.dts) ? waiting : undefined
+  const firstSplitPoint = splitPoints.offsets.length
+  const section: ScanSection = {
+    firstSplitPoint,
+    program,
+    served,
+    ownFromSplitPoint: isVerbatim(state) ? undefined : firstSplitPoint,
+    continues: before !== undefined && !gate?.sawFrame && goesOn(state, before, entry),
+    promise: served.audio === undefined ? 'broken' : 'waiting',
+    track: undefined,
+    sps: entry.sps ?? before?.sps,
+    parameterSets: entry.parameterSets ?? before?.parameterSets,
+    earliestPts: Math.min(entry.pts, audio?.earliestPts ?? Infinity),
+    earliestIsFixed: false,
+    firstDts: entry.dts,
+    lastDts: entry.dts,
+    latestFramePts: entry.pts,
+    frameTicks: 0,
+    audio: audio && { position: audio.position, pts: audio.pts },
+    audioEndPts: undefined,
+  }
+  if (audio !== undefined) keepPromise(state, section)
+  return section
+}
+
+/** Notes that the section has sound, once it is known what sound. */
+export function keepPromise(state: ScanState, section: ScanSection): void {
+  const { track } = state.audio
+  if (section.promise !== 'waiting' || track === undefined) return
+  section.promise = 'kept'
+  section.track = track
+}
+
+/** Whether the clock of a new section is that of the section before. */
+function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
+  if (state.gate?.reason === 'jump') return false
+  return follows(entry.dts, before.lastDts) && entry.pts > state.lastSplitPointPts
+}
+
+/** Adds a cut at the entry. */
+export function addSplitPoint(state: ScanState, entry: Entry): void {
+  const { splitPoints } = state
+  if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
+    throw new AppError('unplayable', 'the recording is too long')
+  const section = state.sections.at(-1)
+  if (section !== undefined && section.firstSplitPoint < splitPoints.offsets.length)
+    section.earliestIsFixed = true
+  splitPoints.offsets.push(entry.position)
+  splitPoints.pts.push(entry.pts)
+  splitPoints.carryBytes.push(entry.carryBytes)
+  splitPoints.counters.push(entry.counters)
+  splitPoints.flags.push(entry.flags)
+  state.lastSplitPointPts = entry.pts
+  if (entry.flags !== SPLIT_FORCED) state.lastMainSplitPointPts = entry.pts
+  // Where no sound is served, there is none to carry.
+  state.splitCarryIsOpen = entry.carryIsOpen && section?.promise !== 'broken'
+}
+
+/** Position of the last cut; -1 before the first. */
+export function lastSplitPointPosition({ splitPoints }: ScanState): number {
+  return splitPoints.offsets.at(-1) ?? -1
+}
+
+/** Lets the section begin with what is shown or heard first in it. */
+export function widenSection(section: ScanSection, pts: number): void {
+  if (!section.earliestIsFixed) section.earliestPts = Math.min(section.earliestPts, pts)
+}
+
+/** Notes a range of the file that no segment holds. Ranges come in order; what touches is joined. */
+export function addHole(state: ScanState, from: number, to: number): void {
+  const { holes } = state
+  while (holes.length > 0 && (holes.at(-1) ?? 0) >= from) {
+    holes.pop()
+    from = Math.min(from, holes.pop() ?? from)
+  }
+  holes.push(from, to)
+  if (holes.length > 2 * MAX_HOLES)
+    throw new AppError('unplayable', 'the recording is damaged in too many places')
+}

@@ -1,0 +1,104 @@
+// Keeps a scan as plain values of few bytes, so that it goes on when the recording has grown.
+import type { SplitPointTable } from '../../media-index.ts'
+import { PID_COUNT } from '../packets/packet.ts'
+import { UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
+import type { PesStart } from '../packets/pes.ts'
+import type { ScanRun } from './scan.ts'
+import type { ScanState, StoredScan } from './scan-state.ts'
+import type { SectionGatherer } from '../packets/table-section.ts'
+
+/** The cuts of an index, as far as a scan needs them again. */
+export interface StoredSplitPoints {
+  offsets: Float64Array
+  carryBytes: Uint32Array
+  counters: Uint8Array
+  splitPoints: SplitPointTable
+}
+
+/** `shifts` as layTimeline gives them. */
+export function storeScan({ state, position }: ScanRun, shifts: number[]): StoredScan {
+  const { interest, lastCounters, splitPoints, ...rest } = state
+  const watched: StoredScan['watched'] = []
+  interest.forEach((level, pid) => {
+    if (level > 0) watched.push({ pid, level, counter: lastCounters[pid] ?? UNKNOWN_COUNTER })
+  })
+  return {
+    position,
+    state: {
+      ...rest,
+      patGatherer: trimGatherer(state.patGatherer),
+      pmtGatherer: trimGatherer(state.pmtGatherer),
+      frame: {
+        ...state.frame,
+        pes: trimPes(state.frame),
+        scan: state.frame.isOpen ? state.frame.scan : undefined,
+      },
+      audio: { ...state.audio, pes: trimPes(state.audio) },
+    },
+    watched,
+    splitPointCount: splitPoints.offsets.length,
+    shifts: shifts.slice(0, state.sections.length),
+  }
+}
+
+function trimPes({ pes, isOpen }: { pes: PesStart; isOpen: boolean }): PesStart {
+  return { ...pes, bytes: pes.bytes.slice(0, isOpen ? pes.length : 0) }
+}
+
+function trimGatherer(gatherer: SectionGatherer): SectionGatherer {
+  return { ...gatherer, bytes: gatherer.bytes.slice(0, gatherer.isOpen ? gatherer.length : 0) }
+}
+
+/** A scan to go on with; what was stored stays as it is. `fresh` is a new scan of the same recording, whose buffers it takes. */
+export function restoreScan(
+  stored: StoredScan,
+  known: StoredSplitPoints,
+  fresh: ScanState,
+): ScanRun {
+  const rest = structuredClone(stored.state)
+  const interest = new Uint8Array(PID_COUNT)
+  const lastCounters = new Uint8Array(PID_COUNT).fill(UNKNOWN_COUNTER)
+  for (const { pid, level, counter } of stored.watched) {
+    interest[pid] = level
+    lastCounters[pid] = counter
+  }
+  const state: ScanState = {
+    ...rest,
+    interest,
+    lastCounters,
+    patGatherer: widen(rest.patGatherer, fresh.patGatherer),
+    pmtGatherer: widen(rest.pmtGatherer, fresh.pmtGatherer),
+    frame: { ...rest.frame, pes: widen(rest.frame.pes, fresh.frame.pes) },
+    audio: { ...rest.audio, pes: widen(rest.audio.pes, fresh.audio.pes) },
+    splitPoints: restoreSplitPoints(stored, known),
+  }
+  return { state, position: stored.position }
+}
+
+function widen<Gathered extends { bytes: Uint8Array }>(
+  gathered: Gathered,
+  fresh: Gathered,
+): Gathered {
+  fresh.bytes.set(gathered.bytes)
+  return { ...gathered, bytes: fresh.bytes }
+}
+
+function restoreSplitPoints(
+  { state, splitPointCount, shifts }: StoredScan,
+  { offsets, carryBytes, counters, splitPoints }: StoredSplitPoints,
+): ScanState['splitPoints'] {
+  const pts = Array.from(splitPoints.startTicks.subarray(0, splitPointCount))
+  state.sections.forEach(({ firstSplitPoint }, i) => {
+    const end = state.sections[i + 1]?.firstSplitPoint ?? splitPointCount
+    // Of a section's first cut this may not be the time it had: where that counts, the scan has it elsewhere.
+    for (let splitPoint = firstSplitPoint; splitPoint < end; splitPoint++)
+      pts[splitPoint] = (pts[splitPoint] ?? 0) + (shifts[i] ?? 0)
+  })
+  return {
+    offsets: Array.from(offsets.subarray(0, splitPointCount)),
+    pts,
+    carryBytes: Array.from(carryBytes.subarray(0, splitPointCount)),
+    counters: Array.from(counters.subarray(0, splitPointCount)),
+    flags: Array.from(splitPoints.flags.subarray(0, splitPointCount)),
+  }
+}

@@ -1,0 +1,45 @@
+// Lays the sections of a scan one behind the other on the session's timeline.
+import type { SplitPointList, ScanSection } from './scan-state.ts'
+
+/** Length of a picture whose successor is not known, in ticks: one 25th of a second. */
+const LONE_FRAME_TICKS = 3600
+
+interface Timeline {
+  /** Start of each cut, in ticks; the first is 0, each is greater than the one before. */
+  startTicks: Float64Array
+  endTicks: number
+  /** Per section: the time on the recording's clock where the session's timeline is 0. */
+  shifts: number[]
+}
+
+/** Times of the cuts on the session's timeline. Of each, only what the file holds before it decides. */
+export function layTimeline(splitPoints: SplitPointList, sections: ScanSection[]): Timeline {
+  const shifts: number[] = []
+  const startTicks = new Float64Array(splitPoints.pts.length)
+  let shift = 0
+  let end = 0
+  sections.forEach((section, i) => {
+    const { firstSplitPoint, continues } = section
+    const nextSplitPoint = sections[i + 1]?.firstSplitPoint ?? splitPoints.pts.length
+    const opening = continues ? undefined : end
+    if (opening !== undefined) shift = section.earliestPts - opening
+    shifts.push(shift)
+    for (let splitPoint = firstSplitPoint; splitPoint < nextSplitPoint; splitPoint++) {
+      const own = (splitPoints.pts[splitPoint] ?? 0) - shift
+      const start = splitPoint === firstSplitPoint && opening !== undefined ? opening : own
+      startTicks[splitPoint] =
+        splitPoint === 0 ? 0 : Math.max(start, (startTicks[splitPoint - 1] ?? 0) + 1)
+    }
+    const last = startTicks[nextSplitPoint - 1] ?? 0
+    end = Math.max(end, last + 1, sectionEnd(section) - shift)
+  })
+  return { startTicks, endTicks: end, shifts }
+}
+
+function sectionEnd(section: ScanSection): number {
+  const { audioEndPts } = section
+  if (section.served.video === undefined) return audioEndPts ?? section.lastDts
+  const frame = section.frameTicks === 0 ? LONE_FRAME_TICKS : section.frameTicks
+  const frameEnd = section.latestFramePts + frame
+  return Math.max(frameEnd, audioEndPts ?? -Infinity)
+}

@@ -1,0 +1,227 @@
+// Reads an MPEG-TS file once, and later what was added to it, and makes the index that playlists and segments are cut by.
+import { AppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import { SPLIT_DISCONTINUITY } from '../../media-index.ts'
+import type { MediaIndex, Track, VideoTrack } from '../../media-index.ts'
+import { parseVideoParameters } from '../../codec/video-parameters.ts'
+import { measureGrowth, settleAudioTracks } from './growth.ts'
+import type { TsFile } from '../packets/packet-walk.ts'
+import { PES_TIMESCALE } from '../packets/pes.ts'
+import { probeFile } from './probe.ts'
+import { beginScan, continueScan, endScan } from './scan.ts'
+import type { Scan, ScanRun } from './scan.ts'
+import type { ScanOptions, ScanSection } from './scan-state.ts'
+import { createScanState } from './scan-state.ts'
+import { restoreScan, storeScan } from './scan-store.ts'
+import { sampleAudioStreams, sampleAudioTracks, sectionSamples } from './sample-index.ts'
+import type { SampleAudio } from './sample-index.ts'
+import { buildOwnTables, formOf } from './served-program.ts'
+import type { ServedStreams } from './served-program.ts'
+import { describeFlaws } from './scan-limitations.ts'
+import { layTimeline } from './timeline.ts'
+import { verbatimTrack } from '../packets/audio-track.ts'
+import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
+
+const NO_VIDEO = 'the pictures that the tables promise do not come'
+
+/** A recording under index: what the beginning says it is, and the scans that go on. */
+interface Indexing {
+  tsFile: TsFile
+  options: ScanOptions
+  isSettled: boolean
+  main: ScanRun
+  alone: ScanRun | undefined
+}
+
+/**
+ * Reads the index; where `previous` is there, only what was added since. Throws AppError `unplayable` with a reason that
+ * a person understands.
+ */
+export async function readTsIndex(
+  file: OpenFile,
+  signal: AbortSignal,
+  previous?: MediaIndex,
+): Promise<MediaIndex> {
+  const indexing = resume(file, previous) ?? (await begin(file, signal))
+  const { tsFile, main } = indexing
+  await continueScan(tsFile, main, signal)
+  let run = main
+  let scan = await endScan(tsFile, main, signal)
+  if (lacksVideo(scan, indexing)) {
+    // Tables may promise pictures that never come. What is there is served as sound, and stays open: they may still come.
+    const { video: _, ...served } = indexing.options.served
+    run = indexing.alone ??= beginScan({ ...indexing.options, served })
+    await continueScan(tsFile, run, signal)
+    scan = await endScan(tsFile, run, signal)
+  } else {
+    indexing.alone = undefined
+  }
+  if (scan.state.splitPoints.offsets.length === 0) {
+    throw new AppError('unplayable', noSplitPointReason(scan, indexing.options.served))
+  }
+  const isOpen = run !== main || !indexing.isSettled
+  const form = formOf(run.state.options.served)
+  const growth = measureGrowth(run.state, { isOpen, form })
+  await settleAudioTracks(
+    tsFile,
+    { run, scan, stableSplitPoints: growth.stableSplitPoints },
+    signal,
+  )
+  const { shifts, ...timeline } = layTimeline(scan.state.splitPoints, scan.state.sections)
+  const limitations = describeFlaws(tsFile, scan, timeline.startTicks)
+  if (run !== main) limitations.push({ kind: 'pictures-left-out', message: NO_VIDEO })
+  const audioTracks = sampleAudioStreams(run.state.options, scan.state.sections)
+  return {
+    tracks: describeTracks(scan.state.sections, { form, audioTracks }),
+    splitPoints: { timescale: PES_TIMESCALE, ...timeline, flags: splitPointFlags(scan) },
+    ...(limitations.length > 0 && { limitations }),
+    growth,
+    source: {
+      ...createSource(tsFile, scan, form),
+      sections: scan.state.sections.flatMap((section, i) =>
+        finishSection(section, form, {
+          audioTracks: form === 'fmp4' || section.promise === 'kept' ? audioTracks : [],
+          shiftTicks: shifts[i] ?? 0,
+        }),
+      ),
+      ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
+    },
+  }
+}
+
+async function begin(file: OpenFile, signal: AbortSignal): Promise<Indexing> {
+  const { tsFile, program, served, audioTracks, isSettled } = await probeFile(file, signal)
+  const { packetBytes, start } = tsFile.layout
+  const options = { packetBytes, start, program, served, audioTracks }
+  return { tsFile, options, isSettled, main: beginScan(options), alone: undefined }
+}
+
+function resume(file: OpenFile, previous: MediaIndex | undefined): Indexing | undefined {
+  if (previous?.source.container !== 'ts' || previous.source.resume === undefined) return undefined
+  const { offsets, carryBytes, tableCounters: counters } = previous.source
+  const { layout, options, main, alone } = previous.source.resume
+  if (file.stat.sizeBytes < main.position) return undefined
+  const known = { offsets, carryBytes, counters, splitPoints: previous.splitPoints }
+  return {
+    tsFile: { file, layout },
+    options,
+    isSettled: true,
+    main: restoreScan(main, known, createScanState(options)),
+    alone: alone && restoreScan(alone, known, createScanState(options)),
+  }
+}
+
+/** Only the scan that the index was made of has cuts; the other one has none yet. */
+function storeScans(
+  { tsFile, options, main, alone }: Indexing,
+  run: ScanRun,
+  shifts: number[],
+): TsResume {
+  return {
+    layout: tsFile.layout,
+    options,
+    main: storeScan(main, main === run ? shifts : []),
+    ...(alone && { alone: storeScan(alone, alone === run ? shifts : []) }),
+  }
+}
+
+function lacksVideo({ state }: Scan, { options }: Indexing): boolean {
+  const { counts } = state
+  const { video, audio } = options.served
+  return counts.frames === 0 && counts.scrambled === 0 && video !== undefined && audio !== undefined
+}
+
+function noSplitPointReason({ state: { counts } }: Scan, { video }: ServedStreams): string {
+  if (counts.frames === 0 && counts.scrambled > 0) return 'the recording is encrypted'
+  if (video === undefined || counts.frames === 0) return 'the file has no video or sound'
+  return 'the video has no key frame'
+}
+
+function describeTracks(
+  sections: ScanSection[],
+  { form, audioTracks }: { form: TsForm; audioTracks: readonly SampleAudio[] },
+): Track[] {
+  const tracks: Track[] = []
+  if (sections.some(({ served }) => served.video !== undefined)) {
+    tracks.push(describeVideo(sections))
+  }
+  const audio = sections.find(({ promise }) => promise === 'kept')?.track
+  if (form === 'fmp4') tracks.push(...sampleAudioTracks(audioTracks))
+  else if (audio !== undefined) tracks.push(verbatimTrack(audio))
+  if (tracks.length === 0) throw new AppError('unplayable', 'the sound cannot be read')
+  return tracks
+}
+
+function describeVideo(sections: ScanSection[]): VideoTrack {
+  for (const { served, parameterSets } of sections) {
+    if (served.video === undefined || parameterSets === undefined) continue
+    const codecName = served.video.codec === 'h264' ? 'H.264' : 'HEVC'
+    const parameters = parseVideoParameters(served.video.codec, parameterSets)
+    if (parameters !== undefined) {
+      return { kind: 'video', codecName, rotationDegrees: 0, ...parameters }
+    }
+  }
+  throw new AppError('unplayable', 'the video has no readable parameters (SPS)')
+}
+
+function splitPointFlags({ state: { splitPoints, sections } }: Scan): Uint8Array {
+  const flags = Uint8Array.from(splitPoints.flags)
+  for (const { firstSplitPoint } of sections.slice(1))
+    flags[firstSplitPoint] = (flags[firstSplitPoint] ?? 0) | SPLIT_DISCONTINUITY
+  return flags
+}
+
+function createSource(
+  tsFile: TsFile,
+  { state, endOffset }: Scan,
+  form: TsForm,
+): Omit<TsSource, 'sections'> {
+  const { splitPoints, holes } = state
+  return {
+    container: 'ts',
+    form,
+    packetBytes: tsFile.layout.packetBytes,
+    offsets: Float64Array.from(splitPoints.offsets),
+    endOffset,
+    carryBytes: Uint32Array.from(splitPoints.carryBytes),
+    tableCounters: Uint8Array.from(splitPoints.counters),
+    holes: Float64Array.from(holes),
+  }
+}
+
+/** Where segments are fMP4, no tables are sent. */
+const NO_TABLES = { tables: 'own', pat: new Uint8Array(0), pmt: new Uint8Array(0) } as const
+
+interface SectionStreams {
+  audioTracks: readonly SampleAudio[]
+  shiftTicks: number
+}
+
+/** The section as segments need it. Where promised sound does not come, the tables do not list it. */
+function finishSection(section: ScanSection, form: TsForm, streams: SectionStreams): TsSection[] {
+  const { program, firstSplitPoint, parameterSets, ownFromSplitPoint, promise } = section
+  const samples = sectionSamples(section, streams)
+  const { video, audio } = section.served
+  const isListed = form === 'fmp4' || audio === undefined || promise === 'kept'
+  const served: ServedStreams = { ...(video && { video }), ...(audio && isListed && { audio }) }
+  const common = {
+    pmtPid: program.pmtPid,
+    ...(video && { videoPid: video.pid, videoCodec: video.codec }),
+    ...(served.audio && { audioPid: served.audio.pid }),
+    ...(parameterSets && { parameterSets }),
+  }
+  if (form === 'fmp4') return [{ firstSplitPoint, ...NO_TABLES, ...common, samples }]
+  const { pat, pmt } = program
+  const recorded: TsSection = { firstSplitPoint, tables: 'verbatim', pat, pmt, ...common }
+  const own: TsSection = {
+    firstSplitPoint,
+    tables: 'own',
+    ...buildOwnTables(program, served),
+    ...common,
+  }
+  if (!isListed || ownFromSplitPoint === firstSplitPoint) return [{ ...own, samples }]
+  const first = { ...recorded, samples }
+  return ownFromSplitPoint === undefined
+    ? [first]
+    : [first, { ...own, firstSplitPoint: ownFromSplitPoint }]
+}

@@ -1,0 +1,161 @@
+// Makes a segment of fMP4 samples out of the packets of an MPEG-TS file, and the tracks of its init segment.
+import { AppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import { videoConfig } from '../../codec/sample-entry.ts'
+import { SPLIT_KEY_FRAME } from '../../media-index.ts'
+import type { SplitPointRange, MediaIndex } from '../../media-index.ts'
+import type { InitTrack, SampleRun, SegmentRange } from '../../media-reader.ts'
+import { gatherSegment } from './gather-segment.ts'
+import type { Gathered } from './gather-segment.ts'
+import { PES_TIMESCALE } from '../packets/pes.ts'
+import { frameRun } from './video-samples.ts'
+import { createSessionClock } from './session-clock.ts'
+import type { SessionClock } from './session-clock.ts'
+import { audioRun } from './audio-samples.ts'
+import { isPlayed } from '../packets/audio-frame.ts'
+import { audioEntry } from '../packets/audio-config.ts'
+import type { TsSamples, TsSection, TsAudio, TsSource, TsVideo } from '../ts-source.ts'
+
+/** Samples of the cuts, a run for each track that has any. Throws AppError `failed` where the file has become shorter. */
+export async function readSampleRuns(
+  file: OpenFile,
+  { index, source }: { index: MediaIndex; source: TsSource },
+  range: SegmentRange,
+): Promise<SampleRun[]> {
+  if (file.stat.sizeBytes < source.endOffset) {
+    throw new AppError('failed', 'the recording is not the one that was indexed')
+  }
+  if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
+    throw new RangeError(`no cuts from ${range.from} to ${range.to}`)
+  }
+  const runs: SampleRun[] = []
+  for (const chunk of splitAtSections(source, range)) {
+    const streams = chooseStreams(index, chunk.samples, range.tracks)
+    const gathered = await gatherSegment(file, source, {
+      ...chunk,
+      videoPid: streams.video?.pid,
+      audioPids: streams.audioTracks.map(({ pid }) => pid),
+    })
+    runs.push(...makeRuns(index, chunk, { streams, gathered }))
+  }
+  return runs
+}
+
+/** Cuts of one section. */
+interface RecordedSegment extends SplitPointRange {
+  section: TsSection
+  samples: TsSamples
+  /** Whether cuts of the same section lie behind. */
+  goesOn: boolean
+}
+
+function splitAtSections(
+  { sections, offsets }: TsSource,
+  { from, to }: SplitPointRange,
+): RecordedSegment[] {
+  return sections.flatMap((section, i) => {
+    const end = sections[i + 1]?.firstSplitPoint ?? offsets.length
+    const { samples } = section
+    const chunk = { from: Math.max(from, section.firstSplitPoint), to: Math.min(to, end) }
+    if (samples === undefined || chunk.from >= chunk.to) return []
+    return [{ ...chunk, section, samples, goesOn: chunk.to < end }]
+  })
+}
+
+interface Streams {
+  video: TsVideo | undefined
+  audioTracks: TsAudio[]
+}
+
+/** The streams of a section for the tracks asked for; those that it lacks are left out. */
+function chooseStreams(
+  index: MediaIndex,
+  { video, audioTracks }: TsSamples,
+  tracks: readonly number[] | undefined,
+): Streams {
+  const firstAudio = index.tracks.findIndex(({ kind }) => kind === 'audio')
+  const hasVideo = index.tracks[0]?.kind === 'video'
+  const wanted = tracks ?? [...(hasVideo ? [0] : []), firstAudio]
+  return {
+    video: hasVideo && wanted.includes(0) ? video : undefined,
+    audioTracks: wanted.flatMap(
+      (track) => audioTracks.find(({ audio }) => audio === track - firstAudio) ?? [],
+    ),
+  }
+}
+
+function makeRuns(
+  index: MediaIndex,
+  chunk: RecordedSegment,
+  { streams, gathered }: { streams: Streams; gathered: Gathered },
+): SampleRun[] {
+  const clock = clockOf(index, chunk)
+  const { end } = gathered
+  const { video } = streams
+  const frames =
+    video &&
+    gathered.video &&
+    frameRun(
+      {
+        codec: video.codec,
+        bytes: gathered.video.bytes,
+        units: gathered.video.units,
+        end,
+        beginsWithKey: ((index.splitPoints.flags[chunk.from] ?? 0) & SPLIT_KEY_FRAME) !== 0,
+        parameterSets: chunk.section.parameterSets ?? new Uint8Array(0),
+      },
+      clock,
+    )
+  const audioTracks = streams.audioTracks.map((audio, i) => {
+    const stream = gathered.audioTracks[i]
+    return stream && audioRun(audio, { bytes: stream.bytes, units: stream.units, end }, clock)
+  })
+  return [frames, ...audioTracks].filter((run) => run !== undefined)
+}
+
+function clockOf(
+  { splitPoints }: MediaIndex,
+  { from, to, section, samples }: RecordedSegment,
+): SessionClock {
+  return createSessionClock({
+    shiftTicks: samples.shiftTicks,
+    startTicks: splitPoints.startTicks[from] ?? 0,
+    endTicks: splitPoints.startTicks[to] ?? splitPoints.endTicks,
+    opensAtTicks: samples.continues
+      ? -Infinity
+      : (splitPoints.startTicks[section.firstSplitPoint] ?? 0),
+  })
+}
+
+/** Tracks of the init segment at a cut, but for sound that is transcoded. */
+export function sampleTracks(
+  index: MediaIndex,
+  { sections }: TsSource,
+  { splitPoint, tracks }: { splitPoint: number; tracks: readonly number[] | undefined },
+): InitTrack[] {
+  const samples = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)?.samples
+  if (samples === undefined) return []
+  const { video, audioTracks } = chooseStreams(index, samples, tracks)
+  const frames = video && videoTrack(video)
+  return [...(frames ? [frames] : []), ...audioTracks.filter(isPlayed).flatMap(audioTrack)]
+}
+
+function videoTrack({ codec, config, width, height }: TsVideo): InitTrack | undefined {
+  const entry = videoConfig(codec, { config, width, height })
+  return (
+    entry && {
+      kind: 'video',
+      timescale: PES_TIMESCALE,
+      sampleEntry: entry.sampleEntry,
+      width,
+      height,
+    }
+  )
+}
+
+function audioTrack(audio: TsAudio): InitTrack[] {
+  const entry = audioEntry(audio)
+  if (entry === undefined) return []
+  const { timescale } = audio
+  return [{ kind: 'audio', timescale, sampleEntry: entry.sampleEntry, width: 0, height: 0 }]
+}

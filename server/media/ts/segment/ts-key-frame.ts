@@ -1,0 +1,46 @@
+// Reads the key frame at a cut, ready for a decoder.
+import type { OpenFile } from '../../../storage/storage.ts'
+import type { KeyFrame } from '../../media-index.ts'
+import { readPesPayload } from '../packets/read-pes.ts'
+import { createFrameScan, scanFrame } from '../packets/frame-start.ts'
+import type { TsSection, TsSource } from '../ts-source.ts'
+
+/** A key frame larger than this is cut short; 8K at the highest levels stays far below. */
+const MAX_KEY_FRAME_BYTES = 16 * 1024 * 1024
+
+/** The key frame as Annex B with its parameter sets in front; undefined where the cut is sound alone. */
+export async function readTsKeyFrame(
+  file: OpenFile,
+  source: TsSource,
+  splitPoint: number,
+): Promise<KeyFrame | undefined> {
+  const section = sectionOf(source, splitPoint)
+  const from = source.offsets[splitPoint]
+  if (from === undefined || section?.videoPid === undefined) return undefined
+  const { videoPid, videoCodec, parameterSets } = section
+  if (videoCodec === undefined) return undefined
+  const tsFile = { file, layout: { packetBytes: source.packetBytes, start: from } }
+  const frame = await readPesPayload(tsFile, {
+    pid: videoPid,
+    from,
+    to: source.offsets[splitPoint + 1] ?? source.endOffset,
+    limitBytes: MAX_KEY_FRAME_BYTES,
+  })
+  if (frame === undefined) return undefined
+  const scan = createFrameScan(0)
+  scanFrame(scan, videoCodec, frame)
+  const hasOwn = scan.sps.length > 0 && scan.parameters.length > scan.sps.length
+  const data = hasOwn || parameterSets === undefined ? frame : concat(parameterSets, frame)
+  return { codec: videoCodec, data, rotationDegrees: 0 }
+}
+
+function sectionOf({ sections }: TsSource, splitPoint: number): TsSection | undefined {
+  return sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
+}
+
+function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(first.length + second.length)
+  joined.set(first)
+  joined.set(second, first.length)
+  return joined
+}

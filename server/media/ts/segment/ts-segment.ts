@@ -1,0 +1,183 @@
+// Makes a segment out of a recording's own packets: tables in front, then ranges of the file.
+import { AppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import type { SplitPointRange } from '../../media-index.ts'
+import type { Part, RangePart } from '../../media-reader.ts'
+import { appendRange, subtractRanges } from '../packets/byte-ranges.ts'
+import {
+  hasPayload,
+  isUnitStart,
+  packetPid,
+  PID_COUNT,
+  TS_PACKET_BYTES,
+} from '../packets/packet.ts'
+import type { PacketView } from '../packets/packet.ts'
+import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
+import { PAT_PID } from '../packets/program-table.ts'
+import { packetizeSection } from '../packets/table-section.ts'
+import type { TsSection, TsSource } from '../ts-source.ts'
+
+/** Parts of the segment that holds the cuts. Throws AppError `failed` where the file has become shorter. */
+export async function readSegmentParts(
+  file: OpenFile,
+  source: TsSource,
+  range: SplitPointRange,
+): Promise<Part[]> {
+  if (file.stat.sizeBytes < source.endOffset) {
+    throw new AppError('failed', 'the recording is not the one that was indexed')
+  }
+  if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
+    throw new RangeError(`no cuts from ${range.from} to ${range.to}`)
+  }
+  const parts: Part[] = []
+  for (const chunk of splitAtSections(source, range)) {
+    // Not spread into an argument list: there may be hundreds of thousands.
+    for (const part of await readChunk(file, source, chunk)) parts.push(part)
+  }
+  return parts
+}
+
+/** Cuts of one section. */
+interface RecordedSegment extends SplitPointRange {
+  section: TsSection
+}
+
+function splitAtSections(
+  { sections, offsets }: TsSource,
+  { from, to }: SplitPointRange,
+): RecordedSegment[] {
+  return sections.flatMap((section, i) => {
+    const end = sections[i + 1]?.firstSplitPoint ?? offsets.length
+    const chunk = { section, from: Math.max(from, section.firstSplitPoint), to: Math.min(to, end) }
+    return chunk.from < chunk.to ? [chunk] : []
+  })
+}
+
+async function readChunk(
+  file: OpenFile,
+  source: TsSource,
+  chunk: RecordedSegment,
+): Promise<Part[]> {
+  const start = offsetOf(source, chunk.from)
+  const end = offsetOf(source, chunk.to)
+  const excluded = [
+    ...(await findCarried(file, source, { splitPoint: chunk.from, section: chunk.section })),
+    ...(await findTables(file, source, chunk)),
+  ]
+  const kept = subtractRanges(start, end, source.holes)
+  const ranges: number[] = []
+  const holes = joinSorted(excluded)
+  for (let i = 0; i + 1 < kept.length; i += 2) {
+    ranges.push(...subtractRanges(kept[i] ?? 0, kept[i + 1] ?? 0, holes))
+  }
+  const carried = await findCarried(file, source, { splitPoint: chunk.to, section: chunk.section })
+  return [tablesInFront(source, chunk), ...toParts(source, [...ranges, ...carried])]
+}
+
+function offsetOf(source: TsSource, splitPoint: number): number {
+  return source.offsets[splitPoint] ?? source.endOffset
+}
+
+/** Packets behind a cut that belong to the sound of the cut before. */
+async function findCarried(
+  file: OpenFile,
+  source: TsSource,
+  { splitPoint, section }: { splitPoint: number; section: TsSection },
+): Promise<number[]> {
+  const carryBytes = source.carryBytes[splitPoint] ?? 0
+  const { audioPid } = section
+  if (carryBytes === 0 || audioPid === undefined) return []
+  const from = offsetOf(source, splitPoint)
+  return findPackets(file, source, {
+    from,
+    to: from + carryBytes,
+    pids: [audioPid],
+    accepts: ({ header }) => hasPayload(header) && !isUnitStart(header),
+  })
+}
+
+/** Packets of the recording's own tables, where these are not to be seen. */
+async function findTables(
+  file: OpenFile,
+  source: TsSource,
+  chunk: RecordedSegment,
+): Promise<number[]> {
+  const { section } = chunk
+  if (section.tables === 'verbatim') return []
+  return findPackets(file, source, {
+    from: offsetOf(source, chunk.from),
+    to: offsetOf(source, chunk.to),
+    pids: [PAT_PID, section.pmtPid],
+    accepts: () => true,
+  })
+}
+
+interface PacketsWanted {
+  from: number
+  to: number
+  pids: number[]
+  accepts: (packet: PacketView) => boolean
+}
+
+async function findPackets(
+  file: OpenFile,
+  { packetBytes }: TsSource,
+  { from, to, pids, accepts }: PacketsWanted,
+): Promise<number[]> {
+  const interest = new Uint8Array(PID_COUNT)
+  for (const pid of pids) interest[pid] = ALL
+  const found: number[] = []
+  function visit(packet: PacketView): 'go on' {
+    const { position, header } = packet
+    if (pids.includes(packetPid(header)) && accepts(packet)) {
+      appendRange(found, position, position + packetBytes)
+    }
+    return 'go on'
+  }
+  const tsFile = { file, layout: { packetBytes, start: from } }
+  await walkPackets(tsFile, { interest, visit }, { from, to, chunkBytes: SMALL_CHUNK_BYTES })
+  return found
+}
+
+/** Sorts ranges that do not overlap. */
+function joinSorted(ranges: number[]): number[] {
+  const pairs: { from: number; to: number }[] = []
+  for (let i = 0; i + 1 < ranges.length; i += 2) {
+    pairs.push({ from: ranges[i] ?? 0, to: ranges[i + 1] ?? 0 })
+  }
+  return pairs.sort((a, b) => a.from - b.from).flatMap(({ from, to }) => [from, to])
+}
+
+/**
+ * PAT and PMT, so that the segment can be read alone (RFC 8216 3.2). With the counters of the last ones before the cut,
+ * they are duplicates of those for who reads the segments in a row (ISO/IEC 13818-1 2.4.3.3), and no counter jumps.
+ */
+function tablesInFront(source: TsSource, { section, from }: RecordedSegment): Part {
+  const counters = section.tables === 'verbatim' ? (source.tableCounters[from] ?? 0) : 0
+  const pat = packetizeSection(section.pat, PAT_PID, counters >>> 4)
+  const pmt = packetizeSection(section.pmt, section.pmtPid, counters & 0x0f)
+  const bytes = new Uint8Array(pat.length + pmt.length)
+  bytes.set(pat)
+  bytes.set(pmt, pat.length)
+  return { kind: 'bytes', bytes }
+}
+
+function toParts({ packetBytes }: TsSource, ranges: number[]): RangePart[] {
+  const parts: RangePart[] = []
+  for (let i = 0; i + 1 < ranges.length; i += 2) {
+    const offset = ranges[i] ?? 0
+    const end = ranges[i + 1] ?? 0
+    const range = { kind: 'range', offset, length: end - offset } as const
+    if (packetBytes === 188) parts.push(range)
+    else if (packetBytes === 192) parts.push({ ...range, packing: 'm2ts' })
+    else for (const packet of eachPacket(offset, end)) parts.push(packet)
+  }
+  return parts
+}
+
+/** Packets of 204 bytes one by one, without their parity. They are rare, and their readers are few. */
+function* eachPacket(from: number, end: number): Generator<RangePart> {
+  for (let offset = from; offset < end; offset += 204) {
+    yield { kind: 'range', offset, length: TS_PACKET_BYTES }
+  }
+}

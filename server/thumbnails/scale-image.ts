@@ -1,0 +1,83 @@
+// Scales a decoded picture to a thumbnail's size, turns it upright and converts it to 8-bit 4:2:0, BT.601.
+import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
+import { FFmpegError, Filter, FilterGraph, Frame } from 'node-av/lib'
+import type { FilterContext } from 'node-av/lib'
+import { fitImage } from './fit-image.ts'
+import type { ImageShape } from './fit-image.ts'
+
+export interface ScaleOptions {
+  rotationDegrees: ImageShape['rotationDegrees']
+  range: 'full' | 'limited'
+}
+
+/** Numbers of AVColorSpace that the scaler knows; a bitstream may say anything. */
+const KNOWN_MATRICES = new Set<number>([1, 4, 5, 6, 7, 9])
+const UNKNOWN_MATRIX = 2
+
+const TURNS: Record<ImageShape['rotationDegrees'], [filter: string, args: string][]> = {
+  0: [],
+  90: [['transpose', 'dir=clock']],
+  180: [
+    ['hflip', ''],
+    ['vflip', ''],
+  ],
+  270: [['transpose', 'dir=cclock']],
+}
+
+/** A new picture; the caller disposes of it. High dynamic range is squeezed into 8 bits without tone mapping. */
+export function scaleUpright(image: Frame, options: ScaleOptions): Frame {
+  const { num, den } = image.sampleAspectRatio
+  const size = fitImage({
+    width: image.width,
+    height: image.height,
+    pixelAspect: num > 0 && den > 0 ? num / den : 1,
+    rotationDegrees: options.rotationDegrees,
+  })
+  using graph = new FilterGraph()
+  graph.alloc()
+  const [source, sink] = buildChain(graph, [
+    ['buffer', sourceArguments(image)],
+    [
+      'scale',
+      `w=${size.width}:h=${size.height}:flags=bicubic:out_range=${options.range}:out_color_matrix=bt601`,
+    ],
+    ['setsar', 'sar=1'],
+    ...TURNS[options.rotationDegrees],
+    ['format', `pix_fmts=${options.range === 'full' ? 'yuvj420p' : 'yuv420p'}`],
+    ['buffersink', ''],
+  ])
+  FFmpegError.throwIfError(graph.configSync(), 'scale')
+  image.pts = 0n
+  FFmpegError.throwIfError(source.buffersrcAddFrameSync(image, AV_BUFFERSRC_FLAG_KEEP_REF), 'scale')
+  const small = new Frame()
+  small.alloc()
+  FFmpegError.throwIfError(sink.buffersinkGetFrameSync(small), 'scale')
+  return small
+}
+
+function sourceArguments(image: Frame): string {
+  const matrix = KNOWN_MATRICES.has(image.colorSpace) ? image.colorSpace : UNKNOWN_MATRIX
+  image.colorSpace = matrix as typeof image.colorSpace
+  const shape = `video_size=${image.width}x${image.height}:pix_fmt=${image.format}`
+  return `${shape}:time_base=1/1:colorspace=${matrix}:range=${image.colorRange}`
+}
+
+/** Creates the filters, links each to the next, and answers the first and the last. */
+function buildChain(
+  graph: FilterGraph,
+  steps: [filter: string, args: string][],
+): [FilterContext, FilterContext] {
+  const contexts = steps.map(([name, args], position) => {
+    const filter = Filter.getByName(name)
+    const context = filter && graph.createFilter(filter, `${name}${position}`, args || null)
+    if (context === null) throw new Error(`the filter ${name} cannot be made`)
+    return context
+  })
+  contexts.reduce((previous, next) => {
+    FFmpegError.throwIfError(previous.link(0, next, 0), 'link filters')
+    return next
+  })
+  const [first, last] = [contexts.at(0), contexts.at(-1)]
+  if (first === undefined || last === undefined) throw new Error('no filters')
+  return [first, last]
+}

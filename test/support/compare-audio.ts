@@ -1,0 +1,36 @@
+// Tells how like its source a piece of sound is that was transcoded, and how much later it is heard.
+import type { DecodedAudio } from './make-audio.ts'
+
+/** Samples since time 0. */
+export interface Span {
+  from: number
+  to: number
+  /** What is heard lies so many samples behind the source. */
+  lag?: number
+}
+
+/** The source's level above the difference, in decibels. */
+export function clarity(
+  source: DecodedAudio,
+  heard: DecodedAudio,
+  { from, to, lag = 0 }: Span,
+): number {
+  let loud = 1e-9
+  let noise = 1e-12
+  source.samples.forEach((plane, channel) => {
+    const other = heard.samples[channel]
+    for (let at = from; at < to; at += 1) {
+      const wanted = plane[at - source.start] ?? 0
+      loud += wanted ** 2
+      noise += (wanted - (other?.[at + lag - heard.start] ?? 0)) ** 2
+    }
+  })
+  return 10 * Math.log10(loud / noise)
+}
+
+/** How many samples later something is heard, by the best likeness within 6 ms. */
+export function lagOf(source: DecodedAudio, heard: DecodedAudio, from: number): number {
+  const lags = Array.from({ length: 577 }, (_, i) => i - 288)
+  const clarities = lags.map((lag) => clarity(source, heard, { from, to: from + 2400, lag }))
+  return lags[clarities.indexOf(Math.max(...clarities))] ?? NaN
+}

@@ -1,0 +1,138 @@
+// Sound that no browser plays, through the whole program: what is heard, when, and how soon it is there.
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clarity } from './support/compare-audio.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { decodeWhole, readAudio } from './support/make-audio.ts'
+import type { DecodedAudio } from './support/make-audio.ts'
+import { readReferencePackets } from './support/reference-packets.ts'
+import type { ReferencePacket } from './support/reference-packets.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary, fixturePath } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+/** Sound and picture may move against each other by this much. */
+const SYNC_TOLERANCE_SECONDS = 0.005
+const RECORDINGS = [
+  { name: 'mp4-h264-mp3.mp4', decoder: 'mp3float', sampleRate: 44_100, noiseBelow: 25 },
+  { name: 'ts-ac3-51-audio-only.ts', decoder: 'ac3', sampleRate: 48_000, noiseBelow: 20 },
+]
+
+let library: TempLibrary
+let server: StartedServer
+
+beforeAll(async () => {
+  library = await createTempLibrary('audio')
+  for (const { name } of RECORDINGS) await library.place(`alice/2026-01-31/${name}`, name)
+  server = await startServer({
+    args: library.args,
+    environment: { AFTERCAST_WORKERS: '1' },
+  })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+interface Served {
+  audio: DecodedAudio
+  frames: number[]
+  packets: ReferencePacket[]
+  slowestMs: number
+}
+
+async function readServed(name: string): Promise<Served> {
+  const id = encodeURIComponent(name.replace(/\.\w+$/, ''))
+  const url = `${server.url}/api/video/alice/2026-01-31/${id}/playlist.m3u8`
+  const { segments } = await fetchPlaylist(url)
+  const audioTracks = []
+  const packets: ReferencePacket[] = []
+  let slowestMs = 0
+  for (const [number, segment] of segments.entries()) {
+    const file = path.join(library.folder, `${name}.${number}.mp4`)
+    const started = performance.now()
+    await writeFile(file, await fetchSegment(segment))
+    slowestMs = Math.max(slowestMs, performance.now() - started)
+    audioTracks.push(await readAudio(file))
+    packets.push(...(await readReferencePackets(file)))
+  }
+  const [first] = audioTracks
+  if (first === undefined) throw new Error('nothing is listed')
+  const joined = { format: first.format, packets: audioTracks.flatMap((audio) => audio.packets) }
+  return {
+    audio: decodeWhole(joined, { decoder: 'aac', channels: 2 }),
+    frames: joined.packets.map(({ position }) => position),
+    packets,
+    slowestMs,
+  }
+}
+
+/** Where the timeline begins: at the first picture, or, without any, the first sound. */
+function startSeconds(packets: readonly ReferencePacket[]): number {
+  const frames = packets.filter(({ kind }) => kind === 'video')
+  const timed = frames.length > 0 ? frames : packets
+  return Math.min(...timed.map(({ ptsSeconds }) => ptsSeconds))
+}
+
+describe('recordings with sound that no browser plays', () => {
+  it.each(RECORDINGS)(
+    '$name: the source is heard, without a hole, beside its pictures',
+    async ({ name, decoder, sampleRate, noiseBelow }) => {
+      const source = await readAudio(fixturePath(name))
+      const reference = decodeWhole(source, { decoder, channels: 2 })
+      const served = await readServed(name)
+      const [first = 0] = served.frames
+      expect(served.frames).toEqual(served.frames.map((_, number) => first + number * 1024))
+      const shift =
+        startSeconds(served.packets) - startSeconds(await readReferencePackets(fixturePath(name)))
+      const expectedLag = Math.round(shift * sampleRate)
+      const tolerance = SYNC_TOLERANCE_SECONDS * sampleRate
+      const length = reference.samples[0]?.length ?? 0
+      const middle = reference.start + Math.floor(length / 2)
+      const lags = Array.from(
+        { length: Math.ceil(tolerance) * 2 },
+        (_, i) => i - Math.ceil(tolerance),
+      )
+      const best = lags
+        .map((lag) => expectedLag + lag)
+        .map((lag) => ({
+          lag,
+          clear: clarity(reference, served.audio, { from: middle, to: middle + 4096, lag }),
+        }))
+        .reduce((left, right) => (right.clear > left.clear ? right : left))
+      const span = {
+        from: reference.start + 4096,
+        to: reference.start + length - 4096,
+        lag: best.lag,
+      }
+      expect(clarity(reference, served.audio, span)).toBeGreaterThan(noiseBelow)
+      // The first request starts the process; ten seconds are what no request may take.
+      expect(served.slowestMs).toBeLessThan(10_000)
+    },
+  )
+
+  it('another server answers the same bytes', async () => {
+    const url = `${server.url}/api/video/alice/2026-01-31/mp4-h264-mp3/playlist.m3u8`
+    const [segment] = (await fetchPlaylist(url)).segments
+    if (segment === undefined) throw new Error('nothing is listed')
+    const bytes = await fetchSegment(segment)
+    const other = await createTempLibrary('sound-again')
+    await other.place('alice/2026-01-31/mp4-h264-mp3.mp4', 'mp4-h264-mp3.mp4')
+    const again = await startServer({
+      args: other.args,
+      environment: { AFTERCAST_WORKERS: '1' },
+    })
+    try {
+      const elsewhere = url.replace(server.url, again.url)
+      const [same] = (await fetchPlaylist(elsewhere)).segments
+      if (same === undefined) throw new Error('nothing is listed')
+      expect((await fetchSegment(same)).equals(bytes)).toBe(true)
+    } finally {
+      await again.stop()
+      await other.remove()
+    }
+  }, 60_000)
+})
