@@ -1,4 +1,5 @@
-// The scanner over real folders and a real database: what is listed, when it is inspected, and what failures cost.
+// The scanner over real folders and a real database: what is listed, when it is inspected, and what
+// failures cost.
 import {
   appendFileSync,
   mkdirSync,
@@ -213,7 +214,8 @@ describe('results of inspections', () => {
       inspect: async () => ({ status: 'playable', durationSeconds: 60, isFlawed: false }),
     })
     expect(lengths()).toEqual(Array.from({ length: 250 }, () => '0:01:00'))
-    // one for each transaction: a slow machine's clock makes a few more of them than the three that are needed
+    // one for each transaction: a slow machine's clock makes a few more of them than the three that
+    // are needed
     expect(catalog.generation() - before).toBeLessThan(25)
   })
 

@@ -1,4 +1,5 @@
-// Walks that let changes go first: nothing that was seen earlier is written over what was seen later.
+// Walks that let changes go first: nothing that was seen earlier is written over what was seen
+// later.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -55,7 +56,10 @@ function walkOptions(other: Partial<WalkOptions> = {}): WalkOptions {
   }
 }
 
-/** The library's storage, with something that happens when a folder was read and nobody knows yet what was in it. */
+/**
+ * The library's storage, with something that happens when a folder was read and nobody knows yet
+ * what was in it.
+ */
 function storageWith(onListed: (folder: string) => void): Storage & { underWay(): number } {
   const storage = createFolderStorage(root)
   let underWay = 0

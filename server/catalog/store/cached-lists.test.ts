@@ -1,4 +1,5 @@
-// Lists that are kept in memory follow every change of the catalog, as if they were read anew each time.
+// Lists that are kept in memory follow every change of the catalog, as if they were read anew each
+// time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

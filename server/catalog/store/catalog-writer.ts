@@ -1,4 +1,5 @@
-// The write side of the catalog: what the scanner found, what went, and what inspections told. One transaction a call.
+// The write side of the catalog: what the scanner found, what went, and what inspections told. One
+// transaction a call.
 import type { FileStat } from '../../storage/storage.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { createChangeLog } from './change-log.ts'
@@ -89,8 +90,8 @@ export class CatalogWriter {
   }
 
   /**
-   * Sees to it that the catalog was made by this layout, told by its identity; one made by another is emptied. What is
-   * hidden stays hidden.
+   * Sees to it that the catalog was made by this layout, told by its identity; one made by another
+   * is emptied. What is hidden stays hidden.
    */
   useLayout(layout: string): void {
     this.#database.transaction(() => {
@@ -133,8 +134,8 @@ export class CatalogWriter {
   }
 
   /**
-   * Removes at most `limit` recordings at or below a path. Answers whether there may be more, so that a large folder
-   * goes in several transactions.
+   * Removes at most `limit` recordings at or below a path. Answers whether there may be more, so
+   * that a large folder goes in several transactions.
    */
   removeSome(path: string, limit: number): boolean {
     return this.#database.transaction(() => {
@@ -230,7 +231,10 @@ export class CatalogWriter {
     }
   }
 
-  /** Asked once for all recordings of a streamer's date, which is far cheaper than to look up each one's session. */
+  /**
+   * Asked once for all recordings of a streamer's date, which is far cheaper than to look up each
+   * one's session.
+   */
   #isNewDate(key: SessionKey, newDates: Map<string, boolean>): boolean {
     const text = `${key.streamerId}/${key.date}`
     const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
@@ -280,7 +284,10 @@ export class CatalogWriter {
     return true
   }
 
-  /** A folder without folders inside, at or below a path; undefined where the path is no known folder. */
+  /**
+   * A folder without folders inside, at or below a path; undefined where the path is no known
+   * folder.
+   */
   #leafBelow(path: string): number | undefined {
     let id = this.#folders.folder.get({ path })?.id
     for (let child = id; child !== undefined;) {

@@ -41,7 +41,10 @@ function fill(streamers: number, dates: number, sessions: number): void {
   }
 }
 
-/** Scans as a program of its own would, counting inspections; answers the number of recordings listed. */
+/**
+ * Scans as a program of its own would, counting inspections; answers the number of recordings
+ * listed.
+ */
 async function scanHere(inspected: string[]): Promise<number> {
   const database = openDatabase({ path, mode: 'write' })
   try {
@@ -113,7 +116,8 @@ test('a scan that is killed at any moment loses nothing, and the next goes on', 
   expect(inspections().length).toBeGreaterThanOrEqual(1500)
   const all = [...inspections(), ...inspected]
   expect(new Set(all).size).toBe(5000)
-  // a kill may come before the results of the last inspections are written: those are repeated, and the one under way
+  // a kill may come before the results of the last inspections are written: those are repeated, and
+  // the one under way
   expect(all.length - 5000).toBeLessThanOrEqual(7 * (RESULTS_AT_ONCE + 1))
   const sqlite = new Sqlite(path, { readonly: true })
   expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok')

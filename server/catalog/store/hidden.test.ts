@@ -1,4 +1,5 @@
-// What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds later.
+// What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds
+// later.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
