@@ -21,13 +21,13 @@ export interface ActivityCount {
 }
 
 /** Whether the library has such a streamer or session. Names are NFC. */
-export type KnowsSubject = (subject: { streamer: string } & Subject) => boolean
+export type IsKnownSubject = (subject: { streamer: string } & Subject) => boolean
 
 /**
  * What to count of an event; undefined where it is about something that the library does not have. A view of a page
  * that does not exist counts as one of `other`, so that names can only be those of the library.
  */
-export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCount | undefined {
+export function countOf(event: ActivityEvent, knows: IsKnownSubject): ActivityCount | undefined {
   if ('creative' in event) {
     const ad = build(event.name, { label: event.creative, subject: {} })
     return { ...ad, zone: event.zone }
@@ -80,7 +80,7 @@ function sessionOf(item: string): Subject | undefined {
   return parseSessionKey(item)
 }
 
-function isKnown(subject: Subject, knows: KnowsSubject): boolean {
+function isKnown(subject: Subject, knows: IsKnownSubject): boolean {
   const { streamer, ...rest } = normalized(subject)
   return streamer === undefined || knows({ streamer, ...rest })
 }

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { countOf } from './activity-count.ts'
-import type { ActivityCount, KnowsSubject } from './activity-count.ts'
+import type { ActivityCount, IsKnownSubject } from './activity-count.ts'
 import { openActivityStore } from './activity-store.ts'
 import type { ActivityStore, DailyCount } from './activity-store.ts'
 
 export interface RecorderOptions {
   /** Path of the SQLite file; opened when there is first something to write. */
   path: string
-  knows: KnowsSubject
+  knows: IsKnownSubject
   /** Milliseconds since 1970. */
   now: () => number
   /** Told once when counting begins to fail, and not again before it has worked in between. */
@@ -35,7 +35,7 @@ export class ActivityRecorder {
   #store: ActivityStore | undefined
   #timer: NodeJS.Timeout | undefined
   #failures = 0
-  #wasTold = false
+  #wasReported = false
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -91,7 +91,7 @@ export class ActivityRecorder {
       this.#store.add(batch.map(([, count]) => count))
       for (const [key] of batch) this.#waiting.delete(key)
       this.#failures = 0
-      this.#wasTold = false
+      this.#wasReported = false
       if (this.#waiting.size > 0) this.#wake(NEXT_FLUSH_MS)
     } catch (error) {
       this.#failures += 1
@@ -101,8 +101,8 @@ export class ActivityRecorder {
   }
 
   #tell(error: unknown): void {
-    if (!this.#wasTold) this.#options.onFailure(error)
-    this.#wasTold = true
+    if (!this.#wasReported) this.#options.onFailure(error)
+    this.#wasReported = true
   }
 }
 

@@ -45,12 +45,12 @@ export async function addActivityRoute(
 
 function limitRate(scope: FastifyInstance, { now, onLimited }: ActivityRouteOptions): void {
   const limiter = new RateLimiter({ requests: REQUESTS, windowMs: WINDOW_MS, now })
-  let wasTold = false
+  let wasReported = false
   scope.addHook('onRequest', async (request, reply) => {
     const waitSeconds = limiter.take(request.ip)
     if (waitSeconds === 0) return undefined
-    if (!wasTold) onLimited()
-    wasTold = true
+    if (!wasReported) onLimited()
+    wasReported = true
     return reply
       .code(429)
       .headers({ 'retry-after': waitSeconds, 'cache-control': 'no-store' })

@@ -48,5 +48,5 @@ test('shows every day but only the twenty most played of the rest, and says how 
     streamers: names.map((streamer) => ({ streamer, views: 1, plays: 1 })),
   })
   expect(lines).toHaveLength(1 + 27 + 23)
-  expect(lines.at(-1)?.trim()).toBe('and 5 more, told by --json')
+  expect(lines.at(-1)?.trim()).toBe('and 5 more, listed by --json')
 })

@@ -1,4 +1,5 @@
-// Folders read by the thread: what it tells is what is told without it, and where it does not, all is told all the same.
+// Folders read by the thread: what it tells is what is told without it, and where it does not, all
+// is told all the same.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +42,10 @@ async function beginThread(): Promise<void> {
   await readByThread(root)
 }
 
-/** Tries again while the thread is beginning, or leaves folders to others, as it does where the machine is slow. */
+/**
+ * Tries again while the thread is beginning, or leaves folders to others, as it does where the
+ * machine is slow.
+ */
 async function readByThread(path: string): Promise<ReadFolder> {
   for (;;) {
     const read = await thread.read({ path, realRoot: root })

@@ -1,4 +1,5 @@
-// What is read or sent without waiting equals what an ordinary read gives, and nothing is waited for.
+// What is read or sent without waiting equals what an ordinary read gives, and nothing is waited
+// for.
 import {
   closeSync,
   fsyncSync,

@@ -1,4 +1,5 @@
-// What is read ahead equals what lies in the file, wherever it is read, and is asked for before it is needed.
+// What is read ahead equals what lies in the file, wherever it is read, and is asked for before it
+// is needed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,11 +61,12 @@ describe('readAhead', () => {
       stat: { sizeBytes, modifiedMs: 0 },
       willRead: (position, length) => told.push([position, length]),
     })
-    const toldUpTo = (): number => told.reduce((end, [at, length]) => Math.max(end, at + length), 0)
+    const hintedUpTo = (): number =>
+      told.reduce((end, [at, length]) => Math.max(end, at + length), 0)
     for (let position = 0; position < sizeBytes; position += MEBIBYTE) {
       await ahead.read(Buffer.alloc(10), position)
-      expect(toldUpTo()).toBeGreaterThan(position)
-      expect(toldUpTo()).toBeLessThanOrEqual(position + 21 * MEBIBYTE)
+      expect(hintedUpTo()).toBeGreaterThan(position)
+      expect(hintedUpTo()).toBeLessThanOrEqual(position + 21 * MEBIBYTE)
     }
     const bytes = told.reduce((sum, [, length]) => sum + length, 0)
     expect(bytes).toBe(sizeBytes)

@@ -76,7 +76,7 @@ export class Scanner {
   /** Whether the library has been seen with content. */
   #wasSeen = false
   #watchError: unknown
-  #wasWatchTold = false
+  #wasWatchReported = false
   #watchedAtMs = 0
   #found = 0
   #done = 0
@@ -170,7 +170,7 @@ export class Scanner {
     this.#hasTrouble = false
     // After a failure, the watched folders may have been replaced.
     if (hadTrouble || (round.includes('') && this.#isTimeToWatch())) await this.#startWatching()
-    else this.#tellWatchEnded()
+    else this.#reportWatchEnded()
   }
 
   async #walk(folders: readonly string[], signal: AbortSignal): Promise<void> {
@@ -182,7 +182,7 @@ export class Scanner {
       { ...options, changes: this.#dueChanges(options, signal) },
       signal,
     )
-    this.#tellFailedFolders(failed, folders.includes(''))
+    this.#reportFailedFolders(failed, folders.includes(''))
     this.#found = writer.countRecordings()
     this.#wasSeen ||= folders.includes('') && this.#found > 0
     this.#reportProgress({ isLast: true })
@@ -235,7 +235,7 @@ export class Scanner {
   }
 
   /** Reports each unreadable folder once, until a full walk can read it again. */
-  #tellFailedFolders(failed: ReadonlyMap<string, unknown>, wasWhole: boolean): void {
+  #reportFailedFolders(failed: ReadonlyMap<string, unknown>, wasWhole: boolean): void {
     for (const [path, error] of failed) {
       if (!this.#failedFolders.has(path)) this.#tell({ kind: 'folder', path, error })
     }
@@ -258,9 +258,9 @@ export class Scanner {
    * Reported only after a successful walk: a missing library cannot be watched either, and is
    * reported itself.
    */
-  #tellWatchEnded(): void {
-    if (this.#watchError === undefined || this.#wasWatchTold) return
-    this.#wasWatchTold = true
+  #reportWatchEnded(): void {
+    if (this.#watchError === undefined || this.#wasWatchReported) return
+    this.#wasWatchReported = true
     this.#tell({ kind: 'watch', path: '', error: this.#watchError })
   }
 
