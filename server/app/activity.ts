@@ -37,7 +37,7 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
   }
   const recorder = new ActivityRecorder({
     path: join(config.data, ACTIVITY_FILE),
-    knows: isVisible(library.catalog),
+    isKnownSubject: isVisible(library.catalog),
     now: Date.now,
     onFailure: (error) => logger.error({ err: error }, 'views and plays cannot be counted'),
   })

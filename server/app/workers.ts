@@ -16,7 +16,7 @@ const WALKED = 'walked'
 
 /** The workers as one server. */
 export interface Workers extends WebServer {
-  /** Tells the workers that the catalog is usable. */
+  /** Notifies the workers that the catalog is usable. */
   announceFirstWalk(): void
 }
 

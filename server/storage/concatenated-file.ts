@@ -19,7 +19,7 @@ export interface FileRange {
   decryption?: { key: Uint8Array; iv: Uint8Array }
 }
 
-/** Files kept open besides those being read: a segment rarely spans more. */
+/** Idle files kept open: a segment rarely spans more. */
 const MAX_OPEN_FILES = 8
 const BLOCK_BYTES = 16
 /** Encrypted bytes per read. */

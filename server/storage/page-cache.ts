@@ -8,7 +8,7 @@ export interface PageCache {
   /**
    * Reads consecutive bytes from `position` of a descriptor into the buffers: preadv2(2) with
    * RWF_NOWAIT. Returns the number of bytes read: fewer if the rest is not in memory, 0 if nothing
-   * is, at the end of the file, and after any error; an ordinary read tells these apart.
+   * is, at the end of the file, and after any error; an ordinary read shows which.
    */
   read(descriptor: number, buffers: readonly Uint8Array[], position: number): number
   /**

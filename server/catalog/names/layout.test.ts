@@ -181,13 +181,13 @@ test.each([
 })
 
 test.each([
-  ['{date}/{sessionId}', 'lacks {streamer}'],
+  ['{date}/{sessionId}', 'has no {streamer}'],
   ['{streamer}/{name}', '{name}'],
-  ['{streamer}/{date', '{ without }'],
-  ['{streamer}/date}', '} without {'],
-  ['{streamer}//{date}', 'empty part'],
+  ['{streamer}/{date', '{ without a }'],
+  ['{streamer}/date}', '} without a {'],
+  ['{streamer}//{date}', 'empty path component'],
   ['{streamer}/../{date}', 'hidden'],
-  ['{streamer}{sessionId}', 'side by side'],
+  ['{streamer}{sessionId}', 'no separator'],
   ['{streamer}-{streamer}', 'twice'],
   ['{streamer}/{sessionId}.mp4', '.mp4'],
   ['a/'.repeat(20) + '{streamer}', 'parts'],

@@ -305,7 +305,7 @@ class Walk {
   #checkNotEmptied(entries: readonly StorageEntry[], known: KnownFolder): void {
     if (entries.length > 0 || this.#options.mayBeEmpty) return
     if (known.folders.length + known.recordings.length === 0) return
-    throw new AppError('failed', 'the library is empty although the catalog knows recordings of it')
+    throw new AppError('failed', 'the library is empty although the catalog has recordings of it')
   }
 }
 

@@ -9,7 +9,7 @@ import type { Database } from './database.ts'
  */
 export type Change = SessionReference
 
-/** Generations kept in the log: a reader further behind reloads its lists. */
+/** Generations in the log: a reader that missed more reloads its lists. */
 const KEPT_GENERATIONS = 1000
 /** With more changes than this, reloading is cheaper than following the log. */
 const MAX_CHANGES = 200

@@ -40,8 +40,7 @@ interface FolderTable {
 export type RecordingStatus = 'found' | 'playable' | 'unplayable'
 
 /**
- * One row for each recording, be it a file or a folder of parts, so also for those that stand
- * behind another of the same session.
+ * One row per recording, a file or a folder of parts, listed or not.
  */
 interface RecordingTable {
   id: Generated<number>
