@@ -36,7 +36,7 @@ function LayoutBlock({ slots, place }: { slots: AdSlots; place: LayoutPlace }) {
 interface ListAdProps {
   slots: AdSlots
   place: ListPlace
-  /** Position of the card that comes after it. */
+  /** Index of the card before it. */
   position: number
 }
 

@@ -18,7 +18,7 @@ export interface SlotSettings {
   fill: 'frame' | 'creative'
 }
 
-/** One block on the page. `position` is that of the card it stands before, 0 in the layout. */
+/** One block on the page. `position` is the index of the card before it, 0 in the layout. */
 export interface AdBlockElements {
   /** The element that is hidden where nothing comes. */
   block: HTMLElement

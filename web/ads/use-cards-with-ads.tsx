@@ -5,7 +5,7 @@ import type { ListPlace } from './ad-slots.ts'
 import { useAdSlots } from './ads-provider.tsx'
 import { insertBlocks } from './insert-blocks.ts'
 
-/** The cards with a block after every second one, from the third on; the cards alone where there are no ads. */
+/** The cards with an ad block after every second one, from the third; without ads, the cards alone. */
 export function useCardsWithAds(place: ListPlace, cards: ReactElement[]): ReactElement[] {
   const slots = useAdSlots()
   if (!slots?.hasZone(place)) return cards

@@ -7,7 +7,7 @@ import { createServing } from './serving.ts'
 import { createSlot } from './slot.ts'
 import type { Slot } from './slot.ts'
 
-/** Blocks before a card of this position or a later one wait until they come near the screen. */
+/** Blocks after a card with this index or a higher one are filled when they come near the screen. */
 const SERVED_AT_ONCE = 100
 
 export function startSlots(settings: SlotSettings): SlotEngine {
