@@ -45,9 +45,9 @@ function Frame({ api, visits }: RouteProps) {
     <AdsProvider config={api.config()}>
       <Layout
         visits={visits}
-        headerSlot={<LayoutAd place="header" />}
-        sidebarSlot={<LayoutAd place="sidebar" />}
-        footerSlot={<LayoutAd place="footer" />}
+        headerSlot={<LayoutAd slotName="header" />}
+        sidebarSlot={<LayoutAd slotName="sidebar" />}
+        footerSlot={<LayoutAd slotName="footer" />}
       />
     </AdsProvider>
   )
