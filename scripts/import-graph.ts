@@ -32,7 +32,8 @@ export function findPathsToNodeAv(entry: string): string[] {
 
 /**
  * Import cycles between the files, formatted as text, one for each import that closes a cycle.
- * Dynamic imports and type imports count: the linter's `import/no-cycle` does not follow `import()`.
+ * Dynamic imports and type imports count: the linter's `import/no-cycle` does not follow
+ * `import()`.
  */
 export function findImportCycles(files: readonly SourceFile[]): string[] {
   const imports = importGraph(files)

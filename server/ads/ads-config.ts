@@ -2,7 +2,7 @@
 import type { AdsConfig } from '../../shared/contract.ts'
 import { adScriptApiPath } from '../../shared/paths.ts'
 import type { Config } from '../config/load-config.ts'
-import { vastPath } from './house/promo-paths.ts'
+import { promoPatterns } from './house/promo-paths.ts'
 
 /** The name in the proxy's path under which the house's own script is answered. */
 export const HOUSE = 'house'
@@ -20,7 +20,7 @@ export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
       provider,
       scriptPath: adScriptApiPath(HOUSE),
       insClass: HOUSE_CLASS,
-      vastUrl: `${vastPath}?zone={zone}`,
+      vastUrl: `${promoPatterns.vast}?zone={zone}`,
       zones: { ...HOUSE_ZONES, ...zones },
       fill,
     }

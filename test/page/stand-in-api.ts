@@ -1,7 +1,7 @@
 // A small real HTTP server that answers the page's calls, for tests of the page without the product's server.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ConfigAnswer, SessionItem, StreamerItem } from '../../shared/contract.ts'
+import type { ConfigResponse, SessionItem, StreamerItem } from '../../shared/contract.ts'
 
 export interface StandInApi {
   /** Origin, e.g. `http://127.0.0.1:40123`. */
@@ -18,7 +18,7 @@ export interface StandInLibrary {
   /** By streamer; an unknown one is answered 404. */
   sessions: Record<string, SessionItem[]>
   /** Ads and analytics; without it the call is answered 404. */
-  config?: ConfigAnswer
+  config?: ConfigResponse
   /** Paths answered 500. */
   broken: Set<string>
   /** What is waited for before each answer. */

@@ -8,7 +8,10 @@ import styles from './ad-block.module.css'
 
 const LABEL = 'Advertisement'
 
-/** The space of a layout slot. It stays when its block is hidden; without ads it is empty and takes no space. */
+/**
+ * The space of a layout slot. It stays when its block is hidden; without ads it is empty and takes
+ * no space.
+ */
 export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
   const slots = useAdSlots()
   return (

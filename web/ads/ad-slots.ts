@@ -1,4 +1,5 @@
-// The banner slots of one visit: which slots have a zone. The engine that fills them is loaded on first use.
+// The banner slots of one visit: which slots have a zone. The engine that fills them is loaded on
+// first use.
 import type { AdsConfig } from '../../shared/contract.ts'
 import { reportAdError } from './report-ad-error.ts'
 import type { AdBlockElements, SlotEngine, SlotName, SlotSettings } from './slots/slot-engine.ts'

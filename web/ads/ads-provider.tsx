@@ -2,14 +2,14 @@
 import { createContext, use, useEffect, useMemo } from 'react'
 import type { ReactNode } from 'react'
 import { useLocation } from 'react-router'
-import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { ConfigResponse } from '../../shared/contract.ts'
 import type { LoadState, Resource } from '../api/resource.ts'
 import { useResource } from '../api/use-resource.ts'
 import { createAdSlots } from './ad-slots.ts'
 import type { AdSlots } from './ad-slots.ts'
 
 interface AdsProviderProps {
-  config: Resource<ConfigAnswer>
+  config: Resource<ConfigResponse>
   children: ReactNode
 }
 

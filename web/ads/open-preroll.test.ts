@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock } from 'vitest'
-import type { AdsConfig, ConfigAnswer } from '../../shared/contract.ts'
+import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
 import { Resource } from '../api/resource.ts'
 import { openPreroll, prerollUrl } from './open-preroll.ts'
 
@@ -55,7 +55,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-function withAds(ads: Partial<AdsConfig> = {}): ConfigAnswer {
+function withAds(ads: Partial<AdsConfig> = {}): ConfigResponse {
   return {
     ads: {
       provider: 'network',
@@ -70,7 +70,7 @@ function withAds(ads: Partial<AdsConfig> = {}): ConfigAnswer {
 }
 
 /** Enters the player. */
-function enter(load: () => Promise<ConfigAnswer>, over = onOver): () => void {
+function enter(load: () => Promise<ConfigResponse>, over = onOver): () => void {
   const leave = openPreroll({ config: new Resource(load), stage, covered, onOver: over })
   open.push(leave)
   return leave

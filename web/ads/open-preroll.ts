@@ -1,21 +1,27 @@
 // The door to the pre-roll: says when the main video may start, with an ad before it or without.
-import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { ConfigResponse } from '../../shared/contract.ts'
 import type { Resource } from '../api/resource.ts'
 import type { PrerollPlace } from './preroll/run-preroll.ts'
 import { withinTime } from './preroll/within-time.ts'
 
 interface PrerollOptions extends PrerollPlace {
-  config: Resource<ConfigAnswer>
+  config: Resource<ConfigResponse>
   /** Called once, when the overlay is gone or there is none; not after the visitor has left. */
   onOver: () => void
 }
 
 /** Without a configuration by then there is no ad. */
 const CONFIG_WAIT_MS = 1500
-/** From the entry (in a tab behind others: from when it is looked at) until there is an ad, with all that must be loaded for it. */
+/**
+ * From the entry (in a tab behind others: from when it is looked at) until there is an ad, with all
+ * that must be loaded for it.
+ */
 const FIND_LIMIT_MS = 5000
 
-/** Shows a pre-roll over the stage where the configuration has one. Answers the function that ends all of it. */
+/**
+ * Shows a pre-roll over the stage where the configuration has one. Answers the function that ends
+ * all of it.
+ */
 export function openPreroll({ config, onOver, ...place }: PrerollOptions): () => void {
   const left = new AbortController()
   const over = () => {
@@ -27,7 +33,7 @@ export function openPreroll({ config, onOver, ...place }: PrerollOptions): () =>
 }
 
 async function show(
-  config: Resource<ConfigAnswer>,
+  config: Resource<ConfigResponse>,
   place: PrerollPlace,
   signal: AbortSignal,
 ): Promise<void> {
@@ -47,14 +53,17 @@ function remainingMs(begunMs: number): number {
 }
 
 /** Where the ad is asked for; undefined where the configuration has none. */
-export function prerollUrl({ ads }: ConfigAnswer): string | undefined {
+export function prerollUrl({ ads }: ConfigResponse): string | undefined {
   if (ads.provider === 'none' || !ads.vastUrl || !ads.zones.video) return undefined
   const zone = encodeURIComponent(ads.zones.video)
   const address = ads.vastUrl.replaceAll('{zone}', () => zone)
   return URL.canParse(address, location.href) ? new URL(address, location.href).href : undefined
 }
 
-function settledConfig(config: Resource<ConfigAnswer>, signal: AbortSignal): Promise<ConfigAnswer> {
+function settledConfig(
+  config: Resource<ConfigResponse>,
+  signal: AbortSignal,
+): Promise<ConfigResponse> {
   const state = config.read()
   if (state.status === 'loaded') return Promise.resolve(state.value)
   return withinTime((limited) => config.settled(limited), { timeoutMs: CONFIG_WAIT_MS, signal })

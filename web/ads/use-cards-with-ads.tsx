@@ -5,7 +5,9 @@ import { useAdSlots } from './ads-provider.tsx'
 import { insertBlocks } from './insert-blocks.ts'
 import type { ListSlotName } from './slots/slot-engine.ts'
 
-/** The cards with an ad block after every second one, from the third; without ads, the cards alone. */
+/**
+ * The cards with an ad block after every second one, from the third; without ads, the cards alone.
+ */
 export function useCardsWithAds(slotName: ListSlotName, cards: ReactElement[]): ReactElement[] {
   const slots = useAdSlots()
   if (!slots?.hasZone(slotName)) return cards

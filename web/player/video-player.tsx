@@ -1,6 +1,6 @@
 // The video element with the browser's own controls, and the life of what plays in it.
 import { useLayoutEffect, useRef, useState } from 'react'
-import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { ConfigResponse } from '../../shared/contract.ts'
 import { openPreroll } from '../ads/open-preroll.ts'
 import type { Resource } from '../api/resource.ts'
 import { createAutoplay } from './autoplay.ts'
@@ -13,7 +13,7 @@ import styles from './video-player.module.css'
 
 interface VideoPlayerProps {
   /** Says whether an ad stands before the video. */
-  config: Resource<ConfigAnswer>
+  config: Resource<ConfigResponse>
   /** May hold the session that is to be played, begun before there was a page for it. */
   readySessions: ReadySessions
   /** URL of the playlist. */

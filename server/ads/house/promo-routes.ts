@@ -9,7 +9,7 @@ import type { ChoiceOptions } from './choose-creatives.ts'
 import type { Creative } from './creatives.ts'
 import { formatFrame, formatFramePolicy } from './format-frame.ts'
 import { EMPTY_VAST, formatVast } from './format-vast.ts'
-import { framePath, servePath, vastPath } from './promo-paths.ts'
+import { framePath, promoPatterns } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
 /** Takes what happened to an ad. Never throws. */
@@ -66,7 +66,7 @@ export async function addPromoRoutes(
 function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
   const { ads, zones } = options
 
-  app.get(servePath, async (request, reply) => {
+  app.get(promoPatterns.serve, async (request, reply) => {
     const wanted = parse(manyZones, request.query).zone
     const known = wanted.filter((zone) => zones.includes(zone))
     const chosen = chooseBanners(ads.creatives, known, chance(options)).values()
@@ -78,7 +78,7 @@ function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void
     return reply.send({ placements })
   })
 
-  app.get(vastPath, async (request, reply) => {
+  app.get(promoPatterns.vast, async (request, reply) => {
     const { zone } = parse(oneZone, request.query)
     const video = zones.includes(zone)
       ? chooseVideo(ads.creatives, zone, chance(options))
@@ -97,7 +97,7 @@ function chance({ now, random }: PromoRouteOptions): ChoiceOptions {
 function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   const policy = formatFramePolicy(options.embedders)
 
-  app.get('/api/promo/frame/:creative', async (request, reply) => {
+  app.get(promoPatterns.frame, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     if (creative.kind === 'video') throw notFound()
     const shown: ActivityEvent = { name: 'ad_impression', creative: creative.id, zone }
@@ -113,14 +113,14 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
 }
 
 function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
-  app.get('/api/promo/click/:creative', async (request, reply) => {
+  app.get(promoPatterns.click, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
     // The target stands in creatives.json; nothing of the request is in it.
     return reply.redirect(creative.link, 302)
   })
 
-  app.get('/api/promo/event/:event/:creative', async (request, reply) => {
+  app.get(promoPatterns.event, async (request, reply) => {
     const { event } = parse(z.object({ event: z.string() }), request.params)
     const name = eventNames.get(event)
     if (name === undefined) throw notFound()
@@ -133,7 +133,7 @@ function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void 
 async function addMediaRoute(app: FastifyInstance, options: PromoRouteOptions): Promise<void> {
   await app.register(fastifyStatic, { root: options.ads.folder, serve: false, dotfiles: 'deny' })
 
-  app.get('/api/promo/media/:creative', async (request, reply): Promise<FastifyReply> => {
+  app.get(promoPatterns.media, async (request, reply): Promise<FastifyReply> => {
     const creative = findCreative(request, options.ads)
     if (creative.kind === 'page') throw notFound()
     // Frames are sandboxed, so their origin is nobody's.

@@ -1,4 +1,5 @@
-// Fetches VAST documents from wrapper to wrapper until there is an ad that this browser can play, or none.
+// Fetches VAST documents from wrapper to wrapper until there is an ad that this browser can play,
+// or none.
 import { fillMacros, requestMacros } from './macros.ts'
 import { parseVast, VastError } from './vast.ts'
 import type {
@@ -140,7 +141,10 @@ function canPlayFile({ type }: MediaFile, canPlay: (type: string) => boolean): b
   return type === undefined || canPlay(type)
 }
 
-/** Everybody on the way hears of the ad; a click leads where the document nearest to it says (VAST 4.3, 3.4.4). */
+/**
+ * Everybody on the way hears of the ad; a click leads where the document nearest to it says (VAST
+ * 4.3, 3.4.4).
+ */
 function assembleAd({ inline, linear, file }: ChosenMedia, wrappers: WrapperAd[]): PrerollAd {
   const nearestFirst = [linear, ...wrappers.toReversed()]
   return {
@@ -165,6 +169,7 @@ function none(code: VastErrorCode, told: { errorUrls: string[] }[]): VastOutcome
 }
 
 function codeOf(error: unknown): VastErrorCode {
-  // All else is a request that failed or took too long (VAST 4.3: "unavailable or reached a timeout").
+  // All else is a request that failed or took too long (VAST 4.3: "unavailable or reached a
+  // timeout").
   return error instanceof VastError ? error.code : 301
 }

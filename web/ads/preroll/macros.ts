@@ -2,7 +2,9 @@
 
 export type MacroValues = Readonly<Record<string, string>>
 
-/** Macros that we have no value for: told so by -1, so that nobody takes the placeholder for one. */
+/**
+ * Macros that we have no value for: told so by -1, so that nobody takes the placeholder for one.
+ */
 const UNKNOWN_MACROS = new Set(
   `ADCATEGORIES ADCOUNT ADSERVINGID ADTYPE APIFRAMEWORKS APPBUNDLE APPNAME BLOCKEDADCATEGORIES BREAKMAXADLENGTH
   BREAKMAXADS BREAKMAXDURATION BREAKMINADLENGTH BREAKMINDURATION BREAKPOSITION CLICKPOS CLICKTYPE CLIENTUA CONTENTCAT

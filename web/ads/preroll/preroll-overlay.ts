@@ -1,4 +1,5 @@
-// The picture of a pre-roll: video, ×, label and link. Plain DOM that is not React's, for an ad blocker may take it away.
+// The picture of a pre-roll: video, ×, label and link. Plain DOM that is not React's, for an ad
+// blocker may take it away.
 import type { PrerollAd } from './load-vast.ts'
 import styles from './preroll.module.css'
 

@@ -1,4 +1,5 @@
-// The life of one pre-roll on the page: shows it, tells of it, and takes it away for whichever reason comes first.
+// The life of one pre-roll on the page: shows it, tells of it, and takes it away for whichever
+// reason comes first.
 import type { PrerollAd } from './load-vast.ts'
 import { playMacros } from './macros.ts'
 import { createOverlay } from './preroll-overlay.ts'
@@ -18,7 +19,10 @@ export interface PrerollPlace {
 /** No pre-roll is longer to be seen than this. */
 export const PREROLL_LIMIT_MS = 30_000
 
-/** Resolves when the overlay is gone: closed, ended, after 30 s, in any trouble, or because the signal aborts. */
+/**
+ * Resolves when the overlay is gone: closed, ended, after 30 s, in any trouble, or because the
+ * signal aborts.
+ */
 export function runPreroll(
   ad: PrerollAd,
   { stage, covered }: PrerollPlace,
@@ -131,7 +135,8 @@ function start({ overlay, tracking, gone, end }: Life, mediaUrl: string): void {
     tracking.failed(code)
     end()
   }
-  // An element that is told to wait for a source says nothing of its failure: this is the one that does.
+  // An element that is told to wait for a source says nothing of its failure: this is the one that
+  // does.
   video.addEventListener('error', () => fail(405), { signal: gone })
   const limit = setTimeout(() => {
     // One that played for so long is no failure.

@@ -1,4 +1,5 @@
-// Finds an ad and shows it. What only a page with a pre-roll needs hangs on this file, which is loaded for it.
+// Finds an ad and shows it. What only a page with a pre-roll needs hangs on this file, which is
+// loaded for it.
 import { loadVast } from './load-vast.ts'
 import { runPreroll } from './run-preroll.ts'
 import type { PrerollPlace } from './run-preroll.ts'
@@ -11,7 +12,10 @@ export interface ShowOptions extends PrerollPlace {
   signal: AbortSignal
 }
 
-/** Resolves when the pre-roll is over, or at once when there is none. Rejects where the signal aborts before. */
+/**
+ * Resolves when the pre-roll is over, or at once when there is none. Rejects where the signal
+ * aborts before.
+ */
 export async function showPreroll(
   vastUrl: string,
   { stage, covered, timeoutMs, signal }: ShowOptions,

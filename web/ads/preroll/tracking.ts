@@ -94,8 +94,8 @@ export function sendError(
 }
 
 /**
- * Sends and forgets. An image asks nobody for permission, and a policy that lets the ad's pictures through lets this
- * through.
+ * Sends and forgets. An image asks nobody for permission, and a policy that lets the ad's pictures
+ * through lets this through.
  */
 export function sendBeacon(url: string, values: MacroValues): void {
   new Image(1, 1).src = fillMacros(url, values)

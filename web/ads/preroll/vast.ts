@@ -1,4 +1,5 @@
-// Reads a VAST document, versions 2 to 4 (IAB VAST 4.3): text in, value out. Only linear ads are of interest here.
+// Reads a VAST document, versions 2 to 4 (IAB VAST 4.3): text in, value out. Only linear ads are of
+// interest here.
 import { resolveHttpUrl } from './http-url.ts'
 
 /** Why there is no ad, or none any more (VAST 4.3, 2.3.6.3). */
@@ -74,8 +75,8 @@ export interface MediaFile {
 const MAX_URLS = 100
 
 /**
- * The ads of a document, whose relative addresses are read against `base`. Throws a VastError: 100 where it is not
- * well-formed, 101 where it is something else than VAST, 102 where it is VAST 1.
+ * The ads of a document, whose relative addresses are read against `base`. Throws a VastError: 100
+ * where it is not well-formed, 101 where it is something else than VAST, 102 where it is VAST 1.
  */
 export function parseVast(text: string, base: string): VastDocument {
   const root = parseXml(text).documentElement

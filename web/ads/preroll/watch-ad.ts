@@ -1,6 +1,10 @@
-// Notices an ad that does not come, stands still, or is not to be seen, so that nobody waits for it.
+// Notices an ad that does not come, stands still, or is not to be seen, so that nobody waits for
+// it.
 
-/** `late`: never started. `stalled`: stands still. `unseen`: hidden or taken away, as ad blockers do. */
+/**
+ * `late`: never started. `stalled`: stands still. `unseen`: hidden or taken away, as ad blockers
+ * do.
+ */
 export type AdTrouble = 'late' | 'stalled' | 'unseen'
 
 interface WatchOptions {
@@ -33,7 +37,9 @@ export function watchAd({ root, video, signal, onTrouble }: WatchOptions): void 
   look()
 }
 
-/** Whether anything of the element can be on the screen; that it is scrolled away does not count. */
+/**
+ * Whether anything of the element can be on the screen; that it is scrolled away does not count.
+ */
 function isSeen(element: Element): boolean {
   if (element.getClientRects().length === 0) return false
   const { width, height } = element.getBoundingClientRect()

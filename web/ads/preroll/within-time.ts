@@ -6,8 +6,8 @@ interface TimeLimit {
 }
 
 /**
- * What `work` answers. Rejects with a TimeoutError after `timeoutMs`, and with the signal's reason when it aborts, even
- * where the work does not heed the signal that it is given.
+ * What `work` answers. Rejects with a TimeoutError after `timeoutMs`, and with the signal's reason
+ * when it aborts, even where the work does not heed the signal that it is given.
  */
 export async function withinTime<T>(
   work: (signal: AbortSignal) => Promise<T>,

@@ -5,7 +5,10 @@ const CREATIVES = 'iframe, img, video, canvas, object'
 /** In CSS pixels; smaller elements are tracking pixels. */
 const MIN_CREATIVE_PX = 20
 
-/** `frame`: any iframe counts; `creative`: any iframe, image, video, canvas or object of a visible size. */
+/**
+ * `frame`: any iframe counts; `creative`: any iframe, image, video, canvas or object of a visible
+ * size.
+ */
 export function isFilled(block: HTMLElement, fill: SlotSettings['fill']): boolean {
   if (fill === 'frame') return block.querySelector('iframe') !== null
   return Array.from(block.querySelectorAll(CREATIVES)).some((creative) => {

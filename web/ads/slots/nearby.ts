@@ -4,7 +4,10 @@
 const MARGIN = '100% 0px'
 
 export interface Nearby {
-  /** Calls back once, when `element` is in the viewport or less than one viewport away. Returns the undo. */
+  /**
+   * Calls back once, when `element` is in the viewport or less than one viewport away. Returns the
+   * undo.
+   */
   once(element: Element, callback: () => void): () => void
 }
 

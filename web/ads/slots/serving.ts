@@ -1,4 +1,5 @@
-// Calls the ad script's `serve` at the specified times. A call with no empty placeholder costs nothing.
+// Calls the ad script's `serve` at the specified times. A call with no empty placeholder costs
+// nothing.
 import { reportAdError } from '../report-ad-error.ts'
 
 const AFTER_LIST_MS = 100

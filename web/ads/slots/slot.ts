@@ -4,9 +4,15 @@ import { isFilled } from './is-filled.ts'
 import type { AdBlockElements, SlotSettings } from './slot-engine.ts'
 
 export interface Slot {
-  /** Shows the block with a new placeholder. It has 5 s from `sinceMs` (`performance.now()`) to be filled. */
+  /**
+   * Shows the block with a new placeholder. It has 5 s from `sinceMs` (`performance.now()`) to be
+   * filled.
+   */
   fill(sinceMs: number): void
-  /** Shows the block again. Only an empty one gets a new placeholder: the provider may have no second ad. */
+  /**
+   * Shows the block again. Only an empty one gets a new placeholder: the provider may have no
+   * second ad.
+   */
   renew(): void
   /** Empties the host. */
   dispose(): void
@@ -38,7 +44,10 @@ export function createSlot(elements: AdBlockElements, options: SlotOptions): Slo
   }
 }
 
-/** Class and zone only: the script matches the start of `class` and sends all other `data-` attributes to its server. */
+/**
+ * Class and zone only: the script matches the start of `class` and sends all other `data-`
+ * attributes to its server.
+ */
 function createPlaceholder({ insClass, zone }: SlotOptions): HTMLElement {
   const placeholder = document.createElement('ins')
   placeholder.className = insClass

@@ -72,7 +72,9 @@ function add(engine: SlotEngine, elements: AdBlockElements): () => void {
   return engine.addBlock(elements, performance.now())
 }
 
-/** As the ad script does with an ad: adds a frame next to the placeholder and marks the placeholder. */
+/**
+ * As the ad script does with an ad: adds a frame next to the placeholder and marks the placeholder.
+ */
 function fill({ host }: AdBlockElements): void {
   const placeholder = host.querySelector('ins')
   if (!placeholder) throw new Error('no placeholder')

@@ -7,7 +7,9 @@ import { createSlot } from './slot.ts'
 import type { Slot } from './slot.ts'
 import type { AdBlockElements, SlotEngine, SlotSettings } from './slot-engine.ts'
 
-/** Blocks after a card with this index or a higher one are filled when they come near the viewport. */
+/**
+ * Blocks after a card with this index or a higher one are filled when they come near the viewport.
+ */
 const LAZY_FROM_INDEX = 100
 
 export function startSlots(settings: SlotSettings): SlotEngine {
