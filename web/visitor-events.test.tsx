@@ -18,7 +18,7 @@ import { AnalyticsContext } from './analytics/use-analytics.ts'
 import type { VisitorEvent } from './analytics/visitor-event.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
-import { createReadySessions } from './player/ready-sessions.ts'
+import { createSessionPreloader } from './player/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 
 // Rendering is slow on a busy machine.
@@ -66,7 +66,7 @@ function open(path: string): void {
         <AnalyticsContext value={{ track }}>
           <AppRoutes
             api={createPageApi(api.base)}
-            readySessions={createReadySessions()}
+            preloader={createSessionPreloader()}
             visits={new VisitMemory()}
           />
         </AnalyticsContext>
@@ -156,7 +156,7 @@ test('tracks a click of the middle button, but not the context menu', async () =
   expect(named('select_item')).toEqual([{ name: 'select_item', list: 'sessions', item: alices }])
 })
 
-test('tracks the video once per visit: not after a pause, but again for the next session', async () => {
+test('tracks the video once per visit: not after a pause, but for the next session', async () => {
   open('/p/Alice/2026-01-31/1002')
   const video = document.querySelector('video') ?? document.body
   expect(named('begin_video')).toEqual([])

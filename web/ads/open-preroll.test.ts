@@ -164,7 +164,7 @@ test('aborts the request and shows nothing after the visitor has left', async ()
   expect(onOver).not.toHaveBeenCalled()
 })
 
-test('removes the ad when the visitor leaves, and shows another one for the next session', async () => {
+test('removes the ad when the visitor leaves, and shows another one next time', async () => {
   const leave = enter(async () => withAds())
   await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
   leave()

@@ -7,7 +7,7 @@ import { startStandInApi } from '../../test/page/stand-in-api.ts'
 import type { StandInApi } from '../../test/page/stand-in-api.ts'
 import { createPageApi } from '../api/page-api.ts'
 import { VisitMemory } from '../navigation/visit-memory.ts'
-import { createReadySessions } from '../player/ready-sessions.ts'
+import { createSessionPreloader } from '../player/session-preloader.ts'
 import { AppRoutes } from '../routes.tsx'
 
 let api: StandInApi
@@ -65,7 +65,7 @@ async function open(path: string, { streamers, ads }: Site): Promise<void> {
     <BrowserRouter>
       <AppRoutes
         api={createPageApi(api.base)}
-        readySessions={createReadySessions()}
+        preloader={createSessionPreloader()}
         visits={new VisitMemory()}
       />
     </BrowserRouter>,

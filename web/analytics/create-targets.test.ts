@@ -204,7 +204,7 @@ test('sends consent to Google Analytics first, then explicit page views and even
   ])
 })
 
-test('sends no consent to Google without a configured one, and exposes gtag for a consent dialog', () => {
+test('sends Google only configured consent, and exposes gtag for a consent dialog', () => {
   start({ ga4 })
   window.gtag?.('consent', 'update', { ad_storage: 'granted' })
   expect(gtagCommands().map(([command, kind]) => [command, kind])).toEqual([

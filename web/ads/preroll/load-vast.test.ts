@@ -48,14 +48,17 @@ function inline(
   name: string,
   mediaFiles = `<MediaFile type="video/mp4">/${name}.mp4</MediaFile>`,
 ): string {
-  return `<VAST version="3.0"><Ad><InLine>${beacons(name)}<Creatives><Creative><Linear><Duration>00:00:15</Duration>
+  return `<VAST version="3.0"><Ad><InLine>${beacons(name)}<Creatives><Creative><Linear>
+    <Duration>00:00:15</Duration>
     ${tracking(name)}<VideoClicks><ClickTracking>/click-${name}</ClickTracking></VideoClicks>
     <MediaFiles>${mediaFiles}</MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`
 }
 
 function wrapper(name: string, next: string, attributes = ''): string {
-  return `<VAST version="3.0"><Ad><Wrapper ${attributes}>${beacons(name)}<VASTAdTagURI>${next}</VASTAdTagURI>
-    <Creatives><Creative><Linear>${tracking(name)}<VideoClicks><ClickThrough>https://${name}.example/</ClickThrough></VideoClicks>
+  return `<VAST version="3.0"><Ad><Wrapper ${attributes}>
+    ${beacons(name)}<VASTAdTagURI>${next}</VASTAdTagURI>
+    <Creatives><Creative><Linear>${tracking(name)}
+    <VideoClicks><ClickThrough>https://${name}.example/</ClickThrough></VideoClicks>
     </Linear></Creative></Creatives></Wrapper></Ad></VAST>`
 }
 
@@ -150,7 +153,8 @@ test('selects the first file that is not VPAID and that the browser can play', a
   handlers['/vast'] = inline(
     'ad',
     `<MediaFile apiFramework="vpaid" type="video/mp4">/vpaid.mp4</MediaFile>
-    <MediaFile type="video/x-flv">/a.flv</MediaFile><MediaFile>/untyped</MediaFile><MediaFile type="video/mp4">/late.mp4</MediaFile>`,
+    <MediaFile type="video/x-flv">/a.flv</MediaFile><MediaFile>/untyped</MediaFile>
+    <MediaFile type="video/mp4">/late.mp4</MediaFile>`,
   )
   expect(await load('/vast')).toMatchObject({ ad: { mediaUrl: `${origin}/untyped` } })
 })
@@ -158,7 +162,8 @@ test('selects the first file that is not VPAID and that the browser can play', a
 test('selects the first media file if the browser can play it', async () => {
   handlers['/vast'] = inline(
     'ad',
-    '<MediaFile type="video/mp4">/small.mp4</MediaFile><MediaFile type="video/mp4">/large.mp4</MediaFile>',
+    `<MediaFile type="video/mp4">/small.mp4</MediaFile>
+    <MediaFile type="video/mp4">/large.mp4</MediaFile>`,
   )
   expect(await load('/vast')).toMatchObject({ ad: { mediaUrl: `${origin}/small.mp4` } })
 })

@@ -48,7 +48,9 @@ test.each([
   '<VAST>',
 ])('reads an ad in %s', (root) => {
   const text = inline(
-    `<Creatives><Creative><Linear><MediaFiles><MediaFile type="video/mp4">https://cdn.example/a.mp4</MediaFile></MediaFiles></Linear></Creative></Creatives>`,
+    `<Creatives><Creative><Linear><MediaFiles>
+    <MediaFile type="video/mp4">https://cdn.example/a.mp4</MediaFile>
+    </MediaFiles></Linear></Creative></Creatives>`,
     root,
   )
   expect(firstInline(text).linears[0]?.mediaFiles).toEqual([
@@ -57,12 +59,14 @@ test.each([
 })
 
 test('reads an ad with a namespace prefix', () => {
-  const text = `<v:VAST xmlns:v="http://www.iab.com/VAST" version="4.1"><v:Ad><v:InLine><v:Impression>/i</v:Impression></v:InLine></v:Ad></v:VAST>`
+  const text = `<v:VAST xmlns:v="http://www.iab.com/VAST" version="4.1"><v:Ad><v:InLine>
+    <v:Impression>/i</v:Impression></v:InLine></v:Ad></v:VAST>`
   expect(firstInline(text).impressionUrls).toEqual(['https://ads.example/i'])
 })
 
 test('reads CDATA with white space around, and white space before the XML declaration', () => {
-  const text = `\n\n <?xml version="1.0"?>${media('<MediaFile>\n <![CDATA[ https://cdn.example/a.mp4?x=1&y=2 ]]>\n</MediaFile>')}`
+  const file = '<MediaFile>\n <![CDATA[ https://cdn.example/a.mp4?x=1&y=2 ]]>\n</MediaFile>'
+  const text = `\n\n <?xml version="1.0"?>${media(file)}`
   expect(firstInline(text).linears[0]?.mediaFiles[0]?.url).toBe('https://cdn.example/a.mp4?x=1&y=2')
 })
 
@@ -73,7 +77,8 @@ test('resolves relative URLs against the URL of the document', () => {
 
 test('reads media files in order, with type and framework, and drops those without a URL', () => {
   const text = media(
-    `<MediaFile apiFramework="VPAID" type="application/javascript">https://cdn.example/a.js</MediaFile>
+    `<MediaFile apiFramework="VPAID" type="application/javascript">
+      https://cdn.example/a.js</MediaFile>
     <MediaFile type="video/mp4"></MediaFile><MediaFile>data:video/mp4,x</MediaFile>
     <MediaFile type=" video/mp4 ">https://cdn.example/b.mp4</MediaFile>`,
   )
@@ -89,7 +94,8 @@ test('reads media files in order, with type and framework, and drops those witho
 
 test('drops a click-through that is not http or https', () => {
   const text = linear(
-    `<VideoClicks><ClickThrough>javascript:alert(1)</ClickThrough><ClickTracking>/c</ClickTracking></VideoClicks>`,
+    `<VideoClicks><ClickThrough>javascript:alert(1)</ClickThrough>
+    <ClickTracking>/c</ClickTracking></VideoClicks>`,
   )
   expect(firstInline(text).linears[0]).toMatchObject({
     clickThroughUrl: undefined,
@@ -99,10 +105,14 @@ test('drops a click-through that is not http or https', () => {
 
 test('reads impressions, errors and tracking with offsets, and does not replace macros', () => {
   const text = inline(
-    `<Error>https://e.example/?c=[ERRORCODE]</Error><Impression>about:blank</Impression><Impression>https://i.example/[CACHEBUSTING]</Impression>
-    <Creatives><Creative><Linear skipoffset="00:00:05"><Duration>00:01:30.500</Duration><TrackingEvents>
-    <Tracking event="start">/s</Tracking><Tracking event="progress" offset="00:00:10">/p10</Tracking>
-    <Tracking event="progress" offset="25%">/p25</Tracking><Tracking event="mute">ftp://x/</Tracking><Tracking>/none</Tracking>
+    `<Error>https://e.example/?c=[ERRORCODE]</Error><Impression>about:blank</Impression>
+    <Impression>https://i.example/[CACHEBUSTING]</Impression>
+    <Creatives><Creative><Linear skipoffset="00:00:05">
+    <Duration>00:01:30.500</Duration><TrackingEvents>
+    <Tracking event="start">/s</Tracking>
+    <Tracking event="progress" offset="00:00:10">/p10</Tracking>
+    <Tracking event="progress" offset="25%">/p25</Tracking>
+    <Tracking event="mute">ftp://x/</Tracking><Tracking>/none</Tracking>
     </TrackingEvents></Linear></Creative></Creatives>`,
   )
   expect(firstInline(text)).toEqual({
@@ -128,8 +138,10 @@ test('reads impressions, errors and tracking with offsets, and does not replace 
 
 test('reads a wrapper', () => {
   const wrapper = firstWrapper(
-    `<VASTAdTagURI><![CDATA[ next?a=1&b=2 ]]></VASTAdTagURI><Impression>/i</Impression><Error>/e</Error>
-    <Creatives><Creative><Linear><TrackingEvents><Tracking event="complete">/done</Tracking></TrackingEvents></Linear></Creative></Creatives>`,
+    `<VASTAdTagURI><![CDATA[ next?a=1&b=2 ]]></VASTAdTagURI>
+    <Impression>/i</Impression><Error>/e</Error><Creatives><Creative><Linear>
+    <TrackingEvents><Tracking event="complete">/done</Tracking></TrackingEvents>
+    </Linear></Creative></Creatives>`,
   )
   expect(wrapper).toMatchObject({
     nextUrl: 'https://ads.example/v1/next?a=1&b=2',
