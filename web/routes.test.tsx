@@ -2,14 +2,14 @@
 import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startStandInApi } from '../test/page/stand-in-api.ts'
-import type { StandInApi, StandInLibrary } from '../test/page/stand-in-api.ts'
+import { startFakeApi } from '../test/page/fake-api.ts'
+import type { FakeApi, FakeLibrary } from '../test/page/fake-api.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
 import { createSessionPreloader } from './player/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 
-let api: StandInApi
+let api: FakeApi
 let visits: VisitMemory
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const names = ['Alice', 'bob', 'Zoë & co', 'a/b 100%2F']
 
-const library: Partial<StandInLibrary> = {
+const library: Partial<FakeLibrary> = {
   streamers: names.map((name, i) => ({ name, recording_count: i + 1 })),
   sessions: {
     Alice: [
@@ -50,7 +50,7 @@ const library: Partial<StandInLibrary> = {
 
 /** Opens the page at a path, like a direct link. */
 async function open(path: string, content = library): Promise<void> {
-  api = await startStandInApi(content)
+  api = await startFakeApi(content)
   // A new document starts with this history entry.
   window.history.replaceState(null, '', path)
   render(

@@ -12,8 +12,8 @@ import {
 import { StrictMode } from 'react'
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startStandInApi } from '../test/page/stand-in-api.ts'
-import type { StandInApi } from '../test/page/stand-in-api.ts'
+import { startFakeApi } from '../test/page/fake-api.ts'
+import type { FakeApi } from '../test/page/fake-api.ts'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import type { VisitorEvent } from './analytics/visitor-event.ts'
 import { createPageApi } from './api/page-api.ts'
@@ -24,7 +24,7 @@ import { AppRoutes } from './routes.tsx'
 // Rendering is slow on a busy machine.
 configure({ asyncUtilTimeout: 5000 })
 
-let api: StandInApi
+let api: FakeApi
 let events: VisitorEvent[]
 const track = (event: VisitorEvent) => void events.push(event)
 
@@ -40,7 +40,7 @@ beforeEach(async () => {
   )
   vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
-  api = await startStandInApi({
+  api = await startFakeApi({
     streamers: ['Alice', 'bob'].map((name) => ({ name, recording_count: 1 })),
     sessions: {
       Alice: [{ date: '2026-01-31', sessionId: '1002', duration: '0:04:05' }],

@@ -3,14 +3,14 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-li
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AdsConfig } from '../../shared/contract.ts'
-import { startStandInApi } from '../../test/page/stand-in-api.ts'
-import type { StandInApi } from '../../test/page/stand-in-api.ts'
+import { startFakeApi } from '../../test/page/fake-api.ts'
+import type { FakeApi } from '../../test/page/fake-api.ts'
 import { createPageApi } from '../api/page-api.ts'
 import { VisitMemory } from '../navigation/visit-memory.ts'
 import { createSessionPreloader } from '../player/session-preloader.ts'
 import { AppRoutes } from '../routes.tsx'
 
-let api: StandInApi
+let api: FakeApi
 let served: number
 
 beforeEach(() => {
@@ -55,7 +55,7 @@ interface Site {
 
 async function open(path: string, { streamers, ads }: Site): Promise<void> {
   const names = Array.from({ length: streamers }, (_, position) => `s${position}`)
-  api = await startStandInApi({
+  api = await startFakeApi({
     streamers: names.map((name) => ({ name, recording_count: 1 })),
     sessions: Object.fromEntries(names.map((name) => [name, [{ date: 'd', sessionId: '1' }]])),
     ...(ads && { config: { ads, analytics: { firstParty: false } } }),

@@ -33,9 +33,7 @@ export function playWithHls(
   prepareHls()
   const playback = preservePlayback(video, signal)
   const decodableStart = trackDecodableStart(video, signal)
-  const bufferTarget = adaptBufferTarget(video, signal, (target) =>
-    Object.assign(hls.config, target),
-  )
+  const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({

@@ -7,6 +7,10 @@ const extensions = ['.mp4', '.m4v', '.mov', '.ts', '.m2ts', '.mkv', '.webm', '.f
 const PARTIAL_ENDING = '.part'
 /** Recorders and downloaders put these before the ending until the file is whole: `x.tmp.ts`, `x.f137.mp4.part`. */
 const TEMPORARY_MARK = '.tmp'
+const anyEndings = new RegExp(
+  `(?:\\.(?:part|tmp|temp|${extensions.map((ending) => ending.slice(1)).join('|')}))+$`,
+  'i',
+)
 const FORMAT_MARK = /\.f\d{1,4}$/
 /** Formats that are sound alone (YouTube's numbers), which a downloader fetches beside the pictures. */
 const AUDIO_FORMAT_MARK = /\.f(?:139|140|141|171|172|249|250|251)$/
@@ -35,6 +39,11 @@ export function parseRecordingName(name: string): RecordingName | undefined {
 export function endingOf(text: string): string | undefined {
   const lower = text.toLowerCase()
   return extensions.find((extension) => lower.endsWith(extension))
+}
+
+/** The part of a name that does not change when the recording is finished and renamed. */
+export function stripEndings(name: string): string {
+  return name.replace(anyEndings, '')
 }
 
 function parseEnding(name: string): RecordingName | undefined {

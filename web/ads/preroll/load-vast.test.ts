@@ -194,11 +194,14 @@ test.each([
   ['malformed', 100, '<VAST><Ad>'],
   ['a page', 101, '<html/>'],
   ['VAST 1', 102, '<VideoAdServingTemplate/>'],
-])('returns the wrapper’s error URLs if the next document is %s', async (_what, code, handler) => {
-  handlers['/a'] = wrapper('a', '/b')
-  if (handler) handlers['/b'] = handler
-  expect(await load('/a')).toEqual({ status: 'none', code, errorUrls: errorPaths('a') })
-})
+])(
+  'returns the error URLs of the wrapper if the next document is %s',
+  async (_what, code, handler) => {
+    handlers['/a'] = wrapper('a', '/b')
+    if (handler) handlers['/b'] = handler
+    expect(await load('/a')).toEqual({ status: 'none', code, errorUrls: errorPaths('a') })
+  },
+)
 
 test('finds no ad if the server is unreachable', async () => {
   handlers['/a'] = wrapper('a', 'http://127.0.0.1:1/')

@@ -74,8 +74,8 @@ export interface MediaFile {
 const MAX_URLS = 100
 
 /**
- * The ads of a document, whose relative addresses are read against `base`. Throws a VastError: 100
- * where it is not well-formed, 101 where it is something else than VAST, 102 where it is VAST 1.
+ * Parses a document; relative URLs are resolved against `base`. Throws a VastError: 100 if it is
+ * not well-formed, 101 if it is not VAST, 102 if it is VAST 1.
  */
 export function parseVast(text: string, base: string): VastDocument {
   const root = parseXml(text).documentElement

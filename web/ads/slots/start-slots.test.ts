@@ -24,7 +24,7 @@ beforeEach(() => {
   window.AdProvider = { push: recordServe }
   errors = []
   vi.spyOn(console, 'error').mockImplementation((...text) => void errors.push(text))
-  vi.stubGlobal('IntersectionObserver', standInObserver())
+  vi.stubGlobal('IntersectionObserver', fakeObserver())
 })
 
 afterEach(() => {
@@ -42,7 +42,7 @@ function recordServe(): void {
 }
 
 /** jsdom has no layout, so its elements never come near the viewport. */
-function standInObserver() {
+function fakeObserver() {
   const watched = new Map<Element, (entries: Partial<IntersectionObserverEntry>[]) => void>()
   bringNear = (target) => watched.get(target)?.([{ target, isIntersecting: true }])
   return class {
