@@ -20,7 +20,12 @@ export type SessionsAnswer = z.infer<typeof sessionsAnswer>
 export type SessionItem = SessionsAnswer[number]
 
 export const errorAnswer = z.object({
-  error: z.object({ code: z.string(), message: z.string() }),
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    /** Code of the reason, beside the code `unplayable`. */
+    reason: z.string().optional(),
+  }),
 })
 export type ErrorAnswer = z.infer<typeof errorAnswer>
 

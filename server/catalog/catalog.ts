@@ -1,6 +1,7 @@
 // What the rest of the server may ask of the catalog: streamers, their sessions, and where a session's recording lies.
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import type { UnplayableReason } from '../problem.ts'
 
 /** One session as the catalog knows it. Names are NFC; `path` is spelled as the storage spells it. */
 export interface SessionRow extends SessionReference {
@@ -15,11 +16,11 @@ export interface SessionRow extends SessionReference {
   state: SessionState
 }
 
-/** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed nor counted; says why. */
+/** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed nor counted. */
 export type SessionState =
   | { status: 'found' }
   | { status: 'playable'; durationSeconds: number }
-  | { status: 'unplayable'; reason: string }
+  | { status: 'unplayable'; reason: UnplayableReason }
 
 /**
  * Read side of the catalog. All answers are quick look-ups; names are compared in NFC. What an operator took off the

@@ -1,8 +1,9 @@
 // Errors -> answers: the one table of statuses, and the handler that hides whatever is not ours to tell.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorAnswer } from '../../shared/contract.ts'
-import { AppError } from '../errors.ts'
+import { AppError, UnplayableError } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
+import { formatProblem } from '../problem-text.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
@@ -24,6 +25,12 @@ export function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   void reply.header('cache-control', 'no-store')
+  if (error instanceof UnplayableError) {
+    const { message } = formatProblem(error.reason)
+    return reply
+      .code(STATUS[error.code])
+      .send({ error: { code: error.code, message, reason: error.reason.code } })
+  }
   if (error instanceof AppError) {
     const status = STATUS[error.code]
     if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)

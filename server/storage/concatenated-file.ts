@@ -1,7 +1,7 @@
 // Ranges of several files read as if they were one file: the pieces that a recorder cut, one behind the other.
 import { createDecipheriv } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { AppError } from '../errors.ts'
+import { AppError, UnplayableError } from '../errors.ts'
 import type { FileStat, OpenFile, Storage } from './storage.ts'
 
 /** A range of a file in storage. A plain value. */
@@ -230,8 +230,8 @@ export async function readDecryptedLength(
   return length - padding
 }
 
-function notDecryptable(): AppError {
-  return new AppError('unplayable', 'the segments cannot be decrypted with the key beside them')
+function notDecryptable(): UnplayableError {
+  return new UnplayableError({ code: 'segment-key-wrong' })
 }
 
 /** Decrypts from any block on: in CBC mode a block needs only the encrypted one before it. */

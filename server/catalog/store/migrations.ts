@@ -101,6 +101,10 @@ const steps: readonly (readonly string[])[] = [
     `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
        WHERE status = 'found' AND listed = 1`,
   ],
+  [
+    // reasons are codes instead of text: the next walk adds these recordings again, and they are inspected again
+    `DELETE FROM recordings WHERE status = 'unplayable'`,
+  ],
 ]
 
 /**

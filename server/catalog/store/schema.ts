@@ -58,6 +58,7 @@ interface RecordingTable {
   modified_ms: number
   status: RecordingStatus
   duration_seconds: number | null
+  /** JSON of an UnplayableReason (stored-reason.ts); null unless unplayable. */
   reason: string | null
   /** 1 where it plays, but not all of it as it was meant. */
   flawed: number

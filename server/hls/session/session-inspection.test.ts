@@ -1,10 +1,11 @@
 // What several recordings say of the session that they make together.
 import { beforeAll, expect, test } from 'vitest'
+import type { Limitation } from '../../problem.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import { inspectRecording } from '../../media/index/inspect-recording.ts'
 import { MAX_LIMITATIONS } from '../../media/media-index.ts'
-import type { MediaIndex, RecordingLimitation } from '../../media/media-index.ts'
+import type { MediaIndex } from '../../media/media-index.ts'
 import { createMediaReaders } from '../../media/readers.ts'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import { joinInspections } from './session-inspection.ts'
@@ -21,13 +22,13 @@ beforeAll(async () => {
 })
 
 /** The same recording, of another length and with other flaws. */
-function playable(seconds: number, limitations: RecordingLimitation[] = []): Inspection {
+function playable(seconds: number, limitations: Limitation[] = []): Inspection {
   const splitPoints = { ...index.splitPoints, endTicks: seconds * index.splitPoints.timescale }
   return { status: 'playable', identity: '', index: { ...index, splitPoints, limitations } }
 }
 
-const truncated: RecordingLimitation = { kind: 'cut-off', message: 'it ends', offsetBytes: 9 }
-const gap: RecordingLimitation = { kind: 'gap', message: 'it jumps', offsetBytes: 5, seconds: 2 }
+const truncated: Limitation = { kind: 'cut-off', message: 'it ends', offsetBytes: 9 }
+const gap: Limitation = { kind: 'gap', message: 'it jumps', offsetBytes: 5, seconds: 2 }
 const broken: Inspection = {
   status: 'unplayable',
   reason: 'no index',

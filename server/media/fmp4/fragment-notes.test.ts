@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Limitation } from '../../problem.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { indexPrefix } from '../../../test/support/grow-recording.ts'
 import {
@@ -8,7 +9,7 @@ import {
   plainSamples,
 } from '../../../test/support/make-fmp4.ts'
 import { avc1, mp4a } from '../../../test/support/make-mp4.ts'
-import type { MediaIndex, RecordingLimitation } from '../media-index.ts'
+import type { MediaIndex } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
@@ -36,7 +37,7 @@ function fragments(...seconds: number[]): Buffer[] {
   })
 }
 
-async function limitationsOf(...chunks: Uint8Array[]): Promise<RecordingLimitation[] | undefined> {
+async function limitationsOf(...chunks: Uint8Array[]): Promise<Limitation[] | undefined> {
   return (await reader.index(bytesFile(Buffer.concat(chunks)), signal)).limitations
 }
 

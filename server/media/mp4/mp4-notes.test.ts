@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import type { Limitation } from '../../problem.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
-import type { RecordingLimitation } from '../media-index.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
@@ -29,10 +29,7 @@ function plainTrack(kind: TrackPlan['kind'], more: Partial<TrackPlan> = {}): Tra
   }
 }
 
-async function limitationsOf(
-  tracks: TrackPlan[],
-  sizeBytes = 100_000,
-): Promise<RecordingLimitation[]> {
+async function limitationsOf(tracks: TrackPlan[], sizeBytes = 100_000): Promise<Limitation[]> {
   const bytes = Buffer.concat([ftyp(), moov(tracks)])
   return (await reader.index(bytesFile(bytes, sizeBytes), signal)).limitations ?? []
 }
