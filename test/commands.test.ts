@@ -134,7 +134,7 @@ describe('check', () => {
       names.map((name) => `alice/2026-01-31/${name}`),
     )
     expect(found[0]).toMatch(/^duplicate .*1001\.mp4/)
-    expect(found[1]).toMatch(/^cannot play +\d+ /)
+    expect(found[1]).toMatch(/^unplayable +\d+ /)
     expect(rows.filter((row) => /^ +→ .{10}/.test(row))).toHaveLength(names.length)
     await flawed.remove()
   })

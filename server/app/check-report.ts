@@ -24,12 +24,6 @@ export interface CheckedRecording extends SessionReference {
 /** The code with its parameters, and the text for it. */
 export type CheckedProblem = Problem & ProblemText
 
-const OUTCOMES: Record<CheckedRecording['outcome'], string> = {
-  unplayable: 'cannot play',
-  limited: 'limited',
-  duplicate: 'duplicate',
-}
-
 /** The table as lines; empty without problems. Names are last, so that their width does not move a column. */
 export function formatCheckTable({ recordings }: CheckReport): string[] {
   const rows = recordings.flatMap((recording) =>
@@ -58,7 +52,7 @@ function rowsOf({ path, outcome }: CheckedRecording, problem: CheckedProblem): s
   const time = 'seconds' in problem ? formatDuration(problem.seconds) : ''
   const text = `${printable(path)}: ${printable(message)}`
   return [
-    row({ outcome: OUTCOMES[outcome], byte, time, text }),
+    row({ outcome, byte, time, text }),
     row({ outcome: '', byte: '', time: '', text: `→ ${printable(advice)}` }),
   ]
 }

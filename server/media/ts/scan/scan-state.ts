@@ -118,13 +118,6 @@ export interface Jump {
   audio: WaitingAudio | undefined
 }
 
-/** As RecordingNote. */
-export interface Flaw {
-  kind: 'damaged' | 'gap'
-  message: string
-  offsetBytes: number
-}
-
 /** More flaws of one recording are not noted. */
 const MAX_FLAWS = 95
 
