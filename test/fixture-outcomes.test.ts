@@ -125,7 +125,7 @@ const OUTCOMES: Record<string, Outcome> = {
     codecs: ['avc1.42c00d', AAC],
     seconds: 12.005,
     form: 'ts',
-    limitations: [{ code: 'gap', jumpSeconds: -19 }],
+    limitations: [{ code: 'gap', jumpSeconds: -36 }],
   },
   'ts-h264-pts-wrap-33bit.ts': { codecs: ['avc1.64000b'], seconds: 20, form: 'ts' },
   'ts-hevc-aac51.ts': { codecs: ['hvc1.1.6.L120.90', AAC], seconds: 5.013, form: 'fmp4' },

@@ -261,7 +261,7 @@ describe('two files of one session', () => {
       {
         path: 'a/2026-01-01/1.ts',
         session,
-        state: { status: 'spare', servedPath: 'a/2026-01-01/1.mp4' },
+        state: { status: 'duplicate', servedPath: 'a/2026-01-01/1.mp4' },
       },
       {
         path: 'b/2026-01-01/1.ts',
