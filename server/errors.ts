@@ -1,8 +1,8 @@
-// The closed list of failures that the program distinguishes, and the two error classes that carry them.
+// The closed list of failures, and the two error classes that carry them.
 import type { UnplayableReason } from './problem.ts'
 
 /**
- * The HTTP status of each code is defined once, in http/errors.ts; the exit code of each once, in main.ts.
+ * The HTTP status of each code is defined once, in http/errors.ts; the exit code in main.ts.
  *
  * - `invalid`: a parameter is malformed
  * - `not_found`: no such streamer, session, file or segment
@@ -21,7 +21,7 @@ export type ErrorCode =
   | 'usage'
   | 'failed'
 
-/** A failure with a code of the closed list. The message is fit for a visitor: no path, no stack. */
+/** A failure with a code of the list. Visitors may read the message: no path, no stack. */
 export class AppError extends Error {
   readonly code: Exclude<ErrorCode, 'unplayable'>
 
@@ -32,7 +32,7 @@ export class AppError extends Error {
   }
 }
 
-/** A recording is unplayable. The message is for stack traces; problem-text.ts formats the reason. */
+/** A recording is unplayable. The message is for logs; problem-text.ts formats the reason. */
 export class UnplayableError extends Error {
   readonly code = 'unplayable'
   readonly reason: UnplayableReason

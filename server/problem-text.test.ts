@@ -14,7 +14,7 @@ const texts: [Sample, string, string][] = [
   [
     { code: 'playlist-name-rejected', defect: 'url' },
     'is a URL of another server',
-    'without the playlist',
+    'remove the playlist',
   ],
   [{ code: 'frames-missing' }, 'before its first frame', 'recorder was stopped'],
   [{ code: 'video-codec-unsupported', codec: 'MPEG-2' }, 'video codec MPEG-2', 'libx264'],
@@ -22,7 +22,7 @@ const texts: [Sample, string, string][] = [
   [{ code: 'video-encrypted' }, 'the video is encrypted', 'protected'],
   [
     { code: 'file-truncated', offsetBytes: 100, neededBytes: 123 },
-    'ends at byte 100, before byte 123',
+    'ends at byte 100, its headers at 123',
     'recorder was stopped',
   ],
   [{ code: 'moov-compressed' }, 'moov box is compressed', 'Remux'],
@@ -48,7 +48,7 @@ const texts: [Sample, string, string][] = [
   ],
   [{ code: 'gap', jumpSeconds: -102 }, 'the time stamps jump by -102 s', 'interrupted'],
   [{ code: 'gap', part: 'b.ts' }, 'b.ts: gap: the time stamps restart', 'interrupted'],
-  [{ code: 'corrupt', lengthBytes: 188, offsetBytes: 9 }, '188 bytes', 'without this stretch'],
+  [{ code: 'corrupt', lengthBytes: 188, offsetBytes: 9 }, '188 bytes', 'It plays without them'],
   [
     { code: 'part-unplayable', cause: { code: 'video-encrypted' }, part: 'b.ts' },
     'b.ts: unplayable: the video is encrypted',

@@ -1,4 +1,4 @@
-// Formats problems for people: what is wrong, and the remedy. The only place where codes become text. Pure.
+// Formats problems for people: the problem and the remedy. Codes become text only here. Pure.
 import type {
   BoxDefect,
   Limit,
@@ -29,23 +29,22 @@ export function formatProblem<C extends Code>(problem: ProblemOf<C>): ProblemTex
 
 const RECORD_ROBUSTLY =
   'Record to .mkv, .ts or fragmented MP4 in future: these play up to an interruption.'
-const REPAIR_MOOV = `Repair it with a tool such as untrunc and a complete recording of the same recorder. ${RECORD_ROBUSTLY}`
+const REPAIR = 'Repair it with untrunc and a complete recording of the same recorder.'
 const INSPECT =
-  'Check whether ffprobe reads it. If not, it is not a recording, or its start is corrupt or not written yet.'
+  'Check it with ffprobe. If that fails, it is no recording, or its start is corrupt or missing.'
 const REWRITE = 'Remux a copy: ffmpeg -i FILE -c copy COPY.mkv. Check the disk for errors.'
 const REMUX = 'Remux a copy: ffmpeg -i FILE -c copy COPY.mp4'
 const SPLIT = 'Split it: ffmpeg -i FILE -c copy -f segment COPY%d.mkv'
 const CONVERT_VIDEO =
-  'Convert a copy, for example: ffmpeg -i FILE -c:v libx264 -c:a aac COPY.mp4. Set the recorder to H.264.'
+  'Set the recorder to H.264. Convert a copy: ffmpeg -i FILE -c:v libx264 -c:a aac COPY.mp4'
 const CONVERT_AUDIO =
-  'Convert the audio of a copy, for example: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4. Set the recorder to AAC.'
+  'Set the recorder to AAC. Convert a copy: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4'
 const TOO_SHORT =
-  'The recording ends before any media. Check whether the recorder was stopped, or the disk was full.'
+  'It ends before any media. Check whether the recorder was stopped, or the disk was full.'
 const EMPTY_SESSION = 'It contains headers only. Remove it, and check whether the stream was live.'
 const PROTECTED = 'It is protected. Record from a source without encryption.'
 const REPLACE = 'Look for another copy; this one cannot be repaired.'
-const PLAYLIST =
-  'Set the recorder to relative file names in its own folder, or put the segments in the folder without the playlist.'
+const PLAYLIST = 'Set the recorder to relative names in its own folder, or remove the playlist.'
 const KEY_FRAMES = 'Set the recorder to regular key frames, for example every 2 s.'
 
 const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
@@ -59,7 +58,7 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     advice: `A power failure or a full disk causes this. ${REPLACE}`,
   }),
   'file-truncated': ({ offsetBytes, neededBytes }) => ({
-    message: `the file is truncated: it ends at byte ${offsetBytes}, before byte ${neededBytes} of its headers`,
+    message: `truncated: the file ends at byte ${offsetBytes}, its headers at ${neededBytes}`,
     advice: TOO_SHORT,
   }),
   'container-unknown': () => ({
@@ -79,7 +78,7 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
 
   'moov-missing': ({ offsetBytes }) => ({
     message: `moov box missing: the file ends at byte ${offsetBytes} (recording was not finalised)`,
-    advice: REPAIR_MOOV,
+    advice: `${REPAIR} ${RECORD_ROBUSTLY}`,
   }),
   'moov-before-start': () => ({
     message: 'moov box missing: the file starts in the middle of a recording',
@@ -87,15 +86,15 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
   }),
   'moov-compressed': () => ({ message: 'the moov box is compressed', advice: REMUX }),
   'box-missing': ({ box, parent, offsetBytes }) => ({
-    message: `the file is corrupt: box '${parent}' at byte ${offsetBytes} has no '${box}' box`,
+    message: `corrupt: box '${parent}' at byte ${offsetBytes} has no '${box}' box`,
     advice: REWRITE,
   }),
   'box-invalid': ({ box, offsetBytes, defect, value }) => ({
-    message: `the file is corrupt: box '${box}' at byte ${offsetBytes} ${boxDefectTexts[defect]}${bracketed(value)}`,
+    message: `corrupt: box '${box}' at byte ${offsetBytes} ${describeDefect(defect, value)}`,
     advice: REWRITE,
   }),
   'sample-sizes-invalid': () => ({
-    message: 'the file is corrupt: the sum of its sample sizes is out of range',
+    message: 'corrupt: the sum of its sample sizes is out of range',
     advice: REWRITE,
   }),
 
@@ -210,7 +209,7 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
   'audio-not-served': ({ cause, part }) => ({
     message: inPart(part, `an audio track is not served: ${formatProblem(cause).message}`),
     advice:
-      'It plays without this audio. Convert a copy, for example: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4',
+      'It plays without this audio. Convert a copy: ffmpeg -i FILE -c:v copy -c:a aac COPY.mp4',
   }),
   'video-not-served': ({ cause, part }) => ({
     message: inPart(part, `a video track is not served: ${formatProblem(cause).message}`),
@@ -252,7 +251,7 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
 }
 
 const SKIPPED =
-  'It plays without this stretch. Check the stream, the network and the disk for errors at this time.'
+  'It plays without them. Check the stream, the network and the disk for errors at this time.'
 
 const boxDefectTexts: Record<BoxDefect, string> = {
   'child-size-invalid': 'has a child box of invalid size',
@@ -327,8 +326,8 @@ const nameDefectTexts: Record<PlaylistNameDefect, string> = {
   url: 'is a URL of another server',
 }
 
-function bracketed(value: number | undefined): string {
-  return value === undefined ? '' : ` (${value})`
+function describeDefect(defect: BoxDefect, value: number | undefined): string {
+  return boxDefectTexts[defect] + (value === undefined ? '' : ` (${value})`)
 }
 
 function inPart(part: string | undefined, message: string): string {

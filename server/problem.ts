@@ -1,5 +1,5 @@
-// The closed list of reasons why a recording is unplayable, and of limitations of one that plays: codes with typed
-// parameters. problem-text.ts formats them for people.
+// The closed list of reasons why a recording is unplayable, and of limitations of one that plays:
+// codes with typed parameters. problem-text.ts formats them for people.
 import { z } from 'zod'
 
 /** A position in the file. */
@@ -164,7 +164,7 @@ export type SessionLimitation = (
   | (Location & { code: 'part-unplayable'; cause: UnplayableReason })
 ) & { part?: string }
 
-/** What `check` reports: of a recording that does not play, that plays partly, or that is not served. */
+/** What `check` reports of a recording that is unplayable, partly playable or not served. */
 export type Problem =
   | UnplayableReason
   | SessionLimitation

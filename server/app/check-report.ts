@@ -16,7 +16,7 @@ export interface CheckReport {
 /** A recording that is not fully playable. */
 export interface CheckedRecording extends SessionReference {
   path: string
-  /** `limited`: plays with the limitations in `problems`; `duplicate`: another recording is served. */
+  /** `limited`: plays with limitations; `duplicate`: another recording is served. */
   outcome: 'unplayable' | 'limited' | 'duplicate'
   problems: CheckedProblem[]
 }
@@ -24,7 +24,7 @@ export interface CheckedRecording extends SessionReference {
 /** The code with its parameters, and the text for it. */
 export type CheckedProblem = Problem & ProblemText
 
-/** The table as lines; empty without problems. Names are last, so that their width does not move a column. */
+/** The lines of the table. Names are last, so that their width does not move a column. */
 export function formatCheckTable({ recordings }: CheckReport): string[] {
   const rows = recordings.flatMap((recording) =>
     recording.problems.flatMap((problem) => rowsOf(recording, problem)),

@@ -1,4 +1,4 @@
-// `aftercast check`: lists every recording that is unplayable, partly playable or not served, with position and advice.
+// `aftercast check`: lists the recordings that are unplayable, partly playable or not served.
 import { listImperfect } from '../catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../catalog/store/imperfect.ts'
 import type { Config } from '../config/load-config.ts'
@@ -27,9 +27,9 @@ export async function check(config: Config, { format }: CheckOptions, io: Io): P
     const count = (wanted: CheckedRecording['outcome']): number =>
       report.recordings.filter(({ outcome }) => outcome === wanted).length
     const unplayable = count('unplayable')
-    io.stderr(
-      `${report.playableSessions} playable sessions, ${count('limited')} of them with limitations; ${unplayable} unplayable recordings`,
-    )
+    const sessions = `${report.playableSessions} playable sessions`
+    const limited = `${count('limited')} of them with limitations`
+    io.stderr(`${sessions}, ${limited}; ${unplayable} unplayable recordings`)
     return unplayable === 0 ? 0 : 1
   })
 }
@@ -66,7 +66,7 @@ async function problemsOf(
   }
 }
 
-/** The limitations are in the index, not in the catalog. None where the recording has changed since the scan. */
+/** From the index; empty if the recording has changed since the scan. */
 async function readLimitations(
   recording: ImperfectRecording,
   library: Library,

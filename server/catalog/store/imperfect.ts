@@ -14,8 +14,8 @@ export interface ImperfectRecording {
 }
 
 /**
- * `limited`: plays, but something of it is missing or corrupt; `duplicate`: another recording is served for the same
- * session.
+ * `limited`: plays, but something of it is missing or corrupt; `duplicate`: another recording is
+ * served for the same session.
  */
 export type ImperfectState =
   | { status: 'unplayable'; reason: UnplayableReason }

@@ -1,4 +1,4 @@
-// What an inspection's outcome means for the catalog: the new state, and the time of the next inspection. Pure.
+// Plans the new state of a recording, and the time of its next inspection. Pure.
 import type { UnplayableReason } from '../../problem.ts'
 import { formatStoredReason } from './stored-reason.ts'
 
@@ -12,7 +12,7 @@ export type Inspection =
     }
   | { status: 'unplayable'; reason: UnplayableReason }
 
-/** How an inspection ended; `failed`: for a reason outside of the recording, such as a disk error. */
+/** `failed`: for a reason outside of the recording, such as a disk error. */
 export type InspectionOutcome = Inspection | { status: 'failed' }
 
 /** Columns of the recording. */
@@ -38,7 +38,7 @@ export interface InspectionContext {
   attempts: number
 }
 
-/** A growing file is inspected again after this multiple of the last inspection's duration, within bounds. */
+/** A growing file rests for this multiple of the last inspection's duration, within bounds. */
 const REST_FACTOR = 4
 const MIN_REST_MS = 1000
 const MAX_REST_MS = 30_000
@@ -47,8 +47,8 @@ const FIRST_BACKOFF_MS = 5000
 const MAX_BACKOFF_MS = 600_000
 
 /**
- * The result to store. A growing recording that is unplayable stays `found`: its copy may be incomplete, and the index
- * of an MP4 comes last.
+ * The result to store. A growing recording that is unplayable stays `found`: its copy may be
+ * incomplete, and the index of an MP4 comes last.
  */
 export function planInspectionResult(
   outcome: InspectionOutcome,

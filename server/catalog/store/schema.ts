@@ -1,4 +1,4 @@
-// The tables of the catalog as queries see them; migrations.ts makes them.
+// The tables of the catalog as types; migrations.ts creates them.
 import type { Generated } from 'kysely'
 
 export interface CatalogSchema {
@@ -11,12 +11,12 @@ export interface CatalogSchema {
   migrations: MigrationTable
 }
 
-/** One row: what is true of the catalog as a whole. */
+/** One row for the whole catalog. */
 interface LibraryTable {
   id: number
   /** Grows with every change of any list. */
   generation: number
-  /** The path template by which the sessions were named; null before the first scan. */
+  /** The path template of the last scan; null before the first. */
   layout: string | null
 }
 
@@ -28,7 +28,7 @@ interface StreamerTable {
   recording_count: number
 }
 
-/** Folders that hold recordings, and those on the way to them. */
+/** Folders with recordings, and their parents. */
 interface FolderTable {
   id: Generated<number>
   /** Null for the root. */
@@ -39,10 +39,7 @@ interface FolderTable {
 
 export type RecordingStatus = 'found' | 'playable' | 'unplayable'
 
-/**
- * One row for each recording, be it a file or a folder of parts, so also for those that stand behind another of the
- * same session.
- */
+/** One row for each recording, a file or a folder of parts; a session may have several. */
 interface RecordingTable {
   id: Generated<number>
   folder_id: number
@@ -52,7 +49,7 @@ interface RecordingTable {
   date: string
   session_id: string
   kind: 'file' | 'folder'
-  /** Place among the recordings of one session (recording-name.ts). */
+  /** Rank among the recordings of one session (recording-name.ts). */
   rank: number
   size_bytes: number
   modified_ms: number
@@ -60,34 +57,34 @@ interface RecordingTable {
   duration_seconds: number | null
   /** JSON of an UnplayableReason (stored-reason.ts); null unless unplayable. */
   reason: string | null
-  /** 1 where it plays, but not all of it as it was meant. */
+  /** 1 if it plays with limitations. */
   flawed: number
-  /** 1 for the one recording that stands for its session in lists, else 0. */
+  /** 1 for the one recording that is served for its session, else 0. */
   listed: number
-  /** Moment from which the file counts as finished, unless it changes again. */
+  /** The file counts as settled from this moment, unless it changes again. */
   settles_at_ms: number
-  /** Not to be inspected before this moment. */
+  /** Not inspected before this moment. */
   retry_at_ms: number
-  /** Not to be inspected before this moment even when it changes: spares files that grow all the time. */
+  /** Not inspected before this moment even when it changes: saves work for growing files. */
   rest_until_ms: number
-  /** Inspections in a row that failed for a reason outside of the recording. */
+  /** Consecutive inspections that failed for a reason outside of the recording. */
   attempts: number
 }
 
-/** What was taken off the site, by names in NFC; kept apart from recordings, so that it outlives them. */
+/** Hidden streamers and sessions, by names in NFC. The rows outlive those of the recordings. */
 interface HiddenTable {
   streamer: string
-  /** '' with an empty session id: all of the streamer. */
+  /** '' with an empty session id: the whole streamer. */
   date: string
   session_id: string
 }
 
-/** What changed with the last generations (change-log.ts), by names in NFC. */
+/** The changes of the last generations (change-log.ts), by names in NFC. */
 interface ChangeTable {
   generation: number
   /** '' for everything. */
   streamer: string
-  /** '' with an empty session id: all of the streamer. */
+  /** '' with an empty session id: the whole streamer. */
   date: string
   session_id: string
 }
