@@ -1,5 +1,5 @@
-// The catalog stores the reason of an unplayable recording as JSON in the column `reason`. To rename
-// or remove a code, add a migration that deletes its rows; the next walk adds them again.
+// The catalog stores the reason of an unplayable recording as JSON in the column `reason`. To
+// rename or remove a code, add a migration that deletes its rows; the next walk adds them again.
 import { unplayableReasonSchema } from '../../problem.ts'
 import type { UnplayableReason } from '../../problem.ts'
 
