@@ -114,6 +114,11 @@ test.each([
     { code: 'playlist-invalid', defect: 'file-missing' },
   ],
   [
+    'a key is longer',
+    playlist('#EXT-X-KEY:METHOD=AES-128,URI="long"', '#EXTINF:6,', 'a.ts'),
+    { code: 'playlist-invalid', defect: 'key-invalid' },
+  ],
+  [
     'a key has another length',
     playlist('#EXT-X-KEY:METHOD=AES-128,URI="short"', '#EXTINF:6,', 'a.ts'),
     { code: 'playlist-invalid', defect: 'key-invalid' },
@@ -132,6 +137,7 @@ test.each([
   put('s/a.ts', 'x'.repeat(32))
   put('a.ts', 'outside')
   put('s/short', 'short')
+  put('s/long', 'x'.repeat(17))
   put('s/list.m3u8', text)
   await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable', reason })
 })

@@ -61,18 +61,18 @@ export class RecordedFolders {
 
   async #readText(path: string): Promise<string> {
     const bytes = await this.#readWhole(path, MAX_PLAYLIST_BYTES)
+    if (bytes === undefined) {
+      const limit = { limit: 'playlist-bytes', max: MAX_PLAYLIST_BYTES } as const
+      throw new UnplayableError({ code: 'limit-exceeded', ...limit })
+    }
     return new TextDecoder().decode(bytes)
   }
 
-  async #readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
+  /** Undefined for a larger file. */
+  async #readWhole(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const file = await this.#storage.open(path)
     try {
-      if (file.stat.sizeBytes > maxBytes)
-        throw new UnplayableError({
-          code: 'limit-exceeded',
-          limit: 'playlist-bytes',
-          max: maxBytes,
-        })
+      if (file.stat.sizeBytes > maxBytes) return undefined
       const bytes = Buffer.alloc(file.stat.sizeBytes)
       return bytes.subarray(0, await file.read(bytes, 0))
     } finally {
@@ -154,7 +154,7 @@ export class RecordedFolders {
     const known = keys.get(name)
     if (known !== undefined) return known
     const key = await this.#readWhole(join(folder, name), KEY_BYTES).catch(orUnplayable)
-    if (key.length !== KEY_BYTES)
+    if (key?.length !== KEY_BYTES)
       throw new UnplayableError({ code: 'playlist-invalid', defect: 'key-invalid' })
     keys.set(name, key)
     return key
