@@ -102,8 +102,8 @@ describe('a session that is hidden', () => {
     expect(await page.text()).toContain('id="root"')
   })
 
-  it('is back when it is shown again', async () => {
-    expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('is shown again')
+  it('is back when it is visible again', async () => {
+    expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('is visible again')
     for (const address of await addressesOfSession()) expect(await statusOf(address)).toBe(200)
     expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('was not hidden')
   })

@@ -1,4 +1,4 @@
-// The program's log: one JSON object a line, on stderr, for what an operator should see.
+// The program's log: one JSON object per line on stderr.
 import { pino } from 'pino'
 import type { Logger } from 'pino'
 

@@ -1,4 +1,5 @@
-// Figures for Prometheus: what this process does, and the listener of its own that tells them for all processes.
+// Prometheus metrics of this process, and the private listener that aggregates those of all
+// processes.
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -15,12 +16,12 @@ import {
 import { AppError } from '../errors.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
 
-/** Seconds; a segment of a slow disk or client may take long. */
+/** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
-/** Counts requests of this process from now on, by route, method and status. */
+/** Starts counting this process's requests by route, method and status. */
 export function measureRequests(app: FastifyInstance): void {
-  // A worker tells its figures to the process that scans, when that is asked.
+  // A worker answers the primary's requests for metrics.
   if (cluster.isWorker) void new AggregatorRegistry()
   collectDefaultMetrics()
   const labelNames = ['route', 'method', 'status'] as const
@@ -31,7 +32,7 @@ export function measureRequests(app: FastifyInstance): void {
   })
   const durations = new Histogram({
     name: 'aftercast_http_request_seconds',
-    help: 'Time from a request to the end of its answer.',
+    help: 'Time from a request to the end of its response.',
     labelNames: ['route'],
     buckets: DURATION_BUCKETS,
   })
@@ -43,11 +44,11 @@ export function measureRequests(app: FastifyInstance): void {
   })
 }
 
-/** Tells of this process's cache of finished segments. */
+/** Exports figures of this process's segment cache. */
 export function measureSegmentCache(cache: SegmentCache): void {
   new Counter({
     name: 'aftercast_segment_cache_requests_total',
-    help: 'Encrypted segments that were asked for, by whether they were in memory.',
+    help: 'Requests for encrypted segments, by cache hit or miss.',
     labelNames: ['result'],
     collect() {
       const { hits, misses } = cache.figures
@@ -58,22 +59,22 @@ export function measureSegmentCache(cache: SegmentCache): void {
   })
   new Gauge({
     name: 'aftercast_segment_cache_bytes',
-    help: 'Memory of the segments that are held.',
+    help: 'Memory used by cached segments.',
     collect() {
       this.set(cache.figures.cachedBytes)
     },
   })
 }
 
-/** Something that listens until it is closed. */
+/** A running listener. */
 export interface MetricsListener {
   close: () => void
 }
 
 /**
- * Answers GET /metrics at `host:port`, for this process and its workers.
+ * Serves GET /metrics at `host:port`, for this process and its workers.
  *
- * @throws AppError `failed` where the address cannot be had
+ * @throws AppError `failed` if the address is not available
  */
 export async function listenForMetrics(hostAndPort: string): Promise<MetricsListener> {
   const { hostname, port } = new URL(`http://${hostAndPort}`)

@@ -1,4 +1,5 @@
-// `aftercast serve`: one process scans the library, and answers visitors itself or lets workers do so on all cores.
+// `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
+// all cores.
 import cluster from 'node:cluster'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
@@ -13,10 +14,12 @@ import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
 import type { Workers } from './workers.ts'
 
-/** A small library is indexed whole before the site is called ready, so that the first page shows every length. */
+/**
+ * A small library is indexed before the site is ready, so that the first page shows every duration.
+ */
 const FIRST_INDEX_MS = 1000
 
-/** Serves until the signal aborts, then resolves when everything has ended. */
+/** Serves until the signal aborts, and resolves when everything has stopped. */
 export async function serve(config: Config, io: Io): Promise<void> {
   const logger = createLogger()
   const isWorker = cluster.isWorker
@@ -32,7 +35,7 @@ export async function serve(config: Config, io: Io): Promise<void> {
   }
 }
 
-/** However serving ends, the scan has ended when this settles: the catalog may be closed then. */
+/** The scan has stopped when this settles, for whatever reason: then the catalog may be closed. */
 async function scanAndServe(serving: Serving): Promise<void> {
   const { io } = serving
   const stopping = new AbortController()
@@ -54,7 +57,7 @@ async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
   try {
     await Promise.race([scan.firstWalk, scan.ended])
     state.isWalked = true
-    server.tellWalked?.()
+    server.announceFirstWalk?.()
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
     if (!io.signal.aborted) io.stdout(`Aftercast is ready at ${server.url}`)
     await scan.ended
@@ -71,13 +74,13 @@ async function startMetrics({ config }: Serving): Promise<MetricsListener | unde
   return listenForMetrics(metrics)
 }
 
-/** A server, or several that have to be told what this process knows. */
+/** One server, or workers that need messages about the scan's progress. */
 async function startServer(
   serving: Serving,
   isReady: () => boolean,
 ): Promise<WebServer & Partial<Workers>> {
   if (serving.config.server.workers > 1) return startWorkers(serving)
-  // Not loaded where workers do so.
+  // Not loaded where workers serve.
   const { startWebServer } = await import('./web-server.ts')
   return startWebServer({ ...serving, isReady })
 }
@@ -85,9 +88,9 @@ async function startServer(
 interface Scan {
   /** Every recording is listed. */
   firstWalk: Promise<void>
-  /** Every recording that was found then is indexed. */
+  /** Every recording found by the first walk is indexed. */
   isIndexed: Promise<void>
-  /** Resolves when the signal has aborted. */
+  /** Resolves after the signal has aborted. */
   ended: Promise<void>
 }
 
@@ -106,7 +109,7 @@ function startScanning({ config, io, logger, library }: Serving): Scan {
     },
   })
   const ended = scanner.run(io.signal).finally(() => display.stop())
-  // It may fail while the server is still being started; who awaits it later is told.
+  // It may fail before the server has started; awaiting it later still throws.
   ended.catch(() => undefined)
   return { firstWalk: scanner.firstWalk, isIndexed: indexed.promise, ended }
 }

@@ -1,4 +1,5 @@
-// The one schema of the configuration: every key, its default, its environment name and what it is for.
+// The one schema of the configuration: every key, its default, its environment name and what it is
+// for.
 import { z } from 'zod'
 
 /** What the tables, the command line and the environment need to know of a key beside its shape. */
@@ -25,7 +26,9 @@ const hostAndPort = text('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+
   error: 'must be host:port, such as 127.0.0.1:9090',
 })
 
-/** Reverse proxies are told as one address or URL; `allowPrivate` lets it lie in a private network. */
+/**
+ * Reverse proxies are told as one address or URL; `allowPrivate` lets it lie in a private network.
+ */
 const adHost = z.union(
   [
     httpUrl.refine((url) => url.startsWith('https:')),
@@ -142,7 +145,9 @@ const adsSection = z.strictObject({
 
 const measurementId = z.string().regex(/^[A-Z0-9-]{2,64}$/i)
 
-/** What gtag is told before anything else; a type that is not named is left to Google's own default. */
+/**
+ * What gtag is told before anything else; a type that is not named is left to Google's own default.
+ */
 const consent = z.partialRecord(
   z.enum([
     'ad_storage',

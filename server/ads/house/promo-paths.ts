@@ -1,8 +1,8 @@
-// Paths of the house ads, all below /api/promo/, which no blocker's list names.
+// Paths of the house ads, all below /api/promo/, which no ad blocker list matches.
 export const servePath = '/api/promo/serve'
 export const vastPath = '/api/promo/vast'
 
-/** What is asked for of a creative, and in which zone. */
+/** A creative and the zone it was chosen for. */
 interface Placement {
   creative: string
   zone: string
@@ -16,7 +16,7 @@ export function clickPath({ creative, zone }: Placement): string {
   return `/api/promo/click/${creative}?zone=${encodeURIComponent(zone)}`
 }
 
-/** Path of what a player tells while it plays: `impression`, `start`, … */
+/** Path of a playback event: `impression`, `start`, … */
 export function eventPath(event: string, { creative, zone }: Placement): string {
   return `/api/promo/event/${event}/${creative}?zone=${encodeURIComponent(zone)}`
 }

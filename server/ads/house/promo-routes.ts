@@ -1,4 +1,5 @@
-// /api/promo/…: the house ads: which one for a zone, its frame, its film, and what came of it.
+// /api/promo/…: serves house ads: the choice for a zone, frames, videos, clicks and tracking
+// events.
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -12,17 +13,17 @@ import { EMPTY_VAST, formatVast } from './format-vast.ts'
 import { framePath, servePath, vastPath } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
-/** Takes what happened to an ad. Never throws. */
+/** Records an ad event. Never throws. */
 export type RecordActivity = (event: ActivityEvent) => void
 
 export interface PromoRouteOptions {
   ads: HouseAds
-  /** Zones of the configuration; no other is filled or counted. */
+  /** Configured zones; no others are filled or counted. */
   zones: readonly string[]
   record: RecordActivity
   now: () => Date
   random: () => number
-  /** Origins beside our own whose pages may show the frames. */
+  /** Other origins whose pages may embed the frames. */
   embedders: readonly string[]
 }
 
@@ -34,7 +35,7 @@ const oneZone = z.object({ zone: zoneText })
 const manyZones = z.object({
   zone: z.union([zoneText.transform((zone) => [zone]), z.array(zoneText).max(MAX_PLACES)]),
 })
-/** What the beacons of VAST are counted as. */
+/** The event that each VAST beacon counts as. */
 const eventNames = new Map<string, AdEventName>([
   ['impression', 'ad_impression'],
   ['start', 'ad_start'],
@@ -46,13 +47,13 @@ const eventNames = new Map<string, AdEventName>([
 ])
 const MEDIA_MAX_AGE_MS = 3_600_000
 
-/** Registers the routes, in a context of their own. */
+/** Registers the routes in a scope of their own. */
 export async function addPromoRoutes(
   app: FastifyInstance,
   options: PromoRouteOptions,
 ): Promise<void> {
   await app.register(async (scope) => {
-    // Ads and counts are of the moment.
+    // Never cached: every request chooses and counts.
     scope.addHook('onRequest', async (_request, reply) => {
       void reply.header('cache-control', 'no-store')
     })
@@ -93,7 +94,7 @@ function chance({ now, random }: PromoRouteOptions): ChoiceOptions {
   return { day: now().toISOString().slice(0, 10), random }
 }
 
-/** A frame that is fetched is a banner that is shown. */
+/** Fetching a frame counts as an impression. */
 function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   const policy = formatFramePolicy(options.embedders)
 
@@ -116,7 +117,7 @@ function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void 
   app.get('/api/promo/click/:creative', async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
-    // The target stands in creatives.json; nothing of the request is in it.
+    // The target comes from creatives.json, never from the request.
     return reply.redirect(creative.link, 302)
   })
 
@@ -136,7 +137,7 @@ async function addMediaRoute(app: FastifyInstance, options: PromoRouteOptions): 
   app.get('/api/promo/media/:creative', async (request, reply): Promise<FastifyReply> => {
     const creative = findCreative(request, options.ads)
     if (creative.kind === 'page') throw notFound()
-    // Frames are sandboxed, so their origin is nobody's.
+    // Frames are sandboxed, so their origin is opaque.
     void reply.header('cross-origin-resource-policy', 'cross-origin')
     void reply.removeHeader('cache-control')
     return reply.sendFile(creative.file, { maxAge: MEDIA_MAX_AGE_MS })
@@ -148,7 +149,9 @@ interface Place {
   zone: string
 }
 
-/** Counts what a visitor's browser asked for, and no one who wishes not to be counted (Global Privacy Control). */
+/**
+ * Counts a browser's request, unless the visitor opted out (Global Privacy Control).
+ */
 function count({ method, headers }: FastifyRequest, event: ActivityEvent, record: RecordActivity) {
   if (method === 'GET' && headers['sec-gpc'] !== '1') record(event)
 }

@@ -1,4 +1,4 @@
-// The tables of the catalog as types; migrations.ts creates them.
+// Table types for queries; migrations.ts creates the tables.
 import type { Generated } from 'kysely'
 
 export interface CatalogSchema {
@@ -11,12 +11,12 @@ export interface CatalogSchema {
   migrations: MigrationTable
 }
 
-/** One row for the whole catalog. */
+/** A single row of catalog-wide state. */
 interface LibraryTable {
   id: number
-  /** Grows with every change of any list. */
+  /** Increases with every change of any list. */
   generation: number
-  /** The path template of the last scan; null before the first. */
+  /** The layout with which the sessions were named; null before the first scan. */
   layout: string | null
 }
 
@@ -24,26 +24,28 @@ interface StreamerTable {
   id: Generated<number>
   /** NFC. */
   name: string
-  /** Number of listed sessions, kept by the writer. */
+  /** Number of listed sessions, maintained by the writer. */
   recording_count: number
 }
 
-/** Folders with recordings, and their parents. */
+/** Folders that contain recordings, and their ancestors. */
 interface FolderTable {
   id: Generated<number>
   /** Null for the root. */
   parent_id: number | null
-  /** As the storage spells it; '' for the root. */
+  /** As spelled in storage; '' for the root. */
   path: string
 }
 
 export type RecordingStatus = 'found' | 'playable' | 'unplayable'
 
-/** One row for each recording, a file or a folder of parts; a session may have several. */
+/**
+ * One row per recording, a file or a folder of parts, listed or not.
+ */
 interface RecordingTable {
   id: Generated<number>
   folder_id: number
-  /** As the storage spells it. */
+  /** As spelled in storage. */
   name: string
   streamer_id: number
   date: string
@@ -59,32 +61,32 @@ interface RecordingTable {
   reason: string | null
   /** 1 if it plays with limitations. */
   flawed: number
-  /** 1 for the one recording that is served for its session, else 0. */
+  /** 1 for the one recording that represents its session in lists, else 0. */
   listed: number
-  /** The file counts as settled from this moment, unless it changes again. */
+  /** When the file counts as finished, unless it changes again. */
   settles_at_ms: number
-  /** Not inspected before this moment. */
+  /** Earliest time of the next inspection. */
   retry_at_ms: number
-  /** Not inspected before this moment even when it changes: saves work for growing files. */
+  /** Earliest time of the next inspection even after a change: limits the cost of growing files. */
   rest_until_ms: number
   /** Consecutive inspections that failed for a reason outside of the recording. */
   attempts: number
 }
 
-/** Hidden streamers and sessions, by names in NFC. The rows outlive those of the recordings. */
+/** Hidden names in NFC; separate from recordings, so that they outlive them. */
 interface HiddenTable {
   streamer: string
-  /** '' with an empty session id: the whole streamer. */
+  /** Empty together with the session id: the whole streamer. */
   date: string
   session_id: string
 }
 
-/** The changes of the last generations (change-log.ts), by names in NFC. */
+/** Changes of the latest generations (change-log.ts), by names in NFC. */
 interface ChangeTable {
   generation: number
-  /** '' for everything. */
+  /** Empty for everything. */
   streamer: string
-  /** '' with an empty session id: the whole streamer. */
+  /** Empty together with the session id: the whole streamer. */
   date: string
   session_id: string
 }

@@ -1,7 +1,7 @@
 // Reads an FLV file once, or what was added to it, and makes the index that playlists and segments are cut by.
 import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
-import { tellAhead } from '../../storage/read-ahead.ts'
+import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
@@ -38,7 +38,7 @@ export async function readFlvIndex(
   const known = previous?.source.container === 'flv' ? previous.source : undefined
   const isLonger = known !== undefined && known.sizeBytes <= sizeBytes
   const scan = isLonger && previous ? resumeScan(known, previous.splitPoints) : startScan()
-  const window = new ByteWindow(tellAhead(file), { limit: sizeBytes, signal })
+  const window = new ByteWindow(withReadHints(file), { limit: sizeBytes, signal })
   const resume = await scanTags(window, scan)
   checkPlayable(scan)
   const source = createSource(scan, sizeBytes, resume)
