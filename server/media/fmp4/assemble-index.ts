@@ -1,5 +1,6 @@
 // Turns what a scan found into an index, and an index back into what a scan goes on with.
-import type { Growth, MediaIndex, RecordingLimitation } from '../media-index.ts'
+import type { Limitation } from '../../problem.ts'
+import type { Growth, MediaIndex } from '../media-index.ts'
 import { describeGrowth } from '../timeline/growth.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from './fmp4-source.ts'
@@ -19,7 +20,7 @@ export interface ScanEnd {
   last: EndedGroup | undefined
   skipped: readonly SkippedBytes[]
   /** Notes from before the scan. */
-  kept: readonly RecordingLimitation[]
+  kept: readonly Limitation[]
 }
 
 /** The index; without cuts where nothing was found that can be played. */

@@ -1,5 +1,6 @@
 // What a movie box says of the tracks in the fragments behind it.
-import type { RecordingLimitation, Track } from '../media-index.ts'
+import type { Limitation } from '../../problem.ts'
+import type { Track } from '../media-index.ts'
 import { foldEdits } from '../mp4/edit-list.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import { describeAudio, describeVideo } from '../mp4/index-movie.ts'
@@ -19,12 +20,12 @@ export interface DescribedInit {
   init: Fmp4Init
   tracks: (Track | undefined)[]
   /** Tracks that are not served. */
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
 }
 
-const SUBTITLES_LEFT_OUT: RecordingLimitation = {
-  kind: 'text-left-out',
-  message: 'text in fragments is not served',
+const SUBTITLES_LEFT_OUT: Limitation = {
+  code: 'subtitles-not-served',
+  cause: { code: 'fragmented-subtitles-unsupported' },
 }
 
 /** Describes the movie. Throws `unplayable` where nothing in it is played. */

@@ -1,5 +1,5 @@
 // Goes through the top-level boxes of a file in order and stops at movies and fragments; finds its way again behind damage.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
@@ -25,7 +25,7 @@ export interface WalkedMoof {
 
 /** Bytes that are passed over; `cut-off`: a box that reaches behind the end; `fragment`: a moof that contradicts itself. */
 export interface SkippedBytes {
-  kind: 'cut-off' | 'noise' | 'fragment'
+  kind: 'truncated' | 'noise' | 'fragment'
   from: number
   to: number
 }
@@ -76,7 +76,7 @@ export class FragmentWalk {
       if (!this.#window.has(start, length)) return this.#ask(start, length)
       this.#boxes += 1
       if (this.#boxes > MAX_TOP_BOXES) {
-        throw new AppError('unplayable', 'the file has too many boxes')
+        throw new UnplayableError({ code: 'limit-exceeded', limit: 'boxes', max: MAX_TOP_BOXES })
       }
       const size = this.#boxSize(start, length)
       const end = start + size
@@ -105,7 +105,7 @@ export class FragmentWalk {
       return this.#release()
     }
     if (this.position < this.#to && this.#to === sizeBytes) {
-      this.skip({ kind: 'cut-off', from: this.position, to: sizeBytes })
+      this.skip({ kind: 'truncated', from: this.position, to: sizeBytes })
       this.position = this.#to
     }
     return undefined
@@ -185,12 +185,12 @@ export class FragmentWalk {
   }
 
   /** What is at a position from where it has to be searched: `open` is a box without a size (0, to the end). */
-  #boxKind(start: number): 'open' | 'cut-off' | 'noise' {
+  #boxKind(start: number): 'open' | 'truncated' | 'noise' {
     if (!isPrintable(this.#window.uint32(start + 4))) return 'noise'
     if (this.#window.uint32(start) === 0) return 'open'
     const rest = this.#file.stat.sizeBytes - start
     return this.#boxSize(start, Math.min(HEADER_BYTES, rest)) > 0 || rest < HEADER_BYTES
-      ? 'cut-off'
+      ? 'truncated'
       : 'noise'
   }
 

@@ -9,7 +9,7 @@ import type { FileStat } from '../../storage/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
 /** Raised when the shape of an index changes: older side files are then made anew. */
-const FORMAT = 'aftercast-index-5'
+const FORMAT = 'aftercast-index-6'
 /** A side file above this is not ours: ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
 const DIGEST_BYTES = 32

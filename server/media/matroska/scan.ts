@@ -1,7 +1,8 @@
 // Finds the cuts of a Matroska file, block by block in the order of the file. Whatever it decides rests on bytes before,
 // so that a file read in pieces as it grows gives the same as one read at once.
 import { createHash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { Limitation } from '../../problem.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,
@@ -23,7 +24,6 @@ import {
 import { MAX_TRACK_SETS } from './matroska-limits.ts'
 import {
   CLOCK_RATE,
-  type Flaw,
   type MatroskaSource,
   type ScanMemory,
   type Section,
@@ -122,9 +122,8 @@ export class Scan implements WalkVisitor {
   }
 
   damage(from: number, to: number): void {
-    const message = `${to - from} bytes that are no Matroska were skipped`
     const seconds = this.endTicks() / CLOCK_RATE
-    this.#note({ kind: 'damaged', message, offsetBytes: from, seconds })
+    this.#note({ code: 'corrupt', lengthBytes: to - from, offsetBytes: from, seconds })
   }
 
   /** Where the session ends, in ticks of CLOCK_RATE on its timeline. */
@@ -141,7 +140,7 @@ export class Scan implements WalkVisitor {
     const name = docType === undefined ? 'matroska' : parseText(docType.content)
     if (DOC_TYPES.has(name) || this.splitPoints.length > 0) return
     const shown = name.slice(0, 32).replaceAll(/[^\x20-\x7e]/g, '?')
-    throw new AppError('unplayable', `the file is EBML of the kind '${shown}', not Matroska`)
+    throw new UnplayableError({ code: 'ebml-type-unsupported', docType: shown })
   }
 
   #readInfo(content: Uint8Array): void {
@@ -166,21 +165,27 @@ export class Scan implements WalkVisitor {
 
   #addSet(content: Uint8Array): void {
     if (this.sets.length >= MAX_TRACK_SETS) {
-      throw new AppError('unplayable', 'the tracks change too often')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'track-changes',
+        max: MAX_TRACK_SETS,
+      })
     }
     const chosen = chooseTrackSet(parseTracks(content))
     const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
     const [first] = this.sets
-    for (const message of refusedAudioTracks) this.#note({ kind: 'sound-left-out', message })
-    for (const message of refusedSubtitles) this.#note({ kind: 'text-left-out', message })
+    for (const cause of refusedAudioTracks) this.#note({ code: 'audio-not-served', cause })
+    for (const codec of refusedSubtitles) {
+      const cause = { code: 'subtitle-codec-unsupported', codec } as const
+      this.#note({ code: 'subtitles-not-served', cause })
+    }
     if (first !== undefined) {
       this.sets.push(alignSet(first, set))
       return
     }
-    if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
+    if (refusedVideo !== undefined) throw new UnplayableError(refusedVideo)
     if (set.video === undefined && set.audioTracks.length === 0) {
-      const reason = refusedAudioTracks[0] ?? 'the file has no pictures and no sound'
-      throw new AppError('unplayable', reason)
+      throw new UnplayableError(refusedAudioTracks[0] ?? { code: 'tracks-missing' })
     }
     this.sets.push(set)
   }
@@ -199,7 +204,11 @@ export class Scan implements WalkVisitor {
   #openSection(block: WalkedBlock, frames: 'await key' | 'go on'): Section {
     const { memory, sections, splitPoints } = this
     if (sections.length >= MAX_SECTIONS) {
-      throw new AppError('unplayable', 'the time stamps break too often')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'discontinuities',
+        max: MAX_SECTIONS,
+      })
     }
     const startTicks = sections.length === 0 ? 0 : this.endTicks()
     if (sections.length > 0) this.#settle()
@@ -227,10 +236,10 @@ export class Scan implements WalkVisitor {
       return this.#openSection(block, 'await key')
     if (!hasJumped(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
     const goesOn = last.firstFrameAt !== Infinity
-    const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
+    const jump = (ticks - this.memory.run.latestTicks) / CLOCK_RATE
     this.#note({
-      kind: 'gap',
-      message: `the time stamps jump by ${seconds} s`,
+      code: 'gap',
+      jumpSeconds: Math.round(jump * 10) / 10,
       offsetBytes: block.position,
       seconds: this.endTicks() / CLOCK_RATE,
     })
@@ -380,7 +389,7 @@ export class Scan implements WalkVisitor {
     if (isFinal) memory.tentativeFrom = Infinity
   }
 
-  #note(flaw: Flaw): void {
+  #note(flaw: Limitation): void {
     if (this.memory.flaws.length < MAX_LIMITATIONS - 1) this.memory.flaws.push(flaw)
   }
 

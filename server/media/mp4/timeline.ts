@@ -1,5 +1,5 @@
 // Puts the tracks of a file on the session's one timeline: edit lists applied, nothing dropped, no time negative.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import { type Edit, foldEdits } from './edit-list.ts'
 import { MAX_SESSION_SECONDS } from '../timeline/timeline-rules.ts'
 import type { TimeExtent } from './time-walk.ts'
@@ -82,6 +82,6 @@ export function alignTracks(tracks: readonly { clock: TrackClock; extent: TimeEx
   return { shifts, startSeconds }
 }
 
-function unbelievable(): AppError {
-  return new AppError('unplayable', 'the file is damaged: its times are out of all reason')
+function unbelievable(): UnplayableError {
+  return new UnplayableError({ code: 'timestamps-invalid' })
 }
