@@ -18,7 +18,10 @@ const SLICE_START_BYTES = 12
 const RECOVERY_POINT_SEI = 6
 const MAX_SEI_MESSAGES = 64
 
-/** `key`: IDR or IRAP. `recovery`: an I picture with its parameter sets at an exact recovery point (H.264 D.2.8). */
+/**
+ * `key`: IDR or IRAP. `recovery`: an I frame with parameter sets at an exact recovery point (H.264
+ * D.2.8).
+ */
 export type FrameKind = 'key' | 'recovery' | 'other'
 
 /** Progress of a search through the bytes of a frame. */

@@ -32,11 +32,11 @@ async function walk(
   const walked: Walked = { numbers: [], positions: [], lost: [], end: 0 }
   const interest = new Uint8Array(PID_COUNT)
   interest[PID] = options.interest ?? ALL
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const { buffer, byteOffset } = packet.bytes
     walked.numbers.push(new DataView(buffer, byteOffset).getUint32(packet.at + 4))
     walked.positions.push(packet.position)
-    return walked.numbers.length === options.stopAt ? 'stop' : 'go on'
+    return walked.numbers.length === options.stopAt ? 'stop' : 'continue'
   }
   const lost = (from: number, to: number) => walked.lost.push([from, to])
   const tsFile = { file: bytesFile(bytes), layout: { packetBytes: 188, start: 0 } as const }
@@ -98,9 +98,9 @@ describe('walkPackets()', () => {
           })
         const counters = new Uint8Array(PID_COUNT).fill(0xff)
         const seen: number[][] = []
-        const visit = ({ position, counterBefore }: PacketView): 'go on' => {
+        const visit = ({ position, counterBefore }: PacketView): 'continue' => {
           seen.push([position, counterBefore])
-          return 'go on'
+          return 'continue'
         }
         const file = bytesFile(Buffer.concat(packets))
         const tsFile = { file, layout: { packetBytes: 188, start: 0 } as const }
@@ -144,7 +144,7 @@ describe('walkPackets()', () => {
   it('passes on the failure of a read', async () => {
     const file = { ...bytesFile(numbered(9)), read: () => Promise.reject(new Error('disk')) }
     const tsFile = { file, layout: { packetBytes: 188, start: 0 } as const }
-    const visitor = { interest: new Uint8Array(PID_COUNT), visit: () => 'go on' as const }
+    const visitor = { interest: new Uint8Array(PID_COUNT), visit: () => 'continue' as const }
     const walking = walkPackets(tsFile, visitor, { from: 0, to: Infinity, chunkBytes: 36_096 })
     await expect(walking).rejects.toThrow('disk')
   })

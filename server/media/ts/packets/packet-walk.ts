@@ -52,7 +52,7 @@ interface PacketVisitor {
    */
   readonly counters?: Uint8Array
   /** Visits a packet of interest; `stop` ends the walk after it. */
-  visit(packet: PacketView): 'go on' | 'stop'
+  visit(packet: PacketView): 'continue' | 'stop'
   /** Receives a range of the file (first byte, end) without whole packets. */
   lost?(from: number, to: number): void
 }
@@ -86,7 +86,7 @@ interface WalkState {
   counters: Uint8Array
 }
 
-/** A buffer with bytes of the file: index 0 stands for position `base`; filled from `start` to `end`. */
+/** A buffer with bytes of the file, filled from `start` to `end`; index 0 is position `base`. */
 interface Window {
   bytes: Uint8Array<ArrayBuffer>
   view: DataView<ArrayBuffer>

@@ -36,15 +36,15 @@ export async function readPes(
   const interest = new Uint8Array(PID_COUNT)
   interest[wanted.pid] = ALL
 
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const isStart = isUnitStart(packet.header)
     if (length > 0 && isStart) return stop()
-    if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'go on'
+    if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'continue'
     const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
     chunks.push(payload)
     length += payload.length
     if (chunks.length === 1) wantedLength = Math.min(wantedLength, pesBytes(payload))
-    return length >= wantedLength ? stop() : 'go on'
+    return length >= wantedLength ? stop() : 'continue'
   }
   function stop(): 'stop' {
     isSettled = true

@@ -101,7 +101,7 @@ async function findPrograms(
   const from = tsFile.layout.start
   const to = from + TABLE_SEARCH_BYTES
   let isSettled = to <= tsFile.file.stat.sizeBytes
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const next = searchTables(search, packet)
     if (next === 'stop') isSettled = true
     return next
@@ -114,7 +114,7 @@ async function findPrograms(
   return { programs: search.programs, isSettled }
 }
 
-function searchTables(search: TableSearch, packet: PacketView): 'go on' | 'stop' {
+function searchTables(search: TableSearch, packet: PacketView): 'continue' | 'stop' {
   const pid = packetPid(packet.header)
   const gatherer = search.gatherers.get(pid) ?? createSectionGatherer()
   search.gatherers.set(pid, gatherer)
@@ -122,10 +122,10 @@ function searchTables(search: TableSearch, packet: PacketView): 'go on' | 'stop'
     if (pid === PAT_PID) takePat(search, section)
     else takePmt(search, section, pid)
   }
-  if (search.programs.length === 0) return 'go on'
+  if (search.programs.length === 0) return 'continue'
   search.searchEnd = Math.min(search.searchEnd, packet.position + MORE_TABLES_BYTES)
   const isComplete = search.programs.length >= search.entries.length
-  return isComplete || packet.position > search.searchEnd ? 'stop' : 'go on'
+  return isComplete || packet.position > search.searchEnd ? 'stop' : 'continue'
 }
 
 function takePat(search: TableSearch, section: Uint8Array): void {

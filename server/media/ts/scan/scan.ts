@@ -65,9 +65,9 @@ async function walk(
   const visitor = {
     interest: state.interest,
     counters: state.lastCounters,
-    visit: (packet: PacketView): 'go on' => {
+    visit: (packet: PacketView): 'continue' => {
       takePacket(state, packet)
-      return 'go on'
+      return 'continue'
     },
     lost(from: number, to: number) {
       addHole(state, from, to)

@@ -63,14 +63,14 @@ export async function sniffAudioTracks(
     open.delete(pid)
     interest[pid] = 0
   }
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const { entry, stream } = open.get(packetPid(packet.header)) ?? {}
-    if (entry === undefined || stream === undefined) return 'go on'
+    if (entry === undefined || stream === undefined) return 'continue'
     if (isUnitStart(packet.header)) lookup(entry, stream)
-    if (!open.has(entry.pid)) return open.size === 0 ? 'stop' : 'go on'
+    if (!open.has(entry.pid)) return open.size === 0 ? 'stop' : 'continue'
     if (stream.take(packet) === 'full') settle(entry.pid)
     else if (!stream.isOpen) lookup(entry, stream)
-    return open.size === 0 ? 'stop' : 'go on'
+    return open.size === 0 ? 'stop' : 'continue'
   }
   const { start } = tsFile.layout
   const range = { from: start, to: start + SEARCH_BYTES, chunkBytes: SMALL_CHUNK_BYTES, signal }
