@@ -30,7 +30,7 @@ export async function readSampleRuns(
     throw new AppError('failed', 'the recording is not the one that was indexed')
   }
   if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
-    throw new RangeError(`no cuts from ${range.from} to ${range.to}`)
+    throw new RangeError(`no split points from ${range.from} to ${range.to}`)
   }
   const runs: SampleRun[] = []
   for (const chunk of splitAtSections(source, range)) {

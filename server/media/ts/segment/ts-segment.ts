@@ -27,7 +27,7 @@ export async function readSegmentParts(
     throw new AppError('failed', 'the recording is not the one that was indexed')
   }
   if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
-    throw new RangeError(`no cuts from ${range.from} to ${range.to}`)
+    throw new RangeError(`no split points from ${range.from} to ${range.to}`)
   }
   const parts: Part[] = []
   for (const chunk of splitAtSections(source, range)) {
