@@ -288,7 +288,7 @@ describe('audioTracks', () => {
     )
   })
 
-  it('in several languages are all served, first a playable one of the first language', async () => {
+  it('in several languages are all served, a playable one first', async () => {
     const { index } = await indexed('languages')
     const audioTracks = index.tracks.filter((track): track is AudioTrack => track.kind === 'audio')
     expect(audioTracks.map(({ codecName, language }) => `${codecName} ${language}`)).toEqual([
