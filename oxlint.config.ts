@@ -37,7 +37,7 @@ const serverRows: Record<string, string> = {
   audio: `errors.ts ${mediaTypes} decoder-child`,
   delivery: 'errors.ts config storage media/media-reader.ts',
   'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
-  'hls/playlist': 'errors.ts config storage media media/index delivery',
+  'hls/playlist': 'errors.ts config storage media media/codec media/index delivery',
   'hls/segment': 'errors.ts config storage media media/codec audio delivery hls/fmp4 hls/playlist',
   'hls/session': `${known} config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment`,
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,

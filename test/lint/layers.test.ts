@@ -43,7 +43,7 @@ const serverRows = `
   audio              errors media/media-index decoder-child
   delivery           errors config storage
   hls/fmp4           errors media/media-index media/codec
-  hls/playlist       errors config storage media/media-index media/readers media/index delivery
+  hls/playlist       errors config storage media/media-index media/readers media/codec media/index delivery
   hls/segment        errors config storage media/media-index media/readers media/codec audio delivery hls/fmp4 hls/playlist
   hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
   thumbnails         errors config storage media/media-index decoder-child
