@@ -1,20 +1,18 @@
-// The library that the browser tests look at: real recordings under names that are easy to look for.
+// The library of the browser tests: real recordings under names that tests can refer to.
 import { copyFile, link, mkdir, utimes } from 'node:fs/promises'
 import path from 'node:path'
 
-/** A recording of the fixtures that Chromium plays without help of the system: those with HEVC are not among them. */
+/** A fixture that every Chromium plays: those with HEVC need the operating system's decoder. */
 export interface PlayableFixture {
   file: string
-  /** Length of the served tracks in seconds, as ffprobe tells it from packets. */
+  /** Length of the served tracks in seconds, according to the packets that ffprobe lists. */
   seconds: number
-  /** How far the browser's idea of the length may be off; a quarter of a second where absent. */
+  /** Largest error of the length in the browser; a quarter of a second where absent. */
   slackSeconds?: number
   /** `recorded` where absent. */
   audio?: 'recorded' | 'transcoded' | 'none'
-  /** There where absent. */
-  frames?: 'none'
-  /** 30 at most where absent. */
-  framesPerSecond?: 60
+  /** Video frames that the browser decodes; 0 for audio alone. */
+  frames?: number
 }
 
 export const playableFixtures: PlayableFixture[] = [
@@ -31,13 +29,13 @@ export const playableFixtures: PlayableFixture[] = [
   { file: 'mp4-av1-10bit-aac-portrait.mp4', seconds: 4.24 },
   { file: 'ts-h264-aac-pts-reset-backwards.ts', seconds: 12 },
   { file: 'ts-h264-aac-pat-not-at-start.ts', seconds: 0.63 },
-  // One picture a second, and B-frames: hls.js puts the first one two pictures later.
+  // One frame per second, and B-frames: hls.js shifts the start by two frames.
   { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1, audio: 'none' },
-  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, audio: 'transcoded', frames: 'none' },
+  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, audio: 'transcoded' },
   { file: 'mkv-h264-aac-60s.mkv', seconds: 60.02 },
   { file: 'mkv-h264-two-audio-subs-truncated.mkv', seconds: 0.38 },
-  // Its pictures end after 2 s: the last one is held.
-  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2, framesPerSecond: 60 },
+  // Its video ends after 2 s: the last frame is shown until the end.
+  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2 },
   { file: 'flv-h264-aac.flv', seconds: 10.08 },
   { file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.57 },
   { file: 'webm-vp9-opus51.webm', seconds: 1.02 },
@@ -46,15 +44,15 @@ export const playableFixtures: PlayableFixture[] = [
 
 export const fixtureStreamer = 'Fixture Player'
 export const fixtureDate = '2026-01-31'
-/** Many streamers make a page that scrolls. */
+/** Streamers with one recording each: enough for a page that scrolls. */
 export const crowdSize = 48
 
 const mediaFolder = path.resolve(import.meta.dirname, '../fixtures/media')
-/** Long enough ago that no recording looks as if it still grew. */
+/** Long enough ago that every recording is settled. */
 const recordedAt = new Date('2026-02-01T00:00:00Z')
 
-/** The session id under which a fixture is found: its name without the extension. */
-export function sessionIdOf(fixture: PlayableFixture): string {
+/** The session id of a fixture: its name without the extension. */
+export function sessionIdOf(fixture: Pick<PlayableFixture, 'file'>): string {
   return path.parse(fixture.file).name
 }
 
@@ -65,7 +63,7 @@ export async function layOutLibrary(folder: string): Promise<void> {
   for (const { file } of playableFixtures) {
     await place(path.join(mediaFolder, file), path.join(sessions, file))
   }
-  // Both its tracks begin at 0: where they do not, WebKitGTK's own HLS (GStreamer) now and then stands still at the start.
+  // Both tracks start at 0: otherwise WebKitGTK's native HLS (GStreamer) sometimes stalls at the start.
   const simple = path.join(sessions, 'mp4-h264-aac-moov-first.mp4')
   for (let number = 1; number <= crowdSize; number += 1) {
     const name = `Crowd ${String(number).padStart(2, '0')}`
