@@ -283,37 +283,32 @@ function serves(page: Page): Promise<number> {
   return page.evaluate<number>('globalThis.serveCount')
 }
 
+/** Values of all layout shifts, up to one that moves the marker of `layoutShift`. */
 function recordLayoutShifts(): void {
-  const shifts: LayoutShift[] = []
+  const shifts = { values: Array<number>(), hasMarker: false }
   Object.assign(globalThis, { layoutShifts: shifts })
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      shifts.push({ atMs: entry.startTime, value: 'value' in entry ? Number(entry.value) : NaN })
+      const sources: { node?: unknown }[] = Reflect.get(entry, 'sources')
+      const hasMarker = sources.some(({ node }) => node instanceof Element && node.id === 'marker')
+      if (hasMarker) shifts.hasMarker = true
+      else shifts.values.push(Number(Reflect.get(entry, 'value')))
     }
   }).observe({ type: 'layout-shift', buffered: true })
 }
 
-interface LayoutShift {
-  atMs: number
-  value: number
-}
-
-/**
- * Sum of all layout shifts so far. Entries arrive in order: once the shift that this function causes has
- * arrived, so have all before it.
- */
+/** Sum of all layout shifts so far. Entries arrive in order, so that a last shift of a marker ends them. */
 async function layoutShift(page: Page): Promise<number> {
-  // A screenshot needs a frame, and with it ends the layout so far.
-  await page.screenshot()
-  const nowMs = await page.evaluate(() => {
-    const spacer = document.createElement('div')
-    spacer.style.blockSize = '50vh'
-    document.body.prepend(spacer)
-    // The only clock here that Playwright does not replace.
-    return new Event('now').timeStamp
+  await page.evaluate(() => {
+    const marker = document.createElement('div')
+    marker.id = 'marker'
+    marker.style.cssText = 'position: fixed; inset: 0 auto auto 0; width: 50vw; height: 50vh'
+    document.body.append(marker)
   })
-  const shifts = () => page.evaluate<LayoutShift[]>('globalThis.layoutShifts')
-  await expect.poll(async () => (await shifts()).some(({ atMs }) => atMs >= nowMs)).toBe(true)
-  const before = (await shifts()).filter(({ atMs }) => atMs < nowMs)
-  return before.reduce((sum, { value }) => sum + value, 0)
+  // A screenshot renders a frame with the marker at its first position.
+  await page.screenshot()
+  await page.evaluate(() => document.getElementById('marker')?.style.setProperty('top', '40vh'))
+  await expect.poll(() => page.evaluate<boolean>('globalThis.layoutShifts.hasMarker')).toBe(true)
+  const values = await page.evaluate<number[]>('globalThis.layoutShifts.values')
+  return values.reduce((sum, value) => sum + value, 0)
 }
