@@ -156,7 +156,7 @@ export default defineConfig({
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
     {
-      files: ['*.config.ts', 'scripts/report-*.ts'],
+      files: ['*.config.ts', 'scripts/report-*.ts', 'test/e2e/indexed-library.ts'],
       rules: { 'import/no-default-export': 'off' },
     },
     {
