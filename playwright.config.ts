@@ -1,11 +1,11 @@
 // Browser tests against the real server: in the system's Chromium, test/engines in other engines too.
 import { defineConfig } from '@playwright/test'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
-import { findChromium } from './scripts/find-chromium.mjs'
+import { findHeadlessChromium } from './scripts/find-chromium.mjs'
 import { patienceMs } from './test/support/patience.ts'
 
 shareCompileCache()
-const executablePath = findChromium()
+const executablePath = findHeadlessChromium()
 if (executablePath === undefined) {
   throw new Error(
     'The browser tests need Chromium: install it, or set AFTERCAST_CHROMIUM to its path.',

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { findChromium } from './find-chromium.mjs'
+import { findChromium, findHeadlessChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
 import { findWebKit } from './find-webkit.mjs'
 import {
@@ -61,7 +61,7 @@ try {
   findRuntime()
   // Tests of the whole server serve the page.
   await ensureBuilt()
-  process.env.AFTERCAST_CHROMIUM = await ensureChromium()
+  await ensureChromium()
   await runAll(await ensureOtherEngines())
 } catch (error) {
   if (!(error instanceof PrepareError)) throw error
@@ -147,17 +147,17 @@ function shorten(reason) {
   return own.slice(0, reasonLines).join('\n')
 }
 
-/**
- * Finds a Chromium; on Debian, root installs one.
- * @returns {Promise<string>}
- */
+/** Requires a Chromium; on Debian, root installs it, and the headless shell for faster tests. */
 async function ensureChromium() {
   if (!findChromium()) await installPackages('Chromium', ['chromium'])
-  const found = findChromium()
-  if (found) return found
-  throw new PrepareError(
-    'The browser tests need Chromium, and none was found: install it, or set AFTERCAST_CHROMIUM to its path.',
-  )
+  if (!findChromium()) {
+    throw new PrepareError(
+      'The browser tests need Chromium, and none was found: install it, or set AFTERCAST_CHROMIUM to its path.',
+    )
+  }
+  if (findHeadlessChromium() === findChromium() && !process.env.AFTERCAST_CHROMIUM) {
+    await installPackages('the headless shell of Chromium', ['chromium-headless-shell'])
+  }
 }
 
 /**

@@ -35,8 +35,8 @@ export function sendFilm(films: Films, request: RecordedRequest, response: Serve
   if (name === 'hanging.mp4') return
   response.setHeader('content-type', 'video/mp4')
   if (name === 'text.mp4') return void response.end('This is not a video.')
-  const short = films.get('short.mp4')
-  if (name === 'half.mp4' && short) return sendHalf(short, response)
+  const ten = films.get('ten.mp4')
+  if (name === 'half.mp4' && ten) return sendHalf(ten, response)
   const film = films.get(name)
   if (!film) return void response.writeHead(404).end()
   sendRange(film, request.headers.range, response)

@@ -302,7 +302,8 @@ async function layoutShift(page: Page): Promise<number> {
   await page.evaluate(() => {
     const marker = document.createElement('div')
     marker.id = 'marker'
-    marker.style.cssText = 'position: fixed; inset: 0 auto auto 0; width: 50vw; height: 50vh'
+    marker.textContent = 'marker'
+    marker.style.cssText = 'position: absolute; inset: 0 auto auto 0; background: red; width: 50vw'
     document.body.append(marker)
   })
   // A screenshot renders a frame with the marker at its first position.

@@ -11,35 +11,35 @@ export interface PlayableFixture {
   slackSeconds?: number
   /** `recorded` where absent. */
   audio?: 'recorded' | 'transcoded' | 'none'
-  /** Video frames that the browser decodes; 0 for audio alone. */
-  frames?: number
+  /** Video frames of the served track, according to the packets that ffprobe lists. */
+  frames: number
 }
 
 export const playableFixtures: PlayableFixture[] = [
-  { file: 'mp4-h264-aac-moov-first.mp4', seconds: 5.05 },
-  { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02 },
-  { file: 'mp4-h264-aac-editlist-video-starts-1s.mp4', seconds: 10.01 },
-  { file: 'mp4-h264-mp3.mp4', seconds: 9.64, audio: 'transcoded' },
-  { file: 'mp4-h264-vfr.mp4', seconds: 24.46, audio: 'none' },
-  { file: 'mp4-h264-two-video-two-audio-movtext.mp4', seconds: 13.18 },
-  { file: 'mov-h264-aac-rotated90-audio-first.mov', seconds: 2.07 },
-  { file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36 },
-  { file: 'ts-h264-aac-cea608.ts', seconds: 10.12 },
-  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40, audio: 'none' },
-  { file: 'mp4-av1-10bit-aac-portrait.mp4', seconds: 4.24 },
-  { file: 'ts-h264-aac-pts-reset-backwards.ts', seconds: 12 },
-  { file: 'ts-h264-aac-pat-not-at-start.ts', seconds: 0.63 },
+  { file: 'mp4-h264-aac-moov-first.mp4', seconds: 5.05, frames: 150 },
+  { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02, frames: 720 },
+  { file: 'mp4-h264-aac-editlist-video-starts-1s.mp4', seconds: 10.01, frames: 270 },
+  { file: 'mp4-h264-mp3.mp4', seconds: 9.64, frames: 241, audio: 'transcoded' },
+  { file: 'mp4-h264-vfr.mp4', seconds: 24.46, frames: 245, audio: 'none' },
+  { file: 'mp4-h264-two-video-two-audio-movtext.mp4', seconds: 13.18, frames: 325 },
+  { file: 'mov-h264-aac-rotated90-audio-first.mov', seconds: 2.07, frames: 62 },
+  { file: 'ts-h264-aac-clean-hls-concat.ts', seconds: 36, frames: 864 },
+  { file: 'ts-h264-aac-cea608.ts', seconds: 10.12, frames: 240 },
+  { file: 'mp4-h264-resolution-change-two-stsd.mp4', seconds: 40, frames: 1200, audio: 'none' },
+  { file: 'mp4-av1-10bit-aac-portrait.mp4', seconds: 4.24, frames: 127 },
+  { file: 'ts-h264-aac-pts-reset-backwards.ts', seconds: 12, frames: 288 },
+  { file: 'ts-h264-aac-pat-not-at-start.ts', seconds: 0.63, frames: 15 },
   // One frame per second, and B-frames: hls.js shifts the start by two frames.
-  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, slackSeconds: 2.1, audio: 'none' },
-  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, audio: 'transcoded' },
-  { file: 'mkv-h264-aac-60s.mkv', seconds: 60.02 },
-  { file: 'mkv-h264-two-audio-subs-truncated.mkv', seconds: 0.38 },
+  { file: 'ts-h264-pts-wrap-33bit.ts', seconds: 20, frames: 20, slackSeconds: 2.1, audio: 'none' },
+  { file: 'ts-ac3-51-audio-only.ts', seconds: 2.02, frames: 0, audio: 'transcoded' },
+  { file: 'mkv-h264-aac-60s.mkv', seconds: 60.02, frames: 300 },
+  { file: 'mkv-h264-two-audio-subs-truncated.mkv', seconds: 0.38, frames: 1 },
   // Its video ends after 2 s: the last frame is shown until the end.
-  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2 },
-  { file: 'flv-h264-aac.flv', seconds: 10.08 },
-  { file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.57 },
-  { file: 'webm-vp9-opus51.webm', seconds: 1.02 },
-  { file: 'webm-vp9-odd-size-161x121.webm', seconds: 1, audio: 'none' },
+  { file: 'mkv-h264-2s-opus-27s-segment-unknown-size.mkv', seconds: 27.2, frames: 120 },
+  { file: 'flv-h264-aac.flv', seconds: 10.08, frames: 250 },
+  { file: 'fmp4-h264-aac-18frag.mp4', seconds: 15.57, frames: 932 },
+  { file: 'webm-vp9-opus51.webm', seconds: 1.02, frames: 24 },
+  { file: 'webm-vp9-odd-size-161x121.webm', seconds: 1, frames: 30, audio: 'none' },
 ]
 
 export const fixtureStreamer = 'Fixture Player'
