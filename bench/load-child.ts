@@ -16,11 +16,12 @@ const { bytes, requests, errors } = total
 console.log(`RESULT ${bytes} ${requests} ${(Date.now() - begin) / 1000} ${errors} 0 0`)
 
 async function askUntilEnd(): Promise<void> {
-  while (Date.now() < end) {
+  // At least one request, however short the time or slow the machine.
+  do {
     const isGood = await ask(paths[total.requests % paths.length] ?? '/')
     total.requests += 1
     if (!isGood) total.errors += 1
-  }
+  } while (Date.now() < end)
 }
 
 /** Resolves when the answer has come whole, with whether it was one of success. */

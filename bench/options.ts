@@ -76,7 +76,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
     const few = { mutations: 8, firstCopy: 1, megabytes: 2 }
-    return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
+    return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.1, isSmoke: true }
   }
   return {
     names,

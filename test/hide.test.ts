@@ -1,7 +1,4 @@
 // `aftercast hide` beside a server that runs: every address of what is hidden answers 410, and no file is touched.
-import { execFile } from 'node:child_process'
-import path from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
@@ -16,13 +13,14 @@ import {
 } from '../shared/paths.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
 import { parseExactly } from './support/parse-exactly.ts'
+import { runInProcess } from './support/run-program.ts'
+import type { ProgramOutcome } from './support/run-program.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 
@@ -45,9 +43,8 @@ afterAll(async () => {
   await library.remove()
 })
 
-async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  const options = { cwd: library.folder, env: { PATH: process.env.PATH }, timeout: 60_000 }
-  return promisify(execFile)(process.execPath, [PROGRAM, ...args, '--data', library.data], options)
+async function run(...args: string[]): Promise<ProgramOutcome> {
+  return runInProcess([...args, '--data', library.data], { workingFolder: library.folder })
 }
 
 async function statusOf(target: string): Promise<number> {

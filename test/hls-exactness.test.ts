@@ -73,9 +73,29 @@ async function listed(name: string): Promise<ListedPlaylist> {
   return fetchPlaylist(`${server.url}/api/video/alice/2026-01-31/${sessionId}/playlist.m3u8`)
 }
 
-async function readServed(
-  name: string,
-): Promise<{ playlist: ListedPlaylist; segments: ServedSegment[] }> {
+interface ServedRecording {
+  playlist: ListedPlaylist
+  segments: ServedSegment[]
+}
+
+const servedByName = new Map<string, Promise<ServedRecording>>()
+const sourcesByName = new Map<string, Promise<ReferencePacket[]>>()
+
+/** Every segment, read once for all tests. */
+async function servedOf(name: string): Promise<ServedRecording> {
+  const recording = servedByName.get(name) ?? readServed(name)
+  servedByName.set(name, recording)
+  return recording
+}
+
+/** The packets of the source, read once for all tests. */
+async function sourceOf(name: string): Promise<ReferencePacket[]> {
+  const packets = sourcesByName.get(name) ?? readReferencePackets(recordingPath(name))
+  sourcesByName.set(name, packets)
+  return packets
+}
+
+async function readServed(name: string): Promise<ServedRecording> {
   const playlist = await listed(name)
   const segments: ServedSegment[] = []
   for (const [i, segment] of playlist.segments.entries()) {
@@ -99,8 +119,8 @@ function sourceTrack(packets: ReferencePacket[], kind: Kind): ReferencePacket[] 
 
 describe('HLS of real recordings', () => {
   it.each(names)('%s: the same payload, packet for packet', async (name) => {
-    const source = await readReferencePackets(recordingPath(name))
-    const { segments } = await readServed(name)
+    const source = await sourceOf(name)
+    const { segments } = await servedOf(name)
     const served = segments.flatMap(({ packets }) => packets)
     for (const kind of ['video', 'audio'] as const) {
       const servedTrack = served.filter((packet) => packet.kind === kind)
@@ -123,7 +143,7 @@ describe('HLS of real recordings', () => {
   it.each(names)(
     '%s: every segment begins with a key frame and has its true length',
     async (name) => {
-      const { playlist, segments } = await readServed(name)
+      const { playlist, segments } = await servedOf(name)
       expect(playlist.isEnded).toBe(true)
       for (const { packets, durationSeconds } of segments) {
         const frames = packets.filter(({ kind }) => kind === 'video')
@@ -141,8 +161,8 @@ describe('HLS of real recordings', () => {
   )
 
   it.each(names)('%s: sound and picture keep their distance', async (name) => {
-    const source = await readReferencePackets(recordingPath(name))
-    const { playlist, segments } = await readServed(name)
+    const source = await sourceOf(name)
+    const { playlist, segments } = await servedOf(name)
     if (playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)) return
     const served = segments.flatMap(({ packets }) => packets)
     const shifts = (['video', 'audio'] as const).flatMap((kind) =>
