@@ -1,6 +1,6 @@
-// Reporter of Vitest: the report that `npm test` reads.
+// Reporter of Vitest: writes the report that `npm test` reads.
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
-import { writeTestReport, type TestFailure } from './test-report.ts'
+import { writeTestReport, type TestFailure, type TestFileDuration } from './test-report.ts'
 
 export default class UnitReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -10,11 +10,12 @@ export default class UnitReporter implements Reporter {
         ...modules.flatMap(failuresOf),
         ...(unhandled.length > 0 ? [failure('outside of the tests', unhandled)] : []),
       ],
+      files: modules.map(durationOf).toSorted((one, other) => other.seconds - one.seconds),
     })
   }
 }
 
-/** Hooks and imports fail apart from tests, and take the tests with them. */
+/** Hooks and imports fail apart from tests, and fail all tests in them. */
 function failuresOf(module: TestModule): TestFailure[] {
   const file = module.relativeModuleId
   const suites = [...module.children.allSuites()]
@@ -30,4 +31,11 @@ function failuresOf(module: TestModule): TestFailure[] {
 function failure(name: string, errors: readonly SerializedError[]): TestFailure {
   const reasons = errors.map(({ stack, message }) => stack ?? message)
   return { name, reason: reasons.join('\n') }
+}
+
+/** Imports, hooks and tests. */
+function durationOf(module: TestModule): TestFileDuration {
+  const { collectDuration, duration, environmentSetupDuration, setupDuration } = module.diagnostic()
+  const totalMs = collectDuration + duration + environmentSetupDuration + setupDuration
+  return { file: module.relativeModuleId, seconds: Math.round(totalMs / 100) / 10 }
 }

@@ -109,7 +109,7 @@ describe('npm start', () => {
       })
     })
     npm.kill('SIGTERM')
-    await expect.poll(() => isAlive(serverId), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => isAlive(serverId)).toBe(false)
   })
 })
 

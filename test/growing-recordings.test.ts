@@ -26,7 +26,7 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
-import { patienceMs } from './support/patience.ts'
+import { soon } from './support/patience.ts'
 
 /** Longer than any test takes: nothing settles by itself. */
 const SETTLE_SECONDS = 3600
@@ -39,8 +39,6 @@ const GROWING_TARGET_SECONDS = 12
 /** Less than a hundred throttled lookups take, far more than one takes. */
 const TOO_LONG_MS = 60_000
 const SETTLED_AT = new Date('2026-01-31T20:00:00Z')
-
-const SOON = { timeout: patienceMs, interval: 100 }
 
 let library: TempLibrary
 let server: StartedServer
@@ -81,7 +79,7 @@ async function statusOf(url: string): Promise<number> {
 
 /** The playlist, once the recording is in the catalog and has segments. */
 async function listed(sessionId: string, of = server): Promise<ListedPlaylist> {
-  return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId, of)), SOON)
+  return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId, of)), soon)
 }
 
 /** The playlist, once it has more than `before`. */
@@ -90,7 +88,7 @@ async function grown(sessionId: string, before: ListedPlaylist): Promise<ListedP
     const playlist = await listed(sessionId)
     expect(playlist.text).not.toBe(before.text)
     return playlist
-  }, SOON)
+  }, soon)
 }
 
 /** Settles the recording and returns its playlist, once it has ended with more segments than `before`. */
@@ -105,7 +103,7 @@ async function ended(
     expect(playlist.isEnded).toBe(true)
     expect(playlist.segments.length).toBeGreaterThan(before?.segments.length ?? 0)
     return playlist
-  }, SOON)
+  }, soon)
 }
 
 async function begin(path: string, bytes: Uint8Array): Promise<void> {
@@ -224,12 +222,12 @@ describe.concurrent('a recording that grows', () => {
 
   it('sends Retry-After while there is nothing to list', async () => {
     await begin('alice/2026-01-31/young.ts', recording.subarray(0, 10_000))
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(503), SOON)
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(503), soon)
     const { origin, pathname } = new URL(playlistUrl('young'))
     const response = await rawRequest(origin, pathname)
     expect([response.status, response.headers['retry-after']]).toEqual([503, '1'])
     await append('alice/2026-01-31/young.ts', recording.subarray(10_000, 100_000))
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(200), SOON)
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl('young'))).toBe(200), soon)
   })
 
   it('splits a GOP that is too long, and nothing else', async () => {
@@ -302,7 +300,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
       const now = await fetchPlaylist(playlistUrl('anew'))
       expect(now.segments[0]?.url).not.toBe(before.segments[0]?.url)
       return now
-    }, SOON)
+    }, soon)
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
     const served = packetsOfPid(await segmentBytes(after), VIDEO_PID)
     expect(served).toEqual(packetsOfPid(other, VIDEO_PID).slice(0, served.length))
@@ -319,7 +317,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
       const now = await fetchPlaylist(playlistUrl('branch'))
       expect(now.segments[0]?.url).not.toBe(before.segments[0]?.url)
       return now
-    }, SOON)
+    }, soon)
     await Promise.all(after.segments.map(fetchSegment))
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
   })
@@ -355,9 +353,9 @@ describe.concurrent('the URLs of a recording that grows', () => {
     ['no-playlist-yet', 'no-playlist-yet/init.mp4'],
   ])('ask to come again while there are only empty files (%s)', async (id, place) => {
     await begin(`alice/2026-01-31/${place}`, new Uint8Array(0))
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(503), SOON)
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(503), soon)
     await settle(`alice/2026-01-31/${place}`)
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(422), SOON)
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(422), soon)
   })
 
   it('are none where the only file of its folder was emptied', async () => {
@@ -365,10 +363,10 @@ describe.concurrent('the URLs of a recording that grows', () => {
     await begin(path, recording)
     const { segments } = await listed('emptied')
     await truncate(library.pathOf(path), 0)
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl('emptied'))).toBe(503), SOON)
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl('emptied'))).toBe(503), soon)
     expect(await statusOf(segments[0]?.url ?? '')).toBe(404)
     await settle(path)
-    await vi.waitFor(async () => expect(await statusOf(playlistUrl('emptied'))).toBe(422), SOON)
+    await vi.waitFor(async () => expect(await statusOf(playlistUrl('emptied'))).toBe(422), soon)
   })
 
   it('are answered where the recorder sets the time of the broadcast when all is written', async () => {
@@ -440,7 +438,7 @@ describe('the URLs of a recording that grows, where processes come and go', () =
     const impatient = await serve('1', 'short.json')
     try {
       const isEnded = async () => (await listed('alone-by-itself', impatient)).isEnded
-      await expect.poll(isEnded, SOON).toBe(true)
+      await expect.poll(isEnded, soon).toBe(true)
     } finally {
       await impatient.stop()
     }

@@ -6,4 +6,4 @@
 export const patienceMs = 120_000
 
 /** For `expect.poll` and `vi.waitFor`. */
-export const soon = { timeout: patienceMs, interval: 50 }
+export const soon = { timeout: patienceMs, interval: 100 }
