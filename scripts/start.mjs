@@ -1,4 +1,4 @@
-// `npm start`: prepares the clone, then serves. Signals reach the server, and its exit code is ours.
+// `npm start`: prepares the clone, then serves. Forwards signals to the server and returns its exit code.
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { PrepareError, ensureBuilt, ensureInstalled, findRuntime, root } from './prepare.mjs'
@@ -29,7 +29,7 @@ function serve(runtime, args) {
   for (const signal of signals) process.on(signal, () => server.kill(signal))
   endWithParent(server)
   server.once('error', (cause) => {
-    process.stderr.write(`${runtime} could not be run: ${cause.message}\n`)
+    process.stderr.write(`${runtime} could not be started: ${cause.message}\n`)
     process.exitCode = 1
   })
   server.once('exit', (code, signal) => {
@@ -40,7 +40,8 @@ function serve(runtime, args) {
 }
 
 /**
- * npm hands signals to the shell between us, which dies of them without a word: its end is our signal.
+ * npm sends signals to the shell between npm and this process. The shell ends without forwarding them, so its end
+ * counts as a signal.
  * @param {import('node:child_process').ChildProcess} server
  */
 function endWithParent(server) {
