@@ -18,8 +18,13 @@ const importRule = 'eslint(no-restricted-imports)'
 const programs = ['program', 'main']
 /** Names below that are files; all others are folders. */
 const files = [
-  ...['problem', 'problem-text', 'errors', ...programs],
-  ...['media/media-index', 'media/readers', 'media/ts/ts-source'],
+  'problem',
+  'problem-text',
+  'errors',
+  ...programs,
+  'media/media-index',
+  'media/readers',
+  'media/ts/ts-source',
 ]
 
 /** Each row: a folder or program of server/, and all that it may import beside itself and shared/. */
