@@ -1,4 +1,5 @@
-// The time of a first playlist: asked of a server under way that has listed the recording and never read it.
+// The time of a first playlist: from a running server that has listed the recording and never read
+// it.
 import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { playlistApiPath } from '../shared/paths.ts'
@@ -14,7 +15,10 @@ const FIRST_RECORDING = path.resolve(
 )
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 
-/** Seconds from the request to the whole playlist. The recording must lie on the same disk as the cache. */
+/**
+ * Seconds from the request to the complete playlist. The recording must be on the same disk as the
+ * cache.
+ */
 export async function timePlaylist(
   recording: string,
   { cache, forget }: { cache: string; forget: ForgetFile },

@@ -24,7 +24,7 @@ async function askUntilEnd(): Promise<void> {
   } while (Date.now() < end)
 }
 
-/** Resolves when the answer has come whole, with whether it was one of success. */
+/** Resolves at the end of the response, with whether it was successful. */
 function ask(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(origin + path, { agent, headers, timeout: 30_000 }, (response) => {

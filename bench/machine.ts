@@ -6,7 +6,7 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 /** Linux counts processor time in these (USER_HZ), whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100
 
-/** The lines that stand above a table, so that figures can be compared later. */
+/** The header lines of a table, so that figures can be compared later. */
 export function describeMachine(programs: string[]): string[] {
   const memory = (totalmem() / 2 ** 30).toFixed(0)
   const versions = programs.map(readVersion).filter((version) => version !== '')

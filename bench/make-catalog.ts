@@ -1,4 +1,4 @@
-// A data folder whose catalog knows every recording of a made library as indexed.
+// A data folder whose catalog lists every recording of a generated library as indexed.
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import Sqlite from 'better-sqlite3'

@@ -26,7 +26,7 @@ const NAMES = [
 export interface BenchOptions {
   /** What to run, in order. */
   names: BenchName[]
-  /** Folder in which made media and segments are kept between runs. */
+  /** Folder in which generated media and segments are cached between runs. */
   cache: string
   /** Length of the recordings. */
   mediaSeconds: number

@@ -1,4 +1,4 @@
-// The list of 10,000 streamers: its first paint, what shifts, and how soon it answers to typing.
+// The list of 10,000 streamers: first paint, layout shift, and response time to typing.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BenchOptions } from '../options.ts'
@@ -34,7 +34,7 @@ const times = z.object({
 interface ListTimes {
   paintMs: number
   cardsMs: number
-  /** The worst answer to a key: the page's INP where there are fewer than 50 (web.dev/articles/inp). */
+  /** The slowest key event: the INP where there are fewer than 50 (web.dev/articles/inp). */
   inpMs: number
   shift: number
 }
@@ -105,7 +105,7 @@ function noteTimes(): void {
   window.listTimes = times
   const observe = (type: string, note: (entry: PerformanceEntry) => void): void => {
     const observer = new PerformanceObserver((list) => list.getEntries().forEach(note))
-    // Event Timing 5.1: without it, only what takes 104 ms is told.
+    // Event Timing 5.1: the default reports only events of 104 ms and more.
     const wanted = { type, buffered: true, durationThreshold: 16 }
     observer.observe(wanted)
   }
