@@ -1,4 +1,5 @@
-// `npm run bench -- catalog`: the lists of ten thousand streamers and a million sessions, and how soon a change shows.
+// `npm run bench -- catalog`: the lists of ten thousand streamers and a million sessions, and how
+// soon a change shows.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Puts what the system's memory holds of a file out of it, so that the next reader waits for the disk. Linux only.
+// Puts what the system's memory holds of a file out of it, so that the next reader waits for the
+// disk. Linux only.
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
 import koffi from 'koffi'
@@ -18,7 +19,8 @@ export function loadForgetFile(): ForgetFile | undefined {
     'int64 syscall(int64 number, int fd, void *range, void *found, uint flags)',
   )
   const pageBytes = Number(system.func('int getpagesize()')())
-  // Evicts all pages, then counts those that are cached. Reading to find out would cause read-ahead.
+  // Evicts all pages, then counts those that are cached. Reading to find out would cause
+  // read-ahead.
   const range = new BigUint64Array(2)
   const found = new BigUint64Array(5)
   return (path) => {

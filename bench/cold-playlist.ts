@@ -8,7 +8,10 @@ import { startServer } from '../test/support/start-server.ts'
 import type { StartedServer } from '../test/support/start-server.ts'
 import type { ForgetFile } from './cold-file.ts'
 
-/** A recording that makes the server start its index thread before anything is measured, as earlier ones did in its life. */
+/**
+ * A recording that makes the server start its index thread before anything is measured, as earlier
+ * ones did in its life.
+ */
 const FIRST_RECORDING = path.resolve(
   import.meta.dirname,
   '../test/fixtures/media/mp4-h264-aac-moov-first.mp4',

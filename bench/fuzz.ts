@@ -1,5 +1,5 @@
-// `npm run bench -- fuzz`: mutated copies of every fixture, many more than the tests make. Saves every
-// copy that crashes, hangs or fails.
+// `npm run bench -- fuzz`: mutated copies of every fixture, many more than the tests make. Saves
+// every copy that crashes, hangs or fails.
 import { fork } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

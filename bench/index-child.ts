@@ -1,5 +1,5 @@
-// One process of `npm run bench -- index` and `-- cold`: indexes one recording once, and reports the
-// cost.
+// One process of `npm run bench -- index` and `-- cold`: indexes one recording once, and reports
+// the cost.
 import path from 'node:path'
 import { serialize } from 'node:v8'
 import { createMediaReaders } from '../server/media/readers.ts'

@@ -78,7 +78,10 @@ export async function indexOnce(recording: string): Promise<IndexReport> {
   return report
 }
 
-/** Most memory of a server, its index thread in it, that indexed all recordings and sent every segment. */
+/**
+ * Most memory of a server, its index thread in it, that indexed all recordings and sent every
+ * segment.
+ */
 async function measureServer(library: BenchLibrary): Promise<number> {
   const data = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-index-'))
   const server = await startServer({

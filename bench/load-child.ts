@@ -1,4 +1,5 @@
-// A plain client for machines without wrk: shows that a benchmark works; what it measures is mostly itself.
+// A plain client for machines without wrk: shows that a benchmark works; what it measures is mostly
+// itself.
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 

@@ -1,4 +1,5 @@
-// Asks a server for a list of paths, over and over, by wrk, or by a slower client of our own where there is no wrk.
+// Asks a server for a list of paths, over and over, by wrk, or by a slower client of our own where
+// there is no wrk.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

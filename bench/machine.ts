@@ -57,7 +57,10 @@ export function readPeakMebibytes(pid: number): number {
   return Number(kilobytes?.groups?.size ?? 0) / 1024
 }
 
-/** Seconds that all processors together have worked, or were taken by other machines on the same host. */
+/**
+ * Seconds that all processors together have worked, or were taken by other machines on the same
+ * host.
+ */
 export function readBusySeconds(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line

@@ -11,7 +11,10 @@ import { createFolderStorage } from '../server/storage/folder-storage.ts'
 
 const LAYOUT = '{streamer}/{date}/{sessionId}'
 
-/** Walks the library as the program does, then writes down lengths as if each recording had been read. */
+/**
+ * Walks the library as the program does, then writes down lengths as if each recording had been
+ * read.
+ */
 export async function ensureCatalog(folder: string, data: string): Promise<void> {
   const stamp = `${data}.made`
   if (existsSync(stamp)) return

@@ -1,4 +1,5 @@
-// Encodes a minute and repeats its packets into an MP4 and a TS. A process of its own: it loads FFmpeg.
+// Encodes a minute and repeats its packets into an MP4 and a TS. A process of its own: it loads
+// FFmpeg.
 import {
   AV_CHANNEL_LAYOUT_STEREO,
   AV_CODEC_FLAG_GLOBAL_HEADER,
@@ -81,7 +82,9 @@ function encodeVideo({ encodedSeconds, pictureHeight: height }: MediaPlan): Trac
   return { context, packets: [...packets, ...receive(context, 1)] }
 }
 
-/** Pictures of a rough texture that slides under the eye: as hard to encode as a stream of a game. */
+/**
+ * Pictures of a rough texture that slides under the eye: as hard to encode as a stream of a game.
+ */
 function createPainter(width: number, height: number): (number: number) => Buffer {
   const stride = width * 2
   const texture = Buffer.alloc(stride * height)

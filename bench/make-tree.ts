@@ -54,7 +54,10 @@ function makeFile(target: string): void {
   closeSync(descriptor)
 }
 
-/** Writes a side file for every recording into `indexes`, as if each had been inspected, unless they are there. */
+/**
+ * Writes a side file for every recording into `indexes`, as if each had been inspected, unless they
+ * are there.
+ */
 export async function ensureIndexes(
   indexes: string,
   { folder, size }: { folder: string; size: TreeSize },

@@ -1,5 +1,6 @@
-// `npm run bench -- memory`: the memory of a server with 300 slow viewers, and the delay of its event
-// loop with 100 viewers that load segments, while a recording ten times as long is added and indexed.
+// `npm run bench -- memory`: the memory of a server with 300 slow viewers, and the delay of its
+// event loop with 100 viewers that load segments, while a recording ten times as long is added and
+// indexed.
 import { fork } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'

@@ -1,5 +1,5 @@
-// nginx over a folder of segments, with Debian's configuration and with a tuned one, on two ports of
-// the same workers.
+// nginx over a folder of segments, with Debian's configuration and with a tuned one, on two ports
+// of the same workers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,8 @@ export interface StartedNginx {
 const FORMS: Record<NginxForm, string> = {
   // Debian's /etc/nginx/nginx.conf.
   default: 'sendfile on; tcp_nopush on;',
-  // Reads of 256 KiB stay in the second cache between read and send, which on loopback beats sendfile.
+  // Reads of 256 KiB stay in the second cache between read and send, which on loopback beats
+  // sendfile.
   tuned: 'sendfile off; tcp_nopush off; output_buffers 2 256k;',
 }
 

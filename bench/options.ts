@@ -50,8 +50,9 @@ export interface BenchOptions {
 }
 
 /**
- * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N --mutations N --first-copy N
- * --megabytes N --chart FILE --smoke`; without a name, `segments`; `all` are all. @throws TypeError for anything else
+ * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N
+ * --mutations N --first-copy N --megabytes N --chart FILE --smoke`; without a name, `segments`;
+ * `all` are all. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({

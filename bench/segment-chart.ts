@@ -1,4 +1,5 @@
-// A chart of the segments benchmark: for every row a bar of its speed and one of its cost, as an SVG for both colour schemes.
+// A chart of the segments benchmark: for every row a bar of its speed and one of its cost, as an
+// SVG for both colour schemes.
 
 /** One row: a form of a server, and what it sends. */
 export interface ChartBar {

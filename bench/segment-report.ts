@@ -72,7 +72,10 @@ function formatRow({ row: { name }, samples: all }: MeasuredRow): string[] {
   ]
 }
 
-/** Speed as a multiple of nginx's; and as often as nginx could do our work in the same processor time. */
+/**
+ * Speed as a multiple of nginx's; and as often as nginx could do our work in the same processor
+ * time.
+ */
 function nginxRatios(rows: readonly MeasuredRow[]): string[][] {
   return rows.flatMap((ours, at) => {
     const [standard, tuned] = rows.slice(at + 1, at + 3)

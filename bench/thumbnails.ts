@@ -1,5 +1,5 @@
-// `npm run bench -- thumbnails`: first thumbnails of recordings, eight requests at once, compared with
-// ffmpeg.
+// `npm run bench -- thumbnails`: first thumbnails of recordings, eight requests at once, compared
+// with ffmpeg.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {

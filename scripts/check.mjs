@@ -1,4 +1,5 @@
-// `npm run check`: every gate that needs no build and no browser, as many at the same time as there are processors.
+// `npm run check`: every gate that needs no build and no browser, as many at the same time as there
+// are processors.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { npmProgram, root } from './prepare.mjs'

@@ -1,5 +1,6 @@
-// Makes a clone ready to run: installs packages, finds a Node that is new enough, builds the page. Plain JavaScript for
-// Node 20 without packages, because it runs before they are installed. What is done already costs a few milliseconds.
+// Makes a clone ready to run: installs packages, finds a Node that is new enough, builds the page.
+// Plain JavaScript for Node 20 without packages, because it runs before they are installed. What is
+// done already costs a few milliseconds.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -32,8 +33,9 @@ const pageSources = [
 export class PrepareError extends Error {}
 
 /**
- * Installs the locked packages unless they are installed. The stamp is removed first and written last, so an
- * interrupted install does not count as done. Linked node_modules belong to another clone and are not changed.
+ * Installs the locked packages unless they are installed. The stamp is removed first and written
+ * last, so an interrupted install does not count as done. Linked node_modules belong to another
+ * clone and are not changed.
  */
 export async function ensureInstalled() {
   if (isLink(path.join(root, 'node_modules'))) return
@@ -44,7 +46,8 @@ export async function ensureInstalled() {
   if (readStamp(installStamp) === expected) return
   rmSync(installStamp, { force: true })
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-progress']
-  // `engines` is that of the published package: a clone starts with an older Node and installs a newer one.
+  // `engines` is that of the published package: a clone starts with an older Node and installs a
+  // newer one.
   const lenient = ['--include=dev', '--engine-strict=false']
   await timed('Installing packages, once', () => npm(['ci', ...lenient, ...quiet]))
   writeStamp(installStamp, expected)
@@ -141,7 +144,8 @@ function fingerprint(names, values) {
 }
 
 /**
- * The file itself, or every file in a folder and its subfolders; none where the name does not exist.
+ * The file itself, or every file in a folder and its subfolders; none where the name does not
+ * exist.
  * @param {string} name
  * @returns {string[]}
  */

@@ -1,9 +1,13 @@
-// `npm start`: prepares the clone, then serves. Forwards signals to the server and returns its exit code.
+// `npm start`: prepares the clone, then serves. Forwards signals to the server and returns its exit
+// code.
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { PrepareError, ensureBuilt, ensureInstalled, findRuntime, root } from './prepare.mjs'
 
-/** As in the first line of server/main.ts: by default the newest objects may take 128 MiB of each process. */
+/**
+ * As in the first line of server/main.ts: by default the newest objects may take 128 MiB of each
+ * process.
+ */
 const RUNTIME_FLAGS = ['--max-semi-space-size=8']
 
 try {
@@ -40,8 +44,8 @@ function serve(runtime, args) {
 }
 
 /**
- * npm sends signals to the shell between npm and this process. The shell ends without forwarding them, so its end
- * counts as a signal.
+ * npm sends signals to the shell between npm and this process. The shell ends without forwarding
+ * them, so its end counts as a signal.
  * @param {import('node:child_process').ChildProcess} server
  */
 function endWithParent(server) {

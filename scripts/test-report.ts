@@ -1,4 +1,5 @@
-// What `npm test` reads of a test runner that has ended: passed tests, failures with their reasons, and slow files.
+// What `npm test` reads of a test runner that has ended: passed tests, failures with their reasons,
+// and slow files.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 

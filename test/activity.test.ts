@@ -1,4 +1,5 @@
-// The first-party collector in the whole program: several workers count into one file, and `aftercast stats` tells.
+// The first-party collector in the whole program: several workers count into one file, and
+// `aftercast stats` tells.
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

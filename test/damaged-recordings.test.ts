@@ -1,4 +1,5 @@
-// Every reader on damaged copies of every fixture: it answers or says why not, in time, within the file.
+// Every reader on damaged copies of every fixture: it answers or says why not, in time, within the
+// file.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'

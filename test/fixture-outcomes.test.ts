@@ -1,4 +1,5 @@
-// What becomes of every recording of the fixtures: asked of the real program over HTTP, and of `check`.
+// What becomes of every recording of the fixtures: asked of the real program over HTTP, and of
+// `check`.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,6 @@
-// Growing recordings, through the real program: what was listed stays, under the same URLs, and the playlist ends once
-// the recording is settled. A test settles a recording by its modification time, so no test depends on how fast it runs.
+// Growing recordings, through the real program: what was listed stays, under the same URLs, and the
+// playlist ends once the recording is settled. A test settles a recording by its modification time,
+// so no test depends on how fast it runs.
 import { createHash } from 'node:crypto'
 import { appendFile, readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -91,7 +92,10 @@ async function grown(sessionId: string, before: ListedPlaylist): Promise<ListedP
   }, soon)
 }
 
-/** Settles the recording and returns its playlist, once it has ended with more segments than `before`. */
+/**
+ * Settles the recording and returns its playlist, once it has ended with more segments than
+ * `before`.
+ */
 async function ended(
   sessionId: string,
   file: string,
@@ -249,7 +253,10 @@ describe.concurrent('a recording that grows', () => {
   })
 })
 
-/** Eighteen seconds with a key frame each two seconds, then a minute without one, then ten seconds more. */
+/**
+ * Eighteen seconds with a key frame each two seconds, then a minute without one, then ten seconds
+ * more.
+ */
 function longGroups(): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM])]
@@ -462,7 +469,10 @@ describe('the URLs of a recording that grows, where processes come and go', () =
   })
 })
 
-/** Writes a session step by step and asks for each segment twice as soon as it is listed; how many there were. */
+/**
+ * Writes a session step by step and asks for each segment twice as soon as it is listed; how many
+ * there were.
+ */
 async function growAndAsk(id: string, place: string, of: StartedServer): Promise<number> {
   const path = `alice/2026-01-31/${place}`
   const size = Math.floor(recording.length / 25)

@@ -1,4 +1,5 @@
-// What is hidden cannot be had at any address that was known before, however it is spelled or asked for.
+// What is hidden cannot be had at any address that was known before, however it is spelled or asked
+// for.
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {

@@ -1,4 +1,5 @@
-// `aftercast hide` beside a server that runs: every address of what is hidden answers 410, and no file is touched.
+// `aftercast hide` beside a server that runs: every address of what is hidden answers 410, and no
+// file is touched.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {

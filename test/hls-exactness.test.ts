@@ -1,4 +1,5 @@
-// Every packet of a recording comes through HLS once, unchanged, at its time: compared with FFmpeg's reading of the source.
+// Every packet of a recording comes through HLS once, unchanged, at its time: compared with
+// FFmpeg's reading of the source.
 import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,12 +24,18 @@ const OFFSET_TOLERANCE_SECONDS = 0.01
 
 let folder: string
 let server: StartedServer
-/** Enough bits that segments are in the order of the file, with the heads of blocks and tags in between. */
+/**
+ * Enough bits that segments are in the order of the file, with the heads of blocks and tags in
+ * between.
+ */
 const REMUXED_FROM = 'mp4-h264-aac-moov-first.mp4'
 const REMUXED = ['remuxed-mkv.mkv', 'remuxed-flv.flv']
 const names = [...(await readdir(FIXTURES)).filter(isServed), ...REMUXED]
 
-/** Recordings of this test: those that are played whole and unchanged, byte for byte of each packet, in one playlist. */
+/**
+ * Recordings of this test: those that are played whole and unchanged, byte for byte of each packet,
+ * in one playlist.
+ */
 function isServed(name: string): boolean {
   return (
     /\.(mp4|mov|ts|mkv|webm|flv)$/.test(name) &&

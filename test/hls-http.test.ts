@@ -1,4 +1,5 @@
-// HLS over HTTP by its rules, asked of the real program: playlists, ranges, caching, versions, and clients that misbehave.
+// HLS over HTTP by its rules, asked of the real program: playlists, ranges, caching, versions, and
+// clients that misbehave.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, rename, truncate, utimes, writeFile } from 'node:fs/promises'

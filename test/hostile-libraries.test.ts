@@ -1,4 +1,5 @@
-// Libraries that mean harm, through the whole program: every request is answered in time, and nothing from outside comes through.
+// Libraries that mean harm, through the whole program: every request is answered in time, and
+// nothing from outside comes through.
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

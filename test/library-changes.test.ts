@@ -1,4 +1,5 @@
-// The program over a library that changes, is hostile, or is interrupted: what shows, what never does, what survives.
+// The program over a library that changes, is hostile, or is interrupted: what shows, what never
+// does, what survives.
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
@@ -156,7 +157,10 @@ describe('a library that changes while it is served', () => {
   })
 })
 
-/** Names that file systems take, each for the folder of a streamer, the date being fixed, and for a session. */
+/**
+ * Names that file systems take, each for the folder of a streamer, the date being fixed, and for a
+ * session.
+ */
 const HOSTILE_NAMES = [
   'with space',
   '100%',
@@ -474,7 +478,10 @@ async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
   return new Map(await Promise.all(times))
 }
 
-/** A response on a connection of its own, of which nothing has been read: its body is larger than socket buffers. */
+/**
+ * A response on a connection of its own, of which nothing has been read: its body is larger than
+ * socket buffers.
+ */
 async function open(url: string): Promise<IncomingMessage> {
   const request = get(url, { agent: false })
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()

@@ -1,4 +1,5 @@
-// Recordings of ten hours through HLS over HTTP: the playlist is whole and true, and any segment has just its packets.
+// Recordings of ten hours through HLS over HTTP: the playlist is whole and true, and any segment
+// has just its packets.
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

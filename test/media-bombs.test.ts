@@ -1,4 +1,5 @@
-// Sizes, counts and times that lie, put where each container keeps them: refused or passed over, in little time and memory.
+// Sizes, counts and times that lie, put where each container keeps them: refused or passed over, in
+// little time and memory.
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +19,10 @@ const MAX_PLACES = 4000
 const BOXES_OF_BOXES = new Set(
   'moov trak mdia minf stbl edts moof traf mvex udta dinf meta'.split(' '),
 )
-/** Elements of elements: Segment, Info, Tracks, TrackEntry, Video, Audio, Cluster, BlockGroup, Cues, CuePoint. */
+/**
+ * Elements of elements: Segment, Info, Tracks, TrackEntry, Video, Audio, Cluster, BlockGroup, Cues,
+ * CuePoint.
+ */
 const MASTERS = new Set([
   0x18538067, 0x1549a966, 0x1654ae6b, 0xae, 0xe0, 0xe1, 0x1f43b675, 0xa0, 0x1c53bb6b, 0xbb,
 ])

@@ -1,4 +1,5 @@
-// Folders that a recorder filled with segments and a playlist: every packet comes through, and nothing from outside.
+// Folders that a recorder filled with segments and a playlist: every packet comes through, and
+// nothing from outside.
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// Recordings with several sounds or texts, asked of the real program: multivariant playlists, and what they name.
+// Recordings with several sounds or texts, asked of the real program: multivariant playlists, and
+// what they name.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Folders of parts, through the real program: one session in one playlist, whatever happens to the parts.
+// Folders of parts, through the real program: one session in one playlist, whatever happens to the
+// parts.
 import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'

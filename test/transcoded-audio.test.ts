@@ -1,4 +1,5 @@
-// Sound that no browser plays, through the whole program: what is heard, when, and how soon it is there.
+// Sound that no browser plays, through the whole program: what is heard, when, and how soon it is
+// there.
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,7 +17,9 @@ import type { TempLibrary } from './support/temp-library.ts'
 
 /** Sound and picture may move against each other by this much. */
 const SYNC_TOLERANCE_SECONDS = 0.005
-/** What all segments of one recording may take of processors, the start of the transcoder included. */
+/**
+ * What all segments of one recording may take of processors, the start of the transcoder included.
+ */
 const MAX_CPU_SECONDS = 10
 const RECORDINGS = [
   { name: 'mp4-h264-mp3.mp4', decoder: 'mp3float', sampleRate: 44_100, noiseBelow: 25 },

@@ -1,6 +1,6 @@
-// Tabs without instrumentation. A test driver compiles its scripts in the page and records the stack
-// of every request, which takes a third of the time of a visit. A minimal client of the Chrome
-// DevTools Protocol.
+// Tabs without instrumentation. A test driver compiles its scripts in the page and records the
+// stack of every request, which takes a third of the time of a visit. A minimal client of the
+// Chrome DevTools Protocol.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

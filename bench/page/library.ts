@@ -1,4 +1,5 @@
-// The libraries that the page is measured with: a long list of streamers, and recordings of one and ten hours.
+// The libraries that the page is measured with: a long list of streamers, and recordings of one and
+// ten hours.
 import { existsSync, linkSync, mkdirSync, rmSync, utimesSync, copyFileSync } from 'node:fs'
 import path from 'node:path'
 import { ensureMedia } from '../make-media.ts'

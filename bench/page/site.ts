@@ -22,7 +22,9 @@ export async function serveLibrary(library: string, port = 0): Promise<StartedSe
   })
 }
 
-/** Indexes what is new in a library, so that no work in the background disturbs what is measured. */
+/**
+ * Indexes what is new in a library, so that no work in the background disturbs what is measured.
+ */
 export function indexLibrary(library: string): void {
   const program = path.join(ROOT, 'server/main.ts')
   const args = [program, 'scan', library, '--data', `${library}-data`]

@@ -1,6 +1,6 @@
 // Processor time, which other work of the machine does not lengthen.
 
-/** Returns a function that returns the milliseconds of processor time that this process has used since. */
+/** Starts a clock; the returned function returns the milliseconds of processor time used since. */
 export function watchCpu(): () => number {
   const started = process.cpuUsage()
   return () => {

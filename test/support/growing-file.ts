@@ -1,21 +1,26 @@
-// Writes a recording as a recorder does: a part at once, then piece by piece, cut anywhere, until it is whole.
+// Writes a recording like a recorder does: a first part at once, then chunks of any size.
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Growing {
-  /** Part of the bytes that is there from the beginning, 0 to 1. */
+  /** Share of the bytes in the first part, 0 to 1. */
   startShare: number
-  /** Seconds in which the rest comes. */
+  /** Seconds for the rest. */
   seconds: number
-  /** Until it resolves, hardly anything comes: enough to be seen as being written. At once where absent. */
+  /**
+   * Until it resolves, only a trickle is written: enough to count as growing. Default: resolved.
+   */
   after?: Promise<unknown>
 }
 
 const PAUSE_MS = 250
 const TRICKLE_BYTES = 100
 
-/** Resolves when the file is whole; its first part is there at the next turn of the event loop. Rejects where `after` does. */
+/**
+ * Resolves when the file is complete; its first part exists at the next turn of the event loop.
+ * Rejects if `after` does.
+ */
 export async function growFile(
   filePath: string,
   bytes: Uint8Array,
@@ -37,7 +42,7 @@ export async function growFile(
   }
 }
 
-/** Does what recorders do while they wait, several times a second, until the promise resolves. Rejects where it does. */
+/** Repeats the work several times a second until the promise resolves. Rejects if it does. */
 async function repeatUntil(promise: Promise<unknown>, work: () => Promise<void>): Promise<void> {
   const isDone = promise.then(() => true)
   while (!(await Promise.race([isDone, sleep(PAUSE_MS, false)]))) await work()

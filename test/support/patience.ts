@@ -1,7 +1,7 @@
 /**
- * How long a test waits for what comes soon. It ends a test that hangs and promises nothing of the product, whose speed
- * depends on what else the machine does. Shorter than the pause between two full scans of a library (300 s): a change
- * that shows in time was seen by the watch.
+ * How long a test waits for what comes soon. It ends a test that hangs and promises nothing of the
+ * product, whose speed depends on what else the machine does. Shorter than the pause between two
+ * full scans of a library (300 s): a change that shows in time was seen by the watch.
  */
 export const patienceMs = 120_000
 

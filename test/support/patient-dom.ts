@@ -1,4 +1,5 @@
-// Before the tests of a file in jsdom: Testing Library waits as long for what comes soon as all other tests do.
+// Before the tests of a file in jsdom: Testing Library waits as long for what comes soon as all
+// other tests do.
 import { patienceMs } from './patience.ts'
 
 if ('document' in globalThis) {

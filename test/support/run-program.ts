@@ -1,4 +1,5 @@
-// Runs a command of the program and collects what it writes: in this process, or in a process of its own.
+// Runs a command of the program and collects what it writes: in this process, or in a process of
+// its own.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { runProgram } from '../../server/program.ts'
