@@ -62,7 +62,7 @@ async function placeSessions(to: TempLibrary, modified?: Date): Promise<void> {
     await to.place(`alice/2026-01-31/${id}${/\.\w+$/.exec(fixture)?.[0]}`, fixture, modified)
   await to.place('alice/2026-01-31/m2ts.m2ts', shortRecording(192), modified)
   await to.place('alice/2026-01-31/packets.ts', shortRecording(188), modified)
-  await to.place('alice/2026-01-31/sound.ts', audioRecording(), modified)
+  await to.place('alice/2026-01-31/audio.ts', audioRecording(), modified)
   await to.place('alice/2026-01-31/changing.mp4', changingRecording(), modified)
 }
 
