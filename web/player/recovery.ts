@@ -126,7 +126,7 @@ function createNetworkRecovery(actions: RecoveryActions) {
 
 /**
  * First the decoder is reset. If it fails again, what is there is damaged, and so may be what follows; then all is built
- * anew once. Where nothing helps, the browser cannot begin there at all (decisions/015): back to where it could. Then it is over.
+ * anew once. Where nothing helps, the browser cannot begin there at all (decisions/012): back to where it could. Then it is over.
  */
 function createMediaRecovery(actions: RecoveryActions): () => void {
   const { recoverMedia, skip, reload, goBack, giveUp } = actions
