@@ -1,11 +1,12 @@
 // House rules that the linter cannot check, one function each. Prints every violation and exits with
-// 1 if there are any. With paths as arguments it checks only these: `check-style.ts server/media`.
+// 1 if there are any. Paths as arguments restrict the check: `check-style.ts server/media`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
 import { findDialect, findWideLines } from './dialect.ts'
+import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
 import { findPathsToNodeAv } from './import-graph.ts'
 
 /** A file of the project and its text. */
@@ -36,18 +37,28 @@ function checkPaths(root: string, paths: string[]): string[] {
 
 /** Every violation of the rules that need only the files' text. */
 export function findProblems(files: ProjectFile[]): string[] {
-  return [...files.flatMap(findFileProblems), ...findUnnamedFolders(files)]
+  return [
+    ...files.flatMap(findFileProblems),
+    ...findUnnamedFolders(files),
+    ...findMissingReferences(files.map(withoutPlantedViolations)),
+    ...findDecisionProblems(files),
+  ]
 }
 
-/** The tests of the word list contain every word of it. */
-const dialectTests = 'scripts/dialect.test.ts'
+const testsOfRules = new Set(
+  ['check-style', 'dialect', 'document-rules'].map((name) => `scripts/${name}.test.ts`),
+)
+
+function withoutPlantedViolations(file: ProjectFile): ProjectFile {
+  return testsOfRules.has(file.path) ? { ...file, text: '' } : file
+}
 
 function findFileProblems(file: ProjectFile): string[] {
   const isSource = /\.(?:tsx?|mjs|css)$/.test(file.path)
   return [
     ...(isSource ? sourceRules.flatMap((findIn) => findIn(file)) : []),
     ...findWideLines(file),
-    ...(file.path === dialectTests ? [] : findDialect(file)),
+    ...findDialect(withoutPlantedViolations(file)),
   ]
 }
 

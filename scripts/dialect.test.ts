@@ -57,6 +57,10 @@ describe('findDialect', () => {
     ['a stretch of time', 'a stretch'],
     ['what is dear', 'dear'],
     ['a key of ours', 'of ours'],
+    ['304 to who has it', 'to who'],
+    ['unchanged for so long', 'for so long'],
+    ['after so many bytes', 'so many'],
+    ['refused for good', 'for good'],
   ])('finds a word in: %s', (sentence, word) => {
     expect(wordsIn('server/a.ts', `const a = 1 // ${sentence}\n`)).toContain(word)
     expect(wordsIn('docs/a.md', `# A\n\n${sentence}\n`)).toContain(word)
@@ -75,6 +79,8 @@ describe('findDialect', () => {
     'cuts the time by half, and is cut short',
     'the file has grown',
     'it looks like a key frame, and a lookup',
+    'disabled for good reasons',
+    'if so many events arrive that some are dropped',
   ])('accepts: %s', (sentence) => {
     expect(wordsIn('server/a.ts', `// ${sentence}\n`)).toEqual([])
   })

@@ -17,7 +17,7 @@ const rules: Rule[] = [
   [/\b(?:tell|tells|telling|told)\b/, 'report, return, print, pass, notify, distinguish'],
   [/\b(?:says?|said|saying)\b/, 'state, report, contain, declare'],
   [/\b(?:asks|asked|asking)\b/, 'request, call, query'],
-  [/\bwho(?:ever)? ask\b/, 'the client, the caller'],
+  [/\bwho(?:ever)? ask\b|\b(?:to|for|of|from|by|with|than) who\b/, 'the client that'],
   [/\b(?:knows|wants)\b/, 'has, stores, needs, requests'],
   [/\bno word (?:from|of)\b/, 'no message'],
   [/\b(?:hears|heard) of\b/, 'receives, is notified'],
@@ -35,7 +35,7 @@ const rules: Rule[] = [
   [/\banew\b/, 'again'],
   [/\bin turns\b/, 'concurrently, alternately'],
   [/\bat hand\b/, 'cached, available'],
-  [/\bkept\b/, 'cached, stored, retained, held'],
+  [/\bkept\b(?! for later)/, 'cached, stored, retained, held'],
   [/\b(?:throw|throws|threw|thrown|throwing) (?:it |them )?away\b/, 'discard, evict, drop'],
   [/\b(?:forgets|forgotten|forgot)\b/, 'evicted, expired, dropped'],
   [/\bcomes? and goe?s?\b/, 'on demand'],
@@ -84,6 +84,9 @@ const rules: Rule[] = [
   [/\ba stretch\b|\bstretches of\b/, 'range, interval'],
   [/\bdear(?:er|est)?\b/, 'expensive'],
   [/\b(?:of|than|as) ours\b/, 'of this server'],
+  [/\bfor so long\b/, 'for this long'],
+  [/\bso many\b(?! (?:[a-z]+ ){0,3}that\b)/, 'this many, N'],
+  [/\bfor good\b(?! reasons?\b)/, 'permanently'],
 ]
 
 /** Every pattern as it is used: a space also matches a line break between two comment lines. */
