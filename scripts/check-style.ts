@@ -1,5 +1,5 @@
-// House rules that the linter cannot check, one function each. Prints every violation and exits with
-// 1 if there are any. Paths as arguments restrict the check: `check-style.ts server/media`.
+// House rules that the linter cannot check, one function each. Prints each violation and exits with
+// 1 if there is one. Paths as arguments restrict the check: `check-style.ts server/media`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'

@@ -45,7 +45,7 @@ function textOf(path: string, text: string): string[] {
 const decisionFile = /^decisions\/(?<number>\d{3})-[a-z0-9-]+\.md$/
 const decisionStatus = /^Date: \d{4}-\d{2}-\d{2}\. Status: (?:accepted|superseded by \d{3})\.$/m
 
-/** Decisions with a gap in the numbers, or without date, status, alternatives or line in the list. */
+/** Decisions with a gap in the numbers, or without date, status, alternatives or list entry. */
 export function findDecisionProblems(files: ProjectFile[]): string[] {
   const list = files.find(({ path }) => path === 'decisions/README.md')?.text ?? ''
   const decisions = files
