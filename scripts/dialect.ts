@@ -5,6 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MAX_COLUMNS = 100
+const generated = /^server\/ads\/creatives\//
 
 /** A pattern of the dialect and what to write instead. A space matches any white space. */
 type Rule = readonly [pattern: RegExp, instead: string]
@@ -110,9 +111,13 @@ export function findDialect({ path: name, text }: { path: string; text: string }
     })
 }
 
-/** Lines over 100 columns. In Markdown, rows of tables and lines with a link may be wider. */
+/**
+ * Lines over 100 columns. In Markdown, rows of tables and lines with a link may be wider. The
+ * creatives of house ads are generated.
+ */
 export function findWideLines({ path: name, text }: { path: string; text: string }): string[] {
-  if (!/\.(?:tsx?|mjs|js|css|html|md)$/.test(name)) return []
+  const isChecked = /\.(?:tsx?|mjs|js|css|html|md)$/.test(name) && !generated.test(name)
+  if (!isChecked) return []
   const mayBeWide = name.endsWith('.md') ? /^\s*\||\]\(|https?:/ : /https?:\/\/\S{50}/
   return text
     .split('\n')
