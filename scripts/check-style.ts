@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
 import { findDialect, findWideLines } from './dialect.ts'
 import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
-import { findPathsToNodeAv } from './import-graph.ts'
+import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
 
 /** A file of the project and its text. */
 export interface ProjectFile {
@@ -42,6 +42,7 @@ export function findProblems(files: ProjectFile[]): string[] {
     ...findUnnamedFolders(files),
     ...findMissingReferences(files.map(withoutPlantedViolations)),
     ...findDecisionProblems(files),
+    ...findCycles(files),
   ]
 }
 
@@ -120,6 +121,12 @@ function findUnnamedFolders(files: ProjectFile[]): string[] {
   return [...folders]
     .filter((folder) => !readme.includes(`\`${folder}/\``))
     .map((folder) => `README.md: describe the folder \`${folder}/\``)
+}
+
+/** Dynamic imports and type imports count; the linter does not follow the former. */
+function findCycles(files: ProjectFile[]): string[] {
+  const modules = files.filter(({ path: name }) => /\.(?:tsx?|mjs)$/.test(name))
+  return findImportCycles(modules).map((cycle) => `${cycle}: import cycle`)
 }
 
 function linesOf(text: string): string[] {

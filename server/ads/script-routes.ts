@@ -2,13 +2,14 @@
 // with our own headers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import type { ErrorAnswer } from '../../shared/contract.ts'
+import type { ErrorResponse } from '../../shared/contract.ts'
+import { pathPatterns } from '../../shared/paths.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ProxiedScript } from './script-proxy.ts'
 
 /** RFC 5861 4: caches may serve the stale script for a day while this server fails. */
 const SCRIPT_CACHE = 'public, max-age=300, stale-if-error=86400'
-const UNAVAILABLE: ErrorAnswer = {
+const UNAVAILABLE: ErrorResponse = {
   error: { code: 'failed', message: 'the ad script is not available' },
 }
 
@@ -17,19 +18,16 @@ export type FindScript = (adHost: string) => Promise<ProxiedScript>
 
 /** Registers the route. Only the host's name from the request reaches `findScript`. */
 export function addScriptRoute(app: FastifyInstance, findScript: FindScript): void {
-  app.get<{ Params: { adHost: string } }>(
-    '/api/proxy-ad/:adHost/ad-provider.js',
-    async (request, reply) => {
-      refuseServiceWorker(request)
-      try {
-        return sendScript(request, reply, await findScript(request.params.adHost))
-      } catch (error) {
-        if (!isAppError(error, 'failed')) throw error
-        // Logged once per attempt, not per visitor.
-        return reply.code(502).header('cache-control', 'no-store').send(UNAVAILABLE)
-      }
-    },
-  )
+  app.get<{ Params: { adHost: string } }>(pathPatterns.adScript, async (request, reply) => {
+    refuseServiceWorker(request)
+    try {
+      return sendScript(request, reply, await findScript(request.params.adHost))
+    } catch (error) {
+      if (!isAppError(error, 'failed')) throw error
+      // Logged once per attempt, not per visitor.
+      return reply.code(502).header('cache-control', 'no-store').send(UNAVAILABLE)
+    }
+  })
 }
 
 /**

@@ -68,10 +68,10 @@ function wantsPrivacy({ headers }: FastifyRequest): boolean {
 }
 
 function takeEvents(body: unknown, { record }: ActivityRouteOptions): void {
-  const parsed = activityEvents.safeParse(parseJson(body))
-  if (!parsed.success) throw new AppError('invalid', 'the body is not a list of events')
-  // House ads are counted by the server when it serves them, which needs no report by the visitor.
-  for (const event of parsed.data) if (!('creative' in event)) record(event)
+  const events = activityEvents(parseJson(body))
+  if (events === undefined) throw new AppError('invalid', 'the body is not a list of events')
+  // The server counts house ads when it serves them, so it needs no report by the visitor.
+  for (const event of events) if (!('creative' in event)) record(event)
 }
 
 function parseJson(body: unknown): unknown {

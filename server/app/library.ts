@@ -6,6 +6,7 @@ import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { Packager } from '../hls/session/packager.ts'
 import { readOrMakeSecret } from '../delivery/secret.ts'
 import { TranscodedAudioTracks } from '../hls/segment/transcoded-audio.ts'
@@ -32,7 +33,16 @@ export interface Library {
   catalog: Catalog
   indexes: IndexStore
   packager: Packager
+  figures(): LibraryFigures
   close(): Promise<void>
+}
+
+/** Load of an open library at this moment. */
+export interface LibraryFigures {
+  openRecordings: number
+  /** Inspections in the index thread. */
+  index: { jobs: number; oldestMs: number }
+  transcodes: JobFigures
 }
 
 export interface LibraryOptions {
@@ -55,7 +65,7 @@ export async function openLibrary({
 }: LibraryOptions): Promise<Library> {
   const folderThread = new FolderThread()
   const folder = createFolderStorage(recordings, {
-    onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
+    onSkipped: (reason, path) => logger.debug({ path }, `skipped: ${reason}`),
     pageCache: await loadPageCache(),
     folderThread,
   })
@@ -92,6 +102,11 @@ export async function openLibrary({
     catalog: createCatalog(database),
     indexes,
     packager,
+    figures: () => ({
+      openRecordings: folder.openFiles,
+      index: thread.figures,
+      transcodes: transcoder.figures,
+    }),
     close: async () => {
       transcoder.close()
       await thread.close()
