@@ -79,7 +79,7 @@ async function inspectAgain(
   signal: AbortSignal,
 ): Promise<SessionInspection | undefined> {
   try {
-    return await library.packager.inspect(recording, signal)
+    return await library.inspect(recording, signal)
   } catch (error) {
     signal.throwIfAborted()
     if (isAppError(error)) return undefined

@@ -51,7 +51,7 @@ export function measureSegmentCache(cache: SegmentCache): void {
     help: 'Requests for encrypted segments, by cache hit or miss.',
     labelNames: ['result'],
     collect() {
-      const { hits, misses } = cache.figures
+      const { hits, misses } = cache.stats
       this.reset()
       this.inc({ result: 'hit' }, hits)
       this.inc({ result: 'miss' }, misses)
@@ -61,7 +61,7 @@ export function measureSegmentCache(cache: SegmentCache): void {
     name: 'aftercast_segment_cache_bytes',
     help: 'Memory used by cached segments.',
     collect() {
-      this.set(cache.figures.cachedBytes)
+      this.set(cache.stats.cachedBytes)
     },
   })
 }

@@ -34,7 +34,7 @@ function renditionsOf(index: TracksAndSubtitles, sidecars: SubtitleSidecar[] = [
 }
 
 describe('listRenditions', () => {
-  it('names them by what the recording says, by language, or by number', () => {
+  it('have the name in the recording, else the language, else a number', () => {
     const { audioTracks, subtitles } = renditionsOf(
       {
         tracks: [video, audio({ language: 'eng' }), audio({ name: 'Commentary' }), audio({})],
@@ -45,7 +45,7 @@ describe('listRenditions', () => {
     expect(audioTracks.map(({ name, language, track }) => [name, language, track])).toEqual([
       ['English', 'en', 1],
       ['Commentary', undefined, 2],
-      ['Sound 3', undefined, 3],
+      ['Audio 3', undefined, 3],
     ])
     expect(subtitles.map(({ id, name, language }) => [id, name, language])).toEqual([
       ['0', 'Deutsch', 'de'],
@@ -54,7 +54,7 @@ describe('listRenditions', () => {
     ])
   })
 
-  it('gives no two of a kind one name, and one default text', () => {
+  it('have unique names, and one default for subtitles', () => {
     const { subtitles } = renditionsOf({
       tracks: [video],
       subtitles: [
@@ -67,7 +67,7 @@ describe('listRenditions', () => {
     expect(subtitles.map(({ isDefault }) => isDefault)).toEqual([true, false, false])
   })
 
-  it('offers what was there when the recording was first listed, and one sound of MPEG-TS', () => {
+  it('are those at the time of the first listing, and one audio for MPEG-TS', () => {
     const index = { tracks: [video, audio({}), audio({})], subtitles: [text({})] }
     const counts = { audioTracks: 1, subtitles: 0 }
     const growing = listRenditions(index, 'fmp4', { counts, sidecars: [] })
@@ -78,7 +78,7 @@ describe('listRenditions', () => {
 })
 
 describe('formatMultivariant', () => {
-  it('lists one variant whose default sound comes with the pictures', () => {
+  it('lists one variant with the default audio muxed', () => {
     const index = {
       tracks: [video, audio({ language: 'en' }), audio({ language: 'en', codec: 'opus' })],
       subtitles: [text({ name: 'a "name"\nof two lines' })],

@@ -1,14 +1,14 @@
-// Reads a subtitle file that lies beside a recording: SRT, or WebVTT.
+// Parses subtitle files: SRT and WebVTT.
 import type { SubtitleCue } from '../../media/media-index.ts'
 
-/** Most cues of one file, and most characters of one cue. */
+/** Limits of one file and of one cue. */
 const MAX_CUES = 200_000
 const MAX_CUE_CHARACTERS = 10_000
 
 const TIMES =
   /^(?:(?<h>\d{1,4}):)?(?<m>\d{1,2}):(?<s>\d{1,2})[.,](?<f>\d{1,3})\s*-->\s*(?:(?<h2>\d{1,4}):)?(?<m2>\d{1,2}):(?<s2>\d{1,2})[.,](?<f2>\d{1,3})/
 
-/** The cues in order of their starts. What is no cue is passed over. */
+/** The cues in order of their starts. Blocks that are not cues are skipped. */
 export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): SubtitleCue[] {
   const lines = decodeText(bytes).split(/\r\n|\r|\n/)
   const cues: SubtitleCue[] = []
@@ -19,14 +19,14 @@ export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): Subtit
     for (at += 1; at < lines.length && lines[at]?.trim() !== ''; at += 1)
       payload.push(lines[at] ?? '')
     const text = payload.join('\n').slice(0, MAX_CUE_CHARACTERS)
-    const escaped = format === 'srt' ? escapeMarked(text) : text.replaceAll('-->', '--&gt;')
+    const escaped = format === 'srt' ? escapeMarkup(text) : text.replaceAll('-->', '--&gt;')
     if (escaped.trim() !== '' && times.endSeconds > times.startSeconds)
       cues.push({ ...times, text: escaped })
   }
   return cues.toSorted((left, right) => left.startSeconds - right.startSeconds)
 }
 
-/** UTF-8 or UTF-16; what is neither was written on an old Windows. */
+/** UTF-8 or UTF-16, else Windows-1252. */
 function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -34,7 +34,7 @@ function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    // TypeError: it is not UTF-8.
+    // TypeError: not UTF-8.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }
@@ -57,21 +57,21 @@ function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefin
 
 const TAG = /<(?<slash>\/?)(?<name>[a-z]+)(?:\s[^<>]*)?>/gi
 
-/** SRT: bold, italic and underlined stay, other markup goes, and what is no markup is escaped. */
-function escapeMarked(text: string): string {
-  const chunks: string[] = []
+/** SRT to WebVTT: copies bold, italic and underline tags, drops other tags, escapes the rest. */
+function escapeMarkup(text: string): string {
+  const parts: string[] = []
   let end = 0
   for (const tag of text.matchAll(TAG)) {
-    chunks.push(escapeAll(text.slice(end, tag.index)))
+    parts.push(escapeAll(text.slice(end, tag.index)))
     const { slash = '', name = '' } = tag.groups ?? {}
-    if (/^[biu]$/i.test(name)) chunks.push(`<${slash}${name.toLowerCase()}>`)
+    if (/^[biu]$/i.test(name)) parts.push(`<${slash}${name.toLowerCase()}>`)
     end = tag.index + tag[0].length
   }
-  chunks.push(escapeAll(text.slice(end)))
-  return chunks.join('')
+  parts.push(escapeAll(text.slice(end)))
+  return parts.join('')
 }
 
-/** W3C WebVTT 4.2.2; alignment as some write it into SRT (`{\an8}`) goes. */
+/** W3C WebVTT 4.2.2. Drops alignment codes that some SRT files contain (`{\an8}`). */
 function escapeAll(text: string): string {
   return text
     .replaceAll(/\{\\[^{}]*\}/g, '')

@@ -9,7 +9,7 @@ import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { createSegmentBodies, Presentation } from '../session/presentation.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planSegments } from '../playlist/segment-plan.ts'
-import { TranscodedAudioTracks } from './transcoded-audio.ts'
+import { TranscodedAudio } from './transcoded-audio.ts'
 
 const RATE = 48_000
 const transcoder = createAudioTranscoder()
@@ -42,7 +42,7 @@ describe('a presentation with transcoded sound', () => {
       { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
       {
         bodies: createSegmentBodies(),
-        audioTracks: new TranscodedAudioTracks({
+        audioTracks: new TranscodedAudio({
           transcoder,
           log: { warn: () => undefined },
           signal: new AbortController().signal,

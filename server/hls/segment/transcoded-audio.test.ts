@@ -13,7 +13,7 @@ import { SPLIT_DISCONTINUITY } from '../../media/media-index.ts'
 import type { SampleRun } from '../../media/media-reader.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { isTranscoded } from './recorded-audio.ts'
-import { transcodedInitTrack, TranscodedAudioTracks } from './transcoded-audio.ts'
+import { transcodedInitTrack, TranscodedAudio } from './transcoded-audio.ts'
 
 const RATE = 48_000
 const STEREO = { sampleRate: RATE, channels: 2 } as const
@@ -27,8 +27,8 @@ const warnings: string[] = []
 const log = { warn: (_: object, message: string) => void warnings.push(message) }
 afterAll(() => transcoder.close())
 
-function newAudioTracks(): TranscodedAudioTracks {
-  return new TranscodedAudioTracks({ transcoder, log, signal })
+function newAudioTracks(): TranscodedAudio {
+  return new TranscodedAudio({ transcoder, log, signal })
 }
 
 async function makeRun(
@@ -317,7 +317,7 @@ describe('sound that cannot be had', () => {
 
   it('is silent, and said once, where no process starts', async () => {
     const broken = createAudioTranscoder({ limits: { startMs: 1 } })
-    const audioTracks = new TranscodedAudioTracks({ transcoder: broken, log, signal })
+    const audioTracks = new TranscodedAudio({ transcoder: broken, log, signal })
     const recording = packetRecording(audio, EXACT)
     const before = warnings.length
     const runs = [
@@ -336,7 +336,7 @@ describe('sound that cannot be had', () => {
 
   it('is to be asked for again where it took too much, silent where it did three times', async () => {
     const greedy = createAudioTranscoder({ limits: { residentBytes: 1 } })
-    const audioTracks = new TranscodedAudioTracks({ transcoder: greedy, log, signal })
+    const audioTracks = new TranscodedAudio({ transcoder: greedy, log, signal })
     const recording = packetRecording(audio, EXACT)
     for (const _ of ['once', 'twice'])
       await expect(makeRun(recording, [0, 2], audioTracks)).rejects.toMatchObject({ code: 'busy' })

@@ -1,4 +1,3 @@
-// What several recordings say of the session that they make together.
 import { beforeAll, expect, test } from 'vitest'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
@@ -20,7 +19,7 @@ beforeAll(async () => {
   if (inspection.status === 'playable') ({ index } = inspection)
 })
 
-/** The same recording, of another length and with other flaws. */
+/** The same recording with another duration and other limitations. */
 function playable(seconds: number, limitations: RecordingLimitation[] = []): Inspection {
   const splitPoints = { ...index.splitPoints, endTicks: seconds * index.splitPoints.timescale }
   return { status: 'playable', identity: '', index: { ...index, splitPoints, limitations } }
@@ -34,7 +33,7 @@ const broken: Inspection = {
   details: { offsetBytes: 7, advice: 'index it' },
 }
 
-test('a recording alone says what its index says; cut off is where it ends', () => {
+test('a single recording has the limitations of its index; it is truncated at its end', () => {
   expect(joinInspections([{ name: '', inspection: playable(5, [gap, truncated]) }])).toEqual({
     status: 'playable',
     durationSeconds: 5,
@@ -42,7 +41,7 @@ test('a recording alone says what its index says; cut off is where it ends', () 
   })
 })
 
-test('parts add up, their flaws lie on the timeline of all, and one that cannot be played is one', () => {
+test('sums up parts, with limitations on the timeline of the session, and lists unplayable parts', () => {
   const parts = [
     { name: 'a.ts', inspection: playable(10) },
     { name: 'b.ts', inspection: broken },
@@ -59,14 +58,14 @@ test('parts add up, their flaws lie on the timeline of all, and one that cannot 
   })
 })
 
-test('where no part plays, the first reason is told with all that is known of it', () => {
+test('if no part is playable, returns the first reason with its details', () => {
   const later: Inspection = { status: 'unplayable', reason: 'encrypted' }
   const parts = [broken, later].map((inspection, i) => ({ name: `${i}.ts`, inspection }))
   expect(joinInspections(parts)).toEqual(broken)
   expect(joinInspections([])).toMatchObject({ status: 'unplayable' })
 })
 
-test('the list of flaws is bounded', () => {
+test('the list of limitations is bounded', () => {
   const limitations = Array.from({ length: 90 }, () => truncated)
   const parts = ['a.ts', 'b.ts'].map((name) => ({ name, inspection: playable(1, limitations) }))
   expect(joinInspections(parts)).toMatchObject({ limitations: { length: MAX_LIMITATIONS } })

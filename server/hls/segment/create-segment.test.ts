@@ -25,7 +25,7 @@ import { lastKeySplitPoint } from './segment-filling.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planGrowingSegments, planSegments } from '../playlist/segment-plan.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'
-import { TranscodedAudioTracks } from './transcoded-audio.ts'
+import { TranscodedAudio } from './transcoded-audio.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
 const FRAME_SECONDS = 10
@@ -68,7 +68,7 @@ async function served(
     { segmentSeconds: 6, encryption: 'none', secret: 'secret' },
     {
       bodies: createSegmentBodies(),
-      audioTracks: new TranscodedAudioTracks({
+      audioTracks: new TranscodedAudio({
         transcoder,
         log: { warn: () => undefined },
         signal: new AbortController().signal,
