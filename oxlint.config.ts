@@ -84,10 +84,9 @@ const unnamedFolder: { regex: string; message: string } = {
   message: 'This folder has no layer yet: give it a row in oxlint.config.ts.',
 }
 const unnamedSubfolder: ImportPattern = { regex: '^\\./.+/', message: unnamedFolder.message }
-const webTypesOnly: ImportPattern = {
-  regex: '^zod(/|$)|shared/contract\\.ts$',
-  message: 'The page imports types alone from the contract, so that zod stays out of the bundle.',
-  allowTypeImports: true,
+const noZod: ImportPattern = {
+  regex: '^zod(/|$)',
+  message: 'web/ and shared/ are in the page, where zod is too large: use shared/shape.ts.',
 }
 
 export default defineConfig({
@@ -144,7 +143,11 @@ export default defineConfig({
     ...webRules(),
     {
       files: ['shared/**'],
-      rules: importRule([noNode, allowOnly('..', [], 'shared/ imports nothing but itself.')]),
+      rules: importRule([
+        noNode,
+        noZod,
+        allowOnly('..', [], 'shared/ imports nothing but itself.'),
+      ]),
     },
     { files: ['**/*.tsx'], rules: { 'max-lines-per-function': ['error', functionLines(100)] } },
     {
@@ -207,7 +210,7 @@ function serverPrograms() {
 
 /** Rules for web/: it imports shared/ alone, and a page never another page. */
 function webRules() {
-  const base = [noNode, webTypesOnly]
+  const base = [noNode, noZod]
   const outside = 'web/ imports nothing outside but shared/.'
   const flat = allowOnly('..', ['shared'], outside)
   const deep = allowOnly('../..', ['shared', '../shared'], outside)

@@ -2,7 +2,7 @@
 import type { AdsConfig } from '../../shared/contract.ts'
 import { adScriptApiPath } from '../../shared/paths.ts'
 import type { Config } from '../config/load-config.ts'
-import { vastPath } from './house/promo-paths.ts'
+import { promoPatterns } from './house/promo-paths.ts'
 
 /** Name of the built-in ad host in the proxy's path. */
 export const HOUSE = 'house'
@@ -23,7 +23,7 @@ export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
       provider,
       scriptPath: adScriptApiPath(HOUSE),
       insClass: HOUSE_CLASS,
-      vastUrl: `${vastPath}?zone={zone}`,
+      vastUrl: `${promoPatterns.vast}?zone={zone}`,
       zones: { ...HOUSE_ZONES, ...zones },
       fill,
     }

@@ -62,7 +62,7 @@ export function formatPage(shell: PageShell, head: PageHead): string {
     meta('property', 'og:description', head.description),
     meta('property', 'og:url', head.canonicalUrl),
     ...imageTags(head.imageUrl),
-    ...(head.hasBanners ? [meta('name', 'banner-places', 'kept')] : []),
+    ...(head.hasBanners ? [meta('name', 'banner-slots', 'reserved')] : []),
     ...head.preloads.map(preloadTag),
     ...structuredDataTags(head.structuredData),
   ]

@@ -152,8 +152,7 @@ function webPlants(): Plant[] {
     caughtImport('web/to-server.ts', '../server/errors.ts'),
     caughtImport('web/to-node.ts', 'node:path'),
     caughtImport('web/to-zod.ts', 'zod'),
-    caughtImport('web/contract-value.ts', '../shared/contract.ts'),
-    { file: 'web/contract-type.ts', code: typeImport('../shared/contract.ts') },
+    { file: 'web/to-contract.ts', code: valueImport('../shared/contract.ts') },
     { file: 'web/player/to-ui.ts', code: valueImport('../ui/card.tsx') },
     { file: 'web/player/to-own.ts', code: valueImport('./play-session.ts') },
     { file: 'web/player/inner/to-own.ts', code: valueImport('../play-session.ts') },
@@ -167,7 +166,7 @@ function sharedPlants(): Plant[] {
     caughtImport('shared/to-server.ts', '../server/errors.ts'),
     caughtImport('shared/to-web.ts', '../web/main.tsx'),
     caughtImport('shared/to-node.ts', 'node:path'),
-    { file: 'shared/to-zod.ts', code: valueImport('zod') },
+    caughtImport('shared/to-zod.ts', 'zod'),
     { file: 'shared/to-own.ts', code: valueImport('./paths.ts') },
   ]
 }

@@ -10,7 +10,7 @@ import type { ChoiceOptions } from './choose-creatives.ts'
 import type { Creative } from './creatives.ts'
 import { formatFrame, formatFramePolicy } from './format-frame.ts'
 import { EMPTY_VAST, formatVast } from './format-vast.ts'
-import { framePath, servePath, vastPath } from './promo-paths.ts'
+import { framePath, promoPatterns } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
 /** Records an ad event. Never throws. */
@@ -67,7 +67,7 @@ export async function addPromoRoutes(
 function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
   const { ads, zones } = options
 
-  app.get(servePath, async (request, reply) => {
+  app.get(promoPatterns.serve, async (request, reply) => {
     const wanted = parse(manyZones, request.query).zone
     const known = wanted.filter((zone) => zones.includes(zone))
     const chosen = chooseBanners(ads.creatives, known, chance(options)).values()
@@ -79,7 +79,7 @@ function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void
     return reply.send({ placements })
   })
 
-  app.get(vastPath, async (request, reply) => {
+  app.get(promoPatterns.vast, async (request, reply) => {
     const { zone } = parse(oneZone, request.query)
     const video = zones.includes(zone)
       ? chooseVideo(ads.creatives, zone, chance(options))
@@ -98,7 +98,7 @@ function chance({ now, random }: PromoRouteOptions): ChoiceOptions {
 function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   const policy = formatFramePolicy(options.embedders)
 
-  app.get('/api/promo/frame/:creative', async (request, reply) => {
+  app.get(promoPatterns.frame, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     if (creative.kind === 'video') throw notFound()
     const shown: ActivityEvent = { name: 'ad_impression', creative: creative.id, zone }
@@ -114,14 +114,14 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
 }
 
 function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
-  app.get('/api/promo/click/:creative', async (request, reply) => {
+  app.get(promoPatterns.click, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
     // The target comes from creatives.json, never from the request.
     return reply.redirect(creative.link, 302)
   })
 
-  app.get('/api/promo/event/:event/:creative', async (request, reply) => {
+  app.get(promoPatterns.event, async (request, reply) => {
     const { event } = parse(z.object({ event: z.string() }), request.params)
     const name = eventNames.get(event)
     if (name === undefined) throw notFound()
@@ -134,7 +134,7 @@ function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void 
 async function addMediaRoute(app: FastifyInstance, options: PromoRouteOptions): Promise<void> {
   await app.register(fastifyStatic, { root: options.ads.folder, serve: false, dotfiles: 'deny' })
 
-  app.get('/api/promo/media/:creative', async (request, reply): Promise<FastifyReply> => {
+  app.get(promoPatterns.media, async (request, reply): Promise<FastifyReply> => {
     const creative = findCreative(request, options.ads)
     if (creative.kind === 'page') throw notFound()
     // Frames are sandboxed, so their origin is opaque.

@@ -14,6 +14,10 @@ const PARTIAL_ENDING = '.part'
  * `x.f137.mp4.part`.
  */
 const TEMPORARY_MARK = '.tmp'
+const anyEndings = new RegExp(
+  `(?:\\.(?:part|tmp|temp|${extensions.map((ending) => ending.slice(1)).join('|')}))+$`,
+  'i',
+)
 const FORMAT_MARK = /\.f\d{1,4}$/
 /** YouTube's audio-only format numbers: downloaders fetch them beside the video. */
 const AUDIO_FORMAT_MARK = /\.f(?:139|140|141|171|172|249|250|251)$/
@@ -45,6 +49,11 @@ export function parseRecordingName(name: string): RecordingName | undefined {
 export function endingOf(text: string): string | undefined {
   const lower = text.toLowerCase()
   return extensions.find((extension) => lower.endsWith(extension))
+}
+
+/** The part of a name that does not change when the recording is finished and renamed. */
+export function stripEndings(name: string): string {
+  return name.replace(anyEndings, '')
 }
 
 function parseEnding(name: string): RecordingName | undefined {

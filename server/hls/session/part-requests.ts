@@ -1,5 +1,5 @@
 // Which recordings of a session are requested, in which state, and when each started. Pure.
-import { endingOf, parseRecordingName } from '../../catalog/names/recording-name.ts'
+import { parseRecordingName, stripEndings } from '../../catalog/names/recording-name.ts'
 import { startTimeMs } from '../../catalog/names/start-time.ts'
 import { isSettled } from '../../storage/settled.ts'
 import type { FileStat } from '../../storage/storage.ts'
@@ -10,8 +10,6 @@ import type { ListedRecording } from './session-playlists.ts'
 
 /** A part that is followed by another one counts as finished after this time. */
 const FOLLOWED_SETTLE_SECONDS = 6
-/** Endings of files that are not finished. */
-const TEMPORARY_ENDINGS = ['.part', '.tmp', '.temp']
 
 export interface Settling {
   /** A recording without a write for this time counts as finished. */
@@ -40,7 +38,7 @@ export function folderRequests(
     const isLast = requests.length === files.length - 1
     const seconds = isLast ? settleSeconds : Math.min(settleSeconds, FOLLOWED_SETTLE_SECONDS)
     const state = isSettled(stat, seconds, nowMs) ? 'finished' : 'growing'
-    requests.push({ session, path, name: withoutEndings(name), stat, startMs, state, isInEvent })
+    requests.push({ session, path, name: stripEndings(name), stat, startMs, state, isInEvent })
     if (state === 'growing') break
   }
   return requests
@@ -67,11 +65,4 @@ export function withElapsedStarts(parts: readonly ListedRecording[]): ListedReco
     nextMs = startMs === undefined ? undefined : startMs + part.recording.listedSeconds * 1000
     return { ...part, startMs }
   })
-}
-
-/** The part of a name that does not change when the recording is finished and renamed. */
-function withoutEndings(name: string): string {
-  const lower = name.toLowerCase()
-  const ending = TEMPORARY_ENDINGS.find((each) => lower.endsWith(each)) ?? endingOf(name)
-  return ending === undefined ? name : withoutEndings(name.slice(0, -ending.length))
 }

@@ -1,4 +1,4 @@
-// A bound on every wait: work that takes too long is told so and waited for no longer.
+// A time limit for asynchronous work.
 
 interface TimeLimit {
   timeoutMs: number
@@ -6,19 +6,19 @@ interface TimeLimit {
 }
 
 /**
- * What `work` answers. Rejects with a TimeoutError after `timeoutMs`, and with the signal's reason when it aborts, even
- * where the work does not heed the signal that it is given.
+ * Runs `work`. Rejects with a TimeoutError after `timeoutMs`, and with the signal's reason on
+ * abort, even if the work ignores its signal.
  */
-export async function withinTime<T>(
+export async function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { timeoutMs, signal }: TimeLimit,
 ): Promise<T> {
   signal.throwIfAborted()
   const limit = new AbortController()
-  const leave = () => limit.abort(signal.reason)
-  const expire = () => limit.abort(new DOMException('took too long', 'TimeoutError'))
+  const abort = () => limit.abort(signal.reason)
+  const expire = () => limit.abort(new DOMException('timed out', 'TimeoutError'))
   const timer = setTimeout(expire, timeoutMs)
-  signal.addEventListener('abort', leave)
+  signal.addEventListener('abort', abort)
   const stopped = new Promise<never>((_resolve, reject) => {
     limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true })
   })
@@ -26,6 +26,6 @@ export async function withinTime<T>(
     return await Promise.race([work(limit.signal), stopped])
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', abort)
   }
 }
