@@ -35,12 +35,13 @@ const serverRows: Record<string, string> = {
   audio: `errors.ts ${mediaTypes} decoder-child`,
   delivery: 'errors.ts config storage media/media-reader.ts',
   'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
-  'hls/playlist': 'errors.ts config storage media media/index delivery',
-  'hls/segment': 'errors.ts config storage media media/codec audio delivery hls/fmp4 hls/playlist',
+  'hls/playlist': 'errors.ts media delivery',
+  'hls/segment':
+    'errors.ts config storage media media/codec media/index audio delivery hls/fmp4 hls/playlist',
   'hls/session':
     'errors.ts config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment',
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
-  http: 'errors.ts config storage catalog delivery hls/session thumbnails',
+  http: 'errors.ts config storage catalog delivery hls/playlist hls/session thumbnails',
   demo: 'errors.ts config',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',

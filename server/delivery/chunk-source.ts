@@ -18,12 +18,12 @@ export interface ChunkSource {
   send?(socket: number, maxBytes: number): number | undefined
 }
 
-/** Calls `use` with a value, synchronously if possible: a promise costs a microtask. */
+/** Passes a value on, synchronously if possible: a promise costs a microtask. */
 export function whenReady<Value, Result>(
   value: Value | Promise<Value>,
-  use: (value: Value) => Result | Promise<Result>,
+  next: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(use) : use(value)
+  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** All chunks in order. */

@@ -161,7 +161,9 @@ describe('readBody', () => {
       length: 1000,
     }))
     const buffers = new BufferLease(new BufferPool())
-    for await (const chunk of eachChunk(readBody(counted, segmentBody([...video, ...audio]), buffers)))
+    for await (const chunk of eachChunk(
+      readBody(counted, segmentBody([...video, ...audio]), buffers),
+    ))
       void chunk
     expect(readvCalls).toBeLessThanOrEqual(6)
   })

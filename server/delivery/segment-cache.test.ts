@@ -109,7 +109,11 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
       expect([await request(key), await request(key)]).toEqual([false, true])
     expect(cache.stats.cachedBytes).toBe(4 * SIZE_BYTES)
     await request('a')
-    expect([await request('e'), await request('e'), await request('e')]).toEqual([false, false, true])
+    expect([await request('e'), await request('e'), await request('e')]).toEqual([
+      false,
+      false,
+      true,
+    ])
     expect(cache.stats.cachedBytes).toBe(4 * SIZE_BYTES)
     // The evicted one is now more popular than the oldest one.
     expect(await request('a')).toBe(true)
@@ -144,7 +148,8 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
       slow.set(key, lease(key))
     }
     for (let i = 0; i < 20; i += 1) expect(await request('e')).toBe(false)
-    for (const [key, leased] of slow) expect((await readAll(leased)).equals(bytesOf(key))).toBe(true)
+    for (const [key, leased] of slow)
+      expect((await readAll(leased)).equals(bytesOf(key))).toBe(true)
     await slow.get('c')?.release()
     expect(await request('e')).toBe(true)
     expect((await readAll(lease('e'))).equals(bytesOf('e'))).toBe(true)
@@ -175,7 +180,7 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
     expect(created).toEqual(['a'])
   })
 
-  it('returns no complete body of a recording that has changed, and does not cache it', async () => {
+  it('returns no complete body of a changed recording, and does not cache it', async () => {
     const { promise: isChanged, resolve: change } = Promise.withResolvers<void>()
     const check = async (): Promise<void> => {
       await isChanged
@@ -202,7 +207,7 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
   })
 
   it.each([SIZE_BYTES - 1, SIZE_BYTES + 1])(
-    'does not cache a segment that has %i bytes instead of the planned ones',
+    'does not cache a segment that has %i bytes, unlike its plan',
     async (sizeBytes) => {
       const cache = createCache(4)
       const { lease } = createClient(cache)

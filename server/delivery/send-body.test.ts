@@ -89,7 +89,7 @@ it.each([
   expect(isSettled).toBe(true)
 })
 
-it('responds to an error before the first byte, and closes the connection at a later one', async () => {
+it('responds to an error before the first byte, and disconnects at a later one', async () => {
   const origin = await listen()
   const broken = async (): Promise<Chunk> => Promise.reject(new Error('the disk has failed'))
   source = chunks(1, broken)

@@ -53,8 +53,8 @@ function writeHead(reply: FastifyReply): ServerResponse {
  * cache when they are sent; a prefetched chunk would already be evicted. Meanwhile the socket's own
  * buffer supplies the client.
  *
- * Between two chunks, bytes go from the file to the socket without a copy. Node reports only through
- * a pending write that a full socket is writable again: then a small chunk is written.
+ * Between two chunks, bytes go from the file to the socket without a copy. Only a pending write
+ * notifies that a full socket is writable again, so then a small chunk is written.
  */
 class BodySender {
   readonly #response: ServerResponse

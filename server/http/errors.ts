@@ -1,4 +1,4 @@
-// Errors -> answers: the one table of statuses, and the handler that hides whatever is not ours to tell.
+// Errors to responses: the table of statuses, and which details a client gets.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorResponse } from '../../shared/contract.ts'
 import { AppError } from '../errors.ts'
@@ -17,7 +17,7 @@ const STATUS: Record<ErrorCode, number> = {
 const RETRY_AFTER_SECONDS = 1
 const INTERNAL: ErrorResponse = { error: { code: 'internal', message: 'something went wrong' } }
 
-/** Answers an error. What a visitor may not know is logged and told as a fixed text. */
+/** Sends the response to an error. Internal details are logged, and replaced by a fixed message. */
 export function sendError(
   error: unknown,
   request: FastifyRequest,
@@ -41,15 +41,15 @@ export function sendError(
   return reply.code(500).send(INTERNAL)
 }
 
-/** Status of a refusal by the framework or a plugin of it (bad URL, large body, hidden file): the client's fault. */
+/** Status of a client error that the framework or a plugin found (URL, body size, hidden file). */
 function clientErrorStatus(error: unknown): number | undefined {
   const status: unknown = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined
-  // What is refused is not told from what is not there.
+  // A forbidden file must look like a missing one.
   return status === 403 ? 404 : status
 }
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export function errorResponse(code: string, message: string): ErrorResponse {
   return { error: { code, message } }
 }

@@ -2,7 +2,7 @@
 import type { Part, RangePart, SampleRun } from '../../media/media-reader.ts'
 
 /**
- * `track`: run after run, without gaps. `file`: interleaved as in the recording, with the small gaps
+ * `track`: run after run, without gaps. `file`: interleaved as in the recording, with small gaps
  * between samples, which no trun references (ISO/IEC 14496-12 8.1.1). It has few long ranges
  * instead of many short ones.
  */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AudioTrack, SubtitleTrack, VideoTrack } from '../../media/media-index.ts'
 import { formatMultivariant } from './multivariant-playlist.ts'
 import { countRenditions, listRenditions } from './renditions.ts'
-import type { SubtitleSidecar, TracksAndSubtitles } from './renditions.ts'
+import type { SubtitleSidecar, TrackLists } from './renditions.ts'
 
 const cue = { startSeconds: 1, endSeconds: 2, text: 'Hello' }
 const sidecar: SubtitleSidecar = {
@@ -29,7 +29,7 @@ function text(said: Partial<SubtitleTrack>): SubtitleTrack {
   return { isDefault: false, cues: [cue], ...said }
 }
 
-function renditionsOf(index: TracksAndSubtitles, sidecars: SubtitleSidecar[] = []) {
+function renditionsOf(index: TrackLists, sidecars: SubtitleSidecar[] = []) {
   return listRenditions(index, 'fmp4', { counts: countRenditions(index), sidecars })
 }
 
@@ -94,10 +94,14 @@ describe('formatMultivariant', () => {
       '#EXTM3U',
       '#EXT-X-VERSION:6',
       '#EXT-X-INDEPENDENT-SEGMENTS',
-      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"',
-      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English (2)",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="v/audio-1.m3u8"',
-      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="text",NAME="a 'name' of two lines",DEFAULT=NO,AUTOSELECT=NO,FORCED=NO,URI="v/text-0.m3u8"`,
-      '#EXT-X-STREAM-INF:BANDWIDTH=1001,AVERAGE-BANDWIDTH=900,CODECS="avc1.64001f,mp4a.40.2,opus",RESOLUTION=720x1280,AUDIO="audio",SUBTITLES="text"',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",' +
+        'DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English (2)",LANGUAGE="en",' +
+        'DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="v/audio-1.m3u8"',
+      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="text",NAME="a 'name' of two lines",` +
+        'DEFAULT=NO,AUTOSELECT=NO,FORCED=NO,URI="v/text-0.m3u8"',
+      '#EXT-X-STREAM-INF:BANDWIDTH=1001,AVERAGE-BANDWIDTH=900,' +
+        'CODECS="avc1.64001f,mp4a.40.2,opus",RESOLUTION=720x1280,AUDIO="audio",SUBTITLES="text"',
       'v/main.m3u8',
       '',
     ])

@@ -87,7 +87,9 @@ const INIT_NAME = new RegExp(
 const SEGMENT_NAME = new RegExp(
   `^(?:a(?<audio>[1-9]\\d{0,2})-)?(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`,
 )
-const SUBTITLE_NAME = new RegExp(`^t(?<subtitles>${SUBTITLES_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`)
+const SUBTITLE_NAME = new RegExp(
+  `^t(?<subtitles>${SUBTITLES_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`,
+)
 
 /** Parses a file name that this module formats; undefined for any other. */
 export function parseFileName(name: string): FileName | undefined {

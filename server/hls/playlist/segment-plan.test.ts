@@ -55,7 +55,9 @@ describe('planSegments', () => {
       ]),
       6,
     )
-    expect(plan.segments.map(({ from, to, followsDiscontinuity }) => [from, to, followsDiscontinuity])).toEqual([
+    expect(
+      plan.segments.map(({ from, to, followsDiscontinuity }) => [from, to, followsDiscontinuity]),
+    ).toEqual([
       [0, 2, false],
       [2, 3, true],
       [3, 4, false],

@@ -9,7 +9,7 @@ function parse(text: string | Uint8Array, format: 'srt' | 'vtt' = 'srt') {
 }
 
 describe('parseSubtitles', () => {
-  it('parses SRT with any line ends, preserves bold, italic and underline, and escapes the rest', () => {
+  it('parses SRT with any line ends, preserves basic tags, and escapes the rest', () => {
     const srt = [
       '\uFEFF1',
       '00:00:01,500 --> 00:00:03,25  X1:40',

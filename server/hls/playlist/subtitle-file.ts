@@ -5,8 +5,8 @@ import type { SubtitleCue } from '../../media/media-index.ts'
 const MAX_CUES = 200_000
 const MAX_CUE_CHARACTERS = 10_000
 
-const TIMES =
-  /^(?:(?<h>\d{1,4}):)?(?<m>\d{1,2}):(?<s>\d{1,2})[.,](?<f>\d{1,3})\s*-->\s*(?:(?<h2>\d{1,4}):)?(?<m2>\d{1,2}):(?<s2>\d{1,2})[.,](?<f2>\d{1,3})/
+const TIME = /(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
+const TIMES = new RegExp(`^${TIME.source}\\s*-->\\s*${TIME.source}`)
 
 /** The cues in order of their starts. Blocks that are not cues are skipped. */
 export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): SubtitleCue[] {
@@ -40,10 +40,9 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function parseTimes(line: string): { startSeconds: number; endSeconds: number } | undefined {
-  const groups = TIMES.exec(line.trimStart())?.groups
-  if (groups === undefined) return undefined
-  const { h, m, s, f, h2, m2, s2, f2 } = groups
-  return { startSeconds: seconds([h, m, s, f]), endSeconds: seconds([h2, m2, s2, f2]) }
+  const times = TIMES.exec(line.trimStart())
+  if (times === null) return undefined
+  return { startSeconds: seconds(times.slice(1, 5)), endSeconds: seconds(times.slice(5, 9)) }
 }
 
 function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefined)[]): number {

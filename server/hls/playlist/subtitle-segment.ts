@@ -26,7 +26,8 @@ export function formatSubtitleSegment(
     ({ startSeconds, endSeconds, text }) =>
       `${formatTime(startSeconds)} --> ${formatTime(endSeconds)}\n${text}\n`,
   )
-  const head = `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${map.mediaTicks},LOCAL:${formatTime(map.localSeconds)}\n`
+  const timestampMap = `MPEGTS:${map.mediaTicks},LOCAL:${formatTime(map.localSeconds)}`
+  const head = `WEBVTT\nX-TIMESTAMP-MAP=${timestampMap}\n`
   return [head, ...blocks].join('\n')
 }
 

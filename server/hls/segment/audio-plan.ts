@@ -3,7 +3,7 @@ import { SPLIT_DISCONTINUITY, secondsFromTicks } from '../../media/media-index.t
 import type { SplitPointRange, SplitPointTable } from '../../media/media-index.ts'
 import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES, SHARED_SECONDS } from '../../audio/audio-job.ts'
 
-/** Audio before a split point that is read too: shared by both sides, and as much decoder pre-roll. */
+/** Audio that is read before a split point: shared by both sides, plus as much decoder pre-roll. */
 export const LEAD_IN_SECONDS = SHARED_SECONDS * 2
 /** Most distance between audio and video that are interleaved; beyond it there is silence. */
 const MAX_LAG_SECONDS = 10

@@ -6,7 +6,7 @@ import { silentFrame } from '../../audio/silent-frame.ts'
 
 /** A shorter gap in the video is not filled. */
 const MAX_VIDEO_GAP_SECONDS = 0.25
-/** A shorter gap is not filled: a segment has the audio in its bytes, which may be early or late. */
+/** A shorter gap is not filled: the audio in a segment's bytes may be early or late. */
 const MAX_AUDIO_GAP_SECONDS = 1.5
 /** Seven minutes of AAC. In a longer silence, the last frame gets the remaining duration. */
 const MAX_SILENT_FRAMES = 20_000
@@ -67,7 +67,8 @@ function repeatedRun(
   { startSeconds, endSeconds }: SegmentSpan,
 ): SampleRun[] {
   if (keyFrame === undefined) return []
-  const isSample = keyFrame.extradata !== undefined || keyFrame.codec === 'vp9' || keyFrame.codec === 'av1'
+  const isSample =
+    keyFrame.extradata !== undefined || keyFrame.codec === 'vp9' || keyFrame.codec === 'av1'
   if (!isSample || endSeconds - startSeconds <= MAX_VIDEO_GAP_SECONDS) return []
   const firstDecodeTicks = Math.round(startSeconds * timescale)
   const durationTicks = Math.round(endSeconds * timescale) - firstDecodeTicks

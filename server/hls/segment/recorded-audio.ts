@@ -8,7 +8,12 @@ import { layOutData } from '../fmp4/media-data.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import type { RecordedAudio } from './audio-jobs.ts'
-import { audioStartRange, frameAtSplitPoint, LEAD_IN_SECONDS, planAudioRanges } from './audio-plan.ts'
+import {
+  audioStartRange,
+  frameAtSplitPoint,
+  LEAD_IN_SECONDS,
+  planAudioRanges,
+} from './audio-plan.ts'
 import type { AudioBefore } from './audio-plan.ts'
 
 /** Audio of one segment: five minutes of CD quality, three hours of a usual recording. */

@@ -116,7 +116,9 @@ export class TranscodedAudio {
     const frames: AudioFrames[] = []
     for (let at = 0; at < chunks.length; at += CONCURRENT_JOBS) {
       const group = chunks.slice(at, at + CONCURRENT_JOBS)
-      frames.push(...(await Promise.all(group.map((chunk) => this.#transcodeChunk(key, audio, chunk)))))
+      frames.push(
+        ...(await Promise.all(group.map((chunk) => this.#transcodeChunk(key, audio, chunk)))),
+      )
     }
     return frames
   }
@@ -142,7 +144,8 @@ export class TranscodedAudio {
       log.warn({ reason: result.reason }, 'audio was replaced by silence')
     } catch (error) {
       if (!isAppError(error, 'failed')) throw error
-      if (!this.#hasWarned) log.warn({ err: error }, 'the transcoder is not available: audio is replaced by silence')
+      if (!this.#hasWarned)
+        log.warn({ err: error }, 'the transcoder is not available: audio is replaced by silence')
       this.#hasWarned = true
     }
     return undefined

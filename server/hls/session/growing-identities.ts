@@ -118,7 +118,7 @@ function recordedKey({ session, name }: GrowingReference): string {
   return JSON.stringify([session.streamer, session.date, session.sessionId, name])
 }
 
-/** Includes session and name: recordings may start with equal bytes, and caches must not mix them. */
+/** Includes session and name: other recordings may start with the same bytes. */
 function formatIdentity(
   { session, name }: GrowingReference,
   { generation, startHash }: GrowthRecord,

@@ -72,7 +72,7 @@ export class GrowthRecords {
     return parsed.success ? parsed.data.recordings : undefined
   }
 
-  /** Adds records to those of the session. Without any, only records that the session was listed. */
+  /** Adds records to the session. An empty list records that the session was listed. */
   async add(session: SessionReference, recordings: Record<string, GrowthRecord>): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       try {

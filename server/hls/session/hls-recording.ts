@@ -50,7 +50,7 @@ export function segmentForm(reader: MediaReader, index: MediaIndex): SegmentForm
   return servedInitTracks({ reader, index }, 0) === undefined ? 'ts' : 'fmp4'
 }
 
-/** One recording as HLS. All it returns depends only on index, settings and the recording's bytes. */
+/** One recording as HLS. All results depend only on its index, its bytes and the settings. */
 export class HlsRecording {
   readonly urlVersion: string
   readonly form: SegmentForm

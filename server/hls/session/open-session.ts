@@ -15,7 +15,7 @@ import type { SessionSource } from './session-source.ts'
 
 /** A file next to a playlist. */
 export type HlsFile =
-  | { kind: 'playlist' | 'subtitle'; text: TextFile }
+  | { kind: 'text'; text: TextFile }
   | { kind: 'key'; bytes: Uint8Array }
   | { kind: 'init'; bytes: Uint8Array; contentType: string }
   | { kind: 'segment'; segment: Segment }
@@ -80,7 +80,7 @@ export class OpenSession {
       }
       case 'playlist': {
         const text = await renditionPlaylist(this.#listing, listed, name.rendition)
-        return text && { kind: 'playlist', text }
+        return text && { kind: 'text', text }
       }
     }
   }
@@ -126,7 +126,7 @@ export class OpenSession {
     file: OpenFile,
   ): Promise<HlsFile | undefined> {
     const text = await subtitleSegment(this.#listing, listed, { ...address, file })
-    return text && { kind: 'subtitle', text }
+    return text && { kind: 'text', text }
   }
 }
 

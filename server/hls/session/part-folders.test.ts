@@ -20,7 +20,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const names = (parts: { name: string }[]) => parts.map(({ name }) => name)
 
-test('caches a listing for a short time, except for callers that need the current one', async () => {
+test('caches a listing, except for callers that need the current one', async () => {
   expect(names(await folders.list('night'))).toEqual(['part1.ts'])
   writeFileSync(join(root, 'night/part2.ts'), 'x')
   expect(names(await folders.list('night'))).toEqual(['part1.ts'])

@@ -41,7 +41,7 @@ test('a single recording has the limitations of its index; it is truncated at it
   })
 })
 
-test('sums up parts, with limitations on the timeline of the session, and lists unplayable parts', () => {
+test('sums up parts, with limitations on the session timeline', () => {
   const parts = [
     { name: 'a.ts', inspection: playable(10) },
     { name: 'b.ts', inspection: broken },

@@ -34,7 +34,7 @@ export interface InspectionOptions {
   signal: AbortSignal
 }
 
-/** @throws AppError `not_found`, `gone` (the file has another stat), `failed`; the signal's reason */
+/** @throws AppError `not_found`, `gone` (the file has changed), `failed`; the signal's reason */
 export async function inspectSession(
   { path, kind, stat }: InspectedSource,
   { storage, indexes, partFolders, signal }: InspectionOptions,

@@ -5,7 +5,6 @@ import type { IndexStore } from '../../media/index/index-store.ts'
 import type { MediaReaders } from '../../media/readers.ts'
 import { isSettled } from '../../storage/settled.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
-import { parseFileName } from '../playlist/segment-names.ts'
 import type { FileName } from '../playlist/segment-names.ts'
 import { longestGrowingSeconds } from '../playlist/segment-plan.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
@@ -29,10 +28,11 @@ const INDEX_WAIT_MS = 8000
 /** Least time between reads of a session for files that this process does not list. */
 const CURRENT_EVERY_MS = 250
 
-/** A file next to the session's playlist: `{version}/{fileName}`. */
+/** A URL next to the session's playlist: `{version}/{name}`. */
 export interface FileAddress {
   version: string
-  fileName: string
+  /** Undefined for a name that no playlist contains. */
+  name: FileName | undefined
 }
 
 /** A file of a session. The caller closes the session. */
@@ -107,8 +107,7 @@ export class SessionOpener {
   }
 
   /** @throws AppError `not_found` (no such file), and as `open` */
-  async openFile(source: SessionSource, { version, fileName }: FileAddress): Promise<FoundFile> {
-    const name = parseFileName(fileName)
+  async openFile(source: SessionSource, { version, name }: FileAddress): Promise<FoundFile> {
     // Playlists of renditions must be as recent as the session's own.
     const session = await this.openListed(source, name?.kind === 'playlist' ? 'recent' : 'cached')
     const file = await findOrClose(session, version, name)

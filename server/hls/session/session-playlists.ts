@@ -36,7 +36,7 @@ export interface Listing {
   subtitleFiles: SubtitleFiles | undefined
 }
 
-/** A text that is formatted only if its version is not cached. */
+/** A text file, which is formatted only if its version is not cached. */
 export interface TextFile {
   /** Files with equal versions have equal text. */
   version: string
@@ -158,8 +158,7 @@ async function findRenditions(
   { path, recording }: ListedRecording,
 ): Promise<Renditions> {
   const { growth, stat } = recording.planned
-  const mayAddFiles =
-    growth === undefined || Date.now() - stat.modifiedMs > SUBTITLE_FILES_AFTER_MS
+  const mayAddFiles = growth === undefined || Date.now() - stat.modifiedMs > SUBTITLE_FILES_AFTER_MS
   const sidecars = mayAddFiles ? await subtitleFiles?.find(path) : undefined
   return recording.renditions(sidecars ?? [])
 }
