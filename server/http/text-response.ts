@@ -146,8 +146,8 @@ function writeHead(reply: FastifyReply, headers: Headers): ServerResponse {
 }
 
 /**
- * The best encoding that the client accepts. Brotli only if it is listed: players that cannot decode
- * it also send `*` (Chromium's own HLS sends `gzip, identity;q=1, *;q=0`).
+ * The best encoding that the client accepts. Brotli only if it is listed: players that cannot
+ * decode it also send `*` (Chromium's own HLS sends `gzip, identity;q=1, *;q=0`).
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return 'identity'
