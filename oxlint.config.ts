@@ -2,10 +2,12 @@
 import path from 'node:path'
 import { defineConfig } from 'oxlint'
 
+/** The failures and problems that the program distinguishes. */
+const known = 'errors.ts problem.ts'
 /** The types and values that describe an index and its reader, whatever the container. */
 const mediaTypes = 'media/media-index.ts media/media-reader.ts media/sample-run.ts'
 /** What the reader of a container builds on. */
-const container = `errors.ts config storage ${mediaTypes} media/codec media/timeline`
+const container = `${known} config storage ${mediaTypes} media/codec media/timeline`
 
 /**
  * The layers of server/, lowest first. A folder may import itself, what its row lists, and shared/; an entry is a
@@ -14,9 +16,9 @@ const container = `errors.ts config storage ${mediaTypes} media/codec media/time
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
   storage: 'errors.ts config',
-  catalog: 'errors.ts config storage',
+  catalog: `${known} config storage`,
   'catalog/names': 'errors.ts config storage',
-  'catalog/store': 'errors.ts config storage catalog catalog/names',
+  'catalog/store': `${known} config storage catalog catalog/names`,
   'catalog/scan': 'errors.ts config storage catalog catalog/names catalog/store',
   'media/codec': `errors.ts ${mediaTypes}`,
   'media/timeline': `errors.ts ${mediaTypes}`,
@@ -28,20 +30,19 @@ const serverRows: Record<string, string> = {
   'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
-  'media/recorded': 'errors.ts storage',
-  media: 'errors.ts config storage media/mp4 media/fmp4 media/matroska media/flv media/ts',
-  'media/index': 'errors.ts config storage media media/recorded',
+  'media/recorded': `${known} storage`,
+  media: `${known} config storage media/mp4 media/fmp4 media/matroska media/flv media/ts`,
+  'media/index': `${known} config storage media media/recorded`,
   'decoder-child': 'errors.ts',
   audio: `errors.ts ${mediaTypes} decoder-child`,
   delivery: 'errors.ts config storage media/media-reader.ts',
   'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
-  'hls/playlist': 'errors.ts media delivery',
+  'hls/playlist': 'errors.ts media media/codec delivery',
   'hls/segment':
     'errors.ts config storage media media/codec media/index audio delivery hls/fmp4 hls/playlist',
-  'hls/session':
-    'errors.ts config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment',
+  'hls/session': `${known} config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment`,
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
-  http: 'errors.ts config storage catalog delivery hls/playlist hls/session thumbnails',
+  http: 'errors.ts problem-text.ts config storage catalog delivery hls/playlist hls/session thumbnails',
   demo: 'errors.ts config',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
@@ -53,7 +54,7 @@ const serverLayers = Object.entries(serverRows).map(
 )
 
 /** What app composes: all of it. */
-const everyLayer = ['errors.ts', ...Object.keys(serverRows)]
+const everyLayer = ['errors.ts', 'problem.ts', 'problem-text.ts', ...Object.keys(serverRows)]
 
 const webPages = ['streamers', 'sessions', 'player']
 /** What arranges the pages: nothing inside web/ folders may name it. */
@@ -156,7 +157,7 @@ export default defineConfig({
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
     {
-      files: ['*.config.ts', 'scripts/report-*.ts'],
+      files: ['*.config.ts', 'scripts/report-*.ts', 'test/e2e/indexed-library.ts'],
       rules: { 'import/no-default-export': 'off' },
     },
     {
@@ -188,7 +189,7 @@ function relativePattern(folder: string, target: string): string {
   return target.endsWith('.ts') ? specifier : `${specifier}/*`
 }
 
-/** Rules for the files that lie in server/ itself: errors.ts at the bottom, cli.ts and main.ts at the top. */
+/** Rules for the files directly in server/: errors and problems at the bottom, cli.ts and main.ts at the top. */
 function serverPrograms() {
   const outside = allowOnly('..', ['shared'], 'server/ imports nothing outside but shared/.')
   const nothing = allowOnly(
@@ -196,6 +197,7 @@ function serverPrograms() {
     [],
     'A new file of server/ itself needs a rule in oxlint.config.ts.',
   )
+  const problemOnly = allowOnly('.', ['problem.ts'], 'This file may import only problem.ts.')
   const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts knows only config and errors.')
   const mainOnly = allowOnly(
     '.',
@@ -204,6 +206,10 @@ function serverPrograms() {
   )
   return [
     { files: ['server/*'], rules: serverImports([noProcess, nothing, outside]) },
+    {
+      files: ['server/errors.ts', 'server/problem-text.ts'],
+      rules: serverImports([noProcess, problemOnly, outside]),
+    },
     { files: ['server/cli.ts'], rules: serverImports([noProcess, cliOnly, outside]) },
     { files: ['server/main.ts'], rules: serverImports([mainOnly, outside]) },
   ]

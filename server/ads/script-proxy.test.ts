@@ -333,7 +333,11 @@ describe('the ad script route with a bad upstream', () => {
       },
       /markup/,
     ],
-    ['answers 500', (_request, response) => void response.writeHead(500).end(), /responded with 500/],
+    [
+      'answers 500',
+      (_request, response) => void response.writeHead(500).end(),
+      /responded with 500/,
+    ],
     ['hangs up', (incoming) => void incoming.socket.destroy(), /socket hang up/],
   ]
 

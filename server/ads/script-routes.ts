@@ -23,7 +23,7 @@ export function addScriptRoute(app: FastifyInstance, findScript: FindScript): vo
       return sendScript(request, reply, await findScript(request.params.adHost))
     } catch (error) {
       if (!isAppError(error, 'failed')) throw error
-      // Told to the log once for each try; not again for each visitor who meets it.
+      // Logged once per attempt, not per visitor.
       return reply.code(502).header('cache-control', 'no-store').send(UNAVAILABLE)
     }
   })

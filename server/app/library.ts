@@ -6,6 +6,7 @@ import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { PartFolders } from '../hls/session/part-folders.ts'
 import { inspectSession } from '../hls/session/session-inspection.ts'
 import type { InspectedSource, SessionInspection } from '../hls/session/session-inspection.ts'
@@ -36,7 +37,16 @@ export interface Library {
   indexes: IndexStore
   sessions: SessionOpener
   inspect(source: InspectedSource, signal: AbortSignal): Promise<SessionInspection>
+  figures(): LibraryFigures
   close(): Promise<void>
+}
+
+/** Load of an open library at this moment. */
+export interface LibraryFigures {
+  openRecordings: number
+  /** Inspections in the index thread. */
+  index: { jobs: number; oldestMs: number }
+  transcodes: JobFigures
 }
 
 export interface LibraryOptions {
@@ -59,7 +69,7 @@ export async function openLibrary({
 }: LibraryOptions): Promise<Library> {
   const folderThread = new FolderThread()
   const folder = createFolderStorage(recordings, {
-    onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
+    onSkipped: (reason, path) => logger.debug({ path }, `skipped: ${reason}`),
     pageCache: await loadPageCache(),
     folderThread,
   })
@@ -100,6 +110,11 @@ export async function openLibrary({
     sessions,
     inspect: async (source, jobSignal) =>
       inspectSession(source, { storage, indexes, partFolders, signal: jobSignal }),
+    figures: () => ({
+      openRecordings: folder.openFiles,
+      index: thread.figures,
+      transcodes: transcoder.figures,
+    }),
     close: async () => {
       transcoder.close()
       await thread.close()

@@ -14,7 +14,11 @@ import {
   register,
 } from 'prom-client'
 import { AppError } from '../errors.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
+import type { Decoder } from '../thumbnails/decoder.ts'
+import type { Library } from './library.ts'
+import type { ScanQueue } from './scan-queue.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
@@ -51,17 +55,76 @@ export function measureSegmentCache(cache: SegmentCache): void {
     help: 'Requests for encrypted segments, by cache hit or miss.',
     labelNames: ['result'],
     collect() {
-      const { hits, misses } = cache.stats
+      const { hits, misses } = cache.figures
       this.reset()
       this.inc({ result: 'hit' }, hits)
       this.inc({ result: 'miss' }, misses)
     },
   })
+  addGauge('aftercast_segment_cache_bytes', 'Memory used by cached segments.', () => {
+    return cache.figures.cachedBytes
+  })
+}
+
+/** Exports the load of this process's library: open files, index thread, audio transcoding. */
+export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
+  addGauge('aftercast_open_recordings', 'Recordings that are open for reading.', () => {
+    return figures().openRecordings
+  })
+  addGauge('aftercast_index_jobs', 'Inspections that run or wait in the index thread.', () => {
+    return figures().index.jobs
+  })
+  addGauge('aftercast_index_oldest_job_seconds', 'Age of the oldest of these inspections.', () => {
+    return figures().index.oldestMs / 1000
+  })
+  addJobs('aftercast_transcodes', 'audio transcoding', () => figures().transcodes)
+}
+
+/** Exports the thumbnails that are decoded because no cached one exists. */
+export function measureThumbnails(decoder: Pick<Decoder, 'figures'>): void {
+  addJobs('aftercast_cold_thumbnails', 'thumbnail decoding', () => decoder.figures)
+}
+
+/** Exports the queue of recordings that wait for their index; only the scanning process has one. */
+export function measureScan(queue: () => ScanQueue): void {
+  addGauge('aftercast_index_queue_recordings', 'Recordings that wait for their index.', () => {
+    return queue().recordings
+  })
+  addGauge('aftercast_index_queue_age_seconds', 'Time since the queue was last empty.', () => {
+    return queue().ageMs / 1000
+  })
+}
+
+/** @param read the value of this process; the listener adds those of all workers, ages excepted */
+function addGauge(name: string, help: string, read: () => number): void {
   new Gauge({
-    name: 'aftercast_segment_cache_bytes',
-    help: 'Memory used by cached segments.',
+    name,
+    help,
+    aggregator: name.endsWith('_seconds') ? 'max' : 'sum',
     collect() {
-      this.set(cache.stats.cachedBytes)
+      this.set(read())
+    },
+  })
+}
+
+/** A gauge of running and waiting jobs, and a counter of finished ones. */
+function addJobs(name: string, work: string, read: () => JobFigures): void {
+  new Gauge({
+    name: `${name}_jobs`,
+    help: `Jobs of ${work}, by state.`,
+    labelNames: ['state'],
+    collect() {
+      const { running, waiting } = read()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+  new Counter({
+    name: `${name}_total`,
+    help: `Finished jobs of ${work}.`,
+    collect() {
+      this.reset()
+      this.inc(read().finished)
     },
   })
 }
@@ -99,6 +162,7 @@ export async function listenForMetrics(hostAndPort: string): Promise<MetricsList
 
 async function sendMetrics(response: ServerResponse): Promise<void> {
   const hasWorkers = Object.keys(cluster.workers ?? {}).length > 0
-  const text = await (hasWorkers ? new AggregatorRegistry().clusterMetrics() : register.metrics())
+  const own = await register.metrics()
+  const text = hasWorkers ? `${await new AggregatorRegistry().clusterMetrics()}${own}` : own
   response.writeHead(200, { 'content-type': register.contentType }).end(text)
 }

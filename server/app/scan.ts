@@ -24,7 +24,7 @@ export async function withScannedLibrary(
   io: Io,
   report: (library: Library) => number | Promise<number>,
 ): Promise<number> {
-  const logger = createLogger()
+  const logger = createLogger(config)
   const { signal } = io
   const recordings = await chooseRecordings(config, io)
   const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })

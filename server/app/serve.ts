@@ -8,6 +8,8 @@ import { createLogger } from './logger.ts'
 import type { MetricsListener } from './metrics.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
+import { createScanQueueTracker } from './scan-queue.ts'
+import type { ScanQueue } from './scan-queue.ts'
 import { createLibraryScanner } from './scanning.ts'
 import type { Serving } from './serving.ts'
 import type { WebServer } from './web-server.ts'
@@ -21,7 +23,7 @@ const FIRST_INDEX_MS = 1000
 
 /** Serves until the signal aborts, and resolves when everything has stopped. */
 export async function serve(config: Config, io: Io): Promise<void> {
-  const logger = createLogger()
+  const logger = createLogger(config)
   const isWorker = cluster.isWorker
   const recordings = await chooseRecordings(config, io)
   const mode = isWorker ? 'read' : 'write'
@@ -52,7 +54,7 @@ async function scanAndServe(serving: Serving): Promise<void> {
 async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
-  const metrics = await startMetrics(serving)
+  const metrics = await startMetrics(serving, scan)
   const server = await startServer(serving, () => state.isWalked)
   try {
     await Promise.race([scan.firstWalk, scan.ended])
@@ -67,10 +69,14 @@ async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
   }
 }
 
-async function startMetrics({ config }: Serving): Promise<MetricsListener | undefined> {
+async function startMetrics(
+  { config }: Serving,
+  { queue }: Scan,
+): Promise<MetricsListener | undefined> {
   const { metrics } = config.server
   if (metrics === undefined) return undefined
-  const { listenForMetrics } = await import('./metrics.ts')
+  const { listenForMetrics, measureScan } = await import('./metrics.ts')
+  measureScan(queue)
   return listenForMetrics(metrics)
 }
 
@@ -90,6 +96,8 @@ interface Scan {
   firstWalk: Promise<void>
   /** Every recording found by the first walk is indexed. */
   isIndexed: Promise<void>
+  /** Recordings that wait for their index. */
+  queue: () => ScanQueue
   /** Resolves after the signal has aborted. */
   ended: Promise<void>
 }
@@ -97,12 +105,14 @@ interface Scan {
 function startScanning({ config, io, logger, library }: Serving): Scan {
   const display = createProgressDisplay(io, Date.now)
   const indexed = Promise.withResolvers<void>()
+  const queue = createScanQueueTracker(() => performance.now())
   const scanner = createLibraryScanner({
     config,
     library,
     logger,
     onProgress: (progress) => {
       display.show(progress)
+      queue.update(progress)
       if (progress.done < progress.total) return
       display.stop()
       indexed.resolve()
@@ -111,7 +121,12 @@ function startScanning({ config, io, logger, library }: Serving): Scan {
   const ended = scanner.run(io.signal).finally(() => display.stop())
   // It may fail before the server has started; awaiting it later still throws.
   ended.catch(() => undefined)
-  return { firstWalk: scanner.firstWalk, isIndexed: indexed.promise, ended }
+  return {
+    firstWalk: scanner.firstWalk,
+    isIndexed: indexed.promise,
+    queue: queue.read,
+    ended,
+  }
 }
 
 async function pause(milliseconds: number): Promise<void> {

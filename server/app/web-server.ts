@@ -70,9 +70,11 @@ export async function startWebServer({
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
-    const { measureRequests, measureSegmentCache } = await import('./metrics.ts')
-    measureRequests(app)
-    if (segmentCache !== undefined) measureSegmentCache(segmentCache)
+    const metrics = await import('./metrics.ts')
+    metrics.measureRequests(app)
+    metrics.measureLibrary(library)
+    metrics.measureThumbnails(decoder)
+    if (segmentCache !== undefined) metrics.measureSegmentCache(segmentCache)
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })

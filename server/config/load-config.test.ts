@@ -37,6 +37,7 @@ describe('loadConfig', () => {
       },
       hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },
       library: { settleSeconds: 30 },
+      log: { level: 'info', requests: false, slowMs: 1000 },
       ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
       analytics: { firstParty: true },
     })

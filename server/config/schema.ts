@@ -97,6 +97,27 @@ const librarySection = z.strictObject({
   }),
 })
 
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+const logSection = z.strictObject({
+  level: noted(
+    z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+    {
+      environment: 'AFTERCAST_LOG_LEVEL',
+      about:
+        'Lowest level that is logged: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`.',
+    },
+  ),
+  requests: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+    environment: 'AFTERCAST_LOG_REQUESTS',
+    about: 'Log a line for each request (level `info`).',
+  }),
+  slowMs: noted(numberBetween(0, 3_600_000).default(1000), {
+    environment: 'AFTERCAST_LOG_SLOW_MS',
+    about: 'Log requests slower than this many milliseconds (level `warn`).',
+  }),
+})
+
 const zonesSection = z.strictObject({
   banner: noted(text('must be a text').optional(), { about: 'Zone of the layout’s ads.' }),
   inline: noted(text('must be a text').optional(), { about: 'Zone of the ads in lists.' }),
@@ -218,6 +239,7 @@ export const configSchema = z.strictObject({
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
   library: librarySection.prefault({}),
+  log: logSection.prefault({}),
   ads: adsSection.prefault({}),
   analytics: analyticsSection.prefault({}),
 })

@@ -99,7 +99,7 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
       expect(part.equals(bytesOf('a').subarray(start, end))).toBe(true)
     }
     expect(created).toEqual(['a'])
-    expect(cache.stats).toEqual({ hits: 2, misses: 2, cachedBytes: SIZE_BYTES })
+    expect(cache.figures).toEqual({ hits: 2, misses: 2, cachedBytes: SIZE_BYTES })
   })
 
   it('never exceeds its size, and evicts the least recently requested segment', async () => {
@@ -107,14 +107,14 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
     const { request } = createClient(cache)
     for (const key of ['a', 'b', 'c', 'd'])
       expect([await request(key), await request(key)]).toEqual([false, true])
-    expect(cache.stats.cachedBytes).toBe(4 * SIZE_BYTES)
+    expect(cache.figures.cachedBytes).toBe(4 * SIZE_BYTES)
     await request('a')
     expect([await request('e'), await request('e'), await request('e')]).toEqual([
       false,
       false,
       true,
     ])
-    expect(cache.stats.cachedBytes).toBe(4 * SIZE_BYTES)
+    expect(cache.figures.cachedBytes).toBe(4 * SIZE_BYTES)
     // The evicted one is now more popular than the oldest one.
     expect(await request('a')).toBe(true)
     expect(await request('b')).toBe(true)
@@ -215,7 +215,7 @@ describe.each(['memory files', 'buffers'])('with %s', (memory) => {
       const leased = lease('a', { sizeBytes })
       await expect(readAll(leased)).rejects.toThrow('does not have its planned size')
       await leased?.release()
-      expect(cache.stats.cachedBytes).toBe(0)
+      expect(cache.figures.cachedBytes).toBe(0)
     },
   )
 })

@@ -33,7 +33,7 @@ export interface SegmentLease {
   release(): Promise<void>
 }
 
-export interface SegmentCacheStats {
+export interface SegmentCacheFigures {
   hits: number
   misses: number
   cachedBytes: number
@@ -61,7 +61,7 @@ export class SegmentCache {
     this.#pageCache = pageCache
   }
 
-  get stats(): SegmentCacheStats {
+  get figures(): SegmentCacheFigures {
     return { hits: this.#hits, misses: this.#misses, cachedBytes: this.#cachedBytes }
   }
 

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
-import { AppError } from '../errors.ts'
+import { AppError, UnplayableError } from '../errors.ts'
 import { parseFileName } from '../hls/playlist/segment-names.ts'
 import type { HlsFile } from '../hls/session/open-session.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
@@ -78,7 +78,7 @@ function findPlayable(catalog: Catalog, { params }: FastifyRequest): SessionRow 
   // An empty file may have bytes by now, which the catalog does not list yet.
   const mayHaveBytes = row.sizeBytes === 0
   if (row.state.status === 'unplayable' && !mayHaveBytes) {
-    throw new AppError('unplayable', row.state.reason)
+    throw new UnplayableError(row.state.reason)
   }
   return row
 }

@@ -1,4 +1,5 @@
 // What a reader knows of a recording after reading it once: tracks, and the places where a segment may begin.
+import type { Limitation } from '../problem.ts'
 import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
 import type { MatroskaSource } from './matroska/matroska-source.ts'
@@ -19,26 +20,11 @@ export interface MediaIndex {
   subtitles?: SubtitleTrack[]
   splitPoints: SplitPointTable
   /** What of the recording visitors do not get as it was meant, at most MAX_NOTES; absent where all is well. */
-  limitations?: RecordingLimitation[]
+  limitations?: Limitation[]
   /** What is known to stay as it is while the recording grows; absent where the container cannot be read while it grows. */
   growth?: Growth
   /** Where the samples lie, by container. Only the container's own reader looks inside. */
   source: MediaSource
-}
-
-/** A flaw of a recording that plays all the same, for its operator. */
-export interface RecordingLimitation {
-  /**
-   * `cut-off`: it ends in the middle of something; `damaged`: bytes were skipped; `gap`: time stamps jump;
-   * `sound-left-out`, `pictures-left-out`, `text-left-out`: a track is not served.
-   */
-  kind: 'cut-off' | 'damaged' | 'gap' | 'sound-left-out' | 'pictures-left-out' | 'text-left-out'
-  /** One sentence without a full stop, fit for a table: `188 bytes that are no packets were skipped`. */
-  message: string
-  /** Where in the file it is, in bytes, where that is one place. */
-  offsetBytes?: number
-  /** Where on the session's timeline it is. */
-  seconds?: number
 }
 
 /** Most notes of one recording: a file that is damaged all over needs no longer list. */

@@ -1,5 +1,5 @@
 // Chooses the reader for a recording by its first bytes, never by its name.
-import { AppError } from '../errors.ts'
+import { UnplayableError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { MediaIndex, MediaSource } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
@@ -53,7 +53,7 @@ export function createMediaReaders(): MediaReaders {
 
 /** MP4 is told from fragmented MP4 by the reader of the latter. */
 function chooseContainer(head: Buffer): MediaSource['container'] {
-  if (head.length === 0) throw new AppError('unplayable', 'the file is empty')
+  if (head.length === 0) throw new UnplayableError({ code: 'file-empty' })
   if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'fmp4'
   const mark = head.toString('hex', 0, 4)
   if (mark === EBML_MARK) return 'matroska'

@@ -53,11 +53,14 @@ const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
  * A Storage over the folder `root` (absolute or relative to the working directory; it may not exist
  * yet).
  */
-export function createFolderStorage(root: string, options: FolderStorageOptions = {}): Storage {
+export function createFolderStorage(
+  root: string,
+  options: FolderStorageOptions = {},
+): FolderStorage {
   return new FolderStorage(root, options)
 }
 
-class FolderStorage implements Storage {
+export class FolderStorage implements Storage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
   readonly #pageCache: PageCache | undefined
@@ -65,6 +68,7 @@ class FolderStorage implements Storage {
   #realRoot: string | undefined
   /** Device and inode of the root when it last had content. */
   #identity: string | undefined
+  #openFiles = 0
   /** Identities of files inside of the root, by library path. */
   readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN_FILES })
 
@@ -104,6 +108,11 @@ class FolderStorage implements Storage {
     return { ...sortEntries(found), real, realRoot, told: NOTHING_TOLD }
   }
 
+  /** Number of files that are open now. */
+  get openFiles(): number {
+    return this.#openFiles
+  }
+
   async stat(path: string): Promise<FileStat> {
     const { real } = await this.#resolve(path)
     const stats = await orAppError(statPath(real))
@@ -127,10 +136,18 @@ class FolderStorage implements Storage {
     if (descriptor === undefined) return undefined
     const stats = await statDescriptor(descriptor).catch(() => undefined)
     if (stats?.isFile() && fileIdentity(stats) === known) {
-      return createOpenFile(descriptor, fileStat(stats), this.#pageCache)
+      return this.#createFile(descriptor, stats)
     }
     await closeDescriptor(descriptor)
     return undefined
+  }
+
+  #createFile(descriptor: number, stats: Stats): OpenFile {
+    this.#openFiles += 1
+    const onClosed = (): void => {
+      this.#openFiles -= 1
+    }
+    return createOpenFile(descriptor, fileStat(stats), { pageCache: this.#pageCache, onClosed })
   }
 
   async #openChecked(path: string): Promise<OpenFile> {
@@ -143,7 +160,7 @@ class FolderStorage implements Storage {
       // A folder of the path may have become a link between the check and the open.
       if (!stats.isFile() || (await orAppError(realPathOf(real))) !== real) throw notFound()
       if (Date.now() - stats.ctimeMs > SETTLED_MS) this.#known.set(path, fileIdentity(stats))
-      return createOpenFile(descriptor, fileStat(stats), this.#pageCache)
+      return this.#createFile(descriptor, stats)
     } catch (error) {
       await closeDescriptor(descriptor)
       throw error

@@ -26,9 +26,15 @@ export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
 export function createOpenFile(
   descriptor: number,
   stat: FileStat,
-  pageCache?: PageCache,
+  options: OpenFileOptions = {},
 ): OpenFile {
-  return new DescriptorFile(descriptor, stat, pageCache)
+  return new DescriptorFile(descriptor, stat, options)
+}
+
+export interface OpenFileOptions {
+  pageCache?: PageCache | undefined
+  /** Called once when the descriptor has been closed. */
+  onClosed?: () => void
 }
 
 class DescriptorFile implements OpenFile {
@@ -36,13 +42,15 @@ class DescriptorFile implements OpenFile {
   readonly willRead?: (position: number, length: number) => void
   readonly #descriptor: number
   readonly #pageCache: PageCache | undefined
+  readonly #onClosed: (() => void) | undefined
   #readsUnderWay = 0
   #closed: Promise<void> | undefined
   #onIdle: (() => void) | undefined
 
-  constructor(descriptor: number, stat: FileStat, pageCache?: PageCache) {
+  constructor(descriptor: number, stat: FileStat, { pageCache, onClosed }: OpenFileOptions) {
     this.#descriptor = descriptor
     this.#pageCache = pageCache
+    this.#onClosed = onClosed
     this.stat = stat
     if (pageCache === undefined) return
     this.willRead = (position, length) => {
@@ -126,6 +134,7 @@ class DescriptorFile implements OpenFile {
       })
     }
     await closeDescriptor(this.#descriptor)
+    this.#onClosed?.()
   }
 }
 

@@ -3,7 +3,7 @@
 import type { ConfigResponse } from '../../shared/contract.ts'
 import type { Resource } from '../api/resource.ts'
 import type { PrerollTarget } from './preroll/run-preroll.ts'
-import { withTimeout } from './preroll/with-timeout.ts'
+import { withTimeout } from '../../shared/with-timeout.ts'
 
 interface PrerollOptions extends PrerollTarget {
   config: Resource<ConfigResponse>

@@ -1,4 +1,5 @@
 // Formats a banner's frame document and its Content-Security-Policy. Pure.
+import { escapeMarkup } from '../../../shared/escape-markup.ts'
 import type { BannerCreative } from './creatives.ts'
 import { clickPath, mediaPath } from './promo-paths.ts'
 
@@ -21,9 +22,9 @@ export function formatFrame(
   creative: BannerCreative,
   { zone, page }: { zone: string; page: string | undefined },
 ): string {
-  const click = escapeHtml(clickPath({ creative: creative.id, zone }))
+  const click = escapeMarkup(clickPath({ creative: creative.id, zone }))
   if (page !== undefined) return page.replaceAll(CLICK_MARK, () => click)
-  const alt = escapeHtml(creative.alt)
+  const alt = escapeMarkup(creative.alt)
   return [
     '<!doctype html>',
     `<html lang="en"><head><meta charset="utf-8"><title>${alt}</title><style>${STYLE}</style></head>`,
@@ -48,12 +49,4 @@ export function formatFramePolicy(embedders: readonly string[]): string {
     `frame-ancestors ${["'self'", ...embedders].join(' ')}`,
     'sandbox allow-popups allow-popups-to-escape-sandbox',
   ].join('; ')
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

@@ -1,5 +1,6 @@
 // Formats VAST for a house pre-roll: one inline linear ad with one media file (IAB VAST 4.2,
 // chapter 3). Pure.
+import { escapeMarkup } from '../../../shared/escape-markup.ts'
 import type { VideoCreative } from './creatives.ts'
 import { clickPath, eventPath, mediaPath } from './promo-paths.ts'
 
@@ -19,15 +20,15 @@ export function formatVast(video: VideoCreative, zone: string): string {
   const type = video.file.endsWith('.webm') ? 'video/webm' : 'video/mp4'
   return `${HEAD}
 ${ROOT}
-  <Ad id="${escapeXml(video.id)}">
+  <Ad id="${escapeMarkup(video.id)}">
     <InLine>
       <AdSystem>Aftercast</AdSystem>
-      <AdTitle>${escapeXml(video.alt)}</AdTitle>
-      <AdServingId>${escapeXml(video.id)}</AdServingId>
+      <AdTitle>${escapeMarkup(video.alt)}</AdTitle>
+      <AdServingId>${escapeMarkup(video.id)}</AdServingId>
       <Impression id="house">${busted('impression')}</Impression>
       <Creatives>
-        <Creative id="${escapeXml(video.id)}">
-          <UniversalAdId idRegistry="unknown">${escapeXml(video.id)}</UniversalAdId>
+        <Creative id="${escapeMarkup(video.id)}">
+          <UniversalAdId idRegistry="unknown">${escapeMarkup(video.id)}</UniversalAdId>
           <Linear>
             <Duration>${formatDuration(video.durationSeconds)}</Duration>
             <TrackingEvents>
@@ -59,12 +60,4 @@ function formatDuration(seconds: number): string {
 /** Percent-encoded paths never contain `]]>`, which would end the section. */
 function cdata(path: string): string {
   return `<![CDATA[${path}]]>`
-}
-
-function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

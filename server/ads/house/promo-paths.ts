@@ -1,4 +1,4 @@
-// Paths of the house ads, all below /api/promo/, which the lists of ad blockers do not contain.
+// Paths of the house ads, all below /api/promo/, which no ad blocker list matches.
 import { apiPrefix, formatPath } from '../../../shared/paths.ts'
 
 /** Route patterns in Fastify's syntax. */
@@ -25,7 +25,7 @@ export function clickPath({ creative, zone }: Placement): string {
   return formatPath(promoPatterns.click, { creative }) + zoneQuery(zone)
 }
 
-/** Path of a beacon of the player: `impression`, `start`, … */
+/** Path of a playback event: `impression`, `start`, … */
 export function eventPath(event: string, { creative, zone }: Placement): string {
   return formatPath(promoPatterns.event, { event, creative }) + zoneQuery(zone)
 }

@@ -2,6 +2,7 @@
 // newest.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
 import { isAppError } from '../../errors.ts'
 import type { CatalogWriter, PendingRecording } from '../store/catalog-writer.ts'
 import { planInspectionResult } from '../store/inspection-result.ts'
@@ -189,7 +190,7 @@ export class Inspector {
 
   async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
     try {
-      return await withinLimit((limit) => this.#options.inspect(job, limit), signal)
+      return await withTimeout((limit) => this.#options.inspect(job, limit), { ...LIMIT, signal })
     } catch (error) {
       signal.throwIfAborted()
       // Deleted or replaced during inspection: the walk that follows the change handles it.
@@ -206,32 +207,7 @@ export class Inspector {
   }
 }
 
-/**
- * The outcome of `work`, or a rejection as soon as the signal aborts or the time limit expires,
- * even if the work ignores it. Uses its own timer, since one of AbortSignal.timeout would outlive
- * each of many thousand short inspections.
- */
-async function withinLimit<T>(
-  work: (limit: AbortSignal) => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const limit = new AbortController()
-  const over = Promise.withResolvers<never>()
-  const stop = (reason: unknown): void => {
-    limit.abort(reason)
-    over.reject(reason)
-  }
-  const abort = (): void => stop(signal.reason)
-  const timer = setTimeout(
-    () => stop(new Error('the inspection took too long')),
-    INSPECTION_TIMEOUT_MS,
-  )
-  signal.addEventListener('abort', abort)
-  try {
-    if (signal.aborted) abort()
-    return await Promise.race([over.promise, work(limit.signal)])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
+const LIMIT: TimeLimit = {
+  timeoutMs: INSPECTION_TIMEOUT_MS,
+  reason: () => new Error('the inspection took too long'),
 }

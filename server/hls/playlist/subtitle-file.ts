@@ -1,4 +1,5 @@
 // Parses subtitle files: SRT and WebVTT.
+import { cleanPayload, escapeSrt } from '../../media/codec/webvtt-text.ts'
 import type { SubtitleCue } from '../../media/media-index.ts'
 
 /** Limits of one file and of one cue. */
@@ -19,8 +20,8 @@ export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): Subtit
     for (at += 1; at < lines.length && lines[at]?.trim() !== ''; at += 1)
       payload.push(lines[at] ?? '')
     const text = payload.join('\n').slice(0, MAX_CUE_CHARACTERS)
-    const escaped = format === 'srt' ? escapeMarkup(text) : text.replaceAll('-->', '--&gt;')
-    if (escaped.trim() !== '' && times.endSeconds > times.startSeconds)
+    const escaped = cleanPayload(format === 'srt' ? escapeSrt(text) : text)
+    if (escaped !== '' && times.endSeconds > times.startSeconds)
       cues.push({ ...times, text: escaped })
   }
   return cues.toSorted((left, right) => left.startSeconds - right.startSeconds)
@@ -52,29 +53,4 @@ function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefin
     Number(whole) +
     Number(fraction.padEnd(3, '0')) / 1000
   )
-}
-
-const TAG = /<(?<slash>\/?)(?<name>[a-z]+)(?:\s[^<>]*)?>/gi
-
-/** SRT to WebVTT: copies bold, italic and underline tags, drops other tags, escapes the rest. */
-function escapeMarkup(text: string): string {
-  const parts: string[] = []
-  let end = 0
-  for (const tag of text.matchAll(TAG)) {
-    parts.push(escapeAll(text.slice(end, tag.index)))
-    const { slash = '', name = '' } = tag.groups ?? {}
-    if (/^[biu]$/i.test(name)) parts.push(`<${slash}${name.toLowerCase()}>`)
-    end = tag.index + tag[0].length
-  }
-  parts.push(escapeAll(text.slice(end)))
-  return parts.join('')
-}
-
-/** W3C WebVTT 4.2.2. Drops alignment codes that some SRT files contain (`{\an8}`). */
-function escapeAll(text: string): string {
-  return text
-    .replaceAll(/\{\\[^{}]*\}/g, '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
 }

@@ -1,5 +1,6 @@
 // Audio that no browser can play, as AAC: its init segment, and its samples in each segment.
 import { LRUCache } from 'lru-cache'
+import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { AudioTrack } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
@@ -80,11 +81,11 @@ export class TranscodedAudio {
 
   async #transcodeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
     const inFlight = this.#flights.get(key)
-    if (inFlight !== undefined) return withTimeLimit(inFlight.run)
+    if (inFlight !== undefined) return withTimeout(() => inFlight.run, TIME_LIMIT)
     if (this.#flights.size >= MAX_IN_FLIGHT) throw overloaded()
     const flight = this.#startFlight(key, request)
     await flight.read
-    return withTimeLimit(flight.run)
+    return withTimeout(() => flight.run, TIME_LIMIT)
   }
 
   #startFlight(key: string, { source, track, number, range }: AudioRequest): Flight {
@@ -194,16 +195,7 @@ function silence(count: number, { channels }: RecordedAudio['output']): AudioFra
   }
 }
 
-async function withTimeLimit<Value>(promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new AppError('busy', 'the audio is being transcoded; try again in a moment'))
-    }, WAIT_MS)
-  })
-  try {
-    return await Promise.race([promise, limit])
-  } finally {
-    clearTimeout(timer)
-  }
+const TIME_LIMIT: TimeLimit = {
+  timeoutMs: WAIT_MS,
+  reason: () => new AppError('busy', 'the audio is being transcoded; try again in a moment'),
 }

@@ -1,10 +1,11 @@
 // Which sessions were ever listed while they were growing, on disk. Their playlists and URLs keep
 // that form for ever: after restarts and renames, and in every process.
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { writeAtomically } from '../../storage/atomic-write.ts'
 
 const markedBytes = z.object({
   offset: z.int().nonnegative(),
@@ -77,11 +78,12 @@ export class GrowthRecords {
     this.#writing = this.#writing.then(async () => {
       try {
         const existing = await this.read(session)
-        await writeAtomically(this.#path(session), {
+        const content: z.infer<typeof recordFile> = {
           format: 'aftercast-grown-1',
           session: namesOf(session),
           recordings: { ...existing, ...recordings },
-        })
+        }
+        await writeAtomically(this.#path(session), JSON.stringify(content))
       } catch (error) {
         this.#options.onWriteError(error)
       }
@@ -107,18 +109,5 @@ function parseJson(json: string): unknown {
   } catch {
     // A corrupt file counts as missing.
     return undefined
-  }
-}
-
-/** Readers never see a partly written file. */
-async function writeAtomically(path: string, value: z.infer<typeof recordFile>): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`
-  try {
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(temporary, JSON.stringify(value))
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
-    throw error
   }
 }

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { HlsSettings } from '../../delivery/encryption.ts'
-import { AppError } from '../../errors.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
 import type { FoundRecording, IndexStore } from '../../media/index/index-store.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'
@@ -120,7 +120,7 @@ export class HlsRecordings {
     request: RecordingRequest,
     { inspection, stat }: FoundRecording,
   ): Promise<HlsRecording> {
-    if (inspection.status === 'unplayable') throw new AppError('unplayable', inspection.reason)
+    if (inspection.status === 'unplayable') throw new UnplayableError(inspection.reason)
     const { settings } = this.#options
     const { streamer, date, sessionId } = request.session
     const { identity } = inspection

@@ -1,9 +1,11 @@
+// Joins the inspections of the parts of a session.
 import { beforeAll, expect, test } from 'vitest'
+import type { Limitation } from '../../problem.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import { inspectRecording } from '../../media/index/inspect-recording.ts'
 import { MAX_LIMITATIONS } from '../../media/media-index.ts'
-import type { MediaIndex, RecordingLimitation } from '../../media/media-index.ts'
+import type { MediaIndex } from '../../media/media-index.ts'
 import { createMediaReaders } from '../../media/readers.ts'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import { joinInspections } from './session-inspection.ts'
@@ -19,21 +21,20 @@ beforeAll(async () => {
   if (inspection.status === 'playable') ({ index } = inspection)
 })
 
-/** The same recording with another duration and other limitations. */
-function playable(seconds: number, limitations: RecordingLimitation[] = []): Inspection {
+/** The same recording with another length and other limitations. */
+function playable(seconds: number, limitations: Limitation[] = []): Inspection {
   const splitPoints = { ...index.splitPoints, endTicks: seconds * index.splitPoints.timescale }
   return { status: 'playable', identity: '', index: { ...index, splitPoints, limitations } }
 }
 
-const truncated: RecordingLimitation = { kind: 'cut-off', message: 'it ends', offsetBytes: 9 }
-const gap: RecordingLimitation = { kind: 'gap', message: 'it jumps', offsetBytes: 5, seconds: 2 }
+const truncated: Limitation = { code: 'truncated', unit: 'box', offsetBytes: 9 }
+const gap: Limitation = { code: 'gap', jumpSeconds: 3, offsetBytes: 5, seconds: 2 }
 const broken: Inspection = {
   status: 'unplayable',
-  reason: 'no index',
-  details: { offsetBytes: 7, advice: 'index it' },
+  reason: { code: 'moov-missing', offsetBytes: 7 },
 }
 
-test('a single recording has the limitations of its index; it is truncated at its end', () => {
+test('a single recording has the limitations of its index; truncated is at its end', () => {
   expect(joinInspections([{ name: '', inspection: playable(5, [gap, truncated]) }])).toEqual({
     status: 'playable',
     durationSeconds: 5,
@@ -51,18 +52,27 @@ test('sums up parts, with limitations on the session timeline', () => {
     status: 'playable',
     durationSeconds: 15,
     limitations: [
-      { kind: 'part-left-out', message: 'b.ts: no index', seconds: 10, offsetBytes: 7 },
-      { ...gap, message: 'c.ts: it jumps', seconds: 12 },
-      { ...truncated, message: 'c.ts: it ends', seconds: 15 },
+      {
+        code: 'part-unplayable',
+        part: 'b.ts',
+        cause: { code: 'moov-missing', offsetBytes: 7 },
+        seconds: 10,
+        offsetBytes: 7,
+      },
+      { ...gap, part: 'c.ts', seconds: 12 },
+      { ...truncated, part: 'c.ts', seconds: 15 },
     ],
   })
 })
 
-test('if no part is playable, returns the first reason with its details', () => {
-  const later: Inspection = { status: 'unplayable', reason: 'encrypted' }
+test('a session without a playable part has the reason of its first part', () => {
+  const later: Inspection = { status: 'unplayable', reason: { code: 'encrypted' } }
   const parts = [broken, later].map((inspection, i) => ({ name: `${i}.ts`, inspection }))
   expect(joinInspections(parts)).toEqual(broken)
-  expect(joinInspections([])).toMatchObject({ status: 'unplayable' })
+  expect(joinInspections([])).toEqual({
+    status: 'unplayable',
+    reason: { code: 'session-empty' },
+  })
 })
 
 test('the list of limitations is bounded', () => {

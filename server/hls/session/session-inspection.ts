@@ -1,9 +1,9 @@
 // Inspects the recordings of a session: their duration and limitations, or why none is playable.
-import { isAppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { IndexStore } from '../../media/index/index-store.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import { durationSeconds, MAX_LIMITATIONS } from '../../media/media-index.ts'
-import type { RecordingLimitation } from '../../media/media-index.ts'
+import type { SessionLimitation } from '../../problem.ts'
 import type { FileStat, Storage } from '../../storage/storage.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import type { PartFile, PartFolders } from './part-folders.ts'
@@ -13,14 +13,6 @@ import type { SessionSource } from './session-source.ts'
 export type SessionInspection =
   | { status: 'playable'; durationSeconds: number; limitations: SessionLimitation[] }
   | Extract<Inspection, { status: 'unplayable' }>
-
-/**
- * A limitation of a playable session; times are on the session's timeline. `part-left-out`: a part
- * is not playable.
- */
-export interface SessionLimitation extends Omit<RecordingLimitation, 'kind'> {
-  kind: RecordingLimitation['kind'] | 'part-left-out'
-}
 
 export interface InspectedSource extends Pick<SessionSource, 'path' | 'kind'> {
   /** Inspects a file as it was then. */
@@ -51,9 +43,8 @@ export async function inspectSession(
   try {
     return joinInspections(await mapConcurrently(await partFolders.listNow(path), inspect))
   } catch (error) {
-    if (!isAppError(error, 'unplayable')) throw error
-    const { message: reason, details } = error
-    return { status: 'unplayable', reason, ...(details && { details }) }
+    if (!(error instanceof UnplayableError)) throw error
+    return { status: 'unplayable', reason: error.reason }
   }
 }
 
@@ -80,35 +71,28 @@ export function joinInspections(parts: readonly InspectedPart[]): SessionInspect
   }
   const [first] = parts
   if (first?.inspection.status === 'unplayable') return first.inspection
-  return { status: 'unplayable', reason: 'the session has no recordings' }
+  return { status: 'unplayable', reason: { code: 'session-empty' } }
 }
 
-/** Limitations of a part that starts at `startSeconds`, each with the part's name. */
+/** Limitations of a part that starts at `startSeconds` of the session. */
 function limitationsOf(
   { name, inspection }: InspectedPart,
   startSeconds: number,
 ): SessionLimitation[] {
-  const prefix = name === '' ? '' : `${name}: `
+  const part = name === '' ? {} : { part: name }
   if (inspection.status === 'unplayable') {
-    const { reason, details } = inspection
-    const { offsetBytes } = details ?? {}
-    return [
-      {
-        kind: 'part-left-out',
-        message: prefix + reason,
-        seconds: startSeconds,
-        ...(offsetBytes !== undefined && { offsetBytes }),
-      },
-    ]
+    const { reason: cause } = inspection
+    const offset = 'offsetBytes' in cause ? { offsetBytes: cause.offsetBytes } : {}
+    return [{ code: 'part-unplayable', cause, seconds: startSeconds, ...offset, ...part }]
   }
   const { index } = inspection
   return (index.limitations ?? []).map((limitation) => {
     // A truncated recording ends where it is truncated.
-    const seconds = limitation.kind === 'cut-off' ? durationSeconds(index) : limitation.seconds
+    const seconds = limitation.code === 'truncated' ? durationSeconds(index) : limitation.seconds
     return {
       ...limitation,
-      message: prefix + limitation.message,
       ...(seconds !== undefined && { seconds: seconds + startSeconds }),
+      ...part,
     }
   })
 }

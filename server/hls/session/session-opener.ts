@@ -1,4 +1,5 @@
 // Opens sessions: finds their recordings, and whether they are still growing.
+import { withTimeout } from '../../../shared/with-timeout.ts'
 import type { HlsSettings } from '../../delivery/encryption.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { IndexStore } from '../../media/index/index-store.ts'
@@ -163,9 +164,9 @@ export class SessionOpener {
       const request = this.#fileRequest(source, current)
       return inFile(source, request, await this.#recordings.find(request, freshness))
     }
-    return withTimeLimit(
-      freshness === 'current' ? this.#currentLookups.lookup(keyOf(source), find) : find(stat),
-    )
+    const work = async (): Promise<FoundRecordings> =>
+      freshness === 'current' ? this.#currentLookups.lookup(keyOf(source), find) : find(stat)
+    return withTimeout(work, { timeoutMs: INDEX_WAIT_MS, reason: stillIndexing })
   }
 
   /** As `#find`, synchronously; undefined if that needs a read. */
@@ -287,16 +288,6 @@ function noSuchFile(cause?: unknown): AppError {
   return new AppError('not_found', 'there is no such file', { cause })
 }
 
-async function withTimeLimit<Value>(promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new AppError('busy', 'the recording is being indexed; try again in a moment'))
-    }, INDEX_WAIT_MS)
-  })
-  try {
-    return await Promise.race([promise, limit])
-  } finally {
-    clearTimeout(timer)
-  }
+function stillIndexing(): AppError {
+  return new AppError('busy', 'the recording is being indexed; try again in a moment')
 }

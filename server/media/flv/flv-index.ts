@@ -1,21 +1,22 @@
 // Reads an FLV file once, or what was added to it, and makes the index that playlists and segments are cut by.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { UnplayableReason } from '../../problem.ts'
 import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
-import { ByteWindow } from './byte-window.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
+import { describeGrowth } from '../timeline/growth.ts'
+import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
-import { readFrameSize, SIZE_SEARCH_BYTES } from './frame-size.ts'
+import { readFrameSize } from './video-config.ts'
 import { resumeScan, startScan } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { scanTags } from './scan.ts'
 import { describeAudio } from './audio-config.ts'
 
-/** Bytes that tell a recording from others; see Growth. */
-const MAX_STABLE_BYTES = 64 * 1024
 const CODEC_NAMES = new Map([
   ['h264', 'H.264'],
   ['hevc', 'HEVC'],
@@ -37,7 +38,7 @@ export async function readFlvIndex(
   const known = previous?.source.container === 'flv' ? previous.source : undefined
   const isLonger = known !== undefined && known.sizeBytes <= sizeBytes
   const scan = isLonger && previous ? resumeScan(known, previous.splitPoints) : startScan()
-  const window = new ByteWindow(withReadHints(file), { limit: sizeBytes, signal })
+  const window = new ReadWindow(withReadHints(file), { readBytes: WINDOW_BYTES, signal })
   const resume = await scanTags(window, scan)
   checkPlayable(scan)
   const source = createSource(scan, sizeBytes, resume)
@@ -53,7 +54,7 @@ export async function readFlvIndex(
     tracks: describeTracks(source),
     splitPoints,
     ...(flaws.length > 0 && { limitations: flaws }),
-    growth: findGrowth(source),
+    growth: growthOf(source),
     source,
   }
 }
@@ -62,23 +63,22 @@ function checkPlayable({ state, sections }: Scan): void {
   const { counts } = state
   const hasVideo = sections.some(({ video }) => video !== undefined)
   if (counts.otherVideo !== undefined && !hasVideo) {
-    const reason = `the video is ${counts.otherVideo}, which no browser plays in HLS`
-    throw new AppError('unplayable', reason)
+    throw new UnplayableError({ code: 'video-codec-unsupported', codec: counts.otherVideo })
   }
   if (sections.length > 0) return
-  throw new AppError('unplayable', noSplitPointReason(state))
+  throw new UnplayableError(noSplitPointReason(state))
 }
 
-function noSplitPointReason({ counts }: ScanState): string {
+function noSplitPointReason({ counts }: ScanState): UnplayableReason {
   const { frames, encrypted, bareVideo, otherAudio } = counts
-  if (encrypted > 0) return 'the recording is encrypted'
-  if (frames > 0) return 'the video has no key frame'
+  if (encrypted > 0) return { code: 'encrypted' }
+  if (frames > 0) return { code: 'key-frame-missing' }
   if (bareVideo !== undefined) {
-    const name = CODEC_NAMES.get(bareVideo) ?? bareVideo
-    return `the video (${name}) lacks its decoder set-up (sequence header)`
+    const codec = CODEC_NAMES.get(bareVideo) ?? bareVideo
+    return { code: 'video-config-missing', codec, box: 'sequence header' }
   }
-  if (otherAudio !== undefined) return `the sound is ${otherAudio}, which no browser plays in HLS`
-  return 'the file has no video or sound'
+  if (otherAudio !== undefined) return { code: 'audio-codec-unsupported', codec: otherAudio }
+  return { code: 'tracks-missing' }
 }
 
 function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSource {
@@ -107,7 +107,7 @@ async function findSizes(
     const section = source.sections.find(({ video }) => video === number)
     if (section === undefined || !needsSize(config)) continue
     const frame = await findKeyFrame(file, { source, splitPoints }, section.firstSplitPoint)
-    const size = frame && readFrameSize(config.codec, frame.subarray(0, SIZE_SEARCH_BYTES))
+    const size = frame && readFrameSize(config.codec, frame)
     if (size !== undefined) source.configs[number] = { ...config, ...size }
   }
 }
@@ -135,9 +135,7 @@ function describeTracks({ sections, configs }: FlvSource): Track[] {
   return tracks
 }
 
-function findGrowth({ offsets, resume }: FlvSource): Growth {
-  const stableSplitPoints = resume.lengths.splitPoints
-  const offset = offsets[0] ?? 0
-  const length = Math.min(MAX_STABLE_BYTES, (offsets[1] ?? offset) - offset)
-  return { stableSplitPoints, stableRange: { offset, length: stableSplitPoints < 2 ? 0 : length } }
+function growthOf({ offsets, resume }: FlvSource): Growth {
+  const [from = 0, to = from] = offsets
+  return describeGrowth(resume.lengths.splitPoints, { from, to })
 }

@@ -1,7 +1,7 @@
 // Goes through the tags of an FLV file and notes where its cuts, breaks and set-ups are.
 import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
-import type { ByteWindow } from './byte-window.ts'
+import type { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_CONFIGS, MAX_CONFIGS_BYTES } from './flv-limits.ts'
 import type { FlvConfig, PlainAudio, AudioConfigRecord } from './flv-source.ts'
 import { dropFrame, settleMarks, takeMark } from './scan-marks.ts'
@@ -22,7 +22,7 @@ import type { VideoBody } from './video-tag.ts'
  * Scans on from where the scan stands, to the end of the file. Answers the state from which it goes on when more has
  * been written: in the scan itself, what is there is taken for all there is.
  */
-export async function scanTags(window: ByteWindow, scan: Scan): Promise<ScanState> {
+export async function scanTags(window: ReadWindow, scan: Scan): Promise<ScanState> {
   const visitor = {
     tag: (tag: Tag): undefined => takeTag(scan, tag),
     fileHeader: (position: number) => takeFileHeader(scan, position),
@@ -40,27 +40,22 @@ export async function scanTags(window: ByteWindow, scan: Scan): Promise<ScanStat
 }
 
 function noteSkipped(scan: Scan, from: number, to: number): void {
-  const message = `${to - from} bytes that are no FLV were skipped`
   const seconds = scan.state.endMs / 1000
-  noteFlaw(scan, { kind: 'damaged', message, offsetBytes: from, seconds })
+  noteFlaw(scan, { code: 'corrupt', lengthBytes: to - from, offsetBytes: from, seconds })
 }
 
 /** Notes where the file ends otherwise than behind a tag. */
-async function noteEnd(scan: Scan, window: ByteWindow): Promise<void> {
+async function noteEnd(scan: Scan, window: ReadWindow): Promise<void> {
   const { position, lostFrom } = scan.state.walk
   if (lostFrom === undefined && position >= window.limit) return
   const offsetBytes = lostFrom ?? position
   const [type] = await window.peek(offsetBytes, 1)
   if (type !== undefined && isTagType(type)) {
-    noteFlaw(scan, {
-      kind: 'cut-off',
-      message: 'the file ends in the middle of a tag',
-      offsetBytes,
-    })
+    noteFlaw(scan, { code: 'truncated', unit: 'tag', offsetBytes })
     return
   }
-  const message = `${window.limit - offsetBytes} bytes at the end are no FLV`
-  noteFlaw(scan, { kind: 'damaged', message, offsetBytes, seconds: scan.state.endMs / 1000 })
+  const lengthBytes = window.limit - offsetBytes
+  noteFlaw(scan, { code: 'corrupt', lengthBytes, offsetBytes, seconds: scan.state.endMs / 1000 })
 }
 
 function takeFileHeader(scan: Scan, position: number): void {
@@ -190,9 +185,15 @@ function learnAudio(
 
 /** Once for each codec. */
 function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
-  const message = `sound was left out: it is ${codecName}`
-  if (scan.state.flaws.some((flaw) => flaw.message === message)) return
-  noteFlaw(scan, { kind: 'sound-left-out', message, offsetBytes: position })
+  const isNoted = scan.state.flaws.some(
+    (flaw) =>
+      flaw.code === 'audio-not-served' &&
+      flaw.cause.code === 'audio-codec-changed' &&
+      flaw.cause.codec === codecName,
+  )
+  if (isNoted) return
+  const cause = { code: 'audio-codec-changed', codec: codecName } as const
+  noteFlaw(scan, { code: 'audio-not-served', cause, offsetBytes: position })
 }
 
 function audioForm({ codec, sampleRate }: AudioConfigRecord): string {

@@ -1,11 +1,13 @@
 // What a movie box says of the tracks in the fragments behind it.
-import type { RecordingLimitation, Track } from '../media-index.ts'
+import type { Limitation } from '../../problem.ts'
+import type { Track } from '../media-index.ts'
 import { foldEdits } from '../mp4/edit-list.ts'
 import type { FileWindow } from '../mp4/file-window.ts'
 import { describeAudio, describeVideo } from '../mp4/index-movie.ts'
 import { isIdentity } from '../mp4/matrix.ts'
 import type { Movie, MovieTrack } from '../mp4/movie.ts'
-import { MAX_SESSION_SECONDS, PCM_PACKET_SAMPLES } from '../mp4/mp4-limits.ts'
+import { PCM_PACKET_SAMPLES } from '../mp4/mp4-limits.ts'
+import { MAX_SESSION_SECONDS } from '../timeline/timeline-rules.ts'
 import type { Mp4Description } from '../mp4/mp4-source.ts'
 import { MIN_TIMESCALE } from '../mp4/timeline.ts'
 import { type ChosenTrack, chooseTracks } from '../mp4/track-choice.ts'
@@ -18,12 +20,12 @@ export interface DescribedInit {
   init: Fmp4Init
   tracks: (Track | undefined)[]
   /** Tracks that are not served. */
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
 }
 
-const SUBTITLES_LEFT_OUT: RecordingLimitation = {
-  kind: 'text-left-out',
-  message: 'text in fragments is not served',
+const SUBTITLES_LEFT_OUT: Limitation = {
+  code: 'subtitles-not-served',
+  cause: { code: 'fragmented-subtitles-unsupported' },
 }
 
 /** Describes the movie. Throws `unplayable` where nothing in it is played. */

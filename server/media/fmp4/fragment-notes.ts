@@ -1,13 +1,13 @@
 // What of a recording in fragments visitors do not get as it was meant. Pure.
+import type { Limitation } from '../../problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
-import type { RecordingLimitation } from '../media-index.ts'
 import type { Fmp4Section } from './fmp4-source.ts'
 import type { SkippedBytes } from './fragment-walk.ts'
 
 /** What notes are made from. */
 export interface FlawedRecording {
   /** Notes of the shorter recording that was gone on with, or of the movie box; see `keepNotes`. */
-  kept: readonly RecordingLimitation[]
+  kept: readonly Limitation[]
   /** In the order of the file. */
   skipped: readonly SkippedBytes[]
   sections: readonly Fmp4Section[]
@@ -15,44 +15,49 @@ export interface FlawedRecording {
 }
 
 /** Notes in the order of the file, behind those that have no place in it; undefined where all is well. */
-export function describeFlaws(flawed: FlawedRecording): RecordingLimitation[] | undefined {
+export function describeFlaws(flawed: FlawedRecording): Limitation[] | undefined {
   const { kept, skipped, sections, splitPoints } = flawed
   const placed = [
-    ...kept.filter(({ kind }) => kind === 'damaged'),
+    ...kept.filter(isInMedia),
     ...skipped.map(describeSkipped),
     ...describeJumps(sections),
   ].map((note) => ({ seconds: secondsAt(note.offsetBytes ?? 0, splitPoints), ...note }))
   placed.sort((one, other) => (one.offsetBytes ?? 0) - (other.offsetBytes ?? 0))
-  const limitations = [...kept.filter(({ kind }) => kind !== 'damaged'), ...placed]
+  const limitations = [...kept.filter((each) => !isInMedia(each)), ...placed]
   return limitations.length > 0 ? limitations.slice(0, MAX_LIMITATIONS) : undefined
 }
 
 /** Notes that stay when reading goes on at a position: what lies behind it, and how it ends, is found anew. */
 export function keepLimitations(
-  limitations: readonly RecordingLimitation[] = [],
+  limitations: readonly Limitation[] = [],
   position: number,
-): RecordingLimitation[] {
+): Limitation[] {
   return limitations.flatMap((each) => {
     const note = { ...each }
     delete note.seconds
-    const isBefore = note.kind === 'damaged' && (note.offsetBytes ?? Infinity) < position
-    return isBefore || note.kind.endsWith('-left-out') ? [note] : []
+    const isBefore = isInMedia(note) && (note.offsetBytes ?? Infinity) < position
+    return isBefore || note.code.endsWith('-not-served') ? [note] : []
   })
 }
 
-function describeSkipped({ from, to, kind }: SkippedBytes): RecordingLimitation {
-  if (kind === 'cut-off') {
-    return { kind, message: 'the file ends in the middle of a box', offsetBytes: from }
+/** Whether a limitation is of a range of the media that was skipped. */
+function isInMedia({ code }: Limitation): boolean {
+  return code === 'corrupt' || code === 'fragment-invalid'
+}
+
+function describeSkipped({ from, to, kind }: SkippedBytes): Limitation {
+  switch (kind) {
+    case 'truncated':
+      return { code: 'truncated', unit: 'box', offsetBytes: from }
+    case 'fragment':
+      return { code: 'fragment-invalid', offsetBytes: from }
+    case 'noise':
+      return { code: 'corrupt', lengthBytes: to - from, offsetBytes: from }
   }
-  const message =
-    kind === 'fragment'
-      ? 'a fragment contradicts itself and is left out'
-      : `${to - from} bytes that are no boxes were skipped`
-  return { kind: 'damaged', message, offsetBytes: from }
 }
 
 /** Sections that begin for no other reason than their time stamps. */
-function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] {
+function describeJumps(sections: readonly Fmp4Section[]): Limitation[] {
   return sections.flatMap((section, at) => {
     const before = sections[at - 1]
     if (before === undefined || isOther(before, section)) return []
@@ -60,12 +65,11 @@ function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] 
       (origin, i) => !Number.isNaN(origin) && !Number.isNaN(before.origins[i] ?? NaN),
     )
     const from = (before.origins[track] ?? NaN) + before.latestSeconds
-    const seconds = Math.round((section.origins[track] ?? NaN) + section.earliestSeconds - from)
-    const by = Number.isFinite(seconds) ? ` by ${seconds} s` : ''
+    const jump = Math.round((section.origins[track] ?? NaN) + section.earliestSeconds - from)
     return [
       {
-        kind: 'gap' as const,
-        message: `the time stamps jump${by}`,
+        code: 'gap' as const,
+        ...(Number.isFinite(jump) && { jumpSeconds: jump }),
         offsetBytes: section.start,
         seconds: section.startSeconds,
       },

@@ -1,5 +1,5 @@
 // Samples that the movie box lists in front of fragments, as some recorders write their first seconds: one fragment more.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { Movie } from '../mp4/movie.ts'
 import type { Mp4Track } from '../mp4/mp4-source.ts'
@@ -43,10 +43,11 @@ async function surveyHead(
   const { map } = await surveySamples(file, tables, plan)
   if (map.sampleCount === 0) return undefined
   if (map.sampleCount > MAX_FRAGMENT_SAMPLES) {
-    throw new AppError(
-      'unplayable',
-      'the index (moov) lists too many samples in front of fragments',
-    )
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'moov-samples-before-fragments',
+      max: MAX_FRAGMENT_SAMPLES,
+    })
   }
   return wholeTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }

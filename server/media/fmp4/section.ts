@@ -1,7 +1,6 @@
 // Sections of a recording: stretches on one clock. Opened at a break, settled once their earliest time is known, then laid on the session's timeline.
-import { AppError } from '../../errors.ts'
-import { MAX_SPLIT_POINTS, MAX_SESSION_SECONDS } from '../mp4/mp4-limits.ts'
-import { MAX_SECTIONS } from './fmp4-limits.ts'
+import { UnplayableError } from '../../errors.ts'
+import { MAX_SECTIONS, MAX_SESSION_SECONDS, MAX_SPLIT_POINTS } from '../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section, TrackProgress } from './fmp4-source.ts'
 import {
   type Group,
@@ -20,7 +19,11 @@ const LONGEST_SETTLE_SECONDS = 10
 export function openSection(state: ScanState, group: Group): Fmp4Section {
   const last = state.sections.at(-1)
   if (state.sections.length >= MAX_SECTIONS) {
-    throw new AppError('unplayable', 'its time stamps break too often')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'discontinuities',
+      max: MAX_SECTIONS,
+    })
   }
   const trackCount = state.tracks.length
   const section: Fmp4Section = {
@@ -108,7 +111,7 @@ export function spanSamples(section: Fmp4Section, group: Group, init: Fmp4Init):
     }
   }
   if (!(sessionEnd(section) <= MAX_SESSION_SECONDS)) {
-    throw new AppError('unplayable', 'the file is damaged: its times are out of all reason')
+    throw new UnplayableError({ code: 'timestamps-invalid' })
   }
 }
 
@@ -129,7 +132,11 @@ export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSpl
   const timescale = state.inits[group.init]?.tracks[splitPoint.track]?.timescale
   if (section === undefined || timescale === undefined) return
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new AppError('unplayable', 'it is cut up too finely')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'split-points',
+      max: MAX_SPLIT_POINTS,
+    })
   splitPoints.offsets.push(group.start)
   splitPoints.inside.push(splitPoint.inside)
   splitPoints.flags.push(splitPoint.flags)

@@ -1,5 +1,5 @@
 // What a sound track of Matroska holds (Matroska codec registry): how it is served, or what it is transcoded from.
-import { parseAudioConfig } from '../codec/audio-specific-config.ts'
+import { parseAacConfig } from '../codec/audio-specific-config.ts'
 import {
   aacSampleConfig,
   flacConfig,
@@ -15,7 +15,7 @@ import type {
   AudioStreamInfo,
 } from './matroska-source.ts'
 import type { TrackEntry } from './track-entry.ts'
-import type { Described } from './video-stream.ts'
+import { type Described, unplayable } from './video-stream.ts'
 
 const MAX_CHANNELS = 64
 const MAX_SAMPLE_RATE = 768_000
@@ -23,18 +23,17 @@ const MAX_SAMPLE_RATE = 768_000
 /** Describes a sound track; unplayable where it is neither played nor transcoded. */
 export function describeAudio(entry: TrackEntry): Described<AudioStreamInfo> {
   const { kind } = entry.encoding
-  if (kind === 'encrypted') return unplayable('is encrypted')
-  if (kind !== 'none' && kind !== 'stripped') return unplayable('is compressed by the container')
+  if (kind === 'encrypted') return unplayable({ code: 'audio-encrypted' })
+  if (kind !== 'none' && kind !== 'stripped') return unplayable({ code: 'audio-compressed' })
   const stream = servedAsItIs(entry) ?? transcoded(entry)
-  if (stream === undefined) return unplayable(`is of the kind '${entry.codec.slice(0, 32)}'`)
+  if (stream === undefined) {
+    return unplayable({ code: 'audio-codec-unsupported', codec: entry.codec.slice(0, 32) })
+  }
   const { channels, sampleRate } = stream.described
   const isSane = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0 && stream.timescale > 0
-  if (!isSane || stream.timescale > MAX_SAMPLE_RATE) return unplayable('has no believable format')
+  if (!isSane || stream.timescale > MAX_SAMPLE_RATE)
+    return unplayable({ code: 'audio-format-invalid' })
   return { status: 'playable', stream }
-}
-
-function unplayable(what: string): Described<never> {
-  return { status: 'unplayable', reason: `the sound ${what}, which is not served` }
 }
 
 function servedAsItIs(entry: TrackEntry): AudioStreamInfo | undefined {
@@ -45,15 +44,13 @@ function servedAsItIs(entry: TrackEntry): AudioStreamInfo | undefined {
   return undefined
 }
 
-const MPEG4_AUDIO = 0x40
 const AAC_FRAME_SAMPLES = 1024
 
 function describeAac(entry: TrackEntry): AudioStreamInfo | undefined {
   const specific = entry.codecPrivate.length >= 2 ? entry.codecPrivate : aacConfig(entry)
   const set = specific && aacSampleConfig(specific)
   if (specific === undefined || set === undefined) return undefined
-  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
-  const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
+  const config = parseAacConfig(specific)
   const ratio = config === undefined ? 1 : config.sampleRate / config.coreRate
   const ticks = Math.round(AAC_FRAME_SAMPLES * ratio)
   // Matroska says how many channels there are where the set-up leaves it to the frames.

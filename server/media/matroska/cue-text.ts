@@ -1,5 +1,6 @@
 // Text of subtitle blocks as the payload of WebVTT cues (W3C WebVTT 4.2.2): SRT, SSA and ASS, and WebVTT itself.
 import { inflateSync } from 'node:zlib'
+import { cleanPayload, escapeSrt, escapeText } from '../codec/webvtt-text.ts'
 import { MAX_CUE_BLOCK_BYTES } from './matroska-limits.ts'
 import type { SubtitleStream } from './matroska-source.ts'
 
@@ -8,17 +9,20 @@ export function cueText(stream: SubtitleStream, payload: Uint8Array): string {
   const bytes = stream.isZlib ? inflated(payload) : payload
   const zero = bytes.indexOf(0)
   const raw = Buffer.from(zero < 0 ? bytes : bytes.subarray(0, zero)).toString('utf8')
-  const text = raw.replaceAll(/\r\n?/g, '\n')
-  switch (stream.format) {
+  return cleanPayload(payloadText(stream.format, raw.replaceAll(/\r\n?/g, '\n')))
+}
+
+function payloadText(format: SubtitleStream['format'], text: string): string {
+  switch (format) {
     case 'srt':
-      return withoutEmptyLines(escapeMarked(text))
+      return escapeSrt(text)
     case 'ass':
-      return withoutEmptyLines(escapeAll(assText(text)))
+      return escapeText(assText(text))
     case 'webvtt':
-      return withoutEmptyLines(text.replaceAll('-->', '--&gt;'))
+      return text
     case 'webm-vtt':
       // Identifier and settings are the first two lines (WebM: WebVTT in WebM).
-      return withoutEmptyLines(text.split('\n').slice(2).join('\n').replaceAll('-->', '--&gt;'))
+      return text.split('\n').slice(2).join('\n')
   }
 }
 
@@ -31,29 +35,6 @@ function inflated(payload: Uint8Array): Uint8Array {
     if (error instanceof Error) return new Uint8Array()
     throw error
   }
-}
-
-function escapeAll(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-const KEPT_TAG = /<(\/?)([biu])>/gi
-const OTHER_TAG = /<\/?[a-z][^<>]*>/gi
-/** Private-use characters stand for tags that are kept while the rest is escaped. */
-const OPEN = '\ue000'
-const CLOSE = '\ue001'
-
-/** SRT: bold, italic and underlined stay, other markup goes, and what is no markup is escaped. */
-function escapeMarked(text: string): string {
-  const marked = text
-    .replaceAll(/[\ue000\ue001]/g, '')
-    .replaceAll(
-      KEPT_TAG,
-      (_, slash: string, tag: string) => OPEN + slash + tag.toLowerCase() + CLOSE,
-    )
-    .replaceAll(OTHER_TAG, '')
-    .replaceAll(/\{\\[^{}]*\}/g, '')
-  return escapeAll(marked).replaceAll(OPEN, '<').replaceAll(CLOSE, '>')
 }
 
 /** In Matroska an event is ReadOrder, Layer, Style, Name, three margins, Effect, Text. */
@@ -73,12 +54,4 @@ function assText(event: string): string {
   }
   if (!isDrawing) shown += text.slice(at)
   return shown.replaceAll(/\\N/g, '\n').replaceAll(/\\n/g, ' ').replaceAll(/\\h/g, '\u00a0')
-}
-
-function withoutEmptyLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== '')
-    .join('\n')
 }

@@ -1,9 +1,11 @@
 // Reads a Matroska file, or what was added to it, and makes the index that playlists and segments are cut by.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { Limitation } from '../../problem.ts'
 import { readAhead } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { durationSeconds } from '../media-index.ts'
-import type { Growth, MediaIndex, RecordingLimitation } from '../media-index.ts'
+import type { Growth, MediaIndex } from '../media-index.ts'
+import { describeGrowth } from '../timeline/growth.ts'
 import { TRACKS } from './element-ids.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkPlace } from './element-walk.ts'
 import { readVideoConfig } from './first-key-frame.ts'
@@ -16,8 +18,6 @@ import { withVideoConfig } from './video-stream.ts'
 import { walkFile } from './walk-file.ts'
 
 const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, lostFrom: -1 }
-const TRUNCATED = 'the file ends in the middle of an element'
-const MAX_STABLE_BYTES = 64 * 1024
 
 /** Reads the index; with `previous` only what was added. Throws AppError `unplayable` with its reason. */
 export async function indexMatroska(
@@ -33,7 +33,7 @@ export async function indexMatroska(
   const place = walk.place()
   const index = await finishIndex(file, scan, place)
   const end = describeEnd(place, file.stat.sizeBytes, durationSeconds(index))
-  const limitations: RecordingLimitation[] = end ? [...scan.memory.flaws, end] : scan.memory.flaws
+  const limitations: Limitation[] = end ? [...scan.memory.flaws, end] : scan.memory.flaws
   return limitations.length > 0 ? { ...index, limitations } : index
 }
 
@@ -42,13 +42,12 @@ function describeEnd(
   { lostFrom, position }: WalkPlace,
   sizeBytes: number,
   seconds: number,
-): RecordingLimitation | undefined {
+): Limitation | undefined {
   if (lostFrom >= 0) {
-    const message = `${sizeBytes - lostFrom} bytes at the end are no Matroska`
-    return { kind: 'damaged', message, offsetBytes: lostFrom, seconds }
+    return { code: 'corrupt', lengthBytes: sizeBytes - lostFrom, offsetBytes: lostFrom, seconds }
   }
   if (position >= sizeBytes) return undefined
-  return { kind: 'cut-off', message: TRUNCATED, offsetBytes: position }
+  return { code: 'truncated', unit: 'element', offsetBytes: position }
 }
 
 /** The previous index, where the file is as long as it was or longer. */
@@ -87,12 +86,10 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
 async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promise<MediaIndex> {
   const { memory, splitPoints } = scan
   const [first] = scan.sets
-  if (first === undefined)
-    throw new AppError('unplayable', 'the file ends before its list of tracks')
+  if (first === undefined) throw new UnplayableError({ code: 'track-list-missing' })
   const isWithoutKey = memory.hasSeenOrphan && !memory.hasSeenFrame
-  if (isWithoutKey) throw new AppError('unplayable', 'the video has no key frame')
-  if (splitPoints.length === 0)
-    throw new AppError('unplayable', 'the file has no pictures and no sound')
+  if (isWithoutKey) throw new UnplayableError({ code: 'key-frame-missing' })
+  if (splitPoints.length === 0) throw new UnplayableError({ code: 'tracks-missing' })
   const sections = finishSections(scan)
   const source: MatroskaSource = {
     container: 'matroska',
@@ -110,7 +107,7 @@ async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promis
     tracks: describeTracks(video, first),
     ...(subtitles.length > 0 && { subtitles }),
     splitPoints: splitPoints.table(scan.endTicks()),
-    growth: describeGrowth(scan, source),
+    growth: growthOf(scan, source),
     source,
   }
 }
@@ -138,22 +135,17 @@ async function completeSets(file: OpenFile, source: MatroskaSource): Promise<voi
     const complete = config && withVideoConfig(video, config)
     if (complete === undefined) {
       const { codecName } = video.described
-      const reason = `the video (${codecName}) has no readable set-up in its first key frame`
-      throw new AppError('unplayable', reason)
+      throw new UnplayableError({ code: 'video-config-invalid', codec: codecName })
     }
     source.sets[i] = { ...set, video: complete } satisfies TrackSet
   }
 }
 
-/** All cuts stay but the last, which still goes on, and those that a picture would take back. */
-function describeGrowth(
-  { memory, splitPoints }: Scan,
-  { splitPoints: places }: MatroskaSource,
-): Growth {
+/** The last split point, and those that the next frame may remove, are not stable. */
+function growthOf({ memory, splitPoints }: Scan, { splitPoints: places }: MatroskaSource): Growth {
   const stableSplitPoints = Math.max(0, Math.min(splitPoints.length, memory.tentativeFrom) - 1)
-  if (stableSplitPoints < 2) return { stableSplitPoints, stableRange: { offset: 0, length: 0 } }
-  const [offset = 0, second = 0] = places.offsets
-  // The size in a cluster's head is written once the cluster is complete.
-  const end = Math.min(second, memory.firstClusterEnd, offset + MAX_STABLE_BYTES)
-  return { stableSplitPoints, stableRange: { offset, length: end - offset } }
+  const [from = 0, second = 0] = places.offsets
+  // The size of a cluster is written when the cluster is complete.
+  const to = Math.min(second, memory.firstClusterEnd)
+  return describeGrowth(stableSplitPoints, { from, to })
 }

@@ -1,4 +1,5 @@
 // Where the clusters and blocks of a Matroska file lie, and how far it was read: what segments need, and later reads go on from.
+import type { Limitation } from '../../problem.ts'
 import type { WalkPlace } from './element-walk.ts'
 
 /** Source of a MediaIndex made from Matroska or WebM. Plain values; about 60 bytes a cut. */
@@ -172,15 +173,7 @@ export interface ScanMemory {
   settledCues: number[]
   cueCount: number
   cueCharacters: number
-  flaws: Flaw[]
-}
-
-/** What is told of a flaw: a note of the index. */
-export interface Flaw {
-  kind: 'damaged' | 'gap' | 'sound-left-out' | 'text-left-out'
-  message: string
-  offsetBytes?: number
-  seconds?: number
+  flaws: Limitation[]
 }
 
 export interface PendingCue {

@@ -1,7 +1,8 @@
 // Finds the cuts of a Matroska file, block by block in the order of the file. Whatever it decides rests on bytes before,
 // so that a file read in pieces as it grows gives the same as one read at once.
 import { createHash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { Limitation } from '../../problem.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,
@@ -14,10 +15,15 @@ import { SplitPointList } from './split-point-list.ts'
 import { parseChildren, parseText, parseUnsigned } from './ebml.ts'
 import { DOC_TYPE, EBML_HEAD, INFO, TIMESTAMP_SCALE, TRACKS } from './element-ids.ts'
 import type { WalkVisitor, WalkedBlock } from './element-walk.ts'
-import { MAX_SECTIONS, MAX_SESSION_SECONDS, MAX_TRACK_SETS } from './matroska-limits.ts'
+import {
+  MAX_SECTIONS,
+  MAX_SESSION_SECONDS,
+  RULES,
+  timelineRules,
+} from '../timeline/timeline-rules.ts'
+import { MAX_TRACK_SETS } from './matroska-limits.ts'
 import {
   CLOCK_RATE,
-  type Flaw,
   type MatroskaSource,
   type ScanMemory,
   type Section,
@@ -27,8 +33,8 @@ import {
 import {
   createRun,
   delayOf,
+  hasJumped,
   hasMeasured,
-  isJump,
   noteFrame,
   frameEnd,
   shiftOf,
@@ -37,12 +43,7 @@ import { frameTicks, snapped } from './audio-clock.ts'
 import { parseTracks } from './track-entry.ts'
 import { alignSet, chooseTrackSet } from './track-set.ts'
 
-const MIN_SPLIT_TICKS = 0.9 * CLOCK_RATE
-const MIN_AUDIO_SPLIT_TICKS = CLOCK_RATE
-const FORCED_SPLIT_WAIT_TICKS = 5 * CLOCK_RATE
-const FORCED_SPLIT_TICKS = 2 * CLOCK_RATE
-/** Sound that goes on alone for so long is cut for good; before, a picture takes its cuts back. */
-const AUDIO_ALONE_TICKS = 15 * CLOCK_RATE
+const { isAudioSplit, videoSplitFlags } = timelineRules('matroska', CLOCK_RATE)
 const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE
 const DEFAULT_SCALE_NS = 1_000_000
 const MAX_SCALE_NS = 1_000_000_000
@@ -121,9 +122,8 @@ export class Scan implements WalkVisitor {
   }
 
   damage(from: number, to: number): void {
-    const message = `${to - from} bytes that are no Matroska were skipped`
     const seconds = this.endTicks() / CLOCK_RATE
-    this.#note({ kind: 'damaged', message, offsetBytes: from, seconds })
+    this.#note({ code: 'corrupt', lengthBytes: to - from, offsetBytes: from, seconds })
   }
 
   /** Where the session ends, in ticks of CLOCK_RATE on its timeline. */
@@ -140,7 +140,7 @@ export class Scan implements WalkVisitor {
     const name = docType === undefined ? 'matroska' : parseText(docType.content)
     if (DOC_TYPES.has(name) || this.splitPoints.length > 0) return
     const shown = name.slice(0, 32).replaceAll(/[^\x20-\x7e]/g, '?')
-    throw new AppError('unplayable', `the file is EBML of the kind '${shown}', not Matroska`)
+    throw new UnplayableError({ code: 'ebml-type-unsupported', docType: shown })
   }
 
   #readInfo(content: Uint8Array): void {
@@ -165,21 +165,27 @@ export class Scan implements WalkVisitor {
 
   #addSet(content: Uint8Array): void {
     if (this.sets.length >= MAX_TRACK_SETS) {
-      throw new AppError('unplayable', 'the tracks change too often')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'track-changes',
+        max: MAX_TRACK_SETS,
+      })
     }
     const chosen = chooseTrackSet(parseTracks(content))
     const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
     const [first] = this.sets
-    for (const message of refusedAudioTracks) this.#note({ kind: 'sound-left-out', message })
-    for (const message of refusedSubtitles) this.#note({ kind: 'text-left-out', message })
+    for (const cause of refusedAudioTracks) this.#note({ code: 'audio-not-served', cause })
+    for (const codec of refusedSubtitles) {
+      const cause = { code: 'subtitle-codec-unsupported', codec } as const
+      this.#note({ code: 'subtitles-not-served', cause })
+    }
     if (first !== undefined) {
       this.sets.push(alignSet(first, set))
       return
     }
-    if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
+    if (refusedVideo !== undefined) throw new UnplayableError(refusedVideo)
     if (set.video === undefined && set.audioTracks.length === 0) {
-      const reason = refusedAudioTracks[0] ?? 'the file has no pictures and no sound'
-      throw new AppError('unplayable', reason)
+      throw new UnplayableError(refusedAudioTracks[0] ?? { code: 'tracks-missing' })
     }
     this.sets.push(set)
   }
@@ -198,7 +204,11 @@ export class Scan implements WalkVisitor {
   #openSection(block: WalkedBlock, frames: 'await key' | 'go on'): Section {
     const { memory, sections, splitPoints } = this
     if (sections.length >= MAX_SECTIONS) {
-      throw new AppError('unplayable', 'the time stamps break too often')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'discontinuities',
+        max: MAX_SECTIONS,
+      })
     }
     const startTicks = sections.length === 0 ? 0 : this.endTicks()
     if (sections.length > 0) this.#settle()
@@ -224,12 +234,12 @@ export class Scan implements WalkVisitor {
     const last = this.sections.at(-1)
     if (last === undefined || this.memory.awaitsSection)
       return this.#openSection(block, 'await key')
-    if (!isJump(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
+    if (!hasJumped(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
     const goesOn = last.firstFrameAt !== Infinity
-    const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
+    const jump = (ticks - this.memory.run.latestTicks) / CLOCK_RATE
     this.#note({
-      kind: 'gap',
-      message: `the time stamps jump by ${seconds} s`,
+      code: 'gap',
+      jumpSeconds: Math.round(jump * 10) / 10,
       offsetBytes: block.position,
       seconds: this.endTicks() / CLOCK_RATE,
     })
@@ -280,25 +290,25 @@ export class Scan implements WalkVisitor {
     const { splitPoints } = this
     const { run } = this.memory
     const elapsed = this.#elapsed(section, ticks)
-    if (block.isKey) {
-      const isFirst = !splitPoints.hasFrame() && splitPoints.length - 1 === section.firstSplitPoint
-      if (isFirst || (!splitPoints.hasFrame() && elapsed < MIN_SPLIT_TICKS))
-        splitPoints.addFlags(SPLIT_KEY_FRAME)
-      else if (elapsed >= MIN_SPLIT_TICKS) this.#openSplitPoint(block, ticks, SPLIT_KEY_FRAME)
-      return
-    }
-    const isLate =
-      ticks - run.lastKeyTicks >= FORCED_SPLIT_WAIT_TICKS && elapsed >= FORCED_SPLIT_TICKS
-    if (isLate && ticks > run.maxFrameTicks) this.#openSplitPoint(block, ticks, SPLIT_FORCED)
-    else if ((splitPoints.lastFlags & SPLIT_FORCED) !== 0)
+    const flags = videoSplitFlags(block.isKey, {
+      toSplitPoint: elapsed,
+      toKeyFrame: ticks - run.lastKeyTicks,
+      toAnySplitPoint: elapsed,
+      isShownLast: ticks > run.maxFrameTicks,
+    })
+    const isFirst = !splitPoints.hasFrame() && splitPoints.length - 1 === section.firstSplitPoint
+    const joinsLast = isFirst || (!splitPoints.hasFrame() && flags === 0)
+    if (block.isKey && joinsLast) splitPoints.addFlags(SPLIT_KEY_FRAME)
+    else if (flags !== 0) this.#openSplitPoint(block, ticks, flags)
+    else if (!block.isKey && (splitPoints.lastFlags & SPLIT_FORCED) !== 0)
       splitPoints.lowerStart(ticks - shiftOf(run, section))
   }
 
-  /** Ticks since the last cut began. */
+  /** Ticks since the start of the last split point. */
   #elapsed(section: Section, ticks: number): number {
     const { run } = this.memory
-    if (!run.isSettled) return run.originTicks === Infinity ? 0 : ticks - run.originTicks
-    return ticks - section.shiftTicks - this.splitPoints.lastStartTicks
+    if (run.isSettled) return ticks - section.shiftTicks - this.splitPoints.lastStartTicks
+    return run.originTicks === Infinity ? 0 : ticks - run.originTicks
   }
 
   /** Opens a cut that is not the first of its section. */
@@ -360,25 +370,26 @@ export class Scan implements WalkVisitor {
   #splitAtAudio(block: WalkedBlock, section: Section, ticks: number): void {
     const { memory, splitPoints } = this
     const { run } = memory
-    const isDue = this.#elapsed(section, ticks) >= MIN_AUDIO_SPLIT_TICKS
+    const elapsed = this.#elapsed(section, ticks)
+    const distances = { toSplitPoint: elapsed, toAnySplitPoint: elapsed }
     const set = this.sets[section.set]
     if (set?.video === undefined) {
-      if (isDue) this.#openSplitPoint(block, ticks, 0)
+      if (isAudioSplit({ ...distances, toVideo: Infinity })) this.#openSplitPoint(block, ticks, 0)
       return
     }
     const end = frameEnd(run, set)
-    const alone = ticks - (end === -Infinity ? run.originTicks : end)
-    // Sound beside lost pictures goes with them once a key frame comes.
+    const toVideo = ticks - (end === -Infinity ? run.originTicks : end)
+    const isFinal = toVideo / CLOCK_RATE >= RULES.matroska.audioFinalAfterSeconds
+    // Audio beside lost frames is removed with them at the next key frame.
     const isOrphaned = section.firstFrameAt === Infinity && run.hasOrphans
-    const aloneFor = isOrphaned ? AUDIO_ALONE_TICKS : MIN_AUDIO_SPLIT_TICKS
-    if (alone >= aloneFor && isDue) {
+    if ((isFinal || !isOrphaned) && isAudioSplit({ ...distances, toVideo })) {
       memory.tentativeFrom = Math.min(memory.tentativeFrom, splitPoints.length)
       this.#openSplitPoint(block, ticks, 0)
     }
-    if (alone >= AUDIO_ALONE_TICKS) memory.tentativeFrom = Infinity
+    if (isFinal) memory.tentativeFrom = Infinity
   }
 
-  #note(flaw: Flaw): void {
+  #note(flaw: Limitation): void {
     if (this.memory.flaws.length < MAX_LIMITATIONS - 1) this.memory.flaws.push(flaw)
   }
 

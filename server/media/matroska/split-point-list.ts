@@ -1,8 +1,8 @@
 // The cuts that a scan has found so far, as growing parallel arrays.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { SplitPointTable } from '../media-index.ts'
 import type { WalkedBlock } from './element-walk.ts'
-import { MAX_SPLIT_POINTS } from './matroska-limits.ts'
+import { MAX_SPLIT_POINTS } from '../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type SplitPointPlaces } from './matroska-source.ts'
 
 /** Entries as in CutPlaces, and for the index start (on the session's timeline, in ticks of CLOCK_RATE) and flags. */
@@ -54,7 +54,11 @@ export class SplitPointList {
   /** Opens a cut at a block. It begins behind the last one, however the times are. */
   open(block: WalkedBlock, startTicks: number, flags: number): void {
     if (this.length >= MAX_SPLIT_POINTS)
-      throw new AppError('unplayable', 'the time stamps are broken')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'split-points',
+        max: MAX_SPLIT_POINTS,
+      })
     this.startTicks.push(Math.max(startTicks, this.lastStartTicks + 1))
     this.flags.push(flags)
     this.#offsets.push(block.position)

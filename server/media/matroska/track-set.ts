@@ -1,4 +1,5 @@
 // Chooses which tracks of a Tracks element are served, and in which order.
+import type { UnplayableReason } from '../../problem.ts'
 import type { AudioTrack, Track } from '../media-index.ts'
 import { MAX_SUBTITLE_TRACKS } from './matroska-limits.ts'
 import type { AudioStreamInfo, SubtitleStream, TrackSet, VideoStream } from './matroska-source.ts'
@@ -9,8 +10,9 @@ import { describeVideo } from './video-stream.ts'
 /** What is served, and why pictures or sound are not, where there are some that are not. */
 export interface ChosenSet {
   set: TrackSet
-  refusedVideo?: string
-  refusedAudioTracks: string[]
+  refusedVideo?: UnplayableReason
+  refusedAudioTracks: UnplayableReason[]
+  /** Codecs of subtitle tracks that are not served. */
   refusedSubtitles: string[]
 }
 
@@ -39,7 +41,7 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
       audioTrack.status === 'unplayable' ? [audioTrack.reason] : [],
     ),
     refusedSubtitles: subtitles.flatMap((entry) =>
-      describeSubtitle(entry).length > 0 ? [] : [`text of the kind '${entry.codec}' is not served`],
+      describeSubtitle(entry).length > 0 ? [] : [entry.codec],
     ),
   }
 }

@@ -1,5 +1,6 @@
 // Headers of boxes (ISO/IEC 14496-12 4.2): where a box begins, what it is called, where it ends.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { BoxDefect } from '../../problem.ts'
 
 /** Where a box lies in the file; all positions are bytes from the file's start. */
 export interface Box {
@@ -33,11 +34,11 @@ export function parseBox({ bytes, start, parentEnd }: BoxPlace): Box {
   const size32 = bytes.getUint32(0)
   if (size32 === 0) return { type, start, contentStart: start + SHORT_HEADER_BYTES, end: parentEnd }
   const isLong = size32 === 1
-  if (isLong && bytes.byteLength < LONG_HEADER_BYTES) throw brokenBox(type, start, 'is cut off')
+  if (isLong && bytes.byteLength < LONG_HEADER_BYTES) throw invalidBox({ type, start }, 'truncated')
   const size = isLong ? uint64(bytes, 8) : size32
   const headerBytes = isLong ? LONG_HEADER_BYTES : SHORT_HEADER_BYTES
-  if (!(size >= headerBytes)) throw brokenBox(type, start, 'is smaller than its own header')
-  if (!Number.isSafeInteger(start + size)) throw brokenBox(type, start, 'has an impossible size')
+  if (!(size >= headerBytes)) throw invalidBox({ type, start }, 'smaller-than-header')
+  if (!Number.isSafeInteger(start + size)) throw invalidBox({ type, start }, 'size-invalid')
   return { type, start, contentStart: start + headerBytes, end: start + size }
 }
 
@@ -53,7 +54,7 @@ export function parseBoxes(bytes: DataView, start: number): Box[] {
       bytes.byteLength - position,
     )
     const box = parseBox({ bytes: rest, start: start + position, parentEnd })
-    if (box.end > parentEnd) throw brokenBox(box.type, box.start, 'reaches past its parent')
+    if (box.end > parentEnd) throw invalidBox(box, 'exceeds-parent')
     boxes.push(box)
     position = box.end - start
   }
@@ -80,8 +81,25 @@ export function int64(bytes: DataView, position: number): number {
   return Number.isSafeInteger(value) ? value : NaN
 }
 
-/** The failure for a box that contradicts itself or its place. */
-export function brokenBox(type: string, start: number, what: string): AppError {
-  const message = `the file is damaged: box '${type}' at byte ${start} ${what}`
-  return new AppError('unplayable', message, { details: { offsetBytes: start } })
+/** The failure for a box that contradicts itself or its parent; `value` is the number that is wrong. */
+export function invalidBox(
+  { type, start }: Pick<Box, 'type' | 'start'>,
+  defect: BoxDefect,
+  value?: number,
+): UnplayableError {
+  return new UnplayableError({
+    code: 'box-invalid',
+    box: type,
+    offsetBytes: start,
+    defect,
+    ...(value !== undefined && { value }),
+  })
+}
+
+/** The failure for a box that lacks a child. */
+export function missingBox(
+  box: string,
+  { type, start }: Pick<Box, 'type' | 'start'>,
+): UnplayableError {
+  return new UnplayableError({ code: 'box-missing', box, parent: type, offsetBytes: start })
 }

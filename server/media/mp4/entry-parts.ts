@@ -1,10 +1,11 @@
 // Taking a sample entry box apart and putting it together again, clean: what both pictures and sound need.
-import { type Box, brokenBox, parseBoxes } from './box.ts'
+import type { UnplayableReason } from '../../problem.ts'
+import { type Box, invalidBox, parseBoxes } from './box.ts'
 
 /** A sample entry as found, or why nothing plays it. */
 export type Description<Playable> =
   | ({ status: 'playable' } & Playable)
-  | { status: 'unplayable'; reason: string; isStillImage: boolean }
+  | { status: 'unplayable'; reason: UnplayableReason; isStillImage: boolean }
 
 /** A sample entry box, read whole. */
 export interface RawEntry {
@@ -26,7 +27,7 @@ export interface EntryParts {
 export function splitEntry({ box, bytes }: RawEntry, fieldBytes: number): EntryParts {
   const headerBytes = box.contentStart - box.start
   if (bytes.byteLength < headerBytes + fieldBytes) {
-    throw brokenBox(box.type, box.start, 'is too small')
+    throw invalidBox(box, 'too-small')
   }
   const inside = subview(bytes, headerBytes + fieldBytes, bytes.byteLength)
   return {

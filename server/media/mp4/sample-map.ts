@@ -1,8 +1,8 @@
 // Makes a track's sample map: checks its tables against each other and against the file, and remembers shortcuts.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { brokenBox } from './box.ts'
-import { MAX_SPLIT_POINTS } from './mp4-limits.ts'
+import { invalidBox } from './box.ts'
+import { MAX_SPLIT_POINTS } from '../timeline/timeline-rules.ts'
 import type { SampleMap } from './mp4-source.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSamplePlaces } from './sample-places.ts'
@@ -102,7 +102,7 @@ async function surveyChunkRuns(
       const perChunk = words[at + 1] ?? 0
       const nextChunk = run + 1 < chunkRuns.count ? (words[at + 3] ?? 0) : Infinity
       if (words[at] !== firstChunk || perChunk === 0 || nextChunk <= firstChunk) {
-        throw brokenBox('stsc', chunkRuns.offset, `has an impossible run (${run})`)
+        throw invalidBox({ type: 'stsc', start: chunkRuns.offset }, 'entry-invalid', run)
       }
       if (run % CHUNK_RUN_STEP === 0) firstSamples.push(sample)
       const wanted = Math.min(Math.max(words[at + 2] ?? 1, 1), descriptionCount)
@@ -114,7 +114,11 @@ async function surveyChunkRuns(
       firstChunk = nextChunk
     }
     if (changes.length > MAX_SPLIT_POINTS)
-      throw brokenBox('stsc', chunkRuns.offset, 'changes too often')
+      throw invalidBox(
+        { type: 'stsc', start: chunkRuns.offset },
+        'too-many-entries',
+        changes.length,
+      )
   }
   return { firstSamples: Uint32Array.from(firstSamples), capacity: sample, longestChunk, changes }
 }
@@ -160,7 +164,7 @@ async function sumSizes(
     if (!reader.has(sample)) await reader.load(sample)
     bytes += reader.field(sample, 0)
   }
-  if (!Number.isSafeInteger(bytes)) throw new AppError('unplayable', 'its samples are too large')
+  if (!Number.isSafeInteger(bytes)) throw new UnplayableError({ code: 'sample-sizes-invalid' })
   return sums
 }
 

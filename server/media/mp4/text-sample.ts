@@ -1,5 +1,6 @@
 // Samples of text: 3GPP timed text (3GPP TS 26.245 5.17), QuickTime text, and WebVTT (ISO/IEC 14496-30 7), as payloads of WebVTT cues.
 import { isAppError } from '../../errors.ts'
+import { cleanPayload, escapeText } from '../codec/webvtt-text.ts'
 import { parseBoxes } from './box.ts'
 
 /** `plain`: a length and text. `vtt`: boxes with WebVTT payloads. */
@@ -13,8 +14,8 @@ export function textFormat(entryType: string): TextFormat | undefined {
 
 /** Cue payloads in a sample: mostly one, none where it is empty or broken. */
 export function parseTextSample(format: TextFormat, bytes: Uint8Array): string[] {
-  const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeCue(plainText(bytes))]
-  return subtitles.map(cleanLines).filter((text) => text !== '')
+  const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeText(plainText(bytes))]
+  return subtitles.map(cleanPayload).filter((text) => text !== '')
 }
 
 /** Length in two bytes, then UTF-8, or UTF-16 with its mark; QuickTime's older text is in Apple's own encoding. */
@@ -47,19 +48,4 @@ function vttPayloads(bytes: Uint8Array): string[] {
     if (isAppError(error, 'unplayable')) return []
     throw error
   }
-}
-
-function escapeCue(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-/** A payload has no empty line and no arrow (W3C WebVTT 4.2.2), and no characters that end a line but one. */
-function cleanLines(text: string): string {
-  return text
-    .replaceAll('\0', '')
-    .replaceAll('-->', '--&gt;')
-    .split(/\r\n|[\r\n\u2028\u2029]/)
-    .map((line) => line.trimEnd())
-    .filter((line) => line.trim() !== '')
-    .join('\n')
 }

@@ -1,11 +1,11 @@
 // Which tracks of a movie are served: the first enabled video track, and all the sound that browsers play or that is transcoded.
-import { AppError, isAppError } from '../../errors.ts'
-import type { RecordingLimitation } from '../media-index.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { Limitation, UnplayableReason } from '../../problem.ts'
 import type { AudioDescription } from './audio-entry.ts'
 import { readAudioDescriptions, readVideoDescriptions } from './descriptions.ts'
 import type { Description } from './entry-parts.ts'
 import type { FileWindow } from './file-window.ts'
-import { type MovieTrack, leftOut } from './movie.ts'
+import { type MovieTrack, notServed } from './movie.ts'
 import { MAX_AUDIO_TRACKS } from './mp4-limits.ts'
 import type { VideoDescription } from './video-entry.ts'
 
@@ -15,7 +15,7 @@ export interface ChosenTracks {
   /** First the one that plays unasked. */
   audioTracks: ChosenTrack<AudioDescription>[]
   /** Tracks that are not served. */
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
 }
 
 /** A track with all of its codec configurations. */
@@ -35,10 +35,10 @@ export async function chooseTracks(
   const video = await chooseVideo(window, enabledOnly(candidates, 'video'))
   const audio = await chooseAudioTracks(window, candidates)
   if (video.unplayable !== undefined && (audio.audioTracks.length === 0 || !video.isStillImage)) {
-    throw new AppError('unplayable', video.unplayable)
+    throw new UnplayableError(video.unplayable)
   }
   if (video.chosen === undefined && audio.audioTracks.length === 0) {
-    throw new AppError('unplayable', audio.unplayable ?? 'the file has no pictures and no sound')
+    throw new UnplayableError(audio.unplayable ?? { code: 'tracks-missing' })
   }
   return {
     ...(video.chosen && { video: video.chosen }),
@@ -53,7 +53,7 @@ export async function chooseTracks(
 interface VideoChoice {
   chosen?: ChosenTrack<VideoDescription>
   /** Why the first candidate is not played, where none is chosen. */
-  unplayable?: string
+  unplayable?: UnplayableReason
   isStillImage: boolean
 }
 
@@ -82,26 +82,23 @@ async function noteFurtherVideoTracks(
   window: FileWindow,
   candidates: readonly MovieTrack[],
   chosen: VideoChoice['chosen'],
-): Promise<RecordingLimitation[]> {
-  const limitations: RecordingLimitation[] = []
+): Promise<Limitation[]> {
+  const limitations: Limitation[] = []
   for (const track of candidates) {
     if (track.kind !== 'video' || !track.isEnabled || track === chosen?.track) continue
     const descriptions = await readOrNote(() => readVideoDescriptions(window, track.descriptions))
     if (!Array.isArray(descriptions)) continue
     if (descriptions.some((each) => each.status === 'unplayable' && each.isStillImage)) continue
-    limitations.push({
-      kind: 'pictures-left-out',
-      message: 'a further video track is left out: one is served',
-    })
+    limitations.push({ code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } })
   }
   return limitations
 }
 
 interface AudioChoice {
   audioTracks: ChosenTrack<AudioDescription>[]
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
   /** Why the first candidate is not played. */
-  unplayable?: string
+  unplayable?: UnplayableReason
 }
 
 /** Enabled tracks come first: by Apple's custom, alternatives of other languages are disabled. */
@@ -115,12 +112,12 @@ async function chooseAudioTracks(
     ...all.filter((track) => !track.isEnabled),
   ]
   const audioTracks: ChosenTrack<AudioDescription>[] = []
-  const limitations: RecordingLimitation[] = []
-  let unplayable: string | undefined
+  const limitations: Limitation[] = []
+  let unplayable: UnplayableReason | undefined
   for (const track of ranked) {
     const descriptions = await readOrNote(() => readAudioDescriptions(window, track.descriptions))
     if (!Array.isArray(descriptions)) {
-      limitations.push(leftOut('audio', descriptions))
+      limitations.push(notServed('audio', descriptions.reason))
       continue
     }
     const [first] = descriptions
@@ -128,12 +125,12 @@ async function chooseAudioTracks(
       audioTracks.push({ track: withPcmSizes(track, first), descriptions })
     else if (first !== undefined) {
       unplayable ??= first.reason
-      limitations.push({ kind: 'sound-left-out', message: first.reason })
+      limitations.push(notServed('audio', first.reason))
     }
   }
   if (audioTracks.length > MAX_AUDIO_TRACKS) {
-    const message = `${audioTracks.length - MAX_AUDIO_TRACKS} further sounds are left out`
-    limitations.push({ kind: 'sound-left-out', message })
+    const tracks = audioTracks.length - MAX_AUDIO_TRACKS
+    limitations.push({ code: 'audio-not-served', cause: { code: 'track-limit', tracks } })
   }
   return {
     audioTracks: preferPlayed(audioTracks).slice(0, MAX_AUDIO_TRACKS),
@@ -151,11 +148,11 @@ function withPcmSizes(track: MovieTrack, { pcmFrameBytes }: AudioDescription): M
 }
 
 /** What is wrong with the box, where it is broken: the recording plays without this track. */
-async function readOrNote<Value>(read: () => Promise<Value>): Promise<Value | AppError> {
+async function readOrNote<Value>(read: () => Promise<Value>): Promise<Value | UnplayableError> {
   try {
     return await read()
   } catch (error) {
-    if (isAppError(error, 'unplayable')) return error
+    if (error instanceof UnplayableError) return error
     throw error
   }
 }

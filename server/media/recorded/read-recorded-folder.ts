@@ -1,6 +1,6 @@
 // Finds the media behind a recorder's playlist: per run the ranges of its files that are there.
 import { LRUCache } from 'lru-cache'
-import { AppError, isAppError } from '../../errors.ts'
+import { isAppError, UnplayableError } from '../../errors.ts'
 import { readDecryptedLength } from '../../storage/concatenated-file.ts'
 import type { FileRange } from '../../storage/concatenated-file.ts'
 import type { FileStat, Storage } from '../../storage/storage.ts'
@@ -43,7 +43,7 @@ export class RecordedFolders {
     const listing = await this.#list(folder, runs)
     const parts: RecordedPart[] = []
     for (const run of runs) parts.push(...(await this.#partsOf(run, listing)))
-    if (parts.length === 0) throw new AppError('unplayable', 'none of the segments is there')
+    if (parts.length === 0) throw new UnplayableError({ code: 'segments-missing' })
     checkTotal(parts)
     return parts
   }
@@ -56,19 +56,23 @@ export class RecordedFolders {
     const inner = join(folder, playlist.name)
     const chosen = parseRecordedPlaylist(await this.#readText(inner).catch(orUnplayable))
     if (chosen.kind === 'media') return { folder: folderOf(inner), runs: chosen.runs }
-    throw new AppError('unplayable', 'the playlist leads to no list of segments')
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'nested-multivariant' })
   }
 
   async #readText(path: string): Promise<string> {
     const bytes = await this.#readWhole(path, MAX_PLAYLIST_BYTES)
+    if (bytes === undefined) {
+      const limit = { limit: 'playlist-bytes', max: MAX_PLAYLIST_BYTES } as const
+      throw new UnplayableError({ code: 'limit-exceeded', ...limit })
+    }
     return new TextDecoder().decode(bytes)
   }
 
-  async #readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
+  /** Undefined for a larger file. */
+  async #readWhole(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const file = await this.#storage.open(path)
     try {
-      if (file.stat.sizeBytes > maxBytes)
-        throw new AppError('unplayable', 'the playlist is too large')
+      if (file.stat.sizeBytes > maxBytes) return undefined
       const bytes = Buffer.alloc(file.stat.sizeBytes)
       return bytes.subarray(0, await file.read(bytes, 0))
     } finally {
@@ -83,7 +87,11 @@ export class RecordedFolders {
       for (const { name } of map ? [map, ...chunks] : chunks) folders.add(folderOf(name))
     }
     if (folders.size > MAX_FOLDERS) {
-      throw new AppError('unplayable', 'the segments lie in too many folders')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'segment-folders',
+        max: MAX_FOLDERS,
+      })
     }
     const stats = new Map<string, FileStat>()
     for (const inner of folders) {
@@ -146,7 +154,8 @@ export class RecordedFolders {
     const known = keys.get(name)
     if (known !== undefined) return known
     const key = await this.#readWhole(join(folder, name), KEY_BYTES).catch(orUnplayable)
-    if (key.length !== KEY_BYTES) throw new AppError('unplayable', 'a key has not 128 bits')
+    if (key?.length !== KEY_BYTES)
+      throw new UnplayableError({ code: 'playlist-invalid', defect: 'key-invalid' })
     keys.set(name, key)
     return key
   }
@@ -166,7 +175,11 @@ function checkTotal(parts: readonly RecordedPart[]): void {
   const thereBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
   const listedBytes = ranges.reduce((sum, { length }) => sum + length, 0)
   if (listedBytes > Math.max(SMALL_TOTAL_BYTES, MAX_TIMES_LISTED * thereBytes)) {
-    throw new AppError('unplayable', 'the playlist lists the same bytes over and over')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'playlist-repeated-bytes',
+      max: MAX_TIMES_LISTED,
+    })
   }
 }
 
@@ -186,5 +199,5 @@ function ifGone(error: unknown): never[] {
 
 function orUnplayable(error: unknown): never {
   if (!isAppError(error, 'not_found')) throw error
-  throw new AppError('unplayable', 'a key or playlist that the playlist names is not there')
+  throw new UnplayableError({ code: 'playlist-invalid', defect: 'file-missing' })
 }

@@ -9,7 +9,7 @@ import type {
   VastErrorCode,
   WrapperAd,
 } from './vast.ts'
-import { withTimeout } from './with-timeout.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 
 export type VastOutcome =
   | { status: 'found'; ad: PrerollAd }

@@ -1,12 +1,12 @@
 // Where sections of the recording begin, and where its cuts are.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
-import { follows, isNear, isVerbatim, noteFlaw } from './scan-state.ts'
+import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
+import { tsRules } from './ts-rules.ts'
 
 /** A recording with more than this is not served; each is far beyond what recorders write in days. */
-const MAX_SPLIT_POINTS = 1_000_000
-const MAX_SECTIONS = 10_000
 const MAX_HOLES = 20_000
 
 /** Begins a section at the entry, or at the gate in front of it where only sound lies between. */
@@ -14,12 +14,15 @@ export function startSection(state: ScanState, entry: Entry): void {
   const { gate, sections } = state
   const before = sections.at(-1)
   if (sections.length >= MAX_SECTIONS) {
-    throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'discontinuities',
+      max: MAX_SECTIONS,
+    })
   }
   if (gate?.sawFrame && before !== undefined) {
     addHole(state, gate.from, entry.position)
-    const message = 'pictures that cannot be decoded were left out, up to the next key frame'
-    noteFlaw(state, { kind: 'damaged', message, offsetBytes: gate.from })
+    noteFlaw(state, { code: 'frames-undecodable', offsetBytes: gate.from })
   }
   sections.push(createSection(state, entry))
   if (gate !== undefined && !gate.sawFrame && gate.from !== entry.position) {
@@ -37,7 +40,7 @@ function createSection(state: ScanState, entry: Entry): ScanSection {
   const { gate, program, served, splitPoints } = state
   const before = state.sections.at(-1)
   const waiting = gate?.sawFrame ? undefined : gate?.audio
-  const audio = waiting && isNear(waiting.pts, entry.dts) ? waiting : undefined
+  const audio = waiting && tsRules.isNear(waiting.pts, entry.dts) ? waiting : undefined
   const firstSplitPoint = splitPoints.offsets.length
   const section: ScanSection = {
     firstSplitPoint,
@@ -73,14 +76,18 @@ export function keepPromise(state: ScanState, section: ScanSection): void {
 /** Whether the clock of a new section is that of the section before. */
 function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
   if (state.gate?.reason === 'jump') return false
-  return follows(entry.dts, before.lastDts) && entry.pts > state.lastSplitPointPts
+  return tsRules.follows(entry.dts, before.lastDts) && entry.pts > state.lastSplitPointPts
 }
 
 /** Adds a cut at the entry. */
 export function addSplitPoint(state: ScanState, entry: Entry): void {
   const { splitPoints } = state
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new AppError('unplayable', 'the recording is too long')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'split-points',
+      max: MAX_SPLIT_POINTS,
+    })
   const section = state.sections.at(-1)
   if (section !== undefined && section.firstSplitPoint < splitPoints.offsets.length)
     section.earliestIsFixed = true
@@ -114,5 +121,5 @@ export function addHole(state: ScanState, from: number, to: number): void {
   }
   holes.push(from, to)
   if (holes.length > 2 * MAX_HOLES)
-    throw new AppError('unplayable', 'the recording is damaged in too many places')
+    throw new UnplayableError({ code: 'limit-exceeded', limit: 'corrupt-ranges', max: MAX_HOLES })
 }

@@ -1,4 +1,5 @@
 // What the scan knows while it goes through a file: a plain object that packets are fed to.
+import type { Limitation } from '../../../problem.ts'
 import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from '../packets/pes.ts'
 import type { PesStart } from '../packets/pes.ts'
 import { PID_COUNT } from '../packets/packet.ts'
@@ -12,17 +13,6 @@ import type { AudioConfig } from '../packets/audio-frame.ts'
 import { createSectionGatherer } from '../packets/table-section.ts'
 import type { SectionGatherer } from '../packets/table-section.ts'
 
-/** Time stamps that go back further, or on further, than this have jumped. */
-const MAX_BACK_TICKS = PES_TIMESCALE
-export const MAX_FORWARD_TICKS = 10 * PES_TIMESCALE
-/** A picture that comes later than this may have a wrong stamp: the next one tells. */
-const MAX_STEP_TICKS = PES_TIMESCALE
-/** Key frames nearer than this to the cut before are no cuts of their own: about one a second is enough. */
-export const MIN_SPLIT_TICKS = 0.9 * PES_TIMESCALE
-/** Where no key frame has come for so long, recovery points count as such, and cuts in mid-GOP begin. */
-export const MAX_KEY_WAIT_TICKS = 5 * PES_TIMESCALE
-/** Cuts in mid-GOP are so far apart. */
-export const FORCED_SPLIT_TICKS = 2 * PES_TIMESCALE
 /** Bytes of sound in which its first frame is looked for. */
 const AUDIO_SEARCH_BYTES = 8 * 1024
 
@@ -117,13 +107,6 @@ export interface Jump {
   audio: WaitingAudio | undefined
 }
 
-/** As RecordingNote. */
-export interface Flaw {
-  kind: 'damaged' | 'gap'
-  message: string
-  offsetBytes: number
-}
-
 /** More flaws of one recording are not noted. */
 const MAX_FLAWS = 95
 
@@ -174,7 +157,7 @@ export interface ScanState {
   /** Whether recovery points count as key frames, because no other has come for long. */
   takesRecovery: boolean
   counts: { frames: number; scrambled: number }
-  flaws: Flaw[]
+  flaws: Limitation[]
 }
 
 /** A scan without what the index holds anyway, and with its buffers cut to what is in them. */
@@ -255,32 +238,16 @@ export function watchProgram(state: ScanState): void {
 }
 
 /** Notes what cannot be served as it was meant. */
-export function noteFlaw({ flaws }: ScanState, flaw: Flaw): void {
+export function noteFlaw({ flaws }: ScanState, flaw: Limitation): void {
   if (flaws.length < MAX_FLAWS) flaws.push(flaw)
 }
 
 /** Notes that the clock jumps from one time to another, in ticks. */
 export function noteGap(state: ScanState, [from, to]: [number, number], offsetBytes: number): void {
-  const seconds = Math.round((to - from) / PES_TIMESCALE)
-  const message = `the time stamps jump by ${seconds} s`
-  noteFlaw(state, { kind: 'gap', message, offsetBytes })
+  const jumpSeconds = Math.round((to - from) / PES_TIMESCALE)
+  noteFlaw(state, { code: 'gap', jumpSeconds, offsetBytes })
 }
 
 export function isVerbatim(state: ScanState): boolean {
   return canServeVerbatim(state.program, state.served)
-}
-
-/** Whether `ticks` can follow `last` on one clock. */
-export function follows(ticks: number, last: number): boolean {
-  return ticks - last >= -MAX_BACK_TICKS && ticks - last <= MAX_FORWARD_TICKS
-}
-
-/** Whether `ticks` follows `last` without a pause. */
-export function followsSoon(ticks: number, last: number): boolean {
-  return follows(ticks, last) && ticks - last <= MAX_STEP_TICKS
-}
-
-/** Whether both can stand beside each other on one clock. */
-export function isNear(a: number, b: number): boolean {
-  return Math.abs(a - b) <= MAX_FORWARD_TICKS
 }
