@@ -1,4 +1,5 @@
-// GET /api/proxy-ad/{adhost}/ad-provider.js: an ad script, from a configured upstream or our own, with headers of our own.
+// GET /api/proxy-ad/{adhost}/ad-provider.js: an ad script from a configured upstream or built in,
+// with our own headers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import type { ErrorResponse } from '../../shared/contract.ts'
@@ -6,7 +7,7 @@ import { pathPatterns } from '../../shared/paths.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ProxiedScript } from './script-proxy.ts'
 
-/** RFC 5861 4: caches may answer the old script for a day while this server fails. */
+/** RFC 5861 4: caches may serve the stale script for a day while this server fails. */
 const SCRIPT_CACHE = 'public, max-age=300, stale-if-error=86400'
 const UNAVAILABLE: ErrorResponse = {
   error: { code: 'failed', message: 'the ad script is not available' },
@@ -15,7 +16,7 @@ const UNAVAILABLE: ErrorResponse = {
 /** Finds the script of an ad host; throws AppError `not_found` or `failed`. */
 export type FindScript = (adHost: string) => Promise<ProxiedScript>
 
-/** Registers the route. Nothing of the request but the host's name reaches `findScript`. */
+/** Registers the route. Only the host's name from the request reaches `findScript`. */
 export function addScriptRoute(app: FastifyInstance, findScript: FindScript): void {
   app.get<{ Params: { adHost: string } }>(pathPatterns.adScript, async (request, reply) => {
     refuseServiceWorker(request)
@@ -29,7 +30,10 @@ export function addScriptRoute(app: FastifyInstance, findScript: FindScript): vo
   })
 }
 
-/** A script of ours may not become a service worker, which would outlive its page (Service Workers, 'Service-Worker' header). */
+/**
+ * An ad script must not become a service worker, which would outlive its page (Service Workers,
+ * 'Service-Worker' header).
+ */
 function refuseServiceWorker({ headers }: FastifyRequest): void {
   if (headers['service-worker'] === undefined) return
   throw new AppError('invalid', 'an ad script is not a service worker')

@@ -45,7 +45,7 @@ export type SessionGrowth = Readonly<Record<string, GrowthRecord>> | undefined
 /** Files of version 0.1 name the counts `sounds` and `texts`. */
 function renameOldCounts(counts: unknown): unknown {
   if (typeof counts !== 'object' || counts === null || !('sounds' in counts)) return counts
-  return { audioTracks: counts.sounds, subtitles: 'texts' in counts ? counts.texts : 0 }
+  return { audioTracks: counts['sounds'], subtitles: 'texts' in counts ? counts['texts'] : 0 }
 }
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024
