@@ -4,7 +4,8 @@ import { findProgram } from './find-program.mjs'
 const variables = ['AFTERCAST_CHROMIUM', 'CHROME_PATH']
 
 /**
- * Path of a Chromium, or undefined where there is none. AFTERCAST_CHROMIUM and CHROME_PATH win over the search.
+ * Path of a Chromium, or undefined where there is none. AFTERCAST_CHROMIUM and CHROME_PATH win
+ * over the search.
  * @returns {string | undefined}
  */
 export function findChromium() {
@@ -20,8 +21,8 @@ export function findChromium() {
 }
 
 /**
- * Path of the Chromium for tests: the headless shell of Debian where it is installed, because without the user interface
- * of the browser a test takes half the CPU time. The environment wins.
+ * Path of the Chromium for tests: Debian's headless shell where it is installed, because without
+ * the browser's user interface a test takes half the CPU time. The environment wins.
  * @returns {string | undefined}
  */
 export function findHeadlessChromium() {
