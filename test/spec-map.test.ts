@@ -1,4 +1,4 @@
-// The table of spec-map.md names tests that exist.
+// The table of spec-map.md refers to existing tests.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ describe('spec-map.md', () => {
     expect([...sections].join('')).toBe('23456789')
   })
 
-  it('names a test that exists in every row', () => {
+  it('refers to an existing test in every row', () => {
     const missing = rows.filter(({ groups: { file = '', title = '' } = {} }) => {
       const text = readFileSync(path.join(root, file), 'utf8')
       return !/(?:test|it)\(/.test(text) || !text.includes(title)
