@@ -5,7 +5,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
-import { findDialect, findWideLines } from './dialect.ts'
+import { findDialect, findDialectNames, findWideLines } from './dialect.ts'
 import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
 import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
 
@@ -60,6 +60,7 @@ function findFileProblems(file: ProjectFile): string[] {
     ...(isSource ? sourceRules.flatMap((findIn) => findIn(file)) : []),
     ...findWideLines(file),
     ...findDialect(withoutPlantedViolations(file)),
+    ...findDialectNames(file),
   ]
 }
 

@@ -1,6 +1,6 @@
 // Planted violations of the word list and of the line width.
 import { describe, expect, it } from 'vitest'
-import { findDialect, findWideLines } from './dialect.ts'
+import { findDialect, findDialectNames, findWideLines } from './dialect.ts'
 
 function wordsIn(path: string, text: string): string[] {
   return findDialect({ path, text }).map((problem) => /"([^"]+)"/.exec(problem)?.[1] ?? '')
@@ -112,6 +112,24 @@ describe('findDialect', () => {
     expect(wordsIn('server/a.ts', '// Sets `sound`.\nfail(`${told} bytes`)\n')).toEqual([])
     const document = 'Set `sound`.\n\n```sh\ntell the sound\n```\n\n[a](docs/sound.md)\n'
     expect(wordsIn('docs/a.md', document)).toEqual([])
+  })
+})
+
+describe('findDialectNames', () => {
+  it('finds identifiers and file names', () => {
+    expect(findDialectNames({ path: 'server/a.ts', text: 'const soundTrack = 1\n' })).toEqual([
+      'server/a.ts:1: rename soundTrack',
+    ])
+    const text = '\nfunction isTold(lastPiece: number) {}\nconst UNTOLD_TICKS = tells\n'
+    expect(findDialectNames({ path: 'server/a.ts', text })).toHaveLength(4)
+    expect(findDialectNames({ path: 'server/sound-plan.ts', text: '' })).toEqual([
+      'server/sound-plan.ts: rename the file',
+    ])
+  })
+
+  it('ignores longer words, comments and strings', () => {
+    const text = "const background = resounding // sound\nread('sound')\n"
+    expect(findDialectNames({ path: 'server/a.ts', text })).toEqual([])
   })
 })
 

@@ -111,6 +111,23 @@ export function findDialect({ path: name, text }: { path: string; text: string }
     })
 }
 
+const nameWords = /^(?:sounds?|told|tells?|untold|anew|pieces?|bell)$/i
+
+/** Dialect in the names of a file: its path, and the identifiers of source code. */
+export function findDialectNames({ path: name, text }: { path: string; text: string }): string[] {
+  const isDialect = (identifier: string) =>
+    identifier.split(/[^A-Za-z]|(?<=[a-z])(?=[A-Z])/).some((word) => nameWords.test(word))
+  const inPath = isDialect(path.basename(name)) ? [`${name}: rename the file`] : []
+  if (!/\.(?:tsx?|mjs|js)$/.test(name)) return inPath
+  const lines = text.replaceAll(token, mask).split('\n')
+  const inCode = lines.flatMap((line, at) =>
+    (line.match(/[A-Za-z_$][\w$]*/g) ?? [])
+      .filter(isDialect)
+      .map((identifier) => `${name}:${at + 1}: rename ${identifier}`),
+  )
+  return [...inPath, ...inCode]
+}
+
 /**
  * Lines over 100 columns. In Markdown, rows of tables and lines with a link may be wider. The
  * creatives of house ads are generated.
@@ -203,7 +220,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     .slice(2)
     .flatMap(listFiles)
     .map((name) => ({ path: name, text: readFileSync(name, 'utf8') }))
-    .flatMap((file) => [...findDialect(file), ...findWideLines(file)])
+    .flatMap((file) => [...findDialect(file), ...findDialectNames(file), ...findWideLines(file)])
   for (const problem of problems) console.log(problem)
   console.log(`${problems.length} problems`)
   process.exitCode = problems.length === 0 ? 0 : 1
