@@ -1,8 +1,8 @@
-// Where a stock Firefox lies on this machine.
+// Finds a stock Firefox on this machine.
 import { findProgram } from './find-program.mjs'
 
 /**
- * Path of a Firefox, or undefined where there is none. AFTERCAST_FIREFOX wins over the search.
+ * Path of a Firefox, or undefined. AFTERCAST_FIREFOX overrides the search.
  * @returns {string | undefined}
  */
 export function findFirefox() {

@@ -1,17 +1,17 @@
-// What the house ads that come with the program say, and their colours.
+// Wording and colours of the included house ads.
 
-/** A banner: a page of its own that fits a row as well as a box. */
+/** A banner: an HTML page that fits a row and a box. */
 export interface Banner {
   id: string
   title: string
   line: string
   call: string
   weight: number
-  /** Colours of its sky, from dark to light. */
+  /** Colours of the sky, from dark to light. */
   sky: [string, string, string]
 }
 
-/** A pre-roll; see house-film.js for what the colours are. */
+/** A pre-roll; house-film.js describes the colours. */
 export interface Film {
   id: string
   title: string
@@ -34,7 +34,7 @@ export const banners: Banner[] = [
   {
     id: 'missed-it-live',
     title: 'Missed it live?',
-    line: 'Every stream is kept, from the first minute to the last.',
+    line: 'Every stream is here, from the first minute to the last.',
     call: 'Catch up',
     weight: 3,
     sky: ['#141432', '#4a4f9c', '#c9a9e6'],

@@ -1,7 +1,8 @@
-// The program over a library that changes, is hostile, or is interrupted: what shows, what never does, what survives.
+// The program over libraries that change or are hostile, and servers that are interrupted.
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -26,11 +27,8 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
-import { patienceMs } from './support/patience.ts'
 
 const CANARY = 'canary-0d5b1f6e-outside-of-the-library'
-/** What an operator does to the library shows within this. */
-const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 
 async function start(library: TempLibrary, environment: NodeJS.ProcessEnv = {}) {
   return startServer({
@@ -83,61 +81,59 @@ describe('a library that changes while it is served', () => {
     await library.remove()
   })
 
-  it('shows an added recording within five seconds, with its length', async () => {
+  it('shows an added recording, with its length', async () => {
     await library.place('carol/2026-02-02/7.ts', 'ts-h264-pts-wrap-33bit.ts')
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('carol 2026-02-02 7 0:00:20')
+    await expect.poll(() => listAll(server)).toContain('carol 2026-02-02 7 0:00:20')
     const session = { streamer: 'carol', date: '2026-02-02', sessionId: '7' }
     expect(await isPlayable(server, session)).toBe(true)
   })
 
-  it('shows a replaced recording within five seconds', async () => {
+  it('shows a replaced recording', async () => {
     await library.place('alice/.new', 'mp4-h264-vfr.mp4')
     await rename(library.pathOf('alice/.new'), library.pathOf('alice/2026-01-31/1.mp4'))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-01-31 1 0:00:24')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-01-31 1 0:00:24')
   })
 
-  it('drops a removed recording within five seconds, and a streamer with their last', async () => {
+  it('drops a removed recording, and the streamer of the last one', async () => {
     await rm(library.pathOf('bob'), { recursive: true })
-    await expect.poll(async () => (await listAll(server)).join(), SHOWS_WITHIN).not.toContain('bob')
+    await expect.poll(async () => (await listAll(server)).join()).not.toContain('bob')
     const gone = { streamer: 'bob', date: '2026-01-31', sessionId: '1' }
     for (const target of [sessionsApiPath('bob'), playlistApiPath(gone), playerPagePath(gone)])
       expect((await fetch(server.url + target)).status).toBe(404)
   })
 
-  it('shows a renamed streamer within five seconds', async () => {
+  it('shows a renamed streamer', async () => {
     await library.place('old/2026-01-31/1.mp4', SMALL_FIXTURE)
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('old 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('old 2026-01-31 1 0:00:10')
     await rename(library.pathOf('old'), library.pathOf('new'))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('new 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('new 2026-01-31 1 0:00:10')
     expect((await listAll(server)).join()).not.toContain('old')
   })
 
-  it('lists a recording that is still being copied without a length, and plays it when whole', async () => {
+  it('lists a partial copy without a length, and plays it once it is complete', async () => {
     const bytes = await readFile(fixturePath('mp4-h264-aac51-moov-last-bframes.mp4'))
     const target = library.pathOf('alice/2026-02-03/copy.mp4')
     await mkdir(path.dirname(target), { recursive: true })
     await writeFile(target, bytes.subarray(0, bytes.length / 2))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-03 copy -')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-03 copy -')
     await sleep(1500)
     expect(await listAll(server)).toContain('alice 2026-02-03 copy -')
     await writeFile(target, bytes)
-    await expect
-      .poll(() => listAll(server), SHOWS_WITHIN)
-      .toContain('alice 2026-02-03 copy 0:00:30')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-03 copy 0:00:30')
     const session = { streamer: 'alice', date: '2026-02-03', sessionId: 'copy' }
     expect(await isPlayable(server, session)).toBe(true)
   })
 
-  it('takes the first of two files of one session that plays', async () => {
+  it('serves the first playable file of a session', async () => {
     await library.place('alice/2026-02-04/two.ts', 'ts-h264-pts-wrap-33bit.ts')
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:20')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:20')
     await library.place('alice/2026-02-04/two.mp4', SMALL_FIXTURE)
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:10')
     await rm(library.pathOf('alice/2026-02-04/two.mp4'))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:20')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:20')
   })
 
-  it('goes on beside names that are no text', async () => {
+  it('skips names that are not valid UTF-8', async () => {
     const name = Buffer.from([0x62, 0xff, 0xfe])
     const folder = Buffer.concat([
       Buffer.from(library.pathOf('')),
@@ -147,23 +143,22 @@ describe('a library that changes while it is served', () => {
     await mkdir(folder, { recursive: true })
     await writeFile(Buffer.concat([folder, Buffer.from('/1.mp4')]), 'no recording')
     await library.place('beside/2026-01-31/1.mp4', SMALL_FIXTURE)
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('beside 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('beside 2026-01-31 1 0:00:10')
     expect((await listAll(server)).join()).not.toContain('\uFFFD')
   })
 
-  it('tells who asks again that the lists have changed', async () => {
+  it('changes the ETag of changed lists', async () => {
     const before = (await fetch(server.url + streamersApiPath)).headers.get('etag')
     await library.place('dora/2026-02-02/1.mp4', SMALL_FIXTURE)
     await expect
-      .poll(
-        async () => (await fetch(server.url + streamersApiPath)).headers.get('etag'),
-        SHOWS_WITHIN,
-      )
+      .poll(async () => (await fetch(server.url + streamersApiPath)).headers.get('etag'))
       .not.toBe(before)
   })
 })
 
-/** Names that file systems take, each for the folder of a streamer, the date being fixed, and for a session. */
+/**
+ * Names that file systems accept, each for a streamer and a session.
+ */
 const HOSTILE_NAMES = [
   'with space',
   '100%',
@@ -209,9 +204,9 @@ describe('a library of hostile names', () => {
     library = await createTempLibrary('hostile')
     for (const name of HOSTILE_NAMES)
       await library.place(`${name}/2026-01-31/${name}.mp4`, SMALL_FIXTURE)
-    // 255 bytes is the most that a name may have
+    // the longest name of a file system: 255 bytes
     await library.place(`${'s'.repeat(255)}/2026-01-31/${'i'.repeat(251)}.mp4`, SMALL_FIXTURE)
-    // one name in both forms: one streamer
+    // one name in both normal forms: one streamer
     await library.place(`${'é'.normalize('NFC')}/2026-01-31/1.mp4`, SMALL_FIXTURE)
     await library.place(`${'é'.normalize('NFD')}/2026-01-31/2.mp4`, SMALL_FIXTURE)
     await placeTraps(library)
@@ -255,7 +250,7 @@ describe('a library of hostile names', () => {
     }
   })
 
-  it('has a page for each, which shows no name as HTML', async () => {
+  it('has a page for each, with no name as HTML', async () => {
     for (const session of sessions) {
       for (const target of [sessionsPagePath(session.streamer), playerPagePath(session)]) {
         const page = await fetch(server.url + target)
@@ -274,20 +269,18 @@ describe('a library of hostile names', () => {
     }
   })
 
-  it('lists no hidden file, nothing that is no recording, and no link that leaves', async () => {
+  it('lists only recordings: no hidden files, other files, or links that leave the library', async () => {
     const text = (await listAll(server)).join('\n')
     expect(text).not.toMatch(/hidden|notes|evil|outside|fifo/)
   })
 
   it('follows a link that stays inside', async () => {
     await symlink(library.pathOf('key'), library.pathOf('linked'))
-    await expect
-      .poll(() => listAll(server), SHOWS_WITHIN)
-      .toContain('linked 2026-01-31 key 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('linked 2026-01-31 key 0:00:10')
     await rm(library.pathOf('linked'))
   })
 
-  it('serves nothing from outside, however it is asked', async () => {
+  it('serves nothing from outside, whatever the request path', async () => {
     const all = traversalTargets(library)
     expect(all.length).toBeGreaterThan(1000)
     const targets = all.values()
@@ -307,10 +300,10 @@ describe('a library of hostile names', () => {
     expect(headers.location, target).toBeUndefined()
   }
 
-  it('serves nothing from outside through a folder that became a link', async () => {
+  it('serves nothing from outside through a folder replaced by a link', async () => {
     await library.place('swapped/2026-01-31/1.mp4', SMALL_FIXTURE)
     const session = { streamer: 'swapped', date: '2026-01-31', sessionId: '1' }
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('swapped 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('swapped 2026-01-31 1 0:00:10')
     const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
     await rm(library.pathOf('swapped'), { recursive: true })
     await symlink(path.join(library.folder, 'outside'), library.pathOf('swapped'))
@@ -320,12 +313,12 @@ describe('a library of hostile names', () => {
   })
 
   it('never wrote to the library', async () => {
-    // the folder's own time changed with what the tests above put in and took out
+    // the tests above changed the folder's own time
     expect(await checksumTree(library.recordings)).toBe(before)
   })
 })
 
-/** What must not be listed or served, inside and outside of the library. */
+/** Files that must not be listed or served, inside and outside the library. */
 async function placeTraps(to: TempLibrary): Promise<void> {
   const outside = path.join(to.folder, 'outside')
   await mkdir(path.join(outside, '2026-01-31'), { recursive: true })
@@ -335,7 +328,7 @@ async function placeTraps(to: TempLibrary): Promise<void> {
     path.join(outside, '2026-01-31/1.mp4'),
     await readFile(fixturePath(SMALL_FIXTURE)),
   )
-  // a folder whose name begins as the library's
+  // a folder whose name has the library's as its prefix
   await mkdir(`${to.recordings}-evil`, { recursive: true })
   await writeFile(`${to.recordings}-evil/canary.txt`, CANARY)
   await to.place('.hidden/2026-01-31/1.mp4', SMALL_FIXTURE)
@@ -351,7 +344,7 @@ async function placeTraps(to: TempLibrary): Promise<void> {
 const CLIMBS = ['..', '../..', '../outside', '../recordings-evil', '/etc', '//etc', '.', '~', '\0']
 const TAILS = ['canary.txt', 'passwd', '2026-01-31/1.mp4', '']
 
-/** Every way up, in every encoding, at every parameter of every route. */
+/** Every path traversal, in every encoding, at every parameter of every route. */
 function traversalTargets({ folder }: TempLibrary): string[] {
   const attempts = new Set([...CLIMBS, `${folder}/canary.txt`, `${folder}/outside/canary.txt`])
   for (const climb of CLIMBS) for (const tail of TAILS) attempts.add(`${climb}/${tail}`)
@@ -359,7 +352,7 @@ function traversalTargets({ folder }: TempLibrary): string[] {
     encodeURIComponent(text).replaceAll('.', '%2e'),
     encodeURIComponent(encodeURIComponent(text).replaceAll('.', '%2e')),
     encodeURIComponent(text.replaceAll('/', '\\')),
-    // as it is, where a request line can carry it
+    // unencoded, where a request line can contain it
     text.replaceAll('\0', '%00'),
     text.replaceAll('\0', '%00').replaceAll('..', '%c0%ae%c0%ae'),
   ])
@@ -393,7 +386,7 @@ describe('a server that is interrupted', () => {
     library = undefined
   })
 
-  /** Some hundreds of recordings, each with its own number of bytes. */
+  /** Hundreds of recordings of different sizes. */
   async function manyRecordings(count: number): Promise<TempLibrary> {
     const many = await createTempLibrary('many')
     const bytes = await readFile(fixturePath(SMALL_FIXTURE))
@@ -407,7 +400,7 @@ describe('a server that is interrupted', () => {
     return many
   }
 
-  it('loses nothing when it is killed during a scan, and indexes nothing twice', async () => {
+  it('loses nothing if it is killed during a scan, and indexes nothing twice', async () => {
     const count = 400
     library = await manyRecordings(count)
     for (const afterMs of [50, 400]) {
@@ -419,8 +412,7 @@ describe('a server that is interrupted', () => {
     const expected = expect.stringMatching(/ 0:00:10$/)
     await expect
       .poll(async () => (await listAll(server)).filter((line) => !line.endsWith(' -')).length, {
-        timeout: patienceMs,
-        interval: 300,
+        interval: 500,
       })
       .toBe(count)
     expect(await listAll(server)).toEqual(Array.from({ length: count }, () => expected))
@@ -435,26 +427,24 @@ describe('a server that is interrupted', () => {
     expect(await indexTimes(library)).toEqual(indexed)
   })
 
-  it('finishes what is under way on SIGTERM, and ends with 0', async () => {
+  it('finishes open responses on SIGTERM, and exits with 0', async () => {
     library = await createTempLibrary('ending')
     await library.place('alice/2026-01-31/1.ts', makeLargeRecording())
     for (const workers of ['1', '2']) {
       const server = await start(library, { AFTERCAST_WORKERS: workers })
       const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
       const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
-      const slow = downloadSlowly(segments[0]?.url ?? '')
-      await sleep(300)
-      const began = performance.now()
-      const code = await server.stop()
-      expect(performance.now() - began).toBeLessThan(10_000)
-      expect(code).toBe(0)
-      const { received, announced } = await slow
-      expect(received).toBe(announced)
+      const response = await open(segments[0]?.url ?? '')
+      const stopped = server.stop()
+      const isListening = () => fetch(`${server.url}/readyz`).then(Boolean, () => false)
+      await expect.poll(isListening).toBe(false)
+      expect(await countBytes(response)).toBe(Number(response.headers['content-length']))
+      expect(await stopped).toBe(0)
       expect(server.output()).toMatch(/^Aftercast is ready at \S+\n$/)
     }
   })
 
-  it('serves the same from several workers as from one', async () => {
+  it('serves the same with several workers as with one', async () => {
     library = await createTempLibrary('workers')
     await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
     await library.place('alice/2026-01-31/2.ts', 'ts-h264-pts-wrap-33bit.ts')
@@ -463,7 +453,7 @@ describe('a server that is interrupted', () => {
       const server = await start(library, { AFTERCAST_WORKERS: workers })
       expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
       const lengths = ['alice 2026-01-31 2 0:00:20', 'alice 2026-01-31 1 0:00:10']
-      await expect.poll(() => listAll(server), SHOWS_WITHIN).toEqual(lengths)
+      await expect.poll(() => listAll(server)).toEqual(lengths)
       const each = Array.from({ length: 8 }, () => everyResponse(server))
       const [first = [], ...others] = await Promise.all(each)
       for (const other of others) expect(other).toEqual(first)
@@ -474,7 +464,7 @@ describe('a server that is interrupted', () => {
   })
 })
 
-/** Side files of the index with their times: one that is made anew has another. */
+/** Index files with their modification times, which change when an index is made again. */
 async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
   const folder = path.join(data, 'indexes')
   const names = (await readdir(folder, { recursive: true })).filter((name) =>
@@ -486,25 +476,23 @@ async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
   return new Map(await Promise.all(times))
 }
 
-/** Takes two seconds for a segment, on a connection of its own. */
-async function downloadSlowly(url: string): Promise<{ received: number; announced: number }> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false }, (response) => {
-      let received = 0
-      response.on('data', (chunk: Buffer) => {
-        received += chunk.length
-      })
-      response.pause()
-      setTimeout(() => response.resume(), 2000)
-      const announced = Number(response.headers['content-length'])
-      response.on('end', () => resolve({ received, announced }))
-      response.on('error', reject)
-    })
-    request.on('error', reject)
-  })
+/**
+ * An unread response on its own connection: its body is larger than socket buffers.
+ */
+async function open(url: string): Promise<IncomingMessage> {
+  const request = get(url, { agent: false })
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request.once('response', resolve).once('error', reject)
+  return promise
 }
 
-/** Every list, playlist and first segment, each asked over a connection that any worker may get. */
+async function countBytes(response: IncomingMessage): Promise<number> {
+  let count = 0
+  for await (const chunk of response) count += Buffer.from(chunk as Uint8Array).length
+  return count
+}
+
+/** Every list, playlist and first segment, each over a connection that any worker may accept. */
 async function everyResponse(server: StartedServer): Promise<string[]> {
   const answers: string[] = []
   const ask = async (target: string): Promise<string> => {

@@ -1,0 +1,113 @@
+// Which sessions were ever listed while they were growing, on disk. Their playlists and URLs keep
+// that form for ever: after restarts and renames, and in every process.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { SessionReference } from '../../../shared/paths.ts'
+import { writeAtomically } from '../../storage/atomic-write.ts'
+
+const markedBytes = z.object({
+  offset: z.int().nonnegative(),
+  length: z
+    .int()
+    .nonnegative()
+    .max(64 * 1024),
+  hash: z.string(),
+})
+
+const growthRecord = z.object({
+  /** Incremented when other bytes have replaced what was listed. */
+  generation: z.int().nonnegative(),
+  startHash: z.string(),
+  /** Bytes before the end of what was listed. */
+  tail: markedBytes,
+  form: z.enum(['ts', 'fmp4']),
+  /** Renditions of the first listing. */
+  counts: z.preprocess(
+    renameOldCounts,
+    z.object({ audioTracks: z.int().nonnegative(), subtitles: z.int().nonnegative() }),
+  ),
+})
+
+/** A recording as it was listed while it was growing. */
+export type GrowthRecord = z.infer<typeof growthRecord>
+
+const recordFile = z.object({
+  format: z.literal('aftercast-grown-1'),
+  session: z.array(z.string()),
+  recordings: z.record(z.string(), growthRecord),
+})
+
+/** Records of a session by recording name; undefined if it was never listed while growing. */
+export type SessionGrowth = Readonly<Record<string, GrowthRecord>> | undefined
+
+/** Files of version 0.1 name the counts `sounds` and `texts`. */
+function renameOldCounts(counts: unknown): unknown {
+  if (typeof counts !== 'object' || counts === null || !('sounds' in counts)) return counts
+  return { audioTracks: counts['sounds'], subtitles: 'texts' in counts ? counts['texts'] : 0 }
+}
+
+const MAX_FILE_BYTES = 4 * 1024 * 1024
+
+export interface GrowthRecordsOptions {
+  folder: string
+  /** Called after a failed write. The next change writes again. */
+  onWriteError(error: unknown): void
+}
+
+export class GrowthRecords {
+  readonly #options: GrowthRecordsOptions
+  /** The last write of this process: writes are sequential. */
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: GrowthRecordsOptions) {
+    this.#options = options
+  }
+
+  /** Not cached: another process may have written the file. */
+  async read(session: SessionReference): Promise<SessionGrowth> {
+    const bytes = await readFile(this.#path(session)).catch(() => undefined)
+    if (bytes === undefined || bytes.length > MAX_FILE_BYTES) return undefined
+    const parsed = recordFile.safeParse(parseJson(bytes.toString()))
+    return parsed.success ? parsed.data.recordings : undefined
+  }
+
+  /** Adds records to the session. An empty list records that the session was listed. */
+  async add(session: SessionReference, recordings: Record<string, GrowthRecord>): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      try {
+        const existing = await this.read(session)
+        const content: z.infer<typeof recordFile> = {
+          format: 'aftercast-grown-1',
+          session: namesOf(session),
+          recordings: { ...existing, ...recordings },
+        }
+        await writeAtomically(this.#path(session), JSON.stringify(content))
+      } catch (error) {
+        this.#options.onWriteError(error)
+      }
+    })
+    return this.#writing
+  }
+
+  #path(session: SessionReference): string {
+    const name = createHash('sha256')
+      .update(JSON.stringify(namesOf(session)))
+      .digest('hex')
+    return join(this.#options.folder, name.slice(0, 2), `${name.slice(2)}.json`)
+  }
+}
+
+function namesOf({ streamer, date, sessionId }: SessionReference): string[] {
+  return [streamer, date, sessionId]
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    // A corrupt file counts as missing.
+    return undefined
+  }
+}
