@@ -15,6 +15,17 @@ interface Plant {
 
 const importRule = 'eslint(no-restricted-imports)'
 
+const container = 'errors config storage media/media-index media/codec media/timeline'
+const mp4Parts = 'media/mp4/boxes media/mp4/sample-entries media/mp4/sample-tables'
+const mp4 = `media/mp4 media/mp4/mp4-source ${mp4Parts} media/mp4/index`
+const mkvSource = 'media/matroska/matroska-source'
+const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
+  .map((folder) => `media/matroska/${folder}`)
+  .join(' ')
+const readers = ['mp4', 'fmp4', 'matroska', 'ts']
+  .map((folder) => `media/${folder} media/${folder}/${folder}-source`)
+  .join(' ')
+
 /** Each row: a folder or program of server/, and all that it may import beside itself and shared/. */
 const serverRows = `
   errors
@@ -26,16 +37,26 @@ const serverRows = `
   catalog/scan       errors config storage catalog catalog/names catalog/store
   media/codec        errors media/media-index
   media/timeline     errors media/media-index
-  media/mp4          errors config storage media/media-index media/codec media/timeline
-  media/fmp4         errors config storage media/media-index media/codec media/timeline media/mp4
-  media/matroska     errors config storage media/media-index media/codec media/timeline
+  media/mp4/boxes    ${container} media/mp4/mp4-source
+  media/mp4/sample-entries ${container} media/mp4/mp4-source media/mp4/boxes
+  media/mp4/sample-tables  ${container} media/mp4/mp4-source media/mp4/boxes
+  media/mp4/index    ${container} media/mp4/mp4-source ${mp4Parts}
+  media/mp4          ${container} ${mp4Parts} media/mp4/index
+  media/fmp4/fragments ${container} ${mp4} media/fmp4/fmp4-source
+  media/fmp4/scan    ${container} ${mp4} media/fmp4/fmp4-source media/fmp4/fragments
+  media/fmp4         ${container} ${mp4} media/fmp4/fragments media/fmp4/scan
+  media/matroska/elements ${container} ${mkvSource}
+  media/matroska/tracks   ${container} ${mkvSource} media/matroska/elements
+  media/matroska/scan     ${container} ${mkvSource} media/matroska/elements media/matroska/tracks
+  media/matroska/segment  ${container} ${mkvSource} media/matroska/elements media/matroska/scan
+  media/matroska     ${container} ${matroskaFolders}
   media/flv          errors config storage media/media-index media/codec media/timeline
   media/ts/packets   errors config storage media/media-index media/codec media/timeline
   media/ts/scan      errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
   media/ts/segment   errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
   media/ts           errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/scan media/ts/segment
   media/recorded     errors storage
-  media              errors config storage media/mp4 media/fmp4 media/matroska media/flv media/ts media/ts/ts-source
+  media              errors config storage media/flv ${readers}
   media/index        errors config storage media/media-index media/readers media/recorded
   decoder-child      errors
   audio              errors media/media-index decoder-child
@@ -53,6 +74,16 @@ const serverRows = `
   app                *
   main               errors config app
 `
+
+/** Single files that some rows may import without the rest of their folder. */
+const columnFiles = [
+  'media/media-index',
+  'media/readers',
+  'media/mp4/mp4-source',
+  'media/fmp4/fmp4-source',
+  'media/matroska/matroska-source',
+  'media/ts/ts-source',
+]
 
 const groups: Record<string, Plant[]> = {
   ...serverPlants(),
@@ -94,7 +125,7 @@ function serverPlants(): Record<string, Plant[]> {
     .split('\n')
     .map((row) => row.trim().split(/\s+/))
   const names = rows.map(([from = '']) => from)
-  const columns = [...names, 'media/media-index', 'media/readers', 'media/ts/ts-source']
+  const columns = [...names, ...columnFiles]
   const layers = rows.map(([from = '', ...allowed]) => {
     const isAllowed = (to: string): boolean =>
       allowed.includes(to) || (allowed.includes('*') && to !== 'main')
@@ -232,9 +263,7 @@ function caughtBy(rule: string, file: string, code: string): Plant {
 }
 
 function isFile(part: string): boolean {
-  return ['errors', 'main', 'media/media-index', 'media/readers', 'media/ts/ts-source'].includes(
-    part,
-  )
+  return part === 'errors' || part === 'main' || columnFiles.includes(part)
 }
 
 function valueImport(specifier: string): string {

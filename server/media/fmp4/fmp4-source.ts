@@ -1,5 +1,5 @@
 // Where the fragments of an MP4 lie, cut by cut, and how its clocks are laid on the session's timeline.
-import type { FragmentDefaults } from '../mp4/fragment-defaults.ts'
+import type { FragmentDefaults } from '../mp4/boxes/fragment-defaults.ts'
 import type { Mp4Description, Mp4Track } from '../mp4/mp4-source.ts'
 
 /** Source of a MediaIndex made from fragmented MP4. Plain values; grows with the number of cuts, not of fragments. */

@@ -9,13 +9,13 @@ import type {
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
-import { readKeyFrameBytes } from './first-key-frame.ts'
-import { indexMatroska } from './index-recording.ts'
+import { readKeyFrameBytes } from './tracks/key-frame.ts'
+import { indexMatroska } from './scan/index-recording.ts'
 import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
-import { audioRun as audioSamples, frameRun } from './segment-runs.ts'
-import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment-samples.ts'
-import { withPrefix } from './stripped-frames.ts'
+import { audioRun as audioSamples, frameRun } from './segment/segment-runs.ts'
+import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment/segment-samples.ts'
+import { withPrefix } from './segment/header-stripping.ts'
 
 /** A reader without state: what it knows of a recording is in the index. */
 export function createMatroskaReader(): MediaReader {

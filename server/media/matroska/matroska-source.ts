@@ -1,5 +1,5 @@
 // Where the clusters and blocks of a Matroska file lie, and how far it was read: what segments need, and later reads go on from.
-import type { WalkPlace } from './element-walk.ts'
+import type { WalkPlace } from './elements/element-walk.ts'
 
 /** Source of a MediaIndex made from Matroska or WebM. Plain values; about 60 bytes a cut. */
 export interface MatroskaSource {

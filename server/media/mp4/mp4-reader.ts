@@ -9,14 +9,14 @@ import type {
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
-import { FileWindow, readExactly } from './file-window.ts'
-import { indexMovie } from './index-movie.ts'
-import { joinSamples } from './join-samples.ts'
-import { readMovie } from './movie.ts'
+import { FileWindow, readExactly } from './boxes/file-window.ts'
+import { indexMovie } from './index/index-movie.ts'
+import { joinSamples } from './pcm-packets.ts'
+import { readMovie } from './index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
-import { readSamplePlaces } from './sample-places.ts'
-import { readSampleRun } from './sample-run.ts'
+import { readSamplePlaces } from './sample-tables/sample-locations.ts'
+import { readSampleRun } from './sample-tables/read-sample-run.ts'
 import { servedTracks } from './served-tracks.ts'
 
 /** A reader without state: what it knows of a recording is in the index. */

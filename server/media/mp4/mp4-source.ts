@@ -1,5 +1,5 @@
 // Where the sample tables of an MP4 file lie, and how far each has been read at every cut: what a segment needs.
-import type { SampleTables } from './sample-tables.ts'
+import type { SampleTables } from './sample-tables/sample-tables.ts'
 
 /** Source of a MediaIndex made from MP4 or MOV. Plain values; grows with the number of cuts, not of samples. */
 export interface Mp4Source {

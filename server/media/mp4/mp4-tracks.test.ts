@@ -17,7 +17,7 @@ import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4
 import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { AudioTrack, MediaIndex } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
-import { parseTextSample } from './text-sample.ts'
+import { parseTextSample } from './index/subtitle-sample.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))
 const reader = createMp4Reader()

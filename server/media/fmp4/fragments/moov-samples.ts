@@ -1,0 +1,78 @@
+// Samples that the movie box lists in front of fragments, as some recorders write their first seconds: one fragment more.
+import { AppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import type { Movie } from '../../mp4/index/movie.ts'
+import type { Mp4Track } from '../../mp4/mp4-source.ts'
+import { surveySamples } from '../../mp4/sample-tables/sample-map.ts'
+import { readSampleRun } from '../../mp4/sample-tables/read-sample-run.ts'
+import { wholeTrack } from '../../mp4/sample-tables/unsplit-track.ts'
+import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
+import type { Fmp4Head, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
+import type { Fragment, TrackSamples } from './fragment.ts'
+
+/** Where the movie's own samples lie; undefined where it has none. */
+export async function findHead(
+  file: OpenFile,
+  { movie, init }: { movie: Movie; init: Fmp4Init },
+  signal: AbortSignal,
+): Promise<Fmp4Head | undefined> {
+  const tracks: (Mp4Track | undefined)[] = []
+  for (const track of init.tracks) {
+    tracks.push(track && (await surveyHead(file, { movie, track }, signal)))
+  }
+  if (tracks.every((track) => track === undefined)) return undefined
+  const isTruncated = init.tracks.some((track, at) => {
+    const listed = movie.tracks.find(({ id }) => id === track?.id)?.tables.sampleCount ?? 0
+    return listed > (tracks[at]?.samples.sampleCount ?? 0)
+  })
+  return { start: movie.box.start, end: movie.box.end, isTruncated, tracks }
+}
+
+async function surveyHead(
+  file: OpenFile,
+  { movie, track }: { movie: Movie; track: Fmp4Track },
+  signal: AbortSignal,
+): Promise<Mp4Track | undefined> {
+  const tables = movie.tracks.find(({ id }) => id === track.id)?.tables
+  if (tables === undefined || tables.sampleCount === 0) return undefined
+  const plan = {
+    descriptionCount: track.descriptions.length,
+    stopsAtChange: 'stop',
+    signal,
+  } as const
+  const { map } = await surveySamples(file, tables, plan)
+  if (map.sampleCount === 0) return undefined
+  if (map.sampleCount > MAX_FRAGMENT_SAMPLES) {
+    throw new AppError(
+      'unplayable',
+      'the index (moov) lists too many samples in front of fragments',
+    )
+  }
+  return wholeTrack(map, { kind: track.kind, timescale: track.fileTimescale })
+}
+
+/** Reads the samples as a fragment that lies where the movie box does. */
+export async function readHead(
+  file: OpenFile,
+  head: Fmp4Head,
+  { tracks }: Fmp4Init,
+): Promise<Fragment> {
+  const runs: TrackSamples[] = []
+  for (const [at, track] of head.tracks.entries()) {
+    const trackId = tracks[at]?.id
+    const run = track && (await readSampleRun(file, track, { from: 0, to: 1 }))
+    if (run === undefined || trackId === undefined) continue
+    const count = run.sizes.length
+    runs.push({
+      trackId,
+      description: 1,
+      decodeTicks: run.firstDecodeTicks,
+      sizes: run.sizes,
+      offsets: run.offsets ?? new Float64Array(count),
+      durations: run.durations,
+      compositionOffsets: run.compositionOffsets ?? new Int32Array(count),
+      keys: run.syncs ?? new Uint8Array(count).fill(1),
+    })
+  }
+  return { start: head.start, end: head.end, runs, isTruncated: head.isTruncated }
+}

@@ -1,0 +1,84 @@
+// Text of subtitle blocks as the payload of WebVTT cues (W3C WebVTT 4.2.2): SRT, SSA and ASS, and WebVTT itself.
+import { inflateSync } from 'node:zlib'
+import { MAX_CUE_BLOCK_BYTES } from '../matroska-limits.ts'
+import type { SubtitleStream } from '../matroska-source.ts'
+
+/** The cue's text, escaped; '' where nothing is to be shown. */
+export function cueText(stream: SubtitleStream, payload: Uint8Array): string {
+  const bytes = stream.isZlib ? inflated(payload) : payload
+  const zero = bytes.indexOf(0)
+  const raw = Buffer.from(zero < 0 ? bytes : bytes.subarray(0, zero)).toString('utf8')
+  const text = raw.replaceAll(/\r\n?/g, '\n')
+  switch (stream.format) {
+    case 'srt':
+      return withoutEmptyLines(escapeMarked(text))
+    case 'ass':
+      return withoutEmptyLines(escapeAll(assText(text)))
+    case 'webvtt':
+      return withoutEmptyLines(text.replaceAll('-->', '--&gt;'))
+    case 'webm-vtt':
+      // Identifier and settings are the first two lines (WebM: WebVTT in WebM).
+      return withoutEmptyLines(text.split('\n').slice(2).join('\n').replaceAll('-->', '--&gt;'))
+  }
+}
+
+/** What cannot be inflated has no text. */
+function inflated(payload: Uint8Array): Uint8Array {
+  try {
+    return inflateSync(payload, { maxOutputLength: MAX_CUE_BLOCK_BYTES })
+  } catch (error) {
+    // zlib says so with an Error of its own, RangeError where the text is too long.
+    if (error instanceof Error) return new Uint8Array()
+    throw error
+  }
+}
+
+function escapeAll(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+const KEPT_TAG = /<(\/?)([biu])>/gi
+const OTHER_TAG = /<\/?[a-z][^<>]*>/gi
+/** Private-use characters stand for tags that are kept while the rest is escaped. */
+const OPEN = '\ue000'
+const CLOSE = '\ue001'
+
+/** SRT: bold, italic and underlined stay, other markup goes, and what is no markup is escaped. */
+function escapeMarked(text: string): string {
+  const marked = text
+    .replaceAll(/[\ue000\ue001]/g, '')
+    .replaceAll(
+      KEPT_TAG,
+      (_, slash: string, tag: string) => OPEN + slash + tag.toLowerCase() + CLOSE,
+    )
+    .replaceAll(OTHER_TAG, '')
+    .replaceAll(/\{\\[^{}]*\}/g, '')
+  return escapeAll(marked).replaceAll(OPEN, '<').replaceAll(CLOSE, '>')
+}
+
+/** In Matroska an event is ReadOrder, Layer, Style, Name, three margins, Effect, Text. */
+const FIELDS_BEFORE_TEXT = 8
+const OVERRIDE = /\{([^{}]*)\}/g
+
+function assText(event: string): string {
+  const text = event.split(',').slice(FIELDS_BEFORE_TEXT).join(',')
+  let shown = ''
+  let at = 0
+  let isDrawing = false
+  for (const match of text.matchAll(OVERRIDE)) {
+    if (!isDrawing) shown += text.slice(at, match.index)
+    at = match.index + match[0].length
+    const drawing = match[1]?.match(/\\p(\d+)(?!.*\\p\d)/)
+    if (drawing !== undefined && drawing !== null) isDrawing = Number(drawing[1]) > 0
+  }
+  if (!isDrawing) shown += text.slice(at)
+  return shown.replaceAll(/\\N/g, '\n').replaceAll(/\\n/g, ' ').replaceAll(/\\h/g, '\u00a0')
+}
+
+function withoutEmptyLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .join('\n')
+}

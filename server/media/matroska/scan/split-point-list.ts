@@ -1,0 +1,120 @@
+// The cuts that a scan has found so far, as growing parallel arrays.
+import { AppError } from '../../../errors.ts'
+import type { SplitPointTable } from '../../media-index.ts'
+import type { WalkedBlock } from '../elements/element-walk.ts'
+import { MAX_SPLIT_POINTS } from '../matroska-limits.ts'
+import { CLOCK_RATE, type SplitPointPlaces } from '../matroska-source.ts'
+
+/** Entries as in CutPlaces, and for the index start (on the session's timeline, in ticks of CLOCK_RATE) and flags. */
+export class SplitPointList {
+  readonly #offsets: number[]
+  readonly #clusterTicks: number[]
+  readonly #clusterEnds: number[]
+  readonly earliestTicks: number[]
+  readonly #audioStarts: number[][]
+  readonly startTicks: number[]
+  readonly flags: number[]
+
+  /** A copy of what an index has, or none. */
+  constructor(splitPoints?: SplitPointTable, places?: SplitPointPlaces) {
+    this.#offsets = [...(places?.offsets ?? [])]
+    this.#clusterTicks = [...(places?.clusterTicks ?? [])]
+    this.#clusterEnds = [...(places?.clusterEnds ?? [])]
+    this.earliestTicks = [...(places?.earliestTicks ?? [])]
+    this.#audioStarts = (places?.audioStarts ?? []).map((starts) => [...starts])
+    this.startTicks = [...(splitPoints?.startTicks ?? [])]
+    this.flags = [...(splitPoints?.flags ?? [])]
+  }
+
+  get length(): number {
+    return this.#offsets.length
+  }
+
+  /** Start of the last cut; -1 before the first. */
+  get lastStartTicks(): number {
+    return this.startTicks.at(-1) ?? -1
+  }
+
+  get lastFlags(): number {
+    return this.flags.at(-1) ?? 0
+  }
+
+  get firstOffset(): number {
+    return this.#offsets[0] ?? Infinity
+  }
+
+  offsetOf(splitPoint: number): number {
+    return this.#offsets[splitPoint] ?? Infinity
+  }
+
+  hasFrame(): boolean {
+    return !Number.isNaN(this.earliestTicks.at(-1) ?? NaN)
+  }
+
+  /** Opens a cut at a block. It begins behind the last one, however the times are. */
+  open(block: WalkedBlock, startTicks: number, flags: number): void {
+    if (this.length >= MAX_SPLIT_POINTS)
+      throw new AppError('unplayable', 'the time stamps are broken')
+    this.startTicks.push(Math.max(startTicks, this.lastStartTicks + 1))
+    this.flags.push(flags)
+    this.#offsets.push(block.position)
+    this.#clusterTicks.push(block.clusterTicks)
+    this.#clusterEnds.push(block.clusterEnd)
+    this.earliestTicks.push(NaN)
+    for (const starts of this.#audioStarts) starts.push(NaN)
+  }
+
+  /** Takes back all cuts from this one on. */
+  dropFrom(splitPoint: number): void {
+    if (splitPoint >= this.length) return
+    const lists = [this.#offsets, this.#clusterTicks, this.#clusterEnds, this.earliestTicks]
+    for (const list of [...lists, ...this.#audioStarts, this.startTicks, this.flags]) {
+      list.length = Math.min(list.length, splitPoint)
+    }
+  }
+
+  noteFrame(ticks: number): void {
+    const last = this.length - 1
+    const before = this.earliestTicks[last] ?? NaN
+    this.earliestTicks[last] = Number.isNaN(before) ? ticks : Math.min(before, ticks)
+  }
+
+  /** Notes when a sound has its first frame in the last cut. */
+  noteAudio(audio: number, ticks: number): void {
+    while (this.#audioStarts.length <= audio) {
+      this.#audioStarts.push(Array.from({ length: this.length }, () => NaN))
+    }
+    const starts = this.#audioStarts[audio]
+    if (starts !== undefined && Number.isNaN(starts.at(-1) ?? 0)) starts[this.length - 1] = ticks
+  }
+
+  addFlags(flags: number): void {
+    this.flags[this.length - 1] = this.lastFlags | flags
+  }
+
+  /** Lets the last cut begin earlier, though behind the one before. */
+  lowerStart(ticks: number): void {
+    const last = this.length - 1
+    const before = (this.startTicks[last - 1] ?? -1) + 1
+    this.startTicks[last] = Math.max(before, Math.min(this.lastStartTicks, ticks))
+  }
+
+  places(): SplitPointPlaces {
+    return {
+      offsets: Float64Array.from(this.#offsets),
+      clusterTicks: Float64Array.from(this.#clusterTicks),
+      clusterEnds: Float64Array.from(this.#clusterEnds),
+      earliestTicks: Float64Array.from(this.earliestTicks),
+      audioStarts: this.#audioStarts.map((starts) => Float64Array.from(starts)),
+    }
+  }
+
+  table(endTicks: number): SplitPointTable {
+    return {
+      timescale: CLOCK_RATE,
+      startTicks: Float64Array.from(this.startTicks),
+      endTicks: Math.max(endTicks, this.lastStartTicks + 1),
+      flags: Uint8Array.from(this.flags),
+    }
+  }
+}

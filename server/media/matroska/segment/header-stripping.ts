@@ -1,0 +1,40 @@
+// Gives frames back the bytes that header stripping took off their front (RFC 9559 5.1.4.1.31.6).
+import { AppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import type { SampleRun } from '../../media-reader.ts'
+import { MAX_GATHERED_BYTES } from '../matroska-limits.ts'
+import { readFully } from '../elements/walk-file.ts'
+
+const WINDOW_BYTES = 1024 * 1024
+
+/** The run with its samples' bytes at hand, each behind the prefix. */
+export async function withPrefix(
+  file: OpenFile,
+  run: SampleRun,
+  prefix: Uint8Array,
+): Promise<SampleRun> {
+  const { sizes, offsets = new Float64Array(), ...rest } = run
+  const whole = sizes.map((size) => size + prefix.length)
+  const totalBytes = whole.reduce((sum, size) => sum + size, 0)
+  if (totalBytes > MAX_GATHERED_BYTES) {
+    throw new AppError('failed', 'the segment has more bytes than can be served')
+  }
+  const bytes = new Uint8Array(totalBytes)
+  const window = { bytes: new Uint8Array(), start: 0 }
+  let at = 0
+  for (const [i, size] of sizes.entries()) {
+    bytes.set(prefix, at)
+    const offset = offsets[i] ?? 0
+    const isInside = offset >= window.start && offset + size <= window.start + window.bytes.length
+    if (!isInside) {
+      const length = Math.min(Math.max(size, WINDOW_BYTES), file.stat.sizeBytes - offset)
+      window.bytes = new Uint8Array(length)
+      window.start = offset
+      await readFully(file, window.bytes, offset)
+    }
+    const from = offset - window.start
+    bytes.set(window.bytes.subarray(from, from + size), at + prefix.length)
+    at += prefix.length + size
+  }
+  return { ...rest, sizes: whole, bytes }
+}

@@ -1,0 +1,161 @@
+// AV1's decoder set-up (av1C, AV1 in ISOBMFF 2.3.3), made from the sequence header of a key frame (AV1 bitstream 5.5).
+import { createBitReader } from '../../codec/bit-reader.ts'
+import type { BitReader } from '../../codec/bit-reader.ts'
+
+const SEQUENCE_HEADER = 1
+/** A temporal unit has few OBUs in front of its frame. */
+const MAX_OBUS = 32
+const MAX_SEQUENCE_HEADER_BYTES = 256
+
+/** Payload of av1C from a temporal unit (low-overhead format); undefined where it has no sequence header. */
+export function av1Config(unit: Uint8Array): Uint8Array | undefined {
+  let at = 0
+  for (let count = 0; count < MAX_OBUS && at < unit.length; count += 1) {
+    const obu = parseObu(unit, at)
+    if (obu === undefined) return undefined
+    if (obu.type === SEQUENCE_HEADER) return fromSequenceHeader(unit.subarray(obu.start, obu.end))
+    at = obu.end
+  }
+  return undefined
+}
+
+interface Obu {
+  type: number
+  start: number
+  end: number
+}
+
+/** OBU header (5.3.2) and size (leb128, 4.10.5); without a size it fills the unit. */
+function parseObu(bytes: Uint8Array, at: number): Obu | undefined {
+  const head = bytes[at] ?? 0x80
+  if ((head & 0x80) !== 0) return undefined
+  let start = at + ((head & 4) === 0 ? 1 : 2)
+  let size = 0
+  let isSized = (head & 2) === 0
+  if (isSized) size = bytes.length - start
+  for (let shift = 0; shift < 28 && !isSized; shift += 7, start += 1) {
+    const byte = bytes[start] ?? 0
+    size += (byte & 0x7f) * 2 ** shift
+    isSized = (byte & 0x80) === 0
+  }
+  const end = start + size
+  if (!isSized || size < 0 || end > bytes.length) return undefined
+  return { type: (head >>> 3) & 15, start, end }
+}
+
+function fromSequenceHeader(payload: Uint8Array): Uint8Array | undefined {
+  if (payload.length === 0 || payload.length > MAX_SEQUENCE_HEADER_BYTES) return undefined
+  const reader = createBitReader(payload)
+  const profile = reader.bits(3)
+  reader.bits(1)
+  const isReduced = reader.flag()
+  const { level, tier } = isReduced ? { level: reader.bits(5), tier: 0 } : readPoints(reader)
+  skipFrameSize(reader, isReduced)
+  skipTools(reader, isReduced)
+  const colour = readColour(reader, profile)
+  if (reader.isExhausted()) return undefined
+  const size = leb128(payload.length)
+  const obuHead = (SEQUENCE_HEADER << 3) | 2
+  return Uint8Array.of(
+    0x81,
+    (profile << 5) | level,
+    (tier << 7) | colour,
+    0,
+    obuHead,
+    ...size,
+    ...payload,
+  )
+}
+
+function leb128(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, value >>> 7]
+}
+
+/** Timing, decoder model and operating points (5.5.1): level and tier of the first point. */
+function readPoints(reader: BitReader): { level: number; tier: number } {
+  const delayBits = reader.flag() ? readTiming(reader) : 0
+  const hasDisplayDelay = reader.flag()
+  const points = Array.from({ length: reader.bits(5) + 1 }, () => {
+    reader.bits(12)
+    const level = reader.bits(5)
+    const tier = level > 7 ? reader.bits(1) : 0
+    if (delayBits > 0 && reader.flag()) {
+      reader.bits(delayBits)
+      reader.bits(delayBits)
+      reader.bits(1)
+    }
+    if (hasDisplayDelay && reader.flag()) reader.bits(4)
+    return { level, tier }
+  })
+  return points[0] ?? { level: 0, tier: 0 }
+}
+
+/** Answers how many bits the delays of the decoder model have; 0 where there is none. */
+function readTiming(reader: BitReader): number {
+  reader.bits(32)
+  reader.bits(32)
+  if (reader.flag()) reader.unsigned()
+  if (!reader.flag()) return 0
+  const delayBits = reader.bits(5) + 1
+  reader.bits(32)
+  reader.bits(10)
+  return delayBits
+}
+
+function skipFrameSize(reader: BitReader, isReduced: boolean): void {
+  const widthBits = reader.bits(4) + 1
+  const heightBits = reader.bits(4) + 1
+  reader.bits(widthBits)
+  reader.bits(heightBits)
+  if (!isReduced && reader.flag()) reader.bits(7)
+}
+
+function skipTools(reader: BitReader, isReduced: boolean): void {
+  reader.bits(3)
+  if (!isReduced) {
+    reader.bits(4)
+    const hasOrderHint = reader.flag()
+    if (hasOrderHint) reader.bits(2)
+    const forcesScreenContent = reader.flag() ? 2 : reader.bits(1)
+    if (forcesScreenContent > 0 && !reader.flag()) reader.bits(1)
+    if (hasOrderHint) reader.bits(3)
+  }
+  reader.bits(3)
+}
+
+const SRGB_BT709 = 1
+const SRGB_TRANSFER = 13
+const SRGB_MATRIX = 0
+
+/** color_config (5.5.2), as the third byte of av1C holds it, without the tier. */
+function readColour(reader: BitReader, profile: number): number {
+  const isDeep = reader.bits(1)
+  const isTwelve = profile === 2 && isDeep === 1 ? reader.bits(1) : 0
+  const isMono = profile === 1 ? 0 : reader.bits(1)
+  const depth = (isDeep << 6) | (isTwelve << 5) | (isMono << 4)
+  const description = reader.flag()
+    ? { primaries: reader.bits(8), transfer: reader.bits(8), matrix: reader.bits(8) }
+    : { primaries: 2, transfer: 2, matrix: 2 }
+  const { primaries, transfer, matrix } = description
+  const isSrgb = primaries === SRGB_BT709 && transfer === SRGB_TRANSFER && matrix === SRGB_MATRIX
+  if (isMono === 1) {
+    reader.bits(1)
+    return depth | (1 << 3) | (1 << 2)
+  }
+  if (isSrgb) return depth
+  reader.bits(1)
+  const { across, down } = readSubsampling(reader, { profile, isTwelve })
+  const position = across === 1 && down === 1 ? reader.bits(2) : 0
+  return depth | (across << 3) | (down << 2) | position
+}
+
+function readSubsampling(
+  reader: BitReader,
+  { profile, isTwelve }: { profile: number; isTwelve: number },
+): { across: number; down: number } {
+  if (profile === 0) return { across: 1, down: 1 }
+  if (profile === 1) return { across: 0, down: 0 }
+  if (isTwelve === 0) return { across: 1, down: 0 }
+  const across = reader.bits(1)
+  return { across, down: across === 1 ? reader.bits(1) : 0 }
+}

@@ -1,0 +1,142 @@
+// Chooses which tracks of a Tracks element are served, and in which order.
+import type { AudioTrack, Track } from '../../media-index.ts'
+import { MAX_SUBTITLE_TRACKS } from '../matroska-limits.ts'
+import type { AudioStreamInfo, SubtitleStream, TrackSet, VideoStream } from '../matroska-source.ts'
+import { describeAudio } from './audio-stream.ts'
+import type { TrackEntry } from './track-entry.ts'
+import { describeVideo } from './video-stream.ts'
+
+/** What is served, and why pictures or sound are not, where there are some that are not. */
+export interface ChosenSet {
+  set: TrackSet
+  refusedVideo?: string
+  refusedAudioTracks: string[]
+  refusedSubtitles: string[]
+}
+
+/** The first enabled video track, all sounds that can be served with the default one first, all text. */
+export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
+  const [videoEntry] = enabledFirst(entries, 'video')
+  const video = videoEntry && describeVideo(videoEntry)
+  const described = enabledFirst(entries, 'audio').map((entry) => ({
+    entry,
+    audio: describeAudio(entry),
+  }))
+  const served = described.flatMap(({ entry, audio: audioTrack }) =>
+    audioTrack.status === 'playable'
+      ? [{ stream: audioTrack.stream, isDefault: entry.isDefault }]
+      : [],
+  )
+  const subtitles = enabledFirst(entries, 'text')
+  return {
+    set: {
+      ...(video?.status === 'playable' && { video: video.stream }),
+      audioTracks: defaultFirst(served),
+      subtitles: subtitles.flatMap(describeSubtitle).slice(0, MAX_SUBTITLE_TRACKS),
+    },
+    ...(video?.status === 'unplayable' && { refusedVideo: video.reason }),
+    refusedAudioTracks: described.flatMap(({ audio: audioTrack }) =>
+      audioTrack.status === 'unplayable' ? [audioTrack.reason] : [],
+    ),
+    refusedSubtitles: subtitles.flatMap((entry) =>
+      describeSubtitle(entry).length > 0 ? [] : [`text of the kind '${entry.codec}' is not served`],
+    ),
+  }
+}
+
+/** A disabled track is taken only where no enabled one is there. */
+function enabledFirst(entries: readonly TrackEntry[], kind: TrackEntry['kind']): TrackEntry[] {
+  const ofKind = entries.filter((entry) => entry.kind === kind && entry.number > 0)
+  const enabled = ofKind.filter((entry) => entry.isEnabled)
+  return enabled.length > 0 ? enabled : ofKind
+}
+
+interface Candidate {
+  stream: AudioStreamInfo
+  isDefault: boolean
+}
+
+/** The container's default first; of equal rank and language one that needs no transcoding. */
+function defaultFirst(candidates: readonly Candidate[]): AudioStreamInfo[] {
+  const marked = candidates.find(({ isDefault }) => isDefault) ?? candidates[0]
+  if (marked === undefined) return []
+  const peers = candidates.filter(
+    ({ stream, isDefault }) =>
+      isDefault === marked.isDefault &&
+      stream.described.language === marked.stream.described.language,
+  )
+  const first = peers.find(({ stream }) => stream.described.transcodedFrom === undefined) ?? marked
+  return [first, ...candidates.filter((candidate) => candidate !== first)].map(
+    ({ stream }) => stream,
+  )
+}
+
+const TEXT_FORMATS = new Map<string, SubtitleStream['format']>([
+  ['S_TEXT/UTF8', 'srt'],
+  ['S_TEXT/ASCII', 'srt'],
+  ['S_TEXT/ASS', 'ass'],
+  ['S_TEXT/SSA', 'ass'],
+  ['S_ASS', 'ass'],
+  ['S_SSA', 'ass'],
+  ['S_TEXT/WEBVTT', 'webvtt'],
+  ['D_WEBVTT/SUBTITLES', 'webm-vtt'],
+  ['D_WEBVTT/CAPTIONS', 'webm-vtt'],
+])
+
+function describeSubtitle(entry: TrackEntry): SubtitleStream[] {
+  const format = TEXT_FORMATS.get(entry.codec)
+  const { kind } = entry.encoding
+  if (format === undefined || (kind !== 'none' && kind !== 'zlib')) return []
+  const { number, language, name, isDefault } = entry
+  return [
+    {
+      number,
+      format,
+      isZlib: kind === 'zlib',
+      ...(language !== undefined && { language }),
+      ...(name !== undefined && { name }),
+      isDefault,
+    },
+  ]
+}
+
+/**
+ * A later set with its sounds in the order of the first, by language and then by place. A sound that would need another
+ * kind of handling (transcoded or not, another recorded codec) than the listed one is left out.
+ */
+export function alignSet(first: TrackSet, later: TrackSet): TrackSet {
+  const left = later.audioTracks.filter((audioTrack) => audioTrack !== undefined)
+  const audioTracks = first.audioTracks.map((listed) => {
+    const fits = left.filter(
+      (audioTrack) => listed !== undefined && isHandledAlike(listed, audioTrack),
+    )
+    const language = listed?.described.language
+    const found = fits.find((audioTrack) => audioTrack.described.language === language) ?? fits[0]
+    if (found !== undefined) left.splice(left.indexOf(found), 1)
+    return found
+  })
+  const { subtitles } = later
+  const { video } = first.video === undefined ? {} : later
+  return {
+    ...(video && { video }),
+    audioTracks,
+    subtitles: first.subtitles.flatMap((_, i) => subtitles.slice(i, i + 1)),
+  }
+}
+
+function isHandledAlike(listed: AudioStreamInfo, audioTrack: AudioStreamInfo): boolean {
+  const [before, now] = [listed.described.transcodedFrom, audioTrack.described.transcodedFrom]
+  return (
+    before?.codec === now?.codec &&
+    before?.sampleRate === now?.sampleRate &&
+    before?.channels === now?.channels
+  )
+}
+
+/** The index's tracks, as the first set has them. */
+export function describeTracks(video: VideoStream | undefined, { audioTracks }: TrackSet): Track[] {
+  const audio = audioTracks.flatMap((audioTrack): AudioTrack[] =>
+    audioTrack ? [audioTrack.described] : [],
+  )
+  return [...(video ? [video.described] : []), ...audio]
+}

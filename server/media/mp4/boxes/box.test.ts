@@ -1,0 +1,75 @@
+// Box headers and the structures around the sample tables.
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../../test/support/bytes-file.ts'
+import { box, ftyp, u32 } from '../../../../test/support/make-mp4.ts'
+import { parseBox, parseBoxes } from './box.ts'
+import { FileWindow } from './file-window.ts'
+import { readMovie } from '../index/movie.ts'
+
+const { signal } = new AbortController()
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function parseAt100(...words: number[]) {
+  const type = Buffer.from('free').readUInt32BE(0)
+  const [size = 0, ...rest] = words
+  return parseBox({ bytes: view(u32(size, type, ...rest)), start: 100, parentEnd: 500 })
+}
+
+describe('parseBox()', () => {
+  it('reads 32-bit and 64-bit sizes, and 0 as the rest of the parent', () => {
+    expect(parseAt100(20, 0, 0)).toEqual({ type: 'free', start: 100, contentStart: 108, end: 120 })
+    expect(parseAt100(1, 2, 24)).toMatchObject({ contentStart: 116, end: 100 + 2 * 2 ** 32 + 24 })
+    expect(parseAt100(0, 0, 0)).toMatchObject({ contentStart: 108, end: 500 })
+  })
+
+  it('refuses sizes smaller than the header and beyond 2^53', () => {
+    expect(() => parseAt100(7, 0, 0)).toThrow(
+      "box 'free' at byte 100 is smaller than its own header",
+    )
+    expect(() => parseAt100(1, 0, 15)).toThrow('is smaller than its own header')
+    expect(() => parseAt100(1, 0x20_00_00, 0)).toThrow("box 'free' at byte 100")
+    expect(() => parseAt100(1)).toThrow('is cut off')
+  })
+})
+
+describe('parseBoxes()', () => {
+  it('ends at four zero bytes and at fewer than eight', () => {
+    const bytes = Buffer.concat([box('aaaa', u32(1)), box('bbbb'), u32(0)])
+    expect(parseBoxes(view(bytes), 50).map(({ type, start }) => [type, start])).toEqual([
+      ['aaaa', 50],
+      ['bbbb', 62],
+    ])
+  })
+
+  it('refuses a box that reaches past its parent', () => {
+    const bytes = Buffer.concat([box('aaaa'), u32(99), Buffer.from('bbbb')])
+    expect(() => parseBoxes(view(bytes), 0)).toThrow("box 'bbbb' at byte 8 reaches past its parent")
+  })
+})
+
+describe('readMovie()', () => {
+  it('finds no moov behind a media box that goes to the end of the file', async () => {
+    const bytes = Buffer.concat([ftyp(), u32(0), Buffer.from('mdat'), Buffer.alloc(100)])
+    await expect(readMovie(new FileWindow(bytesFile(bytes), signal))).rejects.toThrow(
+      'the file ends before its index (moov)',
+    )
+  })
+
+  it('refuses a moov that is larger than any real one', async () => {
+    const size = 600 * 1024 * 1024
+    const head = Buffer.concat([ftyp(), u32(size), Buffer.from('moov')])
+    await expect(readMovie(new FileWindow(bytesFile(head, size + 1000), signal))).rejects.toThrow(
+      "box 'moov' at byte 24 is too large",
+    )
+  })
+
+  it('looks at a bounded number of boxes', async () => {
+    const bytes = Buffer.concat(Array.from({ length: 1_000_010 }, () => box('free')))
+    await expect(readMovie(new FileWindow(bytesFile(bytes), signal))).rejects.toThrow(
+      'the file has too many boxes',
+    )
+  })
+})

@@ -1,0 +1,91 @@
+// A bounded view into an open file: the only place where the structure of an MP4 file is read.
+import { AppError } from '../../../errors.ts'
+import type { OpenFile } from '../../../storage/storage.ts'
+import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, brokenBox, parseBox } from './box.ts'
+import { MAX_BOXES, MAX_SLICE_BYTES } from '../mp4-limits.ts'
+
+/** Smallest read: neighbouring headers and small tables come with the first of them. */
+const WINDOW_BYTES = 32 * 1024
+
+/** Reads small pieces of a file through one window, so that neighbours cost one read. Counts boxes against MAX_BOXES. */
+export class FileWindow {
+  readonly file: OpenFile
+  readonly signal: AbortSignal
+  #bytes = new Uint8Array()
+  #start = 0
+  #boxes = 0
+
+  constructor(file: OpenFile, signal: AbortSignal) {
+    this.file = file
+    this.signal = signal
+  }
+
+  get sizeBytes(): number {
+    return this.file.stat.sizeBytes
+  }
+
+  /** Bytes of the file. Throws `unplayable` where the file ends before, or where more than a slice is asked for. */
+  async view(offset: number, length: number): Promise<DataView> {
+    this.signal.throwIfAborted()
+    if (!(length <= MAX_SLICE_BYTES) || !(offset >= 0) || offset + length > this.sizeBytes) {
+      throw new AppError('unplayable', `the file ends before byte ${offset + length}`, {
+        details: { offsetBytes: this.sizeBytes },
+      })
+    }
+    const isInside =
+      offset >= this.#start && offset + length <= this.#start + this.#bytes.byteLength
+    if (!isInside) {
+      const wanted = Math.max(length, Math.min(WINDOW_BYTES, this.sizeBytes - offset))
+      this.#bytes = await readExactly(this.file, offset, wanted)
+      this.#start = offset
+    }
+    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + offset - this.#start, length)
+  }
+
+  /** The box at `start`; its end may lie behind `parentEnd`. Fewer than 8 bytes before `parentEnd` are no box: undefined. */
+  async boxAt(start: number, parentEnd: number): Promise<Box | undefined> {
+    if (parentEnd - start < SHORT_HEADER_BYTES) return undefined
+    this.#boxes += 1
+    if (this.#boxes > MAX_BOXES) throw new AppError('unplayable', 'the file has too many boxes')
+    const bytes = await this.view(start, Math.min(LONG_HEADER_BYTES, parentEnd - start))
+    return parseBox({ bytes, start, parentEnd })
+  }
+
+  /** The first bytes of a box's content. Throws `unplayable` where it has fewer. */
+  async content(box: Box, length: number): Promise<DataView> {
+    if (box.end - box.contentStart < length) throw brokenBox(box.type, box.start, 'is too small')
+    return this.view(box.contentStart, length)
+  }
+
+  /**
+   * The boxes inside a box, from `contentStart` on. A size of 0 ends the list, as QuickTime does.
+   * Throws `unplayable` where a box reaches past its parent.
+   */
+  async children(parent: Box): Promise<Box[]> {
+    const children: Box[] = []
+    let start = parent.contentStart
+    for (;;) {
+      const box = await this.boxAt(start, parent.end)
+      if (box === undefined || (await this.view(start, 4)).getUint32(0) === 0) return children
+      if (box.end > parent.end) throw brokenBox(box.type, box.start, 'reaches past its parent')
+      children.push(box)
+      start = box.end
+    }
+  }
+}
+
+/** Reads `length` bytes, or throws `failed`: the file became shorter since it was opened. */
+export async function readExactly(
+  file: OpenFile,
+  offset: number,
+  length: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length)
+  let filled = 0
+  while (filled < length) {
+    const count = await file.read(bytes.subarray(filled), offset + filled)
+    if (count <= 0) throw new AppError('failed', 'the recording became shorter while it was read')
+    filled += count
+  }
+  return bytes
+}

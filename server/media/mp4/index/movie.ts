@@ -1,0 +1,239 @@
+// The movie box (ISO/IEC 14496-12 8.2): found among the top-level boxes without reading media, and read down to its tracks.
+import { AppError, isAppError } from '../../../errors.ts'
+import type { RecordingLimitation } from '../../media-index.ts'
+import { type Box, boxType, brokenBox } from '../boxes/box.ts'
+import { type Edit, MAX_EDIT_LIST_BYTES, parseEditList } from '../boxes/edit-list.ts'
+import type { FileWindow } from '../boxes/file-window.ts'
+import { type FragmentDefaults, readFragmentDefaults } from '../boxes/fragment-defaults.ts'
+import { MAX_MOOV_BYTES, MAX_TRACKS } from '../mp4-limits.ts'
+import { type SampleTables, locateSampleTables } from '../sample-tables/sample-tables.ts'
+import { readTrackLabels } from '../boxes/track-labels.ts'
+
+/** A movie: its clock, and its tracks of pictures, sound and text. */
+export interface Movie {
+  timescale: number
+  /** Where the moov box lies. */
+  box: Box
+  /** What fragments leave out (trex, 8.8.3), by track; absent where no fragments are announced. */
+  fragmentDefaults?: Map<number, FragmentDefaults>
+  tracks: MovieTrack[]
+  /** Tracks that are broken. */
+  limitations: RecordingLimitation[]
+}
+
+/** One track as the file describes it. */
+export interface MovieTrack {
+  kind: 'video' | 'audio' | 'text'
+  id: number
+  isEnabled: boolean
+  /** ISO 639-2 or BCP 47, where the file says one. */
+  language?: string
+  /** Title (`name` in the track's user data). */
+  name?: string
+  /** tkhd matrix (6.2.2), nine values. */
+  matrix: Int32Array
+  /** Presentation size in pixels. */
+  width: number
+  height: number
+  timescale: number
+  edits: Edit[]
+  tables: SampleTables
+  /** The stsd box, not read yet. */
+  descriptions: Box
+}
+
+/** What the first box of an MP4 or MOV file may be. */
+const FIRST_BOXES = new Set(
+  'ftyp styp moov mdat free skip wide pnot uuid udta pdin meta moof sidx'.split(' '),
+)
+
+/** What tells a recording without its index; who reads it decides whether it is worth a repair. */
+const NO_MOVIE =
+  'the file ends before its index (moov): the recording was cut off; only a repair tool can make it play'
+
+/** Reads the movie's structure. Throws `unplayable` where the file is no MP4, or its moov is missing or broken. */
+export async function readMovie(window: FileWindow): Promise<Movie> {
+  return readMovieAt(window, await findMovieBox(window))
+}
+
+/** Reads the structure in a moov box that lies wholly in the file. */
+export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie> {
+  const boxes = await window.children(moov)
+  if (boxes.some((box) => box.type === 'cmov')) {
+    throw new AppError('unplayable', 'the index (moov box) is compressed, which is not supported')
+  }
+  const header = boxes.find((box) => box.type === 'mvhd')
+  if (header === undefined) throw brokenBox(moov.type, moov.start, "has no 'mvhd' box")
+  const { timescale } = await readClock(window, header)
+  const trackBoxes = boxes.filter((box) => box.type === 'trak')
+  if (trackBoxes.length > MAX_TRACKS) throw brokenBox('moov', moov.start, 'has too many tracks')
+  const tracks: MovieTrack[] = []
+  const limitations: RecordingLimitation[] = []
+  for (const box of trackBoxes) {
+    const track = await readTrack(window, box, limitations)
+    if (track !== undefined) tracks.push(track)
+  }
+  const chapters = await readChapterIds(window, trackBoxes)
+  const mvex = boxes.find((box) => box.type === 'mvex')
+  const fragmentDefaults = mvex && (await readFragmentDefaults(window, mvex))
+  return {
+    timescale,
+    box: moov,
+    tracks: tracks.filter(({ kind, id }) => kind !== 'text' || !chapters.has(id)),
+    limitations,
+    ...(fragmentDefaults && { fragmentDefaults }),
+  }
+}
+
+/** Ids of tracks that are chapter titles of others (tref, 8.3.3): text that nobody wants over the pictures. */
+async function readChapterIds(
+  window: FileWindow,
+  trackBoxes: readonly Box[],
+): Promise<Set<number>> {
+  const ids = new Set<number>()
+  for (const trak of trackBoxes) {
+    const tref = (await window.children(trak)).find((box) => box.type === 'tref')
+    const references = tref === undefined ? [] : await window.children(tref)
+    const chapters = references.find((box) => box.type === 'chap')
+    if (chapters === undefined) continue
+    const count = Math.min(Math.floor((chapters.end - chapters.contentStart) / 4), MAX_TRACKS)
+    const bytes = await window.content(chapters, count * 4)
+    for (let at = 0; at < count; at += 1) ids.add(bytes.getUint32(at * 4))
+  }
+  return ids
+}
+
+async function findMovieBox(window: FileWindow): Promise<Box> {
+  for (let start = 0; ;) {
+    const box = await window.boxAt(start, window.sizeBytes)
+    if (start === 0 && (box === undefined || !FIRST_BOXES.has(box.type))) {
+      throw new AppError('unplayable', 'the file is not an MP4')
+    }
+    const isWholeMovie = box?.type === 'moov' && box.end <= window.sizeBytes
+    if (isWholeMovie && box.end - box.start > MAX_MOOV_BYTES) {
+      throw brokenBox(box.type, box.start, 'is too large')
+    }
+    if (isWholeMovie) return box
+    if (box?.type === 'moof') {
+      throw new AppError('unplayable', 'the file has no index (moov): its beginning is missing')
+    }
+    if (box === undefined || box.end >= window.sizeBytes) {
+      throw new AppError('unplayable', NO_MOVIE, { details: { offsetBytes: window.sizeBytes } })
+    }
+    start = box.end
+  }
+}
+
+/** Pictures, sound and text; undefined for other tracks (time code). What is broken of sound and text is left out, and noted. */
+async function readTrack(
+  window: FileWindow,
+  trak: Box,
+  limitations: RecordingLimitation[],
+): Promise<MovieTrack | undefined> {
+  const inTrak = await boxesByType(window, trak)
+  const mdia = inTrak('mdia')
+  const inMedia = await boxesByType(window, mdia)
+  const kind = await readKind(window, inMedia('hdlr'))
+  if (kind === undefined) return undefined
+  try {
+    return await readKnownTrack(window, trak, kind)
+  } catch (error) {
+    if (kind === 'video' || !isAppError(error, 'unplayable')) throw error
+    limitations.push(leftOut(kind, error))
+    return undefined
+  }
+}
+
+/** What is told of a track that is damaged. */
+export function leftOut(
+  kind: Exclude<MovieTrack['kind'], 'video'>,
+  { message, details }: AppError,
+): RecordingLimitation {
+  return {
+    kind: kind === 'audio' ? 'sound-left-out' : 'text-left-out',
+    message: `${kind === 'audio' ? 'a sound' : 'a text'} is left out, for ${message}`,
+    ...(details?.offsetBytes !== undefined && { offsetBytes: details.offsetBytes }),
+  }
+}
+
+async function readKnownTrack(
+  window: FileWindow,
+  trak: Box,
+  kind: MovieTrack['kind'],
+): Promise<MovieTrack> {
+  const inTrak = await boxesByType(window, trak)
+  const mdia = inTrak('mdia')
+  const inMedia = await boxesByType(window, mdia)
+  const inInfo = await boxesByType(window, inMedia('minf'))
+  const stbl = inInfo('stbl')
+  const inTables = await window.children(stbl)
+  const descriptions = inTables.find((box) => box.type === 'stsd')
+  if (descriptions === undefined) throw brokenBox(stbl.type, stbl.start, "has no 'stsd' box")
+  const tables = await locateSampleTables(window, stbl, inTables)
+  const { timescale } = await readClock(window, inMedia('mdhd'))
+  const edits = await readEdits(window, trak)
+  const header = await readTrackHeader(window, inTrak('tkhd'))
+  const labels = await readTrackLabels(window, trak, mdia)
+  return { kind, ...header, ...labels, timescale, edits, tables, descriptions }
+}
+
+async function boxesByType(window: FileWindow, parent: Box): Promise<(type: string) => Box> {
+  const boxes = await window.children(parent)
+  return (type) => {
+    const box = boxes.find((each) => each.type === type)
+    if (box === undefined) throw brokenBox(parent.type, parent.start, `has no '${type}' box`)
+    return box
+  }
+}
+
+/** Handler (8.4.3). */
+async function readKind(window: FileWindow, hdlr: Box): Promise<MovieTrack['kind'] | undefined> {
+  const bytes = await window.content(hdlr, 12)
+  return KINDS.get(boxType(bytes, 8))
+}
+
+const KINDS = new Map<string, MovieTrack['kind']>([
+  ['vide', 'video'],
+  ['soun', 'audio'],
+  ['text', 'text'],
+  ['sbtl', 'text'],
+  ['subt', 'text'],
+])
+
+/** Timescale of mvhd (8.2.2) and mdhd (8.4.2), which begin alike. Durations are not believed: samples tell. */
+async function readClock(window: FileWindow, box: Box): Promise<{ timescale: number }> {
+  const version = (await window.content(box, 4)).getUint8(0)
+  const bytes = await window.content(box, version === 1 ? 32 : 20)
+  const timescale = bytes.getUint32(version === 1 ? 20 : 12)
+  if (timescale === 0) throw brokenBox(box.type, box.start, 'has a timescale of 0')
+  return { timescale }
+}
+
+/** tkhd (8.3.2). */
+async function readTrackHeader(
+  window: FileWindow,
+  box: Box,
+): Promise<Pick<MovieTrack, 'id' | 'isEnabled' | 'matrix' | 'width' | 'height'>> {
+  const version = (await window.content(box, 4)).getUint8(0)
+  const matrixStart = version === 1 ? 52 : 40
+  const bytes = await window.content(box, matrixStart + 44)
+  const isEnabled = (bytes.getUint8(3) & 1) === 1
+  const matrix = Int32Array.from({ length: 9 }, (_, at) => bytes.getInt32(matrixStart + at * 4))
+  const fixed = (at: number) => bytes.getUint32(at) / 0x1_00_00
+  return {
+    id: bytes.getUint32(version === 1 ? 20 : 12),
+    isEnabled,
+    matrix,
+    width: fixed(matrixStart + 36),
+    height: fixed(matrixStart + 40),
+  }
+}
+
+async function readEdits(window: FileWindow, trak: Box): Promise<Edit[]> {
+  const edts = (await window.children(trak)).find((box) => box.type === 'edts')
+  if (edts === undefined) return []
+  const elst = (await window.children(edts)).find((box) => box.type === 'elst')
+  if (elst === undefined) return []
+  const length = Math.min(elst.end - elst.contentStart, MAX_EDIT_LIST_BYTES)
+  return parseEditList(await window.content(elst, length), elst)
+}

@@ -1,0 +1,65 @@
+// Samples of text: 3GPP timed text (3GPP TS 26.245 5.17), QuickTime text, and WebVTT (ISO/IEC 14496-30 7), as payloads of WebVTT cues.
+import { isAppError } from '../../../errors.ts'
+import { parseBoxes } from '../boxes/box.ts'
+
+/** `plain`: a length and text. `vtt`: boxes with WebVTT payloads. */
+export type TextFormat = 'plain' | 'vtt'
+
+/** The form of samples behind a sample entry of this type; undefined where we read none of it. */
+export function textFormat(entryType: string): TextFormat | undefined {
+  if (entryType === 'wvtt') return 'vtt'
+  return entryType === 'tx3g' || entryType === 'text' ? 'plain' : undefined
+}
+
+/** Cue payloads in a sample: mostly one, none where it is empty or broken. */
+export function parseTextSample(format: TextFormat, bytes: Uint8Array): string[] {
+  const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeCue(plainText(bytes))]
+  return subtitles.map(cleanLines).filter((text) => text !== '')
+}
+
+/** Length in two bytes, then UTF-8, or UTF-16 with its mark; QuickTime's older text is in Apple's own encoding. */
+function plainText(bytes: Uint8Array): string {
+  const length = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
+  const text = bytes.subarray(2, 2 + length)
+  const mark = ((text[0] ?? 0) << 8) | (text[1] ?? 0)
+  if (mark === 0xfe_ff) return new TextDecoder('utf-16be').decode(text)
+  if (mark === 0xff_fe) return new TextDecoder('utf-16le').decode(text)
+  const decoded = new TextDecoder().decode(text)
+  return decoded.includes('\uFFFD') ? new TextDecoder('macintosh').decode(text) : decoded
+}
+
+/** Payload boxes (payl) of the cues (vttc) in a sample. */
+function vttPayloads(bytes: Uint8Array): string[] {
+  try {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return parseBoxes(view, 0).flatMap((cue) => {
+      if (cue.type !== 'vttc') return []
+      const inside = new DataView(
+        bytes.buffer,
+        bytes.byteOffset + cue.contentStart,
+        cue.end - cue.contentStart,
+      )
+      const payload = parseBoxes(inside, cue.contentStart).find(({ type }) => type === 'payl')
+      if (payload === undefined) return []
+      return [new TextDecoder().decode(bytes.subarray(payload.contentStart, payload.end))]
+    })
+  } catch (error) {
+    if (isAppError(error, 'unplayable')) return []
+    throw error
+  }
+}
+
+function escapeCue(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** A payload has no empty line and no arrow (W3C WebVTT 4.2.2), and no characters that end a line but one. */
+function cleanLines(text: string): string {
+  return text
+    .replaceAll('\0', '')
+    .replaceAll('-->', '--&gt;')
+    .split(/\r\n|[\r\n\u2028\u2029]/)
+    .map((line) => line.trimEnd())
+    .filter((line) => line.trim() !== '')
+    .join('\n')
+}

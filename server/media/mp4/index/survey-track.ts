@@ -1,0 +1,106 @@
+// A chosen track with its samples surveyed: what cuts and timeline are made from.
+import type { OpenFile } from '../../../storage/storage.ts'
+import type { FrameTimes } from './audio-split-points.ts'
+import type { AudioDescription } from '../sample-entries/audio-entry.ts'
+import { isIdentity } from '../boxes/matrix.ts'
+import type { MovieTrack } from './movie.ts'
+import { PCM_PACKET_SAMPLES } from '../mp4-limits.ts'
+import type { Mp4Description, Mp4Track } from '../mp4-source.ts'
+import { type SampleSurvey, type SurveyPlan, surveySamples } from '../sample-tables/sample-map.ts'
+import { type TrackClock, type TrackShift, createClock } from './align-tracks.ts'
+import type { ChosenTrack } from './track-choice.ts'
+
+/** A track that has at least one whole sample in the file. */
+export interface SurveyedTrack<Playable> {
+  track: MovieTrack
+  survey: SampleSurvey
+  clock: TrackClock
+  /** Codec configurations; those of the survey's changes count in it. */
+  descriptions: [Playable, ...Playable[]]
+}
+
+interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount'> {
+  movieTimescale: number
+}
+
+/** Surveys a track; undefined where none of its samples is in the file, or nothing plays them. */
+export async function surveyTrack<Playable>(
+  file: OpenFile,
+  { track, descriptions }: ChosenTrack<Playable>,
+  plan: TrackPlan,
+): Promise<SurveyedTrack<Playable> | undefined> {
+  const survey = await surveySamples(file, track.tables, {
+    ...plan,
+    descriptionCount: descriptions.length,
+  })
+  if (survey.map.sampleCount === 0) return undefined
+  const used = [...new Set(survey.changes.map((change) => change.description))]
+  const playable = used
+    .map((description) => descriptions[description])
+    .filter((description) => description?.status === 'playable')
+  const [first, ...others] = playable
+  if (first === undefined || playable.length < used.length) return undefined
+  const changes = survey.changes.map(({ sample, description }) => {
+    return { sample, description: used.indexOf(description) }
+  })
+  const clock = createClock({
+    fileTimescale: track.timescale,
+    movieTimescale: plan.movieTimescale,
+    edits: track.edits,
+    totalTicks: survey.totalTicks,
+    largestDuration: survey.largestDuration,
+  })
+  return { track, survey: { ...survey, changes }, clock, descriptions: [first, ...others] }
+}
+
+/** What every served track is made of, but for its cursors. */
+export function baseTrack(
+  {
+    track,
+    survey,
+    clock,
+    descriptions,
+  }: SurveyedTrack<Mp4Description & Pick<AudioDescription, 'pcmFrameBytes'>>,
+  shift: TrackShift,
+): Omit<Mp4Track, 'cursors'> {
+  const { matrix, width, height } = track
+  const isShown = track.kind === 'video'
+  const [{ pcmFrameBytes }] = descriptions
+  return {
+    kind: isShown ? 'video' : 'audio',
+    timescale: clock.timescale,
+    tickScale: clock.tickScale,
+    decodeShiftTicks: shift.decodeShiftTicks,
+    compositionShiftTicks: shift.compositionShiftTicks,
+    samples: survey.map,
+    descriptions: descriptions.map(({ sampleEntry, decoder }) => ({
+      ...(sampleEntry && { sampleEntry }),
+      ...(decoder && { decoder }),
+    })),
+    ...(pcmFrameBytes !== undefined && { packetSamples: PCM_PACKET_SAMPLES }),
+    ...(isShown && !isIdentity(matrix) && { matrix }),
+    width: isShown ? width : 0,
+    height: isShown ? height : 0,
+  }
+}
+
+/** Where cuts lie that sound is to follow: times in the movie, in seconds, the edit lists applied. */
+export interface SplitTimes {
+  /** Every cut but the first. */
+  splitPointSeconds: readonly number[]
+  /** From here on the sound makes cuts of its own; Infinity where it never does. */
+  endSeconds: number
+}
+
+/** Cut times on the clock of a sound: file ticks of the audio track, its edit list taken off. */
+export function frameTimes(audio: TrackClock, times: SplitTimes | undefined): FrameTimes {
+  if (times === undefined) return { splitTicks: [], endTicks: undefined }
+  const toAudio = (seconds: number) =>
+    (seconds * audio.timescale - audio.editTicks) / audio.tickScale
+  return { splitTicks: times.splitPointSeconds.map(toAudio), endTicks: toAudio(times.endSeconds) }
+}
+
+/** Seconds in the movie of a time in a track's own ticks. */
+export function movieSeconds(clock: TrackClock, fileTicks: number): number {
+  return (fileTicks * clock.tickScale + clock.editTicks) / clock.timescale
+}

@@ -1,0 +1,75 @@
+// Finds the places where a segment may begin among a video track's samples: key frames, and changes of codec configuration.
+import type { OpenFile } from '../../../storage/storage.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
+import type { CursorTable } from '../mp4-source.ts'
+import type { SampleSurvey } from '../sample-tables/sample-map.ts'
+import { SyncWalk } from '../sample-tables/sync-walk.ts'
+import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'
+
+/** Key frames closer than this to the cut before are none: an index stays small where every picture is a key frame. */
+const MIN_SPLIT_SECONDS = 0.5
+
+/** The cuts of a video track. Times in the file's ticks, edit list not applied. */
+export interface VideoSplitPoints {
+  cursors: CursorTable
+  /** Presentation time of each cut, strictly growing. */
+  presentationTicks: number[]
+  flags: number[]
+  /** Description at each cut, from 0. */
+  descriptions: number[]
+  extent: TimeExtent
+}
+
+/** Walks through the track. The first cut is its first sample, key frame or not. */
+export async function findVideoSplitPoints(
+  file: OpenFile,
+  survey: SampleSurvey,
+  { timescale, signal }: { timescale: number; signal: AbortSignal },
+): Promise<VideoSplitPoints> {
+  const { map, changes } = survey
+  const walk = new TimeWalk(file, map, signal)
+  const syncs = new SyncWalk(file, map.tables.syncs, signal)
+  await walk.open()
+  const minTicks = MIN_SPLIT_SECONDS * timescale
+  const recorder = new CursorRecorder(walk)
+  const presentationTicks: number[] = []
+  const flags: number[] = []
+  const descriptions: number[] = []
+  let change = 0
+  let lastTicks = -Infinity
+  while (walk.sample < map.sampleCount) {
+    await syncs.to(walk.sample)
+    const isChange = changes[change]?.sample === walk.sample
+    const ticks = walk.presentationTicks
+    if (isChange || ticks >= lastTicks + minTicks) {
+      if (isChange) change += 1
+      lastTicks = Math.max(ticks, lastTicks + 1)
+      recorder.note(syncs.entry)
+      presentationTicks.push(lastTicks)
+      descriptions.push(changes[change - 1]?.description ?? 0)
+      const isKey = syncs.sample === walk.sample
+      const isBreak = isChange && recorder.length > 1
+      flags.push((isKey ? SPLIT_KEY_FRAME : 0) | (isBreak ? SPLIT_DISCONTINUITY : 0))
+    }
+    await toNextCandidate(walk, syncs, {
+      end: changes[change]?.sample ?? map.sampleCount,
+      minTicks,
+    })
+  }
+  return { cursors: recorder.finish(), presentationTicks, flags, descriptions, extent: walk.extent }
+}
+
+/** The next key frame, but not behind sample `end`. Where every sample is a key frame, those too close are stepped over. */
+async function toNextCandidate(
+  walk: TimeWalk,
+  syncs: SyncWalk,
+  { end, minTicks }: { end: number; minTicks: number },
+): Promise<void> {
+  if (syncs.isEverySample) {
+    await walk.toTime(walk.decodeTicks + Math.max(minTicks, 1), end)
+    return
+  }
+  await syncs.to(walk.sample + 1)
+  await walk.toSample(Math.min(syncs.sample, end))
+}

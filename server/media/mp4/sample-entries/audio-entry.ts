@@ -1,0 +1,157 @@
+// Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2): what browsers play inside fMP4.
+import { AppError } from '../../../errors.ts'
+import type { AudioTrack } from '../../media-index.ts'
+import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
+import { type Box, parseBoxes } from '../boxes/box.ts'
+import {
+  type Description,
+  type RawEntry,
+  type EntryParts,
+  entryContent,
+  joinEntry,
+  splitEntry,
+  wholeBox,
+} from './entry-parts.ts'
+import { parseEsds } from '../../codec/esds.ts'
+import { opusConfigFromBox } from '../../codec/sample-entry.ts'
+import { type AudioFields, parseTranscodedEntry } from './transcoded-entry.ts'
+
+/** A sample entry of sound that browsers play in fMP4, or that is transcoded to what they play. */
+export interface AudioDescription extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
+  /** Clean sample entry box for an init segment; absent where the sound is transcoded. */
+  sampleEntry?: Uint8Array
+  /** Of uncompressed sound: bytes of one sample of all channels. */
+  pcmFrameBytes?: number
+}
+
+const FIELD_BYTES = 28
+const VERSION_AT = 8
+const CHANNELS_AT = 16
+/** What QuickTime puts behind the fields (QuickTime File Format, sound sample descriptions 1 and 2). */
+const QUICKTIME_BYTES = [0, 16, 36] as const
+
+/**
+ * Parses an audio sample entry. What neither browsers play in fMP4 nor we transcode is `unplayable`, and so is a damaged
+ * entry: a recording without sound is better than none.
+ */
+export function parseAudioEntry(entry: RawEntry): Description<AudioDescription> {
+  try {
+    const found = parseByType(entry)
+    if (found !== undefined) return { status: 'playable', ...found }
+  } catch (error) {
+    if (!(error instanceof AppError) && !(error instanceof RangeError)) throw error
+  }
+  const reason = `the sound is of a kind ('${entry.box.type}') that browsers do not play`
+  return { status: 'unplayable', reason, isStillImage: false }
+}
+
+function parseByType(entry: RawEntry): AudioDescription | undefined {
+  switch (entry.box.type) {
+    case 'mp4a':
+      return parseMp4a(entry)
+    case 'Opus':
+      return parseOpus(entry)
+    case 'fLaC':
+      return parseFlac(entry)
+    default:
+      return parseTranscodedEntry(entry.box.type, () => audioFields(entry))
+  }
+}
+
+function parseMp4a(entry: RawEntry): AudioDescription | undefined {
+  const { fields, boxes } = splitAudioEntry(entry)
+  const esdsBox = findEsds(entry, boxes)
+  if (esdsBox === undefined) return undefined
+  const esds = parseEsds(entryContent(entry, esdsBox))
+  const config = esds && parseAudioConfig(esds)
+  if (esds !== undefined && config === undefined) {
+    const { objectType } = esds
+    return parseTranscodedEntry(`mp4a.${objectType.toString(16)}`, () => audioFields(entry))
+  }
+  if (config === undefined) return undefined
+  const channels = config.channels ?? fields.getUint16(CHANNELS_AT)
+  const isClean = fields.getUint16(VERSION_AT) === 0 && boxes.includes(esdsBox)
+  const sampleEntry = isClean
+    ? joinEntry(
+        'mp4a',
+        fields,
+        boxes.map((box) => wholeBox(entry, box)),
+      )
+    : joinEntry('mp4a', plainFields(channels, config.coreRate), [wholeBox(entry, esdsBox)])
+  const { codec, sampleRate } = config
+  return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
+}
+
+function parseOpus(entry: RawEntry): AudioDescription | undefined {
+  const dOps = splitAudioEntry(entry).boxes.find((box) => box.type === 'dOps')
+  if (dOps === undefined) return undefined
+  const { buffer, byteOffset, byteLength } = entryContent(entry, dOps)
+  return opusConfigFromBox(new Uint8Array(buffer, byteOffset, byteLength))
+}
+
+/** Encapsulation of FLAC in ISOBMFF 3.3.2: a full box whose first metadata block is STREAMINFO. */
+function parseFlac(entry: RawEntry): AudioDescription | undefined {
+  const { fields, boxes } = splitAudioEntry(entry)
+  const dfLa = boxes.find((box) => box.type === 'dfLa')
+  if (dfLa === undefined) return undefined
+  const rateAndChannels = entryContent(entry, dfLa).getUint32(18)
+  const sampleRate = rateAndChannels >>> 12
+  const channels = ((rateAndChannels >>> 9) & 7) + 1
+  const sampleEntry = joinEntry(
+    'fLaC',
+    fields,
+    boxes.map((box) => wholeBox(entry, box)),
+  )
+  return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
+}
+
+/** Numbers of channels, bits and samples a second as the entry says them (QuickTime File Format, sound description 2: from byte 32). */
+function audioFields(entry: RawEntry): AudioFields {
+  const { fields, boxes } = splitAudioEntry(entry)
+  const contents = new Map(boxes.map((box) => [box.type, entryContent(entry, box)]))
+  if (splitVersion(entry) !== 2) {
+    return {
+      channels: fields.getUint16(CHANNELS_AT),
+      bits: fields.getUint16(18),
+      sampleRate: fields.getUint32(24) / 0x1_00_00,
+      contents,
+    }
+  }
+  const whole = new DataView(fields.buffer, fields.byteOffset, FIELD_BYTES + QUICKTIME_BYTES[2])
+  return {
+    channels: whole.getUint32(40),
+    bits: whole.getUint32(48),
+    sampleRate: whole.getFloat64(32),
+    flags: whole.getUint32(52),
+    contents,
+  }
+}
+
+function splitAudioEntry(entry: RawEntry): EntryParts {
+  const version = splitVersion(entry)
+  const extraBytes = QUICKTIME_BYTES[version] ?? 0
+  const { fields, boxes } = splitEntry(entry, FIELD_BYTES + extraBytes)
+  return { fields: new DataView(fields.buffer, fields.byteOffset, FIELD_BYTES), boxes }
+}
+
+/** Version of QuickTime's fields; ISO's own version 1 comes in a version 1 stsd and has no more fields than 0. */
+function splitVersion({ box, bytes, stsdVersion }: RawEntry): number {
+  if (stsdVersion === 1) return 0
+  return bytes.getUint16(box.contentStart - box.start + VERSION_AT)
+}
+
+/** esds lies in the entry, or in QuickTime's `wave` box. */
+function findEsds(entry: RawEntry, boxes: readonly Box[]): Box | undefined {
+  const direct = boxes.find((box) => box.type === 'esds')
+  const wave = boxes.find((box) => box.type === 'wave')
+  if (direct !== undefined || wave === undefined) return direct
+  return parseBoxes(entryContent(entry, wave), wave.contentStart).find((box) => box.type === 'esds')
+}
+
+function plainFields(channels: number, sampleRate: number): DataView {
+  const fields = new DataView(new ArrayBuffer(FIELD_BYTES))
+  fields.setUint16(CHANNELS_AT, channels)
+  fields.setUint16(18, 16)
+  fields.setUint16(24, sampleRate < 0x1_00_00 ? sampleRate : 0)
+  return fields
+}

@@ -1,0 +1,42 @@
+// The sample descriptions of a track (stsd, ISO/IEC 14496-12 8.5.2): which codec, set up how, and whether browsers play it.
+import { type AudioDescription, parseAudioEntry } from './audio-entry.ts'
+import { type Box, brokenBox } from '../boxes/box.ts'
+import type { Description, RawEntry } from './entry-parts.ts'
+import type { FileWindow } from '../boxes/file-window.ts'
+import { MAX_DESCRIPTIONS, MAX_SAMPLE_ENTRY_BYTES } from '../mp4-limits.ts'
+import { type VideoDescription, parseVideoEntry } from './video-entry.ts'
+
+/** Reads and parses the video sample entries in a track's `stsd`, in order. */
+export async function readVideoDescriptions(
+  window: FileWindow,
+  stsd: Box,
+): Promise<Description<VideoDescription>[]> {
+  return (await readEntries(window, stsd)).map(parseVideoEntry)
+}
+
+/** Reads and parses the audio sample entries in a track's `stsd`, in order. */
+export async function readAudioDescriptions(
+  window: FileWindow,
+  stsd: Box,
+): Promise<Description<AudioDescription>[]> {
+  return (await readEntries(window, stsd)).map(parseAudioEntry)
+}
+
+async function readEntries(window: FileWindow, stsd: Box): Promise<RawEntry[]> {
+  if (stsd.end - stsd.contentStart < 8) throw brokenBox(stsd.type, stsd.start, 'is too small')
+  const header = await window.view(stsd.contentStart, 8)
+  const boxes = await window.children({ ...stsd, contentStart: stsd.contentStart + 8 })
+  if (boxes.length === 0) throw brokenBox(stsd.type, stsd.start, 'is empty')
+  if (boxes.length > MAX_DESCRIPTIONS) {
+    throw brokenBox(stsd.type, stsd.start, 'has too many entries')
+  }
+  const entries: RawEntry[] = []
+  for (const box of boxes) {
+    if (box.end - box.start > MAX_SAMPLE_ENTRY_BYTES) {
+      throw brokenBox(box.type, box.start, 'is too large')
+    }
+    const bytes = await window.view(box.start, box.end - box.start)
+    entries.push({ box, bytes, stsdVersion: header.getUint8(0) })
+  }
+  return entries
+}

@@ -1,0 +1,63 @@
+// Collects positions of a walk into the typed arrays that an index keeps.
+import { AppError } from '../../../errors.ts'
+import { MAX_SPLIT_POINTS, MAX_SPLIT_POINT_SAMPLES } from '../mp4-limits.ts'
+import type { CursorTable } from '../mp4-source.ts'
+import type { TimeWalk } from './time-walk.ts'
+
+/** Notes where a walk stands, cut by cut. Guards the number of cuts, and of samples between two. */
+export class CursorRecorder {
+  readonly #walk: TimeWalk
+  readonly #samples: number[] = []
+  readonly #decodeTicks: number[] = []
+  readonly #durationRuns: number[] = []
+  readonly #durationUsed: number[] = []
+  readonly #offsetRuns: number[] = []
+  readonly #offsetUsed: number[] = []
+  readonly #syncs: number[] = []
+
+  constructor(walk: TimeWalk) {
+    this.#walk = walk
+  }
+
+  get length(): number {
+    return this.#samples.length
+  }
+
+  /** Notes the walk's position as the next cut. `sync` is the first stss entry not before it, where there is stss. */
+  note(sync?: number): void {
+    const { sample, decodeTicks, durations, offsets } = this.#walk
+    if (this.length >= MAX_SPLIT_POINTS) throw new AppError('unplayable', 'it is cut up too finely')
+    this.#checkDistance(sample)
+    this.#samples.push(sample)
+    this.#decodeTicks.push(decodeTicks)
+    this.#durationRuns.push(durations.run)
+    this.#durationUsed.push(durations.used)
+    if (offsets !== undefined) {
+      this.#offsetRuns.push(offsets.run)
+      this.#offsetUsed.push(offsets.used)
+    }
+    if (sync !== undefined) this.#syncs.push(sync)
+  }
+
+  /** The table of all positions noted, once the walk has passed the last sample. Each number was bounded by a table's count, so 32 bits hold it. */
+  finish(): CursorTable {
+    this.#checkDistance(this.#walk.sample)
+    const hasOffsets = this.#offsetRuns.length > 0
+    return {
+      samples: Uint32Array.from(this.#samples),
+      decodeTicks: Float64Array.from(this.#decodeTicks),
+      durationRuns: Uint32Array.from(this.#durationRuns),
+      durationUsed: Uint32Array.from(this.#durationUsed),
+      ...(hasOffsets && {
+        offsetRuns: Uint32Array.from(this.#offsetRuns),
+        offsetUsed: Uint32Array.from(this.#offsetUsed),
+      }),
+      ...(this.#syncs.length > 0 && { syncs: Uint32Array.from(this.#syncs) }),
+    }
+  }
+
+  #checkDistance(sample: number): void {
+    if (sample - (this.#samples.at(-1) ?? 0) <= MAX_SPLIT_POINT_SAMPLES) return
+    throw new AppError('unplayable', 'it has no key frame for too long')
+  }
+}

@@ -1,0 +1,30 @@
+// A track of which all samples are read at once, on the file's own clock: no cuts, no shifts.
+import type { Mp4Track, SampleMap } from '../mp4-source.ts'
+
+/** The track; `readSampleRun` with cuts 0 to 1 reads all of it. The caller bounds the number of samples. */
+export function wholeTrack(
+  samples: SampleMap,
+  { kind, timescale }: Pick<Mp4Track, 'kind' | 'timescale'>,
+): Mp4Track {
+  const zero = () => Uint32Array.of(0)
+  return {
+    kind,
+    timescale,
+    tickScale: 1,
+    decodeShiftTicks: 0,
+    compositionShiftTicks: 0,
+    samples,
+    cursors: {
+      samples: zero(),
+      decodeTicks: Float64Array.of(0),
+      durationRuns: zero(),
+      durationUsed: zero(),
+      offsetRuns: zero(),
+      offsetUsed: zero(),
+      ...(samples.tables.syncs && { syncs: zero() }),
+    },
+    descriptions: [],
+    width: 0,
+    height: 0,
+  }
+}
