@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
-import { joinSamples } from '../mp4/pcm-packets.ts'
+import { joinPcmSamples } from '../mp4/pcm-packets.ts'
 import { type Sample, makeSampleRun } from '../sample-run.ts'
 import { MAX_SEGMENT_SAMPLES } from './fmp4-limits.ts'
 import type { Fmp4Init, Fmp4Section, Fmp4Source, Fmp4Track } from './fmp4-source.ts'
@@ -161,7 +161,7 @@ class SamplePicker {
       const nextDecodeTicks = this.#ends[number] ?? 0
       const run = makeSampleRun(decodeBeforeShown(samples), { kind, timescale, nextDecodeTicks })
       if (run === undefined) return []
-      return [packetSamples ? joinSamples(run, packetSamples) : run]
+      return [packetSamples ? joinPcmSamples(run, packetSamples) : run]
     })
   }
 

@@ -1,4 +1,4 @@
-// What an MP4 says of itself beside its index: where it is cut off or broken, and which tracks are not served.
+// Limitations of an MP4: where it is truncated or corrupt, and which tracks are not served.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -37,12 +37,12 @@ async function limitationsOf(
   return (await reader.index(bytesFile(bytes, sizeBytes), signal)).limitations ?? []
 }
 
-describe('notes of an MP4', () => {
-  it('are none where all is well', async () => {
+describe('limitations of an MP4', () => {
+  it('are absent if there are none', async () => {
     expect(await limitationsOf([plainTrack('video'), plainTrack('audio')])).toEqual([])
   })
 
-  it('tell where a copy that was cut off ends, in bytes and in time', async () => {
+  it('contain the end of a truncated copy, in bytes and in seconds', async () => {
     const whole = await readFile(`${FIXTURES}mp4-h264-aac-moov-first.mp4`)
     const index = await reader.index(bytesFile(whole.subarray(0, 600_000)), signal)
     expect(index.limitations).toEqual([
@@ -55,13 +55,13 @@ describe('notes of an MP4', () => {
     ])
   })
 
-  it('tell pictures that did not come into the file before it was cut off', async () => {
+  it('contain a video track whose frames are all after the truncation', async () => {
     const late = Array.from({ length: 30 }, (_, at) => 50_000 + at * 10)
     const tracks = [plainTrack('video', { chunkOffsets: late }), plainTrack('audio')]
     expect(await limitationsOf(tracks, 20_000)).toMatchObject([{ kind: 'pictures-left-out' }])
   })
 
-  it('tell sound that is broken, with the place, or of a kind that nobody plays', async () => {
+  it('contain audio that is corrupt, with its position, or unsupported', async () => {
     const entry = box('QDM2', Buffer.alloc(28))
     expect(
       await limitationsOf([
@@ -85,7 +85,7 @@ describe('notes of an MP4', () => {
     ])
   })
 
-  it('tell further pictures, but not covers nor what is disabled', async () => {
+  it('contain further video tracks, but not covers or disabled tracks', async () => {
     const cover = { sampleEntries: [box('jpeg', Buffer.alloc(78))] }
     const limitations = await limitationsOf([
       plainTrack('video'),
@@ -97,8 +97,8 @@ describe('notes of an MP4', () => {
   })
 })
 
-describe('an MP4 that cannot be played', () => {
-  it('says where: the broken box, or the end at which the index is missing', async () => {
+describe('an unplayable MP4', () => {
+  it('reports the position of the corrupt box, or the end if moov is missing', async () => {
     const broken = await readFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
     await expect(reader.index(bytesFile(broken), signal)).rejects.toMatchObject({
       details: { offsetBytes: 32 },

@@ -1,4 +1,5 @@
-// The MP4 reader on damaged files: it answers or throws AppError, reads nothing outside of the file, and never hangs.
+// The MP4 reader on corrupt files: it returns or throws AppError, reads only inside the file, and
+// never hangs.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { createMp4Reader } from './mp4-reader.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))
 const MUTATIONS = 300
-/** Far above what any takes alone, for machines that are busy. */
+/** Far above what one file takes, for machines that are busy. */
 const MAX_MS = 2000
 
 const reader = createMp4Reader()
@@ -19,7 +20,7 @@ const { signal } = new AbortController()
 describe.each([
   'mp4-h264-aac-editlist-video-starts-1s.mp4',
   'mov-h264-aac-rotated90-audio-first.mov',
-])('damaged copies of %s', (name) => {
+])('corrupt copies of %s', (name) => {
   it('are read or refused, within the file and in time', async () => {
     const original = await readFile(FIXTURES + name)
     const random = createRandom(20_260_131)
@@ -37,7 +38,7 @@ describe.each([
   })
 })
 
-/** One to four wrong bytes inside the moov box, or a file that is cut off. */
+/** One to four changed bytes in the moov box, or a truncated file. */
 function damage(original: Buffer, random: (below: number) => number): Buffer {
   const bytes = Buffer.from(original)
   const start = bytes.indexOf('moov')
@@ -71,7 +72,7 @@ async function readEverything(file: OpenFile): Promise<'read' | 'refused'> {
   }
 }
 
-/** The file, with an error that no reader catches for reads outside of it. */
+/** Makes reads outside of the file fail with an error that no reader catches. */
 function guard(file: OpenFile): OpenFile {
   return {
     ...file,
@@ -83,7 +84,7 @@ function guard(file: OpenFile): OpenFile {
   }
 }
 
-/** Numbers that look random and are the same on every run (mulberry32). */
+/** Pseudo-random numbers, equal on every run (mulberry32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -1,8 +1,8 @@
-// Joins the tiny samples of uncompressed sound to packets.
+// Joins PCM samples, which are tiny, to packets.
 import type { SampleRun } from '../media-reader.ts'
 
-/** A run in which up to `most` samples that lie one behind the other are one. */
-export function joinSamples(run: SampleRun, most: number): SampleRun {
+/** Merges up to `most` contiguous samples into one. */
+export function joinPcmSamples(run: SampleRun, most: number): SampleRun {
   const starts: number[] = []
   let expected = NaN
   run.sizes.forEach((size, at) => {

@@ -28,9 +28,9 @@ const SUBTITLES_LEFT_OUT: RecordingLimitation = {
 
 /** Describes the movie. Throws `unplayable` where nothing in it is played. */
 export async function describeInit(window: FileWindow, movie: Movie): Promise<DescribedInit> {
-  const media = movie.tracks.filter((track) => track.kind !== 'text')
+  const media = movie.tracks.filter((track) => track.kind !== 'subtitle')
   const { video, audioTracks, limitations } = await chooseTracks(window, media)
-  const subtitles = movie.tracks.filter(({ kind }) => kind === 'text')
+  const subtitles = movie.tracks.filter(({ kind }) => kind === 'subtitle')
   const described = [
     ...(video ? [describeTrack(movie, video, describeVideo)] : []),
     ...audioTracks.map((audio) => describeTrack(movie, audio, describeAudio)),

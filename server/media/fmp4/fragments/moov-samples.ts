@@ -5,7 +5,7 @@ import type { Movie } from '../../mp4/index/movie.ts'
 import type { Mp4Track } from '../../mp4/mp4-source.ts'
 import { surveySamples } from '../../mp4/sample-tables/sample-map.ts'
 import { readSampleRun } from '../../mp4/sample-tables/read-sample-run.ts'
-import { wholeTrack } from '../../mp4/sample-tables/unsplit-track.ts'
+import { unsplitTrack } from '../../mp4/sample-tables/unsplit-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
 import type { Fmp4Head, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
@@ -48,7 +48,7 @@ async function surveyHead(
       'the index (moov) lists too many samples in front of fragments',
     )
   }
-  return wholeTrack(map, { kind: track.kind, timescale: track.fileTimescale })
+  return unsplitTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }
 
 /** Reads the samples as a fragment that lies where the movie box does. */

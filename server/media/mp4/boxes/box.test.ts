@@ -1,4 +1,4 @@
-// Box headers and the structures around the sample tables.
+// Box headers, and the boxes around the sample tables.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { box, ftyp, u32 } from '../../../../test/support/make-mp4.ts'
@@ -51,14 +51,14 @@ describe('parseBoxes()', () => {
 })
 
 describe('readMovie()', () => {
-  it('finds no moov behind a media box that goes to the end of the file', async () => {
+  it('finds no moov after an mdat that extends to the end of the file', async () => {
     const bytes = Buffer.concat([ftyp(), u32(0), Buffer.from('mdat'), Buffer.alloc(100)])
     await expect(readMovie(new FileWindow(bytesFile(bytes), signal))).rejects.toThrow(
       'the file ends before its index (moov)',
     )
   })
 
-  it('refuses a moov that is larger than any real one', async () => {
+  it('refuses a moov above the size limit', async () => {
     const size = 600 * 1024 * 1024
     const head = Buffer.concat([ftyp(), u32(size), Buffer.from('moov')])
     await expect(readMovie(new FileWindow(bytesFile(head, size + 1000), signal))).rejects.toThrow(
@@ -66,7 +66,7 @@ describe('readMovie()', () => {
     )
   })
 
-  it('looks at a bounded number of boxes', async () => {
+  it('reads a bounded number of boxes', async () => {
     const bytes = Buffer.concat(Array.from({ length: 1_000_010 }, () => box('free')))
     await expect(readMovie(new FileWindow(bytesFile(bytes), signal))).rejects.toThrow(
       'the file has too many boxes',

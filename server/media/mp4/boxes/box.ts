@@ -1,34 +1,34 @@
-// Headers of boxes (ISO/IEC 14496-12 4.2): where a box begins, what it is called, where it ends.
+// Box headers (ISO/IEC 14496-12 4.2).
 import { AppError } from '../../../errors.ts'
 
-/** Where a box lies in the file; all positions are bytes from the file's start. */
+/** Type and extent of a box; positions are bytes from the start of the file. */
 export interface Box {
   /** Four characters, e.g. `moov`. */
   type: string
   start: number
-  /** First byte behind the header. */
+  /** First byte after the header. */
   contentStart: number
-  /** First byte behind the box. */
+  /** First byte after the box. */
   end: number
 }
 
-/** Where a header is read: `bytes` hold the file from `start` on; the box must lie before `parentEnd`. */
-export interface BoxPlace {
+/** Input of `parseBox`: `bytes` start at file position `start`; the parent ends at `parentEnd`. */
+export interface BoxContext {
   bytes: DataView
   start: number
   parentEnd: number
 }
 
-/** A header without the 64-bit size, and the longest that is read here. */
+/** Header sizes without and with the 64-bit size field. */
 export const SHORT_HEADER_BYTES = 8
 export const LONG_HEADER_BYTES = 16
 
 /**
- * Parses the header at the start of `bytes` (at least 8 bytes, 16 where the size is 64-bit). A size of 0 means the
- * rest of the parent. `end` may lie behind `parentEnd`: the caller decides what that means.
- * Throws `unplayable` where the size is smaller than the header, or larger than 2^53.
+ * Parses the header at the start of `bytes` (at least 8 bytes, 16 for a 64-bit size). A size of 0
+ * means the rest of the parent. `end` may exceed `parentEnd`: the caller decides what follows.
+ * Throws `unplayable` for a size smaller than the header or above 2^53.
  */
-export function parseBox({ bytes, start, parentEnd }: BoxPlace): Box {
+export function parseBox({ bytes, start, parentEnd }: BoxContext): Box {
   const type = boxType(bytes, 4)
   const size32 = bytes.getUint32(0)
   if (size32 === 0) return { type, start, contentStart: start + SHORT_HEADER_BYTES, end: parentEnd }
@@ -41,7 +41,10 @@ export function parseBox({ bytes, start, parentEnd }: BoxPlace): Box {
   return { type, start, contentStart: start + headerBytes, end: start + size }
 }
 
-/** The boxes inside `bytes`, which hold the file from `start` on. Fewer than 8 bytes, or a size of 0 (as QuickTime ends a list), end it. */
+/**
+ * The boxes in `bytes`, which start at file position `start`. The list ends at fewer than 8 bytes
+ * or at a size of 0, QuickTime's terminator.
+ */
 export function parseBoxes(bytes: DataView, start: number): Box[] {
   const boxes: Box[] = []
   const parentEnd = start + bytes.byteLength
@@ -60,7 +63,7 @@ export function parseBoxes(bytes: DataView, start: number): Box[] {
   return boxes
 }
 
-/** Four characters at `position`; what cannot be printed becomes `?`. */
+/** Four characters at `position`, with `?` for non-printable ones. */
 export function boxType(bytes: DataView, position: number): string {
   const codes = [0, 1, 2, 3].map((index) => bytes.getUint8(position + index))
   return codes
@@ -68,19 +71,19 @@ export function boxType(bytes: DataView, position: number): string {
     .join('')
 }
 
-/** An unsigned 64-bit number; NaN above 2^53, where doubles are no longer exact. */
+/** An unsigned 64-bit number; NaN above 2^53, beyond which doubles are inexact. */
 export function uint64(bytes: DataView, position: number): number {
   const value = bytes.getUint32(position) * 2 ** 32 + bytes.getUint32(position + 4)
   return Number.isSafeInteger(value) ? value : NaN
 }
 
-/** A signed 64-bit number; NaN beyond 2^53 in size. */
+/** A signed 64-bit number; NaN if its magnitude exceeds 2^53. */
 export function int64(bytes: DataView, position: number): number {
   const value = bytes.getInt32(position) * 2 ** 32 + bytes.getUint32(position + 4)
   return Number.isSafeInteger(value) ? value : NaN
 }
 
-/** The failure for a box that contradicts itself or its place. */
+/** The error for a box that contradicts itself or its parent. */
 export function brokenBox(type: string, start: number, what: string): AppError {
   const message = `the file is damaged: box '${type}' at byte ${start} ${what}`
   return new AppError('unplayable', message, { details: { offsetBytes: start } })

@@ -1,4 +1,4 @@
-// Edit lists folded into one shift.
+// Edit lists reduced to one shift.
 import { describe, expect, it } from 'vitest'
 import { type Edit, foldEdits, parseEditList } from './edit-list.ts'
 
@@ -14,25 +14,25 @@ function fold(...edits: Edit[]): number {
 }
 
 describe('foldEdits()', () => {
-  it('is nothing without edits', () => {
+  it('is 0 without edits', () => {
     expect(fold()).toBe(0)
   })
 
-  it('shifts back by what an edit skips (AAC priming, B-frame delay)', () => {
+  it('shifts back by the media time that an edit skips (AAC priming, B-frame delay)', () => {
     expect(fold(edit(9000, 1024))).toBe(-1024 / 48_000)
   })
 
-  it('delays by empty edits, added up, and by a picture that stands still', () => {
+  it('sums up the delays of empty edits and still frames', () => {
     expect(fold(edit(1000, -1), edit(500, -1), edit(9000, 0))).toBe(1.5)
     expect(fold(edit(1000, 0, false), edit(9000, 480))).toBe(0.99)
     expect(fold(edit(2000, -1))).toBe(2)
   })
 
-  it('plays on from the first edit where later ones repeat, skip or pause', () => {
+  it('plays on from the first edit even if later ones repeat, skip or pause', () => {
     expect(fold(edit(1000, 480), edit(1000, 480), edit(200, -1), edit(1000, 96_000))).toBe(-0.01)
   })
 
-  it('passes over edits that start behind the media', () => {
+  it('ignores edits that start after the end of the media', () => {
     expect(fold(edit(1000, 480_000), edit(1000, 48))).toBe(-0.001)
   })
 })
@@ -51,7 +51,7 @@ describe('parseEditList()', () => {
     expect(parse(long)).toEqual([edit(2 ** 32, -2, false)])
   })
 
-  it('refuses a list that its box cannot hold, and times beyond 2^53', () => {
+  it('refuses a list that exceeds its box, and times beyond 2^53', () => {
     expect(() => parse(Buffer.from('0000000000000009', 'hex'))).toThrow("box 'elst' at byte 77")
     const beyond = Buffer.from(`0100000000000001${'7fffffffffffffff'.repeat(2)}00010000`, 'hex')
     expect(() => parse(beyond)).toThrow("box 'elst' at byte 77 has impossible times")

@@ -1,29 +1,29 @@
-// Edit lists (ISO/IEC 14496-12 8.6.6): parsed, and folded into one shift of a track's presentation times.
+// Edit lists (ISO/IEC 14496-12 8.6.6), reduced to one shift of a track's presentation times.
 import { brokenBox, type Box, int64, uint64 } from './box.ts'
 import { MAX_EDITS } from '../mp4-limits.ts'
 
-/** One edit. `mediaTicks` is -1 for an empty edit: nothing is shown for that long. */
+/** One edit. `mediaTicks` is -1 for an empty edit, which delays the track. */
 export interface Edit {
-  /** How long the edit is shown, in ticks of the movie's timescale. */
+  /** Duration of the edit in the movie's timescale. */
   movieTicks: number
-  /** Where in the media it starts, in ticks of the track's timescale. */
+  /** Start in the media, in the track's timescale. */
   mediaTicks: number
-  /** False where the picture stands still for the edit's length (rate 0). */
+  /** False for a still frame (rate 0). */
   isMoving: boolean
 }
 
-/** What a shift is made of. All clocks in ticks per second. */
+/** Timescales in ticks per second, and the end of the media. */
 export interface EditClocks {
   movieTimescale: number
   trackTimescale: number
-  /** Length of the track's media in its ticks: an edit that starts behind it shows nothing. */
+  /** Duration of the media in track ticks: an edit that starts after it shows nothing. */
   mediaEndTicks: number
 }
 
-/** Longest content of an `elst` box that is looked at. */
+/** Longest `elst` content that is read. */
 export const MAX_EDIT_LIST_BYTES = 8 + 20 * MAX_EDITS
 
-/** Parses the content of an `elst` box (version 0 and 1); at most MAX_EDITS edits. */
+/** Parses the content of an `elst` box (version 0 or 1), at most MAX_EDITS edits. */
 export function parseEditList(bytes: DataView, box: Box): Edit[] {
   if (bytes.byteLength < 8) throw brokenBox(box.type, box.start, 'is too small')
   const isLong = bytes.getUint8(0) === 1
@@ -47,9 +47,10 @@ export function parseEditList(bytes: DataView, box: Box): Edit[] {
 }
 
 /**
- * The shift that an edit list puts on a track, in seconds: presentation time in the movie = presentation time in the
- * media + shift. Empty and standing edits in front delay the track; the first edit that shows media says which media
- * time comes then. What follows is not looked at: media is played on from there, nothing is repeated or left out.
+ * The shift of an edit list in seconds: presentation time in the movie = presentation time in the
+ * media + shift. Empty edits and still frames at the start delay the track; the first edit that
+ * shows media sets the media time. Later edits are ignored: the media plays on from there, without
+ * repetition or omission.
  */
 export function foldEdits(edits: readonly Edit[], clocks: EditClocks): number {
   let delaySeconds = 0

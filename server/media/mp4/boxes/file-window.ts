@@ -1,4 +1,4 @@
-// A bounded view into an open file: the only place where the structure of an MP4 file is read.
+// Reads the box structure of an open MP4 file through one read window.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { ReadWindow } from '../../../storage/read-window.ts'
@@ -8,7 +8,7 @@ import { MAX_BOXES, MAX_SLICE_BYTES } from '../mp4-limits.ts'
 /** Smallest read: neighbouring headers and small tables come with the first of them. */
 const WINDOW_BYTES = 32 * 1024
 
-/** Reads small pieces of a file through one window, so that neighbours cost one read. Counts boxes against MAX_BOXES. */
+/** Counts the boxes it reads, up to MAX_BOXES. */
 export class FileWindow {
   readonly file: OpenFile
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ export class FileWindow {
     return this.file.stat.sizeBytes
   }
 
-  /** Bytes of the file. Throws `unplayable` where the file ends before, or where more than a slice is asked for. */
+  /** Bytes of the file. Throws `unplayable` beyond its end, or for more than MAX_SLICE_BYTES. */
   async view(offset: number, length: number): Promise<DataView> {
     this.signal.throwIfAborted()
     if (!(length <= MAX_SLICE_BYTES) || !(offset >= 0) || offset + length > this.sizeBytes) {
@@ -38,7 +38,7 @@ export class FileWindow {
     return new DataView(bytes.buffer, bytes.byteOffset, length)
   }
 
-  /** The box at `start`; its end may lie behind `parentEnd`. Fewer than 8 bytes before `parentEnd` are no box: undefined. */
+  /** The box at `start`; its end may exceed `parentEnd`. Undefined if fewer than 8 bytes remain. */
   async boxAt(start: number, parentEnd: number): Promise<Box | undefined> {
     if (parentEnd - start < SHORT_HEADER_BYTES) return undefined
     this.#boxes += 1
@@ -47,15 +47,15 @@ export class FileWindow {
     return parseBox({ bytes, start, parentEnd })
   }
 
-  /** The first bytes of a box's content. Throws `unplayable` where it has fewer. */
+  /** The first bytes of a box's content. Throws `unplayable` if it has fewer. */
   async content(box: Box, length: number): Promise<DataView> {
     if (box.end - box.contentStart < length) throw brokenBox(box.type, box.start, 'is too small')
     return this.view(box.contentStart, length)
   }
 
   /**
-   * The boxes inside a box, from `contentStart` on. A size of 0 ends the list, as QuickTime does.
-   * Throws `unplayable` where a box reaches past its parent.
+   * The boxes in a box, from `contentStart`. A size of 0 ends the list, as in QuickTime. Throws
+   * `unplayable` for a child that exceeds its parent.
    */
   async children(parent: Box): Promise<Box[]> {
     const children: Box[] = []

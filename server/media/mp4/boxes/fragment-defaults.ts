@@ -1,9 +1,9 @@
-// What fragments need not say themselves (trex, ISO/IEC 14496-12 8.8.3): defaults for each track.
+// Default values for the samples of fragments (trex, ISO/IEC 14496-12 8.8.3).
 import type { Box } from './box.ts'
 import type { FileWindow } from './file-window.ts'
 import { MAX_TRACKS } from '../mp4-limits.ts'
 
-/** Defaults of one track's samples. */
+/** Defaults of one track. */
 export interface FragmentDefaults {
   /** Sample entry, from 1. */
   description: number
@@ -12,7 +12,7 @@ export interface FragmentDefaults {
   flags: number
 }
 
-/** The defaults in an mvex box, by track id. */
+/** The defaults of an mvex box, by track id. */
 export async function readFragmentDefaults(
   window: FileWindow,
   mvex: Box,

@@ -1,19 +1,19 @@
-// What a track is called for people: its language (mdhd, elng: ISO/IEC 14496-12 8.4.2, 8.4.6) and its title.
+// Language (mdhd, elng: ISO/IEC 14496-12 8.4.2, 8.4.6) and title of a track.
 import { isAppError } from '../../../errors.ts'
 import type { Box } from './box.ts'
 import type { FileWindow } from './file-window.ts'
 
-/** Absent where the file says nothing. */
+/** Each is absent if the file does not have it. */
 export interface TrackLabels {
-  /** ISO 639-2, or BCP 47 where the file has an extended tag. */
+  /** ISO 639-2, or BCP 47 if the file has an extended tag. */
   language?: string
   name?: string
 }
 
-/** No title or tag is longer. */
-const MAX_TEXT_BYTES = 256
+/** Longer titles and tags are truncated. */
+const MAX_LABEL_BYTES = 256
 
-/** Reads the labels of a track; `mdia` is its media box. Broken ones are none. */
+/** Reads the labels of a track; `mdia` is its media box. Corrupt labels are ignored. */
 export async function readTrackLabels(
   window: FileWindow,
   trak: Box,
@@ -28,25 +28,28 @@ export async function readTrackLabels(
 }
 
 async function readLabels(window: FileWindow, trak: Box, mdia: Box): Promise<TrackLabels> {
-  const inMedia = await window.children(mdia)
-  const extended = await readText(
+  const mediaBoxes = await window.children(mdia)
+  const extended = await readString(
     window,
-    inMedia.find((box) => box.type === 'elng'),
+    mediaBoxes.find((box) => box.type === 'elng'),
     4,
   )
-  const mdhd = inMedia.find((box) => box.type === 'mdhd')
+  const mdhd = mediaBoxes.find((box) => box.type === 'mdhd')
   const language = extended ?? (mdhd && (await readPackedLanguage(window, mdhd)))
   const udta = (await window.children(trak)).find((box) => box.type === 'udta')
-  const inUser = udta === undefined ? [] : await window.children(udta)
-  const name = await readText(
+  const userBoxes = udta === undefined ? [] : await window.children(udta)
+  const name = await readString(
     window,
-    inUser.find((box) => box.type === 'name'),
+    userBoxes.find((box) => box.type === 'name'),
     0,
   )
   return { ...(language !== undefined && { language }), ...(name !== undefined && { name }) }
 }
 
-/** Three letters of five bits each. QuickTime's own numbers are left out: theirs for English is also what is there where nobody said. */
+/**
+ * Three letters of five bits each. QuickTime's language codes are ignored: the one for English is
+ * also the default value.
+ */
 async function readPackedLanguage(window: FileWindow, mdhd: Box): Promise<string | undefined> {
   const isLong = (await window.content(mdhd, 4)).getUint8(0) === 1
   const at = isLong ? 32 : 20
@@ -57,13 +60,13 @@ async function readPackedLanguage(window: FileWindow, mdhd: Box): Promise<string
   return language === 'und' ? undefined : language
 }
 
-/** Text up to its end mark; undefined where there is none, or not in UTF-8. */
-async function readText(
+/** A zero-terminated string; undefined if it is missing, empty or not UTF-8. */
+async function readString(
   window: FileWindow,
   box: Box | undefined,
   skipBytes: number,
 ): Promise<string | undefined> {
-  const length = Math.min((box?.end ?? 0) - (box?.contentStart ?? 0), MAX_TEXT_BYTES)
+  const length = Math.min((box?.end ?? 0) - (box?.contentStart ?? 0), MAX_LABEL_BYTES)
   if (box === undefined || length <= skipBytes) return undefined
   const view = await window.content(box, length)
   const bytes = new Uint8Array(view.buffer, view.byteOffset + skipBytes, length - skipBytes)

@@ -1,43 +1,42 @@
-// Puts the tracks of a file on the session's one timeline: edit lists applied, nothing dropped, no time negative.
+// Aligns the tracks of a file on the session timeline: applies edit lists, drops nothing, makes no
+// time negative.
 import { AppError } from '../../../errors.ts'
 import { type Edit, foldEdits } from '../boxes/edit-list.ts'
 import { MAX_SESSION_SECONDS } from '../mp4-limits.ts'
 import type { TimeExtent } from '../sample-tables/time-walk.ts'
 
-/** Served clocks are at least this fine, so that rounding a shift costs less than a tenth of a millisecond. */
+/** Minimum output timescale, so that rounding a shift costs less than a tenth of a millisecond. */
 export const MIN_TIMESCALE = 8000
 
-/** A track's clock, before all of its samples are known. */
+/** A track's clock, before the times of its samples are read. */
 export interface TrackClock {
-  /** Ticks per second in the file. */
   fileTimescale: number
-  /** Served ticks in one of the file's. */
+  /** Output ticks per tick of the file. */
   tickScale: number
-  /** Ticks per second of what is served. */
+  /** Ticks per second of the output. */
   timescale: number
-  /** What the edit list adds to presentation times, in served ticks. */
+  /** Shift of presentation times by the edit list, in output ticks. */
   editTicks: number
 }
 
-/** What a clock is made of. */
 export interface ClockSource {
   fileTimescale: number
   movieTimescale: number
   edits: readonly Edit[]
-  /** Sum and largest of the durations, in the file's ticks. */
+  /** Sum and maximum of the sample durations, in ticks of the file. */
   totalTicks: number
   largestDuration: number
 }
 
-/** Shifts of one track in served ticks; see Mp4Track. */
+/** Shifts of one track in output ticks; see Mp4Track. */
 export interface TrackShift {
-  /** Session time = presentation time in the file (served ticks) + this. */
+  /** Session time = presentation time in the file (output ticks) + this. */
   presentationShiftTicks: number
   decodeShiftTicks: number
   compositionShiftTicks: number
 }
 
-/** Makes a track's clock. Throws `unplayable` where its times are out of all reason. */
+/** Creates a track's clock. Throws `unplayable` for implausible times. */
 export function createClock(source: ClockSource): TrackClock {
   const { fileTimescale, totalTicks, largestDuration } = source
   const tickScale = Math.ceil(MIN_TIMESCALE / fileTimescale)
@@ -49,16 +48,16 @@ export function createClock(source: ClockSource): TrackClock {
   })
   const seconds = totalTicks / fileTimescale + Math.abs(shiftSeconds)
   const ticks = seconds * timescale
-  const isBelievable = seconds <= MAX_SESSION_SECONDS && ticks <= Number.MAX_SAFE_INTEGER / 4
-  if (!isBelievable || largestDuration * tickScale >= 2 ** 32) throw unbelievable()
+  const isPlausible = seconds <= MAX_SESSION_SECONDS && ticks <= Number.MAX_SAFE_INTEGER / 4
+  if (!isPlausible || largestDuration * tickScale >= 2 ** 32) throw implausibleTimes()
   return { fileTimescale, tickScale, timescale, editTicks: Math.round(shiftSeconds * timescale) }
 }
 
 /**
- * Shifts for tracks that are shown together. The earliest presentation of any becomes 0, and all move by that same
- * time. Decode times move so far that no picture is shown before it is decoded: FFmpeg, and what is built on it, shows
- * fragments with negative composition offsets too late. What is negative of them then is lifted where it is served.
- * `startSeconds` is the session's start on the movie's own timeline.
+ * Shifts all tracks by the same time, so that the earliest presentation time becomes 0. Decode
+ * times also move back until no composition offset is negative, because FFmpeg, and players based
+ * on it, present fragments with negative offsets too late; `raiseDecodeTimes` later fixes negative
+ * decode times. `startSeconds` is the session start on the movie timeline.
  */
 export function alignTracks(tracks: readonly { clock: TrackClock; extent: TimeExtent }[]): {
   shifts: TrackShift[]
@@ -72,7 +71,7 @@ export function alignTracks(tracks: readonly { clock: TrackClock; extent: TimeEx
   const shifts = tracks.map(({ clock, extent }) => {
     const shift = clock.editTicks + Math.round(-startSeconds * clock.timescale)
     const lead = -extent.lowestOffset * clock.tickScale
-    if (extent.largestOffset * clock.tickScale + lead >= 2 ** 31) throw unbelievable()
+    if (extent.largestOffset * clock.tickScale + lead >= 2 ** 31) throw implausibleTimes()
     return {
       presentationShiftTicks: shift,
       decodeShiftTicks: shift - lead,
@@ -82,6 +81,6 @@ export function alignTracks(tracks: readonly { clock: TrackClock; extent: TimeEx
   return { shifts, startSeconds }
 }
 
-function unbelievable(): AppError {
+function implausibleTimes(): AppError {
   return new AppError('unplayable', 'the file is damaged: its times are out of all reason')
 }

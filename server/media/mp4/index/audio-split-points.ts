@@ -1,4 +1,4 @@
-// Finds where each cut begins among an audio track's samples, and makes cuts of its own where there are no pictures.
+// Locates each split point in an audio track, and adds split points where there is no video.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
 import { MAX_SPLIT_POINTS } from '../mp4-limits.ts'
@@ -6,62 +6,66 @@ import type { CursorTable } from '../mp4-source.ts'
 import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'
 
-/** Distance of cuts where there is only sound. */
+/** Distance of split points in audio without video. */
 const AUDIO_SPLIT_SECONDS = 1
-/** Sound is not cut again where less than this is left. */
+/** No further split point if less audio than this remains. */
 const MIN_REST_SECONDS = 0.5
 
-/** Where pictures cut the sound, in the audio track's ticks, edit list not applied. */
-export interface FrameTimes {
-  /** Presentation time of every cut but the first. */
+/** Split points of the video, in ticks of the audio track, edit list not applied. */
+export interface VideoSplitTimes {
+  /** Presentation time of each split point except the first. */
   splitTicks: readonly number[]
-  /** Where the pictures end; undefined where there are none. */
+  /** End of the video; undefined without video. */
   endTicks: number | undefined
 }
 
-/** The cuts of an audio track, in the file's ticks, edit list not applied. */
+/** Split points of an audio track, in ticks of the file, edit list not applied. */
 export interface AudioSplitPoints {
-  /** One for the first cut, for each of the pictures' cuts, and for each of `ownTicks`. */
+  /** One for the first split point, for each one of the video, and for each of `audioOnlyTicks`. */
   cursors: CursorTable
-  /** Times of the cuts that are made for sound alone, strictly growing: behind the pictures, or all but the first. */
-  ownTicks: number[]
+  /**
+   * Strictly increasing times of the split points added for audio: those after the end of the
+   * video, or all but the first.
+   */
+  audioOnlyTicks: number[]
   extent: TimeExtent
 }
 
 /**
- * Walks through the track. Sound belongs to the cut in whose time it begins; the first takes all that comes before
- * the second. Where sound goes on a second or more without pictures, it is cut about every second.
+ * Walks the track. An audio sample belongs to the split point in whose interval it starts; the
+ * first one also takes all earlier samples. Audio that lasts a second or more without video is
+ * split about every second.
  */
 export async function findAudioSplitPoints(
   file: OpenFile,
   { map, totalTicks }: SampleSurvey,
-  plan: { timescale: number; frames: FrameTimes; signal: AbortSignal },
+  plan: { timescale: number; videoTimes: VideoSplitTimes; signal: AbortSignal },
 ): Promise<AudioSplitPoints> {
-  const { splitTicks, endTicks } = plan.frames
+  const { splitTicks, endTicks } = plan.videoTimes
   const walk = new TimeWalk(file, map, plan.signal)
   await walk.open()
   const recorder = new CursorRecorder(walk)
-  recorder.note()
+  recorder.record()
   for (const ticks of splitTicks) {
     await walk.toTime(ticks)
-    recorder.note()
+    recorder.record()
   }
-  const ownTicks: number[] = []
+  const audioOnlyTicks: number[] = []
   const { step, rest } = audioSteps(totalTicks, plan.timescale)
   let next = endTicks ?? step
   const isWorthIt = endTicks === undefined || totalTicks - endTicks > step
   while (isWorthIt && totalTicks - next >= rest) {
     await walk.toTime(next)
     if (walk.sample === map.sampleCount) break
-    recorder.note()
-    ownTicks.push(walk.decodeTicks)
+    recorder.record()
+    audioOnlyTicks.push(walk.decodeTicks)
     next = walk.decodeTicks + step
   }
   await walk.toSample(map.sampleCount)
-  return { cursors: recorder.finish(), ownTicks, extent: walk.extent }
+  return { cursors: recorder.finish(), audioOnlyTicks, extent: walk.extent }
 }
 
-/** Distances in ticks. Very long sound is cut less often, so that cuts stay within their bound. */
+/** Distances in ticks. Very long audio is split less often, to stay below MAX_SPLIT_POINTS. */
 function audioSteps(totalTicks: number, timescale: number): { step: number; rest: number } {
   const step = Math.max(AUDIO_SPLIT_SECONDS * timescale, totalTicks / (MAX_SPLIT_POINTS / 2))
   return { step, rest: MIN_REST_SECONDS * timescale }

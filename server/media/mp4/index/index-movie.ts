@@ -1,4 +1,4 @@
-// Makes the index of a movie: its tracks surveyed, cut, and put on one timeline.
+// Indexes a movie: surveys its tracks, finds split points, and aligns the tracks on one timeline.
 import { AppError, isAppError } from '../../../errors.ts'
 import type { AudioTrack, MediaIndex, RecordingLimitation, VideoTrack } from '../../media-index.ts'
 import { MAX_LIMITATIONS, durationSeconds } from '../../media-index.ts'
@@ -17,7 +17,7 @@ import {
   type SurveyedTrack,
   baseTrack,
   movieSeconds,
-  frameTimes,
+  videoSplitTimes,
   surveyTrack,
 } from './survey-track.ts'
 import { type VideoSplitPoints, findVideoSplitPoints } from './video-split-points.ts'
@@ -26,14 +26,14 @@ import type { VideoDescription } from '../sample-entries/video-entry.ts'
 type SplitVideo = SurveyedTrack<VideoDescription> & { splitPoints: VideoSplitPoints }
 type SplitAudio = SurveyedTrack<AudioDescription> & { splitPoints: AudioSplitPoints }
 
-/** Walks through the times of a movie. Throws `unplayable` with the reason for a person. */
+/** Reads the times of all samples of a movie. Throws `unplayable` with the reason. */
 export async function indexMovie(window: FileWindow, movie: Movie): Promise<MediaIndex> {
   const { file, signal } = window
   const withSamples = movie.tracks.filter((track) => track.tables.sampleCount > 0)
   const chosen = await chooseTracks(window, withSamples)
   const plan = { movieTimescale: movie.timescale, signal }
   const video =
-    chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'go on' }))
+    chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'continue' }))
   const videoSplits = video && (await splitVideo(window, video))
   const { audioTracks, limitations: broken } = await splitAudioTracks(window, chosen.audioTracks, {
     plan,
@@ -73,7 +73,7 @@ function truncatedLimitation({ sizeBytes }: FileWindow, index: MediaIndex): Reco
   }
 }
 
-/** Sound that is broken is left out and noted, unless there is nothing else. */
+/** A corrupt audio track is omitted and reported, unless nothing else is left. */
 async function splitAudioTracks(
   window: FileWindow,
   chosen: readonly ChosenTrack<AudioDescription>[],
@@ -118,19 +118,21 @@ async function splitAudio(
 ): Promise<SplitAudio> {
   const plan = {
     timescale: audio.clock.fileTimescale,
-    frames: frameTimes(audio.clock, times),
+    videoTimes: videoSplitTimes(audio.clock, times),
     signal,
   }
   return { ...audio, splitPoints: await findAudioSplitPoints(file, audio.survey, plan) }
 }
 
-/** The first sound makes cuts of its own where there are no pictures; all others follow. */
+/** The first audio track adds split points where there is no video; the other tracks follow it. */
 function splitTimes(
   video: SplitVideo | undefined,
   first: SplitAudio | undefined,
 ): SplitTimes | undefined {
-  const frames = video?.splitPoints.presentationTicks.slice(1) ?? []
-  const splitPointSeconds = frames.map((ticks) => (video ? movieSeconds(video.clock, ticks) : 0))
+  const videoTimes = video?.splitPoints.presentationTicks.slice(1) ?? []
+  const splitPointSeconds = videoTimes.map((ticks) =>
+    video ? movieSeconds(video.clock, ticks) : 0,
+  )
   if (first === undefined) {
     return (
       video && {
@@ -139,7 +141,7 @@ function splitTimes(
       }
     )
   }
-  const own = first.splitPoints.ownTicks.map((ticks) => movieSeconds(first.clock, ticks))
+  const own = first.splitPoints.audioOnlyTicks.map((ticks) => movieSeconds(first.clock, ticks))
   return { splitPointSeconds: [...splitPointSeconds, ...own], endSeconds: Infinity }
 }
 
@@ -167,13 +169,13 @@ function assemble(
   })
   const [firstAudio] = shifted
   const shiftedVideo = video && videoShift && { ...video, shift: videoShift }
-  const ownSplitPoints = firstAudio?.splitPoints.ownTicks.length ?? 0
+  const audioOnlyCount = firstAudio?.splitPoints.audioOnlyTicks.length ?? 0
   const splitPoints = makeSplitPointTable({
     ...(shiftedVideo && { video: shiftedVideo }),
     ...(firstAudio && { audio: firstAudio }),
   })
   const tracks: Mp4Track[] = [
-    ...(shiftedVideo ? [videoSource(shiftedVideo, ownSplitPoints)] : []),
+    ...(shiftedVideo ? [videoSource(shiftedVideo, audioOnlyCount)] : []),
     ...shifted.map((audio) => ({
       ...baseTrack(audio, audio.shift),
       cursors: audio.splitPoints.cursors,
@@ -192,7 +194,6 @@ function assemble(
   return { index, startSeconds }
 }
 
-/** The index's words for pictures. */
 export function describeVideo(
   { codec, codecName, width, height }: VideoDescription,
   { matrix }: MovieTrack,
@@ -200,7 +201,6 @@ export function describeVideo(
   return { kind: 'video', codec, codecName, width, height, rotationDegrees: quarterTurns(matrix) }
 }
 
-/** The index's words for sound. */
 export function describeAudio(
   { codec, codecName, channels, sampleRate, transcodedFrom }: AudioDescription,
   { language, name }: MovieTrack,
@@ -217,13 +217,13 @@ export function describeAudio(
   }
 }
 
-function videoSource(video: SplitVideo & { shift: TrackShift }, ownSplitPoints: number): Mp4Track {
+function videoSource(video: SplitVideo & { shift: TrackShift }, audioOnlyCount: number): Mp4Track {
   const { cursors, descriptions } = video.splitPoints
   const last = descriptions.at(-1) ?? 0
-  const padding = Array.from({ length: ownSplitPoints }, () => last)
+  const padding = Array.from({ length: audioOnlyCount }, () => last)
   return {
     ...baseTrack(video, video.shift),
-    cursors: padCursors(cursors, ownSplitPoints, video.survey.map),
+    cursors: padCursors(cursors, audioOnlyCount, video.survey.map),
     ...(video.descriptions.length > 1 && {
       descriptionOfSplitPoint: Uint8Array.from([...descriptions, ...padding]),
     }),

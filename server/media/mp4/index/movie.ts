@@ -1,4 +1,5 @@
-// The movie box (ISO/IEC 14496-12 8.2): found among the top-level boxes without reading media, and read down to its tracks.
+// The movie box (ISO/IEC 14496-12 8.2): located among the top-level boxes, and read down to its
+// tracks.
 import { AppError, isAppError } from '../../../errors.ts'
 import type { RecordingLimitation } from '../../media-index.ts'
 import { type Box, boxType, brokenBox } from '../boxes/box.ts'
@@ -9,54 +10,55 @@ import { MAX_MOOV_BYTES, MAX_TRACKS } from '../mp4-limits.ts'
 import { type SampleTables, locateSampleTables } from '../sample-tables/sample-tables.ts'
 import { readTrackLabels } from '../boxes/track-labels.ts'
 
-/** A movie: its clock, and its tracks of pictures, sound and text. */
+/** A movie: its timescale, and its video, audio and subtitle tracks. */
 export interface Movie {
   timescale: number
-  /** Where the moov box lies. */
+  /** The moov box. */
   box: Box
-  /** What fragments leave out (trex, 8.8.3), by track; absent where no fragments are announced. */
+  /** Defaults for fragments (trex, 8.8.3), by track; absent if the movie has no mvex box. */
   fragmentDefaults?: Map<number, FragmentDefaults>
   tracks: MovieTrack[]
-  /** Tracks that are broken. */
+  /** Corrupt tracks. */
   limitations: RecordingLimitation[]
 }
 
-/** One track as the file describes it. */
+/** One track as described in the file. */
 export interface MovieTrack {
-  kind: 'video' | 'audio' | 'text'
+  kind: 'video' | 'audio' | 'subtitle'
   id: number
   isEnabled: boolean
-  /** ISO 639-2 or BCP 47, where the file says one. */
+  /** ISO 639-2 or BCP 47, if present. */
   language?: string
   /** Title (`name` in the track's user data). */
   name?: string
   /** tkhd matrix (6.2.2), nine values. */
   matrix: Int32Array
-  /** Presentation size in pixels. */
   width: number
   height: number
   timescale: number
   edits: Edit[]
   tables: SampleTables
-  /** The stsd box, not read yet. */
+  /** The stsd box, not parsed yet. */
   descriptions: Box
 }
 
-/** What the first box of an MP4 or MOV file may be. */
+/** Box types at the start of an MP4 or MOV file. */
 const FIRST_BOXES = new Set(
   'ftyp styp moov mdat free skip wide pnot uuid udta pdin meta moof sidx'.split(' '),
 )
 
-/** What tells a recording without its index; who reads it decides whether it is worth a repair. */
 const NO_MOVIE =
   'the file ends before its index (moov): the recording was cut off; only a repair tool can make it play'
 
-/** Reads the movie's structure. Throws `unplayable` where the file is no MP4, or its moov is missing or broken. */
+/**
+ * Reads the structure of a movie. Throws `unplayable` if the file is not MP4, or its moov is
+ * missing or corrupt.
+ */
 export async function readMovie(window: FileWindow): Promise<Movie> {
   return readMovieAt(window, await findMovieBox(window))
 }
 
-/** Reads the structure in a moov box that lies wholly in the file. */
+/** Reads the structure of a moov box that is completely in the file. */
 export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie> {
   const boxes = await window.children(moov)
   if (boxes.some((box) => box.type === 'cmov')) {
@@ -79,13 +81,13 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
   return {
     timescale,
     box: moov,
-    tracks: tracks.filter(({ kind, id }) => kind !== 'text' || !chapters.has(id)),
+    tracks: tracks.filter(({ kind, id }) => kind !== 'subtitle' || !chapters.has(id)),
     limitations,
     ...(fragmentDefaults && { fragmentDefaults }),
   }
 }
 
-/** Ids of tracks that are chapter titles of others (tref, 8.3.3): text that nobody wants over the pictures. */
+/** Ids of tracks with chapter titles of other tracks (tref, 8.3.3), which are not subtitles. */
 async function readChapterIds(
   window: FileWindow,
   trackBoxes: readonly Box[],
@@ -124,16 +126,19 @@ async function findMovieBox(window: FileWindow): Promise<Box> {
   }
 }
 
-/** Pictures, sound and text; undefined for other tracks (time code). What is broken of sound and text is left out, and noted. */
+/**
+ * A video, audio or subtitle track; undefined for other tracks (time code). Corrupt audio and
+ * subtitle tracks are omitted and reported.
+ */
 async function readTrack(
   window: FileWindow,
   trak: Box,
   limitations: RecordingLimitation[],
 ): Promise<MovieTrack | undefined> {
-  const inTrak = await boxesByType(window, trak)
-  const mdia = inTrak('mdia')
-  const inMedia = await boxesByType(window, mdia)
-  const kind = await readKind(window, inMedia('hdlr'))
+  const trakBox = await boxesByType(window, trak)
+  const mdia = trakBox('mdia')
+  const mediaBox = await boxesByType(window, mdia)
+  const kind = await readKind(window, mediaBox('hdlr'))
   if (kind === undefined) return undefined
   try {
     return await readKnownTrack(window, trak, kind)
@@ -144,7 +149,7 @@ async function readTrack(
   }
 }
 
-/** What is told of a track that is damaged. */
+/** The limitation for a corrupt track. */
 export function leftOut(
   kind: Exclude<MovieTrack['kind'], 'video'>,
   { message, details }: AppError,
@@ -161,18 +166,18 @@ async function readKnownTrack(
   trak: Box,
   kind: MovieTrack['kind'],
 ): Promise<MovieTrack> {
-  const inTrak = await boxesByType(window, trak)
-  const mdia = inTrak('mdia')
-  const inMedia = await boxesByType(window, mdia)
-  const inInfo = await boxesByType(window, inMedia('minf'))
-  const stbl = inInfo('stbl')
+  const trakBox = await boxesByType(window, trak)
+  const mdia = trakBox('mdia')
+  const mediaBox = await boxesByType(window, mdia)
+  const infoBox = await boxesByType(window, mediaBox('minf'))
+  const stbl = infoBox('stbl')
   const inTables = await window.children(stbl)
   const descriptions = inTables.find((box) => box.type === 'stsd')
   if (descriptions === undefined) throw brokenBox(stbl.type, stbl.start, "has no 'stsd' box")
   const tables = await locateSampleTables(window, stbl, inTables)
-  const { timescale } = await readClock(window, inMedia('mdhd'))
+  const { timescale } = await readClock(window, mediaBox('mdhd'))
   const edits = await readEdits(window, trak)
-  const header = await readTrackHeader(window, inTrak('tkhd'))
+  const header = await readTrackHeader(window, trakBox('tkhd'))
   const labels = await readTrackLabels(window, trak, mdia)
   return { kind, ...header, ...labels, timescale, edits, tables, descriptions }
 }
@@ -195,12 +200,15 @@ async function readKind(window: FileWindow, hdlr: Box): Promise<MovieTrack['kind
 const KINDS = new Map<string, MovieTrack['kind']>([
   ['vide', 'video'],
   ['soun', 'audio'],
-  ['text', 'text'],
-  ['sbtl', 'text'],
-  ['subt', 'text'],
+  ['text', 'subtitle'],
+  ['sbtl', 'subtitle'],
+  ['subt', 'subtitle'],
 ])
 
-/** Timescale of mvhd (8.2.2) and mdhd (8.4.2), which begin alike. Durations are not believed: samples tell. */
+/**
+ * Timescale of mvhd (8.2.2) and mdhd (8.4.2), which have the same first fields. Their durations are
+ * ignored in favour of the samples'.
+ */
 async function readClock(window: FileWindow, box: Box): Promise<{ timescale: number }> {
   const version = (await window.content(box, 4)).getUint8(0)
   const bytes = await window.content(box, version === 1 ? 32 : 20)

@@ -1,4 +1,4 @@
-// Puts the cuts of pictures and of sound together into the index's one table.
+// Merges the split points of video and audio into the table of the index.
 import type { SplitPointTable } from '../../media-index.ts'
 import type { AudioSplitPoints } from './audio-split-points.ts'
 import type { CursorTable, SampleMap } from '../mp4-source.ts'
@@ -11,13 +11,16 @@ interface ShiftedSplitPoints<SplitPoints> {
   splitPoints: SplitPoints
 }
 
-/** The tracks that are there: at least one. */
+/** At least one of them is present. */
 export interface SplitPointSources {
   video?: ShiftedSplitPoints<VideoSplitPoints>
   audio?: ShiftedSplitPoints<AudioSplitPoints>
 }
 
-/** Cuts in the pictures' timescale, or the sound's where there are none. The first is at 0, wherever its first picture is. */
+/**
+ * Split points in the timescale of the video, or of the audio without video. The first is at 0,
+ * whatever the time of its first frame.
+ */
 export function makeSplitPointTable({ video, audio }: SplitPointSources): SplitPointTable {
   const timescale = (video ?? audio)?.clock.timescale ?? 1
   const toTicks = (ticks: number, { clock, shift }: ShiftedSplitPoints<unknown>) => {
@@ -27,9 +30,9 @@ export function makeSplitPointTable({ video, audio }: SplitPointSources): SplitP
       : Math.round((served / clock.timescale) * timescale)
   }
   const frames = video?.splitPoints.presentationTicks.slice(1).map((ticks) => toTicks(ticks, video))
-  const audioTracks = audio?.splitPoints.ownTicks.map((ticks) => toTicks(ticks, audio))
+  const audioTracks = audio?.splitPoints.audioOnlyTicks.map((ticks) => toTicks(ticks, audio))
   const startTicks = Float64Array.from([0, ...(frames ?? []), ...(audioTracks ?? [])])
-  keepGrowing(startTicks)
+  makeIncreasing(startTicks)
   const flags = new Uint8Array(startTicks.length)
   flags.set(video?.splitPoints.flags ?? [])
   const ends = [
@@ -40,14 +43,17 @@ export function makeSplitPointTable({ video, audio }: SplitPointSources): SplitP
   return { timescale, startTicks, endTicks: Math.max(...ends), flags }
 }
 
-/** Samples without duration can leave two cuts at one time; a tick apart is the least a table may hold. */
-function keepGrowing(ticks: Float64Array): void {
+/**
+ * Samples of duration 0 can give two split points the same time; the table requires at least one
+ * tick between them.
+ */
+function makeIncreasing(ticks: Float64Array): void {
   for (let splitPoint = 1; splitPoint < ticks.length; splitPoint += 1) {
     ticks[splitPoint] = Math.max(ticks[splitPoint] ?? 0, (ticks[splitPoint - 1] ?? 0) + 1)
   }
 }
 
-/** Cursors with `count` more cuts behind the track's last sample. */
+/** Appends cursors for `count` split points after the track's last sample. */
 export function padCursors(
   cursors: CursorTable,
   count: number,

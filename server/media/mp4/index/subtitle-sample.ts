@@ -1,23 +1,27 @@
-// Samples of text: 3GPP timed text (3GPP TS 26.245 5.17), QuickTime text, and WebVTT (ISO/IEC 14496-30 7), as payloads of WebVTT cues.
+// Converts subtitle samples to WebVTT payloads: 3GPP timed text (3GPP TS 26.245 5.17), QuickTime
+// text, and WebVTT (ISO/IEC 14496-30 7).
 import { isAppError } from '../../../errors.ts'
 import { parseBoxes } from '../boxes/box.ts'
 
 /** `plain`: a length and text. `vtt`: boxes with WebVTT payloads. */
-export type TextFormat = 'plain' | 'vtt'
+export type SampleFormat = 'plain' | 'vtt'
 
-/** The form of samples behind a sample entry of this type; undefined where we read none of it. */
-export function textFormat(entryType: string): TextFormat | undefined {
+/** Sample format for a sample entry type; undefined if it is not supported. */
+export function sampleFormat(entryType: string): SampleFormat | undefined {
   if (entryType === 'wvtt') return 'vtt'
   return entryType === 'tx3g' || entryType === 'text' ? 'plain' : undefined
 }
 
-/** Cue payloads in a sample: mostly one, none where it is empty or broken. */
-export function parseTextSample(format: TextFormat, bytes: Uint8Array): string[] {
+/** Cue payloads of a sample: usually one, none if it is empty or corrupt. */
+export function parseSubtitleSample(format: SampleFormat, bytes: Uint8Array): string[] {
   const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeCue(plainText(bytes))]
   return subtitles.map(cleanLines).filter((text) => text !== '')
 }
 
-/** Length in two bytes, then UTF-8, or UTF-16 with its mark; QuickTime's older text is in Apple's own encoding. */
+/**
+ * A 16-bit length, then UTF-8, or UTF-16 with a byte order mark; old QuickTime text uses a
+ * Macintosh encoding.
+ */
 function plainText(bytes: Uint8Array): string {
   const length = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
   const text = bytes.subarray(2, 2 + length)
@@ -53,7 +57,10 @@ function escapeCue(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** A payload has no empty line and no arrow (W3C WebVTT 4.2.2), and no characters that end a line but one. */
+/**
+ * A payload has no empty line and no arrow (W3C WebVTT 4.2.2), and line feed as its only line
+ * terminator.
+ */
 function cleanLines(text: string): string {
   return text
     .replaceAll('\0', '')

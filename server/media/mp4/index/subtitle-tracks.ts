@@ -1,28 +1,37 @@
-// Text tracks of a movie (3GPP timed text, QuickTime text, WebVTT in ISOBMFF): all their cues, read at once.
+// Subtitle tracks of a movie (3GPP timed text, QuickTime text, WebVTT in ISOBMFF): all cues, read
+// when the movie is indexed.
 import { readExactly } from '../../../storage/read-exactly.ts'
 import { isAppError } from '../../../errors.ts'
 import type { SubtitleCue, SubtitleTrack } from '../../media-index.ts'
 import type { SampleRun } from '../../media-reader.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
 import type { Movie, MovieTrack } from './movie.ts'
-import { MAX_CUES, MAX_DESCRIPTIONS, MAX_TEXT_BYTES, MAX_TEXT_SAMPLE_BYTES } from '../mp4-limits.ts'
+import {
+  MAX_CUES,
+  MAX_DESCRIPTIONS,
+  MAX_SUBTITLE_BYTES,
+  MAX_SUBTITLE_SAMPLE_BYTES,
+} from '../mp4-limits.ts'
 import { surveySamples } from '../sample-tables/sample-map.ts'
 import { readSampleRun } from '../sample-tables/read-sample-run.ts'
-import { type TextFormat, parseTextSample, textFormat } from './subtitle-sample.ts'
+import { type SampleFormat, parseSubtitleSample, sampleFormat } from './subtitle-sample.ts'
 import { createClock } from './align-tracks.ts'
-import { wholeTrack } from '../sample-tables/unsplit-track.ts'
+import { unsplitTrack } from '../sample-tables/unsplit-track.ts'
 
-/** Reads every text track that has cues. What is broken is left out: a recording plays without. */
+/**
+ * Reads each subtitle track that has cues. Corrupt ones are omitted: the recording plays without
+ * them.
+ */
 export async function readSubtitleTracks(
   window: FileWindow,
   movie: Movie,
   startSeconds: number,
 ): Promise<SubtitleTrack[]> {
   const subtitles: SubtitleTrack[] = []
-  const left: Budget = { cues: MAX_CUES, bytes: MAX_TEXT_BYTES }
+  const budget: Budget = { cues: MAX_CUES, bytes: MAX_SUBTITLE_BYTES }
   for (const track of movie.tracks) {
-    if (track.kind !== 'text' || track.tables.sampleCount === 0) continue
-    const cues = await readCues(window, { movie, track, startSeconds, left })
+    if (track.kind !== 'subtitle' || track.tables.sampleCount === 0) continue
+    const cues = await readCues(window, { movie, track, startSeconds, budget })
     if (cues.length === 0) continue
     const { language, name } = track
     subtitles.push({
@@ -35,21 +44,21 @@ export async function readSubtitleTracks(
   return subtitles
 }
 
-/** How much text more is read of this file. */
+/** How much more subtitle data of this file may be read. */
 interface Budget {
   cues: number
   bytes: number
 }
 
-interface TextPlan {
+interface SubtitlePlan {
   movie: Movie
   track: MovieTrack
-  /** The session's start on the movie's timeline. */
+  /** Session start on the movie timeline. */
   startSeconds: number
-  left: Budget
+  budget: Budget
 }
 
-async function readCues(window: FileWindow, plan: TextPlan): Promise<SubtitleCue[]> {
+async function readCues(window: FileWindow, plan: SubtitlePlan): Promise<SubtitleCue[]> {
   try {
     const format = await readFormat(window, plan.track)
     return format === undefined ? [] : await readSamples(window, plan, format)
@@ -62,21 +71,21 @@ async function readCues(window: FileWindow, plan: TextPlan): Promise<SubtitleCue
 async function readFormat(
   window: FileWindow,
   { descriptions }: MovieTrack,
-): Promise<TextFormat | undefined> {
+): Promise<SampleFormat | undefined> {
   const box = { ...descriptions, contentStart: descriptions.contentStart + 8 }
   const [entry] = await window.children(box)
-  return entry && textFormat(entry.type)
+  return entry && sampleFormat(entry.type)
 }
 
 async function readSamples(
   window: FileWindow,
-  { movie, track, startSeconds, left }: TextPlan,
-  format: TextFormat,
+  { movie, track, startSeconds, budget }: SubtitlePlan,
+  format: SampleFormat,
 ): Promise<SubtitleCue[]> {
   const { file, signal } = window
   const survey = await surveySamples(file, track.tables, {
     descriptionCount: MAX_DESCRIPTIONS,
-    stopsAtChange: 'go on',
+    stopsAtChange: 'continue',
     signal,
   })
   const sampleCount = Math.min(survey.map.sampleCount, MAX_CUES)
@@ -87,44 +96,44 @@ async function readSamples(
     edits: track.edits,
     ...survey,
   })
-  const whole = wholeTrack(
+  const unsplit = unsplitTrack(
     { ...survey.map, sampleCount },
     { kind: 'video', timescale: track.timescale },
   )
-  const run = await readSampleRun(file, whole, { from: 0, to: 1 })
+  const run = await readSampleRun(file, unsplit, { from: 0, to: 1 })
   if (run === undefined) return []
   const shift = clock.editTicks / clock.timescale - startSeconds
   const cues: SubtitleCue[] = []
   for (const { offset, sizeBytes, start, end } of timedSamples(run, shift)) {
-    if (sizeBytes > left.bytes || left.cues === 0) break
+    if (sizeBytes > budget.bytes || budget.cues === 0) break
     signal.throwIfAborted()
-    left.bytes -= sizeBytes
-    const subtitles = parseTextSample(format, await readExactly(file, offset, sizeBytes))
-    for (const text of subtitles.slice(0, left.cues)) {
+    budget.bytes -= sizeBytes
+    const subtitles = parseSubtitleSample(format, await readExactly(file, offset, sizeBytes))
+    for (const text of subtitles.slice(0, budget.cues)) {
       cues.push({ startSeconds: Math.max(start, 0), endSeconds: end, text })
     }
-    left.cues -= Math.min(subtitles.length, left.cues)
+    budget.cues -= Math.min(subtitles.length, budget.cues)
   }
   return cues
 }
 
-interface TimedText {
+interface TimedSample {
   offset: number
   sizeBytes: number
   start: number
   end: number
 }
 
-/** Samples that may have text and are shown within the session, in order. */
-function timedSamples(run: SampleRun, shiftSeconds: number): TimedText[] {
-  const samples: TimedText[] = []
+/** Samples that may have text and are visible within the session, in order. */
+function timedSamples(run: SampleRun, shiftSeconds: number): TimedSample[] {
+  const samples: TimedSample[] = []
   let ticks = run.firstDecodeTicks
   run.sizes.forEach((sizeBytes, at) => {
     const start = ticks / run.timescale + shiftSeconds
     ticks += run.durations[at] ?? 0
     const end = ticks / run.timescale + shiftSeconds
-    // Two bytes are the length of no text at all: what stands between cues.
-    if (sizeBytes <= 2 || sizeBytes > MAX_TEXT_SAMPLE_BYTES || end <= Math.max(start, 0)) return
+    // A two-byte sample is an empty text, which clears the previous cue.
+    if (sizeBytes <= 2 || sizeBytes > MAX_SUBTITLE_SAMPLE_BYTES || end <= Math.max(start, 0)) return
     samples.push({ offset: run.offsets?.[at] ?? 0, sizeBytes, start, end })
   })
   return samples

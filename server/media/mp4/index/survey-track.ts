@@ -1,6 +1,6 @@
-// A chosen track with its samples surveyed: what cuts and timeline are made from.
+// Surveys the samples of a selected track, for its split points and its clock.
 import type { OpenFile } from '../../../storage/storage.ts'
-import type { FrameTimes } from './audio-split-points.ts'
+import type { VideoSplitTimes } from './audio-split-points.ts'
 import type { AudioDescription } from '../sample-entries/audio-entry.ts'
 import { isIdentity } from '../boxes/matrix.ts'
 import type { MovieTrack } from './movie.ts'
@@ -10,12 +10,12 @@ import { type SampleSurvey, type SurveyPlan, surveySamples } from '../sample-tab
 import { type TrackClock, type TrackShift, createClock } from './align-tracks.ts'
 import type { ChosenTrack } from './track-choice.ts'
 
-/** A track that has at least one whole sample in the file. */
+/** A track with at least one complete sample in the file. */
 export interface SurveyedTrack<Playable> {
   track: MovieTrack
   survey: SampleSurvey
   clock: TrackClock
-  /** Codec configurations; those of the survey's changes count in it. */
+  /** Codec configurations, indexed by the changes of the survey. */
   descriptions: [Playable, ...Playable[]]
 }
 
@@ -23,7 +23,10 @@ interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount'> {
   movieTimescale: number
 }
 
-/** Surveys a track; undefined where none of its samples is in the file, or nothing plays them. */
+/**
+ * Surveys a track; undefined if the file has none of its samples, or a codec configuration in use
+ * is unplayable.
+ */
 export async function surveyTrack<Playable>(
   file: OpenFile,
   { track, descriptions }: ChosenTrack<Playable>,
@@ -53,7 +56,7 @@ export async function surveyTrack<Playable>(
   return { track, survey: { ...survey, changes }, clock, descriptions: [first, ...others] }
 }
 
-/** What every served track is made of, but for its cursors. */
+/** The source of a served track, without its cursors. */
 export function baseTrack(
   {
     track,
@@ -84,23 +87,25 @@ export function baseTrack(
   }
 }
 
-/** Where cuts lie that sound is to follow: times in the movie, in seconds, the edit lists applied. */
+/**
+ * Split points that the audio must follow, in seconds on the movie timeline (edit lists applied).
+ */
 export interface SplitTimes {
-  /** Every cut but the first. */
+  /** All but the first split point. */
   splitPointSeconds: readonly number[]
-  /** From here on the sound makes cuts of its own; Infinity where it never does. */
+  /** From here on the audio adds its own split points; Infinity for never. */
   endSeconds: number
 }
 
-/** Cut times on the clock of a sound: file ticks of the audio track, its edit list taken off. */
-export function frameTimes(audio: TrackClock, times: SplitTimes | undefined): FrameTimes {
+/** Converts split points to ticks of an audio track, without its edit list. */
+export function videoSplitTimes(audio: TrackClock, times: SplitTimes | undefined): VideoSplitTimes {
   if (times === undefined) return { splitTicks: [], endTicks: undefined }
   const toAudio = (seconds: number) =>
     (seconds * audio.timescale - audio.editTicks) / audio.tickScale
   return { splitTicks: times.splitPointSeconds.map(toAudio), endTicks: toAudio(times.endSeconds) }
 }
 
-/** Seconds in the movie of a time in a track's own ticks. */
+/** Converts track ticks to seconds on the movie timeline. */
 export function movieSeconds(clock: TrackClock, fileTicks: number): number {
   return (fileTicks * clock.tickScale + clock.editTicks) / clock.timescale
 }

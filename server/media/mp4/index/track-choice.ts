@@ -1,4 +1,5 @@
-// Which tracks of a movie are served: the first enabled video track, and all the sound that browsers play or that is transcoded.
+// Selects the served tracks of a movie: the first enabled video track, and all audio tracks that
+// browsers play or that are transcoded.
 import { AppError, isAppError } from '../../../errors.ts'
 import type { RecordingLimitation } from '../../media-index.ts'
 import type { AudioDescription } from '../sample-entries/audio-entry.ts'
@@ -12,24 +13,24 @@ import { type MovieTrack, leftOut } from './movie.ts'
 import { MAX_AUDIO_TRACKS } from '../mp4-limits.ts'
 import type { VideoDescription } from '../sample-entries/video-entry.ts'
 
-/** The tracks to serve: at least one of them is there. */
+/** The served tracks, at least one. */
 export interface ChosenTracks {
   video?: ChosenTrack<VideoDescription>
-  /** First the one that plays unasked. */
+  /** The default track is first. */
   audioTracks: ChosenTrack<AudioDescription>[]
   /** Tracks that are not served. */
   limitations: RecordingLimitation[]
 }
 
-/** A track with all of its codec configurations. */
+/** A track with all its codec configurations. */
 export interface ChosenTrack<Playable> {
   track: MovieTrack
   descriptions: Description<Playable>[]
 }
 
 /**
- * Chooses. Throws `unplayable`, with the reason of the first candidate, where there is nothing that browsers play, or where
- * there are pictures and browsers do not play them. Still images (covers, chapter marks) count as no pictures.
+ * Throws `unplayable`, with the reason of the first candidate, if no track is playable or the video
+ * is not. Still images (covers, chapter thumbnails) do not count as video.
  */
 export async function chooseTracks(
   window: FileWindow,
@@ -47,7 +48,7 @@ export async function chooseTracks(
     ...(video.chosen && { video: video.chosen }),
     audioTracks: audio.audioTracks,
     limitations: [
-      ...(await noteFurtherVideoTracks(window, candidates, video.chosen)),
+      ...(await listFurtherVideoTracks(window, candidates, video.chosen)),
       ...audio.limitations,
     ],
   }
@@ -55,12 +56,12 @@ export async function chooseTracks(
 
 interface VideoChoice {
   chosen?: ChosenTrack<VideoDescription>
-  /** Why the first candidate is not played, where none is chosen. */
+  /** Why the first candidate is unplayable, if no track was selected. */
   unplayable?: string
   isStillImage: boolean
 }
 
-/** A disabled track is taken only where no enabled one is there. */
+/** Disabled tracks count only if there is no enabled one. */
 function enabledOnly(tracks: readonly MovieTrack[], kind: MovieTrack['kind']): MovieTrack[] {
   const ofKind = tracks.filter((track) => track.kind === kind)
   const enabled = ofKind.filter((track) => track.isEnabled)
@@ -80,8 +81,10 @@ async function chooseVideo(window: FileWindow, tracks: MovieTrack[]): Promise<Vi
   return { isStillImage: false }
 }
 
-/** Films beside the one that is served; covers and chapter marks are none, and what is broken is not missed. */
-async function noteFurtherVideoTracks(
+/**
+ * Further video tracks besides the served one. Still images and corrupt tracks are not reported.
+ */
+async function listFurtherVideoTracks(
   window: FileWindow,
   candidates: readonly MovieTrack[],
   chosen: VideoChoice['chosen'],
@@ -89,7 +92,9 @@ async function noteFurtherVideoTracks(
   const limitations: RecordingLimitation[] = []
   for (const track of candidates) {
     if (track.kind !== 'video' || !track.isEnabled || track === chosen?.track) continue
-    const descriptions = await readOrNote(() => readVideoDescriptions(window, track.descriptions))
+    const descriptions = await readUnlessBroken(() =>
+      readVideoDescriptions(window, track.descriptions),
+    )
     if (!Array.isArray(descriptions)) continue
     if (descriptions.some((each) => each.status === 'unplayable' && each.isStillImage)) continue
     limitations.push({
@@ -103,25 +108,27 @@ async function noteFurtherVideoTracks(
 interface AudioChoice {
   audioTracks: ChosenTrack<AudioDescription>[]
   limitations: RecordingLimitation[]
-  /** Why the first candidate is not played. */
+  /** Why the first candidate is unplayable. */
   unplayable?: string
 }
 
-/** Enabled tracks come first: by Apple's custom, alternatives of other languages are disabled. */
+/** Enabled tracks are first: by Apple's convention, other languages are disabled. */
 async function chooseAudioTracks(
   window: FileWindow,
   candidates: readonly MovieTrack[],
 ): Promise<AudioChoice> {
   const all = candidates.filter((track) => track.kind === 'audio')
-  const ranked = [
+  const ordered = [
     ...all.filter((track) => track.isEnabled),
     ...all.filter((track) => !track.isEnabled),
   ]
   const audioTracks: ChosenTrack<AudioDescription>[] = []
   const limitations: RecordingLimitation[] = []
   let unplayable: string | undefined
-  for (const track of ranked) {
-    const descriptions = await readOrNote(() => readAudioDescriptions(window, track.descriptions))
+  for (const track of ordered) {
+    const descriptions = await readUnlessBroken(() =>
+      readAudioDescriptions(window, track.descriptions),
+    )
     if (!Array.isArray(descriptions)) {
       limitations.push(leftOut('audio', descriptions))
       continue
@@ -139,13 +146,13 @@ async function chooseAudioTracks(
     limitations.push({ kind: 'sound-left-out', message })
   }
   return {
-    audioTracks: preferPlayed(audioTracks).slice(0, MAX_AUDIO_TRACKS),
+    audioTracks: preferUntranscoded(audioTracks).slice(0, MAX_AUDIO_TRACKS),
     limitations,
     ...(unplayable !== undefined && { unplayable }),
   }
 }
 
-/** QuickTime writes a sample size of 1 for uncompressed sound, whatever its samples take. */
+/** QuickTime declares a sample size of 1 for PCM, whatever the real size is. */
 function withPcmSizes(track: MovieTrack, { pcmFrameBytes }: AudioDescription): MovieTrack {
   const { tables } = track
   if (pcmFrameBytes === undefined || tables.sizes.kind !== 'constant') return track
@@ -153,8 +160,8 @@ function withPcmSizes(track: MovieTrack, { pcmFrameBytes }: AudioDescription): M
   return { ...track, tables: { ...tables, sizes } }
 }
 
-/** What is wrong with the box, where it is broken: the recording plays without this track. */
-async function readOrNote<Value>(read: () => Promise<Value>): Promise<Value | AppError> {
+/** Returns the error for a corrupt box: the recording plays without this track. */
+async function readUnlessBroken<Value>(read: () => Promise<Value>): Promise<Value | AppError> {
   try {
     return await read()
   } catch (error) {
@@ -163,19 +170,22 @@ async function readOrNote<Value>(read: () => Promise<Value>): Promise<Value | Ap
   }
 }
 
-/** Of equal tracks of the first one's language, one that browsers play as it is comes first. */
-function preferPlayed(
+/**
+ * Among tracks like the first one (language, enabled), one that needs no transcoding becomes the
+ * default.
+ */
+function preferUntranscoded(
   audioTracks: ChosenTrack<AudioDescription>[],
 ): ChosenTrack<AudioDescription>[] {
   const [first] = audioTracks
-  const played = audioTracks.find(
+  const untranscoded = audioTracks.find(
     (audio) =>
       !isTranscoded(audio) &&
       audio.track.isEnabled === first?.track.isEnabled &&
       audio.track.language === first.track.language,
   )
-  if (played === undefined) return audioTracks
-  return [played, ...audioTracks.filter((audio) => audio !== played)]
+  if (untranscoded === undefined) return audioTracks
+  return [untranscoded, ...audioTracks.filter((audio) => audio !== untranscoded)]
 }
 
 function isTranscoded({ descriptions: [first] }: ChosenTrack<AudioDescription>): boolean {

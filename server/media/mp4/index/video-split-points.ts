@@ -1,4 +1,4 @@
-// Finds the places where a segment may begin among a video track's samples: key frames, and changes of codec configuration.
+// Finds the split points of a video track: key frames, and changes of the codec configuration.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
@@ -7,21 +7,24 @@ import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { SyncWalk } from '../sample-tables/sync-walk.ts'
 import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'
 
-/** Key frames closer than this to the cut before are none: an index stays small where every picture is a key frame. */
+/**
+ * Minimum distance of key frames that become split points. It bounds the index of video with only
+ * key frames.
+ */
 const MIN_SPLIT_SECONDS = 0.5
 
-/** The cuts of a video track. Times in the file's ticks, edit list not applied. */
+/** Split points of a video track. Times in ticks of the file, edit list not applied. */
 export interface VideoSplitPoints {
   cursors: CursorTable
-  /** Presentation time of each cut, strictly growing. */
+  /** Presentation times, strictly increasing. */
   presentationTicks: number[]
   flags: number[]
-  /** Description at each cut, from 0. */
+  /** Sample description at each split point, from 0. */
   descriptions: number[]
   extent: TimeExtent
 }
 
-/** Walks through the track. The first cut is its first sample, key frame or not. */
+/** Walks the track. Its first sample is a split point even if it is not a key frame. */
 export async function findVideoSplitPoints(
   file: OpenFile,
   survey: SampleSurvey,
@@ -45,7 +48,7 @@ export async function findVideoSplitPoints(
     if (isChange || ticks >= lastTicks + minTicks) {
       if (isChange) change += 1
       lastTicks = Math.max(ticks, lastTicks + 1)
-      recorder.note(syncs.entry)
+      recorder.record(syncs.entry)
       presentationTicks.push(lastTicks)
       descriptions.push(changes[change - 1]?.description ?? 0)
       const isKey = syncs.sample === walk.sample
@@ -60,7 +63,10 @@ export async function findVideoSplitPoints(
   return { cursors: recorder.finish(), presentationTicks, flags, descriptions, extent: walk.extent }
 }
 
-/** The next key frame, but not behind sample `end`. Where every sample is a key frame, those too close are stepped over. */
+/**
+ * Advances to the next key frame, at most to sample `end`. If every sample is a key frame, advances
+ * by the minimum distance.
+ */
 async function toNextCandidate(
   walk: TimeWalk,
   syncs: SyncWalk,

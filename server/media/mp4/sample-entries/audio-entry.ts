@@ -1,4 +1,4 @@
-// Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2): what browsers play inside fMP4.
+// Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2).
 import { AppError } from '../../../errors.ts'
 import type { AudioTrack } from '../../media-index.ts'
 import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
@@ -16,23 +16,26 @@ import { parseEsds } from '../../codec/esds.ts'
 import { opusConfigFromBox } from '../../codec/sample-entry.ts'
 import { type AudioFields, parseTranscodedEntry } from './transcoded-entry.ts'
 
-/** A sample entry of sound that browsers play in fMP4, or that is transcoded to what they play. */
+/** A sample entry of audio that browsers play in fMP4, or that is transcoded. */
 export interface AudioDescription extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
-  /** Clean sample entry box for an init segment; absent where the sound is transcoded. */
+  /** Sample entry box for an init segment, sanitised; absent for audio that is transcoded. */
   sampleEntry?: Uint8Array
-  /** Of uncompressed sound: bytes of one sample of all channels. */
+  /** For PCM: bytes of one sample of all channels. */
   pcmFrameBytes?: number
 }
 
 const FIELD_BYTES = 28
 const VERSION_AT = 8
 const CHANNELS_AT = 16
-/** What QuickTime puts behind the fields (QuickTime File Format, sound sample descriptions 1 and 2). */
+/**
+ * Further fields of QuickTime's entry versions 0, 1 and 2 (QuickTime File Format, sound sample
+ * descriptions).
+ */
 const QUICKTIME_BYTES = [0, 16, 36] as const
 
 /**
- * Parses an audio sample entry. What neither browsers play in fMP4 nor we transcode is `unplayable`, and so is a damaged
- * entry: a recording without sound is better than none.
+ * Parses an audio sample entry. A codec that is neither played in fMP4 nor transcoded is
+ * `unplayable`, and so is a corrupt entry: a recording without audio is better than none.
  */
 export function parseAudioEntry(entry: RawEntry): Description<AudioDescription> {
   try {
@@ -89,7 +92,7 @@ function parseOpus(entry: RawEntry): AudioDescription | undefined {
   return opusConfigFromBox(new Uint8Array(buffer, byteOffset, byteLength))
 }
 
-/** Encapsulation of FLAC in ISOBMFF 3.3.2: a full box whose first metadata block is STREAMINFO. */
+/** FLAC in ISOBMFF 3.3.2: a full box whose first metadata block is STREAMINFO. */
 function parseFlac(entry: RawEntry): AudioDescription | undefined {
   const { fields, boxes } = splitAudioEntry(entry)
   const dfLa = boxes.find((box) => box.type === 'dfLa')
@@ -105,7 +108,7 @@ function parseFlac(entry: RawEntry): AudioDescription | undefined {
   return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
 }
 
-/** Numbers of channels, bits and samples a second as the entry says them (QuickTime File Format, sound description 2: from byte 32). */
+/** Channels, sample size and rate as declared (QuickTime version 2: from byte 32). */
 function audioFields(entry: RawEntry): AudioFields {
   const { fields, boxes } = splitAudioEntry(entry)
   const contents = new Map(boxes.map((box) => [box.type, entryContent(entry, box)]))
@@ -134,13 +137,16 @@ function splitAudioEntry(entry: RawEntry): EntryParts {
   return { fields: new DataView(fields.buffer, fields.byteOffset, FIELD_BYTES), boxes }
 }
 
-/** Version of QuickTime's fields; ISO's own version 1 comes in a version 1 stsd and has no more fields than 0. */
+/**
+ * QuickTime's entry version. ISO's own version 1 requires a version 1 stsd and has the fields of
+ * version 0.
+ */
 function splitVersion({ box, bytes, stsdVersion }: RawEntry): number {
   if (stsdVersion === 1) return 0
   return bytes.getUint16(box.contentStart - box.start + VERSION_AT)
 }
 
-/** esds lies in the entry, or in QuickTime's `wave` box. */
+/** The esds box, which is in the entry or in QuickTime's `wave` box. */
 function findEsds(entry: RawEntry, boxes: readonly Box[]): Box | undefined {
   const direct = boxes.find((box) => box.type === 'esds')
   const wave = boxes.find((box) => box.type === 'wave')

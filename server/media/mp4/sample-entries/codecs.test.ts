@@ -1,4 +1,4 @@
-// Codec strings and the set-up of sound.
+// Codec strings and audio configurations.
 import { describe, expect, it } from 'vitest'
 import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../../codec/codec-string.ts'
@@ -15,7 +15,7 @@ describe('codec strings', () => {
     expect(avcCodec(bytes('01 4d 40 1e'), 'avc1')).toBeUndefined()
   })
 
-  it('names HEVC with its compatibility flags turned round and its constraints without trailing zeros', () => {
+  it('names HEVC with reversed compatibility flags and without trailing zero constraints', () => {
     const main = '01 01 60000000 b00000000000 5d f000fcfdf8f800000f03'
     expect(hevcCodec(bytes(main), 'hvc1')).toBe('hvc1.1.6.L93.B0')
     const high = '01 62 20000000 900000000000 99 f000fcfdf8f800000f03'
@@ -42,7 +42,7 @@ describe('parseAudioConfig()', () => {
     expect(parse('1508')).toMatchObject({ sampleRate: 11_025, channels: 1 })
   })
 
-  it('reads HE-AAC, signalled in front or behind', () => {
+  it('reads HE-AAC with explicit and with backward-compatible signalling', () => {
     expect(parse('2b92 0800')).toMatchObject({
       codec: 'mp4a.40.5',
       coreRate: 22_050,
@@ -56,7 +56,7 @@ describe('parseAudioConfig()', () => {
     expect(parse('eb8a 0800')).toMatchObject({ codec: 'mp4a.40.29', channels: 2 })
   })
 
-  it('knows MPEG-2 AAC, and refuses MP3 and what browsers do not decode', () => {
+  it('accepts MPEG-2 AAC, and refuses MP3 and object types that browsers do not decode', () => {
     expect(parse('1190', 0x67)).toMatchObject({ codec: 'mp4a.67' })
     expect(parse('1190', 0x6b)).toBeUndefined()
     expect(parse('b990')).toBeUndefined()
@@ -70,7 +70,7 @@ describe('quarterTurns()', () => {
     [[0, 1, 0, -1, 0], 90],
     [[-1, 0, 0, 0, -1], 180],
     [[0, -1, 0, 1, 0], 270],
-  ])('reads the turn of %j', (matrix, degrees) => {
+  ])('reads the rotation of %j', (matrix, degrees) => {
     expect(quarterTurns(Int32Array.from(matrix, (value) => value * 0x1_00_00))).toBe(degrees)
   })
 })

@@ -1,28 +1,32 @@
-// Taking a sample entry box apart and putting it together again, clean: what both pictures and sound need.
+// Splits a sample entry box into fields and child boxes, and writes a sanitised one.
 import { type Box, brokenBox, parseBoxes } from '../boxes/box.ts'
 
-/** A sample entry as found, or why nothing plays it. */
+/** A parsed sample entry, or why it is unplayable. */
 export type Description<Playable> =
   | ({ status: 'playable' } & Playable)
   | { status: 'unplayable'; reason: string; isStillImage: boolean }
 
-/** A sample entry box, read whole. */
+/** The bytes of a sample entry box. */
 export interface RawEntry {
   box: Box
-  /** The box from its header on. */
+  /** The box including its header. */
   bytes: DataView
-  /** Version of the stsd box: tells QuickTime's version 1 sound entries from ISO's. */
+  /**
+   * Version of the stsd box, which distinguishes ISO's version 1 audio entries from QuickTime's.
+   */
   stsdVersion: number
 }
 
-/** Fields of a sample entry up to its boxes, and the boxes. */
 export interface EntryParts {
-  /** Content in front of the boxes; a view into the entry. */
+  /** The bytes before the child boxes; a view into the entry. */
   fields: DataView
   boxes: Box[]
 }
 
-/** Splits an entry whose fields are `fieldBytes` long behind the header. Trailing bytes that are no box are left out. */
+/**
+ * Splits an entry with `fieldBytes` of fields after the header. Trailing bytes that are not a box
+ * are dropped.
+ */
 export function splitEntry({ box, bytes }: RawEntry, fieldBytes: number): EntryParts {
   const headerBytes = box.contentStart - box.start
   if (bytes.byteLength < headerBytes + fieldBytes) {
@@ -35,17 +39,20 @@ export function splitEntry({ box, bytes }: RawEntry, fieldBytes: number): EntryP
   }
 }
 
-/** The content of a box inside an entry. */
+/** The content of a box in an entry. */
 export function entryContent(entry: RawEntry, box: Box): DataView {
   return subview(entry.bytes, box.contentStart - entry.box.start, box.end - entry.box.start)
 }
 
-/** A whole box inside an entry, header included, as bytes of its own. */
+/** A copy of a box in an entry, including its header. */
 export function wholeBox(entry: RawEntry, box: Box): Uint8Array<ArrayBuffer> {
   return copyBytes(subview(entry.bytes, box.start - entry.box.start, box.end - entry.box.start))
 }
 
-/** A sample entry box of its own: data reference 1, and nothing behind the last box (QuickTime's four zero bytes stop Chromium's parser). */
+/**
+ * Writes a sample entry box with data reference 1 and no terminator after its last box (QuickTime's
+ * four zero bytes break Chromium's parser).
+ */
 export function joinEntry(
   type: string,
   fields: DataView,
@@ -66,7 +73,6 @@ export function joinEntry(
   return entry
 }
 
-/** The bytes of a view, copied. */
 export function copyBytes(view: DataView): Uint8Array<ArrayBuffer> {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice()
 }

@@ -1,4 +1,4 @@
-// The sample descriptions of a track (stsd, ISO/IEC 14496-12 8.5.2): which codec, set up how, and whether browsers play it.
+// The sample descriptions of a track (stsd, ISO/IEC 14496-12 8.5.2), parsed entry by entry.
 import { type AudioDescription, parseAudioEntry } from './audio-entry.ts'
 import { type Box, brokenBox } from '../boxes/box.ts'
 import type { Description, RawEntry } from './entry-parts.ts'
@@ -6,7 +6,7 @@ import type { FileWindow } from '../boxes/file-window.ts'
 import { MAX_DESCRIPTIONS, MAX_SAMPLE_ENTRY_BYTES } from '../mp4-limits.ts'
 import { type VideoDescription, parseVideoEntry } from './video-entry.ts'
 
-/** Reads and parses the video sample entries in a track's `stsd`, in order. */
+/** The video sample entries of a track's `stsd`, in order. */
 export async function readVideoDescriptions(
   window: FileWindow,
   stsd: Box,
@@ -14,7 +14,7 @@ export async function readVideoDescriptions(
   return (await readEntries(window, stsd)).map(parseVideoEntry)
 }
 
-/** Reads and parses the audio sample entries in a track's `stsd`, in order. */
+/** The audio sample entries of a track's `stsd`, in order. */
 export async function readAudioDescriptions(
   window: FileWindow,
   stsd: Box,

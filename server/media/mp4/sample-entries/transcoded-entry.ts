@@ -1,21 +1,21 @@
-// Sample entries of sound that no browser plays in fMP4, and that is transcoded: which codec, how many channels, what rate.
+// Sample entries of audio that no browser plays in fMP4 and that is transcoded.
 import type { AudioTrack, PcmCodec, AudioFormat } from '../../media-index.ts'
 
-/** What a sound sample entry says of its samples. */
+/** Fields of an audio sample entry. */
 export interface AudioFields {
   channels: number
   bits: number
   sampleRate: number
   /** formatSpecificFlags of QuickTime's version 2. */
   flags?: number
-  /** Contents of the boxes in the entry, by type. */
+  /** Contents of the child boxes, by type. */
   contents: ReadonlyMap<string, DataView>
 }
 
-/** Sound that is sent as AAC. */
+/** Audio that is sent as AAC. */
 export interface TranscodedAudio extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {
   transcodedFrom: AudioFormat
-  /** Of uncompressed sound: bytes of one sample of all channels. */
+  /** For PCM: bytes of one sample of all channels. */
   pcmFrameBytes?: number
 }
 
@@ -43,22 +43,23 @@ const MAX_CHANNELS = 16
 const MAX_SAMPLE_RATE = 192_000
 
 /**
- * Describes the sound of a sample entry that is transcoded. `type` is the entry's type, with the object type of its esds
- * behind it where it has one (`mp4a.6b`). Undefined where nobody transcodes it, or it claims absurd numbers.
+ * Describes an audio sample entry to be transcoded. `type` is its box type, followed by the object
+ * type of its esds, if any (`mp4a.6b`). Undefined if it is not transcoded or its numbers are
+ * implausible.
  */
 export function parseTranscodedEntry(
   type: string,
   readFields: () => AudioFields,
 ): TranscodedAudio | undefined {
   const compressed = COMPRESSED.get(type)
-  const pcm = PCM_FORMS.get(type)
+  const pcm = PCM_FORMATS.get(type)
   if (compressed === undefined && pcm === undefined) return undefined
   const fields = readFields()
   const codec = compressed?.[0] ?? pcm?.(fields)
   if (codec === undefined) return undefined
   const { channels, sampleRate } = codec === 'ac3' || codec === 'eac3' ? dolby(fields) : fields
-  const isBelievable = channels >= 1 && channels <= MAX_CHANNELS && sampleRate >= 1
-  if (!isBelievable || sampleRate > MAX_SAMPLE_RATE) return undefined
+  const isPlausible = channels >= 1 && channels <= MAX_CHANNELS && sampleRate >= 1
+  if (!isPlausible || sampleRate > MAX_SAMPLE_RATE) return undefined
   const pcmBytes = isPcm(codec) ? PCM_BYTES[codec] : undefined
   return {
     codec: 'mp4a.40.2',
@@ -93,8 +94,8 @@ function signed(bits: number, endian: Endian): PcmCodec | undefined {
   return bits === 24 ? `pcm_s24${endian}` : undefined
 }
 
-/** Uncompressed forms (QuickTime File Format, sound formats; ISO/IEC 23003-5 for `ipcm`). */
-const PCM_FORMS = new Map<string, (fields: AudioFields) => PcmCodec | undefined>([
+/** PCM formats (QuickTime File Format, sound formats; ISO/IEC 23003-5 for `ipcm`). */
+const PCM_FORMATS = new Map<string, (fields: AudioFields) => PcmCodec | undefined>([
   ['alaw', () => 'pcm_alaw'],
   ['ulaw', () => 'pcm_mulaw'],
   ['sowt', ({ bits }) => signed(bits, 'le')],
@@ -119,7 +120,7 @@ function isoPcm({ contents }: AudioFields): PcmCodec | undefined {
   return signed(pcmC.getUint8(5), (pcmC.getUint8(4) & 1) === 1 ? 'le' : 'be')
 }
 
-/** QuickTime's `wave` box may hold an `enda` box that turns the order of bytes. */
+/** QuickTime's `wave` box may contain an `enda` box that sets the byte order. */
 function waveEndian(contents: ReadonlyMap<string, DataView>): Endian {
   const wave = contents.get('wave')
   for (let at = 0; wave !== undefined && at + 10 <= wave.byteLength;) {
@@ -134,20 +135,23 @@ const ENDA = 0x65_6e_64_61
 const DOLBY_RATES = [48_000, 44_100, 32_000] as const
 const DOLBY_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5] as const
 
-/** dac3 and dec3 (ETSI TS 102 366 annex F) say more truly than the entry's fields what the sound is. */
+/**
+ * Prefers dac3 and dec3 (ETSI TS 102 366 annex F), which are more reliable than the entry's fields.
+ */
 function dolby({ contents, ...fields }: AudioFields): Pick<AudioFields, 'channels' | 'sampleRate'> {
   const dac3 = contents.get('dac3')
   const dec3 = contents.get('dec3')
   const bits = firstBits(dac3, 0) ?? firstBits(dec3, 16)
   if (bits === undefined) return fields
   const sampleRate = DOLBY_RATES[bits >>> 22] ?? fields.sampleRate
-  // dac3: fscod 2, bsid 5, bsmod 3, acmod 3, lfeon 1; dec3 has a reserved bit and asvc before bsmod.
-  const acmodAt = dac3 === undefined ? 24 - 15 : 24 - 13
-  const channels = DOLBY_CHANNELS[(bits >>> acmodAt) & 7] ?? 2
-  return { sampleRate, channels: channels + ((bits >>> (acmodAt - 1)) & 1) }
+  // dac3: fscod 2, bsid 5, bsmod 3, acmod 3, lfeon 1; dec3 has a reserved bit and asvc before
+  // bsmod.
+  const acmodBit = dac3 === undefined ? 24 - 15 : 24 - 13
+  const channels = DOLBY_CHANNELS[(bits >>> acmodBit) & 7] ?? 2
+  return { sampleRate, channels: channels + ((bits >>> (acmodBit - 1)) & 1) }
 }
 
-/** 24 bits from a bit position that is a whole byte; undefined where there are not so many. */
+/** 24 bits from a byte-aligned bit position; undefined beyond the end. */
 function firstBits(view: DataView | undefined, position: number): number | undefined {
   const at = position / 8
   if (view === undefined || view.byteLength < at + 3) return undefined

@@ -1,4 +1,4 @@
-// Names, in the field's words, of video codecs that MP4 and QuickTime files carry and no browser plays.
+// Names of video codecs that occur in MP4 and QuickTime files and that no browser plays.
 
 const NAMES = new Map<string, string>([
   ['mp4v', 'MPEG-4 Visual'],
@@ -26,7 +26,10 @@ const NAMES = new Map<string, string>([
   ['m2v1', 'MPEG-2'],
 ])
 
-/** What an `mp4v` entry holds beside MPEG-4 Visual, by the object type of its esds box (MP4 registration authority). */
+/**
+ * Codecs of an `mp4v` entry other than MPEG-4 Visual, by the object type of its esds box (MP4
+ * registration authority).
+ */
 const OBJECT_TYPES: readonly (readonly [from: number, to: number, name: string])[] = [
   [0x60, 0x65, 'MPEG-2'],
   [0x6a, 0x6a, 'MPEG-1'],
@@ -44,8 +47,8 @@ const FAMILIES: readonly (readonly [prefix: string, name: string])[] = [
 ]
 
 /**
- * Name of the codec behind a sample entry's four characters, and the object type of its esds box where it has one;
- * unknown ones are named by the characters.
+ * Name of a codec by its four-character code and, if present, the object type of its esds box; an
+ * unknown codec is named by its code.
  */
 export function videoCodecName(type: string, objectType?: number): string {
   if (type === 'mp4v' && objectType !== undefined) {

@@ -1,4 +1,5 @@
-// Video sample entries (ISO/IEC 14496-12 12.1.3): what browsers play, its codec string, and a clean box for the init segment.
+// Video sample entries (ISO/IEC 14496-12 12.1.3): codec string, decoder parameters, and a sanitised
+// box.
 import type { VideoTrack } from '../../media-index.ts'
 import { parseEsds } from '../../codec/esds.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../../codec/codec-string.ts'
@@ -19,7 +20,7 @@ export interface VideoDescription extends Pick<
   VideoTrack,
   'codec' | 'codecName' | 'width' | 'height'
 > {
-  /** Clean sample entry box for an init segment. */
+  /** Sample entry box for an init segment, sanitised. */
   sampleEntry: Uint8Array
   decoder: Mp4Decoder
 }
@@ -27,11 +28,11 @@ export interface VideoDescription extends Pick<
 interface VideoCodec {
   codecName: string
   decoder: Mp4Decoder['codec']
-  /** Type of the box that holds the decoder's set-up. */
+  /** Type of the box with the decoder configuration. */
   configType: string
   /** Four-character code in the init segment. */
   entryType: string
-  /** Codec string; undefined where the set-up is broken. */
+  /** Codec string; undefined if the configuration is corrupt. */
   format: (config: DataView, entryType: string) => string | undefined
 }
 
@@ -40,7 +41,10 @@ const HEVC = { codecName: 'HEVC', decoder: 'hevc', configType: 'hvcC', format: h
 const AV1 = { codecName: 'AV1', decoder: 'av1', configType: 'av1C', format: av1Codec } as const
 const VP9 = { codecName: 'VP9', decoder: 'vp9', configType: 'vpcC', format: vp9Codec } as const
 
-/** HEVC is always `hvc1`: Apple plays no `hev1`. `avc3` stays, its parameter sets lie in the samples. */
+/**
+ * HEVC is always `hvc1`, because Apple does not play `hev1`. `avc3` stays, as its parameter sets
+ * are in the samples.
+ */
 const CODECS = new Map<string, VideoCodec>([
   ['avc1', { ...AVC, entryType: 'avc1' }],
   ['avc3', { ...AVC, entryType: 'avc3' }],
@@ -54,7 +58,9 @@ const FIELD_BYTES = 78
 const WIDTH_AT = 24
 const HEIGHT_AT = 26
 
-/** Parses a video sample entry. What no browser plays is `unplayable`; a damaged box throws. */
+/**
+ * Parses a video sample entry. A codec that no browser plays is `unplayable`; a corrupt box throws.
+ */
 export function parseVideoEntry(entry: RawEntry): Description<VideoDescription> {
   const codec = CODECS.get(entry.box.type)
   if (codec === undefined) return unplayableVideo(entry)
@@ -92,7 +98,7 @@ function unplayableVideo(entry: RawEntry): Description<VideoDescription> {
   return { status: 'unplayable', reason, isStillImage }
 }
 
-/** What the esds box of an `mp4v` entry says it holds. */
+/** Object type in the esds box of an `mp4v` entry. */
 function objectTypeOf(entry: RawEntry): number | undefined {
   if (entry.box.type !== 'mp4v') return undefined
   const esds = splitEntry(entry, FIELD_BYTES).boxes.find((box) => box.type === 'esds')

@@ -1,10 +1,10 @@
-// Collects positions of a walk into the typed arrays that an index keeps.
+// Collects the positions of a walk in the typed arrays of an index.
 import { AppError } from '../../../errors.ts'
 import { MAX_SPLIT_POINTS, MAX_SPLIT_POINT_SAMPLES } from '../mp4-limits.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { TimeWalk } from './time-walk.ts'
 
-/** Notes where a walk stands, cut by cut. Guards the number of cuts, and of samples between two. */
+/** Bounds the number of split points, and of samples between two. */
 export class CursorRecorder {
   readonly #walk: TimeWalk
   readonly #samples: number[] = []
@@ -23,8 +23,11 @@ export class CursorRecorder {
     return this.#samples.length
   }
 
-  /** Notes the walk's position as the next cut. `sync` is the first stss entry not before it, where there is stss. */
-  note(sync?: number): void {
+  /**
+   * Records the walk's position as the next split point. `sync` is the first stss entry at or after
+   * it, if there is an stss.
+   */
+  record(sync?: number): void {
     const { sample, decodeTicks, durations, offsets } = this.#walk
     if (this.length >= MAX_SPLIT_POINTS) throw new AppError('unplayable', 'it is cut up too finely')
     this.#checkDistance(sample)
@@ -39,7 +42,10 @@ export class CursorRecorder {
     if (sync !== undefined) this.#syncs.push(sync)
   }
 
-  /** The table of all positions noted, once the walk has passed the last sample. Each number was bounded by a table's count, so 32 bits hold it. */
+  /**
+   * All recorded positions, after the walk has passed the last sample. A table's count bounds each
+   * number, so 32 bits are enough.
+   */
   finish(): CursorTable {
     this.#checkDistance(this.#walk.sample)
     const hasOffsets = this.#offsetRuns.length > 0

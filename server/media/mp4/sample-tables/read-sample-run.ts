@@ -1,4 +1,5 @@
-// Reads what a segment holds of one track: exact sizes, places and times, from slices of the file's tables.
+// Reads the samples of a track in a segment: sizes, locations and times, from slices of the sample
+// tables.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
@@ -6,11 +7,14 @@ import type { SampleRun } from '../../media-reader.ts'
 import { MAX_SPLIT_POINT_SAMPLES, MAX_EMPTY_RUNS } from '../mp4-limits.ts'
 import type { Mp4Track } from '../mp4-source.ts'
 import { compositionTicks, durationTicks } from './run-cursor.ts'
-import { readSamplePlaces } from './sample-locations.ts'
+import { readSampleLocations } from './sample-locations.ts'
 import type { Table } from './sample-tables.ts'
 import { type EntryRange, readEntries } from './table-entries.ts'
 
-/** The samples of a track from cut to cut; undefined where it has none there. Throws `failed` where one is not in the file. */
+/**
+ * The samples between two split points; undefined if there are none. Throws `failed` if the file
+ * does not contain one.
+ */
 export async function readSampleRun(
   file: OpenFile,
   track: Mp4Track,
@@ -21,7 +25,7 @@ export async function readSampleRun(
   if (count <= 0) return undefined
   if (count > MAX_SPLIT_POINT_SAMPLES) throw new AppError('failed', 'the segment is too long')
   const [{ sizes, offsets }, durations, compositionOffsets, syncs] = await Promise.all([
-    readSamplePlaces(file, track.samples, samples),
+    readSampleLocations(file, track.samples, samples),
     readDurations(file, track, { ...range, count }),
     readCompositionOffsets(file, track, { ...range, count }),
     readSyncs(file, track, { ...range, samples }),
@@ -32,7 +36,7 @@ export async function readSampleRun(
     throw new AppError('failed', 'the recording no longer matches its index')
   }
   const decodeTicks = track.cursors.decodeTicks[range.from] ?? 0
-  const times = liftDecodeTimes({
+  const times = raiseDecodeTimes({
     firstSample: samples.from,
     firstDecodeTicks: decodeTicks * track.tickScale + track.decodeShiftTicks,
     durations,
@@ -45,18 +49,18 @@ export async function readSampleRun(
 type RunTimes = Pick<SampleRun, 'firstDecodeTicks' | 'durations' | 'compositionOffsets'>
 
 /**
- * Lifts decode times that a track's shift made negative (the delay of B-frames at the start of a recording): sample n
- * is decoded at tick n at the earliest, and is shown when it was. Needs no more than the sample's number, so that
- * segments agree without knowing each other.
+ * Raises decode times that a track's shift made negative (the B-frame delay at the start of a
+ * recording): sample n is decoded at tick n or later, and its presentation time stays. Depends only
+ * on the sample number, so that adjacent segments agree.
  */
-export function liftDecodeTimes({
+export function raiseDecodeTimes({
   firstSample,
   ...times
 }: RunTimes & { firstSample: number }): RunTimes {
   const { firstDecodeTicks, durations } = times
   const count = durations.length
   if (firstDecodeTicks >= firstSample + count) return times
-  const lifted = new Uint32Array(count)
+  const raised = new Uint32Array(count)
   const compositionOffsets = new Int32Array(count)
   let ticks = firstDecodeTicks
   for (let at = 0; at < count; at += 1) {
@@ -64,17 +68,17 @@ export function liftDecodeTimes({
     const from = Math.max(ticks, sample)
     compositionOffsets[at] = (times.compositionOffsets?.[at] ?? 0) + ticks - from
     ticks += durations[at] ?? 0
-    lifted[at] = Math.max(ticks, sample + 1) - from
+    raised[at] = Math.max(ticks, sample + 1) - from
   }
   const isFlat = compositionOffsets.every((offset) => offset === 0)
   return {
     firstDecodeTicks: Math.max(firstDecodeTicks, firstSample),
-    durations: lifted,
+    durations: raised,
     ...(!isFlat && { compositionOffsets }),
   }
 }
 
-/** The samples between two cuts; the last cut reaches to the end. */
+/** The samples between two split points; the last one extends to the end. */
 export function sampleRange(
   { cursors, samples }: Mp4Track,
   { from, to }: SplitPointRange,
@@ -125,7 +129,10 @@ async function readCompositionOffsets(
   return offsets.every((offset) => offset === 0) ? undefined : offsets
 }
 
-/** Runs from one cut's to the next's, both included: the last may be shared. Never more than the walk has let pass. */
+/**
+ * Runs from one split point to the next, both inclusive, as they may share a run. Bounded like the
+ * walk of the index.
+ */
 function runRange(
   table: Table,
   runOfSplitPoint: Uint32Array,
@@ -136,7 +143,10 @@ function runRange(
   return { from: first, to: Math.min(last + 1, first + count + MAX_EMPTY_RUNS + 1) }
 }
 
-/** Calls `fill` with (first sample, sample behind the last, value) for each run of (count, value); `used` samples of the first come before. */
+/**
+ * Calls `fill` with (first sample, sample after the last, value) for each run of (count, value);
+ * the first run starts `used` samples earlier.
+ */
 function spreadRuns(
   words: Uint32Array,
   used: number,

@@ -1,11 +1,14 @@
-// A position in a table of runs (count, value), as stts and ctts are (ISO/IEC 14496-12 8.6.1).
+// A position in a run-length table (count, value), such as stts and ctts (ISO/IEC 14496-12 8.6.1).
 import type { OpenFile } from '../../../storage/storage.ts'
 import { AppError } from '../../../errors.ts'
 import { MAX_EMPTY_RUNS } from '../mp4-limits.ts'
 import type { Table } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 
-/** Steps through runs from the first on. `left` samples have the current `value`; behind the last run all have 0. */
+/**
+ * Advances through the runs. The next `left` samples have the current `value`; after the last run,
+ * all have 0.
+ */
 export class RunCursor {
   run = 0
   used = 0
@@ -18,21 +21,24 @@ export class RunCursor {
     this.#reader = new TableReader(file, table, { expected: table.count, signal })
   }
 
-  /** Must be called once, before anything else. */
+  /** Call once, before any other method. */
   async open(): Promise<void> {
     await this.#reader.load(0)
     this.#enter()
-    await this.settle()
+    await this.advance()
   }
 
-  /** Passes `count` samples of the current run (at most `left`). */
-  pass(count: number): void {
+  /** Consumes `count` samples of the current run (at most `left`). */
+  consume(count: number): void {
     this.used += count
     this.left -= count
   }
 
-  /** Goes on to the next run that is not empty, as far as that needs no read; answers whether it got there. */
-  settleNow(): boolean {
+  /**
+   * Advances to the next non-empty run, as far as possible without a read; returns whether it got
+   * there.
+   */
+  advanceBuffered(): boolean {
     while (this.left === 0) {
       const next = this.run + 1
       if (next < this.#reader.table.count && !this.#reader.has(next)) return false
@@ -43,21 +49,21 @@ export class RunCursor {
     return true
   }
 
-  /** Goes on to the next run that is not empty, reading where needed. */
-  async settle(): Promise<void> {
-    while (!this.settleNow()) await this.#reader.load(this.run + 1)
+  /** Advances to the next non-empty run, with reads if necessary. */
+  async advance(): Promise<void> {
+    while (!this.advanceBuffered()) await this.#reader.load(this.run + 1)
   }
 
   /**
-   * Words (count, value) of the runs behind the current one that are in view: for those who hurry through many
-   * short runs. They call `skipRuns` with the number of runs they passed whole.
+   * Words (count, value) of the buffered runs after the current one, for a fast loop over short
+   * runs. `skipRuns` then takes the number of runs consumed.
    */
-  runsAhead(): Uint32Array {
+  bufferedRuns(): Uint32Array {
     const { words, from, to } = this.#reader
     return words.subarray((this.run + 1 - from) * 2, (to - from) * 2)
   }
 
-  /** Puts the cursor behind `count` runs of those ahead, all passed whole. */
+  /** Skips `count` of the buffered runs, all consumed completely. */
   skipRuns(count: number): void {
     this.run += count
     this.left = 0
@@ -78,12 +84,18 @@ export class RunCursor {
   }
 }
 
-/** Ticks of an stts entry. What is written as a negative number (against 8.6.1.2) counts as 0: decode times never run back. */
+/**
+ * Ticks of an stts entry. Negative numbers, which 8.6.1.2 forbids, become 0: decode times never
+ * decrease.
+ */
 export function durationTicks(value: number): number {
   return value < 2 ** 31 ? value : 0
 }
 
-/** Ticks of a ctts entry. Version 0 is unsigned by 8.6.1.3, but negative offsets are found in it, and no real one is that large. */
+/**
+ * Ticks of a ctts entry, always as a signed number: version 0 is unsigned in 8.6.1.3, but files use
+ * it with negative offsets, and no real offset is that large.
+ */
 export function compositionTicks(value: number): number {
   return value | 0
 }

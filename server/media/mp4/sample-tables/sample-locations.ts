@@ -1,32 +1,36 @@
-// Where samples lie in the file: which chunk holds a sample (stsc, stco), and how far into it (stsz).
+// Locates samples in the file: the chunk of a sample (stsc, stco), and the offset in the chunk
+// (stsz).
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { type EntryRange, readEntries } from './table-entries.ts'
 
-/** Every so many runs of stsc the map remembers a first sample. */
+/** The map stores the first sample of every CHUNK_RUN_STEP-th run of stsc. */
 export const CHUNK_RUN_STEP = 512
-/** Every so many samples the map remembers a sum of sizes; chunks up to this length need none. */
+/**
+ * The map stores the total size before every SIZE_STEP-th sample; chunks up to this length do not
+ * need it.
+ */
 export const SIZE_STEP = 4096
 
-/** Sizes and positions of samples, in order. */
-export interface SamplePlaces {
+/** Sizes and positions of consecutive samples. */
+export interface SampleLocations {
   sizes: Uint32Array
   offsets: Float64Array
 }
 
 /**
- * Reads sizes and positions of the samples `from` to `to`: at least one, all of them within the map's count.
- * Positions are not checked against the file's size.
+ * Reads sizes and positions of a range of samples, which is not empty and within the map's count.
+ * Does not check positions against the file size.
  */
-export async function readSamplePlaces(
+export async function readSampleLocations(
   file: OpenFile,
   map: SampleMap,
   range: EntryRange,
-): Promise<SamplePlaces> {
+): Promise<SampleLocations> {
   const runs = await readChunkRuns(file, map, range)
   const first = findChunk(runs, range.from)
   const last = findChunk(runs, range.to - 1)
-  // A long chunk is entered in its middle by the sums of sizes, any other from its start.
+  // Summing sizes from the start of the chunk is only affordable in a short chunk.
   const isLong = range.from - first.firstSample > SIZE_STEP
   const sizesFrom = isLong ? range.from : first.firstSample
   const [words, sizes, bytesSkipped] = await Promise.all([
@@ -41,19 +45,22 @@ export async function readSamplePlaces(
     first,
     chunkOffsets: chunkOffsets(words, map.tables.chunks.entryBits),
     bytesBefore: bytesSkipped + sum(before),
-    left: first.firstSample + (runs.samplesPerChunk[first.run] ?? 1) - range.from,
+    remaining: first.firstSample + (runs.samplesPerChunk[first.run] ?? 1) - range.from,
   }
-  return { sizes: wanted, offsets: layOut(layout, wanted) }
+  return { sizes: wanted, offsets: locateSamples(layout, wanted) }
 }
 
-/** Runs of stsc, from the one that holds a sample on, as parallel arrays; the last may go on. Chunks from 0. */
+/**
+ * Runs of stsc as parallel arrays, from the one with the first sample; the last may be incomplete.
+ * Chunks count from 0.
+ */
 interface ChunkRuns {
   firstChunks: Uint32Array
   samplesPerChunk: Uint32Array
   firstSamples: Float64Array
 }
 
-interface ChunkPlace {
+interface ChunkLocation {
   run: number
   chunk: number
   firstSample: number
@@ -86,7 +93,7 @@ async function readChunkRuns(
   return { firstChunks, samplesPerChunk, firstSamples }
 }
 
-function findChunk(runs: ChunkRuns, sample: number): ChunkPlace {
+function findChunk(runs: ChunkRuns, sample: number): ChunkLocation {
   const run = lastAtMost(runs.firstSamples, sample)
   const start = runs.firstSamples[run] ?? 0
   const perChunk = runs.samplesPerChunk[run] ?? 1
@@ -98,33 +105,33 @@ function findChunk(runs: ChunkRuns, sample: number): ChunkPlace {
   }
 }
 
-interface Layout {
+interface ChunkLayout {
   runs: ChunkRuns
-  first: ChunkPlace
-  /** Positions of chunks, from the first on. */
+  first: ChunkLocation
+  /** Positions of the chunks, from `first`. */
   chunkOffsets: Float64Array
-  /** Bytes of the first chunk in front of the first wanted sample. */
+  /** Bytes of the first chunk before the first requested sample. */
   bytesBefore: number
-  /** Wanted samples in the first chunk. */
-  left: number
+  /** Requested samples in the first chunk. */
+  remaining: number
 }
 
-function layOut(layout: Layout, sizes: Uint32Array): Float64Array {
+function locateSamples(layout: ChunkLayout, sizes: Uint32Array): Float64Array {
   const { runs, first, chunkOffsets: starts } = layout
   const offsets = new Float64Array(sizes.length)
   let { run, chunk } = first
-  let { left } = layout
+  let { remaining } = layout
   let position = (starts[0] ?? NaN) + layout.bytesBefore
   for (let index = 0; index < sizes.length; index += 1) {
-    if (left === 0) {
+    if (remaining === 0) {
       chunk += 1
       if (chunk >= (runs.firstChunks[run + 1] ?? Infinity)) run += 1
-      left = runs.samplesPerChunk[run] ?? 1
+      remaining = runs.samplesPerChunk[run] ?? 1
       position = starts[chunk - first.chunk] ?? NaN
     }
     offsets[index] = position
     position += sizes[index] ?? 0
-    left -= 1
+    remaining -= 1
   }
   return offsets
 }
@@ -146,7 +153,7 @@ async function readSizes(
   return new Uint32Array(range.to - range.from).fill(sizes.sizeBytes)
 }
 
-/** Bytes of the samples in a range, by the remembered sums. */
+/** Total size of a range of samples, from the stored sums. */
 async function sizeBetween(file: OpenFile, map: SampleMap, range: EntryRange): Promise<number> {
   const { sizes } = map.tables
   if (sizes.kind === 'constant') return (range.to - range.from) * sizes.sizeBytes
@@ -163,7 +170,7 @@ function sum(sizes: Uint32Array): number {
   return sizes.reduce((total, size) => total + size, 0)
 }
 
-/** Index of the last value that is not above `wanted`, in an ascending array; 0 where there is none. */
+/** Index of the last value that is at most `wanted`, in an ascending array; 0 if there is none. */
 function lastAtMost(values: Uint32Array | Float64Array, wanted: number): number {
   let low = 0
   let high = values.length

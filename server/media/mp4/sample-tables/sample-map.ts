@@ -1,23 +1,23 @@
-// Makes a track's sample map: checks its tables against each other and against the file, and remembers shortcuts.
+// Builds a track's sample map: checks its tables against each other and the file, and precomputes
+// sums for random access.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { brokenBox } from '../boxes/box.ts'
 import { MAX_SPLIT_POINTS } from '../mp4-limits.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { durationTicks } from './run-cursor.ts'
-import { CHUNK_RUN_STEP, SIZE_STEP, readSamplePlaces } from './sample-locations.ts'
+import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'
 import type { SampleTables } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 
-/** A track's sample map, and what was seen on the way. */
 export interface SampleSurvey {
   map: SampleMap
-  /** The file ends before samples that its tables list. */
+  /** The tables list samples after the end of the file. */
   isTruncated: boolean
-  /** Sum of the durations of the samples that are served, in the file's ticks, and the largest of them. */
+  /** Sum and maximum of the durations of the served samples, in ticks of the file. */
   totalTicks: number
   largestDuration: number
-  /** Where the codec configuration changes: the first is at sample 0. Descriptions count from 0. */
+  /** Changes of the codec configuration; the first is at sample 0. Descriptions count from 0. */
   changes: DescriptionChange[]
 }
 
@@ -26,18 +26,17 @@ export interface DescriptionChange {
   description: number
 }
 
-/** How the survey is made. */
 export interface SurveyPlan {
   /** Number of sample entries of the track. */
   descriptionCount: number
-  /** Stops at the first change of description. */
-  stopsAtChange: 'stop' | 'go on'
+  /** Whether the survey ends at the first change of the description. */
+  stopsAtChange: 'stop' | 'continue'
   signal: AbortSignal
 }
 
 /**
- * Surveys a track. The number of samples is the least that sizes, durations and chunks agree on, cut where the file
- * ends. Throws `unplayable` where tables contradict themselves.
+ * Surveys a track. The number of samples is the minimum of sizes, durations and chunks, truncated
+ * at the end of the file. Throws `unplayable` for contradictory tables.
  */
 export async function surveySamples(
   file: OpenFile,
@@ -73,13 +72,16 @@ export async function surveySamples(
 
 interface ChunkRunSurvey {
   firstSamples: Uint32Array
-  /** Samples that all chunks hold. */
+  /** Samples in all chunks. */
   capacity: number
   longestChunk: number
   changes: DescriptionChange[]
 }
 
-/** stsc (8.7.4): chunk numbers grow, and no run is empty. Up to a million runs in ten hours, hence the plain inner loop. */
+/**
+ * stsc (8.7.4): chunk numbers increase, and no run is empty. Ten hours can have a million runs,
+ * hence the plain inner loop.
+ */
 async function surveyChunkRuns(
   file: OpenFile,
   { chunkRuns, chunks, sampleCount }: SampleTables,
@@ -93,7 +95,8 @@ async function surveyChunkRuns(
   let firstChunk = 1
   let description = -1
   for (let run = 0; run < chunkRuns.count && sample < sampleCount;) {
-    // A run's length is told by the next, so that each slice begins with the last run of the one before.
+    // The next run gives the length of a run, so that each slice starts with the last run of the
+    // previous one.
     await reader.loadFrom(run)
     const { words, from, to } = reader
     const end = to === chunkRuns.count ? to : to - 1
@@ -165,12 +168,15 @@ async function sumSizes(
 }
 
 /**
- * How many samples lie wholly inside the file. A copy that was cut off claims more than it holds; then the last one
- * inside is searched by halves, as chunks lie in the order of samples.
+ * Number of samples completely inside the file. A truncated copy lists more than it contains;
+ * chunks are in sample order, so a binary search finds the last one.
  */
 async function countInsideFile(file: OpenFile, map: SampleMap): Promise<number> {
   const isInside = async (sample: number) => {
-    const { sizes, offsets } = await readSamplePlaces(file, map, { from: sample, to: sample + 1 })
+    const { sizes, offsets } = await readSampleLocations(file, map, {
+      from: sample,
+      to: sample + 1,
+    })
     return (offsets[0] ?? Infinity) + (sizes[0] ?? 0) <= file.stat.sizeBytes
   }
   if (map.sampleCount === 0 || (await isInside(map.sampleCount - 1))) return map.sampleCount

@@ -1,35 +1,38 @@
-// Where the sample tables of a track (ISO/IEC 14496-12 8.6, 8.7) lie in the file, checked but not read.
+// Locates the sample tables of a track (ISO/IEC 14496-12 8.6, 8.7), and checks that they fit into
+// their boxes.
 import { type Box, brokenBox } from '../boxes/box.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
 import { MAX_INLINE_TABLE_BYTES, MAX_SAMPLES } from '../mp4-limits.ts'
 
-/** A table of equal entries in the file. Lies wholly inside its box, and so inside the file. */
+/** A table of fixed-size entries, completely inside its box and the file. */
 export interface Table {
   /** Position of the first entry in the file. */
   offset: number
   count: number
   entryBits: 4 | 8 | 16 | 32 | 64 | 96
-  /** All of its bytes, where they are few. */
+  /** All bytes of a small table. */
   inline?: Uint8Array
 }
 
-/** What one track's tables say where. */
 export interface SampleTables {
   sampleCount: number
   sizes: { kind: 'constant'; sizeBytes: number } | { kind: 'table'; table: Table }
   /** stts: (count, ticks to the next sample). */
   durations: Table
-  /** ctts: (count, signed composition offset); absent = all 0. */
+  /** ctts: (count, signed composition offset); absent if all are 0. */
   compositionOffsets?: Table
   /** stsc: (first chunk, samples per chunk, description), from 1. */
   chunkRuns: Table
   /** stco or co64: position of each chunk. */
   chunks: Table
-  /** stss: numbers of key frames, from 1; absent = every sample is one. */
+  /** stss: numbers of the key frames, from 1; absent if every sample is one. */
   syncs?: Table
 }
 
-/** Finds a track's tables among the boxes of its `stbl`. Throws `unplayable` where one is missing, or claims more than its box holds. */
+/**
+ * Locates the tables in a track's `stbl`. Throws `unplayable` if one is missing or larger than its
+ * box.
+ */
 export async function locateSampleTables(
   window: FileWindow,
   stbl: Box,
@@ -56,7 +59,7 @@ export async function locateSampleTables(
   }
 }
 
-/** Number of bytes that entries `from` to `to` lie in, and where they begin; a half byte counts whole. */
+/** Byte range of a range of entries, rounded up to whole bytes. */
 export function tableBytes(
   table: Table,
   from: number,
@@ -66,7 +69,7 @@ export function tableBytes(
   return { start, length: Math.ceil((to * table.entryBits) / 8) - start }
 }
 
-/** A full box with an entry count in front of its entries. */
+/** A full box with an entry count before its entries. */
 async function locateTable(
   window: FileWindow,
   box: Box,
@@ -77,7 +80,10 @@ async function locateTable(
   return withInline(window, box, table)
 }
 
-/** stsz (8.7.3.2) with one size for all or a table of 32-bit sizes; stz2 (8.7.3.3) with 4, 8 or 16 bits. */
+/**
+ * stsz (8.7.3.2) with a constant size or a table of 32-bit sizes; stz2 (8.7.3.3) with 4, 8 or 16
+ * bits.
+ */
 async function locateSizes(
   window: FileWindow,
   box: Box,

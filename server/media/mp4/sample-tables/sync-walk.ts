@@ -1,12 +1,12 @@
-// Steps through the numbers of a track's key frames (stss, ISO/IEC 14496-12 8.6.2), forwards.
+// Steps forwards through the key frames of a track (stss, ISO/IEC 14496-12 8.6.2).
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { Table } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 
-/** Answers which key frame comes next. Without a table every sample is one. */
+/** Finds the next key frame. Without a table every sample is one. */
 export class SyncWalk {
   readonly isEverySample: boolean
-  /** The first key frame that is not before the sample asked for, from 0; Infinity behind the last. */
+  /** The first key frame at or after the requested sample, from 0; Infinity after the last. */
   sample = 0
   /** Its entry in the table. */
   entry: number | undefined
@@ -19,7 +19,7 @@ export class SyncWalk {
     this.entry = 0
   }
 
-  /** Goes on to the first key frame that is not before `wanted`. */
+  /** Advances to the first key frame at or after `wanted`. */
   async to(wanted: number): Promise<void> {
     this.sample = wanted
     if (this.#reader === undefined || this.entry === undefined) return

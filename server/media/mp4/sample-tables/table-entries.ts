@@ -1,19 +1,19 @@
-// Reads a stretch of a table at once, as 32-bit words, whatever the entries' width in the file.
+// Reads a range of table entries as 32-bit words, whatever their width in the file.
 import { endianness } from 'node:os'
 import { readExactly } from '../../../storage/read-exactly.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { MAX_SLICE_BYTES } from '../mp4-limits.ts'
 import { type Table, tableBytes } from './sample-tables.ts'
 
-/** Entries of a table, from (included) to (excluded), counted from 0. */
+/** Table entries `from` (inclusive) to `to` (exclusive), counted from 0. */
 export interface EntryRange {
   from: number
   to: number
 }
 
 /**
- * The entries as words: one for entries of up to 32 bits, two for 64, three for 96. What lies behind the table's end is left out.
- * The caller bounds the range; the file is read in slices.
+ * The entries as words: one for up to 32 bits, two for 64, three for 96. Entries after the end of
+ * the table are omitted. The caller bounds the range; the file is read in slices.
  */
 export async function readEntries(
   file: OpenFile,
@@ -37,7 +37,7 @@ export async function readEntries(
   return words
 }
 
-/** Bytes of their own: they are unpacked in place. */
+/** Always a copy: `unpack` works in place. */
 async function readBytes(
   file: OpenFile,
   table: Table,
@@ -49,7 +49,10 @@ async function readBytes(
   return readExactly(file, table.offset + start, length)
 }
 
-/** Half bytes (stz2, 8.7.3.3): the upper half comes first, so an odd first entry is the lower half of its byte. */
+/**
+ * 4-bit entries (stz2, 8.7.3.3) start with the high nibble, so an odd first entry is the low nibble
+ * of its byte.
+ */
 function unpack(
   bytes: Uint8Array<ArrayBuffer>,
   { entryBits }: Table,

@@ -1,23 +1,28 @@
-// Reads the entries of a table in order, a slice of the file at a time, so that no table is ever in memory whole.
+// Reads the entries of a table sequentially, one slice of the file at a time, so that no large
+// table is in memory.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { MAX_SLICE_BYTES } from '../mp4-limits.ts'
 import type { Table } from './sample-tables.ts'
 import { readEntries } from './table-entries.ts'
 
-/** How far a reader is expected to go. */
+/** How far the caller expects to read. */
 export interface ReadPlan {
-  /** Entries that are likely wanted: the size of the first read. More are read when asked for. */
+  /** Size of the first read in entries; more are read on demand. */
   expected: number
   signal: AbortSignal
 }
 
-/** Smallest read once the expected entries are used up. */
+/** Smallest read after the expected entries. */
 const NEXT_ENTRIES = 4096
 
-/** A moving view of a table. `has` and `field` are cheap and synchronous; `load` reads where the view ends. */
+/**
+ * A moving window on a table. `has` and `field` are cheap and synchronous; `load` moves the window.
+ */
 export class TableReader {
   readonly table: Table
-  /** Words of the entries in view: `wordsEach` for each entry from `from` on, and `to` the entry behind the last. */
+  /**
+   * The entries `from` (inclusive) to `to` (exclusive) in the window, as `wordsEach` words each.
+   */
   words: Uint32Array = new Uint32Array()
   from = 0
   to = 0
@@ -32,17 +37,17 @@ export class TableReader {
     this.wordsEach = Math.ceil(table.entryBits / 32)
   }
 
-  /** Whether the entry can be had without a read. */
+  /** Whether the entry is in the window. */
   has(index: number): boolean {
     return index >= this.from && index < this.to
   }
 
-  /** Makes an entry of the table, and as many behind it as are expected, available. */
+  /** Loads an entry, and the expected ones after it. */
   async load(index: number): Promise<void> {
     if (!this.has(index) && index < this.table.count) await this.loadFrom(index)
   }
 
-  /** Makes the view begin with an entry of the table. */
+  /** Moves the window so that it starts with this entry. */
   async loadFrom(index: number): Promise<void> {
     const { table } = this
     this.#plan.signal.throwIfAborted()
@@ -54,7 +59,7 @@ export class TableReader {
     this.to = to
   }
 
-  /** A 32-bit field of an available entry; for entries of fewer bits the entry itself. */
+  /** A 32-bit field of a loaded entry; entries of fewer bits have one field. */
   field(index: number, field: number): number {
     return this.words[(index - this.from) * this.wordsEach + field] ?? 0
   }

@@ -1,24 +1,24 @@
-// Walks through the times of a track once, from its first sample on, stopping where it is told: how an index is made.
+// Walks the sample times of a track from the first sample, stopping at requested samples or times.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { RunCursor, compositionTicks, durationTicks } from './run-cursor.ts'
 import type { SampleMap } from '../mp4-source.ts'
 
-/** What the times of samples span. */
+/** Bounds of the sample times. */
 export interface TimeExtent {
   /** Earliest presentation time, and latest end of a presentation. */
   earliestTicks: number
   latestEndTicks: number
-  /** Smallest and largest of presentation time minus decode time, and 0. */
+  /** Minimum and maximum of presentation time minus decode time, and 0. */
   lowestOffset: number
   largestOffset: number
 }
 
-/** A walk over stts and ctts. All times in the file's ticks. */
+/** A walk over stts and ctts. All times in ticks of the file. */
 export class TimeWalk {
-  /** The sample that comes next, from 0, and its decode time. */
+  /** Number, from 0, and decode time of the next sample. */
   sample = 0
   decodeTicks = 0
-  /** Of all samples passed. */
+  /** Of all samples consumed. */
   readonly extent: TimeExtent = {
     earliestTicks: Infinity,
     latestEndTicks: -Infinity,
@@ -36,7 +36,7 @@ export class TimeWalk {
     this.#sampleCount = sampleCount
   }
 
-  /** Must be called once, before anything else. */
+  /** Call once, before any other method. */
   async open(): Promise<void> {
     await Promise.all([this.durations.open(), this.offsets?.open()])
   }
@@ -46,24 +46,24 @@ export class TimeWalk {
     return this.decodeTicks + this.#offset
   }
 
-  /** Passes all samples before sample number `target`. */
+  /** Consumes all samples before sample `target`. */
   async toSample(target: number): Promise<void> {
     const end = Math.min(target, this.#sampleCount)
     while (this.sample < end) {
-      this.#pass(end - this.sample)
-      this.#passShortRuns(end)
-      if (!this.#settleNow()) await this.#settle()
+      this.#consume(end - this.sample)
+      this.#consumeShortRuns(end)
+      if (!this.#advanceBuffered()) await this.#advance()
     }
   }
 
-  /** Passes all samples whose decode time is before `ticks`, but not sample number `limit`. */
+  /** Consumes all samples whose decode time is before `ticks`, up to sample `limit` (exclusive). */
   async toTime(ticks: number, limit = Infinity): Promise<void> {
     const end = Math.min(limit, this.#sampleCount)
     while (this.sample < end && this.decodeTicks < ticks) {
       const step = durationTicks(this.durations.value)
       const missing = step === 0 ? Infinity : Math.ceil((ticks - this.decodeTicks) / step)
-      this.#pass(Math.min(missing, end - this.sample))
-      if (!this.#settleNow()) await this.#settle()
+      this.#consume(Math.min(missing, end - this.sample))
+      if (!this.#advanceBuffered()) await this.#advance()
     }
   }
 
@@ -71,8 +71,8 @@ export class TimeWalk {
     return this.offsets === undefined ? 0 : compositionTicks(this.offsets.value)
   }
 
-  /** Passes samples of equal duration and offset: at least one, at most `most`. */
-  #pass(most: number): void {
+  /** Consumes samples of equal duration and offset: at least one, at most `most`. */
+  #consume(most: number): void {
     const count = Math.min(most, this.durations.left, this.offsets?.left ?? Infinity)
     const offset = this.#offset
     const first = this.decodeTicks + offset
@@ -84,29 +84,29 @@ export class TimeWalk {
     if (end > extent.latestEndTicks) extent.latestEndTicks = end
     if (offset > extent.largestOffset) extent.largestOffset = offset
     if (offset < extent.lowestOffset) extent.lowestOffset = offset
-    this.durations.pass(count)
-    this.offsets?.pass(count)
+    this.durations.consume(count)
+    this.offsets?.consume(count)
   }
 
   /**
-   * Passes runs of ctts that end before sample `end` and inside the current run of stts. With B-frames nearly every
-   * picture is a run of its own, a million in ten hours: this loop is what indexing costs.
+   * Consumes ctts runs that end before sample `end` and inside the current stts run. With B-frames
+   * nearly every frame is a run, a million in ten hours: this loop dominates the time of indexing.
    */
-  #passShortRuns(end: number): void {
+  #consumeShortRuns(end: number): void {
     const { offsets, durations, extent } = this
     if (offsets?.left !== 0) return
-    const runs = offsets.runsAhead()
+    const runs = offsets.bufferedRuns()
     const step = durationTicks(durations.value)
     const most = Math.min(durations.left, end - this.sample)
     let { earliestTicks, latestEndTicks, lowestOffset, largestOffset } = extent
     let ticks = this.decodeTicks
-    let passed = 0
+    let consumed = 0
     let at = 0
     for (; at + 1 < runs.length; at += 2) {
       const count = runs[at] ?? 0
-      if (count === 0 || passed + count > most) break
+      if (count === 0 || consumed + count > most) break
       const offset = compositionTicks(runs[at + 1] ?? 0)
-      passed += count
+      consumed += count
       if (ticks + offset < earliestTicks) earliestTicks = ticks + offset
       ticks += count * step
       if (ticks + offset > latestEndTicks) latestEndTicks = ticks + offset
@@ -114,19 +114,19 @@ export class TimeWalk {
       if (offset < lowestOffset) lowestOffset = offset
     }
     Object.assign(extent, { earliestTicks, latestEndTicks, lowestOffset, largestOffset })
-    this.sample += passed
+    this.sample += consumed
     this.decodeTicks = ticks
-    durations.pass(passed)
+    durations.consume(consumed)
     offsets.skipRuns(at / 2)
   }
 
-  #settleNow(): boolean {
-    const isSettled = this.durations.settleNow()
-    return (this.offsets?.settleNow() ?? true) && isSettled
+  #advanceBuffered(): boolean {
+    const isAdvanced = this.durations.advanceBuffered()
+    return (this.offsets?.advanceBuffered() ?? true) && isAdvanced
   }
 
-  async #settle(): Promise<void> {
-    await this.durations.settle()
-    await this.offsets?.settle()
+  async #advance(): Promise<void> {
+    await this.durations.advance()
+    await this.offsets?.advance()
   }
 }

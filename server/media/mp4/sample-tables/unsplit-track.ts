@@ -1,8 +1,11 @@
-// A track of which all samples are read at once, on the file's own clock: no cuts, no shifts.
+// A track whose samples are all read at once, on the file's own clock: one split point, no shifts.
 import type { Mp4Track, SampleMap } from '../mp4-source.ts'
 
-/** The track; `readSampleRun` with cuts 0 to 1 reads all of it. The caller bounds the number of samples. */
-export function wholeTrack(
+/**
+ * `readSampleRun` with split points 0 to 1 reads the whole track. The caller bounds the number of
+ * samples.
+ */
+export function unsplitTrack(
   samples: SampleMap,
   { kind, timescale }: Pick<Mp4Track, 'kind' | 'timescale'>,
 ): Mp4Track {
