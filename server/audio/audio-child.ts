@@ -1,4 +1,4 @@
-// The process that transcodes sound: takes one job at a time from its parent and answers it. Started by sound-transcoder.ts.
+// Entry point of the process that transcodes audio; started by audio-transcoder.ts.
 import { serveJobs } from '../decoder-child/serve-jobs.ts'
 import { transcodeAudio } from './transcode-audio.ts'
 

@@ -1,9 +1,10 @@
-// The child's side of a decoder process: takes one job at a time from the parent and answers it.
+// The child's side of a decoder process: receives jobs from the parent, runs them one by one, and
+// replies.
 import { AV_LOG_QUIET } from 'node-av/constants'
 import { Log } from 'node-av/lib'
 import type { ChildMessage } from './child-message.ts'
 
-/** The channel to the parent; `process` has it where a parent started it. */
+/** The channel to the parent, which `process` has in a child process. */
 interface Channel {
   on(event: 'message', listener: (job: unknown) => void): unknown
   on(event: 'disconnect', listener: () => void): unknown
@@ -11,18 +12,21 @@ interface Channel {
   exit(): void
 }
 
-/** Answers every job with what `decode` makes of it, or with why it cannot; ends when the parent is gone. */
+/**
+ * Replies to each job with the result of `decode` or the reason of its failure; exits when the
+ * parent disconnects.
+ */
 export function serveJobs<Job>(channel: Channel, decode: (job: Job) => unknown): void {
   Log.setLevel(AV_LOG_QUIET)
   channel.on('message', (job) => {
-    // The parent is the only sender and shares the type.
-    channel.send?.(answerTo(job as Job, decode))
+    // Only the parent, which shares this type, sends on this channel.
+    channel.send?.(runJob(job as Job, decode))
   })
   channel.on('disconnect', () => channel.exit())
   channel.send?.({ status: 'ready' })
 }
 
-function answerTo<Job>(job: Job, decode: (job: Job) => unknown): ChildMessage<unknown> {
+function runJob<Job>(job: Job, decode: (job: Job) => unknown): ChildMessage<unknown> {
   try {
     return { status: 'done', value: decode(job) }
   } catch (error) {

@@ -1,10 +1,10 @@
 // Decides which AAC frames of transcoded sound a segment holds, and which packets they are made of. Pure.
 import { SPLIT_DISCONTINUITY, secondsFromTicks } from '../../media/media-index.ts'
 import type { SplitPointRange, SplitPointTable } from '../../media/media-index.ts'
-import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES, SHARED_SECONDS } from '../../audio/audio-job.ts'
+import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES, OVERLAP_SECONDS } from '../../audio/audio-job.ts'
 
 /** Sound in front of a cut that is read along: what both sides share, and as much to warm up the decoder. */
-export const LEAD_IN_SECONDS = SHARED_SECONDS * 2
+export const LEAD_IN_SECONDS = OVERLAP_SECONDS * 2
 /** Sound may lie so far from the pictures beside it in the file; what is further off is silence. */
 const MAX_LAG_SECONDS = 10
 
