@@ -2,6 +2,7 @@
 import { createDecipheriv } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
+import { fillExactly } from './read-exactly.ts'
 import type { FileStat, OpenFile, Storage } from './storage.ts'
 
 /** A range of a file in storage. A plain value. */
@@ -201,7 +202,7 @@ async function readFromRange(
   { wanted, at }: { wanted: Uint8Array; at: number },
 ): Promise<void> {
   const { decryption } = range
-  if (decryption === undefined) return readFully(file, wanted, range.offset + at)
+  if (decryption === undefined) return fillExactly(file, wanted, range.offset + at)
   for (let done = 0; done < wanted.length; done += MAX_DECRYPT_BYTES) {
     const chunk = wanted.subarray(done, done + MAX_DECRYPT_BYTES)
     await readDecrypted(file, { ...range, decryption }, { chunk, at: at + done })
@@ -245,15 +246,10 @@ async function readDecrypted(
   const leadBytes = firstBlock === 0 ? 0 : BLOCK_BYTES
   const from = firstBlock * BLOCK_BYTES - leadBytes
   const encrypted = Buffer.alloc(endBlock * BLOCK_BYTES - from)
-  await readFully(file, encrypted, offset + from)
+  await fillExactly(file, encrypted, offset + from)
   const iv = leadBytes === 0 ? decryption.iv : encrypted.subarray(0, leadBytes)
   const decipher = createDecipheriv('aes-128-cbc', decryption.key, iv).setAutoPadding(false)
   const plain = decipher.update(encrypted.subarray(leadBytes))
   const start = at - firstBlock * BLOCK_BYTES
   chunk.set(plain.subarray(start, start + chunk.length))
-}
-
-async function readFully(file: OpenFile, buffer: Uint8Array, position: number): Promise<void> {
-  const count = await file.read(buffer, position)
-  if (count < buffer.length) throw new AppError('failed', 'the recording ended while it was read')
 }

@@ -1,6 +1,6 @@
 // Reads a recording's samples back through a reader, segment by segment, as a client of the server would get them.
 import { createHash } from 'node:crypto'
-import { readExactly } from '../../server/media/mp4/file-window.ts'
+import { readExactly } from '../../server/storage/read-exactly.ts'
 import type { SplitPointRange, MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../server/media/media-reader.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'

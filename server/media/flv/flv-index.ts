@@ -4,7 +4,8 @@ import { tellAhead } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
-import { ByteWindow } from './byte-window.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
+import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
 import { readFrameSize, SIZE_SEARCH_BYTES } from './frame-size.ts'
@@ -37,7 +38,7 @@ export async function readFlvIndex(
   const known = previous?.source.container === 'flv' ? previous.source : undefined
   const isLonger = known !== undefined && known.sizeBytes <= sizeBytes
   const scan = isLonger && previous ? resumeScan(known, previous.splitPoints) : startScan()
-  const window = new ByteWindow(tellAhead(file), { limit: sizeBytes, signal })
+  const window = new ReadWindow(tellAhead(file), { readBytes: WINDOW_BYTES, signal })
   const resume = await scanTags(window, scan)
   checkPlayable(scan)
   const source = createSource(scan, sizeBytes, resume)

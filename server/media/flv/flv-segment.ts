@@ -1,5 +1,6 @@
 // Finds the samples of a segment by going through its tags once more; only their headers are looked at.
 import { AppError } from '../../errors.ts'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { SplitPointRange, SplitPointTable, MediaIndex } from '../media-index.ts'
@@ -7,7 +8,7 @@ import type { SampleRun } from '../media-reader.ts'
 import { makeSampleRun } from '../sample-run.ts'
 import type { Sample } from '../sample-run.ts'
 import { parseAudioBody } from './audio-tag.ts'
-import { ByteWindow, readExactly } from './byte-window.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection, FlvSource, AudioConfigRecord, VideoConfigRecord } from './flv-source.ts'
@@ -79,9 +80,7 @@ export async function findKeyFrame(
   await walkRange(file, source, { from: splitPoint, to: splitPoint + 1, section, take })
   const frame = gathering.frames[0]
   if (frame === undefined || !frame.isKey) return undefined
-  const data = new Uint8Array(frame.sizeBytes)
-  await readExactly(file, data, frame.offset)
-  return data
+  return readExactly(file, frame.offset, frame.sizeBytes)
 }
 
 /** The section that holds a cut. */
@@ -115,10 +114,10 @@ async function walkRange(
   const isLast = to === sectionEnd(source, section)
   const stopAt = isLast ? section.endOffset : (source.offsets[to] ?? section.endOffset)
   const limit = Math.min(source.sizeBytes, stopAt + TAIL_BYTES)
-  const windowBytes = Math.min(SEGMENT_WINDOW_BYTES, limit - start)
+  const readBytes = Math.min(SEGMENT_WINDOW_BYTES, limit - start)
   const nothing = (): void => undefined
   const visitor = { tag: take, fileHeader: nothing, skipped: nothing }
-  const window = new ByteWindow(file, { limit, windowBytes })
+  const window = new ReadWindow(file, { limit, readBytes })
   await walkTags(window, startWalk(start), { visitor, stopAt, end: 'closed' })
 }
 

@@ -1,7 +1,7 @@
 // Goes through the tags of an FLV file and notes where its cuts, breaks and set-ups are.
 import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
-import type { ByteWindow } from './byte-window.ts'
+import type { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_CONFIGS, MAX_CONFIGS_BYTES } from './flv-limits.ts'
 import type { FlvConfig, PlainAudio, AudioConfigRecord } from './flv-source.ts'
 import { dropFrame, settleMarks, takeMark } from './scan-marks.ts'
@@ -22,7 +22,7 @@ import type { VideoBody } from './video-tag.ts'
  * Scans on from where the scan stands, to the end of the file. Answers the state from which it goes on when more has
  * been written: in the scan itself, what is there is taken for all there is.
  */
-export async function scanTags(window: ByteWindow, scan: Scan): Promise<ScanState> {
+export async function scanTags(window: ReadWindow, scan: Scan): Promise<ScanState> {
   const visitor = {
     tag: (tag: Tag): undefined => takeTag(scan, tag),
     fileHeader: (position: number) => takeFileHeader(scan, position),
@@ -46,7 +46,7 @@ function noteSkipped(scan: Scan, from: number, to: number): void {
 }
 
 /** Notes where the file ends otherwise than behind a tag. */
-async function noteEnd(scan: Scan, window: ByteWindow): Promise<void> {
+async function noteEnd(scan: Scan, window: ReadWindow): Promise<void> {
   const { position, lostFrom } = scan.state.walk
   if (lostFrom === undefined && position >= window.limit) return
   const offsetBytes = lostFrom ?? position

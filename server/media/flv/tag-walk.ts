@@ -1,6 +1,6 @@
 // Goes from tag to tag through an FLV file (Adobe FLV 10.1 annex E.3), and finds the way again where bytes are damaged.
 import { AppError } from '../../errors.ts'
-import type { ByteWindow } from './byte-window.ts'
+import type { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_MISSES, MAX_CONFIG_BYTES } from './flv-limits.ts'
 import { uint24, uint32 } from './tag-bytes.ts'
 
@@ -66,7 +66,7 @@ export function startWalk(position = 0): WalkState {
 
 /** Visits all tags from `walk.position` on, and leaves in `walk` where to go on. */
 export async function walkTags(
-  window: ByteWindow,
+  window: ReadWindow,
   walk: WalkState,
   options: WalkOptions,
 ): Promise<void> {
@@ -111,7 +111,7 @@ export async function walkTags(
 }
 
 /** As judgeJoint, for nearly all tags: whole in the window, with the size behind it; undefined for others. */
-function confirmedNext(window: ByteWindow, position: number): number | undefined {
+function confirmedNext(window: ReadWindow, position: number): number | undefined {
   const { bytes } = window
   const at = position - window.start
   const size = TAG_HEADER_BYTES + uint24(bytes, at + 1)
@@ -119,7 +119,7 @@ function confirmedNext(window: ByteWindow, position: number): number | undefined
   return uint32(bytes, at + size) === size ? position + size + TRAILER_BYTES : undefined
 }
 
-function parseTag(window: ByteWindow, position: number): Tag {
+function parseTag(window: ReadWindow, position: number): Tag {
   const { bytes } = window
   const at = position - window.start
   const bodyOffset = position + TAG_HEADER_BYTES
@@ -169,7 +169,7 @@ function judgeJoint(
 
 /** A wrong length may lead to bytes that look like a tag's head: these are one where its own end is one as well. */
 async function proveNext(
-  window: ByteWindow,
+  window: ReadWindow,
   { guessed }: Guess,
   { stopAt, end }: WalkOptions,
 ): Promise<number | 'lost' | 'undecided'> {
@@ -186,7 +186,7 @@ async function proveNext(
 
 /** The body of a file begins with a trailer of no tag, which some writers leave out. */
 async function behindFileHeader(
-  window: ByteWindow,
+  window: ReadWindow,
   position: number,
   end: WalkOptions['end'],
 ): Promise<number | 'undecided'> {
@@ -198,7 +198,7 @@ async function behindFileHeader(
 
 /** Looks for the next place where a tag or a file surely begins. Answers whether it was found. */
 async function findTag(
-  window: ByteWindow,
+  window: ReadWindow,
   walk: WalkState,
   end: WalkOptions['end'],
 ): Promise<boolean> {
@@ -230,7 +230,7 @@ function findPlausible(bytes: Uint8Array): number {
 }
 
 async function proveTag(
-  window: ByteWindow,
+  window: ReadWindow,
   walk: WalkState,
   size: number,
 ): Promise<'tag' | 'none' | 'undecided'> {

@@ -1,9 +1,10 @@
 // The reader of MP4 and MOV files (ISO/IEC 14496-12): those in fragments (8.8) itself, plain ones with the reader of those.
 import { AppError } from '../../errors.ts'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
-import { FileWindow, readExactly } from '../mp4/file-window.ts'
+import { FileWindow } from '../mp4/file-window.ts'
 import { createMp4Reader } from '../mp4/mp4-reader.ts'
 import { indexMovie } from '../mp4/index-movie.ts'
 import { readMovie } from '../mp4/movie.ts'

@@ -1,16 +1,16 @@
 // Goes through the top-level boxes of a file in order and stops at movies and fragments; finds its way again behind damage.
 import { AppError } from '../../errors.ts'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import { type Box, parseBox } from '../mp4/box.ts'
-import { readExactly } from '../mp4/file-window.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
 import {
   MAX_DOUBTED_BYTES,
   MAX_MOOF_BYTES,
   MAX_RESYNC_BYTES,
   MAX_TOP_BOXES,
 } from './fmp4-limits.ts'
-import { FragmentWindow } from './fragment-window.ts'
 
 /** A moof with all its bytes, or a moov that lies wholly in the file. */
 export type WalkedBox = WalkedMoof | { kind: 'moov'; box: Box }
@@ -30,6 +30,8 @@ export interface SkippedBytes {
   to: number
 }
 
+/** Small reads where fragments are large and the next header is far away; large ones where they are small. */
+const WINDOW = { readBytes: 16 * 1024, largestReadBytes: 1024 * 1024, memory: 'fresh' } as const
 const HEADER_BYTES = 16
 const MOOF = 0x6d_6f_6f_66
 const MOOV = 0x6d_6f_6f_76
@@ -47,7 +49,7 @@ export class FragmentWalk {
   readonly #file: OpenFile
   readonly #to: number
   readonly #signal: AbortSignal | undefined
-  readonly #window: FragmentWindow
+  readonly #window: ReadWindow
   #boxes = 0
   /** A fragment whose data is still passed: only then it is known how far that goes. */
   #held: WalkedMoof | undefined
@@ -62,7 +64,7 @@ export class FragmentWalk {
     this.position = from
     this.#to = Math.min(to, file.stat.sizeBytes)
     this.#signal = signal
-    this.#window = new FragmentWindow(file)
+    this.#window = new ReadWindow(file, WINDOW)
   }
 
   /** The next movie or fragment, as far as that needs no read: `more` asks for `load`; undefined at the end. */
@@ -86,7 +88,7 @@ export class FragmentWalk {
       if (this.#held !== undefined && endsData(this.#held, type)) return this.#release()
       if (type === MOOF && size <= MAX_MOOF_BYTES) {
         if (!this.#window.has(start, size)) return this.#ask(start, size)
-        const bytes = this.#window.view(start, size)
+        const bytes = this.#view(start, size)
         const box = parseBox({ bytes, start, parentEnd: end })
         this.#held = { kind: 'moof', box, bytes, dataEnd: Infinity }
       }
@@ -94,7 +96,7 @@ export class FragmentWalk {
       this.#passed = type === MOOF || end - start > MAX_DOUBTED_BYTES ? NaN : start
       if (type === MDAT && this.#held !== undefined) this.#held.dataEnd = end
       if (type === MOOV) {
-        const bytes = this.#window.view(start, length)
+        const bytes = this.#view(start, length)
         return { kind: 'moov', box: parseBox({ bytes, start, parentEnd: end }) }
       }
     }
@@ -107,6 +109,11 @@ export class FragmentWalk {
       this.position = this.#to
     }
     return undefined
+  }
+
+  #view(position: number, length: number): DataView {
+    const { buffer, byteOffset } = this.#window.view(position, length)
+    return new DataView(buffer, byteOffset, length)
   }
 
   #release(): WalkedMoof | undefined {
@@ -153,7 +160,7 @@ export class FragmentWalk {
   async load(): Promise<void> {
     this.#signal?.throwIfAborted()
     if (this.#wanted === 'search') await this.#search()
-    else await this.#window.load(this.#wanted.offset, this.#wanted.length)
+    else await this.#window.need(this.#wanted.offset, this.#wanted.length)
   }
 
   #ask(offset: number, length: number): 'more' {

@@ -1,9 +1,10 @@
 // Reads the fragments of a file in order, from the beginning or from where an earlier reading ended.
 import { createHash } from 'node:crypto'
 import { isAppError } from '../../errors.ts'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { Box } from '../mp4/box.ts'
-import { FileWindow, readExactly } from '../mp4/file-window.ts'
+import { FileWindow } from '../mp4/file-window.ts'
 import { type Movie, readMovieAt } from '../mp4/movie.ts'
 import { MAX_COMPOSITION_SECONDS, MAX_INITS } from './fmp4-limits.ts'
 import type { Fmp4Init } from './fmp4-source.ts'

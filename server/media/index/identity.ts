@@ -1,6 +1,6 @@
 // What tells one recording from another: a hash over its size and samples of its bytes, never its name or time.
 import { createHash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 
 const EDGE_BYTES = 64 * 1024
@@ -16,19 +16,10 @@ export async function readIdentity(file: OpenFile): Promise<string> {
   const hash = createHash('sha256').update(`${sizeBytes}\n`)
   // All at once: a disk answers many small reads in the time of a few.
   const samples = await Promise.all(
-    identityRanges(sizeBytes).map((range) => readRange(file, range)),
+    identityRanges(sizeBytes).map(({ position, length }) => readExactly(file, position, length)),
   )
   for (const sample of samples) hash.update(sample)
   return hash.digest('base64url')
-}
-
-async function readRange(file: OpenFile, { position, length }: Range): Promise<Buffer> {
-  const buffer = Buffer.alloc(length)
-  const count = await file.read(buffer, position)
-  if (count < length) {
-    throw new AppError('failed', 'the recording became shorter while it was read')
-  }
-  return buffer
 }
 
 /** Hash of some of a file's bytes; undefined where it does not reach so far. */

@@ -1,12 +1,13 @@
 // Finds the key frame at a cut, and reads it: for thumbnails, and for the set-up of VP9 and AV1 that have none.
 import { AppError } from '../../errors.ts'
+import { fillExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { av1Config } from './av1.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkedBlock } from './element-walk.ts'
 import { MAX_BLOCK_BYTES, SEGMENT_WINDOW_BYTES } from './matroska-limits.ts'
 import type { MatroskaSource, Section, VideoStream } from './matroska-source.ts'
 import { parseVp9KeyFrame, vpcC } from './vp9.ts'
-import { readFully, walkFile } from './walk-file.ts'
+import { walkFile } from './walk-file.ts'
 
 /** What is read of a key frame to find its sequence header. */
 const MAX_CONFIG_BYTES = 64 * 1024
@@ -60,7 +61,7 @@ async function readFrame(
   const prefix = video.prefix ?? new Uint8Array()
   const bytes = new Uint8Array(prefix.length + Math.min(size, limitBytes))
   bytes.set(prefix)
-  await readFully(file, bytes.subarray(prefix.length), framesAt)
+  await fillExactly(file, bytes.subarray(prefix.length), framesAt)
   return bytes
 }
 

@@ -2,8 +2,8 @@
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { SampleRun } from '../media-reader.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_GATHERED_BYTES } from './matroska-limits.ts'
-import { readFully } from './walk-file.ts'
 
 const WINDOW_BYTES = 1024 * 1024
 
@@ -20,20 +20,13 @@ export async function withPrefix(
     throw new AppError('failed', 'the segment has more bytes than can be served')
   }
   const bytes = new Uint8Array(totalBytes)
-  const window = { bytes: new Uint8Array(), start: 0 }
+  const window = new ReadWindow(file, { readBytes: WINDOW_BYTES })
   let at = 0
   for (const [i, size] of sizes.entries()) {
-    bytes.set(prefix, at)
     const offset = offsets[i] ?? 0
-    const isInside = offset >= window.start && offset + size <= window.start + window.bytes.length
-    if (!isInside) {
-      const length = Math.min(Math.max(size, WINDOW_BYTES), file.stat.sizeBytes - offset)
-      window.bytes = new Uint8Array(length)
-      window.start = offset
-      await readFully(file, window.bytes, offset)
-    }
-    const from = offset - window.start
-    bytes.set(window.bytes.subarray(from, from + size), at + prefix.length)
+    await window.need(offset, size)
+    bytes.set(prefix, at)
+    bytes.set(window.view(offset, size), at + prefix.length)
     at += prefix.length + size
   }
   return { ...rest, sizes: whole, bytes }

@@ -1,6 +1,7 @@
 // Reads a file in large pieces and feeds them to a walk: the only place where Matroska is read from storage.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
 import type { ElementWalk } from './element-walk.ts'
 
 export interface WalkFileOptions {
@@ -15,33 +16,16 @@ export async function walkFile(
   walk: ElementWalk,
   { windowBytes, signal }: WalkFileOptions,
 ): Promise<void> {
-  let window = new Uint8Array()
+  const window = new ReadWindow(file, { readBytes: windowBytes, limit: walk.end, signal })
   let needed = 1
   while (walk.position + needed <= walk.end) {
-    signal?.throwIfAborted()
     const { position } = walk
     const length = Math.min(Math.max(needed, windowBytes), walk.end - position)
-    if (window.length < length) window = new Uint8Array(length)
-    const bytes = window.subarray(0, length)
-    await readFully(file, bytes, position)
-    needed = walk.consume(bytes)
+    await window.need(position, length)
+    needed = walk.consume(window.view(position, length))
     if (needed === 0) return
     if (walk.position === position && needed <= length) {
       throw new AppError('failed', 'the recording cannot be read on')
     }
-  }
-}
-
-/** Fills `bytes` from `position` on. Throws AppError `failed` where the file ends before. */
-export async function readFully(
-  file: OpenFile,
-  bytes: Uint8Array,
-  position: number,
-): Promise<void> {
-  let filled = 0
-  while (filled < bytes.length) {
-    const count = await file.read(bytes.subarray(filled), position + filled)
-    if (count <= 0) throw new AppError('failed', 'the recording became shorter while it was read')
-    filled += count
   }
 }

@@ -1,6 +1,7 @@
 // A bounded view into an open file: the only place where the structure of an MP4 file is read.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { ReadWindow } from '../../storage/read-window.ts'
 import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, brokenBox, parseBox } from './box.ts'
 import { MAX_BOXES, MAX_SLICE_BYTES } from './mp4-limits.ts'
 
@@ -11,13 +12,13 @@ const WINDOW_BYTES = 32 * 1024
 export class FileWindow {
   readonly file: OpenFile
   readonly signal: AbortSignal
-  #bytes = new Uint8Array()
-  #start = 0
+  readonly #window: ReadWindow
   #boxes = 0
 
   constructor(file: OpenFile, signal: AbortSignal) {
     this.file = file
     this.signal = signal
+    this.#window = new ReadWindow(file, { readBytes: WINDOW_BYTES, memory: 'fresh', signal })
   }
 
   get sizeBytes(): number {
@@ -32,14 +33,9 @@ export class FileWindow {
         details: { offsetBytes: this.sizeBytes },
       })
     }
-    const isInside =
-      offset >= this.#start && offset + length <= this.#start + this.#bytes.byteLength
-    if (!isInside) {
-      const wanted = Math.max(length, Math.min(WINDOW_BYTES, this.sizeBytes - offset))
-      this.#bytes = await readExactly(this.file, offset, wanted)
-      this.#start = offset
-    }
-    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + offset - this.#start, length)
+    await this.#window.need(offset, length)
+    const bytes = this.#window.view(offset, length)
+    return new DataView(bytes.buffer, bytes.byteOffset, length)
   }
 
   /** The box at `start`; its end may lie behind `parentEnd`. Fewer than 8 bytes before `parentEnd` are no box: undefined. */
@@ -72,20 +68,4 @@ export class FileWindow {
       start = box.end
     }
   }
-}
-
-/** Reads `length` bytes, or throws `failed`: the file became shorter since it was opened. */
-export async function readExactly(
-  file: OpenFile,
-  offset: number,
-  length: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length)
-  let filled = 0
-  while (filled < length) {
-    const count = await file.read(bytes.subarray(filled), offset + filled)
-    if (count <= 0) throw new AppError('failed', 'the recording became shorter while it was read')
-    filled += count
-  }
-  return bytes
 }

@@ -1,5 +1,6 @@
 // The reader of MP4 and MOV files (ISO/IEC 14496-12, QuickTime File Format) whose samples are listed in a moov box.
 import { AppError } from '../../errors.ts'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type {
@@ -9,7 +10,7 @@ import type {
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
-import { FileWindow, readExactly } from './file-window.ts'
+import { FileWindow } from './file-window.ts'
 import { indexMovie } from './index-movie.ts'
 import { joinSamples } from './join-samples.ts'
 import { readMovie } from './movie.ts'

@@ -1,8 +1,9 @@
 // Text tracks of a movie (3GPP timed text, QuickTime text, WebVTT in ISOBMFF): all their cues, read at once.
+import { readExactly } from '../../storage/read-exactly.ts'
 import { isAppError } from '../../errors.ts'
 import type { SubtitleCue, SubtitleTrack } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
-import { type FileWindow, readExactly } from './file-window.ts'
+import type { FileWindow } from './file-window.ts'
 import type { Movie, MovieTrack } from './movie.ts'
 import { MAX_CUES, MAX_DESCRIPTIONS, MAX_TEXT_BYTES, MAX_TEXT_SAMPLE_BYTES } from './mp4-limits.ts'
 import { surveySamples } from './sample-map.ts'

@@ -1,7 +1,7 @@
 // Reads a stretch of a table at once, as 32-bit words, whatever the entries' width in the file.
 import { endianness } from 'node:os'
+import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { readExactly } from './file-window.ts'
 import { MAX_SLICE_BYTES } from './mp4-limits.ts'
 import { type Table, tableBytes } from './sample-tables.ts'
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { ByteWindow } from './byte-window.ts'
+import { bytesFile } from '../../test/support/bytes-file.ts'
+import { ReadWindow } from './read-window.ts'
 
 const BYTES = Uint8Array.from({ length: 1000 }, (_, i) => i)
 
-describe('ByteWindow', () => {
+describe('ReadWindow', () => {
   it('holds what was read, and neither what lies behind the limit nor what was there before', async () => {
-    const window = new ByteWindow(bytesFile(BYTES), { limit: 150, windowBytes: 100 })
+    const window = new ReadWindow(bytesFile(BYTES), { limit: 150, readBytes: 100 })
     await window.need(0, 50)
     expect(window.holds(0, 100)).toBe(true)
     expect(window.holds(0, 101)).toBe(false)
