@@ -8,7 +8,7 @@ import { ReadWindow } from '../../storage/read-window.ts'
 import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
-import { readFrameSize, SIZE_SEARCH_BYTES } from './frame-size.ts'
+import { readFrameSize } from './video-config.ts'
 import { resumeScan, startScan } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
@@ -108,7 +108,7 @@ async function findSizes(
     const section = source.sections.find(({ video }) => video === number)
     if (section === undefined || !needsSize(config)) continue
     const frame = await findKeyFrame(file, { source, splitPoints }, section.firstSplitPoint)
-    const size = frame && readFrameSize(config.codec, frame.subarray(0, SIZE_SEARCH_BYTES))
+    const size = frame && readFrameSize(config.codec, frame)
     if (size !== undefined) source.configs[number] = { ...config, ...size }
   }
 }
