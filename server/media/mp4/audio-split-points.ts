@@ -1,13 +1,11 @@
 // Finds where each cut begins among an audio track's samples, and makes cuts of its own where there are no pictures.
 import type { OpenFile } from '../../storage/storage.ts'
 import { CursorRecorder } from './cursor-recorder.ts'
-import { MAX_SPLIT_POINTS } from './mp4-limits.ts'
+import { MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
 import type { CursorTable } from './mp4-source.ts'
 import type { SampleSurvey } from './sample-map.ts'
 import { type TimeExtent, TimeWalk } from './time-walk.ts'
 
-/** Distance of cuts where there is only sound. */
-const AUDIO_SPLIT_SECONDS = 1
 /** Sound is not cut again where less than this is left. */
 const MIN_REST_SECONDS = 0.5
 
@@ -63,6 +61,6 @@ export async function findAudioSplitPoints(
 
 /** Distances in ticks. Very long sound is cut less often, so that cuts stay within their bound. */
 function audioSteps(totalTicks: number, timescale: number): { step: number; rest: number } {
-  const step = Math.max(AUDIO_SPLIT_SECONDS * timescale, totalTicks / (MAX_SPLIT_POINTS / 2))
+  const step = Math.max(RULES.mp4.audioSeconds * timescale, totalTicks / (MAX_SPLIT_POINTS / 2))
   return { step, rest: MIN_REST_SECONDS * timescale }
 }

@@ -18,12 +18,8 @@ export const MAX_EDITS = 1024
 export const MAX_SLICE_BYTES = 1024 * 1024
 /** Tables up to this size are kept with the index, so that a segment needs no read for them. */
 export const MAX_INLINE_TABLE_BYTES = 4096
-/** Cuts of one recording; what has more, has no believable times. */
-export const MAX_SPLIT_POINTS = 1_000_000
 /** Samples of one track between two cuts: a day of sound without any. */
 export const MAX_SPLIT_POINT_SAMPLES = 2 ** 22
-/** Longest session, in seconds: a year. What claims more has broken times. */
-export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 /** Largest key frame handed to a decoder. */
 export const MAX_KEY_FRAME_BYTES = 64 * 1024 * 1024
 /** Runs without samples in a table of times. Each costs a segment eight bytes of reading. */

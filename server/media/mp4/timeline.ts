@@ -1,7 +1,7 @@
 // Puts the tracks of a file on the session's one timeline: edit lists applied, nothing dropped, no time negative.
 import { AppError } from '../../errors.ts'
 import { type Edit, foldEdits } from './edit-list.ts'
-import { MAX_SESSION_SECONDS } from './mp4-limits.ts'
+import { MAX_SESSION_SECONDS } from '../timeline/timeline-rules.ts'
 import type { TimeExtent } from './time-walk.ts'
 
 /** Served clocks are at least this fine, so that rounding a shift costs less than a tenth of a millisecond. */

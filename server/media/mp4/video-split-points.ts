@@ -1,14 +1,12 @@
 // Finds the places where a segment may begin among a video track's samples: key frames, and changes of codec configuration.
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
+import { RULES } from '../timeline/timeline-rules.ts'
 import { CursorRecorder } from './cursor-recorder.ts'
 import type { CursorTable } from './mp4-source.ts'
 import type { SampleSurvey } from './sample-map.ts'
 import { SyncWalk } from './sync-walk.ts'
 import { type TimeExtent, TimeWalk } from './time-walk.ts'
-
-/** Key frames closer than this to the cut before are none: an index stays small where every picture is a key frame. */
-const MIN_SPLIT_SECONDS = 0.5
 
 /** The cuts of a video track. Times in the file's ticks, edit list not applied. */
 export interface VideoSplitPoints {
@@ -31,7 +29,7 @@ export async function findVideoSplitPoints(
   const walk = new TimeWalk(file, map, signal)
   const syncs = new SyncWalk(file, map.tables.syncs, signal)
   await walk.open()
-  const minTicks = MIN_SPLIT_SECONDS * timescale
+  const minTicks = RULES.mp4.keyFrameSeconds * timescale
   const recorder = new CursorRecorder(walk)
   const presentationTicks: number[] = []
   const flags: number[] = []
