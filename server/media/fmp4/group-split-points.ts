@@ -1,11 +1,6 @@
 // Finds the places in a group of fragments where a segment may begin: key frames, pictures in mid-GOP, and sound without pictures.
 import { SPLIT_KEY_FRAME } from '../media-index.ts'
-import {
-  type FrameDistances,
-  RULES,
-  isAudioSplit,
-  videoSplitFlags,
-} from '../timeline/timeline-rules.ts'
+import { type FrameDistances, timelineRules } from '../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section } from './fmp4-source.ts'
 import {
   type Group,
@@ -15,6 +10,8 @@ import {
   servedTicks,
 } from './scan-state.ts'
 import { addSplitPoint } from './section.ts'
+
+const { isAudioSplit, videoSplitFlags } = timelineRules('fmp4', 1)
 
 /** What is cut. */
 export interface SplitPlan {
@@ -92,8 +89,9 @@ export function splitAudio(state: ScanState, group: Group, plan: SplitPlan): voi
   const frames = group.before.progress[video]
   const end = frames === undefined ? -Infinity : frames.endSeconds - (section.origins[video] ?? NaN)
   forEachSample(group, plan, ({ at, ticks, seconds }) => {
-    const elapsed = seconds - state.lastSplitPointSeconds
-    if (at < plan.skip || !isAudioSplit(seconds - end, elapsed, RULES.fmp4)) return
+    const distance = seconds - state.lastSplitPointSeconds
+    const distances = { toVideo: seconds - end, toSplitPoint: distance, toAnySplitPoint: distance }
+    if (at < plan.skip || !isAudioSplit(distances)) return
     addSplitPoint(state, group, { inside: at, ticks, track: plan.track, flags: 0 })
   })
 }

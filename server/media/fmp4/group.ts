@@ -1,5 +1,5 @@
 // Gathers fragments to groups, gives their samples times, and sees where the clocks break.
-import { MAX_FORWARD_SECONDS, RULES, isJump } from '../timeline/timeline-rules.ts'
+import { MAX_FORWARD_SECONDS, RULES, timelineRules } from '../timeline/timeline-rules.ts'
 import { MAX_GROUP_FRAGMENTS } from './fmp4-limits.ts'
 import type { Fmp4Init, TrackProgress } from './fmp4-source.ts'
 import type { Fragment } from './fragment.ts'
@@ -10,6 +10,8 @@ import {
   type TimedSamples,
   servedTicks,
 } from './scan-state.ts'
+
+const { isJump } = timelineRules('fmp4', 1)
 
 /** A movie that is in force. */
 export interface MovieInForce {
@@ -138,8 +140,8 @@ export class Gatherer {
     const ends = this.#progress
       .map(({ endSeconds, origin }) => endSeconds - origin)
       .filter((end) => !Number.isNaN(end))
-    const backSeconds = own.endSeconds - own.origin - seconds
-    return isJump({ backSeconds, aheadSeconds: seconds - Math.max(...ends) })
+    const back = own.endSeconds - own.origin - seconds
+    return isJump({ back, ahead: seconds - Math.max(...ends) })
   }
 
   #endsGroup({ runs, hasVideo }: TimedFragment): boolean {

@@ -18,8 +18,7 @@ import {
   MAX_SECTIONS,
   MAX_SESSION_SECONDS,
   RULES,
-  isAudioSplit,
-  videoSplitFlags,
+  timelineRules,
 } from '../timeline/timeline-rules.ts'
 import { MAX_TRACK_SETS } from './matroska-limits.ts'
 import {
@@ -44,6 +43,7 @@ import { frameTicks, snapped } from './audio-clock.ts'
 import { parseTracks } from './track-entry.ts'
 import { alignSet, chooseTrackSet } from './track-set.ts'
 
+const { isAudioSplit, videoSplitFlags } = timelineRules('matroska', CLOCK_RATE)
 const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE
 const DEFAULT_SCALE_NS = 1_000_000
 const MAX_SCALE_NS = 1_000_000_000
@@ -283,7 +283,7 @@ export class Scan implements WalkVisitor {
     const elapsed = this.#elapsed(section, ticks)
     const flags = videoSplitFlags(block.isKey, {
       toSplitPoint: elapsed,
-      toKeyFrame: (ticks - run.lastKeyTicks) / CLOCK_RATE,
+      toKeyFrame: ticks - run.lastKeyTicks,
       toAnySplitPoint: elapsed,
       isShownLast: ticks > run.maxFrameTicks,
     })
@@ -295,12 +295,11 @@ export class Scan implements WalkVisitor {
       splitPoints.lowerStart(ticks - shiftOf(run, section))
   }
 
-  /** Seconds since the start of the last split point. */
+  /** Ticks since the start of the last split point. */
   #elapsed(section: Section, ticks: number): number {
     const { run } = this.memory
-    if (run.isSettled)
-      return (ticks - section.shiftTicks - this.splitPoints.lastStartTicks) / CLOCK_RATE
-    return run.originTicks === Infinity ? 0 : (ticks - run.originTicks) / CLOCK_RATE
+    if (run.isSettled) return ticks - section.shiftTicks - this.splitPoints.lastStartTicks
+    return run.originTicks === Infinity ? 0 : ticks - run.originTicks
   }
 
   /** Opens a cut that is not the first of its section. */
@@ -363,17 +362,18 @@ export class Scan implements WalkVisitor {
     const { memory, splitPoints } = this
     const { run } = memory
     const elapsed = this.#elapsed(section, ticks)
+    const distances = { toSplitPoint: elapsed, toAnySplitPoint: elapsed }
     const set = this.sets[section.set]
     if (set?.video === undefined) {
-      if (isAudioSplit(Infinity, elapsed, RULES.matroska)) this.#openSplitPoint(block, ticks, 0)
+      if (isAudioSplit({ ...distances, toVideo: Infinity })) this.#openSplitPoint(block, ticks, 0)
       return
     }
     const end = frameEnd(run, set)
-    const alone = (ticks - (end === -Infinity ? run.originTicks : end)) / CLOCK_RATE
-    const isFinal = alone >= RULES.matroska.audioFinalAfterSeconds
+    const toVideo = ticks - (end === -Infinity ? run.originTicks : end)
+    const isFinal = toVideo / CLOCK_RATE >= RULES.matroska.audioFinalAfterSeconds
     // Audio beside lost frames is removed with them at the next key frame.
     const isOrphaned = section.firstFrameAt === Infinity && run.hasOrphans
-    if ((isFinal || !isOrphaned) && isAudioSplit(alone, elapsed, RULES.matroska)) {
+    if ((isFinal || !isOrphaned) && isAudioSplit({ ...distances, toVideo })) {
       memory.tentativeFrom = Math.min(memory.tentativeFrom, splitPoints.length)
       this.#openSplitPoint(block, ticks, 0)
     }

@@ -1,7 +1,8 @@
 // What a scan knows of the section it is in: its clock, its pictures, and how they are reordered. Times are ticks of CLOCK_RATE.
-import { LONE_FRAME_SECONDS, RULES, isJump } from '../timeline/timeline-rules.ts'
+import { LONE_FRAME_SECONDS, RULES, timelineRules } from '../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type Section, type SectionRun, type TrackSet } from './matroska-source.ts'
 
+const { isJump } = timelineRules('matroska', CLOCK_RATE)
 export const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * CLOCK_RATE
 /** So many pictures tell by how much decoding must run ahead. */
 const MAX_MEASURED_FRAMES = 600
@@ -36,17 +37,11 @@ export function hasJumped(
   if (run.latestTicks === -Infinity) return false
   const { maxStillSeconds, maxReorderedBackSeconds } = RULES.matroska
   const limits = set?.audioTracks[0] === undefined ? { maxForwardSeconds: maxStillSeconds } : {}
-  const aheadSeconds = (ticks - run.latestTicks) / CLOCK_RATE
-  if (kind === 'audio') {
-    return isJump({ aheadSeconds, backSeconds: (run.lastAudioTicks - ticks) / CLOCK_RATE }, limits)
-  }
+  const ahead = ticks - run.latestTicks
+  if (kind === 'audio') return isJump({ ahead, back: run.lastAudioTicks - ticks }, limits)
   // After a pause, frames that are shown at its start are decoded after the one that ends it.
-  const isReordered = ticks > run.priorMaxFrameTicks
-  const backSeconds = isReordered ? 0 : (run.maxFrameTicks - ticks) / CLOCK_RATE
-  return isJump(
-    { aheadSeconds, backSeconds },
-    { ...limits, maxBackSeconds: maxReorderedBackSeconds },
-  )
+  const back = ticks > run.priorMaxFrameTicks ? 0 : run.maxFrameTicks - ticks
+  return isJump({ ahead, back }, { ...limits, maxBackSeconds: maxReorderedBackSeconds })
 }
 
 export function noteFrame(run: SectionRun, frame: FrameTimes): void {
