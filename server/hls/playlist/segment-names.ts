@@ -79,13 +79,13 @@ const TAIL = String.raw`(?:-(?<tail>[1-9]\d{0,14}))?`
 /** Of a text: its place, and what stands for its content where that may change. */
 const TEXT_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
 const PLAYLIST_NAME = new RegExp(
-  `^(?:main|audio-(?<sound>[1-9]\\d{0,2})|text-(?<text>${TEXT_ID}))\\.m3u8$`,
+  `^(?:main|audio-(?<audio>[1-9]\\d{0,2})|text-(?<text>${TEXT_ID}))\\.m3u8$`,
 )
 const INIT_NAME = new RegExp(
-  `^(?:a(?<sound>[1-9]\\d{0,2})-)?init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`,
+  `^(?:a(?<audio>[1-9]\\d{0,2})-)?init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`,
 )
 const SEGMENT_NAME = new RegExp(
-  `^(?:a(?<sound>[1-9]\\d{0,2})-)?(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`,
+  `^(?:a(?<audio>[1-9]\\d{0,2})-)?(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`,
 )
 const TEXT_NAME = new RegExp(`^t(?<text>${TEXT_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`)
 

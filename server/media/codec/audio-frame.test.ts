@@ -1,29 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { adtsFrames, mpegFrames } from '../../../test/support/make-ts.ts'
-import { findAudioFrame, framesSeconds } from './audio-frame.ts'
+import { adtsFrameAt, mpegFrameAt } from './audio-frame.ts'
 
-describe('findAudioFrame()', () => {
-  it('reads an ADTS header, also behind the rest of another frame', () => {
+describe('adtsFrameAt()', () => {
+  it('reads an ADTS header, also after other bytes', () => {
     const frame = { codec: 'mp4a.40.2', sampleRate: 48_000, channels: 2, samples: 1024, bytes: 100 }
-    expect(findAudioFrame('aac', adtsFrames(2))).toEqual(frame)
-    expect(findAudioFrame('aac', adtsFrames(2).subarray(30))).toEqual(frame)
+    expect(adtsFrameAt(adtsFrames(2), 0)).toEqual(frame)
+    expect(adtsFrameAt(adtsFrames(2).subarray(30), 70)).toEqual(frame)
+    expect(adtsFrameAt(adtsFrames(2).subarray(30), 0)).toBeUndefined()
   })
 
-  it('tells MP3 from its elders', () => {
-    const frame = {
-      codec: 'mp4a.40.34',
-      sampleRate: 48_000,
-      channels: 2,
-      samples: 1152,
-      bytes: 384,
-    }
-    expect(findAudioFrame('mpeg', mpegFrames(2, 3))).toMatchObject(frame)
-    expect(findAudioFrame('mpeg', mpegFrames(2, 2))).toBe('other')
+  it('returns undefined for zeros', () => {
+    expect(adtsFrameAt(new Uint8Array(1000), 0)).toBeUndefined()
+  })
+})
+
+describe('mpegFrameAt()', () => {
+  it('distinguishes MP3 from the earlier layers', () => {
+    const frame = { sampleRate: 48_000, channels: 2, samples: 1152, bytes: 384 }
+    const found = mpegFrameAt(mpegFrames(2, 3), 0)
+    expect(found).toMatchObject({ ...frame, codec: 'mp4a.40.34', layer: 3 })
+    expect(mpegFrameAt(mpegFrames(2, 2), 0)).toMatchObject({ layer: 2 })
   })
 
-  it('knows the half rates of MPEG-2', () => {
+  it('reads the half rates of MPEG-2', () => {
     const header = Uint8Array.of(0xff, 0xf3, 0x84, 0xc0)
-    expect(findAudioFrame('mpeg', header)).toMatchObject({
+    expect(mpegFrameAt(header, 0)).toMatchObject({
       sampleRate: 24_000,
       channels: 1,
       samples: 576,
@@ -31,17 +33,7 @@ describe('findAudioFrame()', () => {
     })
   })
 
-  it('finds nothing in silence', () => {
-    expect(findAudioFrame('aac', new Uint8Array(1000))).toBeUndefined()
-    expect(findAudioFrame('mpeg', new Uint8Array(1000).fill(0xff))).toBeUndefined()
-  })
-})
-
-describe('framesSeconds()', () => {
-  it('adds up the frames that begin in the bytes', () => {
-    expect(framesSeconds('aac', adtsFrames(7))).toBeCloseTo((7 * 1024) / 48_000, 9)
-    expect(framesSeconds('aac', adtsFrames(7).subarray(0, 650))).toBeCloseTo((7 * 1024) / 48_000, 9)
-    expect(framesSeconds('mpeg', mpegFrames(3, 3))).toBeCloseTo((3 * 1152) / 48_000, 9)
-    expect(framesSeconds('aac', new Uint8Array(500))).toBe(0)
+  it('returns undefined for ones', () => {
+    expect(mpegFrameAt(new Uint8Array(1000).fill(0xff), 0)).toBeUndefined()
   })
 })

@@ -1,4 +1,5 @@
 // Frames of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3): their headers, and how many a PES packet holds.
+import { AAC_RATES } from './audio-specific-config.ts'
 
 export interface AudioFrame {
   /** Codec string (RFC 6381). */
@@ -15,13 +16,6 @@ interface MpegFrame extends AudioFrame {
   layer: 1 | 2 | 3
 }
 
-/** `mpeg` is any MPEG audio; whether it is MP3 its frames tell. */
-export type AudioFraming = 'aac' | 'mpeg'
-
-const AAC_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000,
-  7350,
-]
 const ADTS_HEADER_BYTES = 7
 const MPEG_HEADER_BYTES = 4
 /** Kilobits per second by bitrate_index: of MPEG-1 by layer, and of MPEG-2 and 2.5 (ISO/IEC 11172-3 2.4.2.3, 13818-3 2.4.2.3). */
@@ -40,48 +34,11 @@ const MPEG_KILOBITS = {
 const MPEG_RATES = [44_100, 48_000, 32_000]
 const LAYERS = [undefined, 3, 2, 1] as const
 
-/** The first frame header in `bytes`; `other` where it is MPEG audio that is not MP3; undefined where there is none. */
-export function findAudioFrame(
-  framing: AudioFraming,
-  bytes: Uint8Array,
-): AudioFrame | 'other' | undefined {
-  for (let at = 0; at < bytes.length; at++) {
-    const frame = parseFrame(framing, bytes, at)
-    if (frame !== undefined) return frame
-  }
-  return undefined
-}
-
 /** Whether the bytes are frames of AAC from the first one on: two in a row, or one that fills them. */
 export function beginsWithAac(bytes: Uint8Array): boolean {
   const frame = adtsFrameAt(bytes, 0)
   if (frame === undefined) return false
   return frame.bytes >= bytes.length || adtsFrameAt(bytes, frame.bytes) !== undefined
-}
-
-/** Seconds of sound in the frames that begin in `bytes`. */
-export function framesSeconds(framing: AudioFraming, bytes: Uint8Array): number {
-  let seconds = 0
-  for (let at = 0; at < bytes.length;) {
-    const frame = parseFrame(framing, bytes, at)
-    if (frame === undefined || frame === 'other') {
-      at++
-      continue
-    }
-    seconds += frame.samples / frame.sampleRate
-    at += frame.bytes
-  }
-  return seconds
-}
-
-function parseFrame(
-  framing: AudioFraming,
-  bytes: Uint8Array,
-  at: number,
-): AudioFrame | 'other' | undefined {
-  if (framing === 'aac') return adtsFrameAt(bytes, at)
-  const frame = mpegFrameAt(bytes, at)
-  return frame === undefined || frame.layer === 3 ? frame : 'other'
 }
 
 /** A frame of AAC whose ADTS header stands at `at`. */

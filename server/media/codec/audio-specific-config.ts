@@ -1,4 +1,6 @@
 // AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1): which AAC it is, how many channels, how many samples a second.
+import { createBitReader } from './bit-reader.ts'
+import type { BitReader } from './bit-reader.ts'
 import type { Esds } from './esds.ts'
 
 /** AAC as browsers play it. */
@@ -13,27 +15,14 @@ export interface AudioConfig {
   channels: number | undefined
 }
 
-const RATES = [
+/** Samples a second by sampling_frequency_index (1.6.3.3), which ADTS uses as well. */
+export const AAC_RATES: readonly number[] = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000,
   7350,
 ]
-const CHANNELS = [
-  undefined,
-  1,
-  2,
-  3,
-  4,
-  5,
-  6,
-  8,
-  undefined,
-  undefined,
-  undefined,
-  7,
-  8,
-  undefined,
-  8,
-]
+/** By channelConfiguration (1.6.3.5). */
+const CHANNELS = new Map([1, 2, 3, 4, 5, 6].map((channels) => [channels, channels]))
+CHANNELS.set(7, 8).set(11, 7).set(12, 8).set(14, 8)
 
 const MPEG4_AUDIO = 0x40
 const MPEG2_AAC = new Set([0x66, 0x67, 0x68])
@@ -52,10 +41,11 @@ const PS_SYNC = 0x548
 export function parseAudioConfig({ objectType, specific }: Esds): AudioConfig | undefined {
   if (objectType !== MPEG4_AUDIO && !MPEG2_AAC.has(objectType)) return undefined
   if (specific === undefined) return undefined
-  const bits = bitReader(specific)
+  const { buffer, byteOffset, byteLength } = specific
+  const { bits } = createBitReader(new Uint8Array(buffer, byteOffset, byteLength))
   const signalled = readObjectType(bits)
   const coreRate = readRate(bits)
-  const channels = CHANNELS[bits(4)]
+  const channels = CHANNELS.get(bits(4))
   const isExplicit = signalled === SBR || signalled === PS
   const extension = isExplicit
     ? { objectType: signalled, sampleRate: readRate(bits) }
@@ -70,18 +60,39 @@ export function parseAudioConfig({ objectType, specific }: Esds): AudioConfig | 
   }
 }
 
-/** The set-up of AAC-LC without extensions, two bytes; undefined where the rate has no index. */
-export function audioSpecificConfig({
-  sampleRate,
-  channels,
-}: {
-  sampleRate: number
-  channels: 1 | 2
-}): Uint8Array | undefined {
-  const rate = RATES.indexOf(sampleRate)
-  if (rate < 0) return undefined
-  return Uint8Array.of((LC << 3) | (rate >> 1), ((rate & 1) << 7) | (channels << 3))
+/** As `parseAudioConfig`, for an AudioSpecificConfig of MPEG-4 on its own. */
+export function parseAacConfig(specific: Uint8Array): AudioConfig | undefined {
+  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
+  return parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
 }
+
+interface AacFormat {
+  sampleRate: number
+  channels: number
+  /** Audio object type. Default LC. */
+  objectType?: number
+  /** Signals SBR with this rate, if the rate has an index. */
+  outputRate?: number
+}
+
+/** The AudioSpecificConfig of AAC; undefined if the rate has no index. */
+export function audioSpecificConfig(format: AacFormat): Uint8Array | undefined {
+  const { sampleRate, channels, objectType = LC, outputRate = NaN } = format
+  const rate = AAC_RATES.indexOf(sampleRate)
+  const output = AAC_RATES.indexOf(outputRate)
+  if (rate < 0) return undefined
+  const core = (rate << 4) | channels
+  if (output < 0) return packBits((objectType << 11) | (core << 3), 2)
+  return packBits((SBR << 19) | (core << 11) | (output << 7) | (objectType << 2), 3)
+}
+
+function packBits(value: number, bytes: number): Uint8Array {
+  const packed = Buffer.alloc(bytes)
+  packed.writeUIntBE(value, 0, bytes)
+  return Uint8Array.from(packed)
+}
+
+type Bits = BitReader['bits']
 
 interface Core {
   objectType: number
@@ -102,22 +113,6 @@ function findExtension(bits: Bits, core: Core): Pick<Core, 'objectType' | 'sampl
   return { objectType: hasPs ? PS : SBR, sampleRate }
 }
 
-type Bits = (count: number) => number
-
-/** Reads up to 24 bits at a time, most significant first; zeros behind the end. */
-function bitReader(bytes: DataView): Bits {
-  let position = 0
-  return (count) => {
-    let value = 0
-    for (let read = 0; read < count; read += 1, position += 1) {
-      const at = position >> 3
-      const byte = at < bytes.byteLength ? bytes.getUint8(at) : 0
-      value = value * 2 + ((byte >> (7 - (position & 7))) & 1)
-    }
-    return value
-  }
-}
-
 function readObjectType(bits: Bits): number {
   const short = bits(5)
   return short === 31 ? 32 + bits(6) : short
@@ -126,5 +121,5 @@ function readObjectType(bits: Bits): number {
 /** 0 where the index is reserved. */
 function readRate(bits: Bits): number {
   const index = bits(4)
-  return index === 15 ? bits(24) : (RATES[index] ?? 0)
+  return index === 15 ? bits(24) : (AAC_RATES[index] ?? 0)
 }

@@ -12,13 +12,14 @@ export interface DolbyFrame {
 
 const HEADER_BYTES = 8
 const BLOCK_SAMPLES = 256
-const RATES = [48_000, 44_100, 32_000]
+/** Samples a second by fscod (table 4.1). */
+export const DOLBY_RATES: readonly number[] = [48_000, 44_100, 32_000]
 /** Kilobits per second by frmsizecod / 2 (table 4.13). */
 const KILOBITS = [
   32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
 ]
 /** Channels by acmod (table 4.3), without the low frequencies. */
-const CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5]
+export const DOLBY_CHANNELS: readonly number[] = [2, 1, 2, 3, 3, 4, 4, 5]
 /** Blocks of a frame by numblkscod (E.1.3.1.4). */
 const BLOCKS = [1, 2, 3, 6]
 /** bsid up to this is AC-3; from 11 to 16 it is E-AC-3. */
@@ -60,7 +61,7 @@ function syncframeAt(bytes: Uint8Array, at: number): Syncframe | undefined {
 /** syncinfo and bsi (4.3.1, 4.3.2). */
 function parseAc3(header: Uint8Array, bsid: number): Syncframe | undefined {
   const [, , , , sizes = 0, , mode = 0, next = 0] = header
-  const rate = RATES[sizes >>> 6]
+  const rate = DOLBY_RATES[sizes >>> 6]
   const kilobits = KILOBITS[(sizes & 0x3f) >>> 1]
   if (rate === undefined || kilobits === undefined) return undefined
   const words = Math.floor((kilobits * 96_000) / rate)
@@ -70,7 +71,7 @@ function parseAc3(header: Uint8Array, bsid: number): Syncframe | undefined {
     codec: 'ac3',
     // bsid 9 and 10 are of half and quarter rate.
     sampleRate: rate >>> Math.max(0, bsid - 8),
-    channels: (CHANNELS[acmod] ?? 2) + lowFrequencies(acmod, (mode << 8) | next),
+    channels: (DOLBY_CHANNELS[acmod] ?? 2) + lowFrequencies(acmod, (mode << 8) | next),
     samples: 6 * BLOCK_SAMPLES,
     bytes: 2 * (words + padding),
     isFollower: false,
@@ -93,14 +94,14 @@ function parseEac3(header: Uint8Array): Syncframe | undefined {
   const rateIndex = mode >>> 6
   // fscod 3: half the rate, always six blocks (E.1.3.1.4).
   const isHalf = rateIndex === 3
-  const rate = RATES[isHalf ? (mode >>> 4) & 3 : rateIndex]
+  const rate = DOLBY_RATES[isHalf ? (mode >>> 4) & 3 : rateIndex]
   const bytes = 2 * ((((kind & 7) << 8) | size) + 1)
   if (streamType === 3 || rate === undefined || bytes < HEADER_BYTES) return undefined
   const blocks = isHalf ? 6 : (BLOCKS[(mode >>> 4) & 3] ?? 6)
   return {
     codec: 'eac3',
     sampleRate: isHalf ? rate / 2 : rate,
-    channels: (CHANNELS[(mode >>> 1) & 7] ?? 2) + (mode & 1),
+    channels: (DOLBY_CHANNELS[(mode >>> 1) & 7] ?? 2) + (mode & 1),
     samples: blocks * BLOCK_SAMPLES,
     bytes,
     isFollower: streamType === 1 || substream > 0,

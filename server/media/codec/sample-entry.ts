@@ -1,6 +1,6 @@
 // Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) made from a decoder's set-up, for containers that have none of their own.
 import type { AudioTrack, VideoTrack } from '../media-index.ts'
-import { parseAudioConfig } from './audio-specific-config.ts'
+import { parseAacConfig } from './audio-specific-config.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
 import { box, fullBox, uint16, uint32, zeros } from './write-box.ts'
 
@@ -66,8 +66,7 @@ const MPEG4_AUDIO = 0x40
 
 /** AAC from its AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1); undefined where it is none that browsers play. */
 export function aacSampleConfig(specific: Uint8Array): AudioSampleConfig | undefined {
-  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
-  const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
+  const config = parseAacConfig(specific)
   // A descriptor of more than 127 bytes would need longer size fields than those below; none is so long.
   if (config === undefined || specific.length > 64) return undefined
   const channels = config.channels ?? 2

@@ -1,5 +1,5 @@
 // Makes the set-up of sound: from the recorder's own record, or from what a frame says of itself.
-import { parseAudioConfig } from '../codec/audio-specific-config.ts'
+import { parseAacConfig } from '../codec/audio-specific-config.ts'
 import { aacSampleConfig, flacConfig, opusConfig } from '../codec/sample-entry.ts'
 import type { AudioSampleConfig } from '../codec/sample-entry.ts'
 import type { AudioTrack } from '../media-index.ts'
@@ -10,7 +10,6 @@ import type { AudioFrame } from './audio-frame.ts'
 const AAC_SAMPLES = 1024
 const FLAC_SAMPLES = 4096
 const FLAC_MARK = Buffer.from('fLaC')
-const MPEG4_AUDIO = 0x40
 /** What transcoding gives: AAC-LC. */
 const TRANSCODED = 'mp4a.40.2'
 const PLAIN_NAMES: Record<PlainAudio, string> = {
@@ -61,8 +60,7 @@ function fixedFrameTicks(codec: ConfiguredAudio, config: Uint8Array): number | u
     const blocks = withoutMark(config)
     return ((blocks[6] ?? 0) << 8) | (blocks[7] ?? 0) || FLAC_SAMPLES
   }
-  const specific = new DataView(config.buffer, config.byteOffset, config.byteLength)
-  const parsed = parseAudioConfig({ objectType: MPEG4_AUDIO, specific })
+  const parsed = parseAacConfig(config)
   return parsed && (AAC_SAMPLES * parsed.sampleRate) / parsed.coreRate
 }
 

@@ -5,18 +5,17 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
+import { describeGrowth } from '../timeline/growth.ts'
 import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
-import { readFrameSize, SIZE_SEARCH_BYTES } from './frame-size.ts'
+import { readFrameSize } from './video-config.ts'
 import { resumeScan, startScan } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { scanTags } from './scan.ts'
 import { describeAudio } from './audio-config.ts'
 
-/** Bytes that tell a recording from others; see Growth. */
-const MAX_STABLE_BYTES = 64 * 1024
 const CODEC_NAMES = new Map([
   ['h264', 'H.264'],
   ['hevc', 'HEVC'],
@@ -54,7 +53,7 @@ export async function readFlvIndex(
     tracks: describeTracks(source),
     splitPoints,
     ...(flaws.length > 0 && { limitations: flaws }),
-    growth: findGrowth(source),
+    growth: growthOf(source),
     source,
   }
 }
@@ -108,7 +107,7 @@ async function findSizes(
     const section = source.sections.find(({ video }) => video === number)
     if (section === undefined || !needsSize(config)) continue
     const frame = await findKeyFrame(file, { source, splitPoints }, section.firstSplitPoint)
-    const size = frame && readFrameSize(config.codec, frame.subarray(0, SIZE_SEARCH_BYTES))
+    const size = frame && readFrameSize(config.codec, frame)
     if (size !== undefined) source.configs[number] = { ...config, ...size }
   }
 }
@@ -136,9 +135,7 @@ function describeTracks({ sections, configs }: FlvSource): Track[] {
   return tracks
 }
 
-function findGrowth({ offsets, resume }: FlvSource): Growth {
-  const stableSplitPoints = resume.lengths.splitPoints
-  const offset = offsets[0] ?? 0
-  const length = Math.min(MAX_STABLE_BYTES, (offsets[1] ?? offset) - offset)
-  return { stableSplitPoints, stableRange: { offset, length: stableSplitPoints < 2 ? 0 : length } }
+function growthOf({ offsets, resume }: FlvSource): Growth {
+  const [from = 0, to = from] = offsets
+  return describeGrowth(resume.lengths.splitPoints, { from, to })
 }

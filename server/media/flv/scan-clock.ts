@@ -1,8 +1,12 @@
 // Decides whether a time stamp goes on from the last one, has wrapped, or has jumped; and notes where clocks are set anew.
 import { AppError } from '../../errors.ts'
-import { MAX_BACK_MS, MAX_FORWARD_MS, MAX_SECTIONS, AUDIO_TOLERANCE_MS } from './flv-limits.ts'
+import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
+import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
+
+export const flvRules = timelineRules('flv', 1000)
+const { follows, isNear, videoFollows } = flvRules
 
 /** Where clocks begin anew from 0: 32 bits, 31 with writers that mind the sign, 24 with those that know no more. */
 const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]
@@ -10,9 +14,8 @@ const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]
 /** What a picture's time is shifted by; undefined where it has jumped. */
 export function placeFrame({ video, audio }: ScanState, rawMs: number): number | undefined {
   const ms = rawMs + video.shiftMs
-  if (video.lastMs === undefined || follows(ms, video.lastMs)) return video.shiftMs
-  const isPause = ms > video.lastMs && audio.lastMs !== undefined && isNear(ms, audio.lastMs)
-  if (isPause) return video.shiftMs
+  if (video.lastMs === undefined || videoFollows(ms, video.lastMs, audio.lastMs))
+    return video.shiftMs
   return unwrap(ms, video.lastMs, video.shiftMs)
 }
 
@@ -29,7 +32,7 @@ export function placeAudio({ video, audio }: ScanState, rawMs: number): number |
   // The pictures' clock is the one that keeps both together.
   const besideMs = rawMs + video.shiftMs
   const isBeside = video.lastMs !== undefined && isNear(besideMs, video.lastMs)
-  const isBehind = besideMs >= (audio.lastMs ?? -Infinity) - MAX_BACK_MS
+  const isBehind = besideMs >= (audio.lastMs ?? -Infinity) - MAX_BACK_SECONDS * 1000
   return isBeside && isBehind ? video.shiftMs : undefined
 }
 
@@ -39,16 +42,6 @@ function unwrap(ms: number, lastMs: number, shiftMs: number): number | undefined
     if (follows(ms - wrap, lastMs)) return shiftMs - wrap
   }
   return undefined
-}
-
-/** Whether `ms` can follow `last` on one clock. */
-export function follows(ms: number, last: number): boolean {
-  return ms - last >= -MAX_BACK_MS && ms - last <= MAX_FORWARD_MS
-}
-
-/** Whether both can stand beside each other on one clock. */
-export function isNear(a: number, b: number): boolean {
-  return Math.abs(a - b) <= MAX_FORWARD_MS
 }
 
 /** Sets a track's clock from a position on. */

@@ -1,23 +1,14 @@
 // Takes the frames of an FLV recording one by one: which are served, on which clock, and where the cuts come.
-import { SPLIT_KEY_FRAME, SPLIT_FORCED } from '../media-index.ts'
-import {
-  LONE_FRAME_MS,
-  LONE_AUDIO_MS,
-  MAX_FORWARD_MS,
-  MAX_PENDING,
-  MID_STEP_MS,
-  MID_WAIT_MS,
-  MIN_SPLIT_MS,
-  OPENING_MS,
-  AUDIO_SPLIT_MS,
-  AUDIO_WAIT_MS,
-} from './flv-limits.ts'
+import { LONE_FRAME_SECONDS, MAX_FORWARD_SECONDS } from '../timeline/timeline-rules.ts'
+import { AUDIO_WAIT_MS, MAX_PENDING, OPENING_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection } from './flv-source.ts'
-import { follows, isNear, placeFrame, placeAudio, setClock, snapAudio } from './scan-clock.ts'
+import { flvRules, placeFrame, placeAudio, setClock, snapAudio } from './scan-clock.ts'
 import { addSplitPoint, closeSection, openSection } from './scan-section.ts'
 import type { Mark } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
+
+const { follows, isNear } = flvRules
 
 /** Takes a frame, in the order of the file. */
 export function takeMark(scan: Scan, mark: Mark): void {
@@ -119,7 +110,8 @@ function takeInDoubt(scan: Scan, mark: Mark, section: FlvSection): void {
     return
   }
   audioTracks.push(mark)
-  const isLong = mark.rawMs - first.rawMs >= MAX_FORWARD_MS || audioTracks.length >= MAX_PENDING
+  const isLong =
+    mark.rawMs - first.rawMs >= MAX_FORWARD_SECONDS * 1000 || audioTracks.length >= MAX_PENDING
   if (isLong) believeAudio(scan)
 }
 
@@ -164,7 +156,7 @@ function serveFrame(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark)
   const decodeMs = rawMs + state.video.shiftMs
   const startMs = decodeMs + compositionMs
   const stepMs = decodeMs - (state.video.lastMs ?? decodeMs)
-  if (stepMs > 0 && stepMs <= MAX_FORWARD_MS) state.frameMs = stepMs
+  if (stepMs > 0 && stepMs <= MAX_FORWARD_SECONDS * 1000) state.frameMs = stepMs
   if (state.firstSplitPointHoldsFrame) {
     state.firstSplitPointHoldsFrame = false
     if (isKey) state.lastKeySplitPointMs = startMs
@@ -176,17 +168,17 @@ function serveFrame(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark)
   state.isFresh = false
   state.video.lastMs = decodeMs
   state.latestFrameMs = Math.max(state.latestFrameMs, startMs)
-  state.endMs = Math.max(state.endMs, startMs + (state.frameMs || LONE_FRAME_MS))
+  state.endMs = Math.max(state.endMs, startMs + (state.frameMs || LONE_FRAME_SECONDS * 1000))
 }
 
-/** What kind of cut the picture makes; 0 for none. */
+/** Flags of the split point at the frame; 0: it is none. */
 function frameFlags({ state }: Scan, startMs: number, isKey: boolean): number {
-  if (isKey) return startMs - state.lastKeySplitPointMs >= MIN_SPLIT_MS ? SPLIT_KEY_FRAME : 0
-  const isMid =
-    startMs - state.lastKeyMs >= MID_WAIT_MS &&
-    startMs - state.lastSplitPointMs >= MID_STEP_MS &&
-    startMs > state.latestFrameMs
-  return isMid ? SPLIT_FORCED : 0
+  return flvRules.videoSplitFlags(isKey, {
+    toSplitPoint: startMs - state.lastKeySplitPointMs,
+    toAnySplitPoint: startMs - state.lastSplitPointMs,
+    toKeyFrame: startMs - state.lastKeyMs,
+    isShownLast: startMs > state.latestFrameMs,
+  })
 }
 
 function takeAudio(scan: Scan, mark: Mark, section: FlvSection): void {
@@ -225,10 +217,12 @@ function serveAudio(scan: Scan, mark: Mark, section: FlvSection): void {
 
 /** Flags of the cut that is made at sound; undefined where there is none: pictures are near. */
 function audioFlags({ state }: Scan, startMs: number, section: FlvSection): number | undefined {
-  const sinceSplitPointMs = startMs - state.lastSplitPointMs
-  const silentMs = section.video === undefined ? Infinity : startMs - state.latestFrameMs
-  if (silentMs >= LONE_AUDIO_MS) return sinceSplitPointMs >= AUDIO_SPLIT_MS ? 0 : undefined
-  return silentMs >= MID_WAIT_MS && sinceSplitPointMs >= MID_STEP_MS ? SPLIT_FORCED : undefined
+  const distance = startMs - state.lastSplitPointMs
+  return flvRules.audioSplitFlags({
+    toVideo: section.video === undefined ? Infinity : startMs - state.latestFrameMs,
+    toSplitPoint: distance,
+    toAnySplitPoint: distance,
+  })
 }
 
 function audioTimescale({ configs }: Scan, { config }: Mark): number {

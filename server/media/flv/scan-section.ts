@@ -1,14 +1,10 @@
 // Where sections of an FLV recording begin and end, and where its cuts are.
 import { AppError } from '../../errors.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
-import {
-  MAX_SPLIT_POINTS,
-  MAX_PAUSE_AT_HEADER_MS,
-  MAX_SECTIONS,
-  MID_WAIT_MS,
-} from './flv-limits.ts'
+import { MAX_SECTIONS, MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
+import { MAX_PAUSE_AT_HEADER_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
-import { isNear, placeFrame, placeAudio, setClock } from './scan-clock.ts'
+import { flvRules, placeFrame, placeAudio, setClock } from './scan-clock.ts'
 import type { Mark, ScanState } from './scan-progress.ts'
 import { noteFlaw } from './scan-state.ts'
 import type { Scan } from './scan-state.ts'
@@ -71,7 +67,7 @@ export function openSection(scan: Scan): Mark[] {
     ...(audio && { audio: audio.config }),
   })
   const frameMs = frame && frame.rawMs + frame.compositionMs + state.video.shiftMs
-  const isEarly = frameMs !== undefined && frameMs - startMs < MID_WAIT_MS
+  const isEarly = frameMs !== undefined && frameMs - startMs < RULES.flv.forcedAfterSeconds * 1000
   const isKey = frame?.isKey === true && isEarly
   const flags = (sections.length > 1 ? SPLIT_DISCONTINUITY : 0) | (isKey ? SPLIT_KEY_FRAME : 0)
   addSplitPoint(scan, { position: first.position, startMs, flags, leadMs: NO_FRAME })
@@ -99,7 +95,7 @@ function withoutFarAudio(marks: Mark[]): Mark[] {
   const frame = marks[at]
   const before = marks[at - 1]
   if (frame === undefined || before === undefined) return marks
-  return isNear(before.rawMs, frame.rawMs) ? marks : marks.slice(at)
+  return flvRules.isNear(before.rawMs, frame.rawMs) ? marks : marks.slice(at)
 }
 
 function goesOn({ state, sections }: Scan, lead: Mark): boolean {
@@ -113,7 +109,7 @@ function goesOn({ state, sections }: Scan, lead: Mark): boolean {
   if (lastMs === undefined) return false
   const stepMs = lead.rawMs + shiftMs - lastMs
   if (state.isNewFile) return stepMs >= 0 && stepMs <= MAX_PAUSE_AT_HEADER_MS
-  return track.lastMs !== undefined || isNear(stepMs, 0)
+  return track.lastMs !== undefined || flvRules.isNear(stepMs, 0)
 }
 
 function continueClock(state: ScanState, marks: Mark[]): number {
@@ -129,7 +125,7 @@ function beginClock(scan: Scan, marks: Mark[], frame: Mark | undefined): number 
   const { state } = scan
   const startMs = Math.max(state.endMs, state.lastSplitPointMs + 1)
   const audioTracks = marks.filter(({ kind }) => kind === 'audio')
-  const near = audioTracks.filter(({ rawMs }) => isNear(rawMs, frame?.rawMs ?? rawMs))
+  const near = audioTracks.filter(({ rawMs }) => flvRules.isNear(rawMs, frame?.rawMs ?? rawMs))
   const frames = marks.filter(({ kind }) => kind === 'frame')
   const origin = [...near, ...frames].reduce(
     (earliest, { rawMs, compositionMs }) => Math.min(earliest, rawMs + compositionMs),

@@ -1,11 +1,11 @@
 // Makes the set-up of pictures from the recorder's own record.
+import { parseAv1Sequence } from '../codec/av1.ts'
 import { START_CODE } from '../codec/nal-unit.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import type { SampledVideoCodec } from '../codec/sample-entry.ts'
 import { parseVideoParameters } from '../codec/video-parameters.ts'
+import { parseVp9KeyFrame } from '../codec/vp9.ts'
 import type { VideoConfigRecord } from './flv-source.ts'
-import { findAv1Size } from './frame-size.ts'
-import type { FrameSize } from './frame-size.ts'
 
 const AVC_SETS_AT = 5
 const HEVC_ARRAYS_AT = 22
@@ -31,10 +31,22 @@ function asFullBox(bytes: Uint8Array): Uint8Array {
     : Buffer.concat([FULL_BOX, bytes])
 }
 
+type FrameSize = Pick<VideoConfigRecord, 'width' | 'height'>
+
+/** Stands for a size that only the key frames contain. */
+const NO_SIZE: FrameSize = { width: 0, height: 0 }
+
+/** The size in a key frame, of which these are the first bytes. */
+export function readFrameSize(codec: 'av1' | 'vp9', bytes: Uint8Array): FrameSize | undefined {
+  const found = codec === 'av1' ? parseAv1Sequence(bytes) : parseVp9KeyFrame(bytes)
+  return found && { width: found.width, height: found.height }
+}
+
 function findSize(codec: SampledVideoCodec, config: Uint8Array): FrameSize | undefined {
-  if (codec === 'vp9') return { width: 0, height: 0 }
+  if (codec === 'vp9') return NO_SIZE
   if (codec === 'av1') {
-    return findAv1Size(config.subarray(AV1_UNITS_AT)) ?? { width: 0, height: 0 }
+    const { width, height } = parseAv1Sequence(config.subarray(AV1_UNITS_AT)) ?? NO_SIZE
+    return { width, height }
   }
   const sets = codec === 'h264' ? avcSets(config) : hevcSets(config)
   const annexB = Buffer.concat(sets.flatMap((set) => [START_CODE, set]))

@@ -12,8 +12,6 @@ export const MAX_RESYNC_BYTES = 256 * 1024 * 1024
 export const MAX_DOUBTED_BYTES = 64 * 1024 * 1024
 /** Fragments that are looked at together; see group.ts. */
 export const MAX_GROUP_FRAGMENTS = 1024
-/** Breaks of one recording. */
-export const MAX_SECTIONS = 10_000
 /** Movie boxes that differ from the one before. */
 export const MAX_INITS = 1000
 /** Samples of one segment. */

@@ -20,10 +20,6 @@ export const MAX_CUE_CHARACTERS = 16 * 1024 * 1024
 export const MAX_CUE_BLOCK_BYTES = 64 * 1024
 /** Codec set-ups and breaks of one recording: what has more has no believable times. */
 export const MAX_TRACK_SETS = 256
-export const MAX_SECTIONS = 20_000
-export const MAX_SPLIT_POINTS = 1_000_000
-/** Longest session, in seconds: a year. Blocks that claim more are left out. */
-export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 /** Bytes taken along with a track: its decoder set-up, and the bytes stripped from each frame. */
 export const MAX_PRIVATE_BYTES = 1024 * 1024
 export const MAX_STRIPPED_BYTES = 4096

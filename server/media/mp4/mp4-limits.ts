@@ -21,12 +21,8 @@ export const MAX_EDITS = 1024
 export const MAX_SLICE_BYTES = 1024 * 1024
 /** Tables up to this size are stored in the index, so that a segment needs no read for them. */
 export const MAX_INLINE_TABLE_BYTES = 4096
-/** Split points of one recording; more than this means implausible timestamps. */
-export const MAX_SPLIT_POINTS = 1_000_000
 /** Samples of one track between two split points: a day of audio. */
 export const MAX_SPLIT_POINT_SAMPLES = 2 ** 22
-/** Longest session in seconds, one year. Longer ones have corrupt timestamps. */
-export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 /** Largest key frame that is passed to a decoder. */
 export const MAX_KEY_FRAME_BYTES = 64 * 1024 * 1024
 /** Runs without samples in one table of times. Each adds eight bytes to the reads of a segment. */

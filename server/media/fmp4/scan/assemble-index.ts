@@ -1,5 +1,6 @@
 // Turns what a scan found into an index, and an index back into what a scan goes on with.
 import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
+import { describeGrowth } from '../../timeline/growth.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from '../fmp4-source.ts'
 import { describeFlaws } from './fragment-limitations.ts'
@@ -7,9 +8,6 @@ import type { SkippedBytes } from '../fragments/fragment-walk.ts'
 import type { EndedGroup, Gatherer } from './group.ts'
 import { type ScanState, createScanState } from './scan-state.ts'
 import { sessionEnd } from './section.ts'
-
-/** First bytes that tell a recording from others; at most so many. */
-const MAX_STABLE_BYTES = 64 * 1024
 
 /** What a scan ended with. */
 export interface ScanEnd {
@@ -65,7 +63,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
       flags: Uint8Array.from(splitPoints.flags),
     },
     ...(limitations && { limitations }),
-    growth: { stableSplitPoints, stableRange: stableRange(source, stableSplitPoints) },
+    growth: growthOf(source, stableSplitPoints),
     source,
   }
 }
@@ -145,12 +143,8 @@ function isWholeAtStart(last: EndedGroup | undefined): boolean {
   return fragments.slice(0, Math.max(deciding, 0) + 1).every(({ isTruncated }) => !isTruncated)
 }
 
-function stableRange(
-  { offsets, innerEnds }: Fmp4Source,
-  stableSplitPoints: number,
-): Growth['stableRange'] {
-  const [first = 0, second = 0] = offsets
-  if (stableSplitPoints < 2) return { offset: 0, length: 0 }
-  const end = second > first ? second : (innerEnds[0] ?? first)
-  return { offset: first, length: Math.min(end - first, MAX_STABLE_BYTES) }
+function growthOf(source: Fmp4Source, stableSplitPoints: number): Growth {
+  const [from = 0, second = 0] = source.offsets
+  const to = second > from ? second : (source.innerEnds[0] ?? from)
+  return describeGrowth(stableSplitPoints, { from, to })
 }

@@ -1,5 +1,6 @@
 // Finds the places in a group of fragments where a segment may begin: key frames, pictures in mid-GOP, and sound without pictures.
-import { SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media-index.ts'
+import { SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { type FrameDistances, timelineRules } from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section } from '../fmp4-source.ts'
 import {
   type Group,
@@ -10,13 +11,7 @@ import {
 } from './scan-state.ts'
 import { addSplitPoint } from './section.ts'
 
-const MIN_KEY_SECONDS = 0.9
-/** Pictures in mid-GOP become cuts about so often, once no key frame has come for so long. */
-const MID_SECONDS = 2
-const MID_WAIT_SECONDS = 5
-const AUDIO_SPLIT_SECONDS = 1
-/** Sound that outlasts the pictures by so much is cut without them. */
-const TAIL_SECONDS = 5
+const { isAudioSplit, videoSplitFlags } = timelineRules('fmp4', 1)
 
 /** What is cut. */
 export interface SplitPlan {
@@ -70,21 +65,21 @@ export function forEachSample(
 /** Cuts pictures at key frames, and in mid-GOP where none come. */
 export function splitVideo(state: ScanState, group: Group, plan: SplitPlan): void {
   forEachSample(group, plan, ({ at, isKey, ticks, seconds }) => {
-    const flags = at < plan.skip ? 0 : frameFlags(state, isKey, seconds)
+    const flags = at < plan.skip ? 0 : videoSplitFlags(isKey, distancesOf(state, seconds))
     if (flags !== 0) addSplitPoint(state, group, { inside: at, ticks, track: plan.track, flags })
     if (flags === SPLIT_KEY_FRAME) state.lastKeySeconds = seconds
     state.highestSeconds = Math.max(state.highestSeconds, seconds)
   })
 }
 
-/** Pictures in mid-GOP are cut where nothing was shown later: not between B-frames. */
-function frameFlags(state: ScanState, isKey: boolean, seconds: number): number {
-  const { lastKeySeconds, lastSplitPointSeconds, highestSeconds } = state
-  if (isKey) return seconds - lastKeySeconds >= MIN_KEY_SECONDS ? SPLIT_KEY_FRAME : 0
-  const isFar = seconds - lastKeySeconds >= MID_WAIT_SECONDS
-  return isFar && seconds - lastSplitPointSeconds >= MID_SECONDS && seconds > highestSeconds
-    ? SPLIT_FORCED
-    : 0
+function distancesOf(state: ScanState, seconds: number): FrameDistances {
+  const toKeyFrame = seconds - state.lastKeySeconds
+  return {
+    toSplitPoint: toKeyFrame,
+    toKeyFrame,
+    toAnySplitPoint: seconds - state.lastSplitPointSeconds,
+    isShownLast: seconds > state.highestSeconds,
+  }
 }
 
 /** Cuts sound about every second, where there are no pictures or they have long ended. */
@@ -94,8 +89,9 @@ export function splitAudio(state: ScanState, group: Group, plan: SplitPlan): voi
   const frames = group.before.progress[video]
   const end = frames === undefined ? -Infinity : frames.endSeconds - (section.origins[video] ?? NaN)
   forEachSample(group, plan, ({ at, ticks, seconds }) => {
-    if (at < plan.skip || seconds - state.lastSplitPointSeconds < AUDIO_SPLIT_SECONDS) return
-    if (!(seconds - end >= TAIL_SECONDS)) return
+    const distance = seconds - state.lastSplitPointSeconds
+    const distances = { toVideo: seconds - end, toSplitPoint: distance, toAnySplitPoint: distance }
+    if (at < plan.skip || !isAudioSplit(distances)) return
     addSplitPoint(state, group, { inside: at, ticks, track: plan.track, flags: 0 })
   })
 }

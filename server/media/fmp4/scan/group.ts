@@ -1,4 +1,5 @@
 // Gathers fragments to groups, gives their samples times, and sees where the clocks break.
+import { MAX_FORWARD_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import { MAX_GROUP_FRAGMENTS } from '../fmp4-limits.ts'
 import type { Fmp4Init, TrackProgress } from '../fmp4-source.ts'
 import type { Fragment } from '../fragments/fragment.ts'
@@ -10,13 +11,7 @@ import {
   servedTicks,
 } from './scan-state.ts'
 
-/** Time stamps that go on this much later, while no other track has come so far, are a break; so are those that go back by more. */
-const MAX_FORWARD_SECONDS = 10
-const MAX_BACK_SECONDS = 1
-/** Tracks that begin further apart do not share a clock. */
-const MAX_APART_SECONDS = 10
-/** Sound that outlasts the pictures by so much is cut without them. */
-const TAIL_SECONDS = 5
+const { isJump } = timelineRules('fmp4', 1)
 
 /** A movie that is in force. */
 export interface MovieInForce {
@@ -145,8 +140,8 @@ export class Gatherer {
     const ends = this.#progress
       .map(({ endSeconds, origin }) => endSeconds - origin)
       .filter((end) => !Number.isNaN(end))
-    if (seconds < own.endSeconds - own.origin - MAX_BACK_SECONDS) return true
-    return seconds > Math.max(...ends) + MAX_FORWARD_SECONDS
+    const back = own.endSeconds - own.origin - seconds
+    return isJump({ back, ahead: seconds - Math.max(...ends) })
   }
 
   #endsGroup({ runs, hasVideo }: TimedFragment): boolean {
@@ -161,7 +156,8 @@ export class Gatherer {
     if (first === undefined || frames === undefined) return false
     const origin = this.#progress[first.track]?.origin ?? NaN
     const audioSeconds = this.#seconds(first, first.decodeTicks) - origin
-    return audioSeconds - (frames.endSeconds - frames.origin) >= TAIL_SECONDS
+    const aloneSeconds = audioSeconds - (frames.endSeconds - frames.origin)
+    return aloneSeconds >= RULES.fmp4.audioAloneAfterSeconds
   }
 
   #forgetClocks(): void {
@@ -188,7 +184,8 @@ export class Gatherer {
     const other = this.#progress.find(({ origin }) => !Number.isNaN(origin))
     if (other === undefined) return seconds
     const isNear =
-      seconds >= other.origin - MAX_APART_SECONDS && seconds <= other.endSeconds + MAX_APART_SECONDS
+      seconds >= other.origin - MAX_FORWARD_SECONDS &&
+      seconds <= other.endSeconds + MAX_FORWARD_SECONDS
     return isNear ? other.origin : seconds
   }
 

@@ -1,7 +1,10 @@
 // Sections of a recording: stretches on one clock. Opened at a break, settled once their earliest time is known, then laid on the session's timeline.
 import { AppError } from '../../../errors.ts'
-import { MAX_SPLIT_POINTS, MAX_SESSION_SECONDS } from '../../mp4/mp4-limits.ts'
-import { MAX_SECTIONS } from '../fmp4-limits.ts'
+import {
+  MAX_SECTIONS,
+  MAX_SESSION_SECONDS,
+  MAX_SPLIT_POINTS,
+} from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section, TrackProgress } from '../fmp4-source.ts'
 import {
   type Group,

@@ -1,4 +1,5 @@
 // When frames of sound begin: by counting samples, for as long as that agrees with the container's coarser clock.
+import { opusPacketSamples } from '../../codec/opus-packet.ts'
 import type { WalkedBlock } from '../elements/element-walk.ts'
 import type { AudioStreamInfo } from '../matroska-source.ts'
 
@@ -28,7 +29,7 @@ export function frameTicks(stream: AudioStreamInfo, block: WalkedBlock, sizeByte
     case 'fixed':
       return frame.ticks
     case 'opus':
-      return prefix === undefined ? opusSamples(block.firstBytes) : NaN
+      return (prefix === undefined && opusSamples(block)) || NaN
     case 'pcm':
       return frame.sampleBytes > 0 ? Math.floor(sizeBytes / frame.sampleBytes) : NaN
     case 'unknown':
@@ -36,23 +37,6 @@ export function frameTicks(stream: AudioStreamInfo, block: WalkedBlock, sizeByte
   }
 }
 
-const SILK_MS = [10, 20, 40, 60]
-const HYBRID_MS = [10, 20]
-const CELT_MS = [2.5, 5, 10, 20]
-const MAX_OPUS_SAMPLES = 5760
-
-/** Samples at 48 kHz in a packet of Opus, by its first two bytes (RFC 6716 3.1, 3.2). */
-function opusSamples(firstBytes: number): number {
-  const head = firstBytes >>> 8
-  const configuration = head >>> 3
-  const code = head & 3
-  const ms =
-    configuration < 12
-      ? SILK_MS[configuration & 3]
-      : configuration < 16
-        ? HYBRID_MS[configuration & 1]
-        : CELT_MS[configuration & 3]
-  const count = code === 0 ? 1 : code === 3 ? firstBytes & 63 : 2
-  const samples = (ms ?? NaN) * 48 * count
-  return samples > 0 && samples <= MAX_OPUS_SAMPLES ? samples : NaN
+function opusSamples({ firstBytes }: WalkedBlock): number {
+  return opusPacketSamples(firstBytes >>> 8, firstBytes & 0xff)
 }

@@ -4,6 +4,7 @@ import { readAhead } from '../../../storage/read-ahead.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { durationSeconds } from '../../media-index.ts'
 import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
+import { describeGrowth } from '../../timeline/growth.ts'
 import { TRACKS } from '../elements/element-ids.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkPlace } from '../elements/element-walk.ts'
 import { readVideoConfig } from '../tracks/key-frame.ts'
@@ -17,7 +18,6 @@ import { walkFile } from '../elements/walk-file.ts'
 
 const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, lostFrom: -1 }
 const TRUNCATED = 'the file ends in the middle of an element'
-const MAX_STABLE_BYTES = 64 * 1024
 
 /** Reads the index; with `previous` only what was added. Throws AppError `unplayable` with its reason. */
 export async function indexMatroska(
@@ -110,7 +110,7 @@ async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promis
     tracks: describeTracks(video, first),
     ...(subtitles.length > 0 && { subtitles }),
     splitPoints: splitPoints.table(scan.endTicks()),
-    growth: describeGrowth(scan, source),
+    growth: growthOf(scan, source),
     source,
   }
 }
@@ -145,15 +145,11 @@ async function completeSets(file: OpenFile, source: MatroskaSource): Promise<voi
   }
 }
 
-/** All cuts stay but the last, which still goes on, and those that a picture would take back. */
-function describeGrowth(
-  { memory, splitPoints }: Scan,
-  { splitPoints: places }: MatroskaSource,
-): Growth {
+/** The last split point, and those that the next frame may remove, are not stable. */
+function growthOf({ memory, splitPoints }: Scan, { splitPoints: places }: MatroskaSource): Growth {
   const stableSplitPoints = Math.max(0, Math.min(splitPoints.length, memory.tentativeFrom) - 1)
-  if (stableSplitPoints < 2) return { stableSplitPoints, stableRange: { offset: 0, length: 0 } }
-  const [offset = 0, second = 0] = places.offsets
-  // The size in a cluster's head is written once the cluster is complete.
-  const end = Math.min(second, memory.firstClusterEnd, offset + MAX_STABLE_BYTES)
-  return { stableSplitPoints, stableRange: { offset, length: end - offset } }
+  const [from = 0, second = 0] = places.offsets
+  // The size of a cluster is written when the cluster is complete.
+  const to = Math.min(second, memory.firstClusterEnd)
+  return describeGrowth(stableSplitPoints, { from, to })
 }

@@ -14,7 +14,13 @@ import { SplitPointList } from './split-point-list.ts'
 import { parseChildren, parseText, parseUnsigned } from '../elements/ebml.ts'
 import { DOC_TYPE, EBML_HEAD, INFO, TIMESTAMP_SCALE, TRACKS } from '../elements/element-ids.ts'
 import type { WalkVisitor, WalkedBlock } from '../elements/element-walk.ts'
-import { MAX_SECTIONS, MAX_SESSION_SECONDS, MAX_TRACK_SETS } from '../matroska-limits.ts'
+import {
+  MAX_SECTIONS,
+  MAX_SESSION_SECONDS,
+  RULES,
+  timelineRules,
+} from '../../timeline/timeline-rules.ts'
+import { MAX_TRACK_SETS } from '../matroska-limits.ts'
 import {
   CLOCK_RATE,
   type Flaw,
@@ -27,8 +33,8 @@ import {
 import {
   createRun,
   delayOf,
+  hasJumped,
   hasMeasured,
-  isJump,
   noteFrame,
   frameEnd,
   shiftOf,
@@ -37,12 +43,7 @@ import { frameTicks, snapped } from './audio-clock.ts'
 import { parseTracks } from '../tracks/track-entry.ts'
 import { alignSet, chooseTrackSet } from '../tracks/track-set.ts'
 
-const MIN_SPLIT_TICKS = 0.9 * CLOCK_RATE
-const MIN_AUDIO_SPLIT_TICKS = CLOCK_RATE
-const FORCED_SPLIT_WAIT_TICKS = 5 * CLOCK_RATE
-const FORCED_SPLIT_TICKS = 2 * CLOCK_RATE
-/** Sound that goes on alone for so long is cut for good; before, a picture takes its cuts back. */
-const AUDIO_ALONE_TICKS = 15 * CLOCK_RATE
+const { isAudioSplit, videoSplitFlags } = timelineRules('matroska', CLOCK_RATE)
 const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE
 const DEFAULT_SCALE_NS = 1_000_000
 const MAX_SCALE_NS = 1_000_000_000
@@ -224,7 +225,7 @@ export class Scan implements WalkVisitor {
     const last = this.sections.at(-1)
     if (last === undefined || this.memory.awaitsSection)
       return this.#openSection(block, 'await key')
-    if (!isJump(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
+    if (!hasJumped(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
     const goesOn = last.firstFrameAt !== Infinity
     const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
     this.#note({
@@ -280,25 +281,25 @@ export class Scan implements WalkVisitor {
     const { splitPoints } = this
     const { run } = this.memory
     const elapsed = this.#elapsed(section, ticks)
-    if (block.isKey) {
-      const isFirst = !splitPoints.hasFrame() && splitPoints.length - 1 === section.firstSplitPoint
-      if (isFirst || (!splitPoints.hasFrame() && elapsed < MIN_SPLIT_TICKS))
-        splitPoints.addFlags(SPLIT_KEY_FRAME)
-      else if (elapsed >= MIN_SPLIT_TICKS) this.#openSplitPoint(block, ticks, SPLIT_KEY_FRAME)
-      return
-    }
-    const isLate =
-      ticks - run.lastKeyTicks >= FORCED_SPLIT_WAIT_TICKS && elapsed >= FORCED_SPLIT_TICKS
-    if (isLate && ticks > run.maxFrameTicks) this.#openSplitPoint(block, ticks, SPLIT_FORCED)
-    else if ((splitPoints.lastFlags & SPLIT_FORCED) !== 0)
+    const flags = videoSplitFlags(block.isKey, {
+      toSplitPoint: elapsed,
+      toKeyFrame: ticks - run.lastKeyTicks,
+      toAnySplitPoint: elapsed,
+      isShownLast: ticks > run.maxFrameTicks,
+    })
+    const isFirst = !splitPoints.hasFrame() && splitPoints.length - 1 === section.firstSplitPoint
+    const joinsLast = isFirst || (!splitPoints.hasFrame() && flags === 0)
+    if (block.isKey && joinsLast) splitPoints.addFlags(SPLIT_KEY_FRAME)
+    else if (flags !== 0) this.#openSplitPoint(block, ticks, flags)
+    else if (!block.isKey && (splitPoints.lastFlags & SPLIT_FORCED) !== 0)
       splitPoints.lowerStart(ticks - shiftOf(run, section))
   }
 
-  /** Ticks since the last cut began. */
+  /** Ticks since the start of the last split point. */
   #elapsed(section: Section, ticks: number): number {
     const { run } = this.memory
-    if (!run.isSettled) return run.originTicks === Infinity ? 0 : ticks - run.originTicks
-    return ticks - section.shiftTicks - this.splitPoints.lastStartTicks
+    if (run.isSettled) return ticks - section.shiftTicks - this.splitPoints.lastStartTicks
+    return run.originTicks === Infinity ? 0 : ticks - run.originTicks
   }
 
   /** Opens a cut that is not the first of its section. */
@@ -360,22 +361,23 @@ export class Scan implements WalkVisitor {
   #splitAtAudio(block: WalkedBlock, section: Section, ticks: number): void {
     const { memory, splitPoints } = this
     const { run } = memory
-    const isDue = this.#elapsed(section, ticks) >= MIN_AUDIO_SPLIT_TICKS
+    const elapsed = this.#elapsed(section, ticks)
+    const distances = { toSplitPoint: elapsed, toAnySplitPoint: elapsed }
     const set = this.sets[section.set]
     if (set?.video === undefined) {
-      if (isDue) this.#openSplitPoint(block, ticks, 0)
+      if (isAudioSplit({ ...distances, toVideo: Infinity })) this.#openSplitPoint(block, ticks, 0)
       return
     }
     const end = frameEnd(run, set)
-    const alone = ticks - (end === -Infinity ? run.originTicks : end)
-    // Sound beside lost pictures goes with them once a key frame comes.
+    const toVideo = ticks - (end === -Infinity ? run.originTicks : end)
+    const isFinal = toVideo / CLOCK_RATE >= RULES.matroska.audioFinalAfterSeconds
+    // Audio beside lost frames is removed with them at the next key frame.
     const isOrphaned = section.firstFrameAt === Infinity && run.hasOrphans
-    const aloneFor = isOrphaned ? AUDIO_ALONE_TICKS : MIN_AUDIO_SPLIT_TICKS
-    if (alone >= aloneFor && isDue) {
+    if ((isFinal || !isOrphaned) && isAudioSplit({ ...distances, toVideo })) {
       memory.tentativeFrom = Math.min(memory.tentativeFrom, splitPoints.length)
       this.#openSplitPoint(block, ticks, 0)
     }
-    if (alone >= AUDIO_ALONE_TICKS) memory.tentativeFrom = Infinity
+    if (isFinal) memory.tentativeFrom = Infinity
   }
 
   #note(flaw: Flaw): void {

@@ -1,14 +1,9 @@
 // What a scan knows of the section it is in: its clock, its pictures, and how they are reordered. Times are ticks of CLOCK_RATE.
+import { LONE_FRAME_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type Section, type SectionRun, type TrackSet } from '../matroska-source.ts'
 
-const MAX_FORWARD_TICKS = 10 * CLOCK_RATE
-/** Pictures without sound may stand still for long: a shared screen is recorded when it changes. */
-const MAX_STILL_TICKS = 60 * CLOCK_RATE
-const MAX_AUDIO_BACK_TICKS = CLOCK_RATE
-/** Pictures are reordered: few a second may go back further than sound without a break. */
-const MAX_FRAME_BACK_TICKS = 2 * CLOCK_RATE
-/** Length of a picture of which nothing is known: a 25th of a second. */
-export const LONE_FRAME_TICKS = CLOCK_RATE / 25
+const { isJump } = timelineRules('matroska', CLOCK_RATE)
+export const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * CLOCK_RATE
 /** So many pictures tell by how much decoding must run ahead. */
 const MAX_MEASURED_FRAMES = 600
 
@@ -33,21 +28,20 @@ export function createRun(startTicks: number, hasOrphans: boolean): SectionRun {
   }
 }
 
-/** Whether time stamps jump: back, or far on while nothing else went on. `set`: the tracks of the section. */
-export function isJump(
+/** Whether a time jumps, in a section with these tracks. */
+export function hasJumped(
   run: SectionRun,
   { kind, ticks }: { kind: 'video' | 'audio'; ticks: number },
   set: TrackSet | undefined,
 ): boolean {
   if (run.latestTicks === -Infinity) return false
-  const isAlone = set?.audioTracks[0] === undefined
-  if (ticks - run.latestTicks > (isAlone ? MAX_STILL_TICKS : MAX_FORWARD_TICKS)) return true
-  return kind === 'video' ? isBack(run, ticks) : run.lastAudioTicks - ticks > MAX_AUDIO_BACK_TICKS
-}
-
-/** Behind a pause the picture that ends it is decoded first, and those that are shown at its beginning later. */
-function isBack({ maxFrameTicks, priorMaxFrameTicks }: SectionRun, ticks: number): boolean {
-  return ticks <= priorMaxFrameTicks && maxFrameTicks - ticks > MAX_FRAME_BACK_TICKS
+  const { maxStillSeconds, maxReorderedBackSeconds } = RULES.matroska
+  const limits = set?.audioTracks[0] === undefined ? { maxForwardSeconds: maxStillSeconds } : {}
+  const ahead = ticks - run.latestTicks
+  if (kind === 'audio') return isJump({ ahead, back: run.lastAudioTicks - ticks }, limits)
+  // After a pause, frames that are shown at its start are decoded after the one that ends it.
+  const back = ticks > run.priorMaxFrameTicks ? 0 : run.maxFrameTicks - ticks
+  return isJump({ ahead, back }, { ...limits, maxBackSeconds: maxReorderedBackSeconds })
 }
 
 export function noteFrame(run: SectionRun, frame: FrameTimes): void {

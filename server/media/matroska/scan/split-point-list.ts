@@ -2,7 +2,7 @@
 import { AppError } from '../../../errors.ts'
 import type { SplitPointTable } from '../../media-index.ts'
 import type { WalkedBlock } from '../elements/element-walk.ts'
-import { MAX_SPLIT_POINTS } from '../matroska-limits.ts'
+import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type SplitPointPlaces } from '../matroska-source.ts'
 
 /** Entries as in CutPlaces, and for the index start (on the session's timeline, in ticks of CLOCK_RATE) and flags. */

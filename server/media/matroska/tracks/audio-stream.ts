@@ -1,5 +1,5 @@
 // What a sound track of Matroska holds (Matroska codec registry): how it is served, or what it is transcoded from.
-import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
+import { parseAacConfig } from '../../codec/audio-specific-config.ts'
 import {
   aacSampleConfig,
   flacConfig,
@@ -45,15 +45,13 @@ function servedAsItIs(entry: TrackEntry): AudioStreamInfo | undefined {
   return undefined
 }
 
-const MPEG4_AUDIO = 0x40
 const AAC_FRAME_SAMPLES = 1024
 
 function describeAac(entry: TrackEntry): AudioStreamInfo | undefined {
   const specific = entry.codecPrivate.length >= 2 ? entry.codecPrivate : aacConfig(entry)
   const set = specific && aacSampleConfig(specific)
   if (specific === undefined || set === undefined) return undefined
-  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
-  const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
+  const config = parseAacConfig(specific)
   const ratio = config === undefined ? 1 : config.sampleRate / config.coreRate
   const ticks = Math.round(AAC_FRAME_SAMPLES * ratio)
   // Matroska says how many channels there are where the set-up leaves it to the frames.

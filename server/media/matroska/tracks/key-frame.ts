@@ -2,11 +2,11 @@
 import { AppError } from '../../../errors.ts'
 import { fillExactly } from '../../../storage/read-exactly.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
-import { av1Config } from './av1.ts'
+import { parseAv1Sequence } from '../../codec/av1.ts'
+import { parseVp9KeyFrame, vpcC } from '../../codec/vp9.ts'
 import { ElementWalk, IDLE_VISITOR, type WalkedBlock } from '../elements/element-walk.ts'
 import { MAX_BLOCK_BYTES, SEGMENT_WINDOW_BYTES } from '../matroska-limits.ts'
 import type { MatroskaSource, Section, VideoStream } from '../matroska-source.ts'
-import { parseVp9KeyFrame, vpcC } from './vp9.ts'
 import { walkFile } from '../elements/walk-file.ts'
 
 /** What is read of a key frame to find its sequence header. */
@@ -80,7 +80,7 @@ export async function readVideoConfig(
   const place = { splitPoint, notBefore, video, limitBytes: MAX_CONFIG_BYTES }
   const frame = await readKeyFrameBytes(file, source, place)
   if (frame === undefined) return undefined
-  if (video.codec === 'av1') return av1Config(frame)
+  if (video.codec === 'av1') return parseAv1Sequence(frame)?.config
   const features = parseVp9KeyFrame(frame)
   const { width, height } = video.described
   const { colour } = video

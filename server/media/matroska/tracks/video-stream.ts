@@ -1,8 +1,8 @@
 // What a video track of Matroska holds (RFC 9559, Matroska codec registry): how it is served, or why no browser plays it.
+import { parseVp9Private, vpcC } from '../../codec/vp9.ts'
 import { type VideoConfig, videoConfig } from '../../codec/sample-entry.ts'
 import { CLOCK_RATE, type DescribedVideo, type VideoStream } from '../matroska-source.ts'
 import type { TrackEntry, VideoFields } from './track-entry.ts'
-import { parseVp9Private, vpcC } from './vp9.ts'
 
 /** A stream that is served, or the reason why it is not. */
 export type Described<Stream> =

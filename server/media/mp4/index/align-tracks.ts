@@ -2,7 +2,7 @@
 // time negative.
 import { AppError } from '../../../errors.ts'
 import { type Edit, foldEdits } from '../boxes/edit-list.ts'
-import { MAX_SESSION_SECONDS } from '../mp4-limits.ts'
+import { MAX_SESSION_SECONDS } from '../../timeline/timeline-rules.ts'
 import type { TimeExtent } from '../sample-tables/time-walk.ts'
 
 /** Minimum output timescale, so that rounding a shift costs less than a tenth of a millisecond. */

@@ -1,13 +1,11 @@
 // Locates each split point in an audio track, and adds split points where there is no video.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
-import { MAX_SPLIT_POINTS } from '../mp4-limits.ts'
+import { MAX_SPLIT_POINTS, RULES } from '../../timeline/timeline-rules.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'
 
-/** Distance of split points in audio without video. */
-const AUDIO_SPLIT_SECONDS = 1
 /** No further split point if less audio than this remains. */
 const MIN_REST_SECONDS = 0.5
 
@@ -67,6 +65,6 @@ export async function findAudioSplitPoints(
 
 /** Distances in ticks. Very long audio is split less often, to stay below MAX_SPLIT_POINTS. */
 function audioSteps(totalTicks: number, timescale: number): { step: number; rest: number } {
-  const step = Math.max(AUDIO_SPLIT_SECONDS * timescale, totalTicks / (MAX_SPLIT_POINTS / 2))
+  const step = Math.max(RULES.mp4.audioSeconds * timescale, totalTicks / (MAX_SPLIT_POINTS / 2))
   return { step, rest: MIN_REST_SECONDS * timescale }
 }

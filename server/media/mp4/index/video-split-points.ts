@@ -1,19 +1,14 @@
 // Finds the split points of a video track: key frames, and changes of the codec configuration.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { RULES } from '../../timeline/timeline-rules.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { SyncWalk } from '../sample-tables/sync-walk.ts'
 import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'
 
-/**
- * Minimum distance of key frames that become split points. It bounds the index of video with only
- * key frames.
- */
-const MIN_SPLIT_SECONDS = 0.5
-
-/** Split points of a video track. Times in ticks of the file, edit list not applied. */
+/** The cuts of a video track. Times in the file's ticks, edit list not applied. */
 export interface VideoSplitPoints {
   cursors: CursorTable
   /** Presentation times, strictly increasing. */
@@ -34,7 +29,7 @@ export async function findVideoSplitPoints(
   const walk = new TimeWalk(file, map, signal)
   const syncs = new SyncWalk(file, map.tables.syncs, signal)
   await walk.open()
-  const minTicks = MIN_SPLIT_SECONDS * timescale
+  const minTicks = RULES.mp4.keyFrameSeconds * timescale
   const recorder = new CursorRecorder(walk)
   const presentationTicks: number[] = []
   const flags: number[] = []

@@ -1,4 +1,5 @@
 // Sample entries of audio that no browser plays in fMP4 and that is transcoded.
+import { DOLBY_CHANNELS, DOLBY_RATES } from '../../codec/dolby-frame.ts'
 import type { AudioTrack, PcmCodec, AudioFormat } from '../../media-index.ts'
 
 /** Fields of an audio sample entry. */
@@ -131,9 +132,6 @@ function waveEndian(contents: ReadonlyMap<string, DataView>): Endian {
 }
 
 const ENDA = 0x65_6e_64_61
-
-const DOLBY_RATES = [48_000, 44_100, 32_000] as const
-const DOLBY_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5] as const
 
 /**
  * Prefers dac3 and dec3 (ETSI TS 102 366 annex F), which are more reliable than the entry's fields.

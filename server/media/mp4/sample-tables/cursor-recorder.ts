@@ -1,6 +1,7 @@
 // Collects the positions of a walk in the typed arrays of an index.
 import { AppError } from '../../../errors.ts'
-import { MAX_SPLIT_POINTS, MAX_SPLIT_POINT_SAMPLES } from '../mp4-limits.ts'
+import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { MAX_SPLIT_POINT_SAMPLES } from '../mp4-limits.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { TimeWalk } from './time-walk.ts'
 

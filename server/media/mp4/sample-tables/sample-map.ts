@@ -3,7 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { brokenBox } from '../boxes/box.ts'
-import { MAX_SPLIT_POINTS } from '../mp4-limits.ts'
+import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'

@@ -1,6 +1,6 @@
 // Tells from the first frames of a stream what sound it is, and how it is described and served.
 import { adtsFrameAt, beginsWithAac, mpegFrameAt } from '../../codec/audio-frame.ts'
-import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
+import { audioSpecificConfig, parseAacConfig } from '../../codec/audio-specific-config.ts'
 import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
 import { dtsFrameAt } from '../../codec/dts-frame.ts'
 import { latmConfig, loasFrameBytes } from '../../codec/latm.ts'
@@ -11,8 +11,6 @@ import { isPlayed, lpcmFrameAt } from './audio-frame.ts'
 import type { AudioConfig } from './audio-frame.ts'
 import { isUnnamed, audioFamily } from './stream-kind.ts'
 import type { AudioFamily, StreamTyping } from './stream-kind.ts'
-
-const MPEG4_AUDIO = 0x40
 
 /** What the first frames of a stream (the payload of PES packets) are; undefined where they are not what the table says. */
 export function readAudioConfig(
@@ -85,23 +83,22 @@ function firstAac(payload: Uint8Array): AudioConfig | undefined {
   let config: Uint8Array | undefined
   const frame = firstFrame((bytes, at) => {
     const found = adtsFrameAt(bytes, at)
-    config ??= found && adtsConfig(bytes, at)
+    config ??= found && adtsConfig(bytes, at, found)
     return found
   }, payload)
   return frame && { ...setup('aac', frame), ...(config && { config }) }
 }
 
-/** AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) of what an ADTS header says. */
-function adtsConfig(bytes: Uint8Array, at: number): Uint8Array {
+/** AudioSpecificConfig of an ADTS header. */
+function adtsConfig(
+  bytes: Uint8Array,
+  at: number,
+  { sampleRate }: Pick<AudioConfig, 'sampleRate'>,
+) {
   const [third = 0, fourth = 0] = bytes.subarray(at + 2, at + 4)
-  const objectType = (third >>> 6) + 1
-  const rateIndex = (third >>> 2) & 0x0f
-  // Where the frames say their channels, decoders find them there; stereo is the likeliest.
+  // 0: the frames contain the channels, and a decoder finds them there; stereo is the likeliest.
   const channels = ((third & 1) << 2) | (fourth >>> 6) || 2
-  return Uint8Array.of(
-    (objectType << 3) | (rateIndex >>> 1),
-    ((rateIndex & 1) << 7) | (channels << 3),
-  )
+  return audioSpecificConfig({ sampleRate, channels, objectType: (third >>> 6) + 1 })
 }
 
 function firstLatm(payload: Uint8Array): AudioConfig | undefined {
@@ -117,8 +114,7 @@ function firstLatm(payload: Uint8Array): AudioConfig | undefined {
 }
 
 function plainLatm(specific: Uint8Array): AudioConfig | undefined {
-  const view = new DataView(specific.buffer, specific.byteOffset, specific.byteLength)
-  const config = parseAudioConfig({ objectType: MPEG4_AUDIO, specific: view })
+  const config = parseAacConfig(specific)
   if (config === undefined) return undefined
   const { sampleRate, coreRate, channels = 2 } = config
   return { codec: 'latm', channels, sampleRate, timescale: coreRate, config: specific }

@@ -1,4 +1,5 @@
 // Opus in MPEG-TS (ETSI TS 103 491 and the registration 'Opus'): access units behind control headers, and the set-up in the PMT.
+import { opusPacketSamples } from '../../codec/opus-packet.ts'
 import { splitDescriptors } from './stream-kind.ts'
 
 /** An Opus packet inside a PES packet. */
@@ -14,8 +15,6 @@ const EXTENSION_DESCRIPTOR = 0x7f
 const OPUS_EXTENSION = 0x80
 const MAX_CHANNELS = 8
 const OPUS_RATE = 48_000
-/** 120 ms (RFC 6716 2.1.4). */
-const MAX_SAMPLES = 5760
 /** Streams, coupled streams and channel mapping by number of channels (RFC 7845 5.1.1.2). */
 const LAYOUTS = [
   { streams: 1, coupled: 0, mapping: [0] },
@@ -67,21 +66,7 @@ export function opusUnitAt(bytes: Uint8Array, at: number): OpusUnit | undefined 
   const hasExtension = (second & 0x04) !== 0
   if (hasExtension) end += 1 + (bytes[end] ?? 0)
   if (length === 0 || end >= bytes.length) return undefined
-  const samples = packetSamples(bytes[end] ?? 0, bytes[end + 1] ?? 0)
-  if (samples === 0 || samples > MAX_SAMPLES) return undefined
+  const samples = opusPacketSamples(bytes[end] ?? 0, bytes[end + 1] ?? 0)
+  if (samples === 0) return undefined
   return { headerBytes: end - at, bytes: end - at + length, samples }
-}
-
-/** Samples of a packet at 48 kHz, by its table of contents (RFC 6716 3.1, 3.2). */
-function packetSamples(contents: number, countByte: number): number {
-  const config = contents >>> 3
-  const code = contents & 3
-  const frames = code === 3 ? countByte & 0x3f : code === 0 ? 1 : 2
-  return frames * frameSamples(config)
-}
-
-function frameSamples(config: number): number {
-  if (config < 12) return [480, 960, 1920, 2880][config & 3] ?? 0
-  if (config < 16) return config % 2 === 0 ? 480 : 960
-  return 120 << (config & 3)
 }

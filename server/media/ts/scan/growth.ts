@@ -1,5 +1,6 @@
 // What of a scan stays as it is when the recording grows, and what is known for good of the sound in it.
 import type { Growth } from '../../media-index.ts'
+import { describeGrowth } from '../../timeline/growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import type { Scan, ScanRun } from './scan.ts'
@@ -9,7 +10,6 @@ import { audioTicks } from '../packets/audio-track.ts'
 
 /** A PES packet of sound is a few kilobytes; one larger is not read in whole. */
 const MAX_AUDIO_PES_BYTES = 1024 * 1024
-const MAX_STABLE_BYTES = 64 * 1024
 
 /**
  * `isOpen`: what the recording is may still change, so that nothing stays. Where the form is fMP4, sound is read on
@@ -21,9 +21,8 @@ export function measureGrowth(
 ): Growth {
   const firmSplitPoints = isOpen ? 0 : countStableSplitPoints(state)
   const stableSplitPoints = form === 'fmp4' ? Math.max(0, firmSplitPoints - 1) : firmSplitPoints
-  const [offset = 0, second = offset] = state.splitPoints.offsets
-  const length = stableSplitPoints < 2 ? 0 : Math.min(MAX_STABLE_BYTES, second - offset)
-  return { stableSplitPoints, stableRange: { offset, length } }
+  const [from = 0, to = from] = state.splitPoints.offsets
+  return describeGrowth(stableSplitPoints, { from, to })
 }
 
 /** The last cut is not there for good while sound from before it may go on behind it, nor are those whose tables are open. */

@@ -1,6 +1,5 @@
 // Takes the packets of the sound: its times, what a cut leaves of it behind, and the cuts where there are no pictures.
 import { adtsFrameAt } from '../../codec/audio-frame.ts'
-import { SPLIT_FORCED } from '../../media-index.ts'
 import { hasPayload, isScrambled, isUnitStart } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { ALL, STARTS } from '../packets/packet-walk.ts'
@@ -13,17 +12,9 @@ import {
   startSection,
   widenSection,
 } from './scan-section.ts'
-import {
-  createGate,
-  follows,
-  followsSoon,
-  isNear,
-  MAX_KEY_WAIT_TICKS,
-  FORCED_SPLIT_TICKS,
-  MIN_SPLIT_TICKS,
-  noteGap,
-} from './scan-state.ts'
+import { createGate, noteGap } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState, AudioMark } from './scan-state.ts'
+import { tsRules } from './ts-rules.ts'
 import { formOf } from './served-program.ts'
 import type { AudioStream } from './served-program.ts'
 import { readAudioConfig } from '../packets/audio-config.ts'
@@ -32,8 +23,8 @@ import { readAudioConfig } from '../packets/audio-config.ts'
 const MAX_CARRY_BYTES = 4 * 1024 * 1024
 /** Sound without a picture beside it for so long is a pause of the pictures, not a matter of how the two are laid out. */
 const PAUSE_TICKS = 2 * PES_TIMESCALE
-/** Sound that goes on so long without a picture is cut as sound alone. Players bridge a shorter pause best inside of a segment. */
-const MAX_PAUSE_TICKS = 20 * PES_TIMESCALE
+
+const { audioSplitFlags, follows, followsSoon, isAudioSplit, isNear } = tsRules
 
 /** Takes a packet of the served sound. */
 export function takeAudioPacket(state: ScanState, packet: PacketView, audio: AudioStream): void {
@@ -161,14 +152,13 @@ function splitAtPause(state: ScanState, section: ScanSection, mark: AudioMark): 
     return
   }
   const wait = mark.pts - Math.max(state.lastMainSplitPointPts, section.earliestPts)
-  if (pause >= MAX_PAUSE_TICKS) {
-    if (wait >= MIN_SPLIT_TICKS) addSplitPoint(state, audioEntry(state, mark, 0))
-  } else if (
-    wait >= MAX_KEY_WAIT_TICKS &&
-    mark.pts - state.lastSplitPointPts >= FORCED_SPLIT_TICKS
-  ) {
-    addSplitPoint(state, audioEntry(state, mark, SPLIT_FORCED))
-  }
+  const flags = audioSplitFlags({
+    toVideo: pause,
+    toSplitPoint: wait,
+    toKeyFrame: wait,
+    toAnySplitPoint: mark.pts - state.lastSplitPointPts,
+  })
+  if (flags !== undefined) addSplitPoint(state, audioEntry(state, mark, flags))
 }
 
 function fits(section: ScanSection, { pts }: AudioMark): boolean {
@@ -194,13 +184,17 @@ function takeAudioAlone(state: ScanState, stamp: number): void {
   }
   if (state.gate !== undefined || last === undefined) {
     startSection(state, audioEntry(state, mark, 0))
-  } else if (mark.pts - state.lastMainSplitPointPts >= MIN_SPLIT_TICKS) {
+  } else if (isLoneSplit(mark.pts - state.lastMainSplitPointPts)) {
     addSplitPoint(state, audioEntry(state, mark, 0))
   }
   const section = state.sections.at(-1)
   if (section === undefined) return
   section.lastDts = mark.pts
   clockAudio(state, section, mark)
+}
+
+function isLoneSplit(distance: number): boolean {
+  return isAudioSplit({ toVideo: Infinity, toSplitPoint: distance, toAnySplitPoint: distance })
 }
 
 function audioEntry(state: ScanState, { position, pts }: AudioMark, flags: number): Entry {

@@ -1,10 +1,11 @@
 // Takes the packets of the video: finds the pictures, and among them the key frames.
-import { SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media-index.ts'
+import { SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { MAX_FORWARD_SECONDS } from '../../timeline/timeline-rules.ts'
 import { parseVideoParameters } from '../../codec/video-parameters.ts'
 import { continuityCounter, isScrambled, isUnitStart } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { ALL, STARTS, UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
-import { gatherPesStart, unwrapStamp } from '../packets/pes.ts'
+import { gatherPesStart, PES_TIMESCALE, unwrapStamp } from '../packets/pes.ts'
 import {
   createFrameScan,
   pictureParameterSets,
@@ -15,14 +16,8 @@ import type { FrameKind } from '../packets/frame-start.ts'
 import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
 import { countsAsKey } from './scan-key.ts'
 import { addSplitPoint, startSection, widenSection } from './scan-section.ts'
-import {
-  isNear,
-  MAX_FORWARD_TICKS,
-  MAX_KEY_WAIT_TICKS,
-  FORCED_SPLIT_TICKS,
-  MIN_SPLIT_TICKS,
-} from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
+import { tsRules } from './ts-rules.ts'
 import type { VideoStream } from './served-program.ts'
 
 /** Takes a packet of the served video. */
@@ -87,7 +82,7 @@ function concludeFrame(state: ScanState, kind: FrameKind): void {
     const dts = unwrapStamp(stamps.dts, state.reference ?? stamps.dts)
     const pts = unwrapStamp(stamps.pts, dts)
     // Pictures are shown soon after they are decoded; a stamp that says otherwise is damaged.
-    const entry = createEntry(state, { dts, pts: isNear(pts, dts) ? pts : dts })
+    const entry = createEntry(state, { dts, pts: tsRules.isNear(pts, dts) ? pts : dts })
     const reason = state.gate === undefined ? whyWait(state, dts) : undefined
     if (reason === undefined) takeFrame(state, entry, kind)
     else noteJump(state, entry, { reason, kind })
@@ -150,7 +145,7 @@ function takeKeyFrame(state: ScanState, section: ScanSection, entry: Entry): voi
   }
   section.sps ??= entry.sps
   section.parameterSets ??= entry.parameterSets
-  if (entry.pts - state.lastMainSplitPointPts >= MIN_SPLIT_TICKS) addSplitPoint(state, entry)
+  if (splitFlags(state, entry, 'key') !== 0) addSplitPoint(state, entry)
 }
 
 function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
@@ -162,23 +157,31 @@ function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
   )
 }
 
-/** Cuts in mid-GOP where the next key frame is far, at pictures behind which none is shown that was due before. */
 function takePlainFrame(state: ScanState, section: ScanSection, entry: Entry): void {
   const { latestFramePts, frameTicks } = section
   if (entry.pts <= latestFramePts) return
-  // B-frames that come behind it in the file are shown before it.
+  // B-frames after it in the file are shown before it.
   const pts = Math.min(entry.pts, latestFramePts + frameTicks)
-  if (pts - state.lastMainSplitPointPts < MAX_KEY_WAIT_TICKS) return
-  if (pts - state.lastSplitPointPts >= FORCED_SPLIT_TICKS)
-    addSplitPoint(state, { ...entry, pts, flags: SPLIT_FORCED })
+  const flags = splitFlags(state, { pts }, 'plain')
+  if (flags !== 0) addSplitPoint(state, { ...entry, pts, flags })
 }
 
-/** Sound that has not come when pictures have gone on for so long is not waited for. */
-const MAX_AUDIO_WAIT_TICKS = MAX_FORWARD_TICKS
+function splitFlags(state: ScanState, { pts }: { pts: number }, kind: 'key' | 'plain'): number {
+  const toSplitPoint = pts - state.lastMainSplitPointPts
+  return tsRules.videoSplitFlags(kind === 'key', {
+    toSplitPoint,
+    toKeyFrame: toSplitPoint,
+    toAnySplitPoint: pts - state.lastSplitPointPts,
+    isShownLast: true,
+  })
+}
+
+/** Audio that does not come while the video continues for so long is not waited for. */
+const MAX_AUDIO_WAIT_TICKS = MAX_FORWARD_SECONDS * PES_TIMESCALE
 
 function clockFrame(section: ScanSection, { pts, dts }: { pts: number; dts: number }): void {
   const step = dts - section.lastDts
-  if (step > 0 && step <= MAX_FORWARD_TICKS) section.frameTicks = step
+  if (step > 0 && step <= MAX_FORWARD_SECONDS * PES_TIMESCALE) section.frameTicks = step
   section.lastDts = dts
   widenSection(section, pts)
   section.latestFramePts = Math.max(section.latestFramePts, pts)

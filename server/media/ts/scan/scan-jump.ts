@@ -3,8 +3,11 @@ import type { FrameKind } from '../packets/frame-start.ts'
 import { unwrapStamp } from '../packets/pes.ts'
 import { countsAsKey } from './scan-key.ts'
 import { lastSplitPointPosition, startSection } from './scan-section.ts'
-import { createGate, follows, followsSoon, isNear, noteGap } from './scan-state.ts'
+import { createGate, noteGap } from './scan-state.ts'
 import type { Entry, Jump, ScanState } from './scan-state.ts'
+import { tsRules } from './ts-rules.ts'
+
+const { follows, followsSoon, isNear, videoFollows } = tsRules
 
 /** Why a picture with this decode time waits for the next one; undefined where it does not. */
 export function whyWait(state: ScanState, dts: number): Jump['reason'] | undefined {
@@ -18,10 +21,7 @@ export function whyWait(state: ScanState, dts: number): Jump['reason'] | undefin
 /** Whether a decode time is not on the section's clock. A pause of the pictures is no jump where the sound has gone on meanwhile. */
 function hasJumped(state: ScanState, dts: number): boolean {
   const section = state.sections.at(-1)
-  if (section === undefined || follows(dts, section.lastDts)) return false
-  const isPause =
-    dts > section.lastDts && section.audio !== undefined && isNear(section.audio.pts, dts)
-  return !isPause
+  return section !== undefined && !videoFollows(dts, section.lastDts, section.audio?.pts)
 }
 
 /** Keeps a picture whose time has jumped, or is late, until the next one tells more. */

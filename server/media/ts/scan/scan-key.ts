@@ -1,6 +1,7 @@
 // Which pictures count as key frames.
 import type { FrameKind } from '../packets/frame-start.ts'
-import { MAX_FORWARD_TICKS, MAX_KEY_WAIT_TICKS } from './scan-state.ts'
+import { MAX_FORWARD_SECONDS, RULES } from '../../timeline/timeline-rules.ts'
+import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { ScanState } from './scan-state.ts'
 
 /** Whether a segment may begin with the picture. Recovery points serve where there is nothing better. */
@@ -11,10 +12,10 @@ export function countsAsKey(state: ScanState, kind: FrameKind, dts: number): boo
     return true
   }
   if (state.lastKeyDts !== undefined) {
-    const wait = Math.abs(dts - state.lastKeyDts)
+    const waitSeconds = Math.abs(dts - state.lastKeyDts) / PES_TIMESCALE
     // Behind a jump the wait begins anew.
-    if (wait > MAX_FORWARD_TICKS && !state.takesRecovery) state.lastKeyDts = dts
-    else if (wait > MAX_KEY_WAIT_TICKS) state.takesRecovery = true
+    if (waitSeconds > MAX_FORWARD_SECONDS && !state.takesRecovery) state.lastKeyDts = dts
+    else if (waitSeconds > RULES.ts.forcedAfterSeconds) state.takesRecovery = true
   }
   return kind === 'recovery' && state.takesRecovery
 }

@@ -1,12 +1,12 @@
 // Where sections of the recording begin, and where its cuts are.
 import { AppError } from '../../../errors.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
-import { follows, isNear, isVerbatim, noteFlaw } from './scan-state.ts'
+import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
+import { tsRules } from './ts-rules.ts'
 
 /** A recording with more than this is not served; each is far beyond what recorders write in days. */
-const MAX_SPLIT_POINTS = 1_000_000
-const MAX_SECTIONS = 10_000
 const MAX_HOLES = 20_000
 
 /** Begins a section at the entry, or at the gate in front of it where only sound lies between. */
@@ -37,7 +37,7 @@ function createSection(state: ScanState, entry: Entry): ScanSection {
   const { gate, program, served, splitPoints } = state
   const before = state.sections.at(-1)
   const waiting = gate?.sawFrame ? undefined : gate?.audio
-  const audio = waiting && isNear(waiting.pts, entry.dts) ? waiting : undefined
+  const audio = waiting && tsRules.isNear(waiting.pts, entry.dts) ? waiting : undefined
   const firstSplitPoint = splitPoints.offsets.length
   const section: ScanSection = {
     firstSplitPoint,
@@ -73,7 +73,7 @@ export function keepPromise(state: ScanState, section: ScanSection): void {
 /** Whether the clock of a new section is that of the section before. */
 function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
   if (state.gate?.reason === 'jump') return false
-  return follows(entry.dts, before.lastDts) && entry.pts > state.lastSplitPointPts
+  return tsRules.follows(entry.dts, before.lastDts) && entry.pts > state.lastSplitPointPts
 }
 
 /** Adds a cut at the entry. */

@@ -12,17 +12,6 @@ import type { AudioConfig } from '../packets/audio-frame.ts'
 import { createSectionGatherer } from '../packets/table-section.ts'
 import type { SectionGatherer } from '../packets/table-section.ts'
 
-/** Time stamps that go back further, or on further, than this have jumped. */
-const MAX_BACK_TICKS = PES_TIMESCALE
-export const MAX_FORWARD_TICKS = 10 * PES_TIMESCALE
-/** A picture that comes later than this may have a wrong stamp: the next one tells. */
-const MAX_STEP_TICKS = PES_TIMESCALE
-/** Key frames nearer than this to the cut before are no cuts of their own: about one a second is enough. */
-export const MIN_SPLIT_TICKS = 0.9 * PES_TIMESCALE
-/** Where no key frame has come for so long, recovery points count as such, and cuts in mid-GOP begin. */
-export const MAX_KEY_WAIT_TICKS = 5 * PES_TIMESCALE
-/** Cuts in mid-GOP are so far apart. */
-export const FORCED_SPLIT_TICKS = 2 * PES_TIMESCALE
 /** Bytes of sound in which its first frame is looked for. */
 const AUDIO_SEARCH_BYTES = 8 * 1024
 
@@ -268,19 +257,4 @@ export function noteGap(state: ScanState, [from, to]: [number, number], offsetBy
 
 export function isVerbatim(state: ScanState): boolean {
   return canServeVerbatim(state.program, state.served)
-}
-
-/** Whether `ticks` can follow `last` on one clock. */
-export function follows(ticks: number, last: number): boolean {
-  return ticks - last >= -MAX_BACK_TICKS && ticks - last <= MAX_FORWARD_TICKS
-}
-
-/** Whether `ticks` follows `last` without a pause. */
-export function followsSoon(ticks: number, last: number): boolean {
-  return follows(ticks, last) && ticks - last <= MAX_STEP_TICKS
-}
-
-/** Whether both can stand beside each other on one clock. */
-export function isNear(a: number, b: number): boolean {
-  return Math.abs(a - b) <= MAX_FORWARD_TICKS
 }

@@ -1,8 +1,9 @@
 // Lays the sections of a scan one behind the other on the session's timeline.
+import { LONE_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
+import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { SplitPointList, ScanSection } from './scan-state.ts'
 
-/** Length of a picture whose successor is not known, in ticks: one 25th of a second. */
-const LONE_FRAME_TICKS = 3600
+const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * PES_TIMESCALE
 
 interface Timeline {
   /** Start of each cut, in ticks; the first is 0, each is greater than the one before. */

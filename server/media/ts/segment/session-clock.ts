@@ -1,8 +1,6 @@
 // Brings the 33-bit clock of PES packets to the session's timeline, for the packets of one segment.
+import { MAX_FORWARD_SECONDS } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE, unwrapStamp } from '../packets/pes.ts'
-
-/** Times further than this outside of the segment are not of its clock. */
-const MAX_OUTSIDE_SECONDS = 10
 
 export interface SessionClock {
   /** Nothing is decoded before: what went before on another clock has its own times up to here. */
@@ -29,10 +27,10 @@ export interface ClockOptions {
 export function createSessionClock(options: ClockOptions): SessionClock {
   const { shiftTicks, startTicks, endTicks, opensAtTicks } = options
   const earliest = Math.max(
-    startTicks / PES_TIMESCALE - MAX_OUTSIDE_SECONDS,
+    startTicks / PES_TIMESCALE - MAX_FORWARD_SECONDS,
     (opensAtTicks - 1) / PES_TIMESCALE,
   )
-  const latest = endTicks / PES_TIMESCALE + MAX_OUTSIDE_SECONDS
+  const latest = endTicks / PES_TIMESCALE + MAX_FORWARD_SECONDS
   const ticksAt = (stamp: number) => unwrapStamp(stamp - shiftTicks, startTicks)
   return {
     opensAtTicks,

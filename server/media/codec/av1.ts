@@ -1,19 +1,27 @@
-// AV1's decoder set-up (av1C, AV1 in ISOBMFF 2.3.3), made from the sequence header of a key frame (AV1 bitstream 5.5).
-import { createBitReader } from '../../codec/bit-reader.ts'
-import type { BitReader } from '../../codec/bit-reader.ts'
+// AV1: the sequence header (AV1 bitstream 5.5), and the av1C box made from it (AV1 in ISOBMFF 2.3.3).
+import { createBitReader } from './bit-reader.ts'
+import type { BitReader } from './bit-reader.ts'
+
+export interface Av1Sequence {
+  /** Largest frame size in pixels. */
+  width: number
+  height: number
+  /** Payload of av1C. */
+  config: Uint8Array
+}
 
 const SEQUENCE_HEADER = 1
-/** A temporal unit has few OBUs in front of its frame. */
+/** A temporal unit has few OBUs before its first frame. */
 const MAX_OBUS = 32
 const MAX_SEQUENCE_HEADER_BYTES = 256
 
-/** Payload of av1C from a temporal unit (low-overhead format); undefined where it has no sequence header. */
-export function av1Config(unit: Uint8Array): Uint8Array | undefined {
+/** The first sequence header of a temporal unit (low-overhead format), or of the OBUs in av1C. */
+export function parseAv1Sequence(unit: Uint8Array): Av1Sequence | undefined {
   let at = 0
   for (let count = 0; count < MAX_OBUS && at < unit.length; count += 1) {
     const obu = parseObu(unit, at)
     if (obu === undefined) return undefined
-    if (obu.type === SEQUENCE_HEADER) return fromSequenceHeader(unit.subarray(obu.start, obu.end))
+    if (obu.type === SEQUENCE_HEADER) return parseHeader(unit.subarray(obu.start, obu.end))
     at = obu.end
   }
   return undefined
@@ -25,7 +33,7 @@ interface Obu {
   end: number
 }
 
-/** OBU header (5.3.2) and size (leb128, 4.10.5); without a size it fills the unit. */
+/** OBU header (5.3.2) and size (leb128, 4.10.5); without a size the OBU fills the unit. */
 function parseObu(bytes: Uint8Array, at: number): Obu | undefined {
   const head = bytes[at] ?? 0x80
   if ((head & 0x80) !== 0) return undefined
@@ -43,28 +51,22 @@ function parseObu(bytes: Uint8Array, at: number): Obu | undefined {
   return { type: (head >>> 3) & 15, start, end }
 }
 
-function fromSequenceHeader(payload: Uint8Array): Uint8Array | undefined {
+function parseHeader(payload: Uint8Array): Av1Sequence | undefined {
   if (payload.length === 0 || payload.length > MAX_SEQUENCE_HEADER_BYTES) return undefined
   const reader = createBitReader(payload)
   const profile = reader.bits(3)
   reader.bits(1)
   const isReduced = reader.flag()
   const { level, tier } = isReduced ? { level: reader.bits(5), tier: 0 } : readPoints(reader)
-  skipFrameSize(reader, isReduced)
+  const widthBits = reader.bits(4) + 1
+  const heightBits = reader.bits(4) + 1
+  const size = { width: reader.bits(widthBits) + 1, height: reader.bits(heightBits) + 1 }
+  if (!isReduced && reader.flag()) reader.bits(7)
   skipTools(reader, isReduced)
   const colour = readColour(reader, profile)
   if (reader.isExhausted()) return undefined
-  const size = leb128(payload.length)
-  const obuHead = (SEQUENCE_HEADER << 3) | 2
-  return Uint8Array.of(
-    0x81,
-    (profile << 5) | level,
-    (tier << 7) | colour,
-    0,
-    obuHead,
-    ...size,
-    ...payload,
-  )
+  const head = [0x81, (profile << 5) | level, (tier << 7) | colour, 0, (SEQUENCE_HEADER << 3) | 2]
+  return { ...size, config: Uint8Array.of(...head, ...leb128(payload.length), ...payload) }
 }
 
 function leb128(value: number): number[] {
@@ -90,7 +92,7 @@ function readPoints(reader: BitReader): { level: number; tier: number } {
   return points[0] ?? { level: 0, tier: 0 }
 }
 
-/** Answers how many bits the delays of the decoder model have; 0 where there is none. */
+/** Returns the number of bits of the decoder model's delays; 0 without a decoder model. */
 function readTiming(reader: BitReader): number {
   reader.bits(32)
   reader.bits(32)
@@ -100,14 +102,6 @@ function readTiming(reader: BitReader): number {
   reader.bits(32)
   reader.bits(10)
   return delayBits
-}
-
-function skipFrameSize(reader: BitReader, isReduced: boolean): void {
-  const widthBits = reader.bits(4) + 1
-  const heightBits = reader.bits(4) + 1
-  reader.bits(widthBits)
-  reader.bits(heightBits)
-  if (!isReduced && reader.flag()) reader.bits(7)
 }
 
 function skipTools(reader: BitReader, isReduced: boolean): void {
@@ -127,7 +121,7 @@ const SRGB_BT709 = 1
 const SRGB_TRANSFER = 13
 const SRGB_MATRIX = 0
 
-/** color_config (5.5.2), as the third byte of av1C holds it, without the tier. */
+/** color_config (5.5.2) as the third byte of av1C, without the tier. */
 function readColour(reader: BitReader, profile: number): number {
   const isDeep = reader.bits(1)
   const isTwelve = profile === 2 && isDeep === 1 ? reader.bits(1) : 0

@@ -1,16 +1,22 @@
-// VP9's decoder set-up (VP Codec ISO Media File Format Binding, vpcC), from what Matroska says or from a key frame's header.
-import { createBitReader } from '../../codec/bit-reader.ts'
-import type { BitReader } from '../../codec/bit-reader.ts'
+// VP9: the uncompressed frame header (VP9 bitstream 6.2), and the vpcC box made from it
+// (VP Codec ISO Media File Format Binding).
+import { createBitReader } from './bit-reader.ts'
+import type { BitReader } from './bit-reader.ts'
 
-/** What the set-up says of the stream. */
 export interface Vp9Features {
   profile: number
-  /** 10 times the level; undefined where it is to be taken from the picture's size. */
+  /** 10 times the level; absent: derived from the frame size. */
   level?: number
   bitDepth: number
   /** chroma_subsampling of vpcC: 1 is 4:2:0, 2 is 4:2:2, 3 is 4:4:4. */
   chroma: number
   isFullRange?: boolean
+}
+
+export interface Vp9KeyFrame extends Vp9Features {
+  /** In pixels. */
+  width: number
+  height: number
 }
 
 export interface Vp9Frame {
@@ -24,7 +30,7 @@ const LEVEL = 2
 const BIT_DEPTH = 3
 const CHROMA = 4
 
-/** Features of CodecPrivate (WebM: VP9 Codec Feature Metadata); undefined where there is no profile. */
+/** Features of CodecPrivate (WebM: VP9 Codec Feature Metadata); undefined without a profile. */
 export function parseVp9Private(bytes: Uint8Array): Vp9Features | undefined {
   const features = new Map<number, number>()
   for (let at = 0; at + 2 < bytes.length; at += 2 + (bytes[at + 1] ?? 0)) {
@@ -33,23 +39,23 @@ export function parseVp9Private(bytes: Uint8Array): Vp9Features | undefined {
   const profile = features.get(PROFILE)
   if (profile === undefined) return undefined
   const level = features.get(LEVEL)
-  const isDeep = profile >= 2
   return {
     profile,
     ...(level !== undefined && { level }),
-    bitDepth: features.get(BIT_DEPTH) ?? (isDeep ? 10 : 8),
+    bitDepth: features.get(BIT_DEPTH) ?? (profile >= 2 ? 10 : 8),
     chroma: features.get(CHROMA) ?? 1,
   }
 }
 
+const HEADER_BYTES = 16
 const FRAME_MARKER = 2
 const KEY_FRAME = 0
 const SYNC_CODE = 0x498342
 const SRGB = 7
 
-/** Features from the uncompressed header of a key frame (VP9 bitstream 6.2); undefined where it is none. */
-export function parseVp9KeyFrame(frame: Uint8Array): Vp9Features | undefined {
-  const reader = createBitReader(frame.subarray(0, 16))
+/** The header of a key frame; undefined for other frames. */
+export function parseVp9KeyFrame(frame: Uint8Array): Vp9KeyFrame | undefined {
+  const reader = createBitReader(frame.subarray(0, HEADER_BYTES))
   if (reader.bits(2) !== FRAME_MARKER) return undefined
   const profile = reader.bits(1) + 2 * reader.bits(1)
   if (profile === 3) reader.bits(1)
@@ -57,23 +63,28 @@ export function parseVp9KeyFrame(frame: Uint8Array): Vp9Features | undefined {
   const isKey = reader.bits(1) === KEY_FRAME
   reader.bits(2)
   if (showsExisting || !isKey || reader.bits(24) !== SYNC_CODE) return undefined
-  const deepBits = profile >= 2 ? 10 + 2 * reader.bits(1) : 8
-  const features = { profile, bitDepth: deepBits, ...parseColour(reader, profile) }
-  return reader.isExhausted() ? undefined : features
+  const bitDepth = profile >= 2 ? 10 + 2 * reader.bits(1) : 8
+  const colour = readColour(reader, profile)
+  const size = { width: reader.bits(16) + 1, height: reader.bits(16) + 1 }
+  return reader.isExhausted() ? undefined : { profile, bitDepth, ...colour, ...size }
 }
 
-function parseColour(reader: BitReader, profile: number): { chroma: number; isFullRange: boolean } {
+function readColour(reader: BitReader, profile: number): { chroma: number; isFullRange: boolean } {
   const hasChroma = profile === 1 || profile === 3
-  if (reader.bits(3) === SRGB) return { chroma: 3, isFullRange: true }
+  if (reader.bits(3) === SRGB) {
+    if (hasChroma) reader.bits(1)
+    return { chroma: 3, isFullRange: true }
+  }
   const isFullRange = reader.flag()
   if (!hasChroma) return { chroma: 1, isFullRange }
   const isHalfAcross = reader.flag()
   const isHalfDown = reader.flag()
+  reader.bits(1)
   if (isHalfAcross && isHalfDown) return { chroma: 1, isFullRange }
   return { chroma: isHalfAcross ? 2 : 3, isFullRange }
 }
 
-/** Largest luma picture of each level (VP9 levels, annex A), in samples, and 10 times the level. */
+/** Largest frame of each level (VP9 levels, annex A), in luma samples, and 10 times the level. */
 const LEVELS: readonly (readonly [frameSamples: number, level: number])[] = [
   [36_864, 10],
   [73_728, 11],
@@ -87,7 +98,7 @@ const LEVELS: readonly (readonly [frameSamples: number, level: number])[] = [
 ]
 const HIGHEST_LEVEL = 62
 
-/** Payload of vpcC, version and flags included. */
+/** Payload of vpcC, with version and flags. */
 export function vpcC(features: Vp9Features, { width, height, colour }: Vp9Frame): Uint8Array {
   const { profile, bitDepth, chroma } = features
   const found = LEVELS.find(([samples]) => width * height <= samples)
