@@ -1,4 +1,5 @@
-// Damage that was found by damaging copies: it costs the fragment it is in, and the same whether the file is whole or still grows.
+// Corruption found by mutating files: it costs only its own fragment, and the same for a complete
+// and a growing file.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
@@ -20,7 +21,9 @@ const init = initSegment([
 ])
 const SECONDS = 12
 
-/** A fragment a second, each with a key frame; `change` may damage the samples of one. */
+/**
+ * One fragment per second, each starting with a key frame; `change` may corrupt the samples of one.
+ */
 function fragments(
   change: (at: number, frames: FragmentSample[], audio: FragmentSample[]) => void = () => undefined,
 ): Buffer[] {
@@ -35,7 +38,7 @@ function fragments(
   })
 }
 
-/** Looks at the recording after parts of every size; rejects where it is then not the same as at once. */
+/** Indexes the recording at every size; rejects if the result differs from that of one scan. */
 async function growInAllWays(bytes: Buffer): Promise<'read'> {
   for (let size = 8192; size < bytes.length; size += 331) {
     expect(await exerciseRecording(bytes, size)).toBe('read')
@@ -50,8 +53,8 @@ async function splitPointSeconds(bytes: Buffer): Promise<number[]> {
 
 const everySecond = Array.from({ length: SECONDS }, (_, at) => at)
 
-describe('a damaged fragment', () => {
-  it('with a picture shown hours after it is decoded moves no other', async () => {
+describe('a corrupt fragment', () => {
+  it('with a frame presented hours after its decode time does not move other frames', async () => {
     const made = fragments((at, frames) => {
       const frame = frames[3]
       if (at === 0 && frame !== undefined) frame.offset = 2 ** 31 - 1
@@ -61,7 +64,7 @@ describe('a damaged fragment', () => {
     expect(await exerciseRecording(bytes)).toBe('read')
   })
 
-  it('with samples that are shown before it begins leaves the segment before alone', async () => {
+  it('with samples presented before its start does not change the previous segment', async () => {
     const made = fragments((at, frames) => {
       const frame = frames[3]
       if (at === 4 && frame !== undefined) frame.offset = -4 * 90_000
@@ -69,7 +72,7 @@ describe('a damaged fragment', () => {
     expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
   })
 
-  it('of samples that take no time is no reason to begin earlier', async () => {
+  it('with samples of duration 0 does not start earlier', async () => {
     const made = fragments((at, _, audio) => {
       const still = plainSamples(60_000, { duration: 0, keyEvery: 1, seed: '', sizeBytes: 0 })
       if (at === 4) audio.push(...still)
@@ -77,16 +80,16 @@ describe('a damaged fragment', () => {
     expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
   })
 
-  it('does not take its samples from later ones', async () => {
+  it('does not take its samples from later fragments', async () => {
     const made = fragments()
     const [damaged = Buffer.alloc(0)] = made.splice(6, 1)
-    // The first trun: size, type, flags, count, and where its data lies.
+    // The first trun: size, type, flags, count, and data offset.
     damaged.writeInt32BE(3000, damaged.indexOf('trun') + 12)
     const bytes = Buffer.concat([init, ...made.slice(0, 6), damaged, ...made.slice(6)])
     expect(await growInAllWays(bytes)).toBe('read')
   })
 
-  it('hides none of those that its mdat seems to hold', async () => {
+  it('does not hide the fragments that its mdat seems to contain', async () => {
     const made = fragments()
     const damaged = made[3] ?? Buffer.alloc(0)
     const sizeAt = damaged.lastIndexOf('mdat') - 4
@@ -96,7 +99,7 @@ describe('a damaged fragment', () => {
     expect(await growInAllWays(bytes)).toBe('read')
   })
 
-  it('that is cut short gives what it has, and ends there', async () => {
+  it('that is truncated plays up to its last complete sample', async () => {
     const made = fragments()
     const whole = made[6] ?? Buffer.alloc(0)
     const moofBytes = whole.readUInt32BE(0)

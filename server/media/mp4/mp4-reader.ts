@@ -100,7 +100,7 @@ async function readSample(file: OpenFile, track: Mp4Track, sample: number): Prom
 
 function descriptionAt(track: Mp4Track, splitPoint: number): Mp4Description {
   const description = track.descriptions[track.descriptionOfSplitPoint?.[splitPoint] ?? 0]
-  if (description === undefined) throw new AppError('failed', 'the index is damaged')
+  if (description === undefined) throw new AppError('failed', 'the index is corrupt')
   return description
 }
 

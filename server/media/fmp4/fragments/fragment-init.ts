@@ -1,4 +1,4 @@
-// What a movie box says of the tracks in the fragments behind it.
+// Describes the tracks of a movie box for the fragments after it.
 import type { RecordingLimitation, Track } from '../../media-index.ts'
 import { foldEdits } from '../../mp4/boxes/edit-list.ts'
 import type { FileWindow } from '../../mp4/boxes/file-window.ts'
@@ -14,7 +14,7 @@ import type { AudioDescription } from '../../mp4/sample-entries/audio-entry.ts'
 import type { VideoDescription } from '../../mp4/sample-entries/video-entry.ts'
 import type { Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
 
-/** A movie's tracks as segments and as people see them, in the same order. */
+/** A movie's tracks for segments and for the index, in the same order. */
 export interface DescribedInit {
   init: Fmp4Init
   tracks: (Track | undefined)[]
@@ -27,7 +27,7 @@ const SUBTITLES_LEFT_OUT: RecordingLimitation = {
   message: 'text in fragments is not served',
 }
 
-/** Describes the movie. Throws `unplayable` where nothing in it is played. */
+/** Throws `unplayable` if no track is playable. */
 export async function describeInit(window: FileWindow, movie: Movie): Promise<DescribedInit> {
   const media = movie.tracks.filter((track) => track.kind !== 'subtitle')
   const { video, audioTracks, limitations } = await chooseTracks(window, media)
@@ -43,17 +43,23 @@ export async function describeInit(window: FileWindow, movie: Movie): Promise<De
   }
 }
 
-/** The tracks of a later movie in the order of the first, by the keys of those: what the first has not is left out. */
+/**
+ * The tracks of a later movie in the order of the first, matched by key; further tracks are
+ * dropped.
+ */
 export function matchInit(keys: readonly string[], later: DescribedInit): Fmp4Init {
   const left = trackKeys(later).map((key, at) => ({ key, track: later.init.tracks[at] }))
-  const tracks = keys.map((wanted) => {
-    const at = left.findIndex(({ key }) => key === wanted)
+  const tracks = keys.map((requested) => {
+    const at = left.findIndex(({ key }) => key === requested)
     return at < 0 ? undefined : left.splice(at, 1)[0]?.track
   })
   return { tracks }
 }
 
-/** What tracks of one movie are known by in another: sound by its language, and never from what is transcoded to what is not. */
+/**
+ * Keys to match the tracks of two movies: audio by language, and transcoded audio only with the
+ * same format.
+ */
 export function trackKeys({ tracks }: DescribedInit): string[] {
   return tracks.map((track) => {
     if (track?.kind !== 'audio') return track?.kind ?? ''
@@ -63,7 +69,7 @@ export function trackKeys({ tracks }: DescribedInit): string[] {
   })
 }
 
-/** Whether two movies say the same of the tracks that are served. */
+/** Whether two movies describe the served tracks alike. */
 export function isSameInit(a: Fmp4Init, b: Fmp4Init): boolean {
   return initKey(a) === initKey(b)
 }
@@ -109,7 +115,7 @@ function plainDescription({ sampleEntry, decoder }: SomeDescription): Mp4Descrip
   return { ...(sampleEntry && { sampleEntry }), ...(decoder && { decoder }) }
 }
 
-/** Edits are folded as those of a movie without fragments, whose end is not known. */
+/** Applies edit lists like those of a movie without fragments, but without a known end. */
 function createFragmentClock(
   movie: Movie,
   track: MovieTrack,

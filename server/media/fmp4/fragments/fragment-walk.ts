@@ -1,4 +1,5 @@
-// Goes through the top-level boxes of a file in order and stops at movies and fragments; finds its way again behind damage.
+// Walks the top-level boxes of a file, returns movies and fragments, and resynchronises after
+// corrupt bytes.
 import { AppError } from '../../../errors.ts'
 import { readExactly } from '../../../storage/read-exactly.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
@@ -6,58 +7,64 @@ import { MAX_LIMITATIONS } from '../../media-index.ts'
 import { type Box, parseBox } from '../../mp4/boxes/box.ts'
 import { ReadWindow } from '../../../storage/read-window.ts'
 import {
-  MAX_DOUBTED_BYTES,
+  MAX_UNVERIFIED_BYTES,
   MAX_MOOF_BYTES,
   MAX_RESYNC_BYTES,
   MAX_TOP_BOXES,
 } from '../fmp4-limits.ts'
 
-/** A moof with all its bytes, or a moov that lies wholly in the file. */
+/** A complete moof with its bytes, or a moov that is completely in the file. */
 export type WalkedBox = WalkedMoof | { kind: 'moov'; box: Box }
 
 export interface WalkedMoof {
   kind: 'moof'
   box: Box
   bytes: DataView
-  /** Its samples lie before this position: the end of the mdat boxes behind it. Infinity where more may be written. */
+  /**
+   * Upper bound of its samples: the end of the mdat boxes after it. Infinity if more may be
+   * written.
+   */
   dataEnd: number
 }
 
-/** Bytes that are passed over; `cut-off`: a box that reaches behind the end; `fragment`: a moof that contradicts itself. */
+/**
+ * Skipped bytes. `cut-off`: a box that exceeds the end of the file; `fragment`: a moof that
+ * contradicts itself.
+ */
 export interface SkippedBytes {
   kind: 'cut-off' | 'noise' | 'fragment'
   from: number
   to: number
 }
 
-/** Small reads where fragments are large and the next header is far away; large ones where they are small. */
+/** Reads grow while the headers are near each other; between large fragments they stay small. */
 const WINDOW = { readBytes: 16 * 1024, largestReadBytes: 1024 * 1024, memory: 'fresh' } as const
 const HEADER_BYTES = 16
 const MOOF = 0x6d_6f_6f_66
 const MOOV = 0x6d_6f_6f_76
 const MDAT = 0x6d_64_61_74
 const SEARCH_BYTES = 1024 * 1024
-/** What a moof begins with behind its size: its type, and an mfhd of 16 bytes. */
+/** Start of a moof after its size field: its type, and the header of a 16-byte mfhd. */
 const MOOF_MARK = Buffer.from('moof\0\0\0\x10mfhd', 'latin1')
 
-/** Walks over boxes that begin at or behind `from` and before `to`. */
+/** Walks the boxes that start in a byte range. */
 export class FragmentWalk {
-  /** Where the next box begins. */
+  /** Start of the next box. */
   position: number
-  /** The first of what was passed over, at most MAX_NOTES. */
+  /** The first skipped ranges, at most MAX_LIMITATIONS. */
   readonly skipped: SkippedBytes[] = []
   readonly #file: OpenFile
   readonly #to: number
   readonly #signal: AbortSignal | undefined
   readonly #window: ReadWindow
   #boxes = 0
-  /** A fragment whose data is still passed: only then it is known how far that goes. */
-  #held: WalkedMoof | undefined
-  /** The box passed last, by its size. */
-  #passed = NaN
-  /** Where there was no box last. */
-  #lostAt = 0
-  #wanted: { offset: number; length: number } | 'search' = 'search'
+  /** The last fragment, returned only when the end of its data is found. */
+  #pendingMoof: WalkedMoof | undefined
+  /** Start of the previous box; its size may be wrong. */
+  #previousBox = NaN
+  /** Where the walk found no box. */
+  #searchStart = 0
+  #requested: { offset: number; length: number } | 'search' = 'search'
 
   constructor(file: OpenFile, { from, to, signal }: WalkRange) {
     this.#file = file
@@ -67,13 +74,13 @@ export class FragmentWalk {
     this.#window = new ReadWindow(file, WINDOW)
   }
 
-  /** The next movie or fragment, as far as that needs no read: `more` asks for `load`; undefined at the end. */
+  /** The next movie or fragment. `more`: call `load` first; undefined at the end. */
   next(): WalkedBox | 'more' | undefined {
     const { sizeBytes } = this.#file.stat
     while (this.position + 8 <= this.#to) {
       const start = this.position
       const length = Math.min(HEADER_BYTES, sizeBytes - start)
-      if (!this.#window.has(start, length)) return this.#ask(start, length)
+      if (!this.#window.has(start, length)) return this.#request(start, length)
       this.#boxes += 1
       if (this.#boxes > MAX_TOP_BOXES) {
         throw new AppError('unplayable', 'the file has too many boxes')
@@ -83,25 +90,26 @@ export class FragmentWalk {
       const type = this.#window.uint32(start + 4)
       if (size === 0 || end > sizeBytes) {
         const isUnfinished = size !== 0 && (type === MOOF || type === MDAT)
-        return this.#lose(isUnfinished ? 'unfinished' : 'broken')
+        return this.#startSearch(isUnfinished ? 'unfinished' : 'broken')
       }
-      if (this.#held !== undefined && endsData(this.#held, type)) return this.#release()
+      if (this.#pendingMoof !== undefined && endsData(this.#pendingMoof, type))
+        return this.#release()
       if (type === MOOF && size <= MAX_MOOF_BYTES) {
-        if (!this.#window.has(start, size)) return this.#ask(start, size)
+        if (!this.#window.has(start, size)) return this.#request(start, size)
         const bytes = this.#view(start, size)
         const box = parseBox({ bytes, start, parentEnd: end })
-        this.#held = { kind: 'moof', box, bytes, dataEnd: Infinity }
+        this.#pendingMoof = { kind: 'moof', box, bytes, dataEnd: Infinity }
       }
       this.position = end
-      this.#passed = type === MOOF || end - start > MAX_DOUBTED_BYTES ? NaN : start
-      if (type === MDAT && this.#held !== undefined) this.#held.dataEnd = end
+      this.#previousBox = type === MOOF || end - start > MAX_UNVERIFIED_BYTES ? NaN : start
+      if (type === MDAT && this.#pendingMoof !== undefined) this.#pendingMoof.dataEnd = end
       if (type === MOOV) {
         const bytes = this.#view(start, length)
         return { kind: 'moov', box: parseBox({ bytes, start, parentEnd: end }) }
       }
     }
-    if (this.#held !== undefined) {
-      if (this.position >= sizeBytes) this.#held.dataEnd = Infinity
+    if (this.#pendingMoof !== undefined) {
+      if (this.position >= sizeBytes) this.#pendingMoof.dataEnd = Infinity
       return this.#release()
     }
     if (this.position < this.#to && this.#to === sizeBytes) {
@@ -117,35 +125,36 @@ export class FragmentWalk {
   }
 
   #release(): WalkedMoof | undefined {
-    const held = this.#held
-    this.#held = undefined
-    return held
+    const pendingMoof = this.#pendingMoof
+    this.#pendingMoof = undefined
+    return pendingMoof
   }
 
   /**
-   * There is no box here, or none that is whole. Where the one before led here by a wrong size, fragments may lie in it:
-   * as they are found while the file is not as long yet.
+   * Starts a search where no complete box is. A corrupt size of the previous box may have skipped
+   * fragments, so the search starts there: while the file is shorter, they would be found too.
    */
-  #lose(why: 'unfinished' | 'broken'): 'more' {
-    this.#lostAt = this.position
-    if (why === 'broken' && !Number.isNaN(this.#passed)) {
-      this.position = this.#passed
-      if (this.#held !== undefined && this.#held.dataEnd > this.#passed)
-        this.#held.dataEnd = Infinity
+  #startSearch(cause: 'unfinished' | 'broken'): 'more' {
+    this.#searchStart = this.position
+    if (cause === 'broken' && !Number.isNaN(this.#previousBox)) {
+      this.position = this.#previousBox
+      if (this.#pendingMoof !== undefined && this.#pendingMoof.dataEnd > this.#previousBox)
+        this.#pendingMoof.dataEnd = Infinity
     }
-    this.#passed = NaN
-    this.#wanted = 'search'
+    this.#previousBox = NaN
+    this.#requested = 'search'
     return 'more'
   }
 
-  /** Notes what is passed over. */
+  /** Records skipped bytes. */
   skip(bytes: SkippedBytes): void {
     if (this.skipped.length < MAX_LIMITATIONS) this.skipped.push(bytes)
   }
 
   /**
-   * Size of the box at `start`, of whose header so many bytes are in view; 0 where there is none. An mdat without a size
-   * (0, to the end) may have fragments in it that were written later: it counts as none, and is searched.
+   * Size of the box at `start`, with `length` bytes of its header in the window; 0 if there is no
+   * box. An mdat of size 0 (to the end) is searched instead, because fragments may have been
+   * appended.
    */
   #boxSize(start: number, length: number): number {
     const size = this.#window.uint32(start)
@@ -156,35 +165,32 @@ export class FragmentWalk {
     return long >= HEADER_BYTES ? long : 0
   }
 
-  /** Reads what `next` asked for. */
+  /** Reads what `next` requires. */
   async load(): Promise<void> {
     this.#signal?.throwIfAborted()
-    if (this.#wanted === 'search') await this.#search()
-    else await this.#window.need(this.#wanted.offset, this.#wanted.length)
+    if (this.#requested === 'search') await this.#search()
+    else await this.#window.need(this.#requested.offset, this.#requested.length)
   }
 
-  #ask(offset: number, length: number): 'more' {
-    this.#wanted = { offset, length }
+  #request(offset: number, length: number): 'more' {
+    this.#requested = { offset, length }
     return 'more'
   }
 
-  /**
-   * Looks for the next moof where a box is no box, or reaches behind the end: bytes in between are damaged, or the file
-   * ends here.
-   */
+  /** Searches for the next moof after corrupt bytes, or to the end of the file. */
   async #search(): Promise<void> {
-    const kind = this.#boxKind(this.#lostAt)
+    const kind = this.#boxKind(this.#searchStart)
     const end = Math.min(this.#to, this.position + MAX_RESYNC_BYTES)
     for (let from = this.position + 8; from < end; from += SEARCH_BYTES - MOOF_MARK.length) {
       this.#signal?.throwIfAborted()
       const length = Math.min(SEARCH_BYTES, end - from)
       const found = Buffer.from(await readExactly(this.#file, from, length)).indexOf(MOOF_MARK)
-      if (found >= 0) return this.#goOnAt(from + found - 4, kind === 'open' ? kind : 'noise')
+      if (found >= 0) return this.#resumeAt(from + found - 4, kind === 'open' ? kind : 'noise')
     }
-    this.#goOnAt(this.#to, kind)
+    this.#resumeAt(this.#to, kind)
   }
 
-  /** What is at a position from where it has to be searched: `open` is a box without a size (0, to the end). */
+  /** Why the search started at a position. `open`: a box of size 0 (to the end). */
   #boxKind(start: number): 'open' | 'cut-off' | 'noise' {
     if (!isPrintable(this.#window.uint32(start + 4))) return 'noise'
     if (this.#window.uint32(start) === 0) return 'open'
@@ -194,17 +200,17 @@ export class FragmentWalk {
       : 'noise'
   }
 
-  /** Behind damage. Data of a fragment that was lost in it can only lie before. */
-  #goOnAt(position: number, kind: 'open' | SkippedBytes['kind']): void {
-    if (kind !== 'open' && position > this.#lostAt) {
-      this.skip({ kind, from: this.#lostAt, to: position })
+  /** Resumes after corrupt bytes. The data of the pending fragment must end before. */
+  #resumeAt(position: number, kind: 'open' | SkippedBytes['kind']): void {
+    if (kind !== 'open' && position > this.#searchStart) {
+      this.skip({ kind, from: this.#searchStart, to: position })
     }
     this.position = position
-    if (this.#held?.dataEnd === Infinity) this.#held.dataEnd = position
+    if (this.#pendingMoof?.dataEnd === Infinity) this.#pendingMoof.dataEnd = position
   }
 }
 
-/** Whether a box of this type ends the data of a fragment: what is not mdat, once there was one. */
+/** Whether a box of this type ends a fragment's data: any box except mdat, after the first mdat. */
 function endsData({ dataEnd }: WalkedMoof, type: number): boolean {
   return type === MOOF || type === MOOV || (type !== MDAT && dataEnd !== Infinity)
 }
@@ -215,7 +221,7 @@ export interface WalkRange {
   signal?: AbortSignal
 }
 
-/** Whether a box type is four characters as people write them; Apple's begin with a copyright sign. */
+/** Whether a box type has four printable characters; Apple's may start with a copyright sign. */
 function isPrintable(type: number): boolean {
   for (let shift = 0; shift < 32; shift += 8) {
     const code = (type >>> shift) & 0xff

@@ -1,26 +1,29 @@
-// Movie fragments (moof, ISO/IEC 14496-12 8.8): where their samples lie, how long they last, which are key frames.
+// Parses movie fragments (moof, ISO/IEC 14496-12 8.8): sample locations, times and key frames.
 import { brokenBox } from '../../mp4/boxes/box.ts'
 import type { Box } from '../../mp4/boxes/box.ts'
 import type { FragmentDefaults } from '../../mp4/boxes/fragment-defaults.ts'
 import { compositionTicks, durationTicks } from '../../mp4/sample-tables/run-cursor.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
 
-/** One moof, or what stands for one. */
+/** One moof, or the samples of a moov box. */
 export interface Fragment {
   start: number
   end: number
-  /** In the order of the file. */
+  /** In file order. */
   runs: TrackSamples[]
-  /** Some samples are not in the file: it is still being written, or was cut off. */
+  /** The file does not contain all samples: it is growing, or truncated. */
   isTruncated: boolean
 }
 
-/** Samples of one track in a fragment (one traf), in decode order, as parallel arrays. All times in the file's ticks. */
+/** Samples of one traf, in decode order, as parallel arrays. Times in ticks of the file. */
 export interface TrackSamples {
   trackId: number
   /** Sample entry, from 1. */
   description: number
-  /** Decode time of the first sample (tfdt); absent where the time goes on from the fragment before. */
+  /**
+   * Decode time of the first sample (tfdt); absent if the time continues from the previous
+   * fragment.
+   */
   decodeTicks?: number
   sizes: Uint32Array
   offsets: Float64Array
@@ -30,19 +33,18 @@ export interface TrackSamples {
   keys: Uint8Array
 }
 
-/** What is known of a track's samples in front of its fragments. */
+/** Defaults of a track. */
 export interface TrackDefaults extends FragmentDefaults {
-  /** Composition offsets that are larger, to either side, are not believed. */
-  mostOffsetTicks: number
+  /** Larger composition offsets, in either direction, are ignored. */
+  maxOffsetTicks: number
 }
 
-/** What a fragment is read with. */
 export interface FragmentContext {
-  /** trex, by track; tracks without are passed over. */
+  /** trex, by track; tracks without it are ignored. */
   defaults: ReadonlyMap<number, TrackDefaults>
-  /** Samples must lie before it: those behind are not written yet, or were cut off. */
+  /** Samples after it are not written yet, or truncated. */
   fileBytes: number
-  /** So they must before this; those behind are damaged. Infinity where it is not known. */
+  /** Samples after it are corrupt. Infinity if unknown. */
   dataEnd: number
 }
 
@@ -53,7 +55,7 @@ const TYPE = {
   trun: 0x74_72_75_6e,
 } as const
 
-/** Parses a whole moof box; `bytes` are all of it. Throws `unplayable` where a box in it contradicts itself. */
+/** Parses a complete moof box. Throws `unplayable` if a box in it contradicts itself. */
 export function parseFragment(bytes: DataView, moof: Box, context: FragmentContext): Fragment {
   const fragment: Fragment = { start: moof.start, end: moof.end, runs: [], isTruncated: false }
   const cursor: DataCursor = { moof, end: moof.start, shift: undefined, samples: 0 }
@@ -69,20 +71,20 @@ export function parseFragment(bytes: DataView, moof: Box, context: FragmentConte
   return fragment
 }
 
-/** A box inside the moof's bytes; positions count from the moof. */
+/** A box in the moof; positions are relative to the moof. */
 interface InnerBox {
   type: number
   start: number
   end: number
 }
 
-/** Where data lies that does not say so itself: behind that of the traf before (8.8.7.1). */
+/** Default position of data: after the data of the previous traf (8.8.7.1). */
 interface DataCursor {
   moof: Box
   end: number
-  /** What is added to positions in the file that the moof tells; undefined until one does. */
+  /** Correction of absolute positions in the moof; undefined before the first one. */
   shift: number | undefined
-  /** Samples so far, against MAX_FRAGMENT_SAMPLES. */
+  /** Samples so far, limited by MAX_FRAGMENT_SAMPLES. */
   samples: number
 }
 
@@ -113,9 +115,12 @@ function parseTraf(
   if (tfhd === undefined) return undefined
   const truns = boxes.filter(({ type }) => type === TYPE.trun)
   if (truns.length === 0) return undefined
-  const heads = truns.map((trun) => parseRunHeader(bytes, trun, context.cursor))
-  const header = parseTrackHeader(bytes, tfhd, { ...context, dataOffset: heads[0]?.dataOffset })
-  const count = heads.reduce((sum, head) => sum + head.count, 0)
+  const runHeaders = truns.map((trun) => parseRunHeader(bytes, trun, context.cursor))
+  const header = parseTrackHeader(bytes, tfhd, {
+    ...context,
+    dataOffset: runHeaders[0]?.dataOffset,
+  })
+  const count = runHeaders.reduce((sum, runHeader) => sum + runHeader.count, 0)
   const samples: TrackSamples = {
     trackId: header.trackId,
     description: header.description,
@@ -128,19 +133,19 @@ function parseTraf(
   }
   let first = 0
   let position = header.base
-  for (const head of heads) {
-    if (head.dataOffset !== undefined) position = header.base + head.dataOffset
-    // Data cannot lie in the moof: who says nothing of it means the mdat behind.
+  for (const runHeader of runHeaders) {
+    if (runHeader.dataOffset !== undefined) position = header.base + runHeader.dataOffset
+    // A data position in the moof itself means the mdat after it.
     const { moof } = context.cursor
     if (position >= moof.start && position < moof.end) position = moof.end + 8
-    position = fillRun(bytes, { ...head, header, first, position }, samples)
-    first += head.count
+    position = fillRun(bytes, { ...runHeader, header, first, position }, samples)
+    first += runHeader.count
   }
   context.cursor.end = position
   return context.defaults.has(header.trackId) ? samples : undefined
 }
 
-/** tfhd (8.8.7), with the defaults of trex where it is silent. */
+/** tfhd (8.8.7), with the defaults of trex. */
 interface TrackHeader extends TrackDefaults {
   trackId: number
   base: number
@@ -151,7 +156,7 @@ const NO_DEFAULTS: TrackDefaults = {
   durationTicks: 0,
   sizeBytes: 0,
   flags: 0,
-  mostOffsetTicks: 0,
+  maxOffsetTicks: 0,
 }
 
 function parseTrackHeader(
@@ -162,35 +167,39 @@ function parseTrackHeader(
   const read = fieldReader(bytes, start, end)
   const flags = read(4) % 2 ** 24
   const trackId = read(4)
-  const told = (flags & 0x1) === 0 ? undefined : read(4) * 2 ** 32 + read(4)
-  if (told !== undefined) cursor.shift ??= shiftOf(told, dataOffset, cursor.moof)
-  const base = told === undefined ? undefined : told + (cursor.shift ?? 0)
-  const known = defaults.get(trackId) ?? NO_DEFAULTS
+  const baseDataOffset = (flags & 0x1) === 0 ? undefined : read(4) * 2 ** 32 + read(4)
+  if (baseDataOffset !== undefined)
+    cursor.shift ??= shiftOf(baseDataOffset, dataOffset, cursor.moof)
+  const base = baseDataOffset === undefined ? undefined : baseDataOffset + (cursor.shift ?? 0)
+  const trackDefaults = defaults.get(trackId) ?? NO_DEFAULTS
   const optional = (flag: number, fallback: number) => ((flags & flag) === 0 ? fallback : read(4))
-  const isBehindMoof = (flags & 0x2_00_00) !== 0
+  const isMoofRelative = (flags & 0x2_00_00) !== 0
   return {
     trackId,
-    base: base ?? (isBehindMoof ? cursor.moof.start : cursor.end),
-    description: optional(0x2, known.description),
-    durationTicks: optional(0x8, known.durationTicks),
-    sizeBytes: optional(0x10, known.sizeBytes),
-    flags: optional(0x20, known.flags),
-    mostOffsetTicks: known.mostOffsetTicks,
+    base: base ?? (isMoofRelative ? cursor.moof.start : cursor.end),
+    description: optional(0x2, trackDefaults.description),
+    durationTicks: optional(0x8, trackDefaults.durationTicks),
+    sizeBytes: optional(0x10, trackDefaults.sizeBytes),
+    flags: optional(0x20, trackDefaults.flags),
+    maxOffsetTicks: trackDefaults.maxOffsetTicks,
   }
 }
 
 /**
- * By how much a fragment has moved since its base_data_offset was written: behind another file, or where bytes in front of
- * it were lost. Then its data lies right behind it, as in the file it was written to.
+ * How far a fragment was moved after its base_data_offset was written (files concatenated, or
+ * earlier bytes lost). Its data then directly follows it, as in the original file.
  */
 function shiftOf(base: number, dataOffset: number | undefined, { start, end }: Box): number {
-  const behindHead = start + (dataOffset ?? 0) - end
-  return MDAT_HEAD_BYTES.includes(behindHead) ? start - base : 0
+  const dataStart = start + (dataOffset ?? 0) - end
+  return MDAT_HEADER_BYTES.includes(dataStart) ? start - base : 0
 }
 
-const MDAT_HEAD_BYTES = [8, 16]
+const MDAT_HEADER_BYTES = [8, 16]
 
-/** tfdt (8.8.12). Above 2^53, times are exact to a few ticks, which at such clocks is less than a microsecond. */
+/**
+ * tfdt (8.8.12). Above 2^53, times lose a few ticks, which is less than a microsecond at such
+ * timescales.
+ */
 function readDecodeTime(
   bytes: DataView,
   boxes: readonly InnerBox[],
@@ -203,7 +212,7 @@ function readDecodeTime(
   return { decodeTicks: high * 2 ** 32 + read(4) }
 }
 
-/** trun (8.8.8) up to its samples. */
+/** trun (8.8.8) before its samples. */
 interface RunHeader {
   flags: number
   count: number
@@ -244,7 +253,7 @@ interface RunPlan extends RunHeader {
   position: number
 }
 
-/** Fills in the samples of a trun; answers the position behind the last. */
+/** Parses the samples of a trun; returns the data position after the last. */
 function fillRun(bytes: DataView, plan: RunPlan, samples: TrackSamples): number {
   const { flags, count, header, first } = plan
   let { position, fieldsAt: at } = plan
@@ -258,7 +267,7 @@ function fillRun(bytes: DataView, plan: RunPlan, samples: TrackSamples): number 
     const size = field(0x200, header.sizeBytes)
     const own = field(0x400, header.flags)
     const offset = compositionTicks(field(0x800, 0))
-    samples.compositionOffsets[i] = Math.abs(offset) <= header.mostOffsetTicks ? offset : 0
+    samples.compositionOffsets[i] = Math.abs(offset) <= header.maxOffsetTicks ? offset : 0
     samples.sizes[i] = size
     samples.offsets[i] = position
     samples.keys[i] = isKey(i === first ? (plan.firstFlags ?? own) : own) ? 1 : 0
@@ -267,12 +276,14 @@ function fillRun(bytes: DataView, plan: RunPlan, samples: TrackSamples): number 
   return position
 }
 
-/** Sample flags (8.8.3.1): sample_is_non_sync_sample, and sample_depends_on = 1 (others are needed). */
+/**
+ * Sample flags (8.8.3.1): sample_is_non_sync_sample, and sample_depends_on = 1 (depends on others).
+ */
 function isKey(flags: number): boolean {
   return (flags & 0x0001_0000) === 0 && ((flags >>> 24) & 3) !== 1
 }
 
-/** The samples up to the first that does not lie wholly before `end`. */
+/** The samples before the first one that exceeds `end`. */
 function samplesBefore(samples: TrackSamples, end: number): TrackSamples {
   const isInside = (offset: number, at: number) =>
     offset >= 0 && offset + (samples.sizes[at] ?? 0) <= end
@@ -280,7 +291,7 @@ function samplesBefore(samples: TrackSamples, end: number): TrackSamples {
   return outside < 0 ? samples : sliceSamples(samples, 0, outside)
 }
 
-/** Samples `from` to `to`. The decode time is that of the first of them, where it is known. */
+/** A range of samples, with the decode time of the first of them if known. */
 export function sliceSamples(samples: TrackSamples, from: number, to: number): TrackSamples {
   const { decodeTicks, trackId, description } = samples
   const before = samples.durations.subarray(0, from).reduce((sum, ticks) => sum + ticks, 0)
@@ -296,7 +307,7 @@ export function sliceSamples(samples: TrackSamples, from: number, to: number): T
   }
 }
 
-/** Reads big-endian 32-bit fields one after the other. */
+/** Reads consecutive big-endian 32-bit fields. */
 function fieldReader(bytes: DataView, start: number, end: number): (size: 4) => number {
   let at = start
   return (size) => {

@@ -1,14 +1,14 @@
-// Tells a movie in fragments from one that only announces them.
+// Distinguishes a movie with fragments from one that only declares them.
 import type { FileWindow } from '../../mp4/boxes/file-window.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
 import { FragmentWalk } from './fragment-walk.ts'
 
-/** More samples than these are more than the first seconds of a recording that goes on in fragments. */
+/** More samples than this are not just the first seconds of a fragmented recording. */
 const MAX_FIRST_SAMPLES = 2 ** 16
 
 /**
- * Whether samples lie in fragments, or are about to: where the movie lists few itself, the first fragment may only not
- * have been written yet.
+ * Whether the samples are or will be in fragments: if the movie lists few itself, the first
+ * fragment may not be written yet.
  */
 export async function hasFragments({ file, signal }: FileWindow, movie: Movie): Promise<boolean> {
   if (movie.fragmentDefaults === undefined) return false

@@ -1,4 +1,5 @@
-// Samples that the movie box lists in front of fragments, as some recorders write their first seconds: one fragment more.
+// Samples that the moov box lists before the fragments, as some recorders write their first
+// seconds. They are handled like one more fragment.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
@@ -7,18 +8,18 @@ import { surveySamples } from '../../mp4/sample-tables/sample-map.ts'
 import { readSampleRun } from '../../mp4/sample-tables/read-sample-run.ts'
 import { unsplitTrack } from '../../mp4/sample-tables/unsplit-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
-import type { Fmp4Head, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
+import type { MoovSamples, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
 
-/** Where the movie's own samples lie; undefined where it has none. */
-export async function findHead(
+/** Locates the samples of the moov box; undefined if there are none. */
+export async function findMoovSamples(
   file: OpenFile,
   { movie, init }: { movie: Movie; init: Fmp4Init },
   signal: AbortSignal,
-): Promise<Fmp4Head | undefined> {
+): Promise<MoovSamples | undefined> {
   const tracks: (Mp4Track | undefined)[] = []
   for (const track of init.tracks) {
-    tracks.push(track && (await surveyHead(file, { movie, track }, signal)))
+    tracks.push(track && (await surveyTrackSamples(file, { movie, track }, signal)))
   }
   if (tracks.every((track) => track === undefined)) return undefined
   const isTruncated = init.tracks.some((track, at) => {
@@ -28,7 +29,7 @@ export async function findHead(
   return { start: movie.box.start, end: movie.box.end, isTruncated, tracks }
 }
 
-async function surveyHead(
+async function surveyTrackSamples(
   file: OpenFile,
   { movie, track }: { movie: Movie; track: Fmp4Track },
   signal: AbortSignal,
@@ -51,14 +52,14 @@ async function surveyHead(
   return unsplitTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }
 
-/** Reads the samples as a fragment that lies where the movie box does. */
-export async function readHead(
+/** Reads the samples as a fragment at the position of the moov box. */
+export async function readMoovSamples(
   file: OpenFile,
-  head: Fmp4Head,
+  moovSamples: MoovSamples,
   { tracks }: Fmp4Init,
 ): Promise<Fragment> {
   const runs: TrackSamples[] = []
-  for (const [at, track] of head.tracks.entries()) {
+  for (const [at, track] of moovSamples.tracks.entries()) {
     const trackId = tracks[at]?.id
     const run = track && (await readSampleRun(file, track, { from: 0, to: 1 }))
     if (run === undefined || trackId === undefined) continue
@@ -74,5 +75,10 @@ export async function readHead(
       keys: run.syncs ?? new Uint8Array(count).fill(1),
     })
   }
-  return { start: head.start, end: head.end, runs, isTruncated: head.isTruncated }
+  return {
+    start: moovSamples.start,
+    end: moovSamples.end,
+    runs,
+    isTruncated: moovSamples.isTruncated,
+  }
 }

@@ -1,31 +1,31 @@
-// Turns what a scan found into an index, and an index back into what a scan goes on with.
+// Converts the result of a scan to an index, and an index back to a scan state.
 import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from '../fmp4-source.ts'
-import { describeFlaws } from './fragment-limitations.ts'
+import { describeLimitations } from './fragment-limitations.ts'
 import type { SkippedBytes } from '../fragments/fragment-walk.ts'
-import type { EndedGroup, Gatherer } from './group.ts'
+import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
 import { type ScanState, createScanState } from './scan-state.ts'
 import { sessionEnd } from './section.ts'
 
-/** What a scan ended with. */
+/** Result of a scan. */
 export interface ScanEnd {
   state: ScanState
-  gatherer: Gatherer
-  /** Where it began. */
+  grouper: FragmentGrouper
+  /** Where the scan started. */
   position: number
-  /** Fragments at the end of the file: not applied yet, since more may come to them. */
+  /** The last group, which is not applied yet because it may grow. */
   last: EndedGroup | undefined
   skipped: readonly SkippedBytes[]
-  /** Notes from before the scan. */
-  kept: readonly RecordingLimitation[]
+  /** Limitations found before the scan. */
+  earlierLimitations: readonly RecordingLimitation[]
 }
 
-/** The index; without cuts where nothing was found that can be played. */
+/** The index; without split points if nothing is playable. */
 export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
-  const { state, gatherer, last } = end
-  const resume = lookBack(end)
+  const { state, grouper, last } = end
+  const resume = createResume(end)
   if (last !== undefined) applyGroup(state, last)
   const { splitPoints, sections } = state
   const stableSplitPoints = countStable(state, resume, last)
@@ -36,20 +36,20 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     container: 'fmp4',
     sizeBytes,
     offsets: Float64Array.from(splitPoints.offsets),
-    inside: Uint32Array.from(splitPoints.inside),
-    innerStarts: Float64Array.from(state.innerStarts),
-    innerEnds: Float64Array.from(state.innerEnds),
-    ...(gatherer.lacksTimes && {
+    samplesBefore: Uint32Array.from(splitPoints.samplesBefore),
+    splitGroupStarts: Float64Array.from(state.splitGroupStarts),
+    splitGroupEnds: Float64Array.from(state.splitGroupEnds),
+    ...(grouper.lacksDecodeTimes && {
       decodeTicks: splitPoints.decodeTicks.map((ticks) => Float64Array.from(ticks)),
     }),
     sections,
     inits: state.inits,
     keys: state.keys,
     served,
-    ...(state.head && { head: state.head }),
+    ...(state.moovSamples && { moovSamples: state.moovSamples }),
     resume,
   }
-  const limitations = describeFlaws({
+  const limitations = describeLimitations({
     ...end,
     sections,
     splitPoints: { ...splitPoints, timescale: state.timescale },
@@ -68,75 +68,79 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
   }
 }
 
-/** The state in front of the last group, as plain values. */
-function lookBack({ state, gatherer, position, last }: ScanEnd): Fmp4Resume {
-  const before = last?.group.before ?? gatherer.lookup()
+/** The state before the last group, as a plain value. */
+function createResume({ state, grouper, position, last }: ScanEnd): Fmp4Resume {
+  const before = last?.group.stateBefore ?? grouper.snapshot()
   const lastSection = state.sections.at(-1)
   return {
     position: last?.group.start ?? position,
     splitPointCount: state.splitPoints.offsets.length,
-    innerCount: state.innerStarts.length,
+    splitGroupCount: state.splitGroupStarts.length,
     sectionCount: state.sections.length,
     ...(lastSection && { lastSection: structuredClone(lastSection) }),
     ...before,
-    ...(state.waiting && { waiting: state.waiting }),
+    ...(state.pendingSection && { pendingSection: state.pendingSection }),
     lastSplitPointSeconds: state.lastSplitPointSeconds,
     lastKeySeconds: state.lastKeySeconds,
-    highestSeconds: state.highestSeconds,
+    latestFrameSeconds: state.latestFrameSeconds,
     isServed: [...state.isServed],
-    isServedFixed: state.isServedFixed,
+    isServedFinal: state.isServedFinal,
   }
 }
 
-/** State to go on from an index. Tracks that it does not list are not served any more. */
+/** The state of an index. Tracks that it does not list are no longer served. */
 export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4Source): ScanState {
-  const { resume, inits, keys, head, served } = source
+  const { resume, inits, keys, moovSamples, served } = source
   const [first = { tracks: [] }] = inits
   const announced = first.tracks.map((_, number) => tracks[served.indexOf(number)])
-  const { splitPointCount, innerCount, sectionCount, lastSection } = resume
+  const { splitPointCount, splitGroupCount, sectionCount, lastSection } = resume
   const sections = source.sections.slice(0, Math.max(sectionCount - 1, 0))
   if (lastSection !== undefined) sections.push(structuredClone(lastSection))
   return {
-    ...createScanState({ tracks: announced, keys, init: first }, head),
+    ...createScanState({ tracks: announced, keys, init: first }, moovSamples),
     inits: [...inits],
     splitPoints: {
       offsets: [...source.offsets.subarray(0, splitPointCount)],
-      inside: [...source.inside.subarray(0, splitPointCount)],
+      samplesBefore: [...source.samplesBefore.subarray(0, splitPointCount)],
       startTicks: [...splitPoints.startTicks.subarray(0, splitPointCount)],
       flags: [...splitPoints.flags.subarray(0, splitPointCount)],
-      // Where none are kept, no fragment needs them.
+      // Absent if no fragment needs them.
       decodeTicks: announced.map((_, track) => [
         ...(source.decodeTicks?.[track]?.subarray(0, splitPointCount) ??
           new Float64Array(splitPointCount)),
       ]),
     },
-    innerStarts: [...source.innerStarts.subarray(0, innerCount)],
-    innerEnds: [...source.innerEnds.subarray(0, innerCount)],
+    splitGroupStarts: [...source.splitGroupStarts.subarray(0, splitGroupCount)],
+    splitGroupEnds: [...source.splitGroupEnds.subarray(0, splitGroupCount)],
     sections,
-    waiting: resume.waiting,
+    pendingSection: resume.pendingSection,
     lastSplitPointSeconds: resume.lastSplitPointSeconds,
     lastKeySeconds: resume.lastKeySeconds,
-    highestSeconds: resume.highestSeconds,
+    latestFrameSeconds: resume.latestFrameSeconds,
     isServed: [...resume.isServed],
-    isServedFixed: resume.isServedFixed,
+    isServedFinal: resume.isServedFinal,
   }
 }
 
-/** Cuts in front of the last group whose time is final, and one with which that group begins. */
+/** Split points before the last group with a final time, and one at the start of that group. */
 function countStable(
   { splitPoints, sections }: ScanState,
   { splitPointCount }: Fmp4Resume,
   last: EndedGroup | undefined,
 ): number {
-  const beginsGroup = splitPoints.inside[splitPointCount] === 0
+  const beginsGroup = splitPoints.samplesBefore[splitPointCount] === 0
   const fixed = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
-  // Where a section starts is known before where its later cuts are; the first of all waits for the start itself.
+  // The start of an unsettled section is final, its later split points are not. The first section
+  // waits for its earliest time.
   return Math.min(fixed, open.firstSplitPoint === 0 ? 0 : open.firstSplitPoint + 1)
 }
 
-/** Whether the samples by which a group is cut first are all there; what comes to the group later makes no difference. */
+/**
+ * Whether the fragments that determine the group's first split point are complete; later fragments
+ * do not change it.
+ */
 function isWholeAtStart(last: EndedGroup | undefined): boolean {
   const fragments = last?.group.fragments ?? []
   const deciding = fragments.findIndex(({ hasVideo }) => hasVideo)
@@ -145,6 +149,6 @@ function isWholeAtStart(last: EndedGroup | undefined): boolean {
 
 function growthOf(source: Fmp4Source, stableSplitPoints: number): Growth {
   const [from = 0, second = 0] = source.offsets
-  const to = second > from ? second : (source.innerEnds[0] ?? from)
+  const to = second > from ? second : (source.splitGroupEnds[0] ?? from)
   return describeGrowth(stableSplitPoints, { from, to })
 }

@@ -1,4 +1,4 @@
-// Makes the index of an MP4 whose samples lie in fragments, or goes on with the one of a shorter file.
+// Indexes a fragmented MP4, from its start or from the index of a shorter file.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
@@ -7,18 +7,19 @@ import type { Movie } from '../../mp4/index/movie.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from '../fmp4-source.ts'
 import { type DescribedInit, describeInit, trackKeys } from '../fragments/fragment-init.ts'
-import { Gatherer } from './group.ts'
-import { keepLimitations } from './fragment-limitations.ts'
-import { findHead } from '../fragments/moov-samples.ts'
+import { FragmentGrouper } from './fragment-grouper.ts'
+import { retainLimitations } from './fragment-limitations.ts'
+import { findMoovSamples } from '../fragments/moov-samples.ts'
 import { hashMovie, scanFragments } from './scan.ts'
 import { createProgress, createScanState, leadTrack } from './scan-state.ts'
 
-/** Indexes a fragmented movie from its beginning. Throws `unplayable` with the reason for a person. */
+/** Indexes a fragmented movie from its start. Throws `unplayable` with the reason. */
 export async function indexFragments(window: FileWindow, movie: Movie): Promise<MediaIndex> {
   const described = await describeInit(window, movie)
   const index = await indexTracks(window, movie, described)
   if (index !== undefined) return index
-  // Pictures may be announced and never come: what there is is served, as a recording of sound. They may still come, so nothing is promised.
+  // If the declared video has no samples, the recording is served as audio. Nothing is stable,
+  // because the video may still follow.
   const audio = await indexTracks(window, movie, audioOnly(described))
   if (audio?.growth === undefined) {
     throw new AppError('unplayable', 'the recording ends before its first picture')
@@ -42,7 +43,7 @@ function audioOnly({ init, tracks, limitations }: DescribedInit): DescribedInit 
   }
 }
 
-/** Goes on where the index of the same, shorter recording ended. */
+/** Resumes from the index of the same recording when it was shorter. */
 export async function growIndex(
   file: OpenFile,
   { previous, source }: { previous: MediaIndex; source: Fmp4Source },
@@ -51,13 +52,13 @@ export async function growIndex(
   const { resume } = source
   const state = restoreState(previous, source)
   const init = state.inits[resume.init]
-  if (init === undefined) throw new AppError('failed', 'the index is damaged')
+  if (init === undefined) throw new AppError('failed', 'the index is corrupt')
   const movie = { init, number: resume.init, hash: resume.movieHash }
-  const gatherer = new Gatherer(movie, resume)
-  const start = { state, gatherer, position: resume.position }
+  const grouper = new FragmentGrouper(movie, resume)
+  const start = { state, grouper, position: resume.position }
   const scanned = await scanFragments(file, start, signal)
-  const kept = keepLimitations(previous.limitations, resume.position)
-  return assembleIndex(file.stat.sizeBytes, { ...start, ...scanned, kept })
+  const earlierLimitations = retainLimitations(previous.limitations, resume.position)
+  return assembleIndex(file.stat.sizeBytes, { ...start, ...scanned, earlierLimitations })
 }
 
 async function indexTracks(
@@ -67,19 +68,19 @@ async function indexTracks(
 ): Promise<MediaIndex | undefined> {
   const { init, tracks } = described
   if (init.tracks.every((track) => track === undefined)) return undefined
-  const head = await findHead(file, { movie, init }, signal)
-  const state = createScanState({ ...described, keys: trackKeys(described) }, head)
+  const moovSamples = await findMoovSamples(file, { movie, init }, signal)
+  const state = createScanState({ ...described, keys: trackKeys(described) }, moovSamples)
   const inForce = { init, number: 0, hash: await hashMovie(file, movie.box) }
   const progress = createProgress(tracks.length)
-  const gatherer = new Gatherer(inForce, { progress, lacksTimes: false })
-  const position = head === undefined ? movie.box.end : movie.box.start
-  const start = { state, gatherer, position }
+  const grouper = new FragmentGrouper(inForce, { progress, lacksDecodeTimes: false })
+  const position = moovSamples === undefined ? movie.box.end : movie.box.start
+  const start = { state, grouper, position }
   const scanned = await scanFragments(file, start, signal)
-  const end = { ...start, ...scanned, kept: described.limitations }
+  const end = { ...start, ...scanned, earlierLimitations: described.limitations }
   const index = assembleIndex(file.stat.sizeBytes, end)
   if (index.splitPoints.startTicks.length > 0) return index
   const lead = leadTrack(init)
-  if (init.tracks[lead]?.kind !== 'video' || gatherer.lookup().progress[lead]?.isSeen !== true) {
+  if (init.tracks[lead]?.kind !== 'video' || grouper.snapshot().progress[lead]?.isSeen !== true) {
     return undefined
   }
   throw new AppError('unplayable', 'the video has no key frame')

@@ -28,7 +28,7 @@ const AUDIO: FragmentTrackPlan = {
 }
 const init = initSegment([VIDEO])
 
-/** Fragments of two seconds of pictures, a GOP each, at these times. */
+/** Fragments of two seconds of video, one GOP each, at these times. */
 function fragments(...seconds: number[]): Buffer[] {
   return seconds.map((at) => {
     const samples = plainSamples(50, { duration: 3600, keyEvery: 50, seed: `v${at}` })
@@ -40,17 +40,17 @@ async function limitationsOf(...chunks: Uint8Array[]): Promise<RecordingLimitati
   return (await reader.index(bytesFile(Buffer.concat(chunks)), signal)).limitations
 }
 
-/** Where the piece begins that follows on these. */
+/** Start of the first fragment after these. */
 function endOf(...chunks: Uint8Array[]): number {
   return Buffer.concat(chunks).length
 }
 
-describe('notes of a recording in fragments', () => {
-  it('are none where all is well', async () => {
+describe('limitations of a fragmented recording', () => {
+  it('are absent if there are none', async () => {
     expect(await limitationsOf(init, ...fragments(0, 2, 4))).toBeUndefined()
   })
 
-  it('tell where it is cut off: in the media, in a head, in a size', async () => {
+  it('contain the truncation: in the media, in a header, in a size', async () => {
     const made = fragments(0, 2, 4)
     const [first = init, second = init, third = init] = made
     const whole = Buffer.concat([init, ...made])
@@ -69,7 +69,7 @@ describe('notes of a recording in fragments', () => {
     }
   })
 
-  it('count bytes that were skipped, in the middle and at the end, with the time', async () => {
+  it('contain skipped bytes, in the middle and at the end, with the time', async () => {
     const [first = init, second = init, third = init] = fragments(0, 2, 4)
     const noise = Buffer.alloc(700)
     expect(await limitationsOf(init, first, second, noise, third)).toEqual([
@@ -85,7 +85,7 @@ describe('notes of a recording in fragments', () => {
     ])
   })
 
-  it('name a fragment that contradicts itself', async () => {
+  it('contain a fragment that contradicts itself', async () => {
     const [first = init, second = init, third = init] = fragments(0, 2, 4)
     const broken = Buffer.from(second)
     broken.writeUInt32BE(0xffff, broken.indexOf('traf') - 4)
@@ -94,7 +94,7 @@ describe('notes of a recording in fragments', () => {
     ])
   })
 
-  it('tell jumps of time stamps, and none where another movie box begins', async () => {
+  it('contain timestamp jumps, but not the start of another movie', async () => {
     const before = [init, ...fragments(100, 102)]
     expect(await limitationsOf(...before, ...fragments(0, 2))).toEqual([
       {
@@ -108,7 +108,7 @@ describe('notes of a recording in fragments', () => {
     expect(await limitationsOf(...before, other, ...fragments(104, 106))).toBeUndefined()
   })
 
-  it('tell tracks that are not served', async () => {
+  it('contain tracks that are not served', async () => {
     const bare = { ...AUDIO, sampleEntries: [avc1(AVC_C)] }
     expect(await limitationsOf(initSegment([VIDEO, bare]), ...fragments(0, 2))).toMatchObject([
       { kind: 'sound-left-out', message: expect.stringContaining("'avc1'") },
@@ -119,7 +119,7 @@ describe('notes of a recording in fragments', () => {
     ])
   })
 
-  it('are the same whether it is read at once or as it grew', async () => {
+  it('are equal for one scan and for a growing file', async () => {
     const [first = init, second = init, third = init, fourth = init] = fragments(0, 2, 50, 52)
     const noise = Buffer.alloc(300)
     const opening = initSegment([VIDEO, { ...VIDEO, id: 3 }])

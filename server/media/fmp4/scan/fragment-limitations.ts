@@ -1,42 +1,48 @@
-// What of a recording in fragments visitors do not get as it was meant. Pure.
+// Collects the limitations of a fragmented recording.
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import type { RecordingLimitation } from '../../media-index.ts'
 import type { Fmp4Section } from '../fmp4-source.ts'
 import type { SkippedBytes } from '../fragments/fragment-walk.ts'
 
-/** What notes are made from. */
-export interface FlawedRecording {
-  /** Notes of the shorter recording that was gone on with, or of the movie box; see `keepNotes`. */
-  kept: readonly RecordingLimitation[]
-  /** In the order of the file. */
+export interface LimitationSources {
+  /**
+   * Limitations of the movie box, or of the index that the scan resumed from; see
+   * `retainLimitations`.
+   */
+  earlierLimitations: readonly RecordingLimitation[]
+  /** In file order. */
   skipped: readonly SkippedBytes[]
   sections: readonly Fmp4Section[]
   splitPoints: { offsets: readonly number[]; startTicks: readonly number[]; timescale: number }
 }
 
-/** Notes in the order of the file, behind those that have no place in it; undefined where all is well. */
-export function describeFlaws(flawed: FlawedRecording): RecordingLimitation[] | undefined {
-  const { kept, skipped, sections, splitPoints } = flawed
-  const placed = [
-    ...kept.filter(({ kind }) => kind === 'damaged'),
+/** Limitations without a position first, then in file order; undefined if there are none. */
+export function describeLimitations(sources: LimitationSources): RecordingLimitation[] | undefined {
+  const { earlierLimitations, skipped, sections, splitPoints } = sources
+  const located = [
+    ...earlierLimitations.filter(({ kind }) => kind === 'damaged'),
     ...skipped.map(describeSkipped),
     ...describeJumps(sections),
-  ].map((note) => ({ seconds: secondsAt(note.offsetBytes ?? 0, splitPoints), ...note }))
-  placed.sort((one, other) => (one.offsetBytes ?? 0) - (other.offsetBytes ?? 0))
-  const limitations = [...kept.filter(({ kind }) => kind !== 'damaged'), ...placed]
+  ].map((limitation) => ({
+    seconds: secondsAt(limitation.offsetBytes ?? 0, splitPoints),
+    ...limitation,
+  }))
+  located.sort((one, other) => (one.offsetBytes ?? 0) - (other.offsetBytes ?? 0))
+  const limitations = [...earlierLimitations.filter(({ kind }) => kind !== 'damaged'), ...located]
   return limitations.length > 0 ? limitations.slice(0, MAX_LIMITATIONS) : undefined
 }
 
-/** Notes that stay when reading goes on at a position: what lies behind it, and how it ends, is found anew. */
-export function keepLimitations(
+/** Limitations that stay when a scan resumes at a position: what follows it is found again. */
+export function retainLimitations(
   limitations: readonly RecordingLimitation[] = [],
   position: number,
 ): RecordingLimitation[] {
   return limitations.flatMap((each) => {
-    const note = { ...each }
-    delete note.seconds
-    const isBefore = note.kind === 'damaged' && (note.offsetBytes ?? Infinity) < position
-    return isBefore || note.kind.endsWith('-left-out') ? [note] : []
+    const limitation = { ...each }
+    delete limitation.seconds
+    const isBefore =
+      limitation.kind === 'damaged' && (limitation.offsetBytes ?? Infinity) < position
+    return isBefore || limitation.kind.endsWith('-left-out') ? [limitation] : []
   })
 }
 
@@ -51,11 +57,11 @@ function describeSkipped({ from, to, kind }: SkippedBytes): RecordingLimitation 
   return { kind: 'damaged', message, offsetBytes: from }
 }
 
-/** Sections that begin for no other reason than their time stamps. */
+/** Sections that start only because of their timestamps. */
 function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] {
   return sections.flatMap((section, at) => {
     const before = sections[at - 1]
-    if (before === undefined || isOther(before, section)) return []
+    if (before === undefined || hasOtherCodec(before, section)) return []
     const track = section.origins.findIndex(
       (origin, i) => !Number.isNaN(origin) && !Number.isNaN(before.origins[i] ?? NaN),
     )
@@ -73,7 +79,7 @@ function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] 
   })
 }
 
-function isOther(before: Fmp4Section, section: Fmp4Section): boolean {
+function hasOtherCodec(before: Fmp4Section, section: Fmp4Section): boolean {
   if (before.init !== section.init) return true
   return section.descriptions.some((description, track) => {
     const last = before.descriptions[track] ?? 0
@@ -81,10 +87,10 @@ function isOther(before: Fmp4Section, section: Fmp4Section): boolean {
   })
 }
 
-/** Start of the cut in which a position is. */
+/** Start of the split point that contains a position. */
 function secondsAt(
   position: number,
-  { offsets, startTicks, timescale }: FlawedRecording['splitPoints'],
+  { offsets, startTicks, timescale }: LimitationSources['splitPoints'],
 ) {
   const splitPoint = offsets.findLastIndex((offset) => offset <= position)
   return (startTicks[splitPoint] ?? 0) / timescale

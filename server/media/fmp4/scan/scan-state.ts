@@ -1,45 +1,46 @@
-// What reading fragments in order has found so far: cuts, sections, and how far each track has come.
+// The state of a scan through fragments: split points, sections, and the progress of each track.
 import type { Track } from '../../media-index.ts'
 import type { Fragment, TrackSamples } from '../fragments/fragment.ts'
 import type {
-  Fmp4Head,
+  MoovSamples,
   Fmp4Init,
   Fmp4Section,
   Fmp4Track,
   TrackProgress,
-  Waiting,
+  SectionCause,
 } from '../fmp4-source.ts'
 
-/** Samples whose time is known, of a track that is served. */
+/** Samples with known decode times, of a served track. */
 export interface TimedSamples extends TrackSamples {
-  /** Number in `Fmp4Init.tracks`. */
+  /** Position in `Fmp4Init.tracks`. */
   track: number
   decodeTicks: number
 }
 
 /**
- * Fragments that are cut together: those with pictures begin one, sound without pictures joins it. Wherever sound lies, before its
- * pictures or behind them, it so comes into the segment with pictures of about its time.
+ * Fragments that are split together: a fragment with video starts a group, and audio-only fragments
+ * join it. So audio gets into the segment with the video of about its time, whether it is stored
+ * before or after it.
  */
 export interface Group {
   start: number
   fragments: TimedFragment[]
-  /** The group stands behind a break. */
-  breaks: Exclude<Waiting, 'start'> | undefined
+  /** Why a discontinuity precedes the group, if one does. */
+  discontinuity: Exclude<SectionCause, 'start'> | undefined
   init: number
   hasVideo: boolean
-  /** What was known in front of the group: for who reads it again. */
-  before: GathererStart
+  /** The state before the group, to read it again. */
+  stateBefore: GrouperState
 }
 
-/** How reading goes on in front of a group. */
-export interface GathererStart {
+/** The state before a group. */
+export interface GrouperState {
   init: number
-  /** Hash of the movie box in force. */
+  /** Hash of the current movie box. */
   movieHash: string
   progress: TrackProgress[]
-  /** Some fragments do not say when they are. */
-  lacksTimes: boolean
+  /** Some fragments have no decode times. */
+  lacksDecodeTimes: boolean
 }
 
 export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isTruncated'> {
@@ -47,66 +48,68 @@ export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isTrunc
   hasVideo: boolean
 }
 
-/** The cuts found so far. */
+/** The split points so far. */
 export interface SplitPointLists {
   offsets: number[]
-  inside: number[]
+  samplesBefore: number[]
   startTicks: number[]
   flags: number[]
   /** By track. */
   decodeTicks: number[][]
 }
 
-/** Mutable; belongs to one scan. */
+/** Mutable, for one scan. */
 export interface ScanState {
-  /** As the index will list them, but for those that never come. */
+  /** As in the index, including tracks without samples. */
   tracks: (Track | undefined)[]
-  /** What the tracks are known by in later movies. */
+  /** Match keys of the tracks, to find them in later movies. */
   keys: string[]
   inits: Fmp4Init[]
-  head?: Fmp4Head
+  moovSamples?: MoovSamples
   splitPoints: SplitPointLists
-  innerStarts: number[]
-  innerEnds: number[]
+  splitGroupStarts: number[]
+  splitGroupEnds: number[]
   sections: Fmp4Section[]
-  waiting: Waiting | undefined
-  /** Of the last section, in seconds behind its origin: the last cut, the last key frame, the latest picture. */
+  pendingSection: SectionCause | undefined
+  /**
+   * In seconds after the last section's origin: the last split point, the last key frame, the
+   * latest frame.
+   */
   lastSplitPointSeconds: number
   lastKeySeconds: number
-  highestSeconds: number
-  /** Tracks that had samples when the first section settled: these are served for good. */
+  latestFrameSeconds: number
+  /** Tracks with samples before the first section settled; these stay served. */
   isServed: boolean[]
-  isServedFixed: boolean
-  /** Ticks per second of the cut table. */
+  isServedFinal: boolean
+  /** Ticks per second of the split point table. */
   timescale: number
 }
 
-/** A state without cuts. */
 export function createScanState(
   { tracks, keys, init }: Pick<ScanState, 'tracks' | 'keys'> & { init: Fmp4Init },
-  head: Fmp4Head | undefined,
+  moovSamples: MoovSamples | undefined,
 ): ScanState {
   return {
     tracks,
     keys,
     inits: [init],
-    ...(head && { head }),
+    ...(moovSamples && { moovSamples }),
     splitPoints: {
       offsets: [],
-      inside: [],
+      samplesBefore: [],
       startTicks: [],
       flags: [],
       decodeTicks: init.tracks.map(() => []),
     },
-    innerStarts: [],
-    innerEnds: [],
+    splitGroupStarts: [],
+    splitGroupEnds: [],
     sections: [],
-    waiting: 'start',
+    pendingSection: 'start',
     lastSplitPointSeconds: -Infinity,
     lastKeySeconds: -Infinity,
-    highestSeconds: -Infinity,
+    latestFrameSeconds: -Infinity,
     isServed: init.tracks.map(() => false),
-    isServedFixed: false,
+    isServedFinal: false,
     timescale: init.tracks[leadTrack(init)]?.timescale ?? 1,
   }
 }
@@ -121,24 +124,24 @@ export function createProgress(count: number): TrackProgress[] {
   }))
 }
 
-/** The track that makes the cuts: the pictures, or the first sound where there are none. */
+/** The track that determines split points: the video, or the first audio track without video. */
 export function leadTrack({ tracks }: Fmp4Init): number {
   const video = tracks.findIndex((track) => track?.kind === 'video')
   return video >= 0 ? video : tracks.findIndex((track) => track !== undefined)
 }
 
-/** Presentation time in served ticks, on the file's clock: edit list applied, section not. */
+/** Converts file ticks to output ticks, with the edit list applied. */
 export function servedTicks(track: Fmp4Track, fileTicks: number): number {
   return fileTicks * track.tickScale + track.editTicks
 }
 
-/** What lays a track's served ticks of the file's clock on the session's timeline. */
+/** Shift from the file's clock to the session timeline, in output ticks of a track. */
 export function sessionShift(section: Fmp4Section, track: number, timescale: number): number {
   const { startSeconds, earliestSeconds, origins } = section
   return Math.round((startSeconds - earliestSeconds - (origins[track] ?? NaN)) * timescale)
 }
 
-/** Seconds behind the section's origin of a time in a track's served ticks. */
+/** Converts output ticks of a track to seconds after the section's origin. */
 export function sectionSeconds(
   { origins }: Fmp4Section,
   track: { number: number; timescale: number },
@@ -147,7 +150,7 @@ export function sectionSeconds(
   return ticks / track.timescale - (origins[track.number] ?? NaN)
 }
 
-/** Ticks of one timescale in another. */
+/** Converts ticks to another timescale. */
 export function rescale(ticks: number, from: number, to: number): number {
   return from === to ? ticks : Math.round((ticks / from) * to)
 }

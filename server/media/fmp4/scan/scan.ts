@@ -1,4 +1,4 @@
-// Reads the fragments of a file in order, from the beginning or from where an earlier reading ended.
+// Scans the fragments of a file, from its start or from where the previous scan ended.
 import { createHash } from 'node:crypto'
 import { isAppError } from '../../../errors.ts'
 import { readExactly } from '../../../storage/read-exactly.ts'
@@ -17,66 +17,66 @@ import {
   parseFragment,
 } from '../fragments/fragment.ts'
 import { FragmentWalk, type SkippedBytes, type WalkedMoof } from '../fragments/fragment-walk.ts'
-import type { EndedGroup, Gatherer } from './group.ts'
-import { readHead } from '../fragments/moov-samples.ts'
+import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
+import { readMoovSamples } from '../fragments/moov-samples.ts'
 import type { ScanState } from './scan-state.ts'
 
-/** Where a scan begins. */
+/** Where a scan starts. */
 export interface ScanStart {
   state: ScanState
-  gatherer: Gatherer
+  grouper: FragmentGrouper
   position: number
 }
 
-/** What is left when the end of the file is reached. */
+/** Result at the end of the file. */
 export interface ScannedEnd {
-  /** The last group, which more may come to, and is not applied. */
+  /** The last group, not applied yet because it may grow. */
   last: EndedGroup | undefined
   skipped: SkippedBytes[]
 }
 
-/** Reads on to the end of the file. */
+/** Scans to the end of the file. */
 export async function scanFragments(
   file: OpenFile,
-  { state, gatherer, position }: ScanStart,
+  { state, grouper, position }: ScanStart,
   signal: AbortSignal,
 ): Promise<ScannedEnd> {
   const { sizeBytes } = file.stat
   const walk = new FragmentWalk(file, { from: position, to: sizeBytes, signal })
-  let defaults = defaultsOf(gatherer.movie.init)
+  let defaults = trackDefaults(grouper.movie.init)
   for (let item = walk.next(); item !== undefined; item = walk.next()) {
     if (item === 'more') await walk.load()
     else if (item.kind === 'moov') {
-      await takeMovie(file, { state, gatherer, box: item.box }, signal)
-      defaults = defaultsOf(gatherer.movie.init)
+      await changeMovie(file, { state, grouper, box: item.box }, signal)
+      defaults = trackDefaults(grouper.movie.init)
     } else {
       const fragment = readFragment(item, { defaults, fileBytes: sizeBytes })
       if (fragment === undefined) {
         walk.skip({ kind: 'fragment', from: item.box.start, to: item.box.end })
       }
-      take(state, gatherer, fragment)
+      take(state, grouper, fragment)
     }
   }
-  return { last: gatherer.finish(sizeBytes), skipped: walk.skipped }
+  return { last: grouper.finish(sizeBytes), skipped: walk.skipped }
 }
 
-function take(state: ScanState, gatherer: Gatherer, fragment: Fragment | undefined): void {
-  const ended = fragment && gatherer.take(fragment)
+function take(state: ScanState, grouper: FragmentGrouper, fragment: Fragment | undefined): void {
+  const ended = fragment && grouper.take(fragment)
   if (ended !== undefined) applyGroup(state, ended)
 }
 
-/** trex of the tracks that are served: others are passed over. */
-export function defaultsOf({ tracks }: Fmp4Init): Map<number, TrackDefaults> {
+/** trex of the served tracks; fragments ignore the others. */
+export function trackDefaults({ tracks }: Fmp4Init): Map<number, TrackDefaults> {
   const served = tracks.filter((track) => track !== undefined)
   return new Map(
     served.map(({ id, defaults, fileTimescale }) => {
-      const mostOffsetTicks = fileTimescale * MAX_COMPOSITION_SECONDS
-      return [id, { ...defaults, mostOffsetTicks }]
+      const maxOffsetTicks = fileTimescale * MAX_COMPOSITION_SECONDS
+      return [id, { ...defaults, maxOffsetTicks }]
     }),
   )
 }
 
-/** Undefined where the fragment is damaged: it costs what is in it. */
+/** Undefined for a corrupt fragment, whose samples are lost. */
 export function readFragment(
   { box, bytes, dataEnd }: WalkedMoof,
   context: Omit<FragmentContext, 'dataEnd'>,
@@ -90,21 +90,21 @@ export function readFragment(
 }
 
 /**
- * A movie box: the first one again, one that changes what is in force, or, where it announces no fragments, the index that
- * some recorders put behind everything when they are done.
+ * Processes a movie box: a repetition, a change of the current movie, or, if it declares no
+ * fragments, the sample table that some recorders append on close.
  */
-async function takeMovie(
+async function changeMovie(
   file: OpenFile,
-  { state, gatherer, box }: { state: ScanState; gatherer: Gatherer; box: Box },
+  { state, grouper, box }: { state: ScanState; grouper: FragmentGrouper; box: Box },
   signal: AbortSignal,
 ): Promise<void> {
-  if (state.head?.start === box.start) {
-    const { init, number } = gatherer.movie
-    if (number === 0) take(state, gatherer, await readHead(file, state.head, init))
+  if (state.moovSamples?.start === box.start) {
+    const { init, number } = grouper.movie
+    if (number === 0) take(state, grouper, await readMoovSamples(file, state.moovSamples, init))
     return
   }
   const hash = await hashMovie(file, box)
-  if (hash === gatherer.movie.hash) return
+  if (hash === grouper.movie.hash) return
   const window = new FileWindow(file, signal)
   const movie = await readMovieOrNone(window, box)
   if (movie?.fragmentDefaults === undefined) return
@@ -112,19 +112,19 @@ async function takeMovie(
   const known = state.inits.findIndex((each) => isSameInit(each, init))
   if (known < 0 && state.inits.length >= MAX_INITS) return
   const number = known < 0 ? state.inits.push(init) - 1 : known
-  gatherer.takeMovie({ init, number, hash }, box.start)
+  grouper.changeMovie({ init, number, hash }, box.start)
 }
 
 const HASHED_BYTES = 256 * 1024
 
-/** Tells movie boxes apart; what is behind the first 256 KiB of one is not looked at. */
+/** Identifies a movie box by its first 256 KiB. */
 export async function hashMovie(file: OpenFile, box: Box): Promise<string> {
   const length = Math.min(box.end - box.start, HASHED_BYTES)
   const bytes = await readExactly(file, box.start, length)
   return createHash('sha256').update(bytes).digest('base64url')
 }
 
-/** A broken movie box in mid-file changes nothing. */
+/** A corrupt movie box in mid-file is ignored. */
 async function readMovieOrNone(window: FileWindow, box: Box): Promise<Movie | undefined> {
   try {
     return await readMovieAt(window, box)
@@ -134,7 +134,7 @@ async function readMovieOrNone(window: FileWindow, box: Box): Promise<Movie | un
   }
 }
 
-/** Where nothing of the movie is played, it has no tracks for us: nothing is served until the next. */
+/** An unplayable movie has no tracks: nothing is served until the next one. */
 async function readInit(
   window: FileWindow,
   { movie, state }: { movie: Movie; state: ScanState },

@@ -1,4 +1,5 @@
-// Sections of a recording: stretches on one clock. Opened at a break, settled once their earliest time is known, then laid on the session's timeline.
+// Sections of a recording, each with its own clock. A section is opened at a discontinuity, and
+// settled when its earliest time is known and so its position on the session timeline.
 import { AppError } from '../../../errors.ts'
 import {
   MAX_SECTIONS,
@@ -15,11 +16,14 @@ import {
   sessionShift,
 } from './scan-state.ts'
 
-/** A section settles when all tracks have come and this much, or in any case after the longer time. */
+/**
+ * A section is settled after this duration if all tracks have occurred, and after the longer one in
+ * any case.
+ */
 const SETTLE_SECONDS = 1
 const LONGEST_SETTLE_SECONDS = 10
 
-/** Opens a section with a group. */
+/** Opens a section at a group. */
 export function openSection(state: ScanState, group: Group): Fmp4Section {
   const last = state.sections.at(-1)
   if (state.sections.length >= MAX_SECTIONS) {
@@ -38,17 +42,17 @@ export function openSection(state: ScanState, group: Group): Fmp4Section {
     latestSeconds: -Infinity,
     leadTicks: 0,
     isSettled: false,
-    waitingSplitPoints: [],
+    untimedSplitPoints: [],
   }
   state.sections.push(section)
   state.lastSplitPointSeconds = -Infinity
   state.lastKeySeconds = -Infinity
-  state.highestSeconds = -Infinity
+  state.latestFrameSeconds = -Infinity
   return section
 }
 
-/** Notes the clocks of tracks that are seen for the first time in the section. */
-export function noteTracks(
+/** Records the clocks of tracks that occur for the first time in the section. */
+export function recordTracks(
   state: ScanState,
   section: Fmp4Section,
   progress: readonly TrackProgress[],
@@ -58,17 +62,17 @@ export function noteTracks(
     if (!Number.isNaN(origin) && section.descriptions[track] === 0) {
       section.descriptions[track] = description
     }
-    if (isSeen && !state.isServedFixed) state.isServed[track] = true
+    if (isSeen && !state.isServedFinal) state.isServed[track] = true
   })
 }
 
-/** Where the section's last sample ends in the session, in seconds. */
+/** Session time of the end of the section's last sample. */
 export function sessionEnd(section: Fmp4Section): number {
   const { startSeconds, earliestSeconds, latestSeconds } = section
   return startSeconds + Math.max(latestSeconds - earliestSeconds, 0)
 }
 
-/** Settles the section where a group begins before which enough has come. */
+/** Settles the section if enough samples precede the group. */
 export function settleIfDue(state: ScanState, section: Fmp4Section): void {
   if (section.isSettled) return
   const seconds = section.latestSeconds - section.earliestSeconds
@@ -79,16 +83,16 @@ export function settleIfDue(state: ScanState, section: Fmp4Section): void {
   if (seconds >= (isComplete ? SETTLE_SECONDS : LONGEST_SETTLE_SECONDS)) settle(state, section)
 }
 
-/** What is known of the section's times is final. */
+/** Makes the section's times final. */
 export function settle(state: ScanState, section: Fmp4Section): void {
   section.isSettled = true
-  state.isServedFixed = true
-  appendSplitPoints(state, section)
-  section.waitingSplitPoints = []
+  state.isServedFinal = true
+  assignStartTimes(state, section)
+  section.untimedSplitPoints = []
 }
 
-/** Accounts for a group's samples in the section. */
-export function spanSamples(section: Fmp4Section, group: Group, init: Fmp4Init): void {
+/** Extends the section by a group's samples. */
+export function extendSection(section: Fmp4Section, group: Group, init: Fmp4Init): void {
   for (const run of group.fragments.flatMap(({ runs }) => runs)) {
     const track = init.tracks[run.track]
     if (track === undefined) continue
@@ -101,8 +105,9 @@ export function spanSamples(section: Fmp4Section, group: Group, init: Fmp4Init):
       decodeTicks += run.durations[i] ?? 0
       if (decodeTicks + offset > latest) latest = decodeTicks + offset
     }
-    const place = { number: run.track, timescale: track.timescale }
-    const seconds = (ticks: number) => sectionSeconds(section, place, servedTicks(track, ticks))
+    const trackClock = { number: run.track, timescale: track.timescale }
+    const seconds = (ticks: number) =>
+      sectionSeconds(section, trackClock, servedTicks(track, ticks))
     section.latestSeconds = Math.max(section.latestSeconds, seconds(latest))
     if (section.isSettled) continue
     section.earliestSeconds = Math.min(section.earliestSeconds, seconds(earliest))
@@ -115,17 +120,16 @@ export function spanSamples(section: Fmp4Section, group: Group, init: Fmp4Init):
   }
 }
 
-/** A cut to be added. */
 export interface NewSplitPoint {
-  /** Samples of the leading track in the group that come before it. */
-  inside: number
-  /** Its presentation time on the file's clock, in served ticks of a track. */
+  /** Samples of the lead track in the group before it. */
+  samplesBefore: number
+  /** Presentation time on the file's clock, in output ticks of `track`. */
   ticks: number
   track: number
   flags: number
 }
 
-/** Adds a cut to the last section. */
+/** Adds a split point to the last section. */
 export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSplitPoint): void {
   const { splitPoints } = state
   const section = state.sections.at(-1)
@@ -134,25 +138,28 @@ export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSpl
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
     throw new AppError('unplayable', 'it is cut up too finely')
   splitPoints.offsets.push(group.start)
-  splitPoints.inside.push(splitPoint.inside)
+  splitPoints.samplesBefore.push(splitPoint.samplesBefore)
   splitPoints.flags.push(splitPoint.flags)
   splitPoints.startTicks.push(0)
-  group.before.progress.forEach(({ nextTicks }, at) => splitPoints.decodeTicks[at]?.push(nextTicks))
-  section.waitingSplitPoints.push({ track: splitPoint.track, ticks: splitPoint.ticks })
-  const place = { number: splitPoint.track, timescale }
-  state.lastSplitPointSeconds = sectionSeconds(section, place, splitPoint.ticks)
+  group.stateBefore.progress.forEach(({ nextTicks }, at) =>
+    splitPoints.decodeTicks[at]?.push(nextTicks),
+  )
+  section.untimedSplitPoints.push({ track: splitPoint.track, ticks: splitPoint.ticks })
+  const trackClock = { number: splitPoint.track, timescale }
+  state.lastSplitPointSeconds = sectionSeconds(section, trackClock, splitPoint.ticks)
 }
 
 /**
- * Gives the section's waiting cuts their times, by what is known of it now. The first is where the section starts,
- * wherever its first picture is; each is later than the one before.
+ * Assigns start times to the section's split points, as far as its times are known. The first one
+ * is at the start of the section, whatever the time of its first frame; times are strictly
+ * increasing.
  */
-export function appendSplitPoints(state: ScanState, section: Fmp4Section): void {
+export function assignStartTimes(state: ScanState, section: Fmp4Section): void {
   const { startTicks } = state.splitPoints
   const init = state.inits[section.init]
-  const firstWaiting = startTicks.length - section.waitingSplitPoints.length
-  section.waitingSplitPoints.forEach(({ track, ticks }, i) => {
-    const splitPoint = firstWaiting + i
+  const firstUntimed = startTicks.length - section.untimedSplitPoints.length
+  section.untimedSplitPoints.forEach(({ track, ticks }, i) => {
+    const splitPoint = firstUntimed + i
     const timescale = init?.tracks[track]?.timescale ?? state.timescale
     const own = ticks + sessionShift(section, track, timescale)
     const start =
@@ -162,5 +169,5 @@ export function appendSplitPoints(state: ScanState, section: Fmp4Section): void 
     startTicks[splitPoint] =
       splitPoint === 0 ? 0 : Math.max(start, (startTicks[splitPoint - 1] ?? 0) + 1)
   })
-  if (section.isSettled) section.waitingSplitPoints = []
+  if (section.isSettled) section.untimedSplitPoints = []
 }

@@ -70,7 +70,7 @@ export async function readSamples(
 /** The section that holds a cut. */
 export function sectionOfSplitPoint({ sections }: MatroskaSource, splitPoint: number): Section {
   const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
-  if (section === undefined) throw new AppError('failed', 'the index is damaged')
+  if (section === undefined) throw new AppError('failed', 'the index is corrupt')
   return section
 }
 

@@ -1,10 +1,10 @@
-// Gathers fragments to groups, gives their samples times, and sees where the clocks break.
+// Groups fragments, assigns times to their samples, and detects discontinuities.
 import { MAX_FORWARD_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import { MAX_GROUP_FRAGMENTS } from '../fmp4-limits.ts'
 import type { Fmp4Init, TrackProgress } from '../fmp4-source.ts'
 import type { Fragment } from '../fragments/fragment.ts'
 import {
-  type GathererStart,
+  type GrouperState,
   type Group,
   type TimedFragment,
   type TimedSamples,
@@ -13,93 +13,100 @@ import {
 
 const { isJump } = timelineRules('fmp4', 1)
 
-/** A movie that is in force. */
+/** The current movie. */
 export interface MovieInForce {
   init: Fmp4Init
-  /** Its number among the inits. */
+  /** Its position in `ScanState.inits`. */
   number: number
   hash: string
 }
 
-/** A group that is whole, or as whole as the file. */
+/** A group that is complete, or that the end of the file ends. */
 export interface EndedGroup {
   group: Group
-  /** Position behind the group. */
+  /** Position after the group. */
   end: number
-  /** Progress with all of the group. */
+  /** Progress including the group. */
   progress: readonly TrackProgress[]
 }
 
-/** Takes fragments in the order of the file; hands out each group when the next begins. */
-export class Gatherer {
+/** Takes fragments in file order; returns each group when the next one starts. */
+export class FragmentGrouper {
   #movie: MovieInForce
-  #before: GathererStart
+  #stateBefore: GrouperState
   #group: Group | undefined
-  /** Position of a movie box that changed what is in force, where no fragment has come since. */
-  #changeAt: number | undefined
+  /** Position of a movie box that changed the current movie, until the next fragment. */
+  #movieChangeAt: number | undefined
   readonly #progress: TrackProgress[]
-  #lacksTimes: boolean
+  #lacksDecodeTimes: boolean
 
   constructor(
     movie: MovieInForce,
-    { progress, lacksTimes }: Omit<GathererStart, 'init' | 'movieHash'>,
+    { progress, lacksDecodeTimes }: Omit<GrouperState, 'init' | 'movieHash'>,
   ) {
     this.#movie = movie
     this.#progress = progress.map((each) => ({ ...each }))
-    this.#lacksTimes = lacksTimes
-    this.#before = this.lookup()
+    this.#lacksDecodeTimes = lacksDecodeTimes
+    this.#stateBefore = this.snapshot()
   }
 
   get movie(): MovieInForce {
     return this.#movie
   }
 
-  get lacksTimes(): boolean {
-    return this.#lacksTimes
+  get lacksDecodeTimes(): boolean {
+    return this.#lacksDecodeTimes
   }
 
-  /** Takes a movie box at a position. Where it is another movie, what follows stands behind a break. */
-  takeMovie(movie: MovieInForce, at: number): void {
+  /** Processes a movie box. A different movie causes a discontinuity. */
+  changeMovie(movie: MovieInForce, at: number): void {
     if (movie.number !== this.#movie.number) {
-      if (this.#changeAt === undefined) this.#before = this.lookup()
-      this.#changeAt ??= at
+      if (this.#movieChangeAt === undefined) this.#stateBefore = this.snapshot()
+      this.#movieChangeAt ??= at
     }
     this.#movie = movie
   }
 
-  /** Takes a fragment; answers the group that ended before it, if one did. */
+  /** Adds a fragment; returns the group that it ended, if any. */
   take(fragment: Fragment): EndedGroup | undefined {
-    if (this.#changeAt === undefined) this.#before = this.lookup()
-    const timed = this.#giveTimes(fragment)
-    const breaks = this.#findBreak(timed)
-    const ends = breaks !== undefined || this.#endsGroup(timed)
-    const start = this.#changeAt ?? timed.start
-    const { progress } = this.#before
+    if (this.#movieChangeAt === undefined) this.#stateBefore = this.snapshot()
+    const timed = this.#assignTimes(fragment)
+    const discontinuity = this.#findDiscontinuity(timed)
+    const ends = discontinuity !== undefined || this.#endsGroup(timed)
+    const start = this.#movieChangeAt ?? timed.start
+    const { progress } = this.#stateBefore
     const ended = ends && this.#group ? { group: this.#group, end: start, progress } : undefined
     if (ends || this.#group === undefined) {
       const { number: init } = this.#movie
-      this.#group = { start, fragments: [], breaks, init, hasVideo: false, before: this.#before }
-      this.#changeAt = undefined
+      this.#group = {
+        start,
+        fragments: [],
+        discontinuity,
+        init,
+        hasVideo: false,
+        stateBefore: this.#stateBefore,
+      }
+      this.#movieChangeAt = undefined
     }
-    if (breaks !== undefined) this.#forgetClocks()
+    if (discontinuity !== undefined) this.#resetClocks()
     this.#group.fragments.push(timed)
     this.#group.hasVideo ||= timed.hasVideo
     for (const run of timed.runs) this.#advance(run)
     return ended
   }
 
-  /** The last group, at the end of the file: more may come to it. */
+  /** The last group at the end of the file, which may grow. */
   finish(end: number): EndedGroup | undefined {
     return this.#group && { group: this.#group, end, progress: this.#progress }
   }
 
-  /** What is known in front of what comes next. */
-  lookup(): GathererStart {
+  /** The state before the next fragment. */
+  snapshot(): GrouperState {
     return {
       init: this.#movie.number,
       movieHash: this.#movie.hash,
       progress: this.#progress.map((each) => ({ ...each })),
-      lacksTimes: this.#lacksTimes,
+      lacksDecodeTimes: this.#lacksDecodeTimes,
     }
   }
 
@@ -107,14 +114,14 @@ export class Gatherer {
     return this.#movie.init.tracks[track]
   }
 
-  #giveTimes({ start, end, runs, isTruncated }: Fragment): TimedFragment {
+  #assignTimes({ start, end, runs, isTruncated }: Fragment): TimedFragment {
     const timed: TimedSamples[] = []
     const next = this.#progress.map(({ nextTicks }) => nextTicks)
     for (const run of runs) {
       const track = this.#movie.init.tracks.findIndex((each) => each?.id === run.trackId)
       const description = this.#movie.init.tracks[track]?.descriptions[run.description - 1]
       if (description === undefined) continue
-      if (run.decodeTicks === undefined) this.#lacksTimes = true
+      if (run.decodeTicks === undefined) this.#lacksDecodeTimes = true
       const decodeTicks = run.decodeTicks ?? next[track] ?? 0
       next[track] = decodeTicks + sum(run.durations)
       timed.push({ ...run, track, decodeTicks })
@@ -123,13 +130,13 @@ export class Gatherer {
     return { start, end, runs: timed, isTruncated, hasVideo }
   }
 
-  #findBreak({ runs }: TimedFragment): Group['breaks'] {
-    if (this.#changeAt !== undefined) return 'init'
-    const isOther = runs.some(({ track, description }) => {
+  #findDiscontinuity({ runs }: TimedFragment): Group['discontinuity'] {
+    if (this.#movieChangeAt !== undefined) return 'init'
+    const hasOtherCodec = runs.some(({ track, description }) => {
       const last = this.#progress[track]
       return last !== undefined && !Number.isNaN(last.origin) && last.description !== description
     })
-    if (isOther) return 'init'
+    if (hasOtherCodec) return 'init'
     return runs.some((run) => this.#jumps(run)) ? 'jump' : undefined
   }
 
@@ -160,7 +167,7 @@ export class Gatherer {
     return aloneSeconds >= RULES.fmp4.audioAloneAfterSeconds
   }
 
-  #forgetClocks(): void {
+  #resetClocks(): void {
     for (const track of this.#progress) {
       track.endSeconds = NaN
       track.origin = NaN
@@ -179,7 +186,7 @@ export class Gatherer {
     track.isSeen = true
   }
 
-  /** Tracks that begin near each other share an origin. */
+  /** Tracks that start near each other share an origin. */
   #findOrigin(seconds: number): number {
     const other = this.#progress.find(({ origin }) => !Number.isNaN(origin))
     if (other === undefined) return seconds
