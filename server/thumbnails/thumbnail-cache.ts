@@ -1,7 +1,7 @@
 // The thumbnails that are kept on disk: written whole or not at all, the least recently used removed first.
-import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { TEMPORARY_SUFFIX, writeAtomically } from '../storage/atomic-write.ts'
 
 export interface ThumbnailCacheOptions {
   folder: string
@@ -10,7 +10,6 @@ export interface ThumbnailCacheOptions {
 
 /** Removing goes a little below the bound, so that not every write removes. */
 const TRIM_FACTOR = 0.9
-const TEMPORARY_SUFFIX = '.tmp'
 
 /** A cache in one folder. Names are made by the caller from hexadecimal digits and an extension, never from user input. */
 export class ThumbnailCache {
@@ -43,7 +42,7 @@ export class ThumbnailCache {
 
   /** Keeps the bytes. Rejects with the system's error where the disk does not take them; nothing half is left then. */
   async write(name: string, bytes: Uint8Array): Promise<void> {
-    await writeWhole(this.#pathOf(name), bytes)
+    await writeAtomically(this.#pathOf(name), bytes, { sync: true })
     this.#note(name, bytes.length)
     void this.#trimOnce()
   }
@@ -91,25 +90,6 @@ export class ThumbnailCache {
       this.#totalBytes -= sizeBytes
       await rm(this.#pathOf(name), { force: true })
     }
-  }
-}
-
-/** Temporary file, fsync, rename: a crash at any time leaves the old state or the new one. */
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true })
-  const temporary = `${path}.${randomUUID()}${TEMPORARY_SUFFIX}`
-  try {
-    const file = await open(temporary, 'wx')
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
   }
 }
 
