@@ -1,8 +1,9 @@
 // The secret that keys are derived from, where the configuration names none: made once, kept in the data folder.
-import { randomBytes, randomUUID } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { writeAtomically } from '../storage/atomic-write.ts'
 
 const FILE_NAME = 'hls-secret'
 const SECRET_BYTES = 32
@@ -17,11 +18,8 @@ export async function readOrMakeSecret(dataFolder: string): Promise<string> {
   try {
     const known = await readFile(path, 'utf8').catch(ifMissing)
     if (known !== undefined && known !== '') return known
-    await mkdir(dataFolder, { recursive: true })
-    const temporary = `${path}.${randomUUID()}.tmp`
-    await writeFile(temporary, randomBytes(SECRET_BYTES).toString('base64url'), { mode: 0o600 })
-    await link(temporary, path).catch(ifExists)
-    await rm(temporary)
+    const secret = randomBytes(SECRET_BYTES).toString('base64url')
+    await writeAtomically(path, secret, { existing: 'keep', mode: 0o600 })
     return await readFile(path, 'utf8')
   } catch (cause) {
     throw new AppError('failed', `the data folder cannot be used: ${dataFolder}`, { cause })
@@ -30,8 +28,4 @@ export async function readOrMakeSecret(dataFolder: string): Promise<string> {
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
-}
-
-function ifExists(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'EEXIST') throw error
 }

@@ -1,7 +1,7 @@
 // An on-disk cache of thumbnails: written atomically, evicted in least-recently-used order.
-import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { TEMPORARY_SUFFIX, writeAtomically } from '../storage/atomic-write.ts'
 
 export interface ThumbnailCacheOptions {
   folder: string
@@ -10,7 +10,6 @@ export interface ThumbnailCacheOptions {
 
 /** Evicts to slightly below the limit, so that not every write evicts. */
 const TRIM_FACTOR = 0.9
-const TEMPORARY_SUFFIX = '.tmp'
 
 /**
  * A cache in one folder. Names consist of hexadecimal digits and an extension, never of user input.
@@ -51,7 +50,7 @@ export class ThumbnailCache {
    * then.
    */
   async write(name: string, bytes: Uint8Array): Promise<void> {
-    await writeAtomically(this.#pathOf(name), bytes)
+    await writeAtomically(this.#pathOf(name), bytes, { sync: true })
     this.#touch(name, bytes.length)
     void this.#startTrim()
   }
@@ -102,25 +101,6 @@ export class ThumbnailCache {
       this.#totalBytes -= sizeBytes
       await rm(this.#pathOf(name), { force: true })
     }
-  }
-}
-
-/** Temporary file, fsync, rename: a crash leaves the old state or the new one. */
-async function writeAtomically(path: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true })
-  const temporary = `${path}.${randomUUID()}${TEMPORARY_SUFFIX}`
-  try {
-    const file = await open(temporary, 'wx')
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
   }
 }
 

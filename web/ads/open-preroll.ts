@@ -2,7 +2,7 @@
 import type { ConfigAnswer } from '../../shared/contract.ts'
 import type { Resource } from '../api/resource.ts'
 import type { PrerollPlace } from './preroll/run-preroll.ts'
-import { withinTime } from './preroll/within-time.ts'
+import { withinTime } from '../../shared/within-time.ts'
 
 interface PrerollOptions extends PrerollPlace {
   config: Resource<ConfigAnswer>

@@ -1,6 +1,7 @@
 // The second pass of a scan: inspects pending recordings, those asked for first, then newest first.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { type TimeLimit, withinTime } from '../../../shared/within-time.ts'
 import { isAppError } from '../../errors.ts'
 import type { CatalogWriter, PendingRecording } from '../store/catalog-writer.ts'
 import { planInspectionResult } from '../store/inspection-result.ts'
@@ -182,7 +183,7 @@ export class Inspector {
 
   async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
     try {
-      return await withinLimit((limit) => this.#options.inspect(job, limit), signal)
+      return await withinTime((limit) => this.#options.inspect(job, limit), { ...LIMIT, signal })
     } catch (error) {
       signal.throwIfAborted()
       // Gone or replaced while it was looked at: the walk that follows the change deals with it.
@@ -199,31 +200,7 @@ export class Inspector {
   }
 }
 
-/**
- * The work's outcome, or a rejection as soon as the signal aborts or the time is over, even if the work does not heed
- * it. Its own timer, as one of AbortSignal.timeout would live on after each of many thousand short inspections.
- */
-async function withinLimit<T>(
-  work: (limit: AbortSignal) => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const limit = new AbortController()
-  const over = Promise.withResolvers<never>()
-  const stop = (reason: unknown): void => {
-    limit.abort(reason)
-    over.reject(reason)
-  }
-  const abort = (): void => stop(signal.reason)
-  const timer = setTimeout(
-    () => stop(new Error('the inspection took too long')),
-    INSPECTION_TIMEOUT_MS,
-  )
-  signal.addEventListener('abort', abort)
-  try {
-    if (signal.aborted) abort()
-    return await Promise.race([over.promise, work(limit.signal)])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
+const LIMIT: TimeLimit = {
+  timeoutMs: INSPECTION_TIMEOUT_MS,
+  reason: () => new Error('the inspection took too long'),
 }

@@ -1,5 +1,6 @@
 // Tracks of sound that no browser plays, as AAC: what their init says, and their samples in each segment.
 import { LRUCache } from 'lru-cache'
+import { type TimeLimit, withinTime } from '../../../shared/within-time.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { AudioTrack } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
@@ -79,11 +80,11 @@ export class TranscodedAudioTracks {
 
   async #makeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
     const underWay = this.#flights.get(key)
-    if (underWay !== undefined) return withTimeLimit(underWay.run)
+    if (underWay !== undefined) return withinTime(() => underWay.run, TIME_LIMIT)
     if (this.#flights.size >= MAX_UNDER_WAY) throw tooMuch()
     const flight = this.#startFlight(key, request)
     await flight.read
-    return withTimeLimit(flight.run)
+    return withinTime(() => flight.run, TIME_LIMIT)
   }
 
   #startFlight(key: string, { source, track, number, range }: AudioRequest): Flight {
@@ -190,16 +191,7 @@ function silence(count: number, { channels }: RecordedAudio['output']): AudioFra
   }
 }
 
-async function withTimeLimit<Value>(promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new AppError('busy', 'the sound is being transcoded; try again in a moment'))
-    }, WAIT_MS)
-  })
-  try {
-    return await Promise.race([promise, limit])
-  } finally {
-    clearTimeout(timer)
-  }
+const TIME_LIMIT: TimeLimit = {
+  timeoutMs: WAIT_MS,
+  reason: () => new AppError('busy', 'the sound is being transcoded; try again in a moment'),
 }

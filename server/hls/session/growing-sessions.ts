@@ -1,10 +1,11 @@
 // Which sessions were ever listed while they grew, kept on disk: their playlists and URLs stay of that kind for good, over
 // restarts and renames, and in every process.
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { writeAtomically } from '../../storage/atomic-write.ts'
 
 const markedBytes = z.object({
   offset: z.int().nonnegative(),
@@ -80,11 +81,12 @@ export class GrowingSessions {
     this.#writing = this.#writing.then(async () => {
       try {
         const known = await this.find(session)
-        await writeWhole(this.#path(session), {
+        const content: z.infer<typeof growingSession> = {
           format: 'aftercast-grown-1',
           session: namesOf(session),
           recordings: { ...known, ...recordings },
-        })
+        }
+        await writeAtomically(this.#path(session), JSON.stringify(content))
       } catch (error) {
         this.#options.onWriteError(error)
       }
@@ -110,18 +112,5 @@ function parseJson(text: string): unknown {
   } catch {
     // Not ours, or damaged: as if it were not there.
     return undefined
-  }
-}
-
-/** A half written file is never seen under its name. */
-async function writeWhole(path: string, value: z.infer<typeof growingSession>): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`
-  try {
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(temporary, JSON.stringify(value))
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
-    throw error
   }
 }

@@ -1,4 +1,5 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
+import { withinTime } from '../../../shared/within-time.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
 import type { FileStat, OpenFile } from '../../storage/storage.ts'
@@ -124,7 +125,9 @@ export class Packager {
       if (kind === 'folder') return this.#parts.ofFolder(source, lookup)
       return this.#parts.ofFile(source, seen ?? (await this.#options.storage.stat(path)), lookup)
     }
-    return withTimeLimit(lookup === 'now' ? this.#missed.lookup(keyOf(source), find) : find(stat))
+    const work = async (): Promise<FoundParts> =>
+      lookup === 'now' ? this.#missed.lookup(keyOf(source), find) : find(stat)
+    return withinTime(work, { timeoutMs: INDEX_WAIT_MS, reason: stillIndexing })
   }
 
   #session(
@@ -156,16 +159,6 @@ function emptyIfNotYetListable(error: unknown): [] {
   throw error
 }
 
-async function withTimeLimit<Value>(promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new AppError('busy', 'the recording is being indexed; try again in a moment'))
-    }, INDEX_WAIT_MS)
-  })
-  try {
-    return await Promise.race([promise, limit])
-  } finally {
-    clearTimeout(timer)
-  }
+function stillIndexing(): AppError {
+  return new AppError('busy', 'the recording is being indexed; try again in a moment')
 }

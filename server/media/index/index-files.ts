@@ -1,10 +1,10 @@
 // The index files: one per recording, keyed by its path, written atomically.
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deserialize, serialize } from 'node:v8'
+import { writeAtomically } from '../../storage/atomic-write.ts'
 import type { FileStat } from '../../storage/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
@@ -45,16 +45,7 @@ export class IndexFiles {
   /** Rejects if it cannot be written; the previous file is then unchanged. */
   async write(path: string, stored: StoredInspection): Promise<void> {
     const bytes = serialize({ format: FORMAT, path, ...stored })
-    const target = this.#sideFile(path)
-    const temporary = `${target}.${randomUUID()}.tmp`
-    try {
-      await mkdir(dirname(target), { recursive: true })
-      await writeFile(temporary, Buffer.concat([digest(bytes), bytes]))
-      await rename(temporary, target)
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined)
-      throw error
-    }
+    await writeAtomically(this.#sideFile(path), Buffer.concat([digest(bytes), bytes]))
   }
 
   #sideFile(path: string): string {

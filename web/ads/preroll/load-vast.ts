@@ -9,7 +9,7 @@ import type {
   VastErrorCode,
   WrapperAd,
 } from './vast.ts'
-import { withinTime } from './within-time.ts'
+import { withinTime } from '../../../shared/within-time.ts'
 
 export type VastOutcome =
   | { status: 'found'; ad: PrerollAd }
