@@ -1,59 +1,59 @@
-// Blocks of Matroska (RFC 9559 10): their head, and the sizes of laced frames.
+// Matroska blocks (RFC 9559 10): their header, and the sizes of laced frames.
 import { parseVariable } from './ebml.ts'
 import { MAX_LACE_BYTES } from '../matroska-limits.ts'
 
-/** Head of a SimpleBlock or Block: whose it is, when, and how its frames lie. */
-export interface BlockHead {
+/** Header of a SimpleBlock or Block. */
+export interface BlockHeader {
   track: number
-  /** Relative to the cluster, in ticks of the segment: a signed 16-bit number. */
+  /** Signed 16-bit time relative to the cluster, in ticks of the segment. */
   relativeTicks: number
   flags: number
-  headBytes: number
+  headerBytes: number
 }
 
 const LACING = 0x06
 const XIPH = 0x02
 const FIXED = 0x04
-/** Set in a SimpleBlock whose frames are key frames. */
+/** Flag of a SimpleBlock with key frames. */
 export const SIMPLE_KEY = 0x80
-/** Track number, time stamp, flags. */
-export const MAX_BLOCK_HEAD_BYTES = 8 + 3
+/** Track number, timestamp, flags. */
+export const MAX_BLOCK_HEADER_BYTES = 8 + 3
 
-/** The head at `at`; undefined where the bytes end inside of it. */
-export function parseBlockHead(bytes: Uint8Array, at: number): BlockHead | undefined {
+/** The header at `at`; undefined if the bytes end inside it. */
+export function parseBlockHeader(bytes: Uint8Array, at: number): BlockHeader | undefined {
   const track = parseVariable(bytes, at)
   if (track === undefined) return undefined
-  const behind = at + track.length
-  const flags = bytes[behind + 2]
+  const next = at + track.length
+  const flags = bytes[next + 2]
   if (flags === undefined) return undefined
-  const unsigned = ((bytes[behind] ?? 0) << 8) | (bytes[behind + 1] ?? 0)
+  const unsigned = ((bytes[next] ?? 0) << 8) | (bytes[next + 1] ?? 0)
   const relativeTicks = (unsigned << 16) >> 16
-  return { track: track.value, relativeTicks, flags, headBytes: track.length + 3 }
+  return { track: track.value, relativeTicks, flags, headerBytes: track.length + 3 }
 }
 
-export function isLaced({ flags }: BlockHead): boolean {
+export function isLaced({ flags }: BlockHeader): boolean {
   return (flags & LACING) !== 0
 }
 
-/** Sizes of laced frames, and where the first of them begins. */
+/** Sizes of laced frames, and the position of the first one. */
 export interface Lace {
   sizes: number[]
   framesAt: number
 }
 
-/** Where the content of a block lies in bytes: `at` is behind its head; `end` may lie behind the bytes. */
+/** Content of a block: `at` is the first byte after the header; `end` may exceed the bytes. */
 export interface LaceRange {
   at: number
   end: number
 }
 
 /**
- * The lace of a block (RFC 9559 10.3); `short` where the bytes end inside of it, undefined where its sizes do not fit
- * into the block.
+ * The lace of a block (RFC 9559 10.3). `short`: the bytes end inside it; undefined if its sizes
+ * exceed the block.
  */
 export function parseLace(
   bytes: Uint8Array,
-  { flags }: BlockHead,
+  { flags }: BlockHeader,
   { at, end }: LaceRange,
 ): Lace | 'short' | undefined {
   const last = bytes[at]
@@ -61,10 +61,10 @@ export function parseLace(
   if (last === undefined) return 'short'
   const kind = flags & LACING
   if (kind === FIXED) return fixedLace(last + 1, { at: at + 1, end })
-  const head = bytes.subarray(0, Math.min(end, at + MAX_LACE_BYTES, bytes.length))
-  const found = kind === XIPH ? xiphSizes(head, at + 1, last) : ebmlSizes(head, at + 1, last)
+  const header = bytes.subarray(0, Math.min(end, at + MAX_LACE_BYTES, bytes.length))
+  const found = kind === XIPH ? xiphSizes(header, at + 1, last) : ebmlSizes(header, at + 1, last)
   if (found === undefined) {
-    const isWhole = head.length >= Math.min(end, at + MAX_LACE_BYTES)
+    const isWhole = header.length >= Math.min(end, at + MAX_LACE_BYTES)
     return isWhole ? undefined : 'short'
   }
   const rest = end - found.framesAt - found.sizes.reduce((sum, size) => sum + size, 0)
@@ -96,7 +96,7 @@ function xiphSizes(bytes: Uint8Array, from: number, count: number): Lace | undef
   return { sizes, framesAt: at }
 }
 
-/** The first size is a plain number, the others are signed distances to the one before (10.3.3). */
+/** The first size is unsigned; the others are signed differences to the previous one (10.3.3). */
 function ebmlSizes(bytes: Uint8Array, from: number, count: number): Lace | undefined {
   const sizes: number[] = []
   let at = from

@@ -1,24 +1,23 @@
-// EBML (RFC 8794): headers of elements, numbers, and the children of an element that is in memory.
+// EBML (RFC 8794): element headers, numbers, and the children of an element in memory.
 
-/** Head of an element. */
 export interface ElementHeader {
   id: number
   headerBytes: number
-  /** Bytes of the content; -1 where the size is unknown (RFC 8794 6.2). */
+  /** Size of the content; -1 if unknown (RFC 8794 6.2). */
   sizeBytes: number
 }
 
-/** An element inside of bytes. */
+/** An element in memory. */
 export interface Element {
   id: number
   content: Uint8Array
 }
 
 export const UNKNOWN_SIZE = -1
-/** Longest ID and longest size (RFC 8794 5, 6: what Matroska allows). */
+/** Maximum lengths of ID and size (RFC 8794 5 and 6, as limited by Matroska). */
 export const MAX_HEADER_BYTES = 12
 
-/** The header at `at`; `short` where the bytes end inside of it, `broken` where there can be none. */
+/** The header at `at`. `short`: the bytes end inside it; `broken`: there is no valid header. */
 export function parseHeader(bytes: Uint8Array, at: number): ElementHeader | 'short' | 'broken' {
   const first = bytes[at]
   if (first === undefined) return 'short'
@@ -47,13 +46,13 @@ function parseSize(bytes: Uint8Array, from: number, to: number): number {
   return areOnes ? UNKNOWN_SIZE : value
 }
 
-/** A number of variable size (RFC 8794 4). */
+/** A variable-size number (RFC 8794 4). */
 export interface VariableNumber {
   value: number
   length: number
 }
 
-/** The number at `at`, without its length marker; undefined where the bytes end inside of it. */
+/** The number at `at` without its length marker; undefined if the bytes end inside it. */
 export function parseVariable(bytes: Uint8Array, at: number): VariableNumber | undefined {
   const first = bytes[at]
   if (first === undefined || first === 0) return undefined
@@ -64,7 +63,10 @@ export function parseVariable(bytes: Uint8Array, at: number): VariableNumber | u
   return { value, length }
 }
 
-/** The children of an element, in order. What is broken or reaches past the end ends the list. */
+/**
+ * The children of an element, in order. A corrupt child, or one that exceeds the end, ends the
+ * list.
+ */
 export function* parseChildren(content: Uint8Array): Generator<Element> {
   let at = 0
   while (at < content.length) {
@@ -78,19 +80,19 @@ export function* parseChildren(content: Uint8Array): Generator<Element> {
   }
 }
 
-/** An unsigned integer (RFC 8794 7.2). More than eight bytes are no number: 0. */
+/** An unsigned integer (RFC 8794 7.2); 0 if it has more than eight bytes. */
 export function parseUnsigned(content: Uint8Array): number {
   return content.length > 8 ? 0 : content.reduce((value, byte) => value * 256 + byte, 0)
 }
 
-/** A float of four or eight bytes (RFC 8794 7.3); 0 where it is none. */
+/** A float of four or eight bytes (RFC 8794 7.3); 0 for any other size. */
 export function parseFloat64(content: Uint8Array): number {
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength)
   if (content.length === 4) return view.getFloat32(0)
   return content.length === 8 ? view.getFloat64(0) : 0
 }
 
-/** A string (RFC 8794 7.4, 7.5); zeros end it. */
+/** A zero-terminated string (RFC 8794 7.4, 7.5). */
 export function parseText(content: Uint8Array): string {
   const end = content.indexOf(0)
   return Buffer.from(end < 0 ? content : content.subarray(0, end)).toString('utf8')

@@ -1,6 +1,6 @@
-// The elements of Matroska that the reader knows, by their IDs (RFC 9559 5.1).
+// IDs of the Matroska elements that the reader uses (RFC 9559 5.1).
 
-export const EBML_HEAD = 0x1a45dfa3
+export const EBML_HEADER = 0x1a45dfa3
 export const DOC_TYPE = 0x4282
 export const SEGMENT = 0x18538067
 export const INFO = 0x1549a966
@@ -17,7 +17,7 @@ export const REFERENCE_BLOCK = 0xfb
 const VOID = 0xec
 const CRC32 = 0xbf
 
-/** What is skipped at the level of a segment. */
+/** Skipped children of a segment. */
 const SEGMENT_LEVEL: readonly number[] = [
   0x114d9b74, // SeekHead
   0x1c53bb6b, // Cues
@@ -25,7 +25,7 @@ const SEGMENT_LEVEL: readonly number[] = [
   0x1043a770, // Chapters
   0x1941a469, // Attachments
 ]
-/** What is skipped inside of a cluster: SilentTracks, Position, PrevSize, EncryptedBlock. */
+/** Skipped children of a cluster: SilentTracks, Position, PrevSize, EncryptedBlock. */
 const CLUSTER_LEVEL: readonly number[] = [0x5854, 0xa7, 0xab, 0xaf]
 
 export const SKIPPED_SEGMENT_LEVEL: ReadonlySet<number> = new Set(SEGMENT_LEVEL)
@@ -36,7 +36,9 @@ export const SKIPPED: ReadonlySet<number> = new Set([
   ...CLUSTER_LEVEL,
 ])
 
-/** What may stand first in a cluster: it tells a cluster from bytes that look like one. */
+/**
+ * Possible first children of a cluster, which distinguish a cluster from bytes that look like one.
+ */
 export const FIRST_IN_CLUSTER: ReadonlySet<number> = new Set([
   CLUSTER_TIMESTAMP,
   SIMPLE_BLOCK,
@@ -46,9 +48,9 @@ export const FIRST_IN_CLUSTER: ReadonlySet<number> = new Set([
   ...CLUSTER_LEVEL,
 ])
 
-/** Elements that may stand where the walk is: in a file, a segment or a cluster. */
+/** Elements that can occur at the position of a walk: in a file, a segment or a cluster. */
 export const KNOWN: ReadonlySet<number> = new Set([
-  EBML_HEAD,
+  EBML_HEADER,
   SEGMENT,
   INFO,
   TRACKS,
@@ -57,7 +59,7 @@ export const KNOWN: ReadonlySet<number> = new Set([
   ...SEGMENT_LEVEL,
 ])
 
-/** Inside of a track (RFC 9559 5.1.4). */
+/** Children of a track (RFC 9559 5.1.4). */
 export const TRACK = {
   entry: 0xae,
   number: 0xd7,

@@ -1,6 +1,13 @@
-// Walks through a Matroska file element by element, without a stack: segments and clusters are entered, never left.
-// What may stand in them differs, so that elements of unknown size end by themselves (RFC 8794 6.2), and wrong sizes harm little.
-import { MAX_BLOCK_HEAD_BYTES, SIMPLE_KEY, isLaced, parseBlockHead, parseLace } from './block.ts'
+// Walks a Matroska file element by element, without a stack: it enters segments and clusters, and
+// never leaves them. Their children have different IDs, so that an element of unknown size ends by
+// itself (RFC 8794 6.2), and a wrong size does little harm.
+import {
+  MAX_BLOCK_HEADER_BYTES,
+  SIMPLE_KEY,
+  isLaced,
+  parseBlockHeader,
+  parseLace,
+} from './block.ts'
 import {
   MAX_HEADER_BYTES,
   UNKNOWN_SIZE,
@@ -14,7 +21,7 @@ import {
   BLOCK_GROUP,
   CLUSTER,
   CLUSTER_TIMESTAMP,
-  EBML_HEAD,
+  EBML_HEADER,
   INFO,
   KNOWN,
   REFERENCE_BLOCK,
@@ -28,25 +35,27 @@ import { findCluster } from './find-cluster.ts'
 import {
   MAX_BLOCK_BYTES,
   MAX_CUE_BLOCK_BYTES,
-  MAX_HEAD_ELEMENT_BYTES,
+  MAX_HEADER_ELEMENT_BYTES,
   MAX_LACE_BYTES,
   MAX_UNKNOWN_BYTES,
 } from '../matroska-limits.ts'
 
-/** Where a walk is between two elements; a plain value to go on with. */
-export interface WalkPlace {
+/** State of a walk between two elements; a plain value to resume from. */
+export interface WalkState {
   position: number
-  /** Time stamp of the cluster, in ticks of the segment. */
+  /** Timestamp of the cluster, in ticks of the segment. */
   clusterTicks: number
-  /** Where the cluster ends, Infinity where it does not say. */
+  /** End of the cluster; Infinity if unknown. */
   clusterEnd: number
-  /** Where bytes were met that are no element: the next cluster is looked for. -1 while all is well. */
-  lostFrom: number
+  /**
+   * Start of bytes that are not an element, while the walk searches for the next cluster; else -1.
+   */
+  corruptFrom: number
 }
 
-/** A block with its frames, one or several of one track. */
+/** A block with one or more frames of one track. */
 export interface WalkedBlock {
-  /** Position of its element (SimpleBlock or BlockGroup), from where a walk can begin. */
+  /** Position of its element (SimpleBlock or BlockGroup), where a walk can start. */
   position: number
   clusterTicks: number
   clusterEnd: number
@@ -54,44 +63,44 @@ export interface WalkedBlock {
   /** In ticks of the segment. */
   ticks: number
   isKey: boolean
-  /** In ticks of the segment; absent where it is not said. */
+  /** In ticks of the segment; absent if not declared. */
   durationTicks?: number
-  /** Position of the first frame in the file; the others follow. */
+  /** Position of the first frame in the file; the others follow it. */
   framesAt: number
   sizes: readonly number[]
-  /** The first frame's first two bytes as one number; what is missing is 0. */
+  /** The first two bytes of the first frame as a number; missing bytes are 0. */
   firstBytes: number
-  /** A copy of the first frame, where the visitor wants it. */
+  /** A copy of the first frame, if the visitor requests it. */
   payload?: Uint8Array
 }
 
-/** What is told of on the way. */
+/** Callbacks of a walk. */
 export interface WalkVisitor {
   segment(): void
-  /** The content of an EBML head, of Info or of Tracks. It is valid during the call only. */
-  head(id: number, content: Uint8Array): void
+  /** The content of an EBML header, Info or Tracks element, valid only during the call. */
+  header(id: number, content: Uint8Array): void
   cluster(position: number): void
-  /** What is wanted of a track's blocks. */
-  wants(track: number): 'nothing' | 'frames' | 'payload'
+  /** Which parts of a track's blocks the visitor needs. */
+  interest(track: number): 'none' | 'frames' | 'payload'
   block(block: WalkedBlock): void
-  /** Bytes that could not be read as elements, or belong to one that is broken. */
-  damage(from: number, to: number): void
+  /** Bytes that are not elements, or that belong to a corrupt one. */
+  corruption(from: number, to: number): void
 }
 
-/** A visitor that wants nothing, to be filled in. */
-export const IDLE_VISITOR: WalkVisitor = {
+/** A visitor that ignores everything, to be overridden. */
+export const NO_OP_VISITOR: WalkVisitor = {
   segment: () => undefined,
-  head: () => undefined,
+  header: () => undefined,
   cluster: () => undefined,
-  wants: () => 'nothing',
+  interest: () => 'none',
   block: () => undefined,
-  damage: () => undefined,
+  corruption: () => undefined,
 }
 
 export interface WalkRange {
-  /** The walk ends here: the end of the file, or of the stretch that is asked for. */
+  /** Where the walk ends: the end of the file or of the requested range. */
   end: number
-  /** `skip`: clusters whose size is known are not entered. */
+  /** `skip`: does not enter clusters of known size. */
   clusters?: 'enter' | 'skip'
 }
 
@@ -103,11 +112,11 @@ interface Group {
   durationTicks: number | undefined
 }
 
-/** An element's header with its place in the bytes at hand. */
-interface Met extends ElementHeader {
-  /** Of the content, in the bytes. */
+/** An element's header with its location. */
+interface LocatedElement extends ElementHeader {
+  /** Offset of the content in the bytes. */
   at: number
-  /** Of the content's end, in the file. */
+  /** End of the content in the file. */
   end: number
 }
 
@@ -117,172 +126,184 @@ export class ElementWalk {
   readonly #visitor: WalkVisitor
   readonly #clusters: 'enter' | 'skip'
   #end: number
-  #place: WalkPlace
+  #state: WalkState
   #group: Group | undefined
-  /** An element that reaches past the end, behind which a cluster is looked for: where none is, the file ends in it. */
-  #unfinished: WalkPlace | undefined
-  /** An element that was passed by its size; what stands behind it tells whether that was true. */
-  #skipped: WalkPlace | undefined
+  /**
+   * State before an element that exceeds the end, while a cluster is searched after it; without
+   * one, the file is truncated here.
+   */
+  #truncated: WalkState | undefined
+  /** State before an element skipped by its size, until the next element confirms the size. */
+  #skipped: WalkState | undefined
 
-  constructor(place: WalkPlace, { end, clusters = 'enter' }: WalkRange, visitor: WalkVisitor) {
+  constructor(walkState: WalkState, { end, clusters = 'enter' }: WalkRange, visitor: WalkVisitor) {
     this.#visitor = visitor
     this.#clusters = clusters
     this.#end = end
-    this.#place = { ...place }
+    this.#state = { ...walkState }
   }
 
-  /** Where the bytes of the next call must begin. */
+  /** Where the bytes of the next call must start. */
   get position(): number {
-    return this.#place.position
+    return this.#state.position
   }
 
   get end(): number {
     return this.#end
   }
 
-  /** Where a later walk goes on: behind the last whole element. */
-  place(): WalkPlace {
-    return { ...(this.#unfinished ?? this.#place) }
+  /** Where a later walk can resume: after the last complete element. */
+  walkState(): WalkState {
+    return { ...(this.#truncated ?? this.#state) }
   }
 
   stop(): void {
-    this.#end = this.#place.position
+    this.#end = this.#state.position
   }
 
   /**
-   * Walks through bytes of the file that begin at `position`. Answers how many bytes from the new `position` on (it may
-   * lie before the bytes) are needed to go on; 0 at the end. The file may end before that: then its last element is not whole.
+   * Walks bytes of the file that start at `position`. Returns how many bytes from the new
+   * `position` (which may be before these bytes) are required next; 0 at the end. If the file ends
+   * before that, its last element is truncated.
    */
   consume(bytes: Uint8Array): number {
-    const start = this.#place.position
+    const start = this.#state.position
     for (;;) {
       const group = this.#group
-      if (group !== undefined && this.#place.position >= group.end) this.#endGroup(group)
-      if (this.#place.position >= this.#end) return 0
-      const at = this.#place.position - start
-      const isAtHand = at >= 0 && at < bytes.length
-      const needed = isAtHand ? this.#step(bytes, at) : 1
+      if (group !== undefined && this.#state.position >= group.end) this.#endGroup(group)
+      if (this.#state.position >= this.#end) return 0
+      const at = this.#state.position - start
+      const isInWindow = at >= 0 && at < bytes.length
+      const needed = isInWindow ? this.#step(bytes, at) : 1
       if (needed !== PROGRESS) return needed
     }
   }
 
   #step(bytes: Uint8Array, at: number): number {
-    if (this.#place.lostFrom >= 0) return this.#search(bytes, at)
+    if (this.#state.corruptFrom >= 0) return this.#search(bytes, at)
     const header = parseHeader(bytes, at)
     if (header === 'short') return MAX_HEADER_BYTES
-    if (!this.#isSkipAudio(header) || header === 'broken') return this.#lose()
-    const end = this.#place.position + header.headerBytes + header.sizeBytes
+    if (!this.#isSkipPlausible(header) || header === 'broken') return this.#startSearch()
+    const end = this.#state.position + header.headerBytes + header.sizeBytes
     const { id, headerBytes, sizeBytes } = header
-    const met = { id, headerBytes, sizeBytes, at: at + headerBytes, end }
-    if (this.#group !== undefined) return this.#groupChild(bytes, met, this.#group)
-    if (header.id === SEGMENT || header.id === CLUSTER) return this.#enter(met)
-    if (header.sizeBytes === UNKNOWN_SIZE) return this.#lose()
-    return this.#element(bytes, met)
+    const element = { id, headerBytes, sizeBytes, at: at + headerBytes, end }
+    if (this.#group !== undefined) return this.#groupChild(bytes, element, this.#group)
+    if (header.id === SEGMENT || header.id === CLUSTER) return this.#enter(element)
+    if (header.sizeBytes === UNKNOWN_SIZE) return this.#startSearch()
+    return this.#element(bytes, element)
   }
 
-  #enter({ id, headerBytes, sizeBytes, end }: Met): number {
-    const { position } = this.#place
+  #enter({ id, headerBytes, sizeBytes, end }: LocatedElement): number {
+    const { position } = this.#state
     if (id === SEGMENT) {
       this.#visitor.segment()
-      return this.#goTo(position + headerBytes)
+      return this.#moveTo(position + headerBytes)
     }
     const isSized = sizeBytes !== UNKNOWN_SIZE
-    this.#place.clusterEnd = isSized ? end : Infinity
+    this.#state.clusterEnd = isSized ? end : Infinity
     this.#visitor.cluster(position)
-    return this.#goTo(isSized && this.#clusters === 'skip' ? end : position + headerBytes)
+    return this.#moveTo(isSized && this.#clusters === 'skip' ? end : position + headerBytes)
   }
 
-  #element(bytes: Uint8Array, met: Met): number {
-    switch (met.id) {
-      case EBML_HEAD:
+  #element(bytes: Uint8Array, element: LocatedElement): number {
+    switch (element.id) {
+      case EBML_HEADER:
       case INFO:
       case TRACKS:
-        return this.#head(bytes, met)
+        return this.#header(bytes, element)
       case CLUSTER_TIMESTAMP: {
-        if (met.sizeBytes > 8) return this.#lose()
-        if (met.at + met.sizeBytes > bytes.length) return this.#need(met, met.sizeBytes)
-        this.#place.clusterTicks = parseUnsigned(bytes.subarray(met.at, met.at + met.sizeBytes))
-        return this.#goTo(met.end)
+        if (element.sizeBytes > 8) return this.#startSearch()
+        if (element.at + element.sizeBytes > bytes.length)
+          return this.#need(element, element.sizeBytes)
+        this.#state.clusterTicks = parseUnsigned(
+          bytes.subarray(element.at, element.at + element.sizeBytes),
+        )
+        return this.#moveTo(element.end)
       }
       case SIMPLE_BLOCK:
-        return this.#simpleBlock(bytes, met)
+        return this.#simpleBlock(bytes, element)
       case BLOCK_GROUP: {
-        if (!this.#fits(met)) return this.#lose()
-        if (met.end > this.#end) return this.#need(met, met.sizeBytes)
-        const { position } = this.#place
+        if (!this.#fitsCluster(element)) return this.#startSearch()
+        if (element.end > this.#end) return this.#need(element, element.sizeBytes)
+        const { position } = this.#state
         const rest = { block: undefined, hasReference: false, durationTicks: undefined }
-        this.#group = { position, end: met.end, ...rest }
-        return this.#goTo(position + met.headerBytes)
+        this.#group = { position, end: element.end, ...rest }
+        return this.#moveTo(position + element.headerBytes)
       }
       default:
-        return SKIPPED.has(met.id) ? this.#skip(met) : this.#unknown(bytes, met)
+        return SKIPPED.has(element.id) ? this.#skip(element) : this.#unknown(bytes, element)
     }
   }
 
-  #head(bytes: Uint8Array, met: Met): number {
-    const { id, at, sizeBytes } = met
-    if (sizeBytes > MAX_HEAD_ELEMENT_BYTES) return this.#lose()
-    if (at + sizeBytes > bytes.length) return this.#need(met, sizeBytes)
-    this.#visitor.head(id, bytes.subarray(at, at + sizeBytes))
-    return this.#goTo(met.end)
+  #header(bytes: Uint8Array, element: LocatedElement): number {
+    const { id, at, sizeBytes } = element
+    if (sizeBytes > MAX_HEADER_ELEMENT_BYTES) return this.#startSearch()
+    if (at + sizeBytes > bytes.length) return this.#need(element, sizeBytes)
+    this.#visitor.header(id, bytes.subarray(at, at + sizeBytes))
+    return this.#moveTo(element.end)
   }
 
-  #skip(met: Met): number {
-    if (!SKIPPED_SEGMENT_LEVEL.has(met.id)) {
-      if (!this.#fits(met)) return this.#lose()
-      if (met.end > this.#end) return this.#need(met, met.sizeBytes)
+  #skip(element: LocatedElement): number {
+    if (!SKIPPED_SEGMENT_LEVEL.has(element.id)) {
+      if (!this.#fitsCluster(element)) return this.#startSearch()
+      if (element.end > this.#end) return this.#need(element, element.sizeBytes)
     }
-    if (met.end > this.#end) {
-      this.#unfinished = { ...this.#place }
-      return this.#lose()
+    if (element.end > this.#end) {
+      this.#truncated = { ...this.#state }
+      return this.#startSearch()
     }
-    this.#skipped = { ...this.#place }
-    return this.#goTo(met.end)
+    this.#skipped = { ...this.#state }
+    return this.#moveTo(element.end)
   }
 
   /**
-   * Behind what was skipped stands something known, else its size was wrong, and clusters may lie in it: as they are
-   * found while the file is not as long yet.
+   * If no known element follows a skipped one, its size was wrong and clusters may be inside it:
+   * while the file is shorter, they would be found too.
    */
-  #isSkipAudio(header: ElementHeader | 'broken'): boolean {
+  #isSkipPlausible(header: ElementHeader | 'broken'): boolean {
     const skipped = this.#skipped
     this.#skipped = undefined
     if (skipped === undefined || (header !== 'broken' && KNOWN.has(header.id))) return true
-    this.#place = skipped
+    this.#state = skipped
     return false
   }
 
-  /** What is not known may come from a later edition, or be damage: what stands behind it tells. */
-  #unknown(bytes: Uint8Array, met: Met): number {
-    if (met.sizeBytes > MAX_UNKNOWN_BYTES || !this.#fits(met)) return this.#lose()
-    if (met.end === this.#end) return this.#goTo(met.end)
-    const next = parseHeader(bytes, met.at + met.sizeBytes)
-    if (next === 'short') return this.#need(met, met.sizeBytes + MAX_HEADER_BYTES)
-    return next !== 'broken' && KNOWN.has(next.id) ? this.#goTo(met.end) : this.#lose()
+  /** An unknown element is either from a later version or corrupt, depending on what follows it. */
+  #unknown(bytes: Uint8Array, element: LocatedElement): number {
+    if (element.sizeBytes > MAX_UNKNOWN_BYTES || !this.#fitsCluster(element))
+      return this.#startSearch()
+    if (element.end === this.#end) return this.#moveTo(element.end)
+    const next = parseHeader(bytes, element.at + element.sizeBytes)
+    if (next === 'short') return this.#need(element, element.sizeBytes + MAX_HEADER_BYTES)
+    return next !== 'broken' && KNOWN.has(next.id) ? this.#moveTo(element.end) : this.#startSearch()
   }
 
-  #simpleBlock(bytes: Uint8Array, met: Met): number {
-    if (!this.#fits(met)) return this.#lose()
-    if (met.end > this.#end) return this.#need(met, met.sizeBytes)
-    const block = this.#parseBlock(bytes, met)
+  #simpleBlock(bytes: Uint8Array, element: LocatedElement): number {
+    if (!this.#fitsCluster(element)) return this.#startSearch()
+    if (element.end > this.#end) return this.#need(element, element.sizeBytes)
+    const block = this.#parseBlock(bytes, element)
     if (typeof block === 'number') return block
     if (block !== undefined) this.#visitor.block(block)
-    return this.#goTo(met.end)
+    return this.#moveTo(element.end)
   }
 
-  #groupChild(bytes: Uint8Array, met: Met, group: Group): number {
-    if (met.sizeBytes === UNKNOWN_SIZE || met.end > group.end) return this.#goTo(group.end)
-    if (met.id === BLOCK) {
-      const block = this.#parseBlock(bytes, met)
+  #groupChild(bytes: Uint8Array, element: LocatedElement, group: Group): number {
+    if (element.sizeBytes === UNKNOWN_SIZE || element.end > group.end)
+      return this.#moveTo(group.end)
+    if (element.id === BLOCK) {
+      const block = this.#parseBlock(bytes, element)
       if (typeof block === 'number') return block
       group.block ??= block
     }
-    if (met.id === BLOCK_DURATION && met.sizeBytes <= 8) {
-      if (met.at + met.sizeBytes > bytes.length) return this.#need(met, met.sizeBytes)
-      group.durationTicks = parseUnsigned(bytes.subarray(met.at, met.at + met.sizeBytes))
+    if (element.id === BLOCK_DURATION && element.sizeBytes <= 8) {
+      if (element.at + element.sizeBytes > bytes.length)
+        return this.#need(element, element.sizeBytes)
+      group.durationTicks = parseUnsigned(
+        bytes.subarray(element.at, element.at + element.sizeBytes),
+      )
     }
-    if (met.id === REFERENCE_BLOCK) group.hasReference = true
-    return this.#goTo(met.end)
+    if (element.id === REFERENCE_BLOCK) group.hasReference = true
+    return this.#moveTo(element.end)
   }
 
   #endGroup({ position, block, hasReference, durationTicks }: Group): void {
@@ -292,72 +313,73 @@ export class ElementWalk {
     this.#visitor.block({ ...block, position, isKey: !hasReference, ...duration })
   }
 
-  /** The block; how many bytes it needs; or undefined where it is not wanted or broken. */
-  #parseBlock(bytes: Uint8Array, met: Met): WalkedBlock | number | undefined {
-    const { at, sizeBytes } = met
-    const wished = Math.min(sizeBytes, MAX_BLOCK_HEAD_BYTES + 2)
-    if (at + wished > bytes.length) return this.#need(met, wished)
-    const head = parseBlockHead(bytes, at)
-    if (head === undefined || head.headBytes > sizeBytes) return undefined
-    const wants = this.#visitor.wants(head.track)
-    if (wants === 'nothing') return undefined
-    const { headBytes, flags } = head
-    const range = { at: at + headBytes, end: at + sizeBytes }
-    const lace = isLaced(head)
-      ? parseLace(bytes, head, range)
-      : { sizes: [sizeBytes - headBytes], framesAt: range.at }
+  /** The block; or how many bytes it needs; or undefined if it is ignored or corrupt. */
+  #parseBlock(bytes: Uint8Array, element: LocatedElement): WalkedBlock | number | undefined {
+    const { at, sizeBytes } = element
+    const headerLength = Math.min(sizeBytes, MAX_BLOCK_HEADER_BYTES + 2)
+    if (at + headerLength > bytes.length) return this.#need(element, headerLength)
+    const header = parseBlockHeader(bytes, at)
+    if (header === undefined || header.headerBytes > sizeBytes) return undefined
+    const interest = this.#visitor.interest(header.track)
+    if (interest === 'none') return undefined
+    const { headerBytes, flags } = header
+    const range = { at: at + headerBytes, end: at + sizeBytes }
+    const lace = isLaced(header)
+      ? parseLace(bytes, header, range)
+      : { sizes: [sizeBytes - headerBytes], framesAt: range.at }
     if (lace === undefined) return undefined
-    if (lace === 'short') return this.#need(met, Math.min(sizeBytes, headBytes + MAX_LACE_BYTES))
+    if (lace === 'short')
+      return this.#need(element, Math.min(sizeBytes, headerBytes + MAX_LACE_BYTES))
     const { sizes, framesAt } = lace
     const payloadEnd = framesAt + (sizes[0] ?? 0)
-    const isCopied = wants === 'payload' && payloadEnd - framesAt <= MAX_CUE_BLOCK_BYTES
-    const seenEnd = isCopied ? payloadEnd : Math.min(payloadEnd, framesAt + 2)
-    if (seenEnd > bytes.length) return this.#need(met, seenEnd - at)
-    const { position, clusterTicks, clusterEnd } = this.#place
+    const isCopied = interest === 'payload' && payloadEnd - framesAt <= MAX_CUE_BLOCK_BYTES
+    const neededEnd = isCopied ? payloadEnd : Math.min(payloadEnd, framesAt + 2)
+    if (neededEnd > bytes.length) return this.#need(element, neededEnd - at)
+    const { position, clusterTicks, clusterEnd } = this.#state
     return {
       position,
       clusterTicks,
       clusterEnd,
-      track: head.track,
-      ticks: clusterTicks + head.relativeTicks,
+      track: header.track,
+      ticks: clusterTicks + header.relativeTicks,
       isKey: (flags & SIMPLE_KEY) !== 0,
-      framesAt: position + met.headerBytes + framesAt - at,
+      framesAt: position + element.headerBytes + framesAt - at,
       sizes,
       firstBytes: firstBytes(bytes, framesAt, payloadEnd),
       ...(isCopied && { payload: bytes.slice(framesAt, payloadEnd) }),
     }
   }
 
-  /** Whether the element is of a size that is believed, and within its cluster. */
-  #fits({ sizeBytes, end }: Met): boolean {
-    const { position, clusterEnd } = this.#place
+  /** Whether the element has a plausible size, and is inside its cluster. */
+  #fitsCluster({ sizeBytes, end }: LocatedElement): boolean {
+    const { position, clusterEnd } = this.#state
     return sizeBytes <= MAX_BLOCK_BYTES && (position >= clusterEnd || end <= clusterEnd)
   }
 
-  #need({ headerBytes }: Met, contentBytes: number): number {
+  #need({ headerBytes }: LocatedElement, contentBytes: number): number {
     return headerBytes + contentBytes
   }
 
-  #goTo(position: number): number {
-    this.#place.position = position
+  #moveTo(position: number): number {
+    this.#state.position = position
     return PROGRESS
   }
 
-  #lose(): number {
+  #startSearch(): number {
     this.#group = undefined
-    this.#place.lostFrom = this.#place.position
-    return this.#goTo(this.#place.position + 1)
+    this.#state.corruptFrom = this.#state.position
+    return this.#moveTo(this.#state.position + 1)
   }
 
   #search(bytes: Uint8Array, at: number): number {
     const { offset, found } = findCluster(bytes, at)
-    this.#place.position += offset - at
+    this.#state.position += offset - at
     if (found === 'no') return PROGRESS
     if (found === 'short') return bytes.length - offset + MAX_HEADER_BYTES
-    this.#unfinished = undefined
-    this.#visitor.damage(this.#place.lostFrom, this.#place.position)
-    this.#place.lostFrom = -1
-    this.#place.clusterEnd = Infinity
+    this.#truncated = undefined
+    this.#visitor.corruption(this.#state.corruptFrom, this.#state.position)
+    this.#state.corruptFrom = -1
+    this.#state.clusterEnd = Infinity
     return PROGRESS
   }
 }

@@ -1,16 +1,16 @@
-// Reads a file in large pieces and feeds them to a walk: the only place where Matroska is read from storage.
+// Reads a file through a large window, and feeds its bytes to a walk.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { ReadWindow } from '../../../storage/read-window.ts'
 import type { ElementWalk } from './element-walk.ts'
 
 export interface WalkFileOptions {
-  /** What is read at once, and the memory that it takes; larger only for heads of the file. */
+  /** Size of one read and of the window, which grows only for large headers. */
   windowBytes: number
   signal?: AbortSignal
 }
 
-/** Walks to the walk's end, or as far as its elements are whole. Throws AppError `failed` where the file became shorter. */
+/** Walks to the end, or to a truncated element. Throws AppError `failed` if the file became shorter. */
 export async function walkFile(
   file: OpenFile,
   walk: ElementWalk,

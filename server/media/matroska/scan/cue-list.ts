@@ -1,4 +1,4 @@
-// Gathers the text cues of a recording, bounded, on the session's timeline.
+// Collects the subtitle cues of a recording on the session timeline, up to a limit.
 import type { SubtitleCue, SubtitleTrack } from '../../media-index.ts'
 import { cueText } from './cue-text.ts'
 import { MAX_CUES, MAX_CUE_CHARACTERS } from '../matroska-limits.ts'
@@ -9,19 +9,19 @@ import {
   type SubtitleStream,
 } from '../matroska-source.ts'
 
-/** How long a cue is shown that does not say it. */
-const UNTOLD_TICKS = 5 * CLOCK_RATE
+/** Duration of a cue without its own. */
+const DEFAULT_CUE_TICKS = 5 * CLOCK_RATE
 
-/** A block of text. Times are ticks of CLOCK_RATE on the section's clock. */
-export interface TextBlock {
+/** A subtitle block. Times are ticks of CLOCK_RATE on the section's clock. */
+export interface SubtitleBlock {
   stream: SubtitleStream
-  /** Number of the text track. */
-  text: number
+  /** Position of the subtitle track. */
+  track: number
   payload: Uint8Array
   startTicks: number
-  /** 0 where it is not said. */
+  /** 0 if not declared. */
   durationTicks: number
-  /** The section's place on the timeline, once that is settled. */
+  /** Position of the section on the session timeline, once it is final. */
   shiftTicks?: number
 }
 
@@ -29,26 +29,26 @@ export class CueList {
   readonly #memory: Pick<ScanMemory, 'pendingCues' | 'settledCues' | 'cueCount' | 'cueCharacters'>
   readonly #settled: SubtitleCue[][]
 
-  /** Goes on with the settled cues of an index. */
-  constructor(memory: Omit<ScanMemory, 'place'>, subtitles: readonly SubtitleTrack[] = []) {
+  /** Resumes from the final cues of an index. */
+  constructor(memory: Omit<ScanMemory, 'walkState'>, subtitles: readonly SubtitleTrack[] = []) {
     this.#memory = memory
     this.#settled = subtitles.map(({ cues }, i) => cues.slice(0, memory.settledCues[i] ?? 0))
   }
 
-  add({ stream, text, payload, startTicks, durationTicks, shiftTicks }: TextBlock): void {
+  add({ stream, track, payload, startTicks, durationTicks, shiftTicks }: SubtitleBlock): void {
     const memory = this.#memory
     const shown = cueText(stream, payload)
     if (shown === '' || memory.cueCount >= MAX_CUES) return
     if (memory.cueCharacters + shown.length > MAX_CUE_CHARACTERS) return
     memory.cueCount += 1
     memory.cueCharacters += shown.length
-    const endTicks = startTicks + (durationTicks || UNTOLD_TICKS)
-    const cue = { track: text, startTicks, endTicks, text: shown }
+    const endTicks = startTicks + (durationTicks || DEFAULT_CUE_TICKS)
+    const cue = { track, startTicks, endTicks, text: shown }
     if (shiftTicks === undefined) memory.pendingCues.push(cue)
-    else this.#list(text).push(placed(cue, shiftTicks))
+    else this.#list(track).push(placed(cue, shiftTicks))
   }
 
-  /** What was pending has its place now. */
+  /** Makes the pending cues final. */
   settle(shiftTicks: number): void {
     for (const cue of this.#memory.pendingCues) {
       this.#list(cue.track).push(placed(cue, shiftTicks))
@@ -56,7 +56,7 @@ export class CueList {
     this.#memory.pendingCues = []
   }
 
-  /** The text tracks with all cues, those that are pending at `shiftTicks`. Those without any are listed too. */
+  /** All subtitle tracks with their cues, the pending ones shifted by `shiftTicks`. */
   tracks(streams: readonly SubtitleStream[], shiftTicks: number): SubtitleTrack[] {
     const tracks = streams.map(({ language, name, isDefault }, i): SubtitleTrack => {
       const settled = this.#list(i).toSorted(byStart)

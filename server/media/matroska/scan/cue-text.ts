@@ -1,9 +1,9 @@
-// Text of subtitle blocks as the payload of WebVTT cues (W3C WebVTT 4.2.2): SRT, SSA and ASS, and WebVTT itself.
+// Converts subtitle blocks to WebVTT payloads (W3C WebVTT 4.2.2): SRT, SSA, ASS and WebVTT.
 import { inflateSync } from 'node:zlib'
 import { MAX_CUE_BLOCK_BYTES } from '../matroska-limits.ts'
 import type { SubtitleStream } from '../matroska-source.ts'
 
-/** The cue's text, escaped; '' where nothing is to be shown. */
+/** The escaped text of a cue; empty if nothing is visible. */
 export function cueText(stream: SubtitleStream, payload: Uint8Array): string {
   const bytes = stream.isZlib ? inflated(payload) : payload
   const zero = bytes.indexOf(0)
@@ -22,12 +22,12 @@ export function cueText(stream: SubtitleStream, payload: Uint8Array): string {
   }
 }
 
-/** What cannot be inflated has no text. */
+/** Empty for corrupt data. */
 function inflated(payload: Uint8Array): Uint8Array {
   try {
     return inflateSync(payload, { maxOutputLength: MAX_CUE_BLOCK_BYTES })
   } catch (error) {
-    // zlib says so with an Error of its own, RangeError where the text is too long.
+    // zlib throws its own Error, or RangeError for a text that is too long.
     if (error instanceof Error) return new Uint8Array()
     throw error
   }
@@ -37,18 +37,18 @@ function escapeAll(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-const KEPT_TAG = /<(\/?)([biu])>/gi
+const RETAINED_TAG = /<(\/?)([biu])>/gi
 const OTHER_TAG = /<\/?[a-z][^<>]*>/gi
-/** Private-use characters stand for tags that are kept while the rest is escaped. */
+/** Private-use characters replace the retained tags while the rest is escaped. */
 const OPEN = '\ue000'
 const CLOSE = '\ue001'
 
-/** SRT: bold, italic and underlined stay, other markup goes, and what is no markup is escaped. */
+/** SRT: retains bold, italic and underline, removes other markup, and escapes the rest. */
 function escapeMarked(text: string): string {
   const marked = text
     .replaceAll(/[\ue000\ue001]/g, '')
     .replaceAll(
-      KEPT_TAG,
+      RETAINED_TAG,
       (_, slash: string, tag: string) => OPEN + slash + tag.toLowerCase() + CLOSE,
     )
     .replaceAll(OTHER_TAG, '')
@@ -56,12 +56,12 @@ function escapeMarked(text: string): string {
   return escapeAll(marked).replaceAll(OPEN, '<').replaceAll(CLOSE, '>')
 }
 
-/** In Matroska an event is ReadOrder, Layer, Style, Name, three margins, Effect, Text. */
-const FIELDS_BEFORE_TEXT = 8
+/** A Matroska event is ReadOrder, Layer, Style, Name, three margins, Effect, Text. */
+const ASS_FIELDS_BEFORE_TEXT = 8
 const OVERRIDE = /\{([^{}]*)\}/g
 
 function assText(event: string): string {
-  const text = event.split(',').slice(FIELDS_BEFORE_TEXT).join(',')
+  const text = event.split(',').slice(ASS_FIELDS_BEFORE_TEXT).join(',')
   let shown = ''
   let at = 0
   let isDrawing = false

@@ -1,4 +1,4 @@
-// Reads a Matroska file, or what was added to it, and makes the index that playlists and segments are cut by.
+// Indexes a Matroska file, from its start or from the index of a shorter file.
 import { AppError } from '../../../errors.ts'
 import { readAhead } from '../../../storage/read-ahead.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
@@ -6,7 +6,7 @@ import { durationSeconds } from '../../media-index.ts'
 import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import { TRACKS } from '../elements/element-ids.ts'
-import { ElementWalk, IDLE_VISITOR, type WalkPlace } from '../elements/element-walk.ts'
+import { ElementWalk, NO_OP_VISITOR, type WalkState } from '../elements/element-walk.ts'
 import { readVideoConfig } from '../tracks/key-frame.ts'
 import { WINDOW_BYTES } from '../matroska-limits.ts'
 import type { MatroskaSource, Section, TrackSet } from '../matroska-source.ts'
@@ -16,61 +16,73 @@ import { describeTracks } from '../tracks/track-set.ts'
 import { withVideoConfig } from '../tracks/video-stream.ts'
 import { walkFile } from '../elements/walk-file.ts'
 
-const START: WalkPlace = { position: 0, clusterTicks: 0, clusterEnd: Infinity, lostFrom: -1 }
+const INITIAL_STATE: WalkState = {
+  position: 0,
+  clusterTicks: 0,
+  clusterEnd: Infinity,
+  corruptFrom: -1,
+}
 const TRUNCATED = 'the file ends in the middle of an element'
 
-/** Reads the index; with `previous` only what was added. Throws AppError `unplayable` with its reason. */
+/**
+ * Indexes the file; with `previous`, only the appended bytes. Throws AppError `unplayable` with the
+ * reason.
+ */
 export async function indexMatroska(
   file: OpenFile,
   signal: AbortSignal,
   previous?: MediaIndex,
 ): Promise<MediaIndex> {
-  const known = knownPart(file, previous)
+  const known = resumableIndex(file, previous)
   const scan = new Scan(known, known ? undefined : await findTracks(file, signal))
-  const start = known?.source.scan.place ?? START
+  const start = known?.source.scan.walkState ?? INITIAL_STATE
   const walk = new ElementWalk(start, { end: file.stat.sizeBytes }, scan)
   await walkFile(readAhead(file), walk, { windowBytes: WINDOW_BYTES, signal })
-  const place = walk.place()
-  const index = await finishIndex(file, scan, place)
-  const end = describeEnd(place, file.stat.sizeBytes, durationSeconds(index))
-  const limitations: RecordingLimitation[] = end ? [...scan.memory.flaws, end] : scan.memory.flaws
+  const walkState = walk.walkState()
+  const index = await buildIndex(file, scan, walkState)
+  const end = describeEnd(walkState, file.stat.sizeBytes, durationSeconds(index))
+  const limitations: RecordingLimitation[] = end
+    ? [...scan.memory.limitations, end]
+    : scan.memory.limitations
   return limitations.length > 0 ? { ...index, limitations } : index
 }
 
-/** Where the walk did not come to the end of the file. */
+/** The limitation for a walk that did not reach the end of the file. */
 function describeEnd(
-  { lostFrom, position }: WalkPlace,
+  { corruptFrom, position }: WalkState,
   sizeBytes: number,
   seconds: number,
 ): RecordingLimitation | undefined {
-  if (lostFrom >= 0) {
-    const message = `${sizeBytes - lostFrom} bytes at the end are no Matroska`
-    return { kind: 'damaged', message, offsetBytes: lostFrom, seconds }
+  if (corruptFrom >= 0) {
+    const message = `${sizeBytes - corruptFrom} bytes at the end are no Matroska`
+    return { kind: 'damaged', message, offsetBytes: corruptFrom, seconds }
   }
   if (position >= sizeBytes) return undefined
   return { kind: 'cut-off', message: TRUNCATED, offsetBytes: position }
 }
 
-/** The previous index, where the file is as long as it was or longer. */
-function knownPart(
+/** The previous index, unless the file became shorter. */
+function resumableIndex(
   file: OpenFile,
   previous: MediaIndex | undefined,
 ): { index: MediaIndex; source: MatroskaSource } | undefined {
   if (previous?.source.container !== 'matroska') return undefined
   const { source } = previous
-  return source.scan.place.position <= file.stat.sizeBytes ? { index: previous, source } : undefined
+  return source.scan.walkState.position <= file.stat.sizeBytes
+    ? { index: previous, source }
+    : undefined
 }
 
-/** The first Tracks, where it lies behind the clusters; those in front the scan meets itself. */
+/** The first Tracks element if it is after the clusters; the scan itself finds one before them. */
 async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Array | undefined> {
   let tracks: Uint8Array | undefined
   let hasCluster = false
   const walk = new ElementWalk(
-    START,
+    INITIAL_STATE,
     { end: file.stat.sizeBytes, clusters: 'skip' },
     {
-      ...IDLE_VISITOR,
-      head(id, content) {
+      ...NO_OP_VISITOR,
+      header(id, content) {
         if (id !== TRACKS) return
         if (hasCluster) tracks = content.slice()
         walk.stop()
@@ -84,12 +96,12 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
   return tracks
 }
 
-async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promise<MediaIndex> {
+async function buildIndex(file: OpenFile, scan: Scan, walkState: WalkState): Promise<MediaIndex> {
   const { memory, splitPoints } = scan
   const [first] = scan.sets
   if (first === undefined)
     throw new AppError('unplayable', 'the file ends before its list of tracks')
-  const isWithoutKey = memory.hasSeenOrphan && !memory.hasSeenFrame
+  const isWithoutKey = memory.hasSeenUndecodable && !memory.hasSeenFrame
   if (isWithoutKey) throw new AppError('unplayable', 'the video has no key frame')
   if (splitPoints.length === 0)
     throw new AppError('unplayable', 'the file has no pictures and no sound')
@@ -98,11 +110,11 @@ async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promis
     container: 'matroska',
     sets: scan.sets,
     sections,
-    splitPoints: splitPoints.places(),
-    endOffset: place.position,
-    scan: { ...memory, place },
+    splitPoints: splitPoints.locations(),
+    endOffset: walkState.position,
+    scan: { ...memory, walkState },
   }
-  await completeSets(file, source)
+  await addVideoConfigs(file, source)
   const video = memory.hasSeenFrame ? source.sets[0]?.video : undefined
   const subtitles = scan.cues.tracks(first.subtitles, sections.at(-1)?.shiftTicks ?? 0)
   source.scan.settledCues = memory.settledCues
@@ -115,7 +127,7 @@ async function finishIndex(file: OpenFile, scan: Scan, place: WalkPlace): Promis
   }
 }
 
-/** The sections with what holds of the last one so far. */
+/** All sections, the last one with its provisional times. */
 function finishSections({ sections, memory }: Scan): Section[] {
   const { run } = memory
   return sections.map((section) => {
@@ -125,8 +137,8 @@ function finishSections({ sections, memory }: Scan): Section[] {
   })
 }
 
-/** Makes the set-ups that only the first key frames tell. */
-async function completeSets(file: OpenFile, source: MatroskaSource): Promise<void> {
+/** Adds the codec configurations that only the first key frames contain. */
+async function addVideoConfigs(file: OpenFile, source: MatroskaSource): Promise<void> {
   for (const [i, set] of source.sets.entries()) {
     const { video } = set
     if (video === undefined || video.config !== undefined) continue
@@ -146,9 +158,12 @@ async function completeSets(file: OpenFile, source: MatroskaSource): Promise<voi
 }
 
 /** The last split point, and those that the next frame may remove, are not stable. */
-function growthOf({ memory, splitPoints }: Scan, { splitPoints: places }: MatroskaSource): Growth {
+function growthOf(
+  { memory, splitPoints }: Scan,
+  { splitPoints: locations }: MatroskaSource,
+): Growth {
   const stableSplitPoints = Math.max(0, Math.min(splitPoints.length, memory.tentativeFrom) - 1)
-  const [from = 0, second = 0] = places.offsets
+  const [from = 0, second = 0] = locations.offsets
   // The size of a cluster is written when the cluster is complete.
   const to = Math.min(second, memory.firstClusterEnd)
   return describeGrowth(stableSplitPoints, { from, to })

@@ -1,18 +1,15 @@
-// Finds the cuts of a Matroska file, block by block in the order of the file. Whatever it decides rests on bytes before,
-// so that a file read in pieces as it grows gives the same as one read at once.
-import { createHash } from 'node:crypto'
+// Finds the split points of a Matroska file, block by block. Every decision depends only on earlier
+// bytes, so that a growing file gets the same split points as a complete one.
 import { AppError } from '../../../errors.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,
   SPLIT_FORCED,
-  MAX_LIMITATIONS,
   type MediaIndex,
 } from '../../media-index.ts'
 import { CueList } from './cue-list.ts'
 import { SplitPointList } from './split-point-list.ts'
-import { parseChildren, parseText, parseUnsigned } from '../elements/ebml.ts'
-import { DOC_TYPE, EBML_HEAD, INFO, TIMESTAMP_SCALE, TRACKS } from '../elements/element-ids.ts'
+import { EBML_HEADER, INFO, TRACKS } from '../elements/element-ids.ts'
 import type { WalkVisitor, WalkedBlock } from '../elements/element-walk.ts'
 import {
   MAX_SECTIONS,
@@ -20,47 +17,30 @@ import {
   RULES,
   timelineRules,
 } from '../../timeline/timeline-rules.ts'
-import { MAX_TRACK_SETS } from '../matroska-limits.ts'
 import {
   CLOCK_RATE,
-  type Flaw,
   type MatroskaSource,
   type ScanMemory,
   type Section,
-  type AudioStreamInfo,
   type TrackSet,
 } from '../matroska-source.ts'
 import {
   createRun,
   delayOf,
   hasJumped,
-  hasMeasured,
-  noteFrame,
+  hasEnoughFrames,
+  recordFrame,
   frameEnd,
   shiftOf,
 } from './section-run.ts'
-import { frameTicks, snapped } from './audio-clock.ts'
-import { parseTracks } from '../tracks/track-entry.ts'
-import { alignSet, chooseTrackSet } from '../tracks/track-set.ts'
+import { clockTicks, frameDuration, snapToExpected } from './block-clock.ts'
+import { DEFAULT_SCALE_NS, createMemory, recordLimitation } from './scan-memory.ts'
+import { type Target, checkDocType, listTargets, readInfo, readTracks } from './scan-headers.ts'
 
 const { isAudioSplit, videoSplitFlags } = timelineRules('matroska', CLOCK_RATE)
 const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE
-const DEFAULT_SCALE_NS = 1_000_000
-const MAX_SCALE_NS = 1_000_000_000
-const DOC_TYPES = new Set(['matroska', 'webm'])
-
-/** Ticks of CLOCK_RATE from those of a segment. */
-export function clockTicks(ticks: number, nsPerTick: number): number {
-  return Math.round(ticks * ((nsPerTick * CLOCK_RATE) / 1e9))
-}
-
-type Target =
-  | { kind: 'video' }
-  | { kind: 'audio'; audio: number; stream: AudioStreamInfo }
-  | { kind: 'text'; text: number }
-
 export class Scan implements WalkVisitor {
-  readonly memory: Omit<ScanMemory, 'place'>
+  readonly memory: Omit<ScanMemory, 'walkState'>
   readonly sets: TrackSet[]
   readonly sections: Section[]
   readonly splitPoints: SplitPointList
@@ -68,7 +48,10 @@ export class Scan implements WalkVisitor {
   readonly #earlyTracks: Uint8Array | undefined
   #targets = new Map<number, Target>()
 
-  /** Begins anew, or where `previous` ended. `earlyTracks`: a Tracks element that lies behind the first clusters. */
+  /**
+   * Starts at the beginning, or resumes from `previous`. `earlyTracks`: a Tracks element that is
+   * after the first clusters.
+   */
   constructor(previous?: { index: MediaIndex; source: MatroskaSource }, earlyTracks?: Uint8Array) {
     const source = previous?.source
     this.memory = source === undefined ? createMemory() : structuredClone(source.scan)
@@ -77,7 +60,7 @@ export class Scan implements WalkVisitor {
     this.splitPoints = new SplitPointList(previous?.index.splitPoints, source?.splitPoints)
     this.cues = new CueList(this.memory, previous?.index.subtitles)
     this.#earlyTracks = earlyTracks
-    this.#listTargets()
+    this.#targets = listTargets(this.sets[this.memory.set])
   }
 
   segment(): void {
@@ -85,15 +68,15 @@ export class Scan implements WalkVisitor {
     if (memory.hasSegment) {
       memory.set = -1
       memory.nsPerTick = DEFAULT_SCALE_NS
-      memory.awaitsSection = true
-      this.#listTargets()
+      memory.needsSection = true
+      this.#targets = listTargets(undefined)
     }
     memory.hasSegment = true
   }
 
-  head(id: number, content: Uint8Array): void {
-    if (id === EBML_HEAD) this.#checkDocType(content)
-    if (id === INFO) this.#readInfo(content)
+  header(id: number, content: Uint8Array): void {
+    if (id === EBML_HEADER && this.splitPoints.length === 0) checkDocType(content)
+    if (id === INFO) readInfo(this.memory, content)
     if (id === TRACKS) this.#readTracks(content)
   }
 
@@ -106,10 +89,15 @@ export class Scan implements WalkVisitor {
     if (position > firstOffset) memory.firstClusterEnd = Math.min(memory.firstClusterEnd, position)
   }
 
-  wants(track: number): 'nothing' | 'frames' | 'payload' {
+  #readTracks(content: Uint8Array): void {
+    readTracks(this, content)
+    this.#targets = listTargets(this.sets[this.memory.set])
+  }
+
+  interest(track: number): 'none' | 'frames' | 'payload' {
     const target = this.#targets.get(track)
-    if (target === undefined) return 'nothing'
-    return target.kind === 'text' ? 'payload' : 'frames'
+    if (target === undefined) return 'none'
+    return target.kind === 'subtitle' ? 'payload' : 'frames'
   }
 
   block(block: WalkedBlock): void {
@@ -118,16 +106,17 @@ export class Scan implements WalkVisitor {
     if (target === undefined || !(Math.abs(ticks) <= MAX_TICKS)) return
     if (target.kind === 'video') this.#frame(block, ticks)
     else if (target.kind === 'audio') this.#audio(block, target)
-    else this.#text(block, target.text, ticks)
+    else this.#subtitle(block, target.subtitle, ticks)
   }
 
-  damage(from: number, to: number): void {
+  corruption(from: number, to: number): void {
+    const { memory } = this
     const message = `${to - from} bytes that are no Matroska were skipped`
     const seconds = this.endTicks() / CLOCK_RATE
-    this.#note({ kind: 'damaged', message, offsetBytes: from, seconds })
+    recordLimitation(memory, { kind: 'damaged', message, offsetBytes: from, seconds })
   }
 
-  /** Where the session ends, in ticks of CLOCK_RATE on its timeline. */
+  /** End of the session on its timeline, in ticks of CLOCK_RATE. */
   endTicks(): number {
     const { run } = this.memory
     const section = this.sections.at(-1)
@@ -136,67 +125,7 @@ export class Scan implements WalkVisitor {
     return Math.max(end - shiftOf(run, section), this.splitPoints.lastStartTicks + 1)
   }
 
-  #checkDocType(content: Uint8Array): void {
-    const docType = [...parseChildren(content)].find(({ id }) => id === DOC_TYPE)
-    const name = docType === undefined ? 'matroska' : parseText(docType.content)
-    if (DOC_TYPES.has(name) || this.splitPoints.length > 0) return
-    const shown = name.slice(0, 32).replaceAll(/[^\x20-\x7e]/g, '?')
-    throw new AppError('unplayable', `the file is EBML of the kind '${shown}', not Matroska`)
-  }
-
-  #readInfo(content: Uint8Array): void {
-    const scale = [...parseChildren(content)].find(({ id }) => id === TIMESTAMP_SCALE)
-    const said = scale === undefined ? DEFAULT_SCALE_NS : parseUnsigned(scale.content)
-    const nsPerTick = said > 0 && said <= MAX_SCALE_NS ? said : DEFAULT_SCALE_NS
-    if (nsPerTick !== this.memory.nsPerTick) this.memory.awaitsSection = true
-    this.memory.nsPerTick = nsPerTick
-  }
-
-  #readTracks(content: Uint8Array): void {
-    const { memory } = this
-    const hash = createHash('sha256').update(content).digest('base64')
-    if (hash !== memory.tracksHash) {
-      this.#addSet(content)
-      memory.awaitsSection = true
-    }
-    memory.tracksHash = hash
-    memory.set = this.sets.length - 1
-    this.#listTargets()
-  }
-
-  #addSet(content: Uint8Array): void {
-    if (this.sets.length >= MAX_TRACK_SETS) {
-      throw new AppError('unplayable', 'the tracks change too often')
-    }
-    const chosen = chooseTrackSet(parseTracks(content))
-    const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
-    const [first] = this.sets
-    for (const message of refusedAudioTracks) this.#note({ kind: 'sound-left-out', message })
-    for (const message of refusedSubtitles) this.#note({ kind: 'text-left-out', message })
-    if (first !== undefined) {
-      this.sets.push(alignSet(first, set))
-      return
-    }
-    if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
-    if (set.video === undefined && set.audioTracks.length === 0) {
-      const reason = refusedAudioTracks[0] ?? 'the file has no pictures and no sound'
-      throw new AppError('unplayable', reason)
-    }
-    this.sets.push(set)
-  }
-
-  #listTargets(): void {
-    const set = this.sets[this.memory.set]
-    const targets = new Map<number, Target>()
-    set?.subtitles.forEach(({ number }, text) => targets.set(number, { kind: 'text', text }))
-    set?.audioTracks.forEach((stream, audio) => {
-      if (stream !== undefined) targets.set(stream.number, { kind: 'audio', audio, stream })
-    })
-    if (set?.video !== undefined) targets.set(set.video.number, { kind: 'video' })
-    this.#targets = targets
-  }
-
-  #openSection(block: WalkedBlock, frames: 'await key' | 'go on'): Section {
+  #openSection(block: WalkedBlock, frames: 'key' | 'any'): Section {
     const { memory, sections, splitPoints } = this
     if (sections.length >= MAX_SECTIONS) {
       throw new AppError('unplayable', 'the time stamps break too often')
@@ -209,71 +138,70 @@ export class Scan implements WalkVisitor {
       nsPerTick: memory.nsPerTick,
       shiftTicks: 0,
       delayTicks: 0,
-      firstFrameAt: frames === 'go on' ? 0 : Infinity,
+      firstFrameAt: frames === 'any' ? 0 : Infinity,
     }
     memory.tentativeFrom = Infinity
-    memory.awaitsSection = false
-    memory.run = createRun(startTicks, memory.hasOrphans)
-    memory.hasOrphans = false
+    memory.needsSection = false
+    memory.run = createRun(startTicks, memory.hasUndecodable)
+    memory.hasUndecodable = false
     sections.push(section)
     splitPoints.open(block, startTicks, sections.length > 1 ? SPLIT_DISCONTINUITY : 0)
     return section
   }
 
-  /** The section a block belongs to: the open one, or a new one where the time stamps jump. */
+  /** The section of a block: the open one, or a new one if timestamps jump. */
   #sectionAt(block: WalkedBlock, kind: 'video' | 'audio', ticks: number): Section {
     const last = this.sections.at(-1)
-    if (last === undefined || this.memory.awaitsSection)
-      return this.#openSection(block, 'await key')
+    if (last === undefined || this.memory.needsSection) return this.#openSection(block, 'key')
     if (!hasJumped(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
-    const goesOn = last.firstFrameAt !== Infinity
+    const continues = last.firstFrameAt !== Infinity
     const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
-    this.#note({
+    recordLimitation(this.memory, {
       kind: 'gap',
       message: `the time stamps jump by ${seconds} s`,
       offsetBytes: block.position,
       seconds: this.endTicks() / CLOCK_RATE,
     })
-    return this.#openSection(block, goesOn ? 'go on' : 'await key')
+    return this.#openSection(block, continues ? 'any' : 'key')
   }
 
   #frame(block: WalkedBlock, ticks: number): void {
     const { memory, splitPoints } = this
-    if (memory.awaitsSection && !block.isKey) {
-      memory.hasOrphans = true
-      memory.hasSeenOrphan = true
+    if (memory.needsSection && !block.isKey) {
+      memory.hasUndecodable = true
+      memory.hasSeenUndecodable = true
       return
     }
-    const isAwaited = this.sections.at(-1)?.firstFrameAt === Infinity
-    if (isAwaited && !memory.awaitsSection && !block.isKey) {
-      memory.run.hasOrphans = true
-      memory.hasSeenOrphan = true
+    const awaitsKeyFrame = this.sections.at(-1)?.firstFrameAt === Infinity
+    if (awaitsKeyFrame && !memory.needsSection && !block.isKey) {
+      memory.run.hasUndecodable = true
+      memory.hasSeenUndecodable = true
       return
     }
     const section = this.#sectionAt(block, 'video', ticks)
-    this.#dropTentative()
-    if (section.firstFrameAt === Infinity) this.#beginFrames(block, section)
+    this.#removeTentative()
+    if (section.firstFrameAt === Infinity) this.#startVideo(block, section)
     this.#splitAtFrame(block, section, ticks)
-    splitPoints.noteFrame(ticks)
+    splitPoints.addFrame(ticks)
     const durationTicks = clockTicks(block.durationTicks ?? 0, memory.nsPerTick)
-    noteFrame(memory.run, { ticks, durationTicks, isKey: block.isKey })
-    if (hasMeasured(memory.run)) this.#settleDelay()
+    recordFrame(memory.run, { ticks, durationTicks, isKey: block.isKey })
+    if (hasEnoughFrames(memory.run)) this.#settleDelay()
     memory.hasSeenFrame = true
   }
 
-  /** The first key frame. Sound before it is kept only where no picture is lost. */
-  #beginFrames(block: WalkedBlock, section: Section): void {
+  /** Handles the first key frame. Earlier audio is dropped if video before it was skipped. */
+  #startVideo(block: WalkedBlock, section: Section): void {
     const { memory, splitPoints } = this
     section.firstFrameAt = block.position
-    if (!memory.run.hasOrphans || splitPoints.length - 1 !== section.firstSplitPoint) return
+    if (!memory.run.hasUndecodable || splitPoints.length - 1 !== section.firstSplitPoint) return
     const { startTicks } = memory.run
-    splitPoints.dropFrom(section.firstSplitPoint)
+    splitPoints.truncate(section.firstSplitPoint)
     memory.run = createRun(startTicks, false)
     splitPoints.open(block, startTicks, section.firstSplitPoint > 0 ? SPLIT_DISCONTINUITY : 0)
   }
 
-  #dropTentative(): void {
-    this.splitPoints.dropFrom(this.memory.tentativeFrom)
+  #removeTentative(): void {
+    this.splitPoints.truncate(this.memory.tentativeFrom)
     this.memory.tentativeFrom = Infinity
   }
 
@@ -292,7 +220,7 @@ export class Scan implements WalkVisitor {
     if (block.isKey && joinsLast) splitPoints.addFlags(SPLIT_KEY_FRAME)
     else if (flags !== 0) this.#openSplitPoint(block, ticks, flags)
     else if (!block.isKey && (splitPoints.lastFlags & SPLIT_FORCED) !== 0)
-      splitPoints.lowerStart(ticks - shiftOf(run, section))
+      splitPoints.moveStartBack(ticks - shiftOf(run, section))
   }
 
   /** Ticks since the start of the last split point. */
@@ -302,13 +230,16 @@ export class Scan implements WalkVisitor {
     return run.originTicks === Infinity ? 0 : ticks - run.originTicks
   }
 
-  /** Opens a cut that is not the first of its section. */
+  /** Opens a split point that is not the first of its section. */
   #openSplitPoint(block: WalkedBlock, ticks: number, flags: number): void {
     const section = this.#settle()
     this.splitPoints.open(block, ticks - (section?.shiftTicks ?? 0), flags)
   }
 
-  /** With its first cut over, a section's place on the timeline stays as it is. */
+  /**
+   * Makes the section's position on the session timeline final, at the end of its first split
+   * point.
+   */
   #settle(): Section | undefined {
     const { run } = this.memory
     const section = this.sections.at(-1)
@@ -337,22 +268,25 @@ export class Scan implements WalkVisitor {
     const delayTicks = Math.round(stream.delaySeconds * CLOCK_RATE)
     const ticks = clockTicks(block.ticks, nsPerTick) - delayTicks
     const section =
-      audio === 0 || memory.awaitsSection
+      audio === 0 || memory.needsSection
         ? this.#sectionAt(block, 'audio', ticks)
         : this.sections.at(-1)
     if (section === undefined) return
     const { run } = memory
     if (audio === 0) this.#splitAtAudio(block, section, ticks)
-    const start = snapped(stream, run.expected[audio] ?? NaN, { ticks: block.ticks, nsPerTick })
-    splitPoints.noteAudio(audio, start)
-    const length = block.sizes.reduce((sum, size) => sum + frameTicks(stream, block, size), 0)
+    const start = snapToExpected(stream, run.expected[audio] ?? NaN, {
+      ticks: block.ticks,
+      nsPerTick,
+    })
+    splitPoints.addAudio(audio, start)
+    const length = block.sizes.reduce((sum, size) => sum + frameDuration(stream, block, size), 0)
     for (let i = run.expected.length; i <= audio; i += 1) run.expected.push(NaN)
     run.expected[audio] = start + length
     if (!run.isSettled) run.originTicks = Math.min(run.originTicks, ticks)
-    const told = clockTicks(block.durationTicks ?? 0, nsPerTick)
+    const declaredTicks = clockTicks(block.durationTicks ?? 0, nsPerTick)
     const counted = Math.round((length / stream.timescale) * CLOCK_RATE)
     const own = Math.round((start / stream.timescale) * CLOCK_RATE)
-    run.audioEndTicks = Math.max(run.audioEndTicks, own + (counted || told))
+    run.audioEndTicks = Math.max(run.audioEndTicks, own + (counted || declaredTicks))
     if (audio !== 0) return
     run.lastAudioTicks = ticks
     run.latestTicks = Math.max(run.latestTicks, ticks)
@@ -371,8 +305,8 @@ export class Scan implements WalkVisitor {
     const end = frameEnd(run, set)
     const toVideo = ticks - (end === -Infinity ? run.originTicks : end)
     const isFinal = toVideo / CLOCK_RATE >= RULES.matroska.audioFinalAfterSeconds
-    // Audio beside lost frames is removed with them at the next key frame.
-    const isOrphaned = section.firstFrameAt === Infinity && run.hasOrphans
+    // Audio next to skipped frames is removed with them at the next key frame.
+    const isOrphaned = section.firstFrameAt === Infinity && run.hasUndecodable
     if ((isFinal || !isOrphaned) && isAudioSplit({ ...distances, toVideo })) {
       memory.tentativeFrom = Math.min(memory.tentativeFrom, splitPoints.length)
       this.#openSplitPoint(block, ticks, 0)
@@ -380,44 +314,19 @@ export class Scan implements WalkVisitor {
     if (isFinal) memory.tentativeFrom = Infinity
   }
 
-  #note(flaw: Flaw): void {
-    if (this.memory.flaws.length < MAX_LIMITATIONS - 1) this.memory.flaws.push(flaw)
-  }
-
-  #text(block: WalkedBlock, text: number, ticks: number): void {
-    const stream = this.sets[this.memory.set]?.subtitles[text]
+  #subtitle(block: WalkedBlock, subtitle: number, ticks: number): void {
+    const stream = this.sets[this.memory.set]?.subtitles[subtitle]
     if (stream === undefined || block.payload === undefined) return
-    const { run, awaitsSection, nsPerTick } = this.memory
+    const { run, needsSection, nsPerTick } = this.memory
     const section = this.sections.at(-1)
-    const isSettled = !awaitsSection && run.isSettled && section !== undefined
+    const isSettled = !needsSection && run.isSettled && section !== undefined
     this.cues.add({
       stream,
-      text,
+      track: subtitle,
       payload: block.payload,
       startTicks: ticks,
       durationTicks: clockTicks(block.durationTicks ?? 0, nsPerTick),
       ...(isSettled && { shiftTicks: section.shiftTicks }),
     })
-  }
-}
-
-function createMemory(): Omit<ScanMemory, 'place'> {
-  return {
-    nsPerTick: DEFAULT_SCALE_NS,
-    set: -1,
-    tracksHash: '',
-    hasSegment: false,
-    awaitsSection: true,
-    hasOrphans: false,
-    run: createRun(0, false),
-    tentativeFrom: Infinity,
-    firstClusterEnd: Infinity,
-    hasSeenFrame: false,
-    hasSeenOrphan: false,
-    pendingCues: [],
-    settledCues: [],
-    cueCount: 0,
-    cueCharacters: 0,
-    flaws: [],
   }
 }

@@ -1,11 +1,14 @@
-// The cuts that a scan has found so far, as growing parallel arrays.
+// The split points that a scan has found so far, as growing arrays.
 import { AppError } from '../../../errors.ts'
 import type { SplitPointTable } from '../../media-index.ts'
 import type { WalkedBlock } from '../elements/element-walk.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
-import { CLOCK_RATE, type SplitPointPlaces } from '../matroska-source.ts'
+import { CLOCK_RATE, type SplitPointLocations } from '../matroska-source.ts'
 
-/** Entries as in CutPlaces, and for the index start (on the session's timeline, in ticks of CLOCK_RATE) and flags. */
+/**
+ * The arrays of SplitPointLocations, and start times (on the session timeline, in ticks of
+ * CLOCK_RATE) and flags for the index.
+ */
 export class SplitPointList {
   readonly #offsets: number[]
   readonly #clusterTicks: number[]
@@ -15,13 +18,13 @@ export class SplitPointList {
   readonly startTicks: number[]
   readonly flags: number[]
 
-  /** A copy of what an index has, or none. */
-  constructor(splitPoints?: SplitPointTable, places?: SplitPointPlaces) {
-    this.#offsets = [...(places?.offsets ?? [])]
-    this.#clusterTicks = [...(places?.clusterTicks ?? [])]
-    this.#clusterEnds = [...(places?.clusterEnds ?? [])]
-    this.earliestTicks = [...(places?.earliestTicks ?? [])]
-    this.#audioStarts = (places?.audioStarts ?? []).map((starts) => [...starts])
+  /** A copy of those in an index, or none. */
+  constructor(splitPoints?: SplitPointTable, locations?: SplitPointLocations) {
+    this.#offsets = [...(locations?.offsets ?? [])]
+    this.#clusterTicks = [...(locations?.clusterTicks ?? [])]
+    this.#clusterEnds = [...(locations?.clusterEnds ?? [])]
+    this.earliestTicks = [...(locations?.earliestTicks ?? [])]
+    this.#audioStarts = (locations?.audioStarts ?? []).map((starts) => [...starts])
     this.startTicks = [...(splitPoints?.startTicks ?? [])]
     this.flags = [...(splitPoints?.flags ?? [])]
   }
@@ -30,7 +33,7 @@ export class SplitPointList {
     return this.#offsets.length
   }
 
-  /** Start of the last cut; -1 before the first. */
+  /** Start of the last split point; -1 before the first. */
   get lastStartTicks(): number {
     return this.startTicks.at(-1) ?? -1
   }
@@ -51,7 +54,7 @@ export class SplitPointList {
     return !Number.isNaN(this.earliestTicks.at(-1) ?? NaN)
   }
 
-  /** Opens a cut at a block. It begins behind the last one, however the times are. */
+  /** Opens a split point at a block. It starts after the previous one, whatever the times are. */
   open(block: WalkedBlock, startTicks: number, flags: number): void {
     if (this.length >= MAX_SPLIT_POINTS)
       throw new AppError('unplayable', 'the time stamps are broken')
@@ -64,8 +67,8 @@ export class SplitPointList {
     for (const starts of this.#audioStarts) starts.push(NaN)
   }
 
-  /** Takes back all cuts from this one on. */
-  dropFrom(splitPoint: number): void {
+  /** Removes this split point and all later ones. */
+  truncate(splitPoint: number): void {
     if (splitPoint >= this.length) return
     const lists = [this.#offsets, this.#clusterTicks, this.#clusterEnds, this.earliestTicks]
     for (const list of [...lists, ...this.#audioStarts, this.startTicks, this.flags]) {
@@ -73,14 +76,14 @@ export class SplitPointList {
     }
   }
 
-  noteFrame(ticks: number): void {
+  addFrame(ticks: number): void {
     const last = this.length - 1
     const before = this.earliestTicks[last] ?? NaN
     this.earliestTicks[last] = Number.isNaN(before) ? ticks : Math.min(before, ticks)
   }
 
-  /** Notes when a sound has its first frame in the last cut. */
-  noteAudio(audio: number, ticks: number): void {
+  /** Sets the start of an audio track in the last split point. */
+  addAudio(audio: number, ticks: number): void {
     while (this.#audioStarts.length <= audio) {
       this.#audioStarts.push(Array.from({ length: this.length }, () => NaN))
     }
@@ -92,14 +95,14 @@ export class SplitPointList {
     this.flags[this.length - 1] = this.lastFlags | flags
   }
 
-  /** Lets the last cut begin earlier, though behind the one before. */
-  lowerStart(ticks: number): void {
+  /** Moves the start of the last split point back, but not to the previous one. */
+  moveStartBack(ticks: number): void {
     const last = this.length - 1
     const before = (this.startTicks[last - 1] ?? -1) + 1
     this.startTicks[last] = Math.max(before, Math.min(this.lastStartTicks, ticks))
   }
 
-  places(): SplitPointPlaces {
+  locations(): SplitPointLocations {
     return {
       offsets: Float64Array.from(this.#offsets),
       clusterTicks: Float64Array.from(this.#clusterTicks),

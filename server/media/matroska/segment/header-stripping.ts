@@ -1,4 +1,5 @@
-// Gives frames back the bytes that header stripping took off their front (RFC 9559 5.1.4.1.31.6).
+// Restores the bytes that header stripping removed from the start of each frame (RFC 9559
+// 5.1.4.1.31.6).
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SampleRun } from '../../media-reader.ts'
@@ -7,7 +8,7 @@ import { MAX_GATHERED_BYTES } from '../matroska-limits.ts'
 
 const WINDOW_BYTES = 1024 * 1024
 
-/** The run with its samples' bytes at hand, each behind the prefix. */
+/** The run with the bytes of its samples, each starting with the prefix. */
 export async function withPrefix(
   file: OpenFile,
   run: SampleRun,

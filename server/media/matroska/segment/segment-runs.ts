@@ -1,4 +1,4 @@
-// Makes the runs of a segment from its frames: decode times, which Matroska does not have, and durations.
+// Builds the runs of a segment: decode times, which Matroska does not store, and durations.
 import type { SampleRun } from '../../media-reader.ts'
 import { type Sample, makeSampleRun } from '../../sample-run.ts'
 import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'
@@ -6,8 +6,9 @@ import { LONE_FRAME_TICKS } from '../scan/section-run.ts'
 import type { FrameSample, AudioSample } from './segment-samples.ts'
 
 /**
- * The pictures' run. Decode times are the presentation times in order, less the section's delay; where that is too little
- * they come still earlier, so that no picture is decoded after it is shown. `nextDecodeTicks`: where the next segment goes on.
+ * The video run. Decode times are the sorted presentation times minus the section's reorder delay,
+ * or earlier, so that none exceeds its presentation time. `nextDecodeTicks`: first decode time of
+ * the next segment.
  */
 export function frameRun(
   frames: readonly FrameSample[],
@@ -32,18 +33,18 @@ export function frameRun(
 }
 
 function lastDuration(frames: readonly FrameSample[], sorted: Float64Array): number {
-  const told = frames.at(-1)?.durationTicks ?? 0
+  const declaredTicks = frames.at(-1)?.durationTicks ?? 0
   const before = (sorted.at(-1) ?? 0) - (sorted.at(-2) ?? Infinity)
-  return told || (before > 0 ? before : LONE_FRAME_TICKS)
+  return declaredTicks || (before > 0 ? before : LONE_FRAME_TICKS)
 }
 
-/** The run of a sound; `nextTicks`: where the next segment goes on, undefined where that is not told. */
+/** The run of an audio track. `nextTicks`: start of the next segment, undefined if unknown. */
 export function audioRun(
   stream: AudioStreamInfo,
   frames: readonly AudioSample[],
   nextTicks: number | undefined,
 ): SampleRun | undefined {
-  const starts = filledStarts(frames, nextTicks)
+  const starts = fillStarts(frames, nextTicks)
   let earliest = 0
   const samples = frames.map(({ offset, sizeBytes }, i): Sample => {
     const ticks = Math.max(earliest, starts[i] ?? 0)
@@ -60,15 +61,15 @@ export function audioRun(
   })
 }
 
-/** Frames without a time of their own are spread evenly up to the next that has one. */
-function filledStarts(frames: readonly AudioSample[], nextTicks: number | undefined): number[] {
+/** Spreads frames without a time evenly up to the next frame with one. */
+function fillStarts(frames: readonly AudioSample[], nextTicks: number | undefined): number[] {
   const starts = frames.map(({ startTicks }) => startTicks)
   for (let i = 1; i < starts.length; i += 1) {
     if (!Number.isNaN(starts[i])) continue
     const before = starts[i - 1] ?? 0
-    const behind = starts.findIndex((start, at) => at > i && !Number.isNaN(start))
-    const steps = behind < 0 ? starts.length - i + 1 : behind - i + 1
-    const end = behind < 0 ? (nextTicks ?? before + steps) : (starts[behind] ?? before)
+    const next = starts.findIndex((start, at) => at > i && !Number.isNaN(start))
+    const steps = next < 0 ? starts.length - i + 1 : next - i + 1
+    const end = next < 0 ? (nextTicks ?? before + steps) : (starts[next] ?? before)
     starts[i] = Math.round(before + (end - before) / steps)
   }
   return starts

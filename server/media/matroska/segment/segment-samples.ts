@@ -1,4 +1,4 @@
-// Gathers the frames of one segment from its bytes, with their times on the session's timeline.
+// Collects the frames of a segment, with their times on the session timeline.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
@@ -11,103 +11,106 @@ import {
   type AudioStreamInfo,
   type TrackSet,
 } from '../matroska-source.ts'
-import { clockTicks } from '../scan/scan.ts'
-import { frameTicks, snapped } from '../scan/audio-clock.ts'
+import { clockTicks, frameDuration, snapToExpected } from '../scan/block-clock.ts'
 import { walkFile } from '../elements/walk-file.ts'
 
-/** Pictures in decode order; times in ticks of CLOCK_RATE. */
+/** Frames in decode order; times in ticks of CLOCK_RATE. */
 export interface FrameSample {
   offset: number
   sizeBytes: number
   presentationTicks: number
   isKey: boolean
   section: Section
-  /** 0 where it is not said. */
+  /** 0 if not declared. */
   durationTicks: number
 }
 
-/** Frames of sound in order; times in ticks of the sound. */
+/** Audio packets in order; times in ticks of the audio. */
 export interface AudioSample {
   offset: number
   sizeBytes: number
-  /** NaN where only the frames around tell: a lace without lengths. */
+  /** NaN if only the surrounding packets determine it: a lace without durations. */
   startTicks: number
-  /** NaN where it is not known. */
+  /** NaN if unknown. */
   lengthTicks: number
 }
 
 export interface SegmentSamples {
   frames: FrameSample[]
-  /** Per sound that was asked for; the stream is that of the section with its first frame. */
+  /** Per requested audio track, with the stream of the section of its first packet. */
   audioTracks: Map<number, { stream: AudioStreamInfo; samples: AudioSample[] }>
 }
 
-export interface SamplesWanted extends SplitPointRange {
+export interface SampleRequest extends SplitPointRange {
   hasVideo: boolean
-  /** Numbers of sounds in the track sets. */
+  /** Positions in `TrackSet.audioTracks`. */
   audioTracks: readonly number[]
 }
 
-/** Reads the heads of all blocks in the range, a megabyte of the file at a time; nothing of the payload is kept. */
+/** Reads the headers of all blocks in the range through a window; payloads are not stored. */
 export async function readSamples(
   file: OpenFile,
   source: MatroskaSource,
-  wanted: SamplesWanted,
+  request: SampleRequest,
 ): Promise<SegmentSamples> {
-  const gatherer = new Gatherer(source, wanted)
+  const collector = new SampleCollector(source, request)
   const { offsets, clusterTicks, clusterEnds } = source.splitPoints
-  const place = {
-    position: offsets[wanted.from] ?? source.endOffset,
-    clusterTicks: clusterTicks[wanted.from] ?? 0,
-    clusterEnd: clusterEnds[wanted.from] ?? Infinity,
-    lostFrom: -1,
+  const walkState = {
+    position: offsets[request.from] ?? source.endOffset,
+    clusterTicks: clusterTicks[request.from] ?? 0,
+    clusterEnd: clusterEnds[request.from] ?? Infinity,
+    corruptFrom: -1,
   }
-  const walk = new ElementWalk(place, { end: offsets[wanted.to] ?? source.endOffset }, gatherer)
+  const walk = new ElementWalk(
+    walkState,
+    { end: offsets[request.to] ?? source.endOffset },
+    collector,
+  )
   await walkFile(file, walk, { windowBytes: SEGMENT_WINDOW_BYTES })
-  return gatherer.samples
+  return collector.samples
 }
 
-/** The section that holds a cut. */
+/** The section of a split point. */
 export function sectionOfSplitPoint({ sections }: MatroskaSource, splitPoint: number): Section {
   const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
   if (section === undefined) throw new AppError('failed', 'the index is corrupt')
   return section
 }
 
-class Gatherer implements WalkVisitor {
+class SampleCollector implements WalkVisitor {
   readonly samples: SegmentSamples = { frames: [], audioTracks: new Map() }
   readonly #source: MatroskaSource
-  readonly #wanted: SamplesWanted
-  /** Per sound where its next frame is expected. */
+  readonly #request: SampleRequest
+  /** Per audio track, the expected start of its next packet. */
   readonly #expected = new Map<number, number>()
   #splitPoint: number
   #section: Section
   #set: TrackSet
   #count = 0
 
-  constructor(source: MatroskaSource, wanted: SamplesWanted) {
+  constructor(source: MatroskaSource, request: SampleRequest) {
     this.#source = source
-    this.#wanted = wanted
-    this.#splitPoint = wanted.from
-    this.#section = sectionOfSplitPoint(source, wanted.from)
+    this.#request = request
+    this.#splitPoint = request.from
+    this.#section = sectionOfSplitPoint(source, request.from)
     this.#set = source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
-    this.#anchor()
+    this.#resyncAudio()
   }
 
   segment(): void {}
 
-  head(): void {}
+  header(): void {}
 
   cluster(): void {}
 
-  damage(): void {}
+  corruption(): void {}
 
-  wants(track: number): 'nothing' | 'frames' {
+  interest(track: number): 'none' | 'frames' {
     const isServed = this.#source.sets.some(
       ({ video, audioTracks }) =>
         video?.number === track || audioTracks.some((audio) => audio?.number === track),
     )
-    return isServed ? 'frames' : 'nothing'
+    return isServed ? 'frames' : 'none'
   }
 
   block(block: WalkedBlock): void {
@@ -116,12 +119,12 @@ class Gatherer implements WalkVisitor {
     }
     const { video, audioTracks } = this.#set
     if (video?.number === block.track) {
-      if (this.#wanted.hasVideo) this.#frame(block, video.defaultDurationTicks)
+      if (this.#request.hasVideo) this.#frame(block, video.defaultDurationTicks)
       return
     }
     const number = audioTracks.findIndex((stream) => stream?.number === block.track)
     const stream = audioTracks[number]
-    if (stream === undefined || !this.#wanted.audioTracks.includes(number)) return
+    if (stream === undefined || !this.#request.audioTracks.includes(number)) return
     this.#audio(block, number, stream)
   }
 
@@ -130,12 +133,15 @@ class Gatherer implements WalkVisitor {
     this.#section = sectionOfSplitPoint(this.#source, splitPoint)
     this.#set = this.#source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
     if (this.#section.firstSplitPoint === splitPoint) this.#expected.clear()
-    this.#anchor()
+    this.#resyncAudio()
   }
 
-  /** From a cut on, sound counts from where the scan had it: so that segments join without a step. */
-  #anchor(): void {
-    for (const audio of this.#wanted.audioTracks) {
+  /**
+   * Continues from the audio time that the scan recorded at the split point, so that adjacent
+   * segments are seamless.
+   */
+  #resyncAudio(): void {
+    for (const audio of this.#request.audioTracks) {
       const start = this.#source.splitPoints.audioStarts[audio]?.[this.#splitPoint] ?? NaN
       if (!Number.isNaN(start)) this.#expected.set(audio, start)
     }
@@ -144,9 +150,9 @@ class Gatherer implements WalkVisitor {
   #frame(block: WalkedBlock, defaultDurationTicks: number): void {
     const { nsPerTick, shiftTicks, firstFrameAt } = this.#section
     if (block.position < firstFrameAt) return
-    this.#take(block.sizes.length)
+    this.#countFrames(block.sizes.length)
     const start = clockTicks(block.ticks, nsPerTick) - shiftTicks
-    const told = clockTicks(block.durationTicks ?? 0, nsPerTick)
+    const declaredTicks = clockTicks(block.durationTicks ?? 0, nsPerTick)
     let offset = block.framesAt
     block.sizes.forEach((sizeBytes, i) => {
       this.samples.frames.push({
@@ -155,7 +161,7 @@ class Gatherer implements WalkVisitor {
         presentationTicks: Math.max(0, start + i * defaultDurationTicks),
         isKey: block.isKey,
         section: this.#section,
-        durationTicks: defaultDurationTicks || told,
+        durationTicks: defaultDurationTicks || declaredTicks,
       })
       offset += sizeBytes
     })
@@ -163,15 +169,15 @@ class Gatherer implements WalkVisitor {
 
   #audio(block: WalkedBlock, number: number, stream: AudioStreamInfo): void {
     const { nsPerTick, shiftTicks } = this.#section
-    this.#take(block.sizes.length)
+    this.#countFrames(block.sizes.length)
     const expected = this.#expected.get(number) ?? NaN
     const shift = Math.round((shiftTicks / CLOCK_RATE) * stream.timescale)
-    let start = snapped(stream, expected, { ticks: block.ticks, nsPerTick })
+    let start = snapToExpected(stream, expected, { ticks: block.ticks, nsPerTick })
     let offset = block.framesAt
     const list = this.samples.audioTracks.get(number)?.samples ?? []
     if (list.length === 0) this.samples.audioTracks.set(number, { stream, samples: list })
     for (const sizeBytes of block.sizes) {
-      const lengthTicks = frameTicks(stream, block, sizeBytes)
+      const lengthTicks = frameDuration(stream, block, sizeBytes)
       list.push({ offset, sizeBytes, startTicks: start - shift, lengthTicks })
       start += lengthTicks
       offset += sizeBytes
@@ -179,7 +185,7 @@ class Gatherer implements WalkVisitor {
     this.#expected.set(number, start)
   }
 
-  #take(count: number): void {
+  #countFrames(count: number): void {
     this.#count += count
     if (this.#count > MAX_SEGMENT_SAMPLES) {
       throw new AppError('failed', 'the segment has more frames than can be served')

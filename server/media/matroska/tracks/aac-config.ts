@@ -1,4 +1,5 @@
-// AudioSpecificConfig for AAC tracks of old Matroska files, whose codec's name says what today its set-up does.
+// AudioSpecificConfig for AAC tracks of old Matroska files, whose codec ID contains the
+// configuration.
 import { audioSpecificConfig } from '../../codec/audio-specific-config.ts'
 import type { TrackEntry } from './track-entry.ts'
 
@@ -9,7 +10,10 @@ const OBJECT_TYPES = new Map<string, number>([
   ['LTP', 4],
 ])
 
-/** The configuration that `A_AAC/MPEG4/LC/SBR` and the like stand for; undefined if AAC lacks the rate. */
+/**
+ * The configuration for `A_AAC/MPEG4/LC/SBR` and similar; undefined if AAC does not support the
+ * rate.
+ */
 export function aacConfig({ codec, audio }: TrackEntry): Uint8Array | undefined {
   const { sampleRate, channels } = audio
   const [, , profile = 'LC', extension] = codec.split('/')

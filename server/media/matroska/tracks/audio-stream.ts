@@ -1,4 +1,5 @@
-// What a sound track of Matroska holds (Matroska codec registry): how it is served, or what it is transcoded from.
+// Describes an audio track by its codec (Matroska codec registry): as served, or as input of the
+// transcoder.
 import { parseAacConfig } from '../../codec/audio-specific-config.ts'
 import {
   aacSampleConfig,
@@ -20,12 +21,12 @@ import type { Described } from './video-stream.ts'
 const MAX_CHANNELS = 64
 const MAX_SAMPLE_RATE = 768_000
 
-/** Describes a sound track; unplayable where it is neither played nor transcoded. */
+/** Describes an audio track; unplayable if it is neither played nor transcoded. */
 export function describeAudio(entry: TrackEntry): Described<AudioStreamInfo> {
   const { kind } = entry.encoding
   if (kind === 'encrypted') return unplayable('is encrypted')
   if (kind !== 'none' && kind !== 'stripped') return unplayable('is compressed by the container')
-  const stream = servedAsItIs(entry) ?? transcoded(entry)
+  const stream = describePlayable(entry) ?? describeTranscoded(entry)
   if (stream === undefined) return unplayable(`is of the kind '${entry.codec.slice(0, 32)}'`)
   const { channels, sampleRate } = stream.described
   const isSane = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0 && stream.timescale > 0
@@ -37,7 +38,7 @@ function unplayable(what: string): Described<never> {
   return { status: 'unplayable', reason: `the sound ${what}, which is not served` }
 }
 
-function servedAsItIs(entry: TrackEntry): AudioStreamInfo | undefined {
+function describePlayable(entry: TrackEntry): AudioStreamInfo | undefined {
   const { codec, codecPrivate } = entry
   if (codec === 'A_AAC' || codec.startsWith('A_AAC/')) return describeAac(entry)
   if (codec === 'A_OPUS') return withConfig(entry, opusConfig(codecPrivate), { kind: 'opus' })
@@ -54,14 +55,14 @@ function describeAac(entry: TrackEntry): AudioStreamInfo | undefined {
   const config = parseAacConfig(specific)
   const ratio = config === undefined ? 1 : config.sampleRate / config.coreRate
   const ticks = Math.round(AAC_FRAME_SAMPLES * ratio)
-  // Matroska says how many channels there are where the set-up leaves it to the frames.
+  // The container has the number of channels if the configuration leaves it to the frames.
   const channels = config?.channels ?? entry.audio.channels
   return withConfig(entry, { ...set, channels }, { kind: 'fixed', ticks })
 }
 
 const FLAC_MARK_BYTES = 4
 
-/** CodecPrivate is the head of a FLAC file: its mark, then metadata blocks. */
+/** CodecPrivate is the start of a FLAC file: its signature, then metadata blocks. */
 function describeFlac(entry: TrackEntry): AudioStreamInfo | undefined {
   const blocks = entry.codecPrivate.subarray(FLAC_MARK_BYTES)
   const set = flacConfig(blocks)
@@ -118,8 +119,8 @@ interface Recorded {
   extradata?: Uint8Array
 }
 
-function transcoded(entry: TrackEntry): AudioStreamInfo | undefined {
-  const recorded = recordedAs(entry)
+function describeTranscoded(entry: TrackEntry): AudioStreamInfo | undefined {
+  const recorded = transcodedStream(entry)
   if (recorded === undefined) return undefined
   const { codec, codecName, frame, extradata } = recorded
   const { sampleRate, channels } = entry.audio
@@ -145,7 +146,7 @@ function fixed(ticks: number): FrameLength {
 
 const UNKNOWN: FrameLength = { kind: 'unknown' }
 
-function recordedAs(entry: TrackEntry): Recorded | undefined {
+function transcodedStream(entry: TrackEntry): Recorded | undefined {
   const { codec, audio, codecPrivate } = entry
   if (codec === 'A_MPEG/L3') {
     return { codec: 'mp3', codecName: 'MP3', frame: fixed(audio.sampleRate < 32_000 ? 576 : 1152) }
@@ -178,7 +179,7 @@ function pcm(codec: string, { bits, channels }: TrackEntry['audio']): Recorded |
   return found && { codec: found, codecName: 'PCM', frame: { kind: 'pcm', sampleBytes } }
 }
 
-/** WAVEFORMATEX: the format tag, channels, and behind more fields the bits of a sample. */
+/** WAVEFORMATEX: the format tag, channels, and after further fields the bits per sample. */
 function acm(format: Uint8Array): Recorded | undefined {
   if (format.length < 16) return undefined
   const view = new DataView(format.buffer, format.byteOffset, format.byteLength)

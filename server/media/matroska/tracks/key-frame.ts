@@ -1,45 +1,49 @@
-// Finds the key frame at a cut, and reads it: for thumbnails, and for the set-up of VP9 and AV1 that have none.
+// Reads the key frame of a split point, for thumbnails and for the codec configuration of VP9 and
+// AV1 tracks without one.
 import { AppError } from '../../../errors.ts'
 import { fillExactly } from '../../../storage/read-exactly.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { parseAv1Sequence } from '../../codec/av1.ts'
 import { parseVp9KeyFrame, vpcC } from '../../codec/vp9.ts'
-import { ElementWalk, IDLE_VISITOR, type WalkedBlock } from '../elements/element-walk.ts'
+import { ElementWalk, NO_OP_VISITOR, type WalkedBlock } from '../elements/element-walk.ts'
 import { MAX_BLOCK_BYTES, SEGMENT_WINDOW_BYTES } from '../matroska-limits.ts'
 import type { MatroskaSource, Section, VideoStream } from '../matroska-source.ts'
 import { walkFile } from '../elements/walk-file.ts'
 
-/** What is read of a key frame to find its sequence header. */
+/** How much of a key frame is read to find its sequence header. */
 const MAX_CONFIG_BYTES = 64 * 1024
 
-/** Where a key frame is looked for. */
-export interface KeyFramePlace {
+/** Which key frame to read. */
+export interface KeyFrameQuery {
   splitPoint: number
-  /** Pictures before this position do not count. */
+  /** Frames before this position are ignored. */
   notBefore: number
   video: VideoStream
 }
 
-/** The first key frame at or behind a cut, at most `limitBytes` of it; undefined where there is none up to the next cut. */
+/**
+ * The first key frame at or after a split point, at most `limitBytes` of it; undefined if there is
+ * none before the next one.
+ */
 export async function readKeyFrameBytes(
   file: OpenFile,
   source: MatroskaSource,
-  { splitPoint, notBefore, video, limitBytes }: KeyFramePlace & { limitBytes: number },
+  { splitPoint, notBefore, video, limitBytes }: KeyFrameQuery & { limitBytes: number },
 ): Promise<Uint8Array | undefined> {
   let found: WalkedBlock | undefined
   const { offsets, clusterTicks, clusterEnds } = source.splitPoints
-  const place = {
+  const walkState = {
     position: offsets[splitPoint] ?? source.endOffset,
     clusterTicks: clusterTicks[splitPoint] ?? 0,
     clusterEnd: clusterEnds[splitPoint] ?? Infinity,
-    lostFrom: -1,
+    corruptFrom: -1,
   }
   const walk = new ElementWalk(
-    place,
+    walkState,
     { end: offsets[splitPoint + 1] ?? source.endOffset },
     {
-      ...IDLE_VISITOR,
-      wants: (track) => (track === video.number ? 'frames' : 'nothing'),
+      ...NO_OP_VISITOR,
+      interest: (track) => (track === video.number ? 'frames' : 'none'),
       block(block) {
         if (!block.isKey || block.position < notBefore) return
         found = block
@@ -65,7 +69,10 @@ async function readFrame(
   return bytes
 }
 
-/** The payload of vpcC or av1C, as the first key frame of a section tells it; undefined where it does not. */
+/**
+ * The payload of vpcC or av1C, from the first key frame of a section; undefined if that is
+ * impossible.
+ */
 export async function readVideoConfig(
   file: OpenFile,
   source: MatroskaSource,
@@ -77,8 +84,8 @@ export async function readVideoConfig(
     section.firstSplitPoint,
     (later < 0 ? source.splitPoints.offsets.length : later) - 1,
   )
-  const place = { splitPoint, notBefore, video, limitBytes: MAX_CONFIG_BYTES }
-  const frame = await readKeyFrameBytes(file, source, place)
+  const query = { splitPoint, notBefore, video, limitBytes: MAX_CONFIG_BYTES }
+  const frame = await readKeyFrameBytes(file, source, query)
   if (frame === undefined) return undefined
   if (video.codec === 'av1') return parseAv1Sequence(frame)?.config
   const features = parseVp9KeyFrame(frame)

@@ -1,4 +1,4 @@
-// The Tracks element (RFC 9559 5.1.4): what it says of each track, with the defaults where it says nothing.
+// Parses the Tracks element (RFC 9559 5.1.4), with defaults for absent elements.
 import { parseChildren, parseFloat64, parseText, parseUnsigned } from '../elements/ebml.ts'
 import { AUDIO, COLOUR, ENCODING, TRACK, VIDEO } from '../elements/element-ids.ts'
 import {
@@ -8,15 +8,15 @@ import {
   MAX_TRACKS,
 } from '../matroska-limits.ts'
 
-/** One track as the file describes it. */
+/** One track as described in the file. */
 export interface TrackEntry {
   number: number
-  kind: 'video' | 'audio' | 'text' | 'other'
+  kind: 'video' | 'audio' | 'subtitle' | 'other'
   isEnabled: boolean
   isDefault: boolean
   codec: string
   codecPrivate: Uint8Array
-  /** 0 where it is not said. */
+  /** 0 if not declared. */
   defaultDurationNs: number
   codecDelayNs: number
   language?: string
@@ -26,7 +26,10 @@ export interface TrackEntry {
   audio: AudioFields
 }
 
-/** How frames are packed: `stripped` has `prefix` taken off each; others cannot be undone here. */
+/**
+ * How frames are encoded. `stripped`: without their common `prefix`; other encodings are not
+ * supported.
+ */
 export type TrackEncoding =
   | { kind: 'none' }
   | { kind: 'stripped'; prefix: Uint8Array }
@@ -37,14 +40,14 @@ export type TrackEncoding =
 export interface VideoFields {
   width: number
   height: number
-  /** 0 where it is not said. */
+  /** 0 if not declared. */
   displayWidth: number
   displayHeight: number
   displayUnit: number
   colour: ColourFields | undefined
 }
 
-/** Undefined where it is not said; numbers as in ISO/IEC 23091-2. */
+/** Undefined if not declared; numbers as in ISO/IEC 23091-2. */
 export interface ColourFields {
   matrix?: number
   bits?: number
@@ -57,20 +60,20 @@ export interface ColourFields {
 
 export interface AudioFields {
   sampleRate: number
-  /** 0 where it is not said. */
+  /** 0 if not declared. */
   outputRate: number
   channels: number
   bits: number
 }
 
-/** What a track is in that does not say it (RFC 9559 5.1.4.1.19). */
+/** Default track type (RFC 9559 5.1.4.1.19). */
 const ENGLISH = 'eng'
 const UNDETERMINED = 'und'
 
 const KINDS = new Map<number, TrackEntry['kind']>([
   [1, 'video'],
   [2, 'audio'],
-  [17, 'text'],
+  [17, 'subtitle'],
 ])
 
 /** The tracks of a Tracks element, in order. */
@@ -107,7 +110,7 @@ function parseEntry(content: Uint8Array): TrackEntry {
 
 type Fields = ReadonlyMap<number, Uint8Array>
 
-/** The children by their IDs; of several the first. */
+/** The children by ID; the first of several. */
 function fieldsOf(content: Uint8Array | undefined): Fields {
   const fields = new Map<number, Uint8Array>()
   for (const child of content === undefined ? [] : parseChildren(content)) {
@@ -151,7 +154,7 @@ function parseColour(fields: Fields): ColourFields {
   return Object.fromEntries(entries)
 }
 
-/** Defaults are those of RFC 9559 5.1.4.1.29. */
+/** Defaults of RFC 9559 5.1.4.1.29. */
 function parseAudio(fields: Fields): AudioFields {
   const rate = fields.get(AUDIO.rate)
   const outputRate = fields.get(AUDIO.outputRate)
@@ -167,7 +170,7 @@ const FRAMES_SCOPE = 1
 const ZLIB = 0
 const HEADER_STRIPPING = 3
 
-/** RFC 9559 5.1.4.1.31. Several encodings one inside the other are not written by anyone. */
+/** RFC 9559 5.1.4.1.31. Nested encodings are not in use. */
 function parseEncodings(content: Uint8Array | undefined): TrackEncoding {
   const encodings = content === undefined ? [] : [...parseChildren(content)]
   const applied = encodings

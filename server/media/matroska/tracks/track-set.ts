@@ -1,4 +1,4 @@
-// Chooses which tracks of a Tracks element are served, and in which order.
+// Selects the served tracks of a Tracks element, and their order.
 import type { AudioTrack, Track } from '../../media-index.ts'
 import { MAX_SUBTITLE_TRACKS } from '../matroska-limits.ts'
 import type { AudioStreamInfo, SubtitleStream, TrackSet, VideoStream } from '../matroska-source.ts'
@@ -6,7 +6,7 @@ import { describeAudio } from './audio-stream.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { describeVideo } from './video-stream.ts'
 
-/** What is served, and why pictures or sound are not, where there are some that are not. */
+/** The served tracks, and why others are not served. */
 export interface ChosenSet {
   set: TrackSet
   refusedVideo?: string
@@ -14,7 +14,10 @@ export interface ChosenSet {
   refusedSubtitles: string[]
 }
 
-/** The first enabled video track, all sounds that can be served with the default one first, all text. */
+/**
+ * The first enabled video track, all playable or transcodable audio tracks with the default one
+ * first, and all subtitles.
+ */
 export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
   const [videoEntry] = enabledFirst(entries, 'video')
   const video = videoEntry && describeVideo(videoEntry)
@@ -27,7 +30,7 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
       ? [{ stream: audioTrack.stream, isDefault: entry.isDefault }]
       : [],
   )
-  const subtitles = enabledFirst(entries, 'text')
+  const subtitles = enabledFirst(entries, 'subtitle')
   return {
     set: {
       ...(video?.status === 'playable' && { video: video.stream }),
@@ -44,7 +47,7 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
   }
 }
 
-/** A disabled track is taken only where no enabled one is there. */
+/** Disabled tracks count only if there is no enabled one. */
 function enabledFirst(entries: readonly TrackEntry[], kind: TrackEntry['kind']): TrackEntry[] {
   const ofKind = entries.filter((entry) => entry.kind === kind && entry.number > 0)
   const enabled = ofKind.filter((entry) => entry.isEnabled)
@@ -56,22 +59,23 @@ interface Candidate {
   isDefault: boolean
 }
 
-/** The container's default first; of equal rank and language one that needs no transcoding. */
+/** The default track is first; among equals of the same language, one that needs no transcoding. */
 function defaultFirst(candidates: readonly Candidate[]): AudioStreamInfo[] {
-  const marked = candidates.find(({ isDefault }) => isDefault) ?? candidates[0]
-  if (marked === undefined) return []
+  const preferred = candidates.find(({ isDefault }) => isDefault) ?? candidates[0]
+  if (preferred === undefined) return []
   const peers = candidates.filter(
     ({ stream, isDefault }) =>
-      isDefault === marked.isDefault &&
-      stream.described.language === marked.stream.described.language,
+      isDefault === preferred.isDefault &&
+      stream.described.language === preferred.stream.described.language,
   )
-  const first = peers.find(({ stream }) => stream.described.transcodedFrom === undefined) ?? marked
+  const first =
+    peers.find(({ stream }) => stream.described.transcodedFrom === undefined) ?? preferred
   return [first, ...candidates.filter((candidate) => candidate !== first)].map(
     ({ stream }) => stream,
   )
 }
 
-const TEXT_FORMATS = new Map<string, SubtitleStream['format']>([
+const SUBTITLE_FORMATS = new Map<string, SubtitleStream['format']>([
   ['S_TEXT/UTF8', 'srt'],
   ['S_TEXT/ASCII', 'srt'],
   ['S_TEXT/ASS', 'ass'],
@@ -84,7 +88,7 @@ const TEXT_FORMATS = new Map<string, SubtitleStream['format']>([
 ])
 
 function describeSubtitle(entry: TrackEntry): SubtitleStream[] {
-  const format = TEXT_FORMATS.get(entry.codec)
+  const format = SUBTITLE_FORMATS.get(entry.codec)
   const { kind } = entry.encoding
   if (format === undefined || (kind !== 'none' && kind !== 'zlib')) return []
   const { number, language, name, isDefault } = entry
@@ -101,17 +105,19 @@ function describeSubtitle(entry: TrackEntry): SubtitleStream[] {
 }
 
 /**
- * A later set with its sounds in the order of the first, by language and then by place. A sound that would need another
- * kind of handling (transcoded or not, another recorded codec) than the listed one is left out.
+ * A later set with its audio in the order of the first, matched by language and then by position.
+ * Audio that cannot continue the listed track (transcoded or not, another recorded format) is
+ * dropped.
  */
 export function alignSet(first: TrackSet, later: TrackSet): TrackSet {
   const left = later.audioTracks.filter((audioTrack) => audioTrack !== undefined)
   const audioTracks = first.audioTracks.map((listed) => {
-    const fits = left.filter(
-      (audioTrack) => listed !== undefined && isHandledAlike(listed, audioTrack),
+    const matches = left.filter(
+      (audioTrack) => listed !== undefined && isCompatible(listed, audioTrack),
     )
     const language = listed?.described.language
-    const found = fits.find((audioTrack) => audioTrack.described.language === language) ?? fits[0]
+    const found =
+      matches.find((audioTrack) => audioTrack.described.language === language) ?? matches[0]
     if (found !== undefined) left.splice(left.indexOf(found), 1)
     return found
   })
@@ -124,16 +130,16 @@ export function alignSet(first: TrackSet, later: TrackSet): TrackSet {
   }
 }
 
-function isHandledAlike(listed: AudioStreamInfo, audioTrack: AudioStreamInfo): boolean {
-  const [before, now] = [listed.described.transcodedFrom, audioTrack.described.transcodedFrom]
+function isCompatible(listed: AudioStreamInfo, audioTrack: AudioStreamInfo): boolean {
+  const [before, after] = [listed.described.transcodedFrom, audioTrack.described.transcodedFrom]
   return (
-    before?.codec === now?.codec &&
-    before?.sampleRate === now?.sampleRate &&
-    before?.channels === now?.channels
+    before?.codec === after?.codec &&
+    before?.sampleRate === after?.sampleRate &&
+    before?.channels === after?.channels
   )
 }
 
-/** The index's tracks, as the first set has them. */
+/** The tracks of the index, from the first set. */
 export function describeTracks(video: VideoStream | undefined, { audioTracks }: TrackSet): Track[] {
   const audio = audioTracks.flatMap((audioTrack): AudioTrack[] =>
     audioTrack ? [audioTrack.described] : [],

@@ -1,10 +1,11 @@
-// What a video track of Matroska holds (RFC 9559, Matroska codec registry): how it is served, or why no browser plays it.
+// Describes a video track by its codec (RFC 9559, Matroska codec registry), or why no browser plays
+// it.
 import { parseVp9Private, vpcC } from '../../codec/vp9.ts'
 import { type VideoConfig, videoConfig } from '../../codec/sample-entry.ts'
 import { CLOCK_RATE, type DescribedVideo, type VideoStream } from '../matroska-source.ts'
 import type { TrackEntry, VideoFields } from './track-entry.ts'
 
-/** A stream that is served, or the reason why it is not. */
+/** A served stream, or the reason why it is not served. */
 export type Described<Stream> =
   | { status: 'playable'; stream: Stream }
   | { status: 'unplayable'; reason: string }
@@ -58,7 +59,10 @@ const FOURCC_NAMES = new Map<string, string>([
 
 const MAX_SIDE_PIXELS = 16_384
 
-/** Describes a video track. AV1 and VP9 that lack their set-up get it from the first key frame, later. */
+/**
+ * Describes a video track. AV1 and VP9 without a configuration get it later, from the first key
+ * frame.
+ */
 export function describeVideo(entry: TrackEntry): Described<VideoStream> {
   const known = CODECS.get(entry.codec)
   if (known === undefined)
@@ -96,7 +100,7 @@ export function describeVideo(entry: TrackEntry): Described<VideoStream> {
   return { status: 'playable', stream }
 }
 
-/** Gives a stream the set-up that was made from its first key frame; undefined where that is none. */
+/** Adds the configuration that was read from the first key frame; undefined if it is not valid. */
 export function withVideoConfig(stream: VideoStream, config: Uint8Array): VideoStream | undefined {
   const { width, height } = stream.described
   const set = fromConfig(stream.codec, { config, width, height })
@@ -149,7 +153,7 @@ function codecName({ codec, codecPrivate }: TrackEntry): string {
 const PIXELS = 0
 const ASPECT_RATIO = 3
 
-/** RFC 9559 5.1.4.1.28.8 to .14: in pixels, or as the shape of the picture; else the coded size. */
+/** RFC 9559 5.1.4.1.28.8 to .14: in pixels or as an aspect ratio, else the coded size. */
 function displaySize(fields: VideoFields): Pick<VideoStream, 'displayWidth' | 'displayHeight'> {
   const { width, height, displayWidth, displayHeight, displayUnit } = fields
   const isGiven = displayWidth > 0 && displayHeight > 0

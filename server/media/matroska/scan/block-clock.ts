@@ -1,18 +1,24 @@
-// When frames of sound begin: by counting samples, for as long as that agrees with the container's coarser clock.
+// Times of blocks. Audio packets start where the sample count says, as long as the coarser clock of
+// the container agrees.
 import { opusPacketSamples } from '../../codec/opus-packet.ts'
 import type { WalkedBlock } from '../elements/element-walk.ts'
-import type { AudioStreamInfo } from '../matroska-source.ts'
+import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'
 
-/** A block's time in ticks of the sound, on the clock of its section. */
+/** Converts ticks of a segment to ticks of CLOCK_RATE. */
+export function clockTicks(ticks: number, nsPerTick: number): number {
+  return Math.round(ticks * ((nsPerTick * CLOCK_RATE) / 1e9))
+}
+
+/** A block's time in ticks of the audio, on the section's clock. */
 export function audioTicks(stream: AudioStreamInfo, ticks: number, nsPerTick: number): number {
   return Math.round((ticks * (nsPerTick / 1e9) - stream.delaySeconds) * stream.timescale)
 }
 
 /**
- * Where a frame begins: where it is expected, if the container's time is no farther from there than its clock's step
- * (times are rounded or cut off to it); else when the container says. `expected` is NaN where nothing is.
+ * The expected start of a packet if the container's time agrees within one tick of its clock (which
+ * is rounded or truncated); else the container's time. `expected` is NaN if unknown.
  */
-export function snapped(
+export function snapToExpected(
   stream: AudioStreamInfo,
   expected: number,
   { ticks, nsPerTick }: { ticks: number; nsPerTick: number },
@@ -22,8 +28,12 @@ export function snapped(
   return Math.abs(expected - own) <= step ? expected : own
 }
 
-/** Samples in a block's frame of this size; NaN where only the container's times tell. */
-export function frameTicks(stream: AudioStreamInfo, block: WalkedBlock, sizeBytes: number): number {
+/** Samples in a frame of this size; NaN if only the container's times determine it. */
+export function frameDuration(
+  stream: AudioStreamInfo,
+  block: WalkedBlock,
+  sizeBytes: number,
+): number {
   const { frame, prefix } = stream
   switch (frame.kind) {
     case 'fixed':
