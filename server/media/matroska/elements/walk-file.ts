@@ -10,7 +10,7 @@ export interface WalkFileOptions {
   signal?: AbortSignal
 }
 
-/** Walks to the end, or to a truncated element. Throws AppError `failed` if the file became shorter. */
+/** Walks to the end, or to a truncated element. Throws `failed` if the file became shorter. */
 export async function walkFile(
   file: OpenFile,
   walk: ElementWalk,

@@ -1,5 +1,5 @@
-// Times of blocks. Audio packets start where the sample count says, as long as the coarser clock of
-// the container agrees.
+// Times of blocks. Audio packets are timed by counting samples, as long as the coarser clock of the
+// container agrees.
 import { opusPacketSamples } from '../../codec/opus-packet.ts'
 import type { WalkedBlock } from '../elements/element-walk.ts'
 import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'

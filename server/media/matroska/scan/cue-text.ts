@@ -27,7 +27,7 @@ function inflated(payload: Uint8Array): Uint8Array {
   try {
     return inflateSync(payload, { maxOutputLength: MAX_CUE_BLOCK_BYTES })
   } catch (error) {
-    // zlib throws its own Error, or RangeError for a text that is too long.
+    // zlib throws its own Error, or RangeError if the output is too long.
     if (error instanceof Error) return new Uint8Array()
     throw error
   }

@@ -120,7 +120,7 @@ interface Recorded {
 }
 
 function describeTranscoded(entry: TrackEntry): AudioStreamInfo | undefined {
-  const recorded = transcodedStream(entry)
+  const recorded = recordedFormat(entry)
   if (recorded === undefined) return undefined
   const { codec, codecName, frame, extradata } = recorded
   const { sampleRate, channels } = entry.audio
@@ -146,7 +146,7 @@ function fixed(ticks: number): FrameLength {
 
 const UNKNOWN: FrameLength = { kind: 'unknown' }
 
-function transcodedStream(entry: TrackEntry): Recorded | undefined {
+function recordedFormat(entry: TrackEntry): Recorded | undefined {
   const { codec, audio, codecPrivate } = entry
   if (codec === 'A_MPEG/L3') {
     return { codec: 'mp3', codecName: 'MP3', frame: fixed(audio.sampleRate < 32_000 ? 576 : 1152) }
