@@ -29,7 +29,7 @@ async function run({ recordings, data }: ScanOrder): Promise<void> {
     workingFolder: data,
     cpuCount: 1,
   })
-  const logger = createLogger()
+  const logger = createLogger(config)
   const { signal } = new AbortController()
   const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
   const clock = startClock()

@@ -54,6 +54,31 @@ describe('findProblems', () => {
   it('finds a folder that the README does not name', () => {
     expect(problemsOf('attic/old.txt', '')).toEqual(['README.md: does not say what `attic/` is'])
   })
+
+  it.each([
+    ['a static import', "import { a } from '../a.ts'"],
+    ['a type import', "import type { A } from '../a.ts'"],
+    ['an import over several lines', "import {\n  a,\n} from '../a.ts'"],
+    ['a re-export', "export { a } from '../a.ts'"],
+    ['a dynamic import', "export const load = () => import('../a.ts')"],
+  ])('finds an import cycle that %s closes', (_kind, code) => {
+    const files = [
+      { path: 'web/a.ts', text: "// A.\nexport const load = () => import('./inner/b.ts')\n" },
+      { path: 'web/inner/b.ts', text: `// B.\n${code}\n` },
+    ]
+    expect(findProblems([readme, ...files])).toEqual([
+      'web/a.ts > web/inner/b.ts > web/a.ts: import cycle',
+    ])
+  })
+
+  it('allows two modules to import the same third one', () => {
+    const files = [
+      { path: 'web/a.ts', text: "// A.\nimport './b.ts'\nimport './c.ts'\n" },
+      { path: 'web/b.ts', text: "// B.\nimport type { C } from './c.ts'\n" },
+      { path: 'web/c.ts', text: '// C.\n' },
+    ]
+    expect(findProblems([readme, ...files])).toEqual([])
+  })
 })
 
 describe('findPathsToNodeAv', () => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
-import { findPathsToNodeAv } from './import-graph.ts'
+import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
 
 /** A file of the project and its text. */
 export interface ProjectFile {
@@ -40,6 +40,7 @@ export function findProblems(files: ProjectFile[]): string[] {
     ...sources.flatMap(findVagueName),
     ...sources.flatMap(findSkippedTests),
     ...findUnnamedFolders(files),
+    ...findCycles(files),
   ]
 }
 
@@ -90,6 +91,12 @@ function findUnnamedFolders(files: ProjectFile[]): string[] {
   return [...folders]
     .filter((folder) => !readme.includes(`\`${folder}/\``))
     .map((folder) => `README.md: does not say what \`${folder}/\` is`)
+}
+
+/** Dynamic imports and type imports count; the linter does not follow the former. */
+function findCycles(files: ProjectFile[]): string[] {
+  const modules = files.filter(({ path: name }) => /\.(?:tsx?|mjs)$/.test(name))
+  return findImportCycles(modules).map((cycle) => `${cycle}: import cycle`)
 }
 
 function linesOf(text: string): string[] {

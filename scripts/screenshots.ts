@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { chromium, type Browser } from '@playwright/test'
 import { z } from 'zod'
-import { sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
+import { sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
   playerPagePath,
   sessionsApiPath,
   sessionsPagePath,
   streamersApiPath,
 } from '../shared/paths.ts'
+import { parseShape } from '../shared/shape.ts'
 import { startServer } from '../test/support/start-server.ts'
 import { findChromium } from './find-chromium.mjs'
 
@@ -42,10 +43,10 @@ try {
 
 /** The pages to show: the list, the streamer with the most sessions, and that streamer's newest session. */
 async function choosePages(site: string): Promise<{ name: string; url: string }[]> {
-  const { streamers } = streamersAnswer.parse(await fetchJson(site + streamersApiPath))
+  const { streamers } = parseShape(streamersResponse, await fetchJson(site + streamersApiPath))
   const [busiest] = streamers.toSorted((a, b) => b.recording_count - a.recording_count)
   if (busiest === undefined) throw new Error('the demo library has no streamer')
-  const sessions = sessionsAnswer.parse(await fetchJson(site + sessionsApiPath(busiest.name)))
+  const sessions = parseShape(sessionsResponse, await fetchJson(site + sessionsApiPath(busiest.name)))
   const [newest] = sessions
   if (newest === undefined) throw new Error(`${busiest.name} has no session`)
   return [

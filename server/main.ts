@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-// The program: reads the command line and the configuration, starts the app, and turns failures into exit codes.
-// The only file that touches `process`.
+// The program: parses the command line and configuration, starts the app, and maps failures to exit
+// codes. The only file that uses `process`.
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Io } from './app/io.ts'
@@ -11,19 +11,22 @@ import { isAppError } from './errors.ts'
 
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const
 
-/** A terminal and npm both hand on the same Ctrl-C: signals closer together than this are one. */
+/**
+ * The terminal and npm both forward the same Ctrl-C: signals closer together than this count as
+ * one.
+ */
 const sameSignalMs = 500
-/** How long what is under way may take to end once the exit code is known. */
+/** Time limit for the process to exit once the exit code is known. */
 const lingerMs = 10_000
 
 const ending = new AbortController()
 endOnSignals(ending)
-// A reader that goes away (`aftercast serve | head -1`) must not end the server.
+// A closed pipe (`aftercast serve | head -1`) must not end the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.exitCode = await main(createIo(ending.signal))
 // A worker's channel to its primary would keep it alive.
 if (process.connected) process.disconnect()
-// Something that was left open does not keep the program: it has said all it had to say.
+// Open handles must not keep the process alive.
 setTimeout(() => process.exit(), lingerMs).unref()
 
 async function main(io: Io): Promise<number> {
@@ -42,7 +45,7 @@ async function main(io: Io): Promise<number> {
   }
 }
 
-/** Each command loads what it needs itself: a server takes four times as long to load as the rest. */
+/** Each command loads its own modules: a server takes four times as long to load as the rest. */
 function createActions(io: Io): CommandActions {
   return {
     async serve(input) {
@@ -97,7 +100,7 @@ function createIo(signal: AbortSignal): Io {
   }
 }
 
-/** One line for a failure that we know; a stack for one that we do not. */
+/** One line for a known failure, a stack for an unknown one. */
 function tell(error: unknown, io: Io): number {
   if (!isAppError(error)) {
     io.stderr(
@@ -109,7 +112,7 @@ function tell(error: unknown, io: Io): number {
   return error.code === 'usage' ? exitCodes.usage : exitCodes.failed
 }
 
-/** SIGINT and SIGTERM ask the program to end; the second one ends it at once. */
+/** SIGINT and SIGTERM request the end; the second one exits at once. */
 function endOnSignals(controller: AbortController): void {
   let firstMs: number | undefined
   const end = (signal: NodeJS.Signals): void => {
@@ -126,7 +129,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** The version in package.json, which lies beside server/, or beside dist/ once it is built. */
+/** The version in package.json, next to server/, or next to dist/ once built. */
 async function readVersion(): Promise<string> {
   for (const place of ['../package.json', '../../package.json']) {
     const text = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => undefined)

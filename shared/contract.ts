@@ -1,96 +1,125 @@
-// Shapes of what the API answers (CONTRACT of both sides). The page imports the types alone; the server checks with the schemas.
-import { z } from 'zod'
+// The JSON that crosses the wire, in both directions. Server, page and tests use the same shapes.
 import { EVENTS_PER_REQUEST, ITEMS_PER_EVENT } from './limits.ts'
+import {
+  boolean,
+  count,
+  list,
+  literal,
+  nonEmptyString,
+  object,
+  optional,
+  record,
+  string,
+  union,
+  withDefault,
+} from './shape.ts'
+import type { Shaped } from './shape.ts'
 
-export const streamersAnswer = z.object({
-  streamers: z.array(z.object({ name: z.string(), recording_count: z.int().nonnegative() })),
+/** Response of GET /api/streamers. */
+export const streamersResponse = object({
+  streamers: list(object({ name: string, recording_count: count })),
 })
-export type StreamersAnswer = z.infer<typeof streamersAnswer>
-export type StreamerItem = StreamersAnswer['streamers'][number]
+export type StreamersResponse = Shaped<typeof streamersResponse>
+export type StreamerItem = StreamersResponse['streamers'][number]
 
-export const sessionsAnswer = z.array(
-  z.object({
-    date: z.string(),
-    sessionId: z.string(),
+/** Response of GET /api/sessions/{streamer}. */
+export const sessionsResponse = list(
+  object({
+    date: string,
+    sessionId: string,
     /** `H:MM:SS`; absent while unknown. */
-    duration: z.string().optional(),
+    duration: optional(string),
   }),
 )
-export type SessionsAnswer = z.infer<typeof sessionsAnswer>
-export type SessionItem = SessionsAnswer[number]
+export type SessionsResponse = Shaped<typeof sessionsResponse>
+export type SessionItem = SessionsResponse[number]
 
-export const errorAnswer = z.object({
-  error: z.object({ code: z.string(), message: z.string() }),
+/** Response with a status of 400 or more. */
+export const errorResponse = object({ error: object({ code: string, message: string }) })
+export type ErrorResponse = Shaped<typeof errorResponse>
+
+/** Zone ids; a slot without one is not rendered. */
+const adZones = object({
+  /** Header, sidebar, footer. */
+  banner: optional(nonEmptyString),
+  /** Blocks in lists. */
+  inline: optional(nonEmptyString),
+  /** Pre-roll. */
+  video: optional(nonEmptyString),
 })
-export type ErrorAnswer = z.infer<typeof errorAnswer>
 
-export const adsConfig = z.discriminatedUnion('provider', [
-  z.object({ provider: z.literal('none') }),
-  z.object({
-    /** `house`: own creatives by the same protocol; the fields are the same, and point at this server. */
-    provider: z.enum(['house', 'network']),
+const adsConfig = union(
+  object({ provider: literal('none') }),
+  object({
+    /** `house`: the site's own creatives, over the same protocol, from URLs of this server. */
+    provider: literal('house', 'network'),
     /** Path of the ad script on this server; absent: no script, so no banners. */
-    scriptPath: z.string().optional(),
-    /** Class that every `ins` placeholder begins with. */
-    insClass: z.string(),
-    /** VAST address with `{zone}`; a path where it is on this server; absent: no pre-roll. */
-    vastUrl: z.string().optional(),
-    /** Zone ids; a place without one is not rendered. */
-    zones: z.object({
-      /** Header, sidebar, footer. */
-      banner: z.string().optional(),
-      /** Blocks in lists. */
-      inline: z.string().optional(),
-      /** Pre-roll. */
-      video: z.string().optional(),
-    }),
-    /** What counts as a filled block: an embedded frame, or any creative. */
-    fill: z.enum(['frame', 'creative']),
+    scriptPath: optional(nonEmptyString),
+    /** The start of the class of every `ins` placeholder. */
+    insClass: string,
+    /** VAST URL with `{zone}`, a path if it is on this server; absent: no pre-roll. */
+    vastUrl: optional(nonEmptyString),
+    zones: withDefault(adZones, {}),
+    /** What fills a block: an embedded frame, or any creative. */
+    fill: withDefault(literal('frame', 'creative'), 'frame'),
   }),
-])
-export type AdsConfig = z.infer<typeof adsConfig>
+)
+export type AdsConfig = Shaped<typeof adsConfig>
 
-export const analyticsConfig = z.object({
-  firstParty: z.boolean(),
-  /** Google Analytics 4 measurement id, and the consent defaults given to gtag. */
-  ga4: z
-    .object({
-      measurementId: z.string(),
-      consent: z.record(z.string(), z.enum(['granted', 'denied'])),
-    })
-    .optional(),
-  /** Script address and site of Plausible. */
-  plausible: z.object({ scriptUrl: z.string(), domain: z.string() }).optional(),
-  /** Script address and website id of Umami. */
-  umami: z.object({ scriptUrl: z.string(), websiteId: z.string() }).optional(),
+const consent = literal('granted', 'denied')
+
+export const analyticsConfig = object({
+  firstParty: withDefault(boolean, false),
+  /** Google Analytics 4: measurement id, and the consent defaults for gtag. */
+  ga4: optional(
+    object({
+      measurementId: string,
+      consent: withDefault(record(withDefault(consent, 'denied')), {}),
+    }),
+  ),
+  /** Plausible: script URL and site. */
+  plausible: optional(object({ scriptUrl: string, domain: string })),
+  /** Umami: script URL and website id. */
+  umami: optional(object({ scriptUrl: string, websiteId: string })),
 })
-export type AnalyticsConfig = z.infer<typeof analyticsConfig>
+export type AnalyticsConfig = Shaped<typeof analyticsConfig>
 
-export const configAnswer = z.object({ ads: adsConfig, analytics: analyticsConfig })
-export type ConfigAnswer = z.infer<typeof configAnswer>
+/** Without a usable configuration the page has no ads and no analytics. */
+export const noExtras: { ads: AdsConfig; analytics: AnalyticsConfig } = {
+  ads: { provider: 'none' },
+  analytics: { firstParty: false },
+}
 
-const sessionFields = { streamer: z.string(), date: z.string(), sessionId: z.string() }
+/** Response of GET /api/config. A part of another shape is switched off. */
+export const configResponse = withDefault(
+  object({
+    ads: withDefault(adsConfig, noExtras.ads),
+    analytics: withDefault(analyticsConfig, noExtras.analytics),
+  }),
+  noExtras,
+)
+export type ConfigResponse = Shaped<typeof configResponse>
 
 /**
- * One thing that a visitor did, as the first-party collector takes it. An item is a streamer's name, or the key of a
- * session (paths.ts).
+ * One action of a visitor, for the first-party collector. An item is a streamer's name, or the key
+ * of a session (paths.ts).
  */
-export const activityEvent = z.discriminatedUnion('name', [
-  z.object({ name: z.literal('page_view'), path: z.string(), title: z.string() }),
-  z.object({
-    name: z.literal('view_item_list'),
-    list: z.enum(['streamers', 'sessions']),
-    items: z.array(z.string()).max(ITEMS_PER_EVENT),
+const activityEvent = union(
+  object({ name: literal('page_view'), path: string, title: string }),
+  object({
+    name: literal('view_item_list'),
+    list: literal('streamers', 'sessions'),
+    items: list(string, ITEMS_PER_EVENT),
   }),
-  z.object({
-    name: z.literal('select_item'),
-    list: z.enum(['streamers', 'sessions', 'recommended']),
-    item: z.string(),
+  object({
+    name: literal('select_item'),
+    list: literal('streamers', 'sessions', 'recommended'),
+    item: string,
   }),
-  z.object({ name: z.literal('begin_video'), ...sessionFields }),
-  /** House ads: shown, clicked, and how far a pre-roll was watched. */
-  z.object({
-    name: z.enum([
+  object({ name: literal('begin_video'), streamer: string, date: string, sessionId: string }),
+  /** House ads: shown, clicked, and the progress of a pre-roll. */
+  object({
+    name: literal(
       'ad_impression',
       'ad_click',
       'ad_start',
@@ -99,12 +128,12 @@ export const activityEvent = z.discriminatedUnion('name', [
       'ad_third_quartile',
       'ad_complete',
       'ad_skip',
-    ]),
-    creative: z.string(),
-    zone: z.string(),
+    ),
+    creative: string,
+    zone: string,
   }),
-])
-export type ActivityEvent = z.infer<typeof activityEvent>
+)
+export type ActivityEvent = Shaped<typeof activityEvent>
 
 /** Body of POST /api/activity. */
-export const activityEvents = z.array(activityEvent).max(EVENTS_PER_REQUEST)
+export const activityEvents = list(activityEvent, EVENTS_PER_REQUEST)

@@ -1,10 +1,10 @@
-// Bounds that page and server both keep to; apart from the contract, so that the page can import them.
+// Limits of the first-party collector, which the page respects and the server enforces.
 
-/** Longest list that one `view_item_list` carries; longer lists come in several. */
+/** Longest list of one `view_item_list`; longer lists are split into several events. */
 export const ITEMS_PER_EVENT = 200
 
-/** Most events of one POST to the first-party collector. */
+/** Most events of one POST. */
 export const EVENTS_PER_REQUEST = 200
 
-/** Longest body of one POST to the first-party collector, in bytes. */
+/** Largest body of one POST. */
 export const ACTIVITY_BODY_BYTES = 64 * 1024

@@ -1,62 +1,89 @@
-// The paths of the API and of the page, built in one place for both sides.
+// The paths of the page and of the API, for both sides.
 
-/** What names one session everywhere: in URLs, in the catalog, on the page. */
+/** The names that identify a session: in URLs, in the catalog, on the page. */
 export interface SessionReference {
   streamer: string
   date: string
   sessionId: string
 }
 
+/** All paths of the API begin with it. */
+export const apiPrefix = '/api/'
+
+const session = ':streamer/:date/:sessionId'
+
+/** Route patterns, in the syntax of Fastify and React Router. */
+export const pathPatterns = {
+  streamersPage: '/',
+  sessionsPage: '/s/:streamer',
+  playerPage: `/p/${session}`,
+  streamers: `${apiPrefix}streamers`,
+  sessions: `${apiPrefix}sessions/:streamer`,
+  streamerThumbnail: `${apiPrefix}thumbnail-streamer/:streamer`,
+  thumbnail: `${apiPrefix}thumbnail/${session}`,
+  playlist: `${apiPrefix}video/${session}/playlist.m3u8`,
+  /** What a playlist references: init and media segments, keys, renditions. */
+  playlistFile: `${apiPrefix}video/${session}/:version/:file`,
+  config: `${apiPrefix}config`,
+  activity: `${apiPrefix}activity`,
+  adScript: `${apiPrefix}proxy-ad/:adHost/ad-provider.js`,
+} as const
+
 /** Path of the page that lists a streamer's sessions. */
 export function sessionsPagePath(streamer: string): string {
-  return `/s/${encodeURIComponent(streamer)}`
+  return formatPath(pathPatterns.sessionsPage, { streamer })
 }
 
 /** Path of a session's player page. */
-export function playerPagePath(session: SessionReference): string {
-  return `/p/${sessionKey(session)}`
+export function playerPagePath(reference: SessionReference): string {
+  return formatPath(pathPatterns.playerPage, { ...reference })
 }
 
-/** Path of the streamers call. */
-export const streamersApiPath = '/api/streamers'
+/** Path of the list of streamers. */
+export const streamersApiPath = pathPatterns.streamers
 
-/** Path of the call that answers a streamer's sessions. */
+/** Path of the list of a streamer's sessions. */
 export function sessionsApiPath(streamer: string): string {
-  return `/api/sessions/${encodeURIComponent(streamer)}`
+  return formatPath(pathPatterns.sessions, { streamer })
 }
 
-/** Path of a streamer's picture. */
+/** Path of a streamer's thumbnail. */
 export function streamerThumbnailApiPath(streamer: string): string {
-  return `/api/thumbnail-streamer/${encodeURIComponent(streamer)}`
+  return formatPath(pathPatterns.streamerThumbnail, { streamer })
 }
 
-/** Path of a session's picture. */
-export function thumbnailApiPath(session: SessionReference): string {
-  return `/api/thumbnail/${sessionKey(session)}`
+/** Path of a session's thumbnail. */
+export function thumbnailApiPath(reference: SessionReference): string {
+  return formatPath(pathPatterns.thumbnail, { ...reference })
 }
 
 /** Path of a session's HLS playlist. */
-export function playlistApiPath(session: SessionReference): string {
-  return `/api/video/${sessionKey(session)}/playlist.m3u8`
+export function playlistApiPath(reference: SessionReference): string {
+  return formatPath(pathPatterns.playlist, { ...reference })
 }
 
-/** Path of the call that tells the page what it needs to know: ads, analytics. */
-export const configApiPath = '/api/config'
+/** Path of the page's configuration: ads and analytics. */
+export const configApiPath = pathPatterns.config
 
-/** Path of the first-party collector. */
-export const activityApiPath = '/api/activity'
+/** Path of the first-party analytics collector. */
+export const activityApiPath = pathPatterns.activity
 
 /** Path of the ad script of one configured host. */
 export function adScriptApiPath(adHost: string): string {
-  return `/api/proxy-ad/${encodeURIComponent(adHost)}/ad-provider.js`
+  return formatPath(pathPatterns.adScript, { adHost })
 }
 
-/** A session as one text, each name percent-encoded: `alice/2026-01-31/late%20night`. */
-export function sessionKey({ streamer, date, sessionId }: SessionReference): string {
-  return [streamer, date, sessionId].map(encodeURIComponent).join('/')
+/** The path that matches a pattern with these names, each percent-encoded. */
+export function formatPath(pattern: string, names: Readonly<Record<string, string>>): string {
+  return pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(names[name] ?? ''))
 }
 
-/** The session that a key names; undefined where the text is no key. */
+/** A session as one string, each name percent-encoded: `alice/2026-01-31/late%20night`. */
+export function sessionKey(reference: SessionReference): string {
+  return formatPath(session, { ...reference })
+}
+
+/** The session that a key identifies; undefined if the string is not a key. */
 export function parseSessionKey(key: string): SessionReference | undefined {
   const names = parseNames(key)
   const [streamer, date, sessionId] = names ?? []
@@ -64,7 +91,7 @@ export function parseSessionKey(key: string): SessionReference | undefined {
   return { streamer, date, sessionId }
 }
 
-/** The names between the slashes of a path, each decoded once; undefined where the encoding is malformed. */
+/** The segments of a path, each decoded once; undefined if the encoding is malformed. */
 export function parseNames(path: string): string[] | undefined {
   try {
     return path.split('/').map(decodeURIComponent)

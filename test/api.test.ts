@@ -1,7 +1,7 @@
 // The API, the page's HTML and the rest of HTTP that is not HLS, asked of the real program.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { errorAnswer, sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
+import { errorResponse, sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
   playerPagePath,
   playlistApiPath,
@@ -13,6 +13,7 @@ import {
 } from '../shared/paths.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
 import { createTsMaker, H264_STREAM, h264Frame, joinPackets, VIDEO_PID } from './support/make-ts.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { exchange, rawRequest } from './support/raw-request.ts'
 import type { RawResponse } from './support/raw-request.ts'
 import { startServer } from './support/start-server.ts'
@@ -47,7 +48,7 @@ beforeAll(async () => {
   // Found is not indexed yet: wait for the last recording's length.
   await vi.waitFor(
     async () => {
-      const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('Crowd'))))
+      const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Crowd'))))
       const waiting = sessions.filter(({ duration }) => duration === undefined)
       if (waiting.length > 0) throw new Error(`${waiting.length} not indexed:\n${server.output()}`)
     },
@@ -95,12 +96,12 @@ function json(response: RawResponse): unknown {
 
 describe('lists', () => {
   it('sorts streamers by name without regard to case, then by code unit', async () => {
-    const { streamers } = streamersAnswer.parse(json(await raw(streamersApiPath)))
+    const { streamers } = parseExactly(streamersResponse, json(await raw(streamersApiPath)))
     expect(streamers.map(({ name }) => name)).toEqual([HOSTILE, ...STREAMERS])
   })
 
   it('counts what can be played alone, and lists no streamer who has nothing else', async () => {
-    const { streamers } = streamersAnswer.parse(json(await raw(streamersApiPath)))
+    const { streamers } = parseExactly(streamersResponse, json(await raw(streamersApiPath)))
     const counts = new Map(streamers.map(({ name, recording_count }) => [name, recording_count]))
     expect(counts.get('alice')).toBe(6)
     expect(counts.get('Bob')).toBe(1)
@@ -109,7 +110,7 @@ describe('lists', () => {
   })
 
   it('sorts sessions by date, newest first, then by id in natural order, last first', async () => {
-    const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('alice'))))
+    const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('alice'))))
     expect(sessions.map(({ date, sessionId }) => `${date} ${sessionId}`)).toEqual([
       '2026-02-01 part 10',
       '2026-02-01 part 2',
@@ -121,14 +122,14 @@ describe('lists', () => {
   })
 
   it('tells lengths as H:MM:SS, measured from packets', async () => {
-    const sessions = sessionsAnswer.parse(json(await raw(sessionsApiPath('alice'))))
+    const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('alice'))))
     const durations = new Map(sessions.map(({ sessionId, duration }) => [sessionId, duration]))
     expect(durations.get('10')).toBe('0:00:20')
     expect(durations.get('9')).toBe('0:00:10')
   })
 
   it('answers nothing beside what the contract names', async () => {
-    const [first] = sessionsAnswer.parse(json(await raw(sessionsApiPath('Bob'))))
+    const [first] = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Bob'))))
     expect(json(await raw(sessionsApiPath('Bob')))).toEqual([
       { date: '2026-01-01', sessionId: '1', duration: first?.duration },
     ])
@@ -279,7 +280,7 @@ describe('errors', () => {
     expect(response.status).toBe(status)
     expect(response.headers['content-type']).toMatch(/^application\/json/)
     expect(response.headers['cache-control']).toBe('no-store')
-    expect(errorAnswer.strict().parse(json(response)).error.code).toBe(code)
+    expect(parseExactly(errorResponse, json(response)).error.code).toBe(code)
   })
 
   it('refuses names and addresses that are too long', async () => {
@@ -287,7 +288,7 @@ describe('errors', () => {
     expect((await raw(sessionsApiPath('x'.repeat(10_001)))).status).toBe(400)
     const tooLong = await raw(sessionsApiPath('x'.repeat(20_000)))
     expect(tooLong.status).toBe(431)
-    expect(errorAnswer.parse(json(tooLong)).error.code).toBe('invalid')
+    expect(parseExactly(errorResponse, json(tooLong)).error.code).toBe('invalid')
   })
 
   it('answers what is no HTTP in the same form, and closes', async () => {
@@ -304,7 +305,7 @@ describe('errors', () => {
   })
 
   it('says why a session cannot be played', async () => {
-    const { error } = errorAnswer.parse(json(await raw(playlistApiPath(broken))))
+    const { error } = parseExactly(errorResponse, json(await raw(playlistApiPath(broken))))
     expect(error.message.length).toBeGreaterThan(10)
   })
 
@@ -318,7 +319,7 @@ describe('errors', () => {
       for (const target of [streamersApiPath, playlistApiPath(session), '/']) {
         const response = await rawRequest(server.url, target, { method })
         expect([404, 405]).toContain(response.status)
-        expect(errorAnswer.parse(json(response)).error.code).not.toBe('')
+        expect(parseExactly(errorResponse, json(response)).error.code).not.toBe('')
       }
     },
   )

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { errorAnswer } from '../shared/contract.ts'
+import { errorResponse } from '../shared/contract.ts'
 import {
   activityApiPath,
   playerPagePath,
@@ -15,6 +15,7 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
@@ -95,15 +96,15 @@ describe('a session that is hidden', () => {
 
   it('is told as gone: by the API as JSON, by the page as a page', async () => {
     const api = await fetch(server.url + playlistApiPath(session))
-    expect(errorAnswer.parse(await api.json()).error.code).toBe('gone')
+    expect(parseExactly(errorResponse, await api.json()).error.code).toBe('gone')
     expect(api.headers.get('cache-control')).toBe('no-store')
     const page = await fetch(server.url + playerPagePath(session))
     expect(page.headers.get('content-type')).toContain('text/html')
     expect(await page.text()).toContain('id="root"')
   })
 
-  it('is back when it is shown again', async () => {
-    expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('is shown again')
+  it('is back when it is visible again', async () => {
+    expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('is visible again')
     for (const address of await addressesOfSession()) expect(await statusOf(address)).toBe(200)
     expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('was not hidden')
   })

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sessionsAnswer, streamersAnswer } from '../shared/contract.ts'
+import { sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
   playerPagePath,
   playlistApiPath,
@@ -19,6 +19,7 @@ import {
 import type { SessionReference } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import { makeLargeRecording } from './support/make-large-recording.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { rawRequest } from './support/raw-request.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
@@ -40,9 +41,15 @@ async function start(library: TempLibrary, environment: NodeJS.ProcessEnv = {}) 
 
 /** `streamer date id length` of every listed session. */
 async function listAll(server: StartedServer): Promise<string[]> {
-  const { streamers } = streamersAnswer.parse(await askJson(server.url + streamersApiPath))
+  const { streamers } = parseExactly(
+    streamersResponse,
+    await askJson(server.url + streamersApiPath),
+  )
   const lists = streamers.map(async ({ name, recording_count: count }) => {
-    const sessions = sessionsAnswer.parse(await askJson(server.url + sessionsApiPath(name)))
+    const sessions = parseExactly(
+      sessionsResponse,
+      await askJson(server.url + sessionsApiPath(name)),
+    )
     expect(sessions.length).toBe(count)
     return sessions.map(({ date, sessionId, duration }) =>
       [name, date, sessionId, duration ?? '-'].join(' '),
@@ -228,7 +235,10 @@ describe('a library of hostile names', () => {
   ]
 
   it('lists each of them once, in NFC', async () => {
-    const { streamers } = streamersAnswer.parse(await askJson(server.url + streamersApiPath))
+    const { streamers } = parseExactly(
+      streamersResponse,
+      await askJson(server.url + streamersApiPath),
+    )
     const names = new Set(sessions.map(({ streamer }) => streamer))
     expect(new Set(streamers.map(({ name }) => name))).toEqual(names)
     expect(streamers.length).toBe(names.size)
@@ -237,7 +247,7 @@ describe('a library of hostile names', () => {
   it('lists and plays each by round trip through its URLs, in either form', async () => {
     for (const session of sessions) {
       const listed = await askJson(server.url + sessionsApiPath(session.streamer))
-      const ids = sessionsAnswer.parse(listed).map(({ sessionId }) => sessionId)
+      const ids = parseExactly(sessionsResponse, listed).map(({ sessionId }) => sessionId)
       expect(ids).toContain(session.sessionId)
       expect(await isPlayable(server, session), JSON.stringify(session)).toBe(true)
       const decomposed = { ...session, streamer: session.streamer.normalize('NFD') }

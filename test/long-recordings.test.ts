@@ -2,7 +2,7 @@
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sessionsAnswer } from '../shared/contract.ts'
+import { sessionsResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import type { ListedPlaylist } from './support/hls-client.ts'
@@ -18,6 +18,7 @@ import {
   audioFrameTicks,
   TICKS_PER_SECOND,
 } from './support/make-long-ts.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { packetsOf, readReferencePackets } from './support/reference-packets.ts'
 import type { ReferencePacket } from './support/reference-packets.ts'
 import { startServer } from './support/start-server.ts'
@@ -119,7 +120,7 @@ describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
   it('are listed with their true length', async () => {
     const lengthOf = async (): Promise<string | undefined> => {
       const answer = await fetch(server.url + sessionsApiPath('alice'))
-      const sessions = sessionsAnswer.parse(await answer.json())
+      const sessions = parseExactly(sessionsResponse, await answer.json())
       return sessions.find(({ sessionId }) => sessionId === id)?.duration
     }
     await expect.poll(lengthOf, { timeout: patienceMs }).toBe('10:00:00')

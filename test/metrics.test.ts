@@ -6,6 +6,18 @@ import { expect, it } from 'vitest'
 import { findFreePort } from './support/free-port.ts'
 import { startServer } from './support/start-server.ts'
 
+/** One of each group, whichever process it comes from. */
+const METRICS = [
+  'open_recordings',
+  'index_jobs',
+  'index_oldest_job_seconds',
+  'index_queue_recordings',
+  'index_queue_age_seconds',
+  'cold_thumbnails_jobs',
+  'transcodes_total',
+  'segment_cache_requests_total',
+]
+
 it.each(['1', '2'])(
   'tells the requests of %s worker(s) on the metrics listener alone',
   async (workers) => {
@@ -23,6 +35,7 @@ it.each(['1', '2'])(
         /requests_total\{route="\/api\/streamers",method="GET",status="200"\} (?<n>\d+)/.exec(text)
       expect(count?.groups?.n).toBe('5')
       expect(text).toContain('process_resident_memory_bytes')
+      for (const name of METRICS) expect(text, name).toContain(`\n# TYPE aftercast_${name} `)
       expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
     } finally {
       await server.stop()

@@ -3,8 +3,9 @@ import { createCipheriv, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sessionsAnswer } from '../shared/contract.ts'
+import { sessionsResponse } from '../shared/contract.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { readReferencePackets } from './support/reference-packets.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
@@ -141,7 +142,7 @@ describe('a folder with a playlist', () => {
   test('is one session, and its segments are none', async () => {
     const list = async () => {
       const answer = await fetch(`${server.url}/api/sessions/alice`)
-      const sessions = sessionsAnswer.parse(await answer.json())
+      const sessions = parseExactly(sessionsResponse, await answer.json())
       return sessions.map(({ sessionId }) => sessionId)
     }
     // What cannot be played is taken off the list when it has been looked at.

@@ -1,9 +1,10 @@
 // A folder of parts over the whole program: listed as one session, played as one, and followed while parts come.
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sessionsAnswer } from '../shared/contract.ts'
+import { sessionsResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
@@ -33,7 +34,7 @@ afterAll(async () => {
 
 async function listed(): Promise<(string | undefined)[]> {
   const answer = await fetch(server.url + sessionsApiPath('alice'))
-  return sessionsAnswer.parse(await answer.json()).map(({ duration }) => duration)
+  return parseExactly(sessionsResponse, await answer.json()).map(({ duration }) => duration)
 }
 
 describe('a folder of parts', () => {

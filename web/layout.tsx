@@ -1,4 +1,4 @@
-// The frame around every page: skip link, header, main, sidebar, footer.
+// The layout of every page: skip link, header, main, sidebar, footer.
 import { useRef } from 'react'
 import type { MouseEvent, ReactNode } from 'react'
 import { Link, Outlet } from 'react-router'
@@ -8,9 +8,9 @@ import type { VisitMemory } from './navigation/visit-memory.ts'
 
 interface LayoutProps {
   visits: VisitMemory
-  /** What stands below the header on every page; without it the place takes no room. */
+  /** In the header of every page; optional. */
   headerSlot?: ReactNode
-  /** What stands beside the page. */
+  /** Beside the page. */
   sidebarSlot?: ReactNode
   footerSlot?: ReactNode
 }
@@ -20,7 +20,7 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
   useNavigationEffects(mainRef, visits)
 
   function skip(event: MouseEvent): void {
-    // The fragment would become an entry of the history, which Back then has to pass.
+    // The fragment would add a history entry for Back.
     event.preventDefault()
     mainRef.current?.focus()
   }
@@ -34,7 +34,7 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
         <p className={styles.brand}>
           <svg viewBox="4 6 23 20" aria-hidden="true">
             <path className={styles.glow} d="M8.5 22.5a11 11 0 0 1 0-13" />
-            <path d="M13 9.6v12.8a1 1 0 0 0 1.5.9l10.6-6.4a1 1 0 0 0 0-1.8L14.5 8.7a1 1 0 0 0-1.5.9z" />
+            <path d="M13 9.6v12.8a1 1 0 001.5.9l10.6-6.4a1 1 0 000-1.8L14.5 8.7a1 1 0 00-1.5.9z" />
           </svg>
           Aftercast
         </p>
@@ -53,7 +53,7 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
       </div>
       <footer className={styles.footer}>
         {footerSlot}
-        <p>Recorded live, kept for later.</p>
+        <p>Recorded live. Watch any time.</p>
       </footer>
     </div>
   )

@@ -1,4 +1,4 @@
-// The page's program: makes the parts, hands them to the routes and mounts them.
+// The entry of the page: creates its parts and mounts the routes.
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
@@ -6,13 +6,13 @@ import { createAnalytics } from './analytics/analytics.ts'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
-import { createReadySessions } from './player/ready-sessions.ts'
+import { createSessionPreloader } from './player/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 import './styles/tokens.css'
 import './styles/base.css'
 
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? '')
-const readySessions = createReadySessions()
+const preloader = createSessionPreloader()
 const analytics = createAnalytics({
   config: api
     .config()
@@ -20,10 +20,10 @@ const analytics = createAnalytics({
     .then((config) => config.analytics),
   activityUrl: api.activityUrl(),
 })
-// Reading the property alone throws where a visitor has switched storage off.
+// The getter itself throws if storage is off.
 const openStorage = () => sessionStorage
 const visits = readVisitMemory(openStorage)
-// The first entry of every document has this key: only a reload or a return means the one that was left.
+// The first history entry of every document has this key. Only a reload or a return continues it.
 if (!isReturn()) visits.forget('default')
 history.scrollRestoration = 'manual'
 window.addEventListener('pagehide', () => visits.save(openStorage))
@@ -32,10 +32,10 @@ const root = document.getElementById('root')
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      {/* A click is answered at once: a transition would let the page that is left finish first. */}
+      {/* Transitions would delay a navigation until the old page has finished rendering. */}
       <BrowserRouter useTransitions={false}>
         <AnalyticsContext value={analytics}>
-          <AppRoutes api={api} readySessions={readySessions} visits={visits} />
+          <AppRoutes api={api} preloader={preloader} visits={visits} />
         </AnalyticsContext>
       </BrowserRouter>
     </StrictMode>,

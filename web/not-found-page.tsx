@@ -1,4 +1,4 @@
-// What an address that is none of ours shows.
+// The page for unknown paths.
 import { Link } from 'react-router'
 import buttonStyles from './ui/button.module.css'
 import { PageHeader } from './ui/page-header.tsx'

@@ -2,19 +2,19 @@
 import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startStandInApi } from '../test/page/stand-in-api.ts'
-import type { StandInApi, StandInLibrary } from '../test/page/stand-in-api.ts'
+import { startFakeApi } from '../test/page/fake-api.ts'
+import type { FakeApi, FakeLibrary } from '../test/page/fake-api.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
-import { createReadySessions } from './player/ready-sessions.ts'
+import { createSessionPreloader } from './player/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 
-let api: StandInApi
+let api: FakeApi
 let visits: VisitMemory
 
 beforeEach(() => {
   visits = new VisitMemory()
-  // What jsdom lacks: layout and media.
+  // jsdom has no layout and no media.
   vi.stubGlobal('scrollTo', vi.fn())
   vi.stubGlobal(
     'ResizeObserver',
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const names = ['Alice', 'bob', 'Zoë & co', 'a/b 100%2F']
 
-const library: Partial<StandInLibrary> = {
+const library: Partial<FakeLibrary> = {
   streamers: names.map((name, i) => ({ name, recording_count: i + 1 })),
   sessions: {
     Alice: [
@@ -48,16 +48,16 @@ const library: Partial<StandInLibrary> = {
   },
 }
 
-/** Opens the page at a path as a direct link does. */
+/** Opens the page at a path, like a direct link. */
 async function open(path: string, content = library): Promise<void> {
-  api = await startStandInApi(content)
-  // A document of its own has a history that begins there.
+  api = await startFakeApi(content)
+  // A new document starts with this history entry.
   window.history.replaceState(null, '', path)
   render(
     <BrowserRouter>
       <AppRoutes
         api={createPageApi(api.base)}
-        readySessions={createReadySessions()}
+        preloader={createSessionPreloader()}
         visits={visits}
       />
     </BrowserRouter>,
@@ -65,7 +65,7 @@ async function open(path: string, content = library): Promise<void> {
 }
 
 /** jsdom decodes nothing. */
-function showFirstPicture(): void {
+function showFirstFrame(): void {
   fireEvent.loadedData(document.querySelector('video') ?? document.body)
 }
 
@@ -77,7 +77,7 @@ function follow(link: HTMLElement): void {
   fireEvent.click(link)
 }
 
-test('lists streamers with name, count, picture and the way to their sessions', async () => {
+test('lists streamers with name, count, thumbnail and a link to their sessions', async () => {
   await open('/')
   expect(screen.getByRole('heading', { level: 1, name: 'Streamers' })).toBeDefined()
   const cards = await cardsOf('Streamers')
@@ -93,7 +93,7 @@ test('lists streamers with name, count, picture and the way to their sessions', 
   )
 })
 
-test('says Loading… until the list is there', async () => {
+test('shows Loading… until the list is loaded', async () => {
   let openGate = () => {}
   const gate = new Promise<void>((resolve) => (openGate = resolve))
   await open('/', { ...library, gate })
@@ -103,7 +103,7 @@ test('says Loading… until the list is there', async () => {
   expect(screen.queryByText('Loading…')).toBeNull()
 })
 
-test('filters by a part of the name in any case, and says how many were found', async () => {
+test('filters by a substring, case-insensitive, and shows the number of matches', async () => {
   await open('/')
   await cardsOf('Streamers')
   fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 'O' } })
@@ -115,25 +115,25 @@ test('filters by a part of the name in any case, and says how many were found', 
   ])
 })
 
-test('shows the first two letters where a picture fails', async () => {
+test('shows the first two letters if a thumbnail fails', async () => {
   await open('/')
   const [card] = await cardsOf('Streamers')
-  const picture = card?.querySelector('img')
-  if (!card || !picture) throw new Error('no card')
+  const image = card?.querySelector('img')
+  if (!card || !image) throw new Error('no card')
   expect(within(card).queryByText('AL')).toBeNull()
-  fireEvent.error(picture)
-  expect(picture.hidden).toBe(true)
+  fireEvent.error(image)
+  expect(image.hidden).toBe(true)
   expect(within(card).getByText('AL')).toBeDefined()
 })
 
-test('ends loading with an empty list and no message where the list fails', async () => {
+test('ends loading with an empty list and no message if the list fails', async () => {
   await open('/', { ...library, broken: new Set(['/api/streamers']) })
   await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
   expect(screen.queryAllByRole('listitem')).toHaveLength(0)
   expect(screen.getByRole('main').textContent).toBe('Streamers')
 })
 
-test('leads from a streamer to the sessions, with title, focus and the top of the page', async () => {
+test('navigates from a streamer to the sessions, with title, focus and scroll', async () => {
   await open('/')
   await cardsOf('Streamers')
   follow(screen.getAllByRole('link', { name: 'View Sessions' })[0] ?? document.body)
@@ -144,7 +144,7 @@ test('leads from a streamer to the sessions, with title, focus and the top of th
   expect(window.scrollTo).toHaveBeenLastCalledWith(0, 0)
 })
 
-test('lists sessions with date, id, duration or a dash, and the way to the player', async () => {
+test('lists sessions with date, id, duration or a dash, and a link to the player', async () => {
   await open('/s/Alice')
   const [first, second] = await cardsOf('Sessions')
   expect(within(first ?? document.body).getByText('2026-01-31')).toBeDefined()
@@ -154,21 +154,21 @@ test('lists sessions with date, id, duration or a dash, and the way to the playe
   expect(play.getAttribute('href')).toBe('/p/Alice/2026-01-30/late%20night')
 })
 
-test('asks for the name as it is, also where it holds a literal %2F', async () => {
+test('requests the exact name, even with a literal %2F', async () => {
   await open('/s/a%2Fb%20100%252F')
   await cardsOf('Sessions')
   expect(screen.getByRole('heading', { name: 'Sessions: a/b 100%2F' })).toBeDefined()
   expect(api.requests).toContain('/api/sessions/a%2Fb%20100%252F')
 })
 
-test('hides the picture of a session that fails, without letters', async () => {
+test('hides the thumbnail of a session if it fails, without letters', async () => {
   await open('/s/Alice')
   const [card] = await cardsOf('Sessions')
-  const picture = card?.querySelector('img')
-  if (!card || !picture) throw new Error('no card')
+  const image = card?.querySelector('img')
+  if (!card || !image) throw new Error('no card')
   const text = card.textContent
-  fireEvent.error(picture)
-  expect(picture.hidden).toBe(true)
+  fireEvent.error(image)
+  expect(image.hidden).toBe(true)
   expect(card.textContent).toBe(text)
 })
 
@@ -178,7 +178,7 @@ test('an unknown streamer has an empty list', async () => {
   expect(screen.queryAllByRole('listitem')).toHaveLength(0)
 })
 
-test('Back returns to the list as it was left, without loading it again', async () => {
+test('Back restores the list without loading it again', async () => {
   await open('/')
   await cardsOf('Streamers')
   fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 'ali' } })
@@ -192,19 +192,19 @@ test('Back returns to the list as it was left, without loading it again', async 
   expect(api.requests.filter((path) => path === '/api/streamers')).toHaveLength(1)
 })
 
-test('Back goes up where a direct link left no history', async () => {
+test('Back opens the parent page after a direct link', async () => {
   await open('/p/Alice/2026-01-31/1002')
   fireEvent.click(screen.getByRole('button', { name: 'Back' }))
   await screen.findByRole('heading', { name: 'Sessions: Alice' })
   expect(window.location.pathname).toBe('/s/Alice')
 })
 
-test('shows title, video with controls and one recommendation of each streamer', async () => {
+test('shows title, video with controls and one recommendation per streamer', async () => {
   await open('/p/Alice/2026-01-31/1002')
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Alice - 2026-01-31 - 1002')
   expect(document.querySelector('video')?.controls).toBe(true)
   expect(screen.getByRole('heading', { level: 2, name: 'Recommended' })).toBeDefined()
-  showFirstPicture()
+  showFirstFrame()
   const cards = await cardsOf('Recommended')
   const links = cards.map((card) => within(card).getByRole('link').getAttribute('href'))
   expect(links).toHaveLength(3)
@@ -212,26 +212,26 @@ test('shows title, video with controls and one recommendation of each streamer',
   expect(links.slice(1)).toEqual(['/p/bob/2026-02-01/7', '/p/a%2Fb%20100%252F/2026-02-02/%23%3F'])
 })
 
-test('asks for recommendations behind the first picture', async () => {
+test('requests recommendations after the first frame', async () => {
   await open('/p/Alice/2026-01-31/1002')
   const isList = (request: string): boolean => /api\/(?:streamers|sessions)/.test(request)
   expect(api.requests.filter(isList)).toEqual([])
-  showFirstPicture()
+  showFirstFrame()
   await cardsOf('Recommended')
   expect(api.requests.filter(isList).length).toBeGreaterThan(1)
 })
 
-test('plays the playlist of the session, and of the next one in the same element', async () => {
+test('plays the next session in the same element', async () => {
   await open('/p/Alice/2026-01-31/1002')
   const video = document.querySelector('video')
   await waitFor(() =>
     expect(video?.src).toBe(`${api.base}/api/video/Alice/2026-01-31/1002/playlist.m3u8`),
   )
-  // Taken out and put in again it would stop, and leave the full screen.
+  // Inserting it again would stop playback and leave full screen.
   const onMove = vi.fn<MutationCallback>()
   const stage = video?.parentElement ?? document.body
   new MutationObserver(onMove).observe(stage, { childList: true })
-  showFirstPicture()
+  showFirstFrame()
   const [, bob] = await cardsOf('Recommended')
   follow(within(bob ?? document.body).getByRole('link'))
   await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
@@ -242,21 +242,21 @@ test('plays the playlist of the session, and of the next one in the same element
   expect(onMove).not.toHaveBeenCalled()
 })
 
-test('stops asking for recommendations when the visitor leaves', async () => {
+test('stops requesting recommendations when the visitor leaves', async () => {
   const streamers = Array.from({ length: 500 }, (_, i) => ({ name: `e${i}`, recording_count: 0 }))
   await open('/p/Alice/2026-01-31/1002', {
     streamers,
     sessions: Object.fromEntries(streamers.map(({ name }) => [name, []])),
   })
-  showFirstPicture()
+  showFirstFrame()
   await waitFor(() => expect(api.requests.length).toBeGreaterThan(5))
   follow(screen.getByRole('link', { name: 'Home' }))
   await screen.findByRole('heading', { name: 'Streamers' })
   await act(() => new Promise((resolve) => setTimeout(resolve, 50)))
-  const asked = api.requests.length
+  const requestsBefore = api.requests.length
   await act(() => new Promise((resolve) => setTimeout(resolve, 100)))
-  expect(api.requests).toHaveLength(asked)
-  expect(asked).toBeLessThan(500)
+  expect(api.requests).toHaveLength(requestsBefore)
+  expect(requestsBefore).toBeLessThan(500)
 })
 
 test.each(['/p', '/p/Alice', '/p/Alice/2026-01-31'])(
@@ -267,21 +267,21 @@ test.each(['/p', '/p/Alice', '/p/Alice/2026-01-31'])(
   },
 )
 
-test('an address that is none of ours leads home', async () => {
+test('an unknown path shows a link home', async () => {
   await open('/nowhere/at/all')
   expect(screen.getByRole('heading', { name: 'Page not found' })).toBeDefined()
   expect(screen.getByRole('link', { name: 'All streamers' }).getAttribute('href')).toBe('/')
   expect(screen.getByRole('link', { name: 'Home' }).getAttribute('href')).toBe('/')
 })
 
-test('the skip link moves the focus to the page and leaves the history alone', async () => {
+test('the skip link moves the focus to the page without a history entry', async () => {
   await open('/')
   fireEvent.click(screen.getByRole('link', { name: 'Skip to content' }))
   expect(document.activeElement).toBe(screen.getByRole('main'))
   expect(window.location.hash).toBe('')
 })
 
-test('renders a long list in steps and in the end all of it', async () => {
+test('renders a long list in steps', async () => {
   const streamers = Array.from({ length: 1200 }, (_, i) => ({ name: `s${i}`, recording_count: 1 }))
   await open('/', { streamers })
   const list = await screen.findByRole('list', { name: 'Streamers' })
@@ -289,7 +289,7 @@ test('renders a long list in steps and in the end all of it', async () => {
   await waitFor(() => expect(list.childElementCount).toBe(1200), { timeout: 10_000 })
 })
 
-test('brings back as much of a long list as was seen, at once', async () => {
+test('restores the share of a long list that was seen at once', async () => {
   const streamers = Array.from({ length: 4000 }, (_, i) => ({ name: `s${i}`, recording_count: 1 }))
   visits.remember('default', { scrollTop: 9000, seenShare: 0.5 })
   await open('/', { streamers })

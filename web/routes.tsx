@@ -1,6 +1,7 @@
-// Which page belongs to which path, and what each is handed: the one place where pages and parts meet.
+// Maps paths to pages, and passes each page its dependencies.
 import { useEffect } from 'react'
 import { Route, Routes, useLocation } from 'react-router'
+import { pathPatterns } from '../shared/paths.ts'
 import { LayoutAd } from './ads/ad-block.tsx'
 import { AdsProvider } from './ads/ads-provider.tsx'
 import type { PageApi } from './api/page-api.ts'
@@ -9,31 +10,36 @@ import { usePathSegments } from './navigation/use-path-segments.ts'
 import type { VisitMemory } from './navigation/visit-memory.ts'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PlayerPage } from './player/player-page.tsx'
-import type { ReadySessions } from './player/ready-sessions.ts'
+import type { SessionPreloader } from './player/session-preloader.ts'
 import { SessionsPage } from './sessions/sessions-page.tsx'
 import { StreamersPage } from './streamers/streamers-page.tsx'
 
 interface AppRoutesProps {
   api: PageApi
-  readySessions: ReadySessions
+  preloader: SessionPreloader
   visits: VisitMemory
 }
 
-type RouteProps = Omit<AppRoutesProps, 'readySessions'>
+/**
+ * All parameters are optional: without one the page renders nothing, instead of 'Page not found'.
+ */
+const playerPattern = pathPatterns.playerPage.replaceAll(/:\w+/g, '$&?')
 
-export function AppRoutes({ api, readySessions, visits }: AppRoutesProps) {
+type RouteProps = Omit<AppRoutesProps, 'preloader'>
+
+export function AppRoutes({ api, preloader, visits }: AppRoutesProps) {
   return (
     <Routes>
       <Route element={<Frame api={api} visits={visits} />}>
-        <Route path="/" element={<StreamersRoute api={api} visits={visits} />} />
         <Route
-          path="/s/:streamer"
-          element={<SessionsRoute api={api} readySessions={readySessions} visits={visits} />}
+          path={pathPatterns.streamersPage}
+          element={<StreamersRoute api={api} visits={visits} />}
         />
         <Route
-          path="/p/:streamer?/:date?/:sessionId?"
-          element={<PlayerRoute api={api} readySessions={readySessions} />}
+          path={pathPatterns.sessionsPage}
+          element={<SessionsRoute api={api} preloader={preloader} visits={visits} />}
         />
+        <Route path={playerPattern} element={<PlayerRoute api={api} preloader={preloader} />} />
         <Route path="*" element={<NotFoundPage />} />
       </Route>
     </Routes>
@@ -45,9 +51,9 @@ function Frame({ api, visits }: RouteProps) {
     <AdsProvider config={api.config()}>
       <Layout
         visits={visits}
-        headerSlot={<LayoutAd place="header" />}
-        sidebarSlot={<LayoutAd place="sidebar" />}
-        footerSlot={<LayoutAd place="footer" />}
+        headerSlot={<LayoutAd slotName="header" />}
+        sidebarSlot={<LayoutAd slotName="sidebar" />}
+        footerSlot={<LayoutAd slotName="footer" />}
       />
     </AdsProvider>
   )
@@ -55,14 +61,14 @@ function Frame({ api, visits }: RouteProps) {
 
 function StreamersRoute({ api, visits }: RouteProps) {
   const { key } = useLocation()
-  // A new visit is a new page: Home leads to the whole list also from a search.
+  // A new key per visit: Home resets the search.
   return <StreamersPage key={key} api={api} visits={visits} visitKey={key} />
 }
 
-function SessionsRoute({ api, readySessions, visits }: AppRoutesProps) {
+function SessionsRoute({ api, preloader, visits }: AppRoutesProps) {
   const { key } = useLocation()
   const [, streamer] = usePathSegments()
-  useEffect(() => readySessions.warmUp(), [readySessions])
+  useEffect(() => preloader.warmUp(), [preloader])
   if (!streamer) return null
   return (
     <SessionsPage
@@ -71,17 +77,15 @@ function SessionsRoute({ api, readySessions, visits }: AppRoutesProps) {
       streamer={streamer}
       visits={visits}
       visitKey={key}
-      onPlayIntent={(session) => readySessions.expect(api.playlistUrl(session))}
-      onPlayDoubt={readySessions.doubt}
+      onPlayIntent={(session) => preloader.preload(api.playlistUrl(session))}
+      onPlayIntentEnd={preloader.cancelSoon}
     />
   )
 }
 
-/** Renders nothing where a parameter is missing. */
-function PlayerRoute({ api, readySessions }: Omit<AppRoutesProps, 'visits'>) {
+/** Renders nothing if a parameter is missing. */
+function PlayerRoute({ api, preloader }: Omit<AppRoutesProps, 'visits'>) {
   const [, streamer, date, sessionId] = usePathSegments()
   if (!streamer || !date || !sessionId) return null
-  return (
-    <PlayerPage api={api} readySessions={readySessions} session={{ streamer, date, sessionId }} />
-  )
+  return <PlayerPage api={api} preloader={preloader} session={{ streamer, date, sessionId }} />
 }

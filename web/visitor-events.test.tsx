@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// What the real pages tell analytics of.
+// The events that the real pages track.
 import {
   cleanup,
   configure,
@@ -12,19 +12,19 @@ import {
 import { StrictMode } from 'react'
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startStandInApi } from '../test/page/stand-in-api.ts'
-import type { StandInApi } from '../test/page/stand-in-api.ts'
+import { startFakeApi } from '../test/page/fake-api.ts'
+import type { FakeApi } from '../test/page/fake-api.ts'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import type { VisitorEvent } from './analytics/visitor-event.ts'
 import { createPageApi } from './api/page-api.ts'
 import { VisitMemory } from './navigation/visit-memory.ts'
-import { createReadySessions } from './player/ready-sessions.ts'
+import { createSessionPreloader } from './player/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 
-// A busy machine takes its time to render.
+// Rendering is slow on a busy machine.
 configure({ asyncUtilTimeout: 5000 })
 
-let api: StandInApi
+let api: FakeApi
 let events: VisitorEvent[]
 const track = (event: VisitorEvent) => void events.push(event)
 
@@ -40,7 +40,7 @@ beforeEach(async () => {
   )
   vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
-  api = await startStandInApi({
+  api = await startFakeApi({
     streamers: ['Alice', 'bob'].map((name) => ({ name, recording_count: 1 })),
     sessions: {
       Alice: [{ date: '2026-01-31', sessionId: '1002', duration: '0:04:05' }],
@@ -66,7 +66,7 @@ function open(path: string): void {
         <AnalyticsContext value={{ track }}>
           <AppRoutes
             api={createPageApi(api.base)}
-            readySessions={createReadySessions()}
+            preloader={createSessionPreloader()}
             visits={new VisitMemory()}
           />
         </AnalyticsContext>
@@ -85,7 +85,7 @@ async function linkIn(list: string, at = 0): Promise<HTMLElement> {
 const named = <Name extends VisitorEvent['name']>(name: Name) =>
   events.filter((event) => event.name === name)
 
-test('tells of the page with its title, then of the list, then of what is selected in it', async () => {
+test('tracks the page with its title, then the list, then the selected item', async () => {
   open('/')
   fireEvent.click(await linkIn('Streamers'))
   fireEvent.click(await linkIn('Sessions'))
@@ -109,7 +109,7 @@ test('tells of the page with its title, then of the list, then of what is select
   ])
 })
 
-test('tells of page and list again when the visitor comes back to them', async () => {
+test('tracks page and list again when the visitor returns', async () => {
   open('/')
   fireEvent.click(await linkIn('Streamers'))
   await linkIn('Sessions')
@@ -126,7 +126,7 @@ test('tells of page and list again when the visitor comes back to them', async (
   ])
 })
 
-test('tells of the whole list once, however it is filtered and however long it is', async () => {
+test('tracks the whole list once, also a long one and after a search', async () => {
   api.library.streamers = Array.from({ length: 700 }, (_, at) => ({
     name: `s${at}`,
     recording_count: 1,
@@ -140,14 +140,14 @@ test('tells of the whole list once, however it is filtered and however long it i
   expect(lists[0]).toMatchObject({ items: { length: 700 } })
 })
 
-test('tells nothing of a list that is empty or could not be loaded', async () => {
+test('does not track an empty list or one that failed to load', async () => {
   api.library.broken.add('/api/streamers')
   open('/')
   await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
   expect(events.map(({ name }) => name)).toEqual(['page_view'])
 })
 
-test('tells of what is opened in a new tab with the middle button, and not of the context menu', async () => {
+test('tracks a click of the middle button, but not the context menu', async () => {
   open('/s/Alice')
   const link = await linkIn('Sessions')
   fireEvent(link, new MouseEvent('auxclick', { bubbles: true, button: 2 }))
@@ -156,7 +156,7 @@ test('tells of what is opened in a new tab with the middle button, and not of th
   expect(named('select_item')).toEqual([{ name: 'select_item', list: 'sessions', item: alices }])
 })
 
-test('tells of the video once a visit: not when it goes on, again for the next session', async () => {
+test('tracks the video once per visit: not after a pause, but for the next session', async () => {
   open('/p/Alice/2026-01-31/1002')
   const video = document.querySelector('video') ?? document.body
   expect(named('begin_video')).toEqual([])
@@ -173,7 +173,7 @@ test('tells of the video once a visit: not when it goes on, again for the next s
   expect(named('begin_video').slice(1)).toEqual([{ name: 'begin_video', session: bobs }])
 })
 
-test('tells of the video again when the visitor plays the same session in a new visit', async () => {
+test('tracks the video again for the same session in a new visit', async () => {
   open('/p/bob/2026-02-01/7')
   fireEvent.playing(document.querySelector('video') ?? document.body)
   fireEvent.click(screen.getByRole('link', { name: 'Home' }))
@@ -184,7 +184,7 @@ test('tells of the video again when the visitor plays the same session in a new 
   expect(named('begin_video')).toHaveLength(2)
 })
 
-test('tells nothing of a player page whose address lacks something', () => {
+test('tracks nothing on a player page with missing parameters', () => {
   open('/p/Alice')
   expect(events).toEqual([])
 })

@@ -1,16 +1,19 @@
-// What the page may know of the configured advertising: the ads part of `GET /api/config`. Pure.
+// The advertising part of `GET /api/config`. Pure.
 import type { AdsConfig } from '../../shared/contract.ts'
 import { adScriptApiPath } from '../../shared/paths.ts'
 import type { Config } from '../config/load-config.ts'
-import { vastPath } from './house/promo-paths.ts'
+import { promoPatterns } from './house/promo-paths.ts'
 
-/** The name in the proxy's path under which the house's own script is answered. */
+/** Name of the built-in ad host in the proxy's path. */
 export const HOUSE = 'house'
-/** Class of the house's placeholders; its script looks for no other. */
+/** Class of the house ads' placeholders; the house script fills only these. */
 const HOUSE_CLASS = 'promo-ins'
 const HOUSE_ZONES = { banner: 'banner', inline: 'inline', video: 'video' }
 
-/** Places of the house have zones by themselves; those of a network are told, or not rendered. */
+/**
+ * House slots have zones of their own; a network's slots without a configured zone are not
+ * rendered.
+ */
 export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
   const { provider, scriptHost, vastUrl, insClass, fill } = ads
   if (provider === 'none') return { provider }
@@ -20,7 +23,7 @@ export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
       provider,
       scriptPath: adScriptApiPath(HOUSE),
       insClass: HOUSE_CLASS,
-      vastUrl: `${vastPath}?zone={zone}`,
+      vastUrl: `${promoPatterns.vast}?zone={zone}`,
       zones: { ...HOUSE_ZONES, ...zones },
       fill,
     }
@@ -35,7 +38,7 @@ export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
   }
 }
 
-/** Addresses of the network as they are configured: of its hosts, and of its VAST. */
+/** Configured origins and VAST URL of the ad network. */
 export function adUrlsOf({ ads }: Pick<Config, 'ads'>): string[] {
   const hosts = Object.values(ads.hosts).map((host) => (typeof host === 'string' ? host : host.url))
   return ads.vastUrl === undefined ? hosts : [...hosts, ads.vastUrl]

@@ -66,7 +66,7 @@ const image = {
 const page = { id: 'b', kind: 'page', file: 'b.html', alt: 'B', link: '/' }
 
 describe('adsConfigOf', () => {
-  it('tells nothing where there are no ads', () => {
+  it('reports no slots without advertising', () => {
     expect(
       adsConfigOf(configOf({ provider: 'none', vastUrl: 'https://v.example/{zone}' })),
     ).toEqual({
@@ -85,7 +85,7 @@ describe('adsConfigOf', () => {
     })
   })
 
-  it('tells of a network what the page needs, and no address of its hosts', () => {
+  it('reports what the page needs of a network, and no addresses of its hosts', () => {
     const network = {
       provider: 'network',
       scriptHost: 'a.example',
@@ -146,7 +146,7 @@ describe('house ads', () => {
     }
   })
 
-  it('answer a place for each zone asked for, and none for a zone that is not configured', async () => {
+  it('fill every requested zone, except zones that are not configured', async () => {
     const { app } = await start()
     const response = await app.inject('/api/promo/serve?zone=inline&zone=else&zone=banner')
     expect(response.headers['cache-control']).toBe('no-store')
@@ -167,7 +167,7 @@ describe('house ads', () => {
     expect((await app.inject(url)).statusCode).toBe(400)
   })
 
-  it('answer VAST that a player can follow: film, beacons and click', async () => {
+  it('serve VAST that a player can follow: video, beacons and click', async () => {
     const { app, recorded } = await start()
     const response = await app.inject('/api/promo/vast?zone=video')
     expect(response.headers['content-type']).toBe('application/xml; charset=utf-8')
@@ -196,7 +196,7 @@ describe('house ads', () => {
     ])
   })
 
-  it('answer an empty VAST where nothing fits', async () => {
+  it('serve an empty VAST if nothing fits', async () => {
     const { app } = await start({ provider: 'house' }, await layOutOwnAds('no-film', [page]))
     const { body } = await app.inject('/api/promo/vast?zone=video')
     expect(body).toContain('<VAST')
@@ -238,7 +238,7 @@ describe('house ads of the operator', () => {
     expect(recorded).toEqual([])
   })
 
-  it('answer 404 for what they do not have, and nothing but their files', async () => {
+  it('respond with 404 to unknown ads, and serve nothing but their files', async () => {
     const data = await layOutOwnAds('closed', [image, page])
     await cp(path.join(data, 'house-ads/a.svg'), path.join(data, 'house-ads/other.svg'))
     const { app, recorded } = await start({ provider: 'house' }, data)
@@ -260,8 +260,8 @@ describe('house ads of the operator', () => {
 
   it.each([
     ['a broken list', [{ ...page, kind: 'popup' }], 'creatives.0.kind'],
-    ['a missing file', [{ ...page, file: 'gone.html' }], 'there is no file gone.html'],
-  ])('with %s are none, told in one line', async (name, creatives, reason) => {
+    ['a missing file', [{ ...page, file: 'gone.html' }], 'no such file: gone.html'],
+  ])('with %s are unavailable, logged in one line', async (name, creatives, reason) => {
     const data = await layOutOwnAds(name.replaceAll(' ', '-'), creatives)
     const { app, ads, logged } = await start({ provider: 'house' }, data)
     expect(ads).toEqual({ provider: 'none' })

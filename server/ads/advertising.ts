@@ -1,4 +1,4 @@
-// The server's side of advertising: the script proxy, and the house ads where they are asked for.
+// Server side of advertising: the script proxy, and house ads if configured.
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { AdsConfig } from '../../shared/contract.ts'
@@ -16,19 +16,19 @@ import { addScriptRoute } from './script-routes.ts'
 
 export interface AdvertisingOptions {
   config: Config
-  /** Takes what happens to house ads. Never throws. */
+  /** Records what happens to house ads. Never throws. */
   record: RecordActivity
   log: { warn(facts: object, message: string): void }
 }
 
-/** Advertising that is ready to be served. */
+/** Advertising that is ready to serve. */
 export interface Advertising {
-  /** What the page is told; `none` where house ads were asked for and cannot be read. */
+  /** Configuration for the page; `none` if house ads are configured but unreadable. */
   ads: AdsConfig
   addRoutes(this: void, app: FastifyInstance): Promise<void>
 }
 
-/** Folder of the operator's own house ads, in the data folder. */
+/** Folder for the operator's own house ads, in the data folder. */
 const HOUSE_FOLDER = 'house-ads'
 
 interface House {
@@ -36,7 +36,10 @@ interface House {
   script: ProxiedScript
 }
 
-/** Never rejects for what the operator's files hold: without usable house ads there are none, and the log says why. */
+/**
+ * Never rejects because of the operator's files: without usable house ads there are none, and the
+ * reason is logged.
+ */
 export async function openAdvertising(options: AdvertisingOptions): Promise<Advertising> {
   const { config, log } = options
   const house = config.ads.provider === 'house' ? await openHouse(options) : undefined
@@ -67,7 +70,7 @@ async function openHouse({ config, log }: AdvertisingOptions): Promise<House | u
     return { ads, script: { bytes, etag: formatEtag(bytes) } }
   } catch (cause) {
     const reason = cause instanceof AppError ? cause.message : String(cause)
-    log.warn({ reason }, 'there are no house ads')
+    log.warn({ reason }, 'house ads are unavailable')
     return undefined
   }
 }

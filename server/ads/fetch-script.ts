@@ -1,4 +1,5 @@
-// Fetches one script from an upstream that is not trusted: no redirects, bounded in time and size, public addresses alone.
+// Fetches a script from an untrusted upstream: no redirects, bounded in time and size, public
+// addresses only.
 import { request as requestHttp } from 'node:http'
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -8,20 +9,20 @@ import { AppError } from '../errors.ts'
 import { createPublicLookup, findLiteralAddress, isPublicAddress } from './public-address.ts'
 import type { ResolveHost } from './public-address.ts'
 
-/** Where a script comes from. */
+/** Source of a script. */
 export interface ScriptSource {
-  /** Full address, http or https. */
+  /** http or https URL. */
   url: URL
-  /** Allows addresses of private networks: for tests and for ad servers of one's own. */
+  /** Allows private addresses, for tests and for ad servers in one's own network. */
   allowPrivate: boolean
 }
 
 export interface FetchScriptOptions {
   resolve: ResolveHost
   signal: AbortSignal
-  /** Longest wait for the response's headers, name lookup and connection included. Default 3000. */
+  /** Limit for the response headers, including name lookup and connection. Default 3000. */
   headersTimeoutMs?: number
-  /** Longest wait for everything. Default 5000. */
+  /** Limit for the whole fetch. Default 5000. */
   totalTimeoutMs?: number
 }
 
@@ -29,7 +30,7 @@ export const MAX_SCRIPT_BYTES = 1024 * 1024
 const HEADERS_TIMEOUT_MS = 3000
 const TOTAL_TIMEOUT_MS = 5000
 const JAVASCRIPT = /^(?:application|text)\/(?:x-)?(?:java|ecma)script\s*(?:;|$)/i
-/** Nothing of the visitor is told: the same few headers for every fetch. */
+/** The same headers for every fetch: nothing of the visitor is forwarded. */
 const HEADERS = {
   accept: 'text/javascript, application/javascript;q=0.9',
   'accept-encoding': 'br, gzip',
@@ -37,10 +38,10 @@ const HEADERS = {
 }
 
 /**
- * The script's bytes, decoded, at most 1 MiB.
+ * The script's decoded bytes, at most 1 MiB.
  *
- * @throws AppError `failed` where the answer is late, no 200, too large, no JavaScript, or comes from an address that is
- * not public
+ * @throws AppError `failed` if the response is late, not 200, too large, not JavaScript, or from a
+ * non-public address
  */
 export async function fetchScript(
   { url, allowPrivate }: ScriptSource,
@@ -49,7 +50,7 @@ export async function fetchScript(
   if (!allowPrivate) refusePrivateLiteral(url)
   const headersLimit = new AbortController()
   const timer = setTimeout(
-    () => headersLimit.abort(new AppError('failed', 'the headers came too late')),
+    () => headersLimit.abort(new AppError('failed', 'the response headers timed out')),
     options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
   )
   const total = AbortSignal.timeout(options.totalTimeoutMs ?? TOTAL_TIMEOUT_MS)
@@ -78,18 +79,21 @@ function refusePrivateLiteral(url: URL): void {
   throw new AppError('failed', `${literal} is not a public address`)
 }
 
-/** A connection of its own for every fetch: one in five minutes needs no pool, and a pool would skip the checks. */
+/**
+ * A new connection for every fetch: one in five minutes needs no pool, and a pool would skip the
+ * checks.
+ */
 function send(url: URL, options: RequestOptions): ClientRequest {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   return request(url, { ...options, agent: false, headers: HEADERS, maxHeaderSize: 16 * 1024 })
 }
 
-/** The last look: at the address the socket has really reached. */
+/** The final check: the address that the socket is really connected to. */
 function requirePublicPeer(request: ClientRequest): void {
   request.once('socket', (socket) => {
     socket.once('connect', () => {
       if (isPublicAddress(socket.remoteAddress ?? '')) return
-      request.destroy(new AppError('failed', 'the upstream is not at a public address'))
+      request.destroy(new AppError('failed', 'the upstream has no public address'))
     })
   })
 }
@@ -105,14 +109,15 @@ async function receive(request: ClientRequest): Promise<IncomingMessage> {
 async function readScript(response: IncomingMessage): Promise<Buffer> {
   try {
     const { statusCode, headers } = response
-    if (statusCode !== 200) throw new AppError('failed', `the upstream answered ${statusCode}`)
+    if (statusCode !== 200)
+      throw new AppError('failed', `the upstream responded with ${statusCode}`)
     if (!JAVASCRIPT.test(headers['content-type'] ?? '')) {
-      throw new AppError('failed', 'the upstream answered something else than JavaScript')
+      throw new AppError('failed', 'the upstream response is not JavaScript')
     }
     const bytes = await readBounded(response)
-    // Pages of errors and of consent come as 200 with any type.
+    // Error and consent pages come as 200 with any type.
     if (/^\s*</.test(bytes.toString('utf8', 0, 256).replace(/^\uFEFF/, ''))) {
-      throw new AppError('failed', 'the upstream answered markup instead of a script')
+      throw new AppError('failed', 'the upstream response is markup instead of a script')
     }
     return bytes
   } finally {
@@ -120,17 +125,17 @@ async function readScript(response: IncomingMessage): Promise<Buffer> {
   }
 }
 
-/** Reads and decodes; the limit holds for both the bytes sent and the bytes they decode to. */
+/** Reads and decodes; the limit applies to both the encoded and the decoded bytes. */
 async function readBounded(response: IncomingMessage): Promise<Buffer> {
   const decoder = createDecoder(response.headers['content-encoding'])
   const chunks: Buffer[] = []
   let sizeBytes = 0
   const stream = decoder === undefined ? response : response.pipe(decoder)
-  // A pipe does not pass errors on.
+  // A pipe does not forward errors.
   if (decoder !== undefined) response.once('error', (error) => decoder.destroy(error))
   try {
     for await (const chunk of stream) {
-      if (!Buffer.isBuffer(chunk)) throw new AppError('failed', 'the upstream answered text')
+      if (!Buffer.isBuffer(chunk)) throw new AppError('failed', 'the upstream stream is not binary')
       sizeBytes += chunk.length
       if (sizeBytes > MAX_SCRIPT_BYTES) throw new AppError('failed', 'the script is too large')
       chunks.push(chunk)
@@ -138,17 +143,17 @@ async function readBounded(response: IncomingMessage): Promise<Buffer> {
   } finally {
     decoder?.destroy()
   }
-  if (!response.complete) throw new AppError('failed', 'the script was cut off')
+  if (!response.complete) throw new AppError('failed', 'the script was truncated')
   return Buffer.concat(chunks)
 }
 
-/** One coding at most: a chain of them is no answer to what was asked. */
+/** One content coding at most. */
 function createDecoder(encoding: string | undefined): Transform | undefined {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
   if (name === 'identity' || name === '') return undefined
   if (name === 'gzip' || name === 'x-gzip') return createGunzip()
   if (name === 'br') return createBrotliDecompress()
-  throw new AppError('failed', 'the upstream uses a content coding that was not asked for')
+  throw new AppError('failed', 'the upstream uses an unsupported content coding')
 }
 
 function messageOf(reason: unknown): string {

@@ -1,4 +1,5 @@
-// Which IP addresses an upstream may have: public ones alone, so that no name can lead into our own network.
+// Restricts upstreams to public IP addresses, so that no name can resolve into the operator's own
+// network.
 import { lookup } from 'node:dns'
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
@@ -6,7 +7,7 @@ import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../errors.ts'
 
-/** Answers every address of a host name, as node:dns does with `all: true`. */
+/** Resolves all addresses of a host name, like node:dns with `all: true`. */
 export type ResolveHost = (
   hostname: string,
   answer: (error: Error | null, addresses: LookupAddress[]) => void,
@@ -17,8 +18,9 @@ export const resolveHost: ResolveHost = (hostname, answer) =>
   lookup(hostname, { all: true }, answer)
 
 /**
- * Whether an IP address is of the public internet: not loopback, private, link-local, shared (RFC 6598), unique local,
- * multicast, reserved, nor an IPv6 form that carries an IPv4 address (mapped, NAT64, 6to4, Teredo).
+ * Whether an IP address is public: not loopback, private, link-local, shared (RFC 6598), unique
+ * local, multicast or reserved, and not an IPv6 form that embeds an IPv4 address (mapped, NAT64,
+ * 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -26,8 +28,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * The address that a URL's host spells, or undefined where it is a name. `URL` has already turned every notation of
- * IPv4 (hexadecimal, octal, one number) into four decimal parts.
+ * The literal address in a URL's host; undefined for a name. `URL` normalises every notation of
+ * IPv4 (hexadecimal, octal, one number) to dotted decimal.
  */
 export function findLiteralAddress({ hostname }: URL): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
@@ -35,8 +37,8 @@ export function findLiteralAddress({ hostname }: URL): string | undefined {
 }
 
 /**
- * A lookup for node:http that hands out the addresses it has checked, and no others: the socket is connected to what
- * was checked here, so a second answer of the name server changes nothing. One private address refuses the host.
+ * A lookup for node:http that returns only checked addresses. The socket connects to exactly these,
+ * so a second DNS response changes nothing. One private address rejects the host.
  */
 export function createPublicLookup(resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {

@@ -29,7 +29,7 @@ interface Upstream {
   requests: IncomingMessage[]
 }
 
-/** A real upstream that keeps what it was asked. */
+/** A real upstream that records its requests. */
 async function startUpstream(answer: RequestListener): Promise<Upstream> {
   const requests: IncomingMessage[] = []
   const server = createServer((incoming, response) => {
@@ -95,7 +95,7 @@ async function fetchScriptOf(site: Site, init?: RequestInit): Promise<Response> 
 }
 
 describe('the ad script route', () => {
-  it('answers the upstream’s script with headers of its own', async () => {
+  it('serves the script of the upstream with its own headers', async () => {
     const upstream = await startUpstream((incoming, response) => {
       response.setHeader('set-cookie', 'tracker=1')
       response.setHeader('service-worker-allowed', '/')
@@ -116,7 +116,7 @@ describe('the ad script route', () => {
     }
   })
 
-  it('tells the upstream nothing of the visitor', async () => {
+  it('sends nothing about the visitor to the upstream', async () => {
     const upstream = await startUpstream(script)
     const site = await startSiteOver(upstream)
     await fetch(`${site.url}/api/proxy-ad/a/ad-provider.js?secret=1`, {
@@ -139,7 +139,7 @@ describe('the ad script route', () => {
     })
   })
 
-  it('answers 304 where the visitor has it, and HEAD without a body', async () => {
+  it('responds with 304 where the visitor has it, and HEAD without a body', async () => {
     const site = await startSiteOver(await startUpstream(script))
     const etag = (await fetchScriptOf(site)).headers.get('etag') ?? ''
     const path = '/api/proxy-ad/a/ad-provider.js'
@@ -171,7 +171,7 @@ describe('the ad script route', () => {
 })
 
 describe('the ad script route with hostile hosts', () => {
-  it('answers no host but a configured one, and calls none', async () => {
+  it('serves only configured hosts, and contacts no others', async () => {
     const canary = await startUpstream(script)
     const site = await startSite({ a: { origin: canary.origin, allowPrivate: true } })
     const { port } = canary
@@ -220,7 +220,7 @@ describe('the ad script route with hostile hosts', () => {
     expect(canary.requests).toHaveLength(0)
   })
 
-  it('asks no address of a private network, however it is written', async () => {
+  it('does not contact a private address, in any notation', async () => {
     const canary = await startUpstream(script)
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '0', '[::ffff:127.0.0.1]']) {
       const origin = `http://${host}:${canary.port}`
@@ -231,7 +231,7 @@ describe('the ad script route with hostile hosts', () => {
     expect(canary.requests).toHaveLength(0)
   })
 
-  it('asks no name that leads into a private network', async () => {
+  it('does not contact a name that resolves to a private address', async () => {
     const canary = await startUpstream(script)
     const origin = `http://localhost:${canary.port}`
     const site = await startSite({ a: { origin, allowPrivate: false } })
@@ -263,9 +263,9 @@ describe('the ad script route with a bad upstream', () => {
       (_request, response) => {
         response.writeHead(302, { location: 'http://169.254.169.254/ad-provider.js' }).end()
       },
-      /answered 302/,
+      /responded with 302/,
     ],
-    ['is silent', () => undefined, /headers came too late/],
+    ['is silent', () => undefined, /headers timed out/],
     [
       'never ends its body',
       (_request, response) => {
@@ -323,7 +323,7 @@ describe('the ad script route with a bad upstream', () => {
         response.setHeader('content-type', 'text/html')
         response.end('let ads')
       },
-      /something else than JavaScript/,
+      /is not JavaScript/,
     ],
     [
       'answers a page as a script',
@@ -333,18 +333,22 @@ describe('the ad script route with a bad upstream', () => {
       },
       /markup/,
     ],
-    ['answers 500', (_request, response) => void response.writeHead(500).end(), /answered 500/],
+    [
+      'answers 500',
+      (_request, response) => void response.writeHead(500).end(),
+      /responded with 500/,
+    ],
     ['hangs up', (incoming) => void incoming.socket.destroy(), /socket hang up/],
   ]
 
-  it.each(bad)('answers 502 where it %s', async (_name, answer, reason) => {
+  it.each(bad)('responds with 502 if the upstream %s', async (_name, answer, reason) => {
     const upstream = await startUpstream(answer)
     const site = await startSiteOver(upstream)
     const response = await fetchScriptOf(site)
     expect(response.status).toBe(502)
     expect(response.headers.get('cache-control')).toBe('no-store')
     expect(await response.json()).toEqual({
-      error: { code: 'failed', message: 'the ad script cannot be had' },
+      error: { code: 'failed', message: 'the ad script is not available' },
     })
     expect(site.failures).toHaveLength(1)
     expect(site.failures[0]).toMatch(reason)
@@ -352,7 +356,7 @@ describe('the ad script route with a bad upstream', () => {
   })
 })
 
-describe('the kept ad script', () => {
+describe('the cached ad script', () => {
   it('is fetched once for fifty visitors at once, and again after five minutes', async () => {
     const upstream = await startUpstream((incoming, response) => {
       setTimeout(() => script(incoming, response), 50)
@@ -368,7 +372,7 @@ describe('the kept ad script', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('is answered for a day while the upstream fails, which is asked every 30 s', async () => {
+  it('is served for a day while the upstream fails, with attempts every 30 s', async () => {
     const state = { isDown: false }
     const upstream = await startUpstream((incoming, response) => {
       if (state.isDown) response.writeHead(500).end()

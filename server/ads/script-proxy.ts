@@ -1,21 +1,22 @@
-// Keeps the ad scripts of the configured hosts: fresh for five minutes, a day where the upstream fails, one fetch at a time.
+// Caches the ad scripts of configured hosts: fresh for five minutes, stale for a day if the
+// upstream fails, one fetch at a time.
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { fetchScript } from './fetch-script.ts'
 import type { ScriptSource } from './fetch-script.ts'
 import type { ResolveHost } from './public-address.ts'
 
-/** A script as it is answered. */
+/** A cached script. */
 export interface ProxiedScript {
   bytes: Buffer
   etag: string
 }
 
 export interface ScriptProxyOptions {
-  /** Ad hosts by the name they have in URLs. */
+  /** Ad hosts by their name in URLs. */
   hosts: ReadonlyMap<string, AdHost>
   resolve: ResolveHost
-  /** Milliseconds on a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number
   onFailure: (host: string, error: unknown) => void
   headersTimeoutMs?: number
@@ -24,7 +25,7 @@ export interface ScriptProxyOptions {
 
 /** A configured upstream. */
 export interface AdHost {
-  /** Its origin; the path of the script is fixed. */
+  /** Its origin; the script's path is fixed. */
   origin: string
   allowPrivate: boolean
 }
@@ -32,7 +33,7 @@ export interface AdHost {
 const SCRIPT_PATH = '/ad-provider.js'
 const FRESH_MS = 5 * 60_000
 const STALE_MS = 24 * 60 * 60_000
-/** After a failure the upstream is left alone for so long. */
+/** Shortest interval between attempts after a failure. */
 const RETRY_MS = 30_000
 
 interface Kept {
@@ -42,7 +43,7 @@ interface Kept {
   underWay?: Promise<void>
 }
 
-/** Bounded by the configuration: one entry for each host, each of at most 1 MiB. */
+/** Bounded by the configuration: one entry per host, each at most 1 MiB. */
 export class ScriptProxy {
   readonly #options: ScriptProxyOptions
   readonly #kept = new Map<string, Kept>()
@@ -55,8 +56,8 @@ export class ScriptProxy {
   /**
    * The script of a host.
    *
-   * @throws AppError `not_found` where the configuration has no such host: nothing is fetched then
-   * @throws AppError `failed` where the upstream fails and nothing younger than a day is kept
+   * @throws AppError `not_found` for a host that is not configured; nothing is fetched
+   * @throws AppError `failed` if the upstream fails and the cached script is older than a day
    */
   async script(name: string): Promise<ProxiedScript> {
     const host = this.#options.hosts.get(name)
@@ -70,7 +71,7 @@ export class ScriptProxy {
     return this.#usable(kept)
   }
 
-  /** Gives up what is under way. */
+  /** Aborts fetches in progress. */
   close(): void {
     this.#closing.abort(new Error('the server is closing'))
   }
@@ -90,10 +91,10 @@ export class ScriptProxy {
 
   #usable({ script, fetchedMs }: Kept): ProxiedScript {
     if (script !== undefined && this.#options.now() - fetchedMs < FRESH_MS + STALE_MS) return script
-    throw new AppError('failed', 'the ad script cannot be had')
+    throw new AppError('failed', 'the ad script is not available')
   }
 
-  /** Never rejects: a failure is told to the log and remembered. */
+  /** Never rejects: a failure is logged and remembered. */
   async #refresh(name: string, { origin, allowPrivate }: AdHost): Promise<void> {
     const kept = this.#entry(name)
     const source: ScriptSource = { url: new URL(SCRIPT_PATH, origin), allowPrivate }
@@ -115,7 +116,7 @@ export class ScriptProxy {
   }
 }
 
-/** Strong entity tag (RFC 9110 8.8.3) of the body. */
+/** Strong entity tag of the body (RFC 9110 8.8.3). */
 export function formatEtag(bytes: Buffer): string {
   return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
 }

@@ -1,37 +1,39 @@
-// GET /api/proxy-ad/{adhost}/ad-provider.js: an ad script, from a configured upstream or our own, with headers of our own.
+// GET /api/proxy-ad/{adhost}/ad-provider.js: an ad script from a configured upstream or built in,
+// with our own headers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import type { ErrorAnswer } from '../../shared/contract.ts'
+import type { ErrorResponse } from '../../shared/contract.ts'
+import { pathPatterns } from '../../shared/paths.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ProxiedScript } from './script-proxy.ts'
 
-/** RFC 5861 4: caches may answer the old script for a day while this server fails. */
+/** RFC 5861 4: caches may serve the stale script for a day while this server fails. */
 const SCRIPT_CACHE = 'public, max-age=300, stale-if-error=86400'
-const UNAVAILABLE: ErrorAnswer = {
-  error: { code: 'failed', message: 'the ad script cannot be had' },
+const UNAVAILABLE: ErrorResponse = {
+  error: { code: 'failed', message: 'the ad script is not available' },
 }
 
 /** Finds the script of an ad host; throws AppError `not_found` or `failed`. */
 export type FindScript = (adHost: string) => Promise<ProxiedScript>
 
-/** Registers the route. Nothing of the request but the host's name reaches `findScript`. */
+/** Registers the route. Only the host's name from the request reaches `findScript`. */
 export function addScriptRoute(app: FastifyInstance, findScript: FindScript): void {
-  app.get<{ Params: { adHost: string } }>(
-    '/api/proxy-ad/:adHost/ad-provider.js',
-    async (request, reply) => {
-      refuseServiceWorker(request)
-      try {
-        return sendScript(request, reply, await findScript(request.params.adHost))
-      } catch (error) {
-        if (!isAppError(error, 'failed')) throw error
-        // Told to the log once for each try; not again for each visitor who meets it.
-        return reply.code(502).header('cache-control', 'no-store').send(UNAVAILABLE)
-      }
-    },
-  )
+  app.get<{ Params: { adHost: string } }>(pathPatterns.adScript, async (request, reply) => {
+    refuseServiceWorker(request)
+    try {
+      return sendScript(request, reply, await findScript(request.params.adHost))
+    } catch (error) {
+      if (!isAppError(error, 'failed')) throw error
+      // Logged once per attempt, not per visitor.
+      return reply.code(502).header('cache-control', 'no-store').send(UNAVAILABLE)
+    }
+  })
 }
 
-/** A script of ours may not become a service worker, which would outlive its page (Service Workers, 'Service-Worker' header). */
+/**
+ * An ad script must not become a service worker, which would outlive its page (Service Workers,
+ * 'Service-Worker' header).
+ */
 function refuseServiceWorker({ headers }: FastifyRequest): void {
   if (headers['service-worker'] === undefined) return
   throw new AppError('invalid', 'an ad script is not a service worker')

@@ -3,11 +3,11 @@ import { playerPagePath, sessionKey, sessionsPagePath } from '../../shared/paths
 import { countOf } from './activity-count.ts'
 
 const session = { streamer: 'a/b 100%', date: '2026-01-31', sessionId: 'späte Nacht' }
-const knows = (subject: { streamer: string; sessionId?: string }) =>
+const isKnownSubject = (subject: { streamer: string; sessionId?: string }) =>
   subject.streamer === session.streamer &&
   (subject.sessionId === undefined || subject.sessionId === session.sessionId)
 
-const view = (path: string) => countOf({ name: 'page_view', path, title: 'x' }, knows)
+const view = (path: string) => countOf({ name: 'page_view', path, title: 'x' }, isKnownSubject)
 
 test('counts a page view for what the page shows', () => {
   expect(view('/')).toMatchObject({ label: 'streamers', streamer: '', amount: 1 })
@@ -40,24 +40,36 @@ test('counts one name in both of its forms as one', () => {
 
 test('counts selected streamers and sessions, and begun videos', () => {
   const select = (list: 'streamers' | 'recommended', item: string) =>
-    countOf({ name: 'select_item', list, item }, knows)
+    countOf({ name: 'select_item', list, item }, isKnownSubject)
   expect(select('streamers', session.streamer)).toMatchObject({ label: 'streamers', amount: 1 })
   expect(select('recommended', sessionKey(session))).toMatchObject(session)
-  expect(countOf({ name: 'begin_video', ...session }, knows)).toMatchObject(session)
+  expect(countOf({ name: 'begin_video', ...session }, isKnownSubject)).toMatchObject(session)
 })
 
 test('counts nothing that was selected or begun of what the library does not have', () => {
-  expect(countOf({ name: 'select_item', list: 'streamers', item: 'x' }, knows)).toBeUndefined()
-  expect(countOf({ name: 'select_item', list: 'sessions', item: 'a/b' }, knows)).toBeUndefined()
-  expect(countOf({ name: 'begin_video', ...session, sessionId: '2' }, knows)).toBeUndefined()
+  expect(
+    countOf({ name: 'select_item', list: 'streamers', item: 'x' }, isKnownSubject),
+  ).toBeUndefined()
+  expect(
+    countOf({ name: 'select_item', list: 'sessions', item: 'a/b' }, isKnownSubject),
+  ).toBeUndefined()
+  expect(
+    countOf({ name: 'begin_video', ...session, sessionId: '2' }, isKnownSubject),
+  ).toBeUndefined()
 })
 
 test('counts the items of lists, and house ads by creative and zone', () => {
   const items = ['a', 'b', 'c']
-  expect(countOf({ name: 'view_item_list', list: 'sessions', items }, knows)).toMatchObject({
+  expect(
+    countOf({ name: 'view_item_list', list: 'sessions', items }, isKnownSubject),
+  ).toMatchObject({
     label: 'sessions',
     amount: 3,
   })
   const ad = { name: 'ad_click', creative: 'tea', zone: 'banner' } as const
-  expect(countOf(ad, knows)).toMatchObject({ name: 'ad_click', label: 'tea', zone: 'banner' })
+  expect(countOf(ad, isKnownSubject)).toMatchObject({
+    name: 'ad_click',
+    label: 'tea',
+    zone: 'banner',
+  })
 })

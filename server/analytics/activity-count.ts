@@ -1,33 +1,36 @@
-// What is counted of an event: its kind and what it was about, nothing of the visitor. Pure.
+// Maps an event to what is counted: its kind and subject, nothing about the visitor. Pure.
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { parseNames, parseSessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 
-/** What an event was about: nothing, a streamer, or a session. */
+/** Subject of an event: none, a streamer, or a session. */
 export type Subject = Partial<SessionReference>
 
-/** One thing to count. Names are NFC; '' stands for what does not apply. */
+/** One counter. Names are NFC; '' for fields that do not apply. */
 export interface ActivityCount {
   name: ActivityEvent['name']
-  /** Page views: which page. Lists: which list. Ads: which creative. */
+  /** Page views: the page. Lists: the list. Ads: the creative. */
   label: string
-  /** Of an ad. */
+  /** Zone of an ad. */
   zone: string
   streamer: string
   date: string
   sessionId: string
-  /** How many: of lists the items shown, else 1. */
+  /** Increment: for lists the number of items shown, else 1. */
   amount: number
 }
 
-/** Whether the library has such a streamer or session. Names are NFC. */
-export type KnowsSubject = (subject: { streamer: string } & Subject) => boolean
+/** Whether the library has this streamer or session. Names are NFC. */
+export type IsKnownSubject = (subject: { streamer: string } & Subject) => boolean
 
 /**
- * What to count of an event; undefined where it is about something that the library does not have. A view of a page
- * that does not exist counts as one of `other`, so that names can only be those of the library.
+ * The counter of an event; undefined if its subject is not in the library. Views of unknown pages
+ * count as `other`, so that stored names are always names of the library.
  */
-export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCount | undefined {
+export function countOf(
+  event: ActivityEvent,
+  isKnownSubject: IsKnownSubject,
+): ActivityCount | undefined {
   if ('creative' in event) {
     const ad = build(event.name, { label: event.creative, subject: {} })
     return { ...ad, zone: event.zone }
@@ -35,7 +38,7 @@ export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCoun
   switch (event.name) {
     case 'page_view': {
       const page = pageOf(event.path)
-      const known = page !== undefined && isKnown(page.subject, knows)
+      const known = page !== undefined && isKnown(page.subject, isKnownSubject)
       return known ? build(event.name, page) : build(event.name, { label: 'other', subject: {} })
     }
     case 'view_item_list': {
@@ -44,13 +47,15 @@ export function countOf(event: ActivityEvent, knows: KnowsSubject): ActivityCoun
     }
     case 'select_item': {
       const subject = event.list === 'streamers' ? { streamer: event.item } : sessionOf(event.item)
-      if (subject === undefined || !isKnown(subject, knows)) return undefined
+      if (subject === undefined || !isKnown(subject, isKnownSubject)) return undefined
       return build(event.name, { label: event.list, subject })
     }
     case 'begin_video': {
       const { streamer, date, sessionId } = event
       const subject = { streamer, date, sessionId }
-      return isKnown(subject, knows) ? build(event.name, { label: '', subject }) : undefined
+      return isKnown(subject, isKnownSubject)
+        ? build(event.name, { label: '', subject })
+        : undefined
     }
   }
 }
@@ -65,7 +70,7 @@ function build(name: ActivityCount['name'], { label, subject }: Labelled): Activ
   return { name, label, zone: '', streamer, date, sessionId, amount: 1 }
 }
 
-/** Which of the page's routes a path is, and whose. */
+/** The page route and subject of a path. */
 function pageOf(path: string): Labelled | undefined {
   const [, route, ...names] = parseNames(path.replace(/\/+$/, '')) ?? []
   if (path === '/') return { label: 'streamers', subject: {} }
@@ -80,9 +85,9 @@ function sessionOf(item: string): Subject | undefined {
   return parseSessionKey(item)
 }
 
-function isKnown(subject: Subject, knows: KnowsSubject): boolean {
+function isKnown(subject: Subject, isKnownSubject: IsKnownSubject): boolean {
   const { streamer, ...rest } = normalized(subject)
-  return streamer === undefined || knows({ streamer, ...rest })
+  return streamer === undefined || isKnownSubject({ streamer, ...rest })
 }
 
 function normalized(subject: Subject): Subject {

@@ -38,7 +38,7 @@ const view = (path_: string): ActivityEvent => ({ name: 'page_view', path: path_
 function openRecorder(): ActivityRecorder {
   return new ActivityRecorder({
     path,
-    knows: () => true,
+    isKnownSubject: () => true,
     now: () => nowMs,
     onFailure: (error) => failures.push(error),
   })
@@ -85,7 +85,7 @@ test('adds up house ads by creative and zone', async () => {
   expect(readAll().ads).toEqual([{ ...ad, impressions: 2, clicks: 1 }])
 })
 
-test('writes about a second after the first event, and counts on where it left off', async () => {
+test('writes about a second after the first event, and continues with the stored counts', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const recorder = openRecorder()
   recorder.record(play('bob'))
@@ -107,7 +107,7 @@ test('writes at once when much waits', async () => {
   await recorder.close()
 })
 
-test('says once that it cannot write, keeps the counts, and writes them when it can', async () => {
+test('reports once that it cannot write, keeps the counts, and writes them when it can', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   writeFileSync(join(folder, 'data'), 'a file where the folder should be')
   const recorder = openRecorder()
@@ -121,10 +121,10 @@ test('says once that it cannot write, keeps the counts, and writes them when it 
   await recorder.close()
 })
 
-test('counts nothing, says so once and does not throw where the library cannot be asked', async () => {
+test('counts nothing, reports it once and does not throw if the catalog fails', async () => {
   const recorder = new ActivityRecorder({
     path,
-    knows: () => {
+    isKnownSubject: () => {
       throw new Error('the catalog is closed')
     },
     now: () => nowMs,
@@ -182,7 +182,7 @@ test('counts what comes after the day’s bound without its names', () => {
   expect(readAll().streamers.map(({ streamer }) => streamer)).toEqual(['s0', 's1'])
 })
 
-test('forgets what is older than it keeps', () => {
+test('deletes counters past their retention', () => {
   const store = openActivityStore(path, { rowsPerDay: 10, days: 2 })
   const row = { name: 'page_view', label: '', zone: '', streamer: '', date: '', sessionId: '' }
   for (const day of ['2026-01-29', '2026-01-30', '2026-01-31', '2026-02-01']) {
@@ -195,7 +195,7 @@ test('forgets what is older than it keeps', () => {
 test('loses nothing where two processes write at once', async () => {
   const program = `
     import { ActivityRecorder } from ${JSON.stringify(join(import.meta.dirname, 'activity-recorder.ts'))}
-    const options = { path: ${JSON.stringify(path)}, knows: () => true, now: () => ${nowMs} }
+    const options = { path: ${JSON.stringify(path)}, isKnownSubject: () => true, now: () => ${nowMs} }
     const recorder = new ActivityRecorder({ ...options, onFailure: (error) => { throw error } })
     for (let i = 0; i < 20000; i += 1) {
       const streamer = 's' + (i % 4000)
@@ -215,9 +215,9 @@ test('loses nothing where two processes write at once', async () => {
   expect(readAll().streamers).toHaveLength(4000)
 })
 
-test('answers nothing where nothing was counted, and refuses a file that is no database', () => {
+test('returns empty statistics without a file, and rejects a file that is no database', () => {
   expect(readAll().days).toEqual([])
   mkdirSync(join(folder, 'data'))
-  writeFileSync(path, 'not a database, but long enough to be looked at as one '.repeat(100))
+  writeFileSync(path, 'not a database, but long enough to be parsed as one '.repeat(100))
   expect(readAll).toThrow('the counters cannot be read')
 })

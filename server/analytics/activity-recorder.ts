@@ -1,41 +1,42 @@
-// Counts what visitors do: in memory at once, on disk about every second. It never throws and never holds up a request.
+// Counts events in memory and writes them to disk about every second. Never throws and never delays
+// a request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { countOf } from './activity-count.ts'
-import type { ActivityCount, KnowsSubject } from './activity-count.ts'
+import type { ActivityCount, IsKnownSubject } from './activity-count.ts'
 import { openActivityStore } from './activity-store.ts'
 import type { ActivityStore, DailyCount } from './activity-store.ts'
 
 export interface RecorderOptions {
-  /** Path of the SQLite file; opened when there is first something to write. */
+  /** Path of the SQLite file, opened with the first write. */
   path: string
-  knows: KnowsSubject
+  isKnownSubject: IsKnownSubject
   /** Milliseconds since 1970. */
   now: () => number
-  /** Told once when counting begins to fail, and not again before it has worked in between. */
+  /** Called once when writing starts to fail, and again only after it has worked in between. */
   onFailure: (error: unknown) => void
 }
 
 const FLUSH_MS = 1000
-/** With so many distinct counters waiting they are written at once; no more at a time, which takes some 10 ms. */
+/** With this many distinct counters they are written at once; writing as many takes about 10 ms. */
 const FLUSH_COUNT = 500
-/** Between two writes visitors have their turn. */
+/** Pause between two writes, in which requests are served. */
 const NEXT_FLUSH_MS = 20
-/** Distinct counters that wait at most while writing fails; what comes on top is lost. */
+/** Most distinct counters in memory while writing fails; further ones are dropped. */
 const MAX_WAITING = 20_000
-/** The file may be locked for a moment by another process; after so many tries it is no moment. */
+/** Attempts while another process holds the lock. */
 const PATIENCE = 30
 const LAST_TRIES = 20
 const LAST_PAUSE_MS = 50
 
-/** Call `close` at the end: it writes what still waits. */
+/** Call `close` at the end: it writes the remaining counters. */
 export class ActivityRecorder {
   readonly #options: RecorderOptions
   readonly #waiting = new Map<string, DailyCount>()
   #store: ActivityStore | undefined
   #timer: NodeJS.Timeout | undefined
   #failures = 0
-  #wasTold = false
+  #wasReported = false
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -50,7 +51,7 @@ export class ActivityRecorder {
     else this.#wake(FLUSH_MS)
   }
 
-  /** Writes what waits, with some patience for other processes that do the same at the same moment. */
+  /** Writes the remaining counters, with retries while other processes do the same. */
   async close(): Promise<void> {
     this.#failures = 0
     while (this.#waiting.size > 0 && this.#failures < LAST_TRIES) {
@@ -68,7 +69,7 @@ export class ActivityRecorder {
 
   #countOf(event: ActivityEvent): ActivityCount | undefined {
     try {
-      return countOf(event, this.#options.knows)
+      return countOf(event, this.#options.isKnownSubject)
     } catch (error) {
       this.#tell(error)
       return undefined
@@ -91,7 +92,7 @@ export class ActivityRecorder {
       this.#store.add(batch.map(([, count]) => count))
       for (const [key] of batch) this.#waiting.delete(key)
       this.#failures = 0
-      this.#wasTold = false
+      this.#wasReported = false
       if (this.#waiting.size > 0) this.#wake(NEXT_FLUSH_MS)
     } catch (error) {
       this.#failures += 1
@@ -101,8 +102,8 @@ export class ActivityRecorder {
   }
 
   #tell(error: unknown): void {
-    if (!this.#wasTold) this.#options.onFailure(error)
-    this.#wasTold = true
+    if (!this.#wasReported) this.#options.onFailure(error)
+    this.#wasReported = true
   }
 }
 

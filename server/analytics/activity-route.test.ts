@@ -44,7 +44,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-test('takes events as JSON and as what sendBeacon sends, answers 204 and sets no cookie', async () => {
+test('accepts events as JSON and from sendBeacon, responds with 204 and sets no cookie', async () => {
   const answers = [
     await post([view, { name: 'begin_video', streamer: 'a', date: 'd', sessionId: '1' }]),
     await post([view], { 'content-type': 'text/plain;charset=UTF-8' }),
@@ -97,7 +97,7 @@ test('does not take a visitor’s word for house ads', async () => {
   expect(recorded).toEqual([view])
 })
 
-test('answers 429 with Retry-After to the address that calls too often, and only to it', async () => {
+test('responds with 429 and Retry-After to an address above the limit, and only to it', async () => {
   for (let i = 0; i < 120; i += 1) expect((await post([])).status).toBe(204)
   const refused = await post([view])
   expect(refused.status).toBe(429)

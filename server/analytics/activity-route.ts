@@ -1,4 +1,4 @@
-// POST /api/activity: takes what visitors did, and keeps nothing of who they are.
+// POST /api/activity: accepts visitors' events, and stores nothing about who they are.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { activityEvents } from '../../shared/contract.ts'
 import type { ActivityEvent } from '../../shared/contract.ts'
@@ -9,19 +9,23 @@ import { RateLimiter } from './rate-limiter.ts'
 
 export interface ActivityRouteOptions {
   record: (event: ActivityEvent) => void
-  /** Milliseconds, never going back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number
-  /** Told once, when an address is first refused. */
+  /** Called once, when an address is first rejected. */
   onLimited: () => void
 }
 
-/** Of one address and minute: a page batches its events, so that a busy visitor sends about ten. */
+/**
+ * Requests per address and minute: a page batches its events, so that a busy visitor sends about
+ * ten.
+ */
 const REQUESTS = 120
 const WINDOW_MS = 60_000
 
 /**
- * Registers the route. It answers 204 for a JSON array of events, sent as JSON or as the text/plain of `sendBeacon`;
- * 400 for anything else, 413 above 64 KiB, and 429 with Retry-After (RFC 6585 4) to who calls too often.
+ * Registers the route. Responds with 204 to a JSON array of events, sent as JSON or as the
+ * text/plain of `sendBeacon`; 400 to anything else, 413 above 64 KiB, and 429 with Retry-After (RFC
+ * 6585 4) above the rate limit.
  */
 export async function addActivityRoute(
   app: FastifyInstance,
@@ -45,12 +49,12 @@ export async function addActivityRoute(
 
 function limitRate(scope: FastifyInstance, { now, onLimited }: ActivityRouteOptions): void {
   const limiter = new RateLimiter({ requests: REQUESTS, windowMs: WINDOW_MS, now })
-  let wasTold = false
+  let wasReported = false
   scope.addHook('onRequest', async (request, reply) => {
     const waitSeconds = limiter.take(request.ip)
     if (waitSeconds === 0) return undefined
-    if (!wasTold) onLimited()
-    wasTold = true
+    if (!wasReported) onLimited()
+    wasReported = true
     return reply
       .code(429)
       .headers({ 'retry-after': waitSeconds, 'cache-control': 'no-store' })
@@ -58,22 +62,22 @@ function limitRate(scope: FastifyInstance, { now, onLimited }: ActivityRouteOpti
   })
 }
 
-/** Global Privacy Control, and the older Do Not Track. */
+/** Global Privacy Control, or the older Do Not Track. */
 function wantsPrivacy({ headers }: FastifyRequest): boolean {
   return headers['sec-gpc'] === '1' || headers.dnt === '1'
 }
 
 function takeEvents(body: unknown, { record }: ActivityRouteOptions): void {
-  const parsed = activityEvents.safeParse(parseJson(body))
-  if (!parsed.success) throw new AppError('invalid', 'the body is no list of events')
-  // House ads are counted where they are served, which knows what was shown: a visitor's word is not needed.
-  for (const event of parsed.data) if (!('creative' in event)) record(event)
+  const events = activityEvents(parseJson(body))
+  if (events === undefined) throw new AppError('invalid', 'the body is not a list of events')
+  // The server counts house ads when it serves them, so it needs no report by the visitor.
+  for (const event of events) if (!('creative' in event)) record(event)
 }
 
 function parseJson(body: unknown): unknown {
   try {
     return typeof body === 'string' ? JSON.parse(body) : undefined
   } catch {
-    return undefined // No JSON is no list of events.
+    return undefined // Not JSON.
   }
 }

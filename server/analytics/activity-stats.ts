@@ -1,4 +1,4 @@
-// Reads the counters back: views and plays by day, streamer and session, and what became of house ads.
+// Reads the counters: views and plays by day, streamer and session, and results of house ads.
 import Sqlite from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
 import { existsSync } from 'node:fs'
@@ -6,13 +6,13 @@ import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 import { daysBefore } from './activity-store.ts'
 
-/** How often pages were viewed, and main videos begun. */
+/** Number of page views, and of main videos started. */
 export interface Reach {
   views: number
   plays: number
 }
 
-/** All of it, the most played first; days the newest first. */
+/** Most played first; newest day first. */
 export interface ActivityStats {
   /** First and last day in UTC, `2026-01-31`. */
   from: string
@@ -27,14 +27,14 @@ export interface ActivityStats {
 export interface StatsSpan {
   /** Last day. */
   to: string
-  /** Number of days, the last included. */
+  /** Number of days, including the last. */
   days: number
 }
 
 /**
- * Without a file nothing was counted yet.
+ * Returns empty statistics if the file does not exist.
  *
- * @throws AppError `failed` where the file cannot be read
+ * @throws AppError `failed` if the file is unreadable
  */
 export function readActivityStats(path: string, { to, days }: StatsSpan): ActivityStats {
   const from = daysBefore(to, days - 1)
@@ -90,7 +90,7 @@ function query(sqlite: Database, span: Span): Omit<ActivityStats, keyof Span> {
 }
 
 interface RawReach {
-  /** SQLite answers NULL for the sum of nothing. */
+  /** SQLite returns NULL for an empty sum. */
   views: number | null
   plays: number | null
 }

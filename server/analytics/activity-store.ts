@@ -1,4 +1,5 @@
-// The counters in their own SQLite file: one row a day for each thing that is counted. Several processes may write at once.
+// The counters in a SQLite file of their own: one row per counter and day. Several processes may
+// write.
 import Sqlite from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
 import { mkdirSync } from 'node:fs'
@@ -8,28 +9,31 @@ import type { ActivityCount } from './activity-count.ts'
 /** A count and its day in UTC, `2026-01-31`. */
 export type DailyCount = ActivityCount & { day: string }
 
-/** Writes counters. Every call runs at once, on the calling thread, and may throw what SQLite throws. */
+/** Writes counters synchronously; may throw SQLite's errors. */
 export interface ActivityStore {
-  /** Adds to the counters, all or none. */
+  /** Adds to the counters, all or nothing. */
   add(counts: readonly DailyCount[]): void
   close(): void
 }
 
-/** Bounds what lies on disk; tests set them lower. */
+/** Bounds on the file's size; tests set them lower. */
 export interface StoreLimits {
-  /** Rows of one day, roughly where several processes write; what comes on top is counted without its names. */
+  /**
+   * Rows per day, approximately if several processes write; beyond that, counts are stored without
+   * names.
+   */
   rowsPerDay: number
-  /** Days kept. */
+  /** Days to keep. */
   days: number
 }
 
 const LIMITS: StoreLimits = { rowsPerDay: 50_000, days: 800 }
-/** Writing must not hold up the visitors of this process: who finds the file locked tries again later. */
+/** Short, since waiting blocks the event loop: callers retry when the file is locked. */
 const BUSY_TIMEOUT_MS = 20
 const RECOUNT_ROWS = 1000
 const DAY_MS = 86_400_000
 
-/** Opens the file at `path`, made where it lacks. Throws what SQLite throws. */
+/** Opens the file at `path`; creates it if missing. Throws SQLite's errors. */
 export function openActivityStore(path: string, limits = LIMITS): ActivityStore {
   mkdirSync(dirname(path), { recursive: true })
   const sqlite = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS })
@@ -72,7 +76,7 @@ function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
   let prunedOn = ''
   const counted = { day: '', rows: 0, age: 0 }
 
-  /** Whether the day has room for one row more. Counting takes milliseconds, so it is done now and then. */
+  /** Whether the day has room for another row. Counting takes milliseconds, so it is throttled. */
   function takeRoom(day: string): boolean {
     counted.age += 1
     if (counted.day !== day || counted.age > RECOUNT_ROWS) {
@@ -102,12 +106,12 @@ function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
   }
 }
 
-/** The day so many days before a day. */
+/** The day a number of days before another. */
 export function daysBefore(day: string, days: number): string {
   return new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** There are only a few dozen of these a day, whatever visitors send. */
+/** There are only a few dozen of these per day, whatever visitors send. */
 function withoutNames(count: DailyCount): DailyCount {
   const label = count.name.startsWith('ad_') ? '' : count.label
   return { ...count, label, zone: '', streamer: '', date: '', sessionId: '' }

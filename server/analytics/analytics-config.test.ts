@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../config/load-config.ts'
 import { analyticsConfig } from '../../shared/contract.ts'
+import { parseExactly } from '../../test/support/parse-exactly.ts'
 import { analyticsConfigOf } from './analytics-config.ts'
 
 function answerFor(analytics: unknown) {
   const file = { path: '/etc/aftercast.config.json', value: { analytics } }
   const config = loadConfig({ flags: {}, environment: {}, file, workingFolder: '/', cpuCount: 1 })
-  return analyticsConfig.parse(analyticsConfigOf(config))
+  return parseExactly(analyticsConfig, analyticsConfigOf(config))
 }
 
 test('names the first-party collector alone where nothing else is configured', () => {

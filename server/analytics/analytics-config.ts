@@ -1,12 +1,15 @@
-// What the page may know of the configured analytics: ids and script addresses, with their defaults filled in. Pure.
+// The analytics part of `GET /api/config`: ids and script URLs with their defaults. Pure.
 import type { AnalyticsConfig } from '../../shared/contract.ts'
 import type { Config } from '../config/load-config.ts'
 
-/** Plausible's script that leaves page views to the page. */
+/** Plausible's script without automatic page views. */
 const PLAUSIBLE_SCRIPT = 'https://plausible.io/js/script.manual.js'
 const UMAMI_SCRIPT = 'https://cloud.umami.is/script.js'
 
-/** The analytics part of `GET /api/config`. A plain text stands for the id or domain, with the service's own script. */
+/**
+ * The analytics part of `GET /api/config`. A string is an id or domain for the service's default
+ * script.
+ */
 export function analyticsConfigOf({ analytics }: Pick<Config, 'analytics'>): AnalyticsConfig {
   const { firstParty, ga4, plausible, umami } = analytics
   return {

@@ -6,7 +6,7 @@ function createLimiter(requests: number) {
   return { clock, limiter: new RateLimiter({ requests, windowMs: 60_000, now: () => clock.ms }) }
 }
 
-test('tells who has called too often how long to wait, and lets them again afterwards', () => {
+test('rejects calls above the limit with the seconds to wait, and allows them again afterwards', () => {
   const { clock, limiter } = createLimiter(2)
   expect([1, 2, 3].map(() => limiter.take('192.0.2.1'))).toEqual([0, 0, 60])
   clock.ms = 45_500
@@ -36,7 +36,7 @@ test.each([
   expect(limiter.take(second)).toBe(0)
 })
 
-test('stays bounded: among many addresses the one unseen longest starts anew', () => {
+test('stays bounded: among many addresses, the least recently seen is evicted', () => {
   const { limiter } = createLimiter(1)
   limiter.take('192.0.2.1')
   for (let i = 0; i < 10_000; i += 1) limiter.take(`10.0.${i >> 8}.${i & 255}`)

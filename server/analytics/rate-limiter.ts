@@ -1,18 +1,18 @@
-// How often one address may call: a fixed window for each, in memory, bounded.
+// A rate limiter: a fixed window per address, in bounded memory.
 import { LRUCache } from 'lru-cache'
 import { isIPv6 } from 'node:net'
 
 export interface RateLimits {
   requests: number
   windowMs: number
-  /** Milliseconds, never going back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number
 }
 
-/** Addresses watched at once; beyond that the one unseen longest starts anew. */
+/** Addresses tracked; beyond that the least recently seen is evicted. */
 const MAX_ADDRESSES = 10_000
 
-/** Counts calls by address. Nothing is kept longer than two windows, and nothing on disk. */
+/** Counts calls by address. Keeps nothing longer than two windows. */
 export class RateLimiter {
   readonly #limits: RateLimits
   readonly #windows = new LRUCache<string, { endsMs: number; left: number }>({ max: MAX_ADDRESSES })
@@ -21,7 +21,7 @@ export class RateLimiter {
     this.#limits = limits
   }
 
-  /** Takes one call. Answers 0 where it is allowed, else the seconds to wait. */
+  /** Counts a call. Returns 0 if it is allowed, else the seconds to wait. */
   take(address: string): number {
     const nowMs = this.#limits.now()
     const key = networkOf(address)
@@ -35,7 +35,7 @@ export class RateLimiter {
   }
 }
 
-/** IPv6 addresses are given out by /64 (RFC 6177): one visitor owns all of it. */
+/** IPv6 addresses are assigned by /64 (RFC 6177): one visitor owns all of it. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4

@@ -1,21 +1,21 @@
-// The first-party collector over an opened library: its counters, and the route that feeds them.
+// The first-party analytics collector of an open library: its counters and its route.
 import type { FastifyInstance } from 'fastify'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { ActivityEvent } from '../../shared/contract.ts'
-import type { KnowsSubject } from '../analytics/activity-count.ts'
+import type { IsKnownSubject } from '../analytics/activity-count.ts'
 import { ActivityRecorder } from '../analytics/activity-recorder.ts'
 import { addActivityRoute } from '../analytics/activity-route.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
 import { isAppError } from '../errors.ts'
 
-/** File of the counters in the data folder. */
+/** Counters file in the data folder. */
 export const ACTIVITY_FILE = 'analytics.sqlite'
 
-/** What counts events in this process; without first-party analytics it counts nothing and has no route. */
+/** Counts events in this process; does nothing and has no route without first-party analytics. */
 export interface Activity {
-  /** Counts an event of our own. Never throws. */
+  /** Counts an event that the server itself observes. Never throws. */
   record(this: void, event: ActivityEvent): void
   addRoute(this: void, app: FastifyInstance): Promise<void>
   close(): Promise<void>
@@ -37,13 +37,13 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
   }
   const recorder = new ActivityRecorder({
     path: join(config.data, ACTIVITY_FILE),
-    knows: knowsOf(library.catalog),
+    isKnownSubject: isVisible(library.catalog),
     now: Date.now,
     onFailure: (error) => logger.error({ err: error }, 'views and plays cannot be counted'),
   })
   const { record } = recorder
   const onLimited = (): void =>
-    logger.warn('an address sends too much activity; behind a proxy, server.trustProxy is needed')
+    logger.warn('one address sends too much activity; set server.trustProxy if there is a proxy')
   return {
     record,
     addRoute: async (app) =>
@@ -52,8 +52,8 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
   }
 }
 
-/** What was taken off the site while a visitor still had it open is not counted any more. */
-function knowsOf(catalog: Catalog): KnowsSubject {
+/** Sessions that were hidden while a visitor had them open are no longer counted. */
+function isVisible(catalog: Catalog): IsKnownSubject {
   return ({ streamer, date, sessionId }) => {
     try {
       return date === undefined || sessionId === undefined

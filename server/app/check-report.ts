@@ -14,7 +14,10 @@ export interface CheckReport {
 /** A recording that is not fully playable. */
 export interface CheckedRecording extends SessionReference {
   path: string
-  /** `unplayable`: not at all; `limited`: with what the problems tell; `spare`: not served beside another. */
+  /**
+   * `unplayable`: not at all; `limited`: with what the problems tell; `spare`: not served beside
+   * another.
+   */
   outcome: 'unplayable' | 'limited' | 'spare'
   problems: CheckedProblem[]
 }
@@ -37,7 +40,10 @@ const OUTCOMES: Record<CheckedRecording['outcome'], string> = {
   spare: 'not served',
 }
 
-/** The table as lines, none where all is well. Names stand last, so that those of any script and width stay in line. */
+/**
+ * The table as lines, none where all is well. Names stand last, so that those of any script and
+ * width stay in line.
+ */
 export function formatCheckTable({ recordings }: CheckReport): string[] {
   const rows = recordings.flatMap((recording) =>
     recording.problems.flatMap((problem) => rowsOf(recording, problem)),

@@ -1,4 +1,5 @@
-// `aftercast check`: names every recording that visitors do not get as it was meant, with reason, place and advice.
+// `aftercast check`: names every recording that visitors do not get as it was meant, with reason,
+// place and advice.
 import { listImperfect } from '../catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../catalog/store/imperfect.ts'
 import type { Config } from '../config/load-config.ts'
@@ -51,7 +52,10 @@ async function makeReport(library: Library, signal: AbortSignal): Promise<CheckR
   }
 }
 
-/** The catalog knows that something is wrong; where and what is told by the inspection, which is kept. */
+/**
+ * The catalog knows that something is wrong; where and what is told by the inspection, which is
+ * kept.
+ */
 async function problemsOf(
   recording: ImperfectRecording,
   library: Library,
@@ -65,7 +69,10 @@ async function problemsOf(
   return limitations.map((note) => ({ ...note, advice: adviseOnLimitation(note.kind) }))
 }
 
-/** Undefined where the recording has changed since it was scanned: what the catalog knows of it is all there is. */
+/**
+ * Undefined where the recording has changed since it was scanned: what the catalog knows of it is
+ * all there is.
+ */
 async function inspectAgain(
   recording: ImperfectRecording,
   library: Library,

@@ -2,9 +2,11 @@
 import { createDemoLibrary } from '../demo/demo-library.ts'
 import type { Io } from './io.ts'
 
-/** Makes the library unless it is there already, and answers the exit code: 0. */
+/** Creates the library unless it exists; returns the exit code 0. */
 export async function demo(folder: string, io: Io): Promise<number> {
   const outcome = await createDemoLibrary(folder, { onProgress: io.stderr, signal: io.signal })
-  io.stdout(outcome === 'made' ? `The demo library is in ${folder}` : `${folder} holds it already`)
+  io.stdout(
+    outcome === 'made' ? `The demo library is in ${folder}` : `${folder} already contains it`,
+  )
   return 0
 }

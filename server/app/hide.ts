@@ -1,4 +1,5 @@
-// `aftercast hide` and `aftercast unhide`: take a streamer or a session off the site by name, and put it back.
+// `aftercast hide` and `aftercast unhide`: remove a streamer or session from the site, and restore
+// it.
 import { join } from 'node:path'
 import { openDatabase } from '../catalog/store/database.ts'
 import { createHiddenNames } from '../catalog/store/hidden.ts'
@@ -8,29 +9,33 @@ import type { Io } from './io.ts'
 import { CATALOG_FILE } from './library.ts'
 import { printable } from './printable.ts'
 
-/** Hides a name, be it known or not, and answers the exit code: 0. A server that runs heeds it at once. */
+/**
+ * Hides a name, known or not; returns the exit code 0. Takes effect in a running server at once.
+ */
 export function hide(config: Config, name: HiddenName, io: Io): number {
   return withHiddenNames(config, (names) => {
     const text = formatName(name)
     if (!names.isKnown(name)) {
-      io.stderr(`note: ${text} is not known in ${config.data} yet; it is hidden if it comes`)
+      io.stderr(`note: ${text} is not in ${config.data} yet; it will be hidden when it appears`)
     }
     const isNew = names.hide(name)
-    io.stdout(isNew ? `${text} is hidden` : `${text} was hidden already`)
+    io.stdout(isNew ? `${text} is hidden` : `${text} was already hidden`)
     return 0
   })
 }
 
-/** Shows a name again, and answers the exit code: 0. */
+/** Shows a name again; returns the exit code 0. */
 export function unhide(config: Config, name: HiddenName, io: Io): number {
   return withHiddenNames(config, (names) => {
     const text = formatName(name)
-    io.stdout(names.unhide(name) ? `${text} is shown again` : `${text} was not hidden`)
+    io.stdout(names.unhide(name) ? `${text} is visible again` : `${text} was not hidden`)
     return 0
   })
 }
 
-/** Lists what is hidden, one name a line, as `unhide` takes it; answers the exit code: 0. */
+/**
+ * Prints the hidden names, one per line in the form that `unhide` takes; returns the exit code 0.
+ */
 export function listHidden(config: Config, io: Io): number {
   return withHiddenNames(config, (names) => {
     for (const name of names.list()) io.stdout(formatName(name))

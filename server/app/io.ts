@@ -1,12 +1,12 @@
-// What main hands to the program of the world outside: where to write, when to stop, how many cores there are.
+// The process's environment as main passes it in: output, cancellation, number of cores.
 
 export interface Io {
-  /** Writes one line of the program's result. */
+  /** Writes one line of output. */
   stdout: (line: string) => void
-  /** Writes one line for the person in front of it. */
+  /** Writes one line of diagnostics. */
   stderr: (line: string) => void
-  /** Whether stderr is a terminal, which can show a progress bar. */
+  /** Whether stderr is a terminal that can show a progress bar. */
   isTerminal: boolean
-  /** Aborts when the program is to end. */
+  /** Aborts when the program should exit. */
   signal: AbortSignal
 }

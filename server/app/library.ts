@@ -1,4 +1,4 @@
-// Puts together what every command needs of a library: storage, catalog, indexes, HLS.
+// Assembles what every command needs of a library: storage, catalog, indexes, HLS.
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
@@ -6,6 +6,7 @@ import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { Packager } from '../hls/session/packager.ts'
 import { readOrMakeSecret } from '../delivery/secret.ts'
 import { TranscodedAudioTracks } from '../hls/segment/transcoded-audio.ts'
@@ -20,32 +21,41 @@ import { FolderThread } from '../storage/folder-thread.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** File of the catalog in the data folder. */
+/** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
 
-/** A library that was opened; close it when nothing uses it any more. */
+/** An open library; the caller closes it. */
 export interface Library {
-  /** Name of the folder of the recordings. */
+  /** Name of the recordings folder. */
   name: string
   storage: Storage
   database: Database
   catalog: Catalog
   indexes: IndexStore
   packager: Packager
+  figures(): LibraryFigures
   close(): Promise<void>
+}
+
+/** Load of an open library at this moment. */
+export interface LibraryFigures {
+  openRecordings: number
+  /** Inspections in the index thread. */
+  index: { jobs: number; oldestMs: number }
+  transcodes: JobFigures
 }
 
 export interface LibraryOptions {
   config: Config
-  /** Folder of the recordings: the configured one, or the demo's. */
+  /** Folder of the recordings: configured, or of the demo. */
   recordings: string
-  /** One process writes the catalog, others read beside it. */
+  /** One process writes the catalog; others read it. */
   mode: 'read' | 'write'
   logger: Logger
   signal: AbortSignal
 }
 
-/** @throws AppError `failed` where the data folder or the catalog cannot be used */
+/** @throws AppError `failed` if the data folder or the catalog is unusable */
 export async function openLibrary({
   config,
   recordings,
@@ -55,7 +65,7 @@ export async function openLibrary({
 }: LibraryOptions): Promise<Library> {
   const folderThread = new FolderThread()
   const folder = createFolderStorage(recordings, {
-    onSkipped: (reason, path) => logger.info({ path }, `skipped: ${reason}`),
+    onSkipped: (reason, path) => logger.debug({ path }, `skipped: ${reason}`),
     pageCache: await loadPageCache(),
     folderThread,
   })
@@ -65,7 +75,7 @@ export async function openLibrary({
   const thread = new IndexThread(recordings)
   const { settleSeconds } = config.library
   const onWriteError = (error: unknown): void =>
-    logger.warn({ err: error }, 'what is known of a recording could not be kept')
+    logger.warn({ err: error }, 'an index could not be stored')
   const indexes = new IndexStore({
     folder: join(config.data, 'indexes'),
     inspect: async (path, jobSignal, previous) => thread.inspect(path, jobSignal, previous),
@@ -92,6 +102,11 @@ export async function openLibrary({
     catalog: createCatalog(database),
     indexes,
     packager,
+    figures: () => ({
+      openRecordings: folder.openFiles,
+      index: thread.figures,
+      transcodes: transcoder.figures,
+    }),
     close: async () => {
       transcoder.close()
       await thread.close()

@@ -1,9 +1,10 @@
-// The program's log: one JSON object a line, on stderr, for what an operator should see.
+// The program's log: one JSON object per line on stderr.
 import { pino } from 'pino'
 import type { Logger } from 'pino'
+import type { Config } from '../config/load-config.ts'
 
 const STDERR = 2
 
-export function createLogger(): Logger {
-  return pino({ level: 'warn' }, pino.destination({ fd: STDERR, sync: true }))
+export function createLogger({ log }: Pick<Config, 'log'>): Logger {
+  return pino({ level: log.level }, pino.destination({ fd: STDERR, sync: true }))
 }

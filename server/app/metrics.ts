@@ -1,4 +1,5 @@
-// Figures for Prometheus: what this process does, and the listener of its own that tells them for all processes.
+// Prometheus metrics of this process, and the private listener that aggregates those of all
+// processes.
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -13,14 +14,18 @@ import {
   register,
 } from 'prom-client'
 import { AppError } from '../errors.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
+import type { Decoder } from '../thumbnails/decoder.ts'
+import type { Library } from './library.ts'
+import type { ScanQueue } from './scan-queue.ts'
 
-/** Seconds; a segment of a slow disk or client may take long. */
+/** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
-/** Counts requests of this process from now on, by route, method and status. */
+/** Starts counting this process's requests by route, method and status. */
 export function measureRequests(app: FastifyInstance): void {
-  // A worker tells its figures to the process that scans, when that is asked.
+  // A worker answers the primary's requests for metrics.
   if (cluster.isWorker) void new AggregatorRegistry()
   collectDefaultMetrics()
   const labelNames = ['route', 'method', 'status'] as const
@@ -31,7 +36,7 @@ export function measureRequests(app: FastifyInstance): void {
   })
   const durations = new Histogram({
     name: 'aftercast_http_request_seconds',
-    help: 'Time from a request to the end of its answer.',
+    help: 'Time from a request to the end of its response.',
     labelNames: ['route'],
     buckets: DURATION_BUCKETS,
   })
@@ -43,11 +48,11 @@ export function measureRequests(app: FastifyInstance): void {
   })
 }
 
-/** Tells of this process's cache of finished segments. */
+/** Exports figures of this process's segment cache. */
 export function measureSegmentCache(cache: SegmentCache): void {
   new Counter({
     name: 'aftercast_segment_cache_requests_total',
-    help: 'Encrypted segments that were asked for, by whether they were in memory.',
+    help: 'Requests for encrypted segments, by cache hit or miss.',
     labelNames: ['result'],
     collect() {
       const { hits, misses } = cache.figures
@@ -56,24 +61,83 @@ export function measureSegmentCache(cache: SegmentCache): void {
       this.inc({ result: 'miss' }, misses)
     },
   })
+  addGauge('aftercast_segment_cache_bytes', 'Memory used by cached segments.', () => {
+    return cache.figures.cachedBytes
+  })
+}
+
+/** Exports the load of this process's library: open files, index thread, audio transcoding. */
+export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
+  addGauge('aftercast_open_recordings', 'Recordings that are open for reading.', () => {
+    return figures().openRecordings
+  })
+  addGauge('aftercast_index_jobs', 'Inspections that run or wait in the index thread.', () => {
+    return figures().index.jobs
+  })
+  addGauge('aftercast_index_oldest_job_seconds', 'Age of the oldest of these inspections.', () => {
+    return figures().index.oldestMs / 1000
+  })
+  addJobs('aftercast_transcodes', 'audio transcoding', () => figures().transcodes)
+}
+
+/** Exports the thumbnails that are decoded because no cached one exists. */
+export function measureThumbnails(decoder: Pick<Decoder, 'figures'>): void {
+  addJobs('aftercast_cold_thumbnails', 'thumbnail decoding', () => decoder.figures)
+}
+
+/** Exports the queue of recordings that wait for their index; only the scanning process has one. */
+export function measureScan(queue: () => ScanQueue): void {
+  addGauge('aftercast_index_queue_recordings', 'Recordings that wait for their index.', () => {
+    return queue().recordings
+  })
+  addGauge('aftercast_index_queue_age_seconds', 'Time since the queue was last empty.', () => {
+    return queue().ageMs / 1000
+  })
+}
+
+/** @param read the value of this process; the listener adds those of all workers, ages excepted */
+function addGauge(name: string, help: string, read: () => number): void {
   new Gauge({
-    name: 'aftercast_segment_cache_bytes',
-    help: 'Memory of the segments that are held.',
+    name,
+    help,
+    aggregator: name.endsWith('_seconds') ? 'max' : 'sum',
     collect() {
-      this.set(cache.figures.cachedBytes)
+      this.set(read())
     },
   })
 }
 
-/** Something that listens until it is closed. */
+/** A gauge of running and waiting jobs, and a counter of finished ones. */
+function addJobs(name: string, work: string, read: () => JobFigures): void {
+  new Gauge({
+    name: `${name}_jobs`,
+    help: `Jobs of ${work}, by state.`,
+    labelNames: ['state'],
+    collect() {
+      const { running, waiting } = read()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+  new Counter({
+    name: `${name}_total`,
+    help: `Finished jobs of ${work}.`,
+    collect() {
+      this.reset()
+      this.inc(read().finished)
+    },
+  })
+}
+
+/** A running listener. */
 export interface MetricsListener {
   close: () => void
 }
 
 /**
- * Answers GET /metrics at `host:port`, for this process and its workers.
+ * Serves GET /metrics at `host:port`, for this process and its workers.
  *
- * @throws AppError `failed` where the address cannot be had
+ * @throws AppError `failed` if the address is not available
  */
 export async function listenForMetrics(hostAndPort: string): Promise<MetricsListener> {
   const { hostname, port } = new URL(`http://${hostAndPort}`)
@@ -98,6 +162,7 @@ export async function listenForMetrics(hostAndPort: string): Promise<MetricsList
 
 async function sendMetrics(response: ServerResponse): Promise<void> {
   const hasWorkers = Object.keys(cluster.workers ?? {}).length > 0
-  const text = await (hasWorkers ? new AggregatorRegistry().clusterMetrics() : register.metrics())
+  const own = await register.metrics()
+  const text = hasWorkers ? `${await new AggregatorRegistry().clusterMetrics()}${own}` : own
   response.writeHead(200, { 'content-type': register.contentType }).end(text)
 }

@@ -1,6 +1,6 @@
-// Text of strangers on a terminal.
+// Makes untrusted text safe for a terminal.
 
-/** The text on one line, its control characters spelled out, whatever a file name holds. */
+/** The text on one line, with control characters escaped. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) =>
     JSON.stringify(character).slice(1, -1),

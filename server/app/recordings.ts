@@ -1,4 +1,5 @@
-// Which recordings are served: those that the configuration names, else the demo library, made on first use.
+// Chooses the recordings to serve: the configured folder, or the demo library, created on first
+// use.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/load-config.ts'
@@ -11,7 +12,7 @@ const DEMO_FOLDER = 'demo-library'
 /**
  * The folder to serve.
  *
- * @throws AppError `usage` where the configured folder is none
+ * @throws AppError `usage` if the configured path is not a folder
  */
 export async function chooseRecordings(config: Config, io: Io): Promise<string> {
   if (config.recordings !== undefined) return requireFolder(config.recordings)
@@ -23,5 +24,5 @@ export async function chooseRecordings(config: Config, io: Io): Promise<string> 
 async function requireFolder(folder: string): Promise<string> {
   const found = await stat(folder).catch(() => undefined)
   if (found?.isDirectory() === true) return folder
-  throw new AppError('usage', `recordings: there is no folder ${folder}`)
+  throw new AppError('usage', `recordings: no such folder: ${folder}`)
 }

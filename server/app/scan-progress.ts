@@ -1,11 +1,11 @@
-// Shows how far a scan is: a bar on a terminal, a line now and then where there is none.
+// Shows a scan's progress: a bar on a terminal, occasional lines elsewhere.
 import { Presets, SingleBar } from 'cli-progress'
 import type { ScanProgress } from '../catalog/scan/scan.ts'
 import type { Io } from './io.ts'
 
 const LINE_INTERVAL_MS = 5000
 
-/** Told of progress until it is stopped. */
+/** Receives progress until it is stopped. */
 export interface ProgressDisplay {
   show: (progress: ScanProgress) => void
   stop: () => void

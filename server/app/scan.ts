@@ -1,4 +1,4 @@
-// `aftercast scan`: indexes what is new once, shows how far it is, and leaves.
+// `aftercast scan`: indexes new recordings once, shows its progress, and exits.
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
@@ -8,7 +8,7 @@ import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
 
-/** Scans, and answers the exit code: 0. */
+/** Runs the scan; returns the exit code 0. */
 export async function scan(config: Config, io: Io): Promise<number> {
   return withScannedLibrary(config, io, ({ catalog }) => {
     const streamers = catalog.listStreamers()
@@ -18,13 +18,13 @@ export async function scan(config: Config, io: Io): Promise<number> {
   })
 }
 
-/** Opens the library, scans it to the end, and closes it when `report` has answered. */
+/** Opens the library, scans it completely, and closes it once `report` has returned. */
 export async function withScannedLibrary(
   config: Config,
   io: Io,
   report: (library: Library) => number | Promise<number>,
 ): Promise<number> {
-  const logger = createLogger()
+  const logger = createLogger(config)
   const { signal } = io
   const recordings = await chooseRecordings(config, io)
   const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })

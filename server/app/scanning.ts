@@ -1,4 +1,4 @@
-// Puts the scanner together, and tells of its progress and its problems.
+// Creates the scanner, and logs its progress and problems.
 import type { Logger } from 'pino'
 import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
 import { createLayout } from '../catalog/names/layout.ts'
@@ -14,7 +14,7 @@ export interface ScanningOptions {
   onProgress: (progress: ScanProgress) => void
 }
 
-/** A scanner of the library that has not begun. */
+/** A scanner of the library that is not running yet. */
 export function createLibraryScanner({
   config,
   library,
@@ -38,11 +38,11 @@ export function createLibraryScanner({
 }
 
 const PROBLEMS: Record<ScanProblem['kind'], string> = {
-  library: 'the recordings cannot be read; the catalog is kept as it is',
-  folder: 'a folder cannot be read; what is known of it is kept',
-  inspection: 'a recording could not be read; it is tried again later',
-  watch: 'changes cannot be watched; the library is looked through regularly instead',
-  catalog: 'the catalog could not be written; it is tried again later',
+  library: 'the recordings cannot be read; the catalog stays as it is',
+  folder: 'a folder cannot be read; its recordings stay in the catalog',
+  inspection: 'a recording could not be read; retrying later',
+  watch: 'changes cannot be watched; polling the library instead',
+  catalog: 'the catalog could not be written; retrying later',
 }
 
 function logProblem(logger: Logger, { kind, path, error }: ScanProblem): void {

@@ -1,4 +1,5 @@
-// `aftercast serve`: one process scans the library, and answers visitors itself or lets workers do so on all cores.
+// `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
+// all cores.
 import cluster from 'node:cluster'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
@@ -7,18 +8,22 @@ import { createLogger } from './logger.ts'
 import type { MetricsListener } from './metrics.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
+import { createScanQueueTracker } from './scan-queue.ts'
+import type { ScanQueue } from './scan-queue.ts'
 import { createLibraryScanner } from './scanning.ts'
 import type { Serving } from './serving.ts'
 import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
 import type { Workers } from './workers.ts'
 
-/** A small library is indexed whole before the site is called ready, so that the first page shows every length. */
+/**
+ * A small library is indexed before the site is ready, so that the first page shows every duration.
+ */
 const FIRST_INDEX_MS = 1000
 
-/** Serves until the signal aborts, then resolves when everything has ended. */
+/** Serves until the signal aborts, and resolves when everything has stopped. */
 export async function serve(config: Config, io: Io): Promise<void> {
-  const logger = createLogger()
+  const logger = createLogger(config)
   const isWorker = cluster.isWorker
   const recordings = await chooseRecordings(config, io)
   const mode = isWorker ? 'read' : 'write'
@@ -32,7 +37,7 @@ export async function serve(config: Config, io: Io): Promise<void> {
   }
 }
 
-/** However serving ends, the scan has ended when this settles: the catalog may be closed then. */
+/** The scan has stopped when this settles, for whatever reason: then the catalog may be closed. */
 async function scanAndServe(serving: Serving): Promise<void> {
   const { io } = serving
   const stopping = new AbortController()
@@ -49,12 +54,12 @@ async function scanAndServe(serving: Serving): Promise<void> {
 async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
-  const metrics = await startMetrics(serving)
+  const metrics = await startMetrics(serving, scan)
   const server = await startServer(serving, () => state.isWalked)
   try {
     await Promise.race([scan.firstWalk, scan.ended])
     state.isWalked = true
-    server.tellWalked?.()
+    server.announceFirstWalk?.()
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
     if (!io.signal.aborted) io.stdout(`Aftercast is ready at ${server.url}`)
     await scan.ended
@@ -64,20 +69,24 @@ async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
   }
 }
 
-async function startMetrics({ config }: Serving): Promise<MetricsListener | undefined> {
+async function startMetrics(
+  { config }: Serving,
+  { queue }: Scan,
+): Promise<MetricsListener | undefined> {
   const { metrics } = config.server
   if (metrics === undefined) return undefined
-  const { listenForMetrics } = await import('./metrics.ts')
+  const { listenForMetrics, measureScan } = await import('./metrics.ts')
+  measureScan(queue)
   return listenForMetrics(metrics)
 }
 
-/** A server, or several that have to be told what this process knows. */
+/** One server, or workers that need messages about the scan's progress. */
 async function startServer(
   serving: Serving,
   isReady: () => boolean,
 ): Promise<WebServer & Partial<Workers>> {
   if (serving.config.server.workers > 1) return startWorkers(serving)
-  // Not loaded where workers do so.
+  // Not loaded where workers serve.
   const { startWebServer } = await import('./web-server.ts')
   return startWebServer({ ...serving, isReady })
 }
@@ -85,30 +94,39 @@ async function startServer(
 interface Scan {
   /** Every recording is listed. */
   firstWalk: Promise<void>
-  /** Every recording that was found then is indexed. */
+  /** Every recording found by the first walk is indexed. */
   isIndexed: Promise<void>
-  /** Resolves when the signal has aborted. */
+  /** Recordings that wait for their index. */
+  queue: () => ScanQueue
+  /** Resolves after the signal has aborted. */
   ended: Promise<void>
 }
 
 function startScanning({ config, io, logger, library }: Serving): Scan {
   const display = createProgressDisplay(io, Date.now)
   const indexed = Promise.withResolvers<void>()
+  const queue = createScanQueueTracker(() => performance.now())
   const scanner = createLibraryScanner({
     config,
     library,
     logger,
     onProgress: (progress) => {
       display.show(progress)
+      queue.update(progress)
       if (progress.done < progress.total) return
       display.stop()
       indexed.resolve()
     },
   })
   const ended = scanner.run(io.signal).finally(() => display.stop())
-  // It may fail while the server is still being started; who awaits it later is told.
+  // It may fail before the server has started; awaiting it later still throws.
   ended.catch(() => undefined)
-  return { firstWalk: scanner.firstWalk, isIndexed: indexed.promise, ended }
+  return {
+    firstWalk: scanner.firstWalk,
+    isIndexed: indexed.promise,
+    queue: queue.read,
+    ended,
+  }
 }
 
 async function pause(milliseconds: number): Promise<void> {

@@ -1,4 +1,4 @@
-// What every way of serving needs: one process that does all, the one that scans, the ones that answer.
+// What every mode of serving needs: a single process, the scanning primary, and the workers.
 import type { Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'

@@ -11,7 +11,7 @@ const nothing: ActivityStats = {
   ads: [],
 }
 
-test('says so where nothing was counted', () => {
+test('reports that nothing was counted', () => {
   expect(formatStats(nothing)).toEqual(['Nothing was counted from 2026-01-02 to 2026-01-31 (UTC).'])
 })
 
@@ -40,7 +40,7 @@ test('prints a table of days, streamers, sessions and house ads', () => {
   ])
 })
 
-test('shows every day but only the twenty most played of the rest, and says how many more there are', () => {
+test('shows every day, but only the twenty most played of the rest with the number of further ones', () => {
   const names = Array.from({ length: 25 }, (_, at) => `s${at}`)
   const lines = formatStats({
     ...nothing,
@@ -48,5 +48,5 @@ test('shows every day but only the twenty most played of the rest, and says how 
     streamers: names.map((streamer) => ({ streamer, views: 1, plays: 1 })),
   })
   expect(lines).toHaveLength(1 + 27 + 23)
-  expect(lines.at(-1)?.trim()).toBe('and 5 more, told by --json')
+  expect(lines.at(-1)?.trim()).toBe('and 5 more, listed by --json')
 })

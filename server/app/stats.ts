@@ -1,4 +1,4 @@
-// `aftercast stats`: views and plays by day, streamer and session, as the first-party collector counted them.
+// `aftercast stats`: views and plays by day, streamer and session, from the first-party counters.
 import { join } from 'node:path'
 import { readActivityStats } from '../analytics/activity-stats.ts'
 import type { ActivityStats, Reach } from '../analytics/activity-stats.ts'
@@ -7,19 +7,19 @@ import { ACTIVITY_FILE } from './activity.ts'
 import type { Io } from './io.ts'
 import { printable } from './printable.ts'
 
-/** How much is told, and in which form. */
+/** Amount and format of the output. */
 export interface StatsOptions {
   days: number
   format: 'tables' | 'json'
 }
 
-/** Rows of a table; JSON has all. */
+/** Rows per table; JSON contains all. */
 const MAX_ROWS = 20
 
 /**
- * Answers the exit code: 0.
+ * Returns the exit code 0.
  *
- * @throws AppError `failed` where the counters cannot be read
+ * @throws AppError `failed` if the counters cannot be read
  */
 export function stats(config: Config, { days, format }: StatsOptions, io: Io): number {
   const to = new Date().toISOString().slice(0, 10)
@@ -29,7 +29,10 @@ export function stats(config: Config, { days, format }: StatsOptions, io: Io): n
   return 0
 }
 
-/** The tables as lines. Numbers stand first and names last, so that names of any script and width stay in line. */
+/**
+ * The tables as lines. Numbers come first, so that columns stay aligned for names of any script and
+ * width.
+ */
 export function formatStats(found: ActivityStats): string[] {
   const span = `${found.from} to ${found.to} (UTC)`
   if (found.days.length + found.ads.length === 0) return [`Nothing was counted from ${span}.`]
@@ -67,7 +70,7 @@ function adTable(ads: ActivityStats['ads']): string[] {
 
 function restOf(rows: unknown[], shown: unknown[]): string[] {
   const rest = rows.length - shown.length
-  return rest === 0 ? [] : [columns('', '', `and ${rest} more, told by --json`)]
+  return rest === 0 ? [] : [columns('', '', `and ${rest} more, listed by --json`)]
 }
 
 function columns(first: number | string, second: number | string, name: string): string {

@@ -1,4 +1,4 @@
-// Puts the HTTP server together over an opened library, and lets it listen.
+// Creates the HTTP server of an open library, and starts listening.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
@@ -17,11 +17,11 @@ import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { openActivity } from './activity.ts'
 import type { Library } from './library.ts'
 
-/** A server that listens. */
+/** A listening server. */
 export interface WebServer {
-  /** Where it can be reached from this machine. */
+  /** Its URL on this machine. */
   url: string
-  /** Takes no new connections, lets what is under way finish for a moment, then ends. */
+  /** Stops accepting connections, lets requests finish within a time limit, then closes. */
   close(): Promise<void>
 }
 
@@ -32,10 +32,10 @@ export interface WebServerOptions {
   isReady: () => boolean
 }
 
-/** What is under way at the end may take so long. */
+/** Time limit for open requests at shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
 
-/** @throws AppError `failed` where the page is not built or the address cannot be had */
+/** @throws AppError `failed` if the page is not built or the address is not available */
 export async function startWebServer({
   config,
   library,
@@ -70,9 +70,11 @@ export async function startWebServer({
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
-    const { measureRequests, measureSegmentCache } = await import('./metrics.ts')
-    measureRequests(app)
-    if (segmentCache !== undefined) measureSegmentCache(segmentCache)
+    const metrics = await import('./metrics.ts')
+    metrics.measureRequests(app)
+    metrics.measureLibrary(library)
+    metrics.measureThumbnails(decoder)
+    if (segmentCache !== undefined) metrics.measureSegmentCache(segmentCache)
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
@@ -98,7 +100,7 @@ async function createSegmentCache({ hls }: Config): Promise<SegmentCache | undef
   return new SegmentCache({ maxBytes, pageCache: await loadPageCache() })
 }
 
-/** dist/web of this package, be the program run from source or built into dist/server. */
+/** dist/web of this package, whether run from source or from dist/server. */
 function builtPageFolder(): string {
   const here = import.meta.url
   return fileURLToPath(new URL(here.endsWith('.ts') ? '../../dist/web' : '../../web', here))
@@ -111,7 +113,7 @@ function formatUrl(host: string, port: number): string {
 
 function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (code === 'EADDRINUSE') return 'another program listens there'
-  if (code === 'EACCES') return 'it is not allowed'
+  if (code === 'EADDRINUSE') return 'another program uses this port'
+  if (code === 'EACCES') return 'permission denied'
   return code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : String(code ?? cause)
 }

@@ -1,4 +1,5 @@
-// Worker processes that share the port: each answers on its own, from the same catalog, indexes and thumbnails.
+// Worker processes that share the port. Each serves on its own, from the same catalog, indexes and
+// thumbnails.
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
@@ -7,22 +8,22 @@ import { AppError, isAppError } from '../errors.ts'
 import type { Serving } from './serving.ts'
 import type { WebServer } from './web-server.ts'
 
-/** A worker that keeps dying is not started more often than this. */
+/** Shortest interval between restarts of a worker. */
 const RESTART_PAUSE_MS = 1000
 const CLOSE_TIMEOUT_MS = 9000
-/** Told to workers when the first walk over the library is done. */
+/** Message to workers: the first walk of the library is done. */
 const WALKED = 'walked'
 
 /** The workers as one server. */
 export interface Workers extends WebServer {
-  /** Tells them that the catalog is usable. */
-  tellWalked(): void
+  /** Notifies the workers that the catalog is usable. */
+  announceFirstWalk(): void
 }
 
-/** What a worker says once: where it listens, or why it cannot. */
+/** First message of a worker: its URL, or why it failed to start. */
 type StartMessage = { url: string } | { failure: string }
 
-/** @throws AppError `failed` where a worker cannot start; the others have ended then */
+/** @throws AppError `failed` if a worker cannot start; the others have exited then */
 export async function startWorkers({ config, io, logger }: Serving): Promise<Workers> {
   const state = { isWalked: false }
   const tell = (worker: Worker): void => {
@@ -32,7 +33,7 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
     worker.once('listening', () => tell(worker))
     worker.once('exit', (code) => {
       if (io.signal.aborted) return
-      logger.error({ code }, 'a worker ended unexpectedly; it is started again')
+      logger.error({ code }, 'a worker exited unexpectedly; restarting it')
       void sleep(RESTART_PAUSE_MS, undefined, { signal: io.signal }).then(
         () => keepRunning(cluster.fork()),
         () => undefined,
@@ -43,7 +44,7 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
   workers.forEach(({ worker }) => keepRunning(worker))
   return {
     url: workers[0]?.url ?? '',
-    tellWalked() {
+    announceFirstWalk() {
       state.isWalked = true
       for (const worker of liveWorkers()) tell(worker)
     },
@@ -53,7 +54,10 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
   }
 }
 
-/** Answers visitors in a worker process until the signal aborts. Why it cannot is told to the primary, which says it once. */
+/**
+ * Serves visitors in a worker process until the signal aborts. A start failure is sent to the
+ * primary, which logs it.
+ */
 export async function listenAsWorker(serving: Serving): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
@@ -105,7 +109,7 @@ function liveWorkers(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 }
 
-/** Lets a worker finish what is under way; one that does not end is ended. */
+/** Lets a worker finish open requests; kills it after a time limit. */
 async function endWorker(worker: Worker): Promise<void> {
   if (worker.isDead()) return
   const ended = once(worker, 'exit')

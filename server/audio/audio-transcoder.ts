@@ -4,10 +4,12 @@ import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../decoder-child/decoder-process.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'
 import type { AudioFrames, AudioJob } from './audio-job.ts'
 
 export interface AudioTranscoder {
+  readonly figures: JobFigures
   /**
    * Decodes a segment of audio and encodes it as AAC. Rejects with AppError `busy` if too many
    * segments wait, `failed` if no process starts, and with the signal's reason.
@@ -44,6 +46,9 @@ export function createAudioTranscoder(options: AudioTranscoderOptions = {}): Aud
     log: options.log,
   })
   return {
+    get figures() {
+      return pool.figures
+    },
     async transcode(job, signal) {
       const isTooLarge = job.packets.bytes.length > MAX_JOB_BYTES
       if (isTooLarge || job.toFrame - job.fromFrame > MAX_JOB_FRAMES) {

@@ -1,40 +1,43 @@
-// What the rest of the server may ask of the catalog: streamers, their sessions, and where a session's recording lies.
+// The catalog's read interface: streamers, their sessions, and the path of a session's recording.
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 
-/** One session as the catalog knows it. Names are NFC; `path` is spelled as the storage spells it. */
+/** One session in the catalog. Names are NFC; `path` is spelled as in storage. */
 export interface SessionRow extends SessionReference {
   /** Path of the recording, for storage. */
   path: string
-  /** `folder`: parts in name order, or a playlist that a recorder wrote (see session-folder.ts). */
+  /** `folder`: parts in name order, or a recorder's playlist (see session-folder.ts). */
   kind: 'file' | 'folder'
-  /** When the recording began, in milliseconds since 1970, where its names say so. */
+  /** Start of the recording in milliseconds since 1970, if one of its names contains it. */
   startMs?: number
   sizeBytes: number
   modifiedMs: number
   state: SessionState
 }
 
-/** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed nor counted; says why. */
+/** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed or counted. */
 export type SessionState =
   | { status: 'found' }
   | { status: 'playable'; durationSeconds: number }
   | { status: 'unplayable'; reason: string }
 
 /**
- * Read side of the catalog. All answers are quick look-ups; names are compared in NFC. What an operator took off the
- * site is in no list; to ask for it, or for a session of a streamer who was, throws AppError `gone`.
+ * Read side of the catalog. All lookups are fast and synchronous; names are compared in NFC. Hidden
+ * names are in no list; looking up one of them, or a session of a hidden streamer, throws AppError
+ * `gone`.
  */
 export interface Catalog {
-  /** A number that changes whenever any list may have changed; cheap enough to ask on every request. */
+  /** A number that changes whenever a list may have changed. Cheap enough for every request. */
   generation(): number
-  /** Names of streamers whose lists may have changed from one generation to another; `all` where that is not known. */
+  /** Streamers whose lists may have changed between two generations; `all` if that is unknown. */
   changedStreamers(after: number, upTo: number): ReadonlySet<string> | 'all'
-  /** Streamers with at least one listed session, sorted as the contract says; the same array while nothing of it changes. */
+  /**
+   * Streamers with at least one listed session, sorted. Returns the same array until it changes.
+   */
   listStreamers(): StreamerItem[]
-  /** A streamer's listed sessions, newest first; undefined where there is no such streamer. */
+  /** A streamer's listed sessions, newest first; undefined for an unknown streamer. */
   listSessions(streamer: string): SessionItem[] | undefined
-  /** A session, playable or not; undefined where there is none. */
+  /** A session, playable or not; undefined if there is none. */
   findSession(session: SessionReference): SessionRow | undefined
   /** A streamer's listed sessions as rows, newest first, at most `limit`. */
   newestSessions(streamer: string, limit: number): SessionRow[]

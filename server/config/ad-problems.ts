@@ -1,4 +1,4 @@
-// What the advertising keys need of each other: told at the start, each by its own key.
+// Checks that the advertising keys fit each other; each problem names its key.
 import type { z } from 'zod'
 import type { configSchema } from './schema.ts'
 import type { Problem } from './unsupported.ts'
@@ -10,7 +10,7 @@ export function findAdProblems(ads: AdValues): Problem[] {
   return [...findOpenHosts(ads), ...findMissing(ads)]
 }
 
-/** A script that comes in the clear could be anyone's; within one's own network that is for its owner to judge. */
+/** A script over plain http could be anyone's; inside a private network the operator decides. */
 function findOpenHosts({ hosts }: AdValues): Problem[] {
   return Object.entries(hosts).flatMap(([name, host]) =>
     typeof host === 'string' || host.allowPrivate || host.url.startsWith('https:')
@@ -26,10 +26,10 @@ function findMissing({ provider, scriptHost, hosts, vastUrl, insClass }: AdValue
   }
   if (provider !== 'network') return problems
   if (vastUrl === undefined) {
-    problems.push({ key: 'ads.vastUrl', message: 'is needed where ads.provider is network' })
+    problems.push({ key: 'ads.vastUrl', message: 'is required if ads.provider is network' })
   }
   if (insClass === undefined) {
-    problems.push({ key: 'ads.insClass', message: 'is needed where ads.provider is network' })
+    problems.push({ key: 'ads.insClass', message: 'is required if ads.provider is network' })
   }
   return problems
 }

@@ -24,7 +24,7 @@ function messageOf(sources: Partial<ConfigSources>): string {
 }
 
 describe('loadConfig', () => {
-  it('answers the defaults of the contract where nothing is given', () => {
+  it('returns the documented defaults', () => {
     expect(loadConfig(none)).toEqual({
       layout: '{streamer}/{date}/{sessionId}',
       data: '/srv/aftercast-data',
@@ -37,6 +37,7 @@ describe('loadConfig', () => {
       },
       hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },
       library: { settleSeconds: 30 },
+      log: { level: 'info', requests: false, slowMs: 1000 },
       ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
       analytics: { firstParty: true },
     })
@@ -137,13 +138,13 @@ describe('loadConfig', () => {
   it.each([
     ['recordings', { recordings: 's3://bucket/prefix' }],
     ['database', { database: 'postgres://db.example/aftercast' }],
-  ])('says that a %s of that kind is not supported yet', (key, value) => {
+  ])('rejects a %s of a kind that is not supported yet', (key, value) => {
     const message = messageOf({ file: fileOf(value) })
     expect(message).toContain(`${key} (from aftercast.config.json)`)
-    expect(message).toContain('supported yet')
+    expect(message).toContain('supported so far')
   })
 
-  it('shows house ads in the demo alone, unless it is told otherwise', () => {
+  it('shows house ads only in the demo, unless configured otherwise', () => {
     const providerOf = (value: object) => loadConfig({ ...none, file: fileOf(value) }).ads.provider
     expect(providerOf({})).toBe('house')
     expect(providerOf({ recordings: '/srv/mine' })).toBe('none')
@@ -151,13 +152,13 @@ describe('loadConfig', () => {
     expect(providerOf({ recordings: '/srv/mine', ads: { provider: 'house' } })).toBe('house')
   })
 
-  it('takes a network that is told whole, and names what is missing of one that is not', () => {
+  it('accepts a complete network, and names what is missing of an incomplete one', () => {
     const hosts = { a: 'https://a.example', b: { url: 'http://127.0.0.1:9', allowPrivate: true } }
     const whole = { vastUrl: 'https://v.example/?idzone={zone}', insClass: 'eas1', hosts }
     const ads = { provider: 'network', scriptHost: 'a', ...whole }
     expect(loadConfig({ ...none, file: fileOf({ ads }) }).ads).toMatchObject(ads)
     expect(messageOf({ environment: { AFTERCAST_ADS: 'network' } })).toBe(
-      'ads.vastUrl: is needed where ads.provider is network; ads.insClass: is needed where ads.provider is network',
+      'ads.vastUrl: is required if ads.provider is network; ads.insClass: is required if ads.provider is network',
     )
     expect(messageOf({ file: fileOf({ ads: { hosts, scriptHost: 'c' } }) })).toBe(
       'ads.scriptHost (from aftercast.config.json): must be a key of ads.hosts',
@@ -165,7 +166,7 @@ describe('loadConfig', () => {
   })
 
   it('refuses a file that holds no object', () => {
-    expect(messageOf({ file: fileOf(['recordings']) })).toContain('must hold one JSON object')
+    expect(messageOf({ file: fileOf(['recordings']) })).toContain('must contain one JSON object')
   })
 })
 
@@ -190,7 +191,7 @@ describe('readConfigFile', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('answers nothing where no file was named and none lies in the working folder', async () => {
+  it('returns undefined without a named or default file', async () => {
     expect(await readConfigFile({ workingFolder: path.join(folder, 'empty') })).toBeUndefined()
   })
 
@@ -201,7 +202,7 @@ describe('readConfigFile', () => {
   })
 
   it.each([
-    ['missing.json', undefined, 'there is no file'],
+    ['missing.json', undefined, 'no such file'],
     ['broken.json', '{ "layout": ', 'is not JSON'],
     ['huge.json', ' '.repeat(1024 * 1024 + 1), 'is larger than 1 MiB'],
   ])('refuses %s with the reason', async (named, content, reason) => {
@@ -211,7 +212,7 @@ describe('readConfigFile', () => {
 
   it('refuses a folder', async () => {
     await expect(readConfigFile({ named: '.', workingFolder: folder })).rejects.toThrow(
-      'could not be read',
+      'is not readable',
     )
   })
 })

@@ -1,4 +1,5 @@
-// Merges command line, environment, file and defaults into one read-only Config, or names every problem at once. Pure.
+// Merges flags, environment, file and defaults into one read-only Config, or reports every problem
+// at once. Pure.
 import path from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '../errors.ts'
@@ -7,7 +8,7 @@ import { listConfigOptions, type ConfigOption } from './options.ts'
 import { configSchema } from './schema.ts'
 import { findUnsupported, type Problem } from './unsupported.ts'
 
-/** The whole configuration. Paths are absolute; `recordings` is absent where the demo library is to be served. */
+/** The whole configuration. Paths are absolute; `recordings` is absent for the demo library. */
 export type Config = DeepReadonly<
   Omit<Values, 'server' | 'ads'> & { server: ServerConfig; ads: AdsSection }
 >
@@ -16,24 +17,26 @@ type Values = z.output<typeof configSchema>
 type AdsSection = Values['ads'] & { provider: 'none' | 'house' | 'network' }
 type ServerConfig = Values['server'] & { workers: number }
 
-/** A configuration file as it was read: where it lies, and its JSON value. */
+/** A parsed configuration file and its path. */
 export interface ConfigFile {
   path: string
   value: unknown
 }
 
-/** Where the configuration comes from, the strongest first. */
+/** Sources of the configuration, in order of precedence. */
 export interface ConfigSources {
-  /** Values of the command line by key (`server.port`), as text. */
+  /** Values of the command line as strings, by key (`server.port`). */
   flags: Readonly<Record<string, string | undefined>>
   environment: Readonly<Record<string, string | undefined>>
   file?: ConfigFile | undefined
-  /** Folder from which relative paths of flags and environment count; those of the file count from its folder. */
+  /**
+   * Base of relative paths in flags and environment; those in the file are relative to its folder.
+   */
   workingFolder: string
   cpuCount: number
 }
 
-/** Throws AppError `usage` with one line that names every key at fault. */
+/** @throws AppError `usage` with one line that names every invalid key */
 export function loadConfig(sources: ConfigSources): Config {
   const options = listConfigOptions()
   const given = [
@@ -52,11 +55,11 @@ export function loadConfig(sources: ConfigSources): Config {
 interface Given {
   key: string
   value: unknown
-  /** Name by which the user gave it: `PORT`, `--port`, or the file's path. */
+  /** Where the user set it: `PORT`, `--port`, or the file's path. */
   origin: string
 }
 
-/** Paths of the file, made absolute from the file's folder; its other values are merged as they are. */
+/** Values of the file, with paths resolved against the file's folder. */
 function givenByFile(file: ConfigFile | undefined, options: ConfigOption[]): Given[] {
   if (file === undefined || !isRecord(file.value)) return []
   const origin = path.basename(file.path)
@@ -68,13 +71,15 @@ function givenByFile(file: ConfigFile | undefined, options: ConfigOption[]): Giv
   })
 }
 
-/** What environment and command line say of a key; the command line comes last and wins. */
+/**
+ * Values of a key from the environment and the command line; the command line comes last and wins.
+ */
 function givenByText(option: ConfigOption, sources: ConfigSources): Given[] {
   const { key, environment } = option
   const flag = sources.flags[key]
   const variable = environment === undefined ? undefined : sources.environment[environment]
   const given: Given[] = []
-  // An empty variable is an unset one, as in compose files.
+  // An empty variable counts as unset, as in compose files.
   if (environment !== undefined && variable !== undefined && variable !== '') {
     given.push({ key, value: valueOfText(option, variable), origin: environment })
   }
@@ -84,7 +89,7 @@ function givenByText(option: ConfigOption, sources: ConfigSources): Given[] {
   return given
 }
 
-/** The value that a text stands for; a text that stands for none is left as it is, for the schema to refuse. */
+/** Parses a string by the option's kind; an invalid one is left for the schema to reject. */
 function valueOfText({ kind }: ConfigOption, value: string): unknown {
   if (kind === 'number') return /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
   if (kind === 'boolean') return booleanWords.get(value.toLowerCase()) ?? value
@@ -104,10 +109,10 @@ const folderKeys = new Set(['recordings', 'data'])
 function startValue(file: ConfigFile | undefined): Record<string, unknown> {
   if (file === undefined) return {}
   if (isRecord(file.value)) return structuredClone(file.value)
-  throw new AppError('usage', `${file.path} must hold one JSON object`)
+  throw new AppError('usage', `${file.path} must contain one JSON object`)
 }
 
-/** Sets a value deep inside; where the way is blocked by something else, the schema will say so. */
+/** Sets a nested value; if a parent is not an object, the schema reports it. */
 function setAt(target: Record<string, unknown>, keys: readonly string[], value: unknown): void {
   const [first, ...rest] = keys
   if (first === undefined) return
@@ -133,7 +138,7 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   return issue.keys.map((name) => ({ key: [...parts, name].join('.'), message: 'unknown key' }))
 }
 
-/** One line that names every key at fault, and where its value came from. */
+/** One line that names every invalid key and the source of its value. */
 function usageError(problems: Problem[], given: Given[]): AppError {
   const lines = problems.map(({ key, message }) => {
     const origin = given.findLast((entry) => entry.key === key)?.origin
@@ -155,12 +160,12 @@ function finish(values: Values, sources: ConfigSources): Config {
   }
 }
 
-/** The demo shows how advertising looks; a site of one's own has none unless it is asked for. */
+/** The demo shows house ads; a library of one's own has no ads by default. */
 function defaultAdProvider({ recordings }: Values): 'none' | 'house' {
   return recordings === undefined ? 'house' : 'none'
 }
 
-/** An absolute path; addresses with a scheme (`s3://…`) are left as they are. */
+/** An absolute path; URLs (`s3://…`) are returned unchanged. */
 function absolute(value: string, folder: string): string {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(value) ? value : path.resolve(folder, value)
 }

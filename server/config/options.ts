@@ -1,18 +1,19 @@
-// The configuration's keys as a list, read from the schema: for the environment, the command line and the tables.
+// Lists the configuration keys from the schema, for the environment, the command line and the
+// README.
 import { z } from 'zod'
 import { configSchema, optionNotes } from './schema.ts'
 
 /** One key of the configuration. */
 export interface ConfigOption {
-  /** Full path of the key, parts joined by dots: `server.port`. */
+  /** Full key, parts joined by dots: `server.port`. */
   key: string
-  /** How text from the environment or the command line becomes a value. */
+  /** How a string from the environment or the command line is parsed. */
   kind: 'text' | 'number' | 'boolean' | 'list' | 'map'
   about: string
   environment?: string
-  /** The default as a plain value; absent where there is none. */
+  /** The default as a plain value, if it is one. */
   defaultValue?: unknown
-  /** The default in words, where it is not a plain value. */
+  /** The default in words, if it is not a plain value. */
   fallback?: string
 }
 

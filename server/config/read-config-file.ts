@@ -1,4 +1,4 @@
-// Reads the configuration file. The only place of the configuration that touches the disk.
+// Reads the configuration file.
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError } from '../errors.ts'
@@ -8,20 +8,20 @@ export const defaultConfigName = 'aftercast.config.json'
 
 const largestFileBytes = 1024 * 1024
 
-/** What a configuration file is looked for by. */
+/** Locations of the configuration file. */
 export interface ConfigFileWish {
-  /** Path given with `--config`; absent: the default name, which may be missing. */
+  /** Path given with `--config`; by default the standard name, which may be missing. */
   named?: string | undefined
   workingFolder: string
 }
 
-/** The file's path and JSON value; undefined where none was named and none lies there. Throws AppError `usage`. */
+/** The file's path and JSON value; undefined without a file. @throws AppError `usage` */
 export async function readConfigFile(wish: ConfigFileWish): Promise<ConfigFile | undefined> {
   const file = path.resolve(wish.workingFolder, wish.named ?? defaultConfigName)
   const content = await readBounded(file)
   if (content !== undefined) return { path: file, value: parse(file, content) }
   if (wish.named === undefined) return undefined
-  throw new AppError('usage', `--config: there is no file ${file}`)
+  throw new AppError('usage', `--config: no such file: ${file}`)
 }
 
 async function readBounded(file: string): Promise<string | undefined> {
@@ -33,7 +33,7 @@ async function readBounded(file: string): Promise<string | undefined> {
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     if (isMissing(cause)) return undefined
-    throw new AppError('usage', `${file} could not be read: ${reasonOf(cause)}`, { cause })
+    throw new AppError('usage', `${file} is not readable: ${reasonOf(cause)}`, { cause })
   }
 }
 

@@ -1,4 +1,5 @@
-// The one schema of the configuration: every key, its default, its environment name and what it is for.
+// The one schema of the configuration: every key, its default, its environment name and what it is
+// for.
 import { z } from 'zod'
 
 /** What the tables, the command line and the environment need to know of a key beside its shape. */
@@ -25,7 +26,9 @@ const hostAndPort = text('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+
   error: 'must be host:port, such as 127.0.0.1:9090',
 })
 
-/** Reverse proxies are told as one address or URL; `allowPrivate` lets it lie in a private network. */
+/**
+ * Reverse proxies are told as one address or URL; `allowPrivate` lets it lie in a private network.
+ */
 const adHost = z.union(
   [
     httpUrl.refine((url) => url.startsWith('https:')),
@@ -94,6 +97,27 @@ const librarySection = z.strictObject({
   }),
 })
 
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+const logSection = z.strictObject({
+  level: noted(
+    z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+    {
+      environment: 'AFTERCAST_LOG_LEVEL',
+      about:
+        'Lowest level that is logged: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`.',
+    },
+  ),
+  requests: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+    environment: 'AFTERCAST_LOG_REQUESTS',
+    about: 'Log a line for each request (level `info`).',
+  }),
+  slowMs: noted(numberBetween(0, 3_600_000).default(1000), {
+    environment: 'AFTERCAST_LOG_SLOW_MS',
+    about: 'Log requests slower than this many milliseconds (level `warn`).',
+  }),
+})
+
 const zonesSection = z.strictObject({
   banner: noted(text('must be a text').optional(), { about: 'Zone of the layout’s ads.' }),
   inline: noted(text('must be a text').optional(), { about: 'Zone of the ads in lists.' }),
@@ -142,7 +166,9 @@ const adsSection = z.strictObject({
 
 const measurementId = z.string().regex(/^[A-Z0-9-]{2,64}$/i)
 
-/** What gtag is told before anything else; a type that is not named is left to Google's own default. */
+/**
+ * What gtag is told before anything else; a type that is not named is left to Google's own default.
+ */
 const consent = z.partialRecord(
   z.enum([
     'ad_storage',
@@ -213,6 +239,7 @@ export const configSchema = z.strictObject({
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
   library: librarySection.prefault({}),
+  log: logSection.prefault({}),
   ads: adsSection.prefault({}),
   analytics: analyticsSection.prefault({}),
 })

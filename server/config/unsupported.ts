@@ -1,24 +1,24 @@
-// Values that the configuration's shape allows and this version cannot honour: told at the start, not ignored.
+// Rejects values that the schema allows but this version does not support.
 import type { z } from 'zod'
 import type { configSchema } from './schema.ts'
 
 type Values = z.output<typeof configSchema>
 
-/** What is wrong with one key. */
+/** A problem with one key. */
 export interface Problem {
   key: string
   message: string
 }
 
-/** Every key whose value this version does not support. */
+/** Every key with an unsupported value. */
 export function findUnsupported(values: Values): Problem[] {
   const { recordings, database } = values
   return [
-    ...refuse('recordings', recordings?.includes('://'), 'only folders are supported yet'),
+    ...refuse('recordings', recordings?.includes('://'), 'only folders are supported so far'),
     ...refuse(
       'database',
       database !== undefined,
-      'only SQLite in the data folder is supported yet',
+      'only SQLite in the data folder is supported so far',
     ),
   ]
 }

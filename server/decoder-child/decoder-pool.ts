@@ -3,9 +3,10 @@
 import { DecoderProcess } from './decoder-process.ts'
 import type { DecoderLimits, DecoderProgram, JobResult } from './decoder-process.ts'
 import { createJobQueue } from './job-queue.ts'
-import type { JobQueueBounds } from './job-queue.ts'
+import type { JobFigures, JobQueueBounds } from './job-queue.ts'
 
 export interface DecoderPool<Job, Value> {
+  readonly figures: JobFigures
   /**
    * Runs one job. Rejects with AppError `busy` if too many jobs wait, `failed` if no process
    * starts, and with the signal's reason.
@@ -73,6 +74,9 @@ export function createDecoderPool<Job extends object, Value>({
   }
 
   return {
+    get figures() {
+      return queue.figures
+    },
     async run(job, signal) {
       const either = AbortSignal.any([signal, closing.signal])
       return queue.run(() => runNow(job, either), either)

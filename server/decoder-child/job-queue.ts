@@ -2,11 +2,19 @@
 import { AppError } from '../errors.ts'
 
 export interface JobQueue {
+  readonly figures: JobFigures
   /**
    * Runs the job when its turn comes and returns its result. Throws AppError `busy` if too many
    * jobs wait; rejects with the signal's reason if it aborts before that.
    */
   run<Value>(job: () => Promise<Value>, signal: AbortSignal): Promise<Value>
+}
+
+/** Jobs that run and wait now, and how many have ended. */
+export interface JobFigures {
+  running: number
+  waiting: number
+  finished: number
 }
 
 export interface JobQueueBounds {
@@ -23,6 +31,7 @@ export interface JobQueueBounds {
 export function createJobQueue(bounds: JobQueueBounds): JobQueue {
   const turns: (() => void)[] = []
   let running = 0
+  let finished = 0
 
   function takeTurn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
@@ -54,11 +63,15 @@ export function createJobQueue(bounds: JobQueueBounds): JobQueue {
   }
 
   return {
+    get figures() {
+      return { running, waiting: turns.length, finished }
+    },
     async run(job, signal) {
       await takeTurn(signal)
       try {
         return await job()
       } finally {
+        finished += 1
         passTurn()
       }
     },

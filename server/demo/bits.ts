@@ -1,4 +1,5 @@
-// Reading and writing of single bits and Exp-Golomb codes (ISO/IEC 14496-10 7.2, 9.1), and NAL unit escaping (7.4.1).
+// Reads and writes bits and Exp-Golomb codes (ISO/IEC 14496-10 7.2, 9.1), and escapes NAL units
+// (7.4.1).
 
 /** Reads bits of a raw byte sequence payload, most significant first. */
 export class BitReader {
@@ -80,14 +81,14 @@ export class BitWriter {
     }
   }
 
-  /** Appends the stop bit (7.3.2.11) and answers the payload. */
+  /** Appends the stop bit (7.3.2.11) and returns the payload. */
   finish(): Uint8Array {
     this.bits(1, 1)
     return this.#bytes.subarray(0, (this.#position + 7) >> 3)
   }
 }
 
-/** The payload of a NAL unit behind its one-byte header, without emulation prevention bytes. */
+/** The payload of a NAL unit after its one-byte header, without emulation prevention bytes. */
 export function unescapePayload(nal: Uint8Array): Uint8Array {
   const payload = new Uint8Array(nal.length)
   let length = 0
@@ -128,7 +129,7 @@ export function splitNals(stream: Uint8Array): Uint8Array[] {
   }
   return starts.map((start, index) => {
     let end = (starts[index + 1] ?? stream.length + 3) - 3
-    // A four-byte start code leaves its first zero behind.
+    // A four-byte start code leaves its first zero in the previous unit.
     while (end > start && stream[end - 1] === 0) end--
     return stream.subarray(start, end)
   })

@@ -1,17 +1,17 @@
-// The surface on which scenes are drawn: one byte per pixel, a step of the scene's palette.
+// The drawing surface of scenes: one byte per pixel, an index into the scene's palette.
 
-/** Two thirds of the video's size: scaling up softens every edge. */
+/** Two thirds of the video's size: upscaling softens every edge. */
 export const CANVAS_WIDTH = 640
 export const CANVAS_HEIGHT = 304
 
 export type Canvas = Uint8Array
 
-/** A scene draws the whole canvas for a phase from 0 to 1, at which it is back at its start. */
+/** Draws the whole canvas for a phase from 0 to 1; both ends look the same. */
 export type Scene = (canvas: Canvas, phase: number) => void
 
 export const TURN = 2 * Math.PI
 
-/** A filled rectangle, cut at the canvas's edges. */
+/** A filled rectangle, clipped to the canvas. */
 export function fillBox(
   canvas: Canvas,
   box: { x: number; y: number; width: number; height: number },
@@ -26,7 +26,7 @@ export function fillBox(
   }
 }
 
-/** A filled circle, cut at the canvas's edges. */
+/** A filled circle, clipped to the canvas. */
 export function fillCircle(
   canvas: Canvas,
   circle: { x: number; y: number; radius: number },
@@ -39,7 +39,7 @@ export function fillCircle(
   }
 }
 
-/** Steps `from` at the top to `to` at the bottom of the rows `top` to `bottom`. */
+/** A vertical gradient of indexes `from` to `to` over the rows `top` to `bottom`. */
 export function fillGradient(
   canvas: Canvas,
   rows: { top: number; bottom: number },

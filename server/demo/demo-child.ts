@@ -1,4 +1,5 @@
-// The demo's own process: writes the streamers it is given into a folder and tells its parent after each session.
+// The demo process: writes its share of the streamers into a folder, and sends a message after each
+// session.
 import { mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
@@ -6,13 +7,13 @@ import { AV_LOG_ERROR } from 'node-av/constants'
 import { Log } from 'node-av/lib'
 import { encodeClock } from './clock-strip.ts'
 import type { DemoMessage, DemoShare } from './demo-library.ts'
-import type { DemoLook, DemoStreamer } from './demo-plan.ts'
+import type { DemoStyle, DemoStreamer } from './demo-plan.ts'
 import { encodeMusic } from './music.ts'
 import { createPalette, PALETTES } from './palette.ts'
 import { SCENES } from './scenes.ts'
 import { encodeLoop } from './video-loop.ts'
 import { writePoster } from './write-poster.ts'
-import { describeWholePicture, writeRecording } from './write-recording.ts'
+import { describeFullFrame, writeRecording } from './write-recording.ts'
 
 Log.setLevel(AV_LOG_ERROR)
 
@@ -26,7 +27,7 @@ process.once('disconnect', endWithoutParent)
 async function makeShare({ folder, streamers }: DemoShare): Promise<void> {
   const lengths = streamers.flatMap(({ sessions }) => sessions.map((one) => one.lengthSeconds))
   const clock = encodeClock(Math.max(0, ...lengths))
-  const whole = describeWholePicture()
+  const whole = describeFullFrame()
   for (const streamer of streamers) {
     const music = encodeMusic(streamer.seed)
     makePoster(folder, streamer)
@@ -36,12 +37,12 @@ async function makeShare({ folder, streamers }: DemoShare): Promise<void> {
       const extension = session.container === 'ts' ? 'ts' : 'mp4'
       const path = join(place, `${session.sessionId}.${extension}`)
       const { scene, palette } = readLook(session, streamer.seed * 100 + number)
-      const pictures = encodeLoop(scene, palette, session.crf)
-      writeRecording({ path, session }, whole, { pictures, clock, music })
+      const frames = encodeLoop(scene, palette, session.crf)
+      writeRecording({ path, session }, whole, { frames, clock, music })
       const ended = Date.parse(session.date + START_OF_SESSION) / 1000 + session.lengthSeconds
       utimesSync(path, ended, ended)
       tell({ made: 1 })
-      // Lets the message out, and an end of the parent in.
+      // Lets the message out, and detects the end of the parent.
       await pause()
     }
   }
@@ -60,7 +61,7 @@ function makePoster(folder: string, streamer: DemoStreamer): void {
   writePoster(join(folder, streamer.name, 'poster.jpg'), scene, palette)
 }
 
-function readLook({ scene, palette }: DemoLook, seed: number) {
+function readLook({ scene, palette }: DemoStyle, seed: number) {
   return { scene: SCENES[scene](seed), palette: createPalette(PALETTES[palette] ?? []) }
 }
 

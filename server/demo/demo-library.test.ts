@@ -58,12 +58,10 @@ describe('createDemoLibrary', () => {
         expect((Math.max(...shown) - Math.min(...shown)) / timescale).toBeGreaterThan(9.9)
         expect((Math.max(...shown) - Math.min(...shown)) / timescale).toBeLessThan(10)
       })
-      const pictures = packets.filter(({ track }) => track === 0)
-      const keys = pictures.flatMap(({ isKey }, number) => (isKey ? [number] : []))
+      const frames = packets.filter(({ track }) => track === 0)
+      const keys = frames.flatMap(({ isKey }, number) => (isKey ? [number] : []))
       expect(keys).toEqual([0, 40, 80, 120, 160])
-      expect(pictures.some(({ pts, dts }) => pts - dts > (tracks[0]?.timescale ?? 0) / 20)).toBe(
-        true,
-      )
+      expect(frames.some(({ pts, dts }) => pts - dts > (tracks[0]?.timescale ?? 0) / 20)).toBe(true)
     },
   )
 
@@ -145,7 +143,7 @@ describe('DEMO_PLAN', () => {
     )
   })
 
-  it('names no session twice, and gives whole groups of pictures', () => {
+  it('names no session twice, and gives whole GOPs', () => {
     const names = sessions.map((one) => `${one.streamer}/${one.date}/${one.sessionId}`)
     expect(new Set(names).size).toBe(names.length)
     expect(sessions.every((one) => one.lengthSeconds % 2 === 0 && one.lengthSeconds >= 30)).toBe(

@@ -1,4 +1,5 @@
-// Makes the demo library: in processes of its own, in a folder beside its place, which it takes only when all is there.
+// Creates the demo library in child processes, in a temporary folder that is renamed once it is
+// complete.
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -15,28 +16,31 @@ export interface DemoOptions {
   /** Called with a line for the terminal after each session. */
   onProgress?: (line: string) => void
   signal: AbortSignal
-  /** What to make; by default the whole demo library. */
+  /** The library to create; by default the complete demo. */
   plan?: DemoStreamer[]
 }
 
-/** Part of the plan, for one process. */
+/** A part of the plan, for one process. */
 export interface DemoShare {
   folder: string
   streamers: DemoStreamer[]
 }
 
-/** What a process tells: one more session is made. */
+/** Message of a process: one more session is complete. */
 export interface DemoMessage {
   made: 1
 }
 
-/** In the library's folder once it is complete; its content is the version. */
+/** Marks a complete library; its content is the version. */
 const MARKER = '.aftercast-demo'
 const VERSION = '1\n'
-/** Between the library's name and a run's own, while it is being made. */
+/** Infix of the names of temporary folders. */
 const PARTIAL = '.partial-'
 const MAX_PROCESSES = 4
-/** What a session costs beside its length: drawing and encoding its loop takes as long as writing so many seconds of it. */
+/**
+ * Fixed cost of a session, expressed as duration: drawing and encoding its loop takes as long as
+ * writing this much.
+ */
 const LOOP_COST_SECONDS = 900
 
 const CHILD_FILE = fileURLToPath(
@@ -44,9 +48,11 @@ const CHILD_FILE = fileURLToPath(
 )
 
 /**
- * Makes the demo library in `folder`, or leaves a complete one of this version alone (`kept`). What an interrupted run left
- * beside it is removed. Throws AppError `usage` where the folder holds anything else, `failed` where making fails, and the
- * signal's reason.
+ * Creates the demo library in `folder`, or leaves a complete one of this version as it is (`kept`).
+ * Removes what interrupted runs left beside it.
+ *
+ * @throws AppError `usage` if the folder contains anything else, `failed` if creating fails, and
+ * the signal's reason
  */
 export async function createDemoLibrary(
   folder: string,
@@ -69,7 +75,10 @@ export async function createDemoLibrary(
   }
 }
 
-/** Folders of interrupted runs. A process of such a run ends by itself, but may write a moment longer: hence the retries. */
+/**
+ * Folders of interrupted runs. A process of such a run exits by itself, but may write a little
+ * longer: hence the retries.
+ */
 async function removeLeftovers(place: string): Promise<void> {
   for (const name of await listNames(dirname(place))) {
     if (!name.startsWith(`${basename(place)}${PARTIAL}`)) continue
@@ -77,12 +86,12 @@ async function removeLeftovers(place: string): Promise<void> {
   }
 }
 
-/** `ours`: nothing there, or a demo library of another version, which may be replaced. */
+/** `ours`: missing, or a demo library of another version, which may be replaced. */
 async function findState(folder: string): Promise<'complete' | 'ours'> {
   const names = await listNames(folder)
   if (names.length === 0) return 'ours'
   if (!names.includes(MARKER)) {
-    throw new AppError('usage', 'The folder for the demo library is not empty: name another one')
+    throw new AppError('usage', 'The folder for the demo library is not empty: choose another one')
   }
   const version = await readFile(join(folder, MARKER), 'utf8')
   return version === VERSION ? 'complete' : 'ours'
@@ -93,7 +102,7 @@ async function listNames(folder: string): Promise<string[]> {
     return await readdir(folder)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw new AppError('usage', 'The place for the demo library is no readable folder', {
+    throw new AppError('usage', 'The parent of the demo folder is not a readable folder', {
       cause: error,
     })
   }
@@ -124,7 +133,7 @@ async function makeAll(
   if (outcomes.some(({ status }) => status === 'rejected')) throw stopping.signal.reason
 }
 
-/** Divides the streamers so that every process has about as much to do; never more shares than streamers. */
+/** Distributes the streamers evenly over processes; never more shares than streamers. */
 export function sharePlan(plan: DemoStreamer[], count: number): DemoStreamer[][] {
   const shares = Array.from({ length: Math.min(count, plan.length) }, () => ({
     cost: 0,
@@ -155,7 +164,7 @@ async function makeShare(share: DemoShare, onMade: () => void, signal: AbortSign
     child.send(share)
     await once(child, 'exit')
     if (child.exitCode === 0) return
-    throw new AppError('failed', 'The demo library cannot be made', {
+    throw new AppError('failed', 'The demo library could not be created', {
       cause: new Error(`${lastWords()} (${child.exitCode ?? child.signalCode})`),
     })
   } finally {
@@ -163,7 +172,7 @@ async function makeShare(share: DemoShare, onMade: () => void, signal: AbortSign
   }
 }
 
-/** The end of what the process says on its error output. */
+/** The end of the process's error output. */
 function collectLastWords(child: ChildProcess): () => string {
   let words = ''
   child.stderr

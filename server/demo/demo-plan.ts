@@ -1,32 +1,33 @@
-// What the demo library holds: streamers, their sessions, and how each looks. A plain value, so that a test can make a small one.
+// The contents of the demo library: streamers, their sessions and looks. A plain value, so that
+// tests can use a small one.
 import type { PALETTES } from './palette.ts'
 import type { SceneName } from './scenes.ts'
 
 export interface DemoStreamer {
-  /** Folder name, shown on the page. */
+  /** Folder name and display name. */
   name: string
-  /** Sets the music and every detail of the scenes. */
+  /** Determines the music and every detail of the scenes. */
   seed: number
-  /** A poster beside the sessions, or none: then the newest session's picture is shown. */
-  poster?: DemoLook
+  /** A poster beside the sessions; without one, the newest session's thumbnail is shown. */
+  poster?: DemoStyle
   sessions: DemoSession[]
 }
 
-export interface DemoLook {
+export interface DemoStyle {
   scene: SceneName
   palette: keyof typeof PALETTES
 }
 
-export interface DemoSession extends DemoLook {
+export interface DemoSession extends DemoStyle {
   /** `2025-10-04`; the folder's name. */
   date: string
   /** File name without its extension. */
   sessionId: string
   /** `mp4`: index (moov) last; `mp4-fast`: index first. */
   container: 'ts' | 'mp4' | 'mp4-fast'
-  /** Even, for whole groups of pictures. */
+  /** Even, so that it is a whole number of GOPs. */
   lengthSeconds: number
-  /** x264's constant quality; long sessions take a larger one. */
+  /** x264's constant rate factor; long sessions use a larger one. */
   crf: number
 }
 
@@ -39,12 +40,12 @@ type Row = [
   palette: keyof typeof PALETTES,
 ]
 
-/** Beyond this length a session is encoded smaller, so that the library stays below 300 MB. */
+/** Longer sessions are encoded smaller, so that the library stays below 300 MB. */
 const LONG_SECONDS = 600
 const LONG_CRF = 42
 const SHORT_CRF = 36
 
-/** The library that a first start without recordings shows. No real person is meant. */
+/** The library for a first start without recordings. All names are fictional. */
 export const DEMO_PLAN: DemoStreamer[] = [
   streamer({ name: 'AmberWaves', seed: 11 }, [
     ['2025-10-18', '1003', 'mp4-fast', 74, 'hills', 'dusk'],
@@ -119,7 +120,7 @@ export const DEMO_PLAN: DemoStreamer[] = [
 ]
 
 function streamer(
-  names: { name: string; seed: number; poster?: DemoLook },
+  names: { name: string; seed: number; poster?: DemoStyle },
   rows: Row[],
 ): DemoStreamer {
   const sessions = rows.map(([date, sessionId, container, lengthSeconds, scene, palette]) => ({

@@ -1,4 +1,5 @@
-// Soft chords for the demo library: one loop per streamer, made up and encoded as AAC. Runs in the demo's own process.
+// Soft chords for the demo library: one generated loop per streamer, encoded as AAC. Runs in the
+// demo process.
 import {
   AV_CHANNEL_LAYOUT_MONO,
   AV_CODEC_FLAG_GLOBAL_HEADER,
@@ -14,13 +15,13 @@ export const SAMPLE_RATE = 44_100
 /** Samples in one AAC frame. */
 export const AUDIO_FRAME_SAMPLES = 1024
 const BIT_RATE = 48_000n
-/** About eight seconds, in whole AAC frames: a loop joins without a seam. */
+/** About eight seconds, in whole AAC frames, so that the loop is seamless. */
 const LOOP_FRAMES = 344
 const LOOP_SAMPLES = LOOP_FRAMES * AUDIO_FRAME_SAMPLES
 const CHORDS = 4
 /** Steps of a major scale in semitones, and progressions over it. */
 const SCALE = [0, 2, 4, 5, 7, 9, 11]
-/** Notes of a chord that are plucked, as steps of the scale. */
+/** Plucked notes of a chord, as scale degrees. */
 const ARPEGGIO = [0, 2, 4, 7]
 const PROGRESSIONS = [
   [0, 4, 5, 3],
@@ -29,18 +30,18 @@ const PROGRESSIONS = [
   [0, 2, 3, 4],
 ]
 
-/** One loop of sound as AAC frames, and what a muxer must know of it. */
+/** One loop as AAC frames, with what a muxer needs. */
 export interface MusicLoop {
   frames: Uint8Array[]
   describe(parameters: CodecParameters): void
 }
 
-/** Composes and encodes the loop that belongs to a seed. */
+/** Composes and encodes the loop of a seed. */
 export function encodeMusic(seed: number): MusicLoop {
   const context = openEncoder()
   const samples = composeLoop(seed)
   const frames: Uint8Array[] = []
-  // Two rounds: the second begins with what the first leaves in the encoder, as every later one will.
+  // Two rounds: the second starts with the encoder state that every later round starts with.
   for (let number = 0; number < LOOP_FRAMES * 2 + 1; number++) {
     const at = (number % LOOP_FRAMES) * AUDIO_FRAME_SAMPLES
     using frame = Frame.fromAudioBuffer(
@@ -74,7 +75,7 @@ function openEncoder(): CodecContext {
   context.bitRate = BIT_RATE
   context.timeBase = new Rational(1, SAMPLE_RATE)
   context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
-  // The quick search: the default one takes several times as long for sounds as plain as these.
+  // The fast search: the default takes several times as long for such plain tones.
   FFmpegError.throwIfError(context.setOption('aac_coder', 'fast'), 'aac_coder')
   FFmpegError.throwIfError(context.open2Sync(codec, null), 'open AAC encoder')
   return context
@@ -115,13 +116,13 @@ function composeLoop(seed: number): Float32Array {
   return samples
 }
 
-/** Frequency ratio of a step of the scale. */
+/** Frequency ratio of a scale degree. */
 function pitch(degree: number): number {
   const octave = Math.floor(degree / SCALE.length)
   return 2 ** (octave + (SCALE[degree % SCALE.length] ?? 0) / 12)
 }
 
-/** A tone that swells and is silent again at its end. */
+/** A tone that swells and fades to silence. */
 function addPad(samples: Float32Array, frequency: number, level: number): void {
   const step = (frequency / SAMPLE_RATE) * TURN
   for (let at = 0; at < samples.length; at++) {

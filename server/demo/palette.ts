@@ -1,4 +1,4 @@
-// Colours of a scene: 256 steps between a few stops, as video components.
+// Colours of a scene: 256 steps between a few stops, as YUV components.
 
 /** 256 colours as Y, U and V (BT.709, limited range). */
 export interface Palette {
@@ -7,7 +7,7 @@ export interface Palette {
   v: Uint8Array
 }
 
-/** Steps evenly from stop to stop; stops are `rrggbb`. */
+/** Interpolates evenly between stops, given as `rrggbb`. */
 export function createPalette(stops: readonly string[]): Palette {
   const colours = stops.map((stop) =>
     [0, 2, 4].map((at) => Number.parseInt(stop.slice(at, at + 2), 16)),

@@ -1,6 +1,6 @@
-// Numbers that look random and are the same on every run: the demo library is made the same everywhere.
+// Reproducible pseudo-random numbers: the demo library is the same everywhere.
 
-/** Numbers from 0 (included) to 1 (excluded), by a seed (xorshift32). */
+/** Numbers from 0 (inclusive) to 1 (exclusive) for a seed (xorshift32). */
 export function createRandom(seed: number): () => number {
   let state = (seed * 2654435761 + 1) | 0 || 1
   return () => {

@@ -1,4 +1,4 @@
-// Moving pictures for the demo library. Every scene is a loop: what moves, moves by whole periods.
+// Animated scenes for the demo library. Every scene is a loop: everything moves by whole periods.
 import {
   CANVAS_HEIGHT as HEIGHT,
   CANVAS_WIDTH as WIDTH,
@@ -12,7 +12,7 @@ import { createRandom } from './random.ts'
 
 export type SceneName = keyof typeof SCENES
 
-/** Scenes by name; each is made from a seed that sets its details. */
+/** Scenes by name; each takes a seed that determines its details. */
 export const SCENES = {
   plasma: createPlasma,
   hills: createHills,
@@ -48,7 +48,7 @@ function createPlasma(seed: number): Scene {
   }
 }
 
-/** Two by two pixels: what is smooth needs no more. */
+/** Fills 2 x 2 pixels: smooth areas need no more. */
 function fillFour(canvas: Uint8Array, at: number, colour: number): void {
   canvas[at] = canvas[at + 1] = canvas[at + WIDTH] = canvas[at + WIDTH + 1] = colour
 }
@@ -90,7 +90,7 @@ function drawRidge(canvas: Uint8Array, ridge: Ridge, phase: number): void {
   const [one = 0, two = 0, three = 0] = ridge.shifts
   for (let x = 0; x < WIDTH; x++) {
     const along = x / WIDTH + (ridge.scroll * phase) / 2
-    // A loop of two widths, so that a layer may move by half of one and be back.
+    // A loop of two widths, so that a layer may move by half of one and return.
     const rise =
       sine(along * 2 + one) * 16 + sine(along * 4 + two) * 9 + sine(along * 10 + three) * 3
     for (let y = Math.max(0, Math.round(ridge.base - rise)); y < HEIGHT; y++) {
@@ -138,7 +138,7 @@ function drawRoadRow(
   }
 }
 
-/** Stars rushing by. */
+/** A star field in motion. */
 function createWarp(seed: number): Scene {
   const random = createRandom(seed)
   const nebula = createPlasma(seed + 7)
@@ -165,7 +165,7 @@ function createWarp(seed: number): Scene {
   }
 }
 
-/** Drops of light that melt into each other. */
+/** Glowing drops that merge. */
 function createOrbs(seed: number): Scene {
   const random = createRandom(seed)
   const orbs = Array.from({ length: 7 }, () => ({
@@ -193,7 +193,7 @@ function createOrbs(seed: number): Scene {
   }
 }
 
-/** A way through rings. */
+/** A flight through rings. */
 function createTunnel(seed: number): Scene {
   const random = createRandom(seed)
   const [centreX, centreY] = [WIDTH * (0.35 + random() * 0.3), HEIGHT * (0.4 + random() * 0.2)]
@@ -324,7 +324,7 @@ function drawHero(canvas: Uint8Array, phase: number): void {
   fillBox(canvas, { x: 196, y: y + 8, width: 5, height: 8 }, 255)
 }
 
-/** Bars that dance to music. */
+/** Equalizer bars. */
 function createBars(seed: number): Scene {
   const random = createRandom(seed)
   const count = 40
@@ -352,7 +352,7 @@ function createBars(seed: number): Scene {
   }
 }
 
-/** A town at night, in falling snow. */
+/** A city at night in falling snow. */
 function createCity(seed: number): Scene {
   const random = createRandom(seed)
   const houses = Array.from({ length: 22 }, (_, number) => ({

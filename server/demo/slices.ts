@@ -1,26 +1,27 @@
-// Puts two videos one above the other without encoding again: slices of H.264 are independent, so a picture can be made of
-// the slices of two encoders once their headers agree (ISO/IEC 14496-10 7.3.3). Knows only what our own encoder writes.
+// Stacks two videos without re-encoding: H.264 slices are independent, so a picture can consist of
+// the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
+// our own encoder writes.
 import { BitReader, BitWriter, escapePayload, unescapePayload } from './bits.ts'
 
-/** What slice headers leave to the sequence parameter set. */
+/** Fields of the sequence parameter set that slice headers depend on. */
 export interface SliceFormat {
   frameNumberBits: number
   orderCountBits: number
 }
 
-/** One slice as an encoder wrote it: the fields of its header that are used, and where its macroblocks lie. */
+/** A parsed slice: the used fields of its header, and the position of its macroblocks. */
 export interface Slice {
   header: number
   payload: Uint8Array
   isIdr: boolean
   isReference: boolean
-  /** Type as it is written: 5 = P, 6 = B, 7 = I, each for all slices of the picture. */
+  /** Slice type: 5 = P, 6 = B, 7 = I, for all slices of the picture. */
   type: number
   frameNumber: number
   idrPictureId: number
   orderCount: number
   qpDelta: number
-  /** First bit of the deblocking fields, and of the macroblocks behind them. */
+  /** First bit of the deblocking fields, which precede the macroblocks. */
   deblockingBit: number
   dataBit: number
   /** Position of the stop bit. */
@@ -33,7 +34,7 @@ const TYPE_B = 6
 const DEBLOCK_WITHIN_SLICE = 2
 const MAX_HEADER_BYTES = 32
 
-/** Reads what is needed of an SPS of the Main profile with frames only. */
+/** Parses the needed fields of an SPS of the Main profile with frames only. */
 export function parseSliceFormat(sps: Uint8Array): SliceFormat {
   const reader = new BitReader(unescapePayload(sps))
   const profile = reader.bits(8)
@@ -45,7 +46,7 @@ export function parseSliceFormat(sps: Uint8Array): SliceFormat {
   return { frameNumberBits, orderCountBits: reader.unsigned() + 4 }
 }
 
-/** Reads a coded slice (NAL unit type 1 or 5). */
+/** Parses a coded slice (NAL unit type 1 or 5). */
 export function parseSlice(nal: Uint8Array, format: SliceFormat): Slice {
   const header = nal[0] ?? 0
   const payload = unescapePayload(nal)
@@ -103,7 +104,7 @@ function stopBit(payload: Uint8Array): number {
   return last * 8 + 7 - Math.log2(byte & -byte)
 }
 
-/** The same slice for the top of a larger picture: its lower edge is not filtered with what will lie below. */
+/** The slice as the top of a larger picture: no deblocking across its lower edge. */
 export function topSlice(slice: Slice): Uint8Array {
   const writer = new BitWriter(slice.payload.length + MAX_HEADER_BYTES)
   writer.copy(slice.payload, 0, slice.deblockingBit)
@@ -115,23 +116,23 @@ export function topSlice(slice: Slice): Uint8Array {
   return escapePayload(slice.header, writer.finish())
 }
 
-/** Where the lower slice begins, how many macroblocks it has, and how its picture's headers are written. */
-export interface LowerPlace {
+/** Position and size of the lower slice in macroblocks, and its header's format. */
+export interface LowerSlicePosition {
   firstMacroblock: number
   macroblocks: number
   format: SliceFormat
 }
 
-/** The lower part of the picture whose upper part is `top`: the coded content of `slice`. */
-export function lowerSlice(top: Slice, slice: Slice, place: LowerPlace): Uint8Array {
+/** The lower part of the picture with `top` as its upper part: the coded content of `slice`. */
+export function lowerSlice(top: Slice, slice: Slice, place: LowerSlicePosition): Uint8Array {
   const writer = new BitWriter(slice.payload.length + MAX_HEADER_BYTES)
   writeLowerHeader(writer, top, { ...place, qpDelta: slice.qpDelta })
   writer.copy(slice.payload, slice.dataBit, slice.endBit)
   return escapePayload(top.header, writer.finish())
 }
 
-/** The lower part of a P or B picture in which nothing changes: every macroblock is skipped (7.3.4). */
-export function skippedLowerSlice(top: Slice, place: LowerPlace): Uint8Array {
+/** The lower part of an unchanged P or B picture: every macroblock is skipped (7.3.4). */
+export function skippedLowerSlice(top: Slice, place: LowerSlicePosition): Uint8Array {
   const writer = new BitWriter(MAX_HEADER_BYTES)
   writeLowerHeader(writer, top, { ...place, qpDelta: 0 })
   writer.unsigned(place.macroblocks)
@@ -141,7 +142,7 @@ export function skippedLowerSlice(top: Slice, place: LowerPlace): Uint8Array {
 function writeLowerHeader(
   writer: BitWriter,
   top: Slice,
-  place: LowerPlace & { qpDelta: number },
+  place: LowerSlicePosition & { qpDelta: number },
 ): void {
   writer.unsigned(place.firstMacroblock)
   writer.unsigned(top.type)
@@ -149,7 +150,7 @@ function writeLowerHeader(
   writer.bits(top.frameNumber, place.format.frameNumberBits)
   if (top.isIdr) writer.unsigned(top.idrPictureId)
   writer.bits(top.orderCount, place.format.orderCountBits)
-  // Spatial direct prediction; then no override of the number of references and no reordering, per list.
+  // Spatial direct prediction; no override of the number of references and no reordering, per list.
   if (top.type === TYPE_B) writer.bits(1, 1)
   if (top.type === TYPE_P) writer.bits(0, 2)
   if (top.type === TYPE_B) writer.bits(0, 3)

@@ -1,4 +1,5 @@
-// H.264 by x264, set up so that pictures of two encoders can be put together slice by slice. Runs in the demo's own process.
+// H.264 by x264, configured so that slices of two encoders can form one frame. Runs in the demo
+// process.
 import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_PIX_FMT_YUV420P,
@@ -10,34 +11,34 @@ import { splitNals } from './bits.ts'
 import { parseSlice, parseSliceFormat } from './slices.ts'
 import type { Slice, SliceFormat } from './slices.ts'
 
-/** Pictures per second, and per group of pictures: a key frame every two seconds. */
+/** Frames per second and per GOP: a key frame every two seconds. */
 export const FRAME_RATE = 20
 export const GOP_FRAMES = 40
 
 export interface VideoShape {
   width: number
   height: number
-  /** Constant quality; larger is smaller. */
+  /** Constant rate factor. */
   crf: number
-  /** Pictures between key frames. */
+  /** Frames between key frames. */
   gopFrames: number
   /** x264's preset. Default superfast. */
   preset?: 'ultrafast' | 'superfast'
 }
 
-/** One coded picture: its slice, and when it is shown, in pictures from the start. */
-export interface CodedPicture {
+/** One coded frame: its slice, and its display position in frames. */
+export interface CodedFrame {
   slice: Slice
   shownAt: number
 }
 
-/** What every encoder must agree on for slices to fit: no entropy state, weights or references beyond the plainest. */
+/** Settings under which slices fit: no entropy state, weights or references beyond the simplest. */
 const X264_PARAMETERS = [
   'scenecut=0:bframes=3:b-adapt=0:b-pyramid=none:ref=1:weightp=0:weightb=0:cabac=0:8x8dct=0',
   'stitchable=1:mvrange=32:level=31:slices=1:mbtree=0:rc-lookahead=0:sync-lookahead=0:threads=1',
 ].join(':')
 
-/** An encoder that takes planar 4:2:0 pictures in the order they are shown. */
+/** An encoder for planar 4:2:0 frames in display order. */
 export class VideoEncoder {
   readonly #context = new CodecContext()
   readonly #shape: VideoShape
@@ -77,18 +78,18 @@ export class VideoEncoder {
     return this.#parameterSets
   }
 
-  /** Size of the planar picture that `push` takes. */
-  get pictureBytes(): number {
+  /** Size in bytes of the planar frame that `push` takes. */
+  get frameBytes(): number {
     return (this.#shape.width * this.#shape.height * 3) / 2
   }
 
-  /** Tells a muxer what it will be given: codec, size, parameter sets. */
+  /** Fills in what a muxer needs: codec, size, parameter sets. */
   describe(parameters: CodecParameters): void {
     FFmpegError.throwIfError(this.#context.parametersFromContext(parameters), 'describe video')
   }
 
-  push(picture: Buffer): CodedPicture[] {
-    using frame = Frame.fromVideoBuffer(picture, {
+  push(planes: Buffer): CodedFrame[] {
+    using frame = Frame.fromVideoBuffer(planes, {
       width: this.#shape.width,
       height: this.#shape.height,
       format: AV_PIX_FMT_YUV420P,
@@ -96,31 +97,31 @@ export class VideoEncoder {
     return this.pushFrame(frame)
   }
 
-  pushFrame(frame: Frame): CodedPicture[] {
+  pushFrame(frame: Frame): CodedFrame[] {
     frame.pts = BigInt(this.#pushed++)
     FFmpegError.throwIfError(this.#context.sendFrameSync(frame), 'encode')
     return this.#receive()
   }
 
-  /** The remaining pictures; the encoder is done then. */
-  finish(): CodedPicture[] {
+  /** The remaining frames; ends the encoder. */
+  finish(): CodedFrame[] {
     FFmpegError.throwIfError(this.#context.sendFrameSync(null), 'encode')
     const rest = this.#receive()
     this.#context.freeContext()
     return rest
   }
 
-  #receive(): CodedPicture[] {
-    const pictures: CodedPicture[] = []
+  #receive(): CodedFrame[] {
+    const frames: CodedFrame[] = []
     using packet = new Packet()
     packet.alloc()
     while (this.#context.receivePacketSync(packet) >= 0) {
       const nals = splitNals(Uint8Array.from(packet.data ?? []))
       const coded = nals.find((nal) => [1, 5].includes((nal[0] ?? 0) & 31))
-      if (coded === undefined) throw new Error('a packet without a picture')
-      pictures.push({ slice: parseSlice(coded, this.format), shownAt: Number(packet.pts) })
+      if (coded === undefined) throw new Error('a packet without a frame')
+      frames.push({ slice: parseSlice(coded, this.format), shownAt: Number(packet.pts) })
       packet.unref()
     }
-    return pictures
+    return frames
   }
 }

@@ -1,4 +1,4 @@
-// Writes a streamer's poster: one picture of a scene as JPEG. Runs in the demo's own process.
+// Writes a streamer's poster: one frame of a scene as JPEG. Runs in the demo process.
 import { writeFileSync } from 'node:fs'
 import { AV_CODEC_FLAG_QSCALE, AV_PIX_FMT_YUVJ420P, FF_ENCODER_MJPEG } from 'node-av/constants'
 import { Codec, CodecContext, FFmpegError, Frame, Packet, Rational } from 'node-av/lib'
@@ -10,12 +10,12 @@ import { paint } from './video-loop.ts'
 /** FF_QP2LAMBDA times a fine quantiser. */
 const QUALITY = 118 * 3
 
-/** Writes the picture in the middle of the scene's loop. */
+/** Writes the frame in the middle of the scene's loop. */
 export function writePoster(path: string, scene: Scene, palette: Palette): void {
   const canvas = new Uint8Array(CANVAS_WIDTH * CANVAS_HEIGHT)
   scene(canvas, 0.5)
-  const picture = Buffer.alloc(canvas.length * 1.5)
-  paint(picture, canvas, palette)
+  const planes = Buffer.alloc(canvas.length * 1.5)
+  paint(planes, canvas, palette)
   const codec = Codec.findEncoderByName(FF_ENCODER_MJPEG)
   if (codec === null) throw new Error('no JPEG encoder')
   using context = new CodecContext()
@@ -28,7 +28,7 @@ export function writePoster(path: string, scene: Scene, palette: Palette): void 
   context.setFlags(AV_CODEC_FLAG_QSCALE)
   context.globalQuality = QUALITY
   FFmpegError.throwIfError(context.open2Sync(codec, null), 'open JPEG encoder')
-  using frame = Frame.fromVideoBuffer(picture, shape)
+  using frame = Frame.fromVideoBuffer(planes, shape)
   frame.quality = QUALITY
   FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode poster')
   FFmpegError.throwIfError(context.sendFrameSync(null), 'encode poster')

@@ -1,5 +1,6 @@
 // GET /robots.txt and /sitemap.xml: what crawlers may read, and where all pages are (sitemaps.org protocol).
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { escapeMarkup } from '../../shared/escape-markup.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
@@ -74,14 +75,14 @@ function* addresses(
 }
 
 function formatSitemap(origin: string, paths: readonly string[]): string {
-  const urls = paths.map((path) => `<url><loc>${escapeXml(origin + path)}</loc></url>`)
+  const urls = paths.map((path) => `<url><loc>${escapeMarkup(origin + path)}</loc></url>`)
   return `${XML_HEAD}\n<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`
 }
 
 function formatSitemapIndex(origin: string, pages: number): string {
   const maps = Array.from(
     { length: pages },
-    (_, i) => `<sitemap><loc>${escapeXml(`${origin}/sitemap-${i + 1}.xml`)}</loc></sitemap>`,
+    (_, i) => `<sitemap><loc>${escapeMarkup(`${origin}/sitemap-${i + 1}.xml`)}</loc></sitemap>`,
   )
   return `${XML_HEAD}\n<sitemapindex ${NAMESPACE}>\n${maps.join('\n')}\n</sitemapindex>\n`
 }
@@ -90,13 +91,4 @@ function sendXml(reply: FastifyReply, text: string): FastifyReply {
   return reply
     .headers({ 'content-type': 'application/xml; charset=utf-8', 'cache-control': CRAWLER_CACHE })
     .send(text)
-}
-
-function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll("'", '&apos;')
-    .replaceAll('"', '&quot;')
 }

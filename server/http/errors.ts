@@ -1,6 +1,6 @@
 // Errors -> answers: the one table of statuses, and the handler that hides whatever is not ours to tell.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorAnswer } from '../../shared/contract.ts'
+import type { ErrorResponse } from '../../shared/contract.ts'
 import { AppError } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
 
@@ -15,7 +15,7 @@ const STATUS: Record<ErrorCode, number> = {
 }
 
 const RETRY_AFTER_SECONDS = 1
-const INTERNAL: ErrorAnswer = { error: { code: 'internal', message: 'something went wrong' } }
+const INTERNAL: ErrorResponse = { error: { code: 'internal', message: 'something went wrong' } }
 
 /** Answers an error. What a visitor may not know is logged and told as a fixed text. */
 export function sendError(
@@ -50,6 +50,6 @@ function clientErrorStatus(error: unknown): number | undefined {
 }
 
 /** The body of every error answer. */
-export function errorResponse(code: string, message: string): ErrorAnswer {
+export function errorResponse(code: string, message: string): ErrorResponse {
   return { error: { code, message } }
 }

@@ -2,7 +2,8 @@
 import cors from '@fastify/cors'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { ConfigResponse } from '../../shared/contract.ts'
+import { apiPrefix } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BufferPool } from '../delivery/buffer-pool.ts'
 import type { Packager } from '../hls/session/packager.ts'
@@ -38,7 +39,7 @@ export interface HttpServerOptions {
   page: BuiltPage
   thumbnails: Thumbnails
   sources: ThumbnailSources
-  config: ConfigAnswer
+  config: ConfigResponse
   /** Addresses of the ad network, for the page's policy. */
   adUrls: readonly string[]
   logger: FastifyBaseLogger
@@ -101,7 +102,7 @@ async function addHeaders(
 ): Promise<void> {
   // oxlint-disable-next-line max-params -- the framework's signature; an async hook would put every answer off
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const security = request.url.startsWith('/api/') ? headers.data : headers.page
+    const security = request.url.startsWith(apiPrefix) ? headers.data : headers.page
     for (const [name, value] of Object.entries(security)) {
       if (!reply.hasHeader(name)) void reply.header(name, value)
     }

@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type {
-  ConfigAnswer,
-  SessionsAnswer,
+  ConfigResponse,
+  SessionsResponse,
   StreamerItem,
-  StreamersAnswer,
+  StreamersResponse,
 } from '../../shared/contract.ts'
+import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
@@ -22,7 +23,7 @@ const MAX_LISTS_BYTES = 24 * 1024 * 1024
 
 export interface ListRouteOptions {
   catalog: Catalog
-  config: ConfigAnswer
+  config: ConfigResponse
   headers: SecurityHeaders
 }
 
@@ -40,18 +41,18 @@ export function addListRoutes(
   const lists = new ListStrings(catalog, toText)
   const configText = toText(config)
 
-  app.get('/api/streamers', (request, reply) => sendText(request, reply, lists.streamers()))
+  app.get(pathPatterns.streamers, (request, reply) => sendText(request, reply, lists.streamers()))
 
-  app.get('/api/sessions/:streamer', (request, reply) => {
+  app.get(pathPatterns.sessions, (request, reply) => {
     const text = lists.sessions(parseName(request.params, 'streamer'))
     if (text === undefined) throw new AppError('not_found', 'there is no such streamer')
     return sendText(request, reply, text)
   })
 
-  app.get('/api/config', (request, reply) => sendText(request, reply, configText))
+  app.get(pathPatterns.config, (request, reply) => sendText(request, reply, configText))
 }
 
-type ToText = (value: ConfigAnswer | SessionsAnswer | StreamersAnswer) => TextResponse
+type ToText = (value: ConfigResponse | SessionsResponse | StreamersResponse) => TextResponse
 
 /** The lists as texts, each kept as long as it says what the catalog says. */
 class ListStrings {
@@ -75,7 +76,7 @@ class ListStrings {
     this.#dropOld()
     if (this.#streamers !== undefined) return this.#streamers
     const streamers = this.#catalog.listStreamers()
-    const answer: StreamersAnswer = { streamers }
+    const answer: StreamersResponse = { streamers }
     this.#streamers = this.#toText(answer)
     this.#listed = streamers
     return this.#streamers
@@ -85,7 +86,7 @@ class ListStrings {
     this.#dropOld()
     const known = this.#sessions.get(streamer)
     if (known !== undefined) return known
-    const sessions: SessionsAnswer | undefined = this.#catalog.listSessions(streamer)
+    const sessions: SessionsResponse | undefined = this.#catalog.listSessions(streamer)
     if (sessions === undefined) return undefined
     const text = this.#toText(sessions)
     this.#sessions.set(streamer, text)

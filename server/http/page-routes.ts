@@ -1,9 +1,11 @@
 // The page: three routes that answer the shell with their own head, and its built files.
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { AdsConfig, ConfigAnswer } from '../../shared/contract.ts'
+import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
 import {
+  apiPrefix,
   configApiPath,
+  pathPatterns,
   playerPagePath,
   playlistApiPath,
   sessionsApiPath,
@@ -29,7 +31,7 @@ const SITE_DESCRIPTION = 'Watch recorded live streams: browse streamers and play
 export interface PageRouteOptions {
   catalog: Catalog
   page: BuiltPage
-  config: ConfigAnswer
+  config: ConfigResponse
   publicUrl: () => string
   headers: SecurityHeaders
 }
@@ -64,18 +66,18 @@ export async function addPageRoutes(
   const { catalog, page } = options
   const heads = createHeads(options)
 
-  app.get('/', async (request, reply) =>
+  app.get(pathPatterns.streamersPage, async (request, reply) =>
     sendPage(request, reply, { head: heads.streamers(), ...options }),
   )
 
-  app.get('/s/:streamer', async (request, reply) => {
+  app.get(pathPatterns.sessionsPage, async (request, reply) => {
     const streamer = parseName(request.params, 'streamer')
     // The same page with its true status: a crawler must not keep a streamer who left.
     if (catalog.listSessions(streamer) === undefined) void reply.code(404)
     return sendPage(request, reply, { head: heads.sessions(streamer), ...options })
   })
 
-  app.get('/p/:streamer/:date/:sessionId', async (request, reply) => {
+  app.get(pathPatterns.playerPage, async (request, reply) => {
     const session = parseSessionParameters(request.params)
     const row = catalog.findSession(session)
     if (row === undefined) void reply.code(404)
@@ -95,7 +97,7 @@ export async function addPageRoutes(
 }
 
 function isPageRequest({ method, url }: FastifyRequest): boolean {
-  return ['GET', 'HEAD'].includes(method) && !url.startsWith('/api/')
+  return ['GET', 'HEAD'].includes(method) && !url.startsWith(apiPrefix)
 }
 
 async function sendPage(

@@ -47,9 +47,9 @@ describe('formatPage', () => {
   })
 
   it('says beforehand whether there will be banners', () => {
-    const mark = '<meta name="banner-places" content="kept">'
+    const mark = '<meta name="banner-slots" content="reserved">'
     expect(formatPage(shell, { ...head, hasBanners: true })).toContain(mark)
-    expect(formatPage(shell, head)).not.toContain('banner-places')
+    expect(formatPage(shell, head)).not.toContain('banner-slots')
   })
 
   it('keeps a name with replacement patterns as it is', () => {

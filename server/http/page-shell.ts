@@ -1,5 +1,6 @@
 // The page's HTML: the built shell with the head that belongs to one route. Pure text work, no rendering of the page.
 import { createHash } from 'node:crypto'
+import { escapeMarkup } from '../../shared/escape-markup.ts'
 
 /** What the head of one route says. */
 export interface PageHead {
@@ -53,16 +54,16 @@ export function parsePageShell(html: string, readStyle: (href: string) => string
 /** The whole page for one route. */
 export function formatPage(shell: PageShell, head: PageHead): string {
   const tags = [
-    `<title>${escapeHtml(head.title)}</title>`,
+    `<title>${escapeMarkup(head.title)}</title>`,
     meta('name', 'description', head.description),
-    `<link rel="canonical" href="${escapeHtml(head.canonicalUrl)}">`,
+    `<link rel="canonical" href="${escapeMarkup(head.canonicalUrl)}">`,
     meta('property', 'og:type', head.openGraphType),
     meta('property', 'og:site_name', 'Aftercast'),
     meta('property', 'og:title', head.title),
     meta('property', 'og:description', head.description),
     meta('property', 'og:url', head.canonicalUrl),
     ...imageTags(head.imageUrl),
-    ...(head.hasBanners ? [meta('name', 'banner-places', 'kept')] : []),
+    ...(head.hasBanners ? [meta('name', 'banner-slots', 'reserved')] : []),
     ...head.preloads.map(preloadTag),
     ...structuredDataTags(head.structuredData),
   ]
@@ -78,7 +79,7 @@ function imageTags(imageUrl: string | undefined): string[] {
 }
 
 function preloadTag(preload: Preload): string {
-  const path = escapeHtml(preload.path)
+  const path = escapeMarkup(preload.path)
   if (preload.kind === 'script') return `<link rel="modulepreload" href="${path}">`
   return `<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous">`
 }
@@ -91,13 +92,5 @@ function structuredDataTags(data: object | undefined): string[] {
 }
 
 function meta(attribute: 'name' | 'property', key: string, content: string): string {
-  return `<meta ${attribute}="${key}" content="${escapeHtml(content)}">`
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+  return `<meta ${attribute}="${key}" content="${escapeMarkup(content)}">`
 }

@@ -1,11 +1,11 @@
 // The headers that fence the page in, made from what the configuration lets it load. Pure; each is explained in docs/headers.md.
-import type { AnalyticsConfig, ConfigAnswer } from '../../shared/contract.ts'
+import type { AnalyticsConfig, ConfigResponse } from '../../shared/contract.ts'
 
 /** Directives of a Content-Security-Policy (CSP Level 3) with their sources. */
 export type Policy = Record<string, string[]>
 
 export interface PolicyOptions {
-  config: ConfigAnswer
+  config: ConfigResponse
   /** Addresses of the ad network as configured: its hosts and its VAST endpoint. Their origins are named. */
   adUrls: readonly string[]
   /** Hashes of the styles in the page, quoted as sources. */

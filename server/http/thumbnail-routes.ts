@@ -1,6 +1,7 @@
 // GET /api/thumbnail/… and /api/thumbnail-streamer/…: pictures in the best format that the browser takes.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
+import { pathPatterns } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 import { chooseImageFormat } from '../thumbnails/image-format.ts'
 import type { Thumbnail, Thumbnails } from '../thumbnails/thumbnails.ts'
@@ -21,13 +22,13 @@ export function addThumbnailRoutes(
   app: FastifyInstance,
   { thumbnails, sources }: ThumbnailRouteOptions,
 ): void {
-  app.get('/api/thumbnail/:streamer/:date/:sessionId', async (request, reply) => {
+  app.get(pathPatterns.thumbnail, async (request, reply) => {
     const source = await sources.session(parseSessionParameters(request.params))
     const format = chooseImageFormat(request.headers.accept)
     return answer(request, reply, source && (await thumbnails.session(source, format)))
   })
 
-  app.get('/api/thumbnail-streamer/:streamer', async (request, reply) => {
+  app.get(pathPatterns.streamerThumbnail, async (request, reply) => {
     const source = await sources.streamer(parseName(request.params, 'streamer'))
     const format = chooseImageFormat(request.headers.accept)
     return answer(request, reply, source && (await thumbnails.streamer(source, format)))

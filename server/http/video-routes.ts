@@ -1,6 +1,7 @@
 // GET /api/video/…: playlist, key, init and media segments of one session.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import type { Packager, Purpose } from '../hls/session/packager.ts'
@@ -29,9 +30,8 @@ const MAX_PLAYLISTS = 256
 export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions): void {
   const subtitles = new LRUCache<string, TextResponse>({ max: MAX_PLAYLISTS })
   const { headers } = options.sending
-  const base = '/api/video/:streamer/:date/:sessionId'
 
-  app.get(`${base}/playlist.m3u8`, async (request, reply) => {
+  app.get(pathPatterns.playlist, async (request, reply) => {
     const session = await openSession(request, options, 'playlist')
     try {
       return await sendText(
@@ -44,7 +44,7 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
     }
   })
 
-  app.get(`${base}/:version/:file`, async (request, reply) => {
+  app.get(pathPatterns.playlistFile, async (request, reply) => {
     const version = parseName(request.params, 'version')
     const fileName = parseName(request.params, 'file')
     const session = await openSession(request, options, 'file')

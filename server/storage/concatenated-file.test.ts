@@ -138,7 +138,7 @@ test('decrypts encrypted ranges from any byte on', async () => {
   }
 })
 
-test('says so where the key is another', async () => {
+test('rejects a wrong key with a clear error', async () => {
   const encrypted = await put('a', encrypt(Buffer.alloc(1000), randomBytes(16), randomBytes(16)))
   const file = await storage.open('a')
   const wrong = { key: Buffer.alloc(16), iv: Buffer.alloc(16) }

@@ -1,4 +1,4 @@
-// Ranges of several files read as if they were one file: the pieces that a recorder cut, one behind the other.
+// Presents ranges of several files as one file: the segments of a recorder's playlist.
 import { createDecipheriv } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
@@ -8,34 +8,36 @@ import type { FileStat, OpenFile, Storage } from './storage.ts'
 /** A range of a file in storage. A plain value. */
 export interface FileRange {
   path: string
-  /** Size and time of the whole file when the range was made; another file is refused. */
+  /**
+   * Size and modification time of the file when the range was created; a changed file is rejected.
+   */
   stat: FileStat
   /** Position of the first byte in the file. */
   offset: number
-  /** Bytes that the range gives: those after decryption, without padding, where it is encrypted. */
+  /** Number of bytes of the range: after decryption and without padding, if encrypted. */
   length: number
-  /** AES-128 in CBC mode from the range's first byte on. */
+  /** AES-128-CBC from the first byte of the range. */
   decryption?: { key: Uint8Array; iv: Uint8Array }
 }
 
-/** Files kept open, beside those that are being read: a segment seldom reaches over more. */
+/** Idle files kept open: a segment rarely spans more. */
 const MAX_OPEN_FILES = 8
 const BLOCK_BYTES = 16
-/** Encrypted bytes taken in one go. */
+/** Encrypted bytes per read. */
 const MAX_DECRYPT_BYTES = 1024 * 1024
 
 /**
- * The ranges as one file. Its size is the sum of theirs, its time the newest. Files are opened when they are read, and
- * the reading fails with `failed` where one is not the file of then any more. Close it when done.
+ * Concatenates ranges. Size is the sum, modification time the newest. Files are opened on demand;
+ * reading rejects with `failed` if a file has changed. The caller closes it.
  */
 export function openConcatenated(storage: Storage, ranges: readonly FileRange[]): OpenFile {
   return new ConcatenatedFile(storage, ranges)
 }
 
-/** A file, and what it has to stay open for. */
+/** A file shared by concurrent reads. */
 interface SharedFile {
   opening: Promise<OpenFile>
-  /** There once it is open. */
+  /** Set once it is open. */
   opened?: OpenFile
   uses: Set<Promise<void>>
 }
@@ -116,7 +118,7 @@ class ConcatenatedFile implements OpenFile {
     await Promise.all(this.#closing)
   }
 
-  /** Where the bytes from `position` on lie as they are, in a file that is open already. */
+  /** Location of the bytes from `position` on, if they are unencrypted and their file is open. */
   #openChunk(position: number): { file: OpenFile; position: number; length: number } | undefined {
     const index = this.#rangeAt(position)
     const range = this.#ranges[index]
@@ -128,7 +130,7 @@ class ConcatenatedFile implements OpenFile {
     return { file, position: range.offset + at, length: range.length - at }
   }
 
-  /** The last range that begins at or before `position`, and is not empty there. */
+  /** The last non-empty range that starts at or before `position`. */
   #rangeAt(position: number): number {
     let low = 0
     let high = this.#ranges.length
@@ -151,12 +153,12 @@ class ConcatenatedFile implements OpenFile {
   }
 
   #share(path: string): SharedFile {
-    if (this.#isClosed) throw new AppError('failed', 'the file was closed already')
+    if (this.#isClosed) throw new AppError('failed', 'the file is already closed')
     const known = this.#files.get(path)
     if (known !== undefined) return known
     const shared: SharedFile = { opening: this.#storage.open(path), uses: new Set() }
     this.#files.set(path, shared)
-    // Whoever waits for it hears of the failure; the entry must not stay.
+    // Waiting readers see the failure; the entry must not stay.
     shared.opening.catch(() => {
       if (this.#files.peek(path) === shared) this.#files.delete(path)
     })
@@ -179,7 +181,7 @@ function isSame(a: FileStat, b: FileStat): boolean {
   return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
 }
 
-/** Does what keeps the file open until it is done, also where others take its place meanwhile. */
+/** Runs work on a file that stays open until it is done, even if it is evicted meanwhile. */
 async function workWith(
   shared: SharedFile,
   work: (file: OpenFile) => Promise<void>,
@@ -210,9 +212,9 @@ async function readFromRange(
 }
 
 /**
- * Length after decryption of a range of `length` encrypted bytes, by the padding of its last block (PKCS7).
+ * Length of an encrypted range after decryption, from the padding of its last block (PKCS #7).
  *
- * @throws AppError `unplayable` where the bytes are not encrypted with this key, or were cut off
+ * @throws AppError `unplayable` if the key does not match or the range is truncated
  */
 export async function readDecryptedLength(
   file: OpenFile,
@@ -235,7 +237,7 @@ function notDecryptable(): AppError {
   return new AppError('unplayable', 'the segments cannot be decrypted with the key beside them')
 }
 
-/** Decrypts from any block on: in CBC mode a block needs only the encrypted one before it. */
+/** Decrypts from any block on: in CBC mode a block depends only on the previous encrypted one. */
 async function readDecrypted(
   file: OpenFile,
   { offset, decryption }: Pick<FileRange, 'offset'> & Required<Pick<FileRange, 'decryption'>>,

@@ -1,22 +1,22 @@
-// What a folder of the disk holds, sorted by what is to be done about it.
+// Classifies the entries of a folder.
 import type { Dirent } from 'node:fs'
 import { isVisibleName } from './storage-path.ts'
 
-/** Names in a folder, as the system told them. */
+/** Names in a folder, as reported by the system. */
 export interface FolderEntries {
   files: string[]
   folders: string[]
-  /** What needs a closer look. */
+  /** Entries that need a further check. */
   odd: OddEntry[]
 }
 
-/** A link, what is neither file nor folder, or a name that may not be the one on the disk. */
+/** A link, something that is neither file nor folder, or a name that may not be the one on disk. */
 export interface OddEntry {
   name: string
   kind: 'file' | 'folder' | 'link' | 'other'
 }
 
-/** Sorts entries; hidden ones are left out. */
+/** Classifies entries; hidden ones are ignored. */
 export function sortEntries(found: readonly Dirent[]): FolderEntries {
   const sorted: FolderEntries = { files: [], folders: [], odd: [] }
   for (const dirent of found) {
@@ -31,7 +31,7 @@ export function sortEntries(found: readonly Dirent[]): FolderEntries {
   return sorted
 }
 
-/** Whether bytes of a name were no UTF-8: then no file is found by it. */
+/** Whether a name contained invalid UTF-8: no file can be opened by it. */
 export function mayBeMisread(name: string): boolean {
   return name.includes('\uFFFD')
 }

@@ -70,8 +70,8 @@ describe('list', () => {
       await expect(storage.stat(path)).rejects.toMatchObject({ code: 'not_found' })
     }
     expect(skipped.toSorted()).toEqual([
-      'dangling.ts: the link leads nowhere',
-      'loop.ts: the link leads nowhere',
+      'dangling.ts: the link target does not exist',
+      'loop.ts: the link target does not exist',
       'out.ts: the link leaves the library',
       'out: the link leaves the library',
     ])
@@ -121,7 +121,7 @@ test.each([
   './a',
   'a\0b',
   'x'.repeat(5000),
-])('answers not_found for the path %j', async (path) => {
+])('throws not_found for the path %j', async (path) => {
   mkdirSync(join(base, 'rec-evil'))
   writeFileSync(join(base, 'rec-evil', 's.ts'), 'canary')
   await expect(storage.list(path)).rejects.toMatchObject({ code: 'not_found' })
@@ -130,7 +130,7 @@ test.each([
 })
 
 describe('a file that was opened before', () => {
-  /** Until then a file is looked at anew each time. */
+  /** Until then a file is checked again each time. */
   const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150))
   const readAgain = async (path: string): Promise<string> => {
     const file = await storage.open(path)
@@ -140,7 +140,7 @@ describe('a file that was opened before', () => {
     return buffer.toString('utf8', 0, count)
   }
 
-  test('is read as it is now, also where it was replaced or its link leads elsewhere', async () => {
+  test('is read as it is now, even if it was replaced or its link has another target', async () => {
     writeFileSync(join(root, 'a.ts'), 'one')
     writeFileSync(join(root, 'b.ts'), 'two')
     symlinkSync('a.ts', join(root, 'link.ts'))
@@ -199,7 +199,7 @@ describe('an open file', () => {
   })
 })
 
-test('tells of changes by folder, first that anything may have changed', async () => {
+test('reports changes by folder, first that anything may have changed', async () => {
   mkdirSync(join(root, 'alice/2026-01-31'), { recursive: true })
   const changed: string[] = []
   const stop = new AbortController()
@@ -215,7 +215,7 @@ test('tells of changes by folder, first that anything may have changed', async (
   await watching
 })
 
-test('tells of changes in folders that came with folders inside', async () => {
+test('reports changes in new folders with subfolders', async () => {
   const stop = new AbortController()
   const changed: string[] = []
   const watching = storage.watch((folder) => changed.push(folder), stop.signal)
@@ -233,7 +233,7 @@ test('tells of changes in folders that came with folders inside', async () => {
 
 const soon = { timeout: 5000 }
 
-test('tells of changes in a folder that was moved by its new name, and in one that took its place', async () => {
+test('reports changes in a moved folder by its new name, and in the one that replaced it', async () => {
   mkdirSync(join(root, 'alice/2026-01-31'), { recursive: true })
   const changed: string[] = []
   const stop = new AbortController()
@@ -251,7 +251,7 @@ test('tells of changes in a folder that was moved by its new name, and in one th
   await watching
 })
 
-test('tells that anything may have changed where more does than the system tells of, and follows it', async () => {
+test('reports that anything may have changed if events were lost, and keeps watching', async () => {
   mkdirSync(join(root, 'alice'))
   const changed: string[] = []
   const stop = new AbortController()

@@ -1,4 +1,5 @@
-// Recordings in a folder of this machine. Containment lives here: nothing outside of the folder is listed or opened.
+// Recordings in a local folder. Enforces containment: nothing outside of the folder is listed or
+// opened.
 import { close, constants, lstat, open, readdir, realpath, stat } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -15,27 +16,30 @@ import { isInside, joinLibraryPath, notFound } from './storage-path.ts'
 import type { FileStat, ListOptions, OpenFile, Storage, StorageEntry } from './storage.ts'
 import { watchFolder } from './watch-folder.ts'
 
-/** Told for every entry that is left out for a reason that the operator may want to know. */
+/** Called for every entry that is ignored for a reason of interest to the operator. */
 export type OnSkipped = (reason: string, path: string) => void
 
 export interface FolderStorageOptions {
   onSkipped?: OnSkipped
-  /** What reads and sends without another thread's help, where the system has such. */
+  /** Non-blocking reads and sends from the page cache, where the system has them. */
   pageCache?: PageCache | undefined
-  /** What reads very many folders and files at less cost. */
+  /** Reads very large folders off the event loop. */
   folderThread?: FolderReader
 }
 
-/** What reads folders off the event loop, with stats of their files; see `FolderThread`. */
+/** Reads folders and stats of their files in a thread; see `FolderThread`. */
 type FolderReader = Pick<FolderThread, 'read' | 'count'>
 
-/** Stats under way at once in one listing; libuv runs four at a time anyway, more only cost memory. */
+/** Concurrent stats of one listing; libuv runs four at a time, more only cost memory. */
 const STATS_AT_ONCE = 256
-/** Files that were opened of late and need no second look at where they lie. */
+/** Recently opened files whose containment need not be checked again. */
 const MAX_KNOWN_FILES = 1024
-/** Far above the tick of file times: a file that changed so long ago shares its time with no later one. */
+/**
+ * Far above the granularity of file times: a file that changed this long ago shares its time with
+ * no later change.
+ */
 const SETTLED_MS = 100
-/** O_NONBLOCK: a FIFO that took the file's place must not hang us. */
+/** O_NONBLOCK: opening a FIFO that replaced the file must not block. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 const realPathOf = promisify(realpath.native)
@@ -45,20 +49,27 @@ const openPath = promisify<string, number, number>(open)
 const closeDescriptor = promisify(close)
 const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
 
-/** A Storage over the folder `root` (absolute or relative to the working directory; it need not be there yet). */
-export function createFolderStorage(root: string, options: FolderStorageOptions = {}): Storage {
+/**
+ * A Storage over the folder `root` (absolute or relative to the working directory; it may not exist
+ * yet).
+ */
+export function createFolderStorage(
+  root: string,
+  options: FolderStorageOptions = {},
+): FolderStorage {
   return new FolderStorage(root, options)
 }
 
-class FolderStorage implements Storage {
+export class FolderStorage implements Storage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
   readonly #pageCache: PageCache | undefined
   readonly #folderThread: FolderReader | undefined
   #realRoot: string | undefined
-  /** Device and inode of the root when it last held something. */
+  /** Device and inode of the root when it last had content. */
   #identity: string | undefined
-  /** Identities of files that lay inside of the root, by library path. */
+  #openFiles = 0
+  /** Identities of files inside of the root, by library path. */
   readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN_FILES })
 
   constructor(root: string, { onSkipped, pageCache, folderThread }: FolderStorageOptions) {
@@ -75,14 +86,14 @@ class FolderStorage implements Storage {
     const entries = folders.map((name): StorageEntry => ({ name, kind: 'folder' }))
     for (const entry of odd) entries.push(...(await this.#oddEntry(here, entry)))
     if (!stats) return entries.concat(files.map((name) => ({ name, kind: 'file' })))
-    addTold(entries, files, told)
+    addStats(entries, files, told)
     for (let start = told.length / 2; start < files.length; start += STATS_AT_ONCE) {
       entries.push(...(await statFiles(real, files.slice(start, start + STATS_AT_ONCE))))
     }
     return entries
   }
 
-  /** What a folder holds, from the thread where that is quicker, with as many stats as come with it. */
+  /** Entries of a folder, read by the thread if that is faster, with the stats that it returned. */
   async #read(folder: string, stats: boolean): Promise<ReadFolder & { realRoot: string }> {
     const path = joinLibraryPath(this.#root, folder)
     const known = stats && folder !== '' ? this.#realRoot : undefined
@@ -97,6 +108,11 @@ class FolderStorage implements Storage {
     return { ...sortEntries(found), real, realRoot, told: NOTHING_TOLD }
   }
 
+  /** Number of files that are open now. */
+  get openFiles(): number {
+    return this.#openFiles
+  }
+
   async stat(path: string): Promise<FileStat> {
     const { real } = await this.#resolve(path)
     const stats = await orAppError(statPath(real))
@@ -109,8 +125,8 @@ class FolderStorage implements Storage {
   }
 
   /**
-   * Opens a file whose place was checked before: half the calls of `#openChecked`, for every segment of a recording.
-   * What the path leads to must be the very file of then, unchanged.
+   * Opens a file whose containment was checked before: half the system calls of `#openChecked`, for
+   * every segment of a recording. The path must lead to the same, unchanged file.
    */
   async #openKnown(path: string): Promise<OpenFile | undefined> {
     const known = this.#known.get(path)
@@ -120,23 +136,31 @@ class FolderStorage implements Storage {
     if (descriptor === undefined) return undefined
     const stats = await statDescriptor(descriptor).catch(() => undefined)
     if (stats?.isFile() && fileIdentity(stats) === known) {
-      return createOpenFile(descriptor, fileStat(stats), this.#pageCache)
+      return this.#createFile(descriptor, stats)
     }
     await closeDescriptor(descriptor)
     return undefined
   }
 
+  #createFile(descriptor: number, stats: Stats): OpenFile {
+    this.#openFiles += 1
+    const onClosed = (): void => {
+      this.#openFiles -= 1
+    }
+    return createOpenFile(descriptor, fileStat(stats), { pageCache: this.#pageCache, onClosed })
+  }
+
   async #openChecked(path: string): Promise<OpenFile> {
     const { real } = await this.#resolve(path)
-    // O_NOFOLLOW: a link that took the file's place must not lead us out
+    // O_NOFOLLOW: a link that replaced the file must not lead outside.
     const flags = OPEN_FLAGS | (constants.O_NOFOLLOW ?? 0)
     const descriptor = await orAppError(openPath(real, flags))
     try {
       const stats = await orAppError(statDescriptor(descriptor))
-      // a folder on the way may have become a link between looking and opening
+      // A folder of the path may have become a link between the check and the open.
       if (!stats.isFile() || (await orAppError(realPathOf(real))) !== real) throw notFound()
       if (Date.now() - stats.ctimeMs > SETTLED_MS) this.#known.set(path, fileIdentity(stats))
-      return createOpenFile(descriptor, fileStat(stats), this.#pageCache)
+      return this.#createFile(descriptor, stats)
     } catch (error) {
       await closeDescriptor(descriptor)
       throw error
@@ -150,7 +174,7 @@ class FolderStorage implements Storage {
 
   async #resolve(path: string): Promise<{ realRoot: string; real: string }> {
     const joined = joinLibraryPath(this.#root, path)
-    // looked up anew with each listing of the root, so at the beginning of every scan
+    // Resolved again with each listing of the root, so at the start of every scan.
     if (path === '') this.#realRoot = undefined
     const realRoot = this.#realRoot ?? (await orAppError(realPathOf(this.#root)))
     this.#realRoot = realRoot
@@ -159,7 +183,10 @@ class FolderStorage implements Storage {
     return { realRoot, real }
   }
 
-  /** An unmounted disk leaves an empty folder of another identity: that is a failure, not an empty library. */
+  /**
+   * An unmounted disk leaves an empty folder with another identity: a failure, not an empty
+   * library.
+   */
   async #checkIdentity(real: string, entryCount: number): Promise<void> {
     const stats = await orAppError(statPath(real))
     const identity = `${stats.dev}:${stats.ino}`
@@ -169,7 +196,7 @@ class FolderStorage implements Storage {
     }
   }
 
-  /** An entry that needs a closer look: one, or none where it is left out. */
+  /** An entry that needs a further check: one entry, or none if it is ignored. */
   async #oddEntry(here: Listing, { name, kind }: OddEntry): Promise<StorageEntry[]> {
     if (mayBeMisread(name) && !(await exists(join(here.real, name)))) {
       return this.#skip(here, name, 'the name is not valid UTF-8')
@@ -181,12 +208,13 @@ class FolderStorage implements Storage {
 
   async #linkEntry(here: Listing, name: string): Promise<StorageEntry[]> {
     const target = await realPathOf(join(here.real, name)).catch(() => undefined)
-    if (target === undefined) return this.#skip(here, name, 'the link leads nowhere')
+    if (target === undefined) return this.#skip(here, name, 'the link target does not exist')
     if (!isInside(here.realRoot, target))
       return this.#skip(here, name, 'the link leaves the library')
     const stats = await statPath(target).catch(() => undefined)
     if (stats?.isDirectory()) return [{ name, kind: 'folder' }]
-    if (!stats?.isFile()) return this.#skip(here, name, 'the link leads to neither file nor folder')
+    if (!stats?.isFile())
+      return this.#skip(here, name, 'the link target is neither file nor folder')
     return [here.stats ? { name, kind: 'file', stat: fileStat(stats) } : { name, kind: 'file' }]
   }
 
@@ -196,7 +224,7 @@ class FolderStorage implements Storage {
   }
 }
 
-/** Tells a file from every other, also from one that got its inode later: that one's status changed after. */
+/** Identifies a file, also against a later one with the same inode: that has a later ctime. */
 function fileIdentity({ dev, ino, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${ctimeMs}`
 }
@@ -210,8 +238,8 @@ interface Listing {
 
 const NOTHING_TOLD = new Float64Array()
 
-/** Adds the files of which the thread told; what is no file, or gone, is left out. */
-function addTold(entries: StorageEntry[], files: readonly string[], told: Float64Array): void {
+/** Adds the files with stats from the thread; ignores what is no file or has been deleted. */
+function addStats(entries: StorageEntry[], files: readonly string[], told: Float64Array): void {
   for (const [at, name] of files.entries()) {
     const [sizeBytes, modifiedMs] = [told[2 * at], told[2 * at + 1]]
     if (sizeBytes === undefined || modifiedMs === undefined) return
@@ -221,8 +249,8 @@ function addTold(entries: StorageEntry[], files: readonly string[], told: Float6
 }
 
 /**
- * Stats of files in one folder. One promise for all: with one for each, promises cost as much as the stats. A file
- * that vanished or was exchanged since the folder was read is left out, as if read a moment later.
+ * Stats of files in one folder, in a single promise: one per file would cost as much as the stats.
+ * Files that were deleted or replaced since the folder was read are ignored.
  */
 function statFiles(folder: string, names: readonly string[]): Promise<StorageEntry[]> {
   const { promise, resolve, reject } = Promise.withResolvers<StorageEntry[]>()
@@ -252,7 +280,7 @@ function exists(path: string): Promise<boolean> {
 
 const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'])
 
-/** Rejections of node:fs as AppErrors. */
+/** Converts rejections of node:fs to AppErrors. */
 async function orAppError<T>(operation: Promise<T>): Promise<T> {
   try {
     return await operation
@@ -261,7 +289,7 @@ async function orAppError<T>(operation: Promise<T>): Promise<T> {
   }
 }
 
-/** What is not there is `not_found`, what cannot be read is `failed`. */
+/** Missing files are `not_found`, unreadable ones `failed`. */
 function asAppError(error: unknown): AppError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (absentCodes.has(code)) return notFound(error)

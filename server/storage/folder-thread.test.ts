@@ -1,4 +1,5 @@
-// Folders read by the thread: what it tells is what is told without it, and where it does not, all is told all the same.
+// Folders read by the thread: its results equal those of asynchronous reads, and what it leaves out
+// is read asynchronously.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +42,10 @@ async function beginThread(): Promise<void> {
   await readByThread(root)
 }
 
-/** Tries again while the thread is beginning, or leaves folders to others, as it does where the machine is slow. */
+/**
+ * Tries again while the thread is beginning, or leaves folders to others, as it does where the
+ * machine is slow.
+ */
 async function readByThread(path: string): Promise<ReadFolder> {
   for (;;) {
     const read = await thread.read({ path, realRoot: root })
@@ -50,7 +54,7 @@ async function readByThread(path: string): Promise<ReadFolder> {
   }
 }
 
-/** A listing of the folder `a`, behind one of the root, as in a walk. */
+/** A listing of the folder `a`, after one of the root, as in a walk. */
 async function listing(reader: Pick<FolderThread, 'read' | 'count'> | undefined) {
   const skipped: string[] = []
   const storage = createFolderStorage(root, {
@@ -72,7 +76,7 @@ function sorted(entries: readonly StorageEntry[]): StorageEntry[] {
   return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-test('the thread tells of files, folders, links and odd names what is told without it', async () => {
+test('the thread reports files, folders, links and odd names like asynchronous reads', async () => {
   put(20)
   mkdirSync(join(root, 'a', 'folder'))
   mkdirSync(join(base, 'outside'))
@@ -107,7 +111,7 @@ test('a folder outside of the library is not read', async () => {
   await expect(gone).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('what a slow disk keeps the thread from telling is asked for otherwise', async () => {
+test('what the thread leaves out because of a slow disk is read asynchronously', async () => {
   put(300)
   const reader = {
     count: () => undefined,
@@ -130,7 +134,7 @@ test('a file that goes while its folder is read is left out', async () => {
   expect(entries.map(({ name }) => name)).toEqual(['0.ts', '2.ts'])
 })
 
-test('a folder that is not there is left to who can tell why', () => {
+test('a missing folder is left to the asynchronous read, which reports the error', () => {
   expect(readFolderAtOnce({ path: join(root, 'b'), realRoot: root }, neverSlow)).toBeUndefined()
 })
 

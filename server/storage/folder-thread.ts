@@ -1,5 +1,5 @@
-// Reads folders of very many files in a thread that waits for the system itself: a way to libuv's threads and back costs
-// several times what a stat from memory does.
+// Reads very large folders in a thread with synchronous calls: a round trip through libuv's thread
+// pool costs several times what a stat from memory does.
 import { Worker } from 'node:worker_threads'
 import type { FolderRequest, ReadFolder } from './read-folder.ts'
 
@@ -7,23 +7,23 @@ export type ThreadRequest = FolderRequest & { id: number }
 
 export interface ThreadReply {
   id: number
-  /** Undefined where it is to be read otherwise, be it to meet the error again. */
+  /** Undefined if it must be read asynchronously instead, which also reproduces errors. */
   read: ReadFolder | undefined
-  /** Whether a disk or a network was waited for. */
+  /** Whether it waited for a disk or a network. */
   wasSlow: boolean
 }
 
-/** Fewer entries than this, without a pause, are not worth a thread. */
+/** With fewer consecutive entries than this, a thread does not pay off. */
 const MIN_ENTRIES = 1000
-/** So long a pause ends the thread, which takes some megabytes. */
+/** An idle thread exits after this time, since it takes some megabytes. */
 const IDLE_MS = 10_000
-/** Folders that are read otherwise after a slow one: libuv's four threads wait for several at once. */
+/** Folders read asynchronously after a slow one: libuv's four threads wait for several at once. */
 const FOLDERS_AFTER_SLOW = 4
 const MAX_HEAP_MB = 256
-/** Of it what is new: garbage waits there. */
+/** Size of the young generation, which is where garbage accumulates. */
 const MAX_YOUNG_MB = 4
 
-/** Reads folders off the event loop. The thread comes with the need, and goes with it. */
+/** Reads folders off the event loop in an on-demand worker thread. */
 export class FolderThread {
   readonly #jobs = new Map<number, (read: ReadFolder | undefined) => void>()
   #worker: Worker | undefined
@@ -33,7 +33,7 @@ export class FolderThread {
   #skip = 0
   #lastId = 0
 
-  /** Tells how many entries were read otherwise, by which the need is known. */
+  /** Counts entries read asynchronously, to detect when a thread pays off. */
   count(entries: number): void {
     this.#met += entries
     this.#idleTimer ??= setTimeout(() => this.#closeIfIdle(), IDLE_MS).unref()
@@ -41,7 +41,7 @@ export class FolderThread {
     if (this.#met >= MIN_ENTRIES) this.#worker ??= this.#start()
   }
 
-  /** What a folder holds; undefined where it is to be read otherwise. Never rejects. */
+  /** A folder's entries; undefined if it must be read asynchronously. Never rejects. */
   async read(request: FolderRequest): Promise<ReadFolder | undefined> {
     const worker = this.#worker
     if (!worker || !this.#isOnline) return undefined
@@ -61,7 +61,7 @@ export class FolderThread {
     }
   }
 
-  /** Ends the thread; the next need starts it anew. */
+  /** Ends the thread; it is started again on demand. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer)
     this.#idleTimer = undefined
@@ -86,7 +86,7 @@ export class FolderThread {
       this.#isOnline = true
     })
     worker.on('message', (reply: ThreadReply) => this.#settle(reply))
-    // whatever ended it: its folders are read otherwise
+    // Whatever ended it: its folders are read asynchronously.
     worker.on('error', () => undefined)
     worker.once('exit', () => this.#letGo())
     return worker
@@ -94,7 +94,7 @@ export class FolderThread {
 
   #settle({ id, read, wasSlow }: ThreadReply): void {
     this.#skip = wasSlow ? FOLDERS_AFTER_SLOW : 0
-    // not at once: a port hands on up to a thousand messages, also those that come meanwhile, before anybody else's turn
+    // Deferred: a port delivers up to a thousand messages before anything else runs.
     setImmediate(() => this.#jobs.get(id)?.(read))
   }
 
@@ -105,7 +105,7 @@ export class FolderThread {
   }
 }
 
-/** The program's own files end in .ts where it runs from source, in .js where it was built. */
+/** The extension of the program's files: .ts when run from source, .js when built. */
 function sourceExtension(): string {
   return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 }

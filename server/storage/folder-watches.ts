@@ -1,5 +1,5 @@
-// Watches of all folders of a tree: one for each where the system tells of a single folder's entries (Linux), one in all
-// where it tells of trees. Nothing is kept of the files in them, of which there may be millions.
+// Watches all folders of a tree: one watch per folder on Linux, one for the tree where the system
+// supports it. Keeps no state per file, of which there may be millions.
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -8,19 +8,22 @@ import { dirname, join } from 'node:path'
 import { isVisibleName } from './storage-path.ts'
 
 export interface FolderWatchesOptions {
-  /** An entry of a watched folder came, went, was exchanged (`rename`) or written to (`change`). */
+  /**
+   * An entry of a watched folder was created, deleted or replaced (`rename`), or written to
+   * (`change`).
+   */
   onEvent: (kind: 'rename' | 'change', path: string) => void
   /** A watch ended by itself. */
   onError: (error: unknown) => void
 }
 
-/** Folders listed at once. */
+/** Number of concurrent folder reads. */
 const FOLDERS_AT_ONCE = 8
-/** Gone again, replaced, or not to be read: the walk deals with those. */
+/** Deleted, replaced or unreadable: handled by the walk. */
 const SKIPPED_CODES = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP'])
 const WATCHES_TREES = platform() === 'darwin' || platform() === 'win32'
 
-/** Paths are absolute, spelled as they were given and as the system lists them. */
+/** Paths are absolute, spelled as given and as listed by the system. */
 export class FolderWatches {
   readonly #options: FolderWatchesOptions
   readonly #watchers = new Map<string, FSWatcher>()
@@ -35,8 +38,8 @@ export class FolderWatches {
   }
 
   /**
-   * Watches a folder and all below that are not watched yet, each before it is listed, so that no folder that comes
-   * meanwhile is missed. Links are not followed. Rejects where the system has no more watches.
+   * Watches a folder and everything below that is not watched yet, each before it is listed, so
+   * that no new folder is missed. Does not follow links. Rejects if the system has no more watches.
    */
   async add(start: string): Promise<void> {
     if (WATCHES_TREES && this.#watchers.size > 0) return
@@ -49,7 +52,7 @@ export class FolderWatches {
     }
   }
 
-  /** Ends the watches of folders that are gone, and of all that were below. */
+  /** Ends the watches of deleted folders and everything below them. */
   remove(folders: readonly string[]): void {
     const gone = new Set(folders.filter((folder) => this.#watchers.has(folder)))
     if (gone.size === 0) return
@@ -66,7 +69,7 @@ export class FolderWatches {
     this.#watchers.clear()
   }
 
-  /** Answers the folders inside. */
+  /** Returns the subfolders. */
   async #watch(folder: string): Promise<string[]> {
     if (this.#isClosed || this.#watchers.has(folder)) return []
     const { onEvent, onError } = this.#options

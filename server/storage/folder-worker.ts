@@ -1,12 +1,12 @@
-// The program of the folder thread: reads folders one after the other for folder-thread.ts.
+// The folder thread: reads one folder at a time for folder-thread.ts.
 import { parentPort } from 'node:worker_threads'
 import type { ThreadReply, ThreadRequest } from './folder-thread.ts'
 import { readFolderAtOnce } from './read-folder.ts'
 import type { IsSlow } from './read-folder.ts'
 
 /**
- * From memory a folder takes some 20 µs and a stat 3. What takes longer than this waits for a disk or a network, where
- * libuv's threads, which wait for several at once, are quicker: what is left is left to them.
+ * From memory a folder takes about 20 µs and a stat 3. Anything slower waits for a disk or a
+ * network, where libuv's concurrent threads are faster: the remaining entries are left to them.
  */
 const MAX_MS = 1
 const MAX_MS_EACH = 0.02

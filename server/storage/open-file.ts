@@ -1,4 +1,4 @@
-// One file open for reading: a raw descriptor with the callback API, measured a tenth quicker than a FileHandle.
+// An open file on a raw descriptor with the callback API, measured 10 % faster than a FileHandle.
 import { close, fstat, read, readv } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
@@ -9,26 +9,32 @@ import type { FileStat, OpenFile } from './storage.ts'
 const closeDescriptor = promisify(close)
 const fstatDescriptor = promisify(fstat)
 
-/** Stat of a descriptor, as node gives it. */
+/** Stat of a descriptor. */
 export function statDescriptor(descriptor: number): Promise<Stats> {
   return fstatDescriptor(descriptor)
 }
 
-/** Size and whole milliseconds, as the rest of the program knows them. */
+/** Size and modification time in whole milliseconds. */
 export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
   return { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
 }
 
 /**
- * An OpenFile over a descriptor, which it owns from now on. `close` waits for reads under way, so that a descriptor
- * number is never read after the system has given it to another file. Reads after `close` reject with `failed`.
+ * An OpenFile that owns a descriptor. `close` waits for pending reads, so that a descriptor number
+ * is never used after the system has reassigned it. Reads after `close` reject with `failed`.
  */
 export function createOpenFile(
   descriptor: number,
   stat: FileStat,
-  pageCache?: PageCache,
+  options: OpenFileOptions = {},
 ): OpenFile {
-  return new DescriptorFile(descriptor, stat, pageCache)
+  return new DescriptorFile(descriptor, stat, options)
+}
+
+export interface OpenFileOptions {
+  pageCache?: PageCache | undefined
+  /** Called once when the descriptor has been closed. */
+  onClosed?: () => void
 }
 
 class DescriptorFile implements OpenFile {
@@ -36,13 +42,15 @@ class DescriptorFile implements OpenFile {
   readonly willRead?: (position: number, length: number) => void
   readonly #descriptor: number
   readonly #pageCache: PageCache | undefined
+  readonly #onClosed: (() => void) | undefined
   #readsUnderWay = 0
   #closed: Promise<void> | undefined
   #onIdle: (() => void) | undefined
 
-  constructor(descriptor: number, stat: FileStat, pageCache?: PageCache) {
+  constructor(descriptor: number, stat: FileStat, { pageCache, onClosed }: OpenFileOptions) {
     this.#descriptor = descriptor
     this.#pageCache = pageCache
+    this.#onClosed = onClosed
     this.stat = stat
     if (pageCache === undefined) return
     this.willRead = (position, length) => {
@@ -107,7 +115,7 @@ class DescriptorFile implements OpenFile {
       try {
         start(done)
       } catch (error) {
-        // node checks arguments before it starts; the callback is not called then
+        // Node validates arguments first; the callback is not called then.
         this.#leave()
         reject(error)
       }
@@ -126,9 +134,10 @@ class DescriptorFile implements OpenFile {
       })
     }
     await closeDescriptor(this.#descriptor)
+    this.#onClosed?.()
   }
 }
 
 function closedAlready(): AppError {
-  return new AppError('failed', 'the file was closed already')
+  return new AppError('failed', 'the file is already closed')
 }

@@ -1,4 +1,5 @@
-// What is read or sent without waiting equals what an ordinary read gives, and nothing is waited for.
+// What is read or sent without waiting equals what an ordinary read gives, and nothing is waited
+// for.
 import {
   closeSync,
   fsyncSync,
@@ -43,11 +44,11 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('fills buffers of any size with what lies at any place', () => {
+  it('fills buffers of any size from any position', () => {
     const sizes = fc.array(fc.nat(5000), { minLength: 1, maxLength: 1024 })
     fc.assert(
       fc.property(sizes, fc.nat(BYTES.length), (lengths, position) => {
-        // Among others: views into one memory, as pieces of a pooled buffer are.
+        // Among others: views into one memory, like slices of a pooled buffer.
         const shared = Buffer.alloc(lengths.reduce((sum, length) => sum + length, 0))
         let at = 0
         const buffers = lengths.map((length) => shared.subarray(at, (at += length)))
@@ -66,13 +67,13 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
     expect(pageCache.read(descriptor, buffers, 0)).toBe(10_240)
   })
 
-  it('answers 0 at the end, and for a descriptor that cannot be read', () => {
+  it('returns 0 at the end, and for an unreadable descriptor', () => {
     expect(pageCache.read(descriptor, [Buffer.alloc(10)], BYTES.length)).toBe(0)
     expect(pageCache.read(987_654, [Buffer.alloc(10)], 0)).toBe(0)
     expect(pageCache.read(descriptor, [], 0)).toBe(0)
   })
 
-  it('does not read what lies on the disk alone', (context) => {
+  it('does not read what is only on disk', (context) => {
     const forget = koffi.load(null).func('int posix_fadvise(int, int64, int64, int)')
     expect(forget(descriptor, 0, 0, POSIX_FADV_DONTNEED)).toBe(0)
     const buffer = Buffer.alloc(BYTES.length)
@@ -105,7 +106,7 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
       server.close()
     })
 
-    it('gives a socket what lies at any place, until it takes no more', async () => {
+    it('sends from any position to a socket, until it accepts no more', async () => {
       readSync(descriptor, Buffer.alloc(BYTES.length), 0, BYTES.length, 0)
       const position = 12_345
       const length = 1_000_001
@@ -138,7 +139,7 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
       const readByte = (): number => pageCache.read(descriptor, [Buffer.alloc(1)], 4096 * 20)
       forgetOnePage()
       context.skip(readByte() === 1, 'this file system keeps all files in memory')
-      // To look for it has the system fetch it.
+      // The check itself makes the system fetch it.
       await expect.poll(readByte).toBe(1)
       forgetOnePage()
       expect(pageCache.send({ descriptor, position: 0, length: 4096 * 40 }, socket)).toBe(undefined)

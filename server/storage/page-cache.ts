@@ -1,24 +1,26 @@
-// What the system's memory holds of files (the page cache): read at once, or sent to a socket, never waiting for a disk.
+// Non-blocking access to the system's page cache: reads, or sends to a socket, whatever of a file
+// is in memory.
 import { endianness, platform } from 'node:os'
 import type koffi from 'koffi'
 
-/** Calls that node does not offer. None of them waits. */
+/** System calls that Node does not expose. None of them blocks. */
 export interface PageCache {
   /**
-   * Reads consecutive bytes from `position` of a descriptor into the buffers in turn: preadv2(2) with RWF_NOWAIT. Answers
-   * the number of bytes read: fewer than asked where the rest is not in memory, 0 where none is, at the end, and after
-   * any error; an ordinary read tells which.
+   * Reads consecutive bytes from `position` of a descriptor into the buffers: preadv2(2) with
+   * RWF_NOWAIT. Returns the number of bytes read: fewer if the rest is not in memory, 0 if nothing
+   * is, at the end of the file, and after any error; an ordinary read shows which.
    */
   read(descriptor: number, buffers: readonly Uint8Array[], position: number): number
   /**
-   * Sends bytes of a file to a socket that does not block, copying none: sendfile(2). Answers how many the socket has
-   * taken. Undefined where that way is closed: the range is not in memory as a whole, or not there, or the system does
-   * not tell (cachestat(2) answers only who owns the file or may write to it), or the socket is broken.
+   * Sends bytes of a file to a non-blocking socket without a copy: sendfile(2). Returns how many
+   * the socket accepted. Undefined if the range is not completely in memory or does not exist, if
+   * the socket is broken, or if the system does not report residency (cachestat(2) answers only to
+   * the owner or a writer of the file).
    */
   send(range: DescriptorRange, socket: number): number | undefined
-  /** Has the system begin to read a range of a file into its memory: posix_fadvise(2). A wish; nothing tells of failure. */
+  /** Starts reading a range into memory: posix_fadvise(2). A hint; failures are not reported. */
   fetch(range: DescriptorRange): void
-  /** Descriptor of a new file that lies in memory alone, and is gone when it is closed: memfd_create(2). */
+  /** Descriptor of a new anonymous file in memory, freed on close: memfd_create(2). */
   createFile(): number | undefined
 }
 
@@ -32,14 +34,16 @@ export interface DescriptorRange {
 const RWF_NOWAIT = 8
 const MFD_CLOEXEC = 1
 const POSIX_FADV_WILLNEED = 3
-/** The same on all architectures, as all calls since Linux 5.1 are. */
+/** The same on all architectures, like all calls since Linux 5.1. */
 const SYS_CACHESTAT = 451
 const IOV_MAX = 1024
-/** Of one struct iovec: base and length, 64 bits each, low words first. */
+/** Words per struct iovec: base and length, 64 bits each, low word first. */
 const IOVEC_WORDS = 4
 const WORD = 2 ** 32
 
-/** Undefined where the system has no such calls: ordinary reads do the same then, by way of another thread. */
+/**
+ * Undefined if the system lacks these calls: ordinary reads do the same through libuv's threads.
+ */
 export async function loadPageCache(): Promise<PageCache | undefined> {
   if (platform() !== 'linux' || endianness() !== 'LE') return undefined
   try {
@@ -47,7 +51,7 @@ export async function loadPageCache(): Promise<PageCache | undefined> {
     if (library.sizeof('void *') !== 8) return undefined
     return new LinuxPageCache(library)
   } catch {
-    // Its binary is not made for this system.
+    // There is no binary for this system.
     return undefined
   }
 }
@@ -64,11 +68,11 @@ class LinuxPageCache implements PageCache {
   readonly #pageBytes: number
   readonly #wouldBlock: number | undefined
   readonly #errno: () => number
-  /** sendfile's offset; it is advanced by the call. */
+  /** sendfile's offset; the call advances it. */
   readonly #offset = new BigInt64Array(1)
   /** struct cachestat_range: offset and length. */
   readonly #range = new BigUint64Array(2)
-  /** struct cachestat: the first field counts the pages in memory. */
+  /** struct cachestat: the first field is the number of cached pages. */
   readonly #found = new BigUint64Array(5)
 
   constructor(library: typeof koffi) {
@@ -127,14 +131,14 @@ class LinuxPageCache implements PageCache {
 class IoVector {
   readonly words = new Uint32Array(IOV_MAX * IOVEC_WORDS)
   readonly #addressOf: (memory: ArrayBufferLike) => number
-  /** Such memory lies outside of the garbage-collected heap, and stays where it is. */
+  /** Such memory is outside of the garbage-collected heap and never moves. */
   readonly #addresses = new WeakMap<ArrayBufferLike, number>()
 
   constructor(addressOf: (memory: ArrayBufferLike) => number) {
     this.#addressOf = addressOf
   }
 
-  /** Answers how many of the buffers it has room for. They have to be held for as long as the vector is used. */
+  /** Returns how many of the buffers fit. They must stay referenced while the vector is in use. */
   pointTo(buffers: readonly Uint8Array[]): number {
     const count = Math.min(buffers.length, IOV_MAX)
     for (let i = 0; i < count; i += 1) {

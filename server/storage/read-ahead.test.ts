@@ -1,4 +1,5 @@
-// What is read ahead equals what lies in the file, wherever it is read, and is asked for before it is needed.
+// Prefetched bytes equal the file's at every position, and are requested before they are needed.
+// is needed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +51,7 @@ describe('readAhead', () => {
     )
   })
 
-  it('tells the system what comes next, a bounded way ahead, and reads from the file itself', async () => {
+  it('hints the system about the next bytes within a window, and reads from the file itself', async () => {
     const MEBIBYTE = 1024 * 1024
     const sizeBytes = 100 * MEBIBYTE
     const told: [number, number][] = []
@@ -60,16 +61,17 @@ describe('readAhead', () => {
       stat: { sizeBytes, modifiedMs: 0 },
       willRead: (position, length) => told.push([position, length]),
     })
-    const toldUpTo = (): number => told.reduce((end, [at, length]) => Math.max(end, at + length), 0)
+    const hintedUpTo = (): number =>
+      told.reduce((end, [at, length]) => Math.max(end, at + length), 0)
     for (let position = 0; position < sizeBytes; position += MEBIBYTE) {
       await ahead.read(Buffer.alloc(10), position)
-      expect(toldUpTo()).toBeGreaterThan(position)
-      expect(toldUpTo()).toBeLessThanOrEqual(position + 21 * MEBIBYTE)
+      expect(hintedUpTo()).toBeGreaterThan(position)
+      expect(hintedUpTo()).toBeLessThanOrEqual(position + 21 * MEBIBYTE)
     }
     const bytes = told.reduce((sum, [, length]) => sum + length, 0)
     expect(bytes).toBe(sizeBytes)
     expect(read.length).toBe(100)
-    // Elsewhere it begins anew.
+    // A jump starts a new window.
     await ahead.read(Buffer.alloc(10), 5 * MEBIBYTE)
     expect(told.at(-1)?.[0]).toBe(17 * MEBIBYTE)
   })
@@ -97,7 +99,7 @@ describe('readAhead', () => {
     expect(asked).toEqual([held, 8000])
   })
 
-  it('does not ask the memory of the system again soon where it has not had the bytes', async () => {
+  it('does not try the page cache again soon after a miss', async () => {
     const asked: number[] = []
     const looked: number[] = []
     const ahead = readCached(
@@ -146,7 +148,7 @@ describe('readAhead', () => {
     expect(isHeard).toBe(true)
   })
 
-  it('asks for the next chunks while the first is looked at, each once, and for none behind the end', async () => {
+  it('requests the next chunks while the first is processed, each once, and none after the end', async () => {
     const asked: number[] = []
     const ahead = readAhead(noting(file, asked), OPTIONS)
     const buffer = Buffer.alloc(100)

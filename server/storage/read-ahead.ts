@@ -1,45 +1,53 @@
-// An open file for who reads it from front to back: the next bytes are on their way while the last are looked at.
+// An open file for sequential readers: prefetches the next bytes while the last are processed.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OpenFile } from './storage.ts'
 
 export interface ReadAheadOptions {
-  /** What is read at once. */
+  /** Bytes per read. */
   chunkBytes: number
-  /** Chunks that are held or on their way: one that is looked at, the others in flight. */
+  /** Chunks in memory or in flight: one being processed, the others in flight. */
   chunks: number
 }
 
-/** Disks give more with several reads in flight; three leave one of the four threads that reads have to viewers. */
+/**
+ * Disks are fastest with several reads in flight; three leave one of libuv's four threads to
+ * viewers.
+ */
 const DEFAULTS: ReadAheadOptions = { chunkBytes: 1024 * 1024, chunks: 4 }
 
 interface Chunk {
   position: number
   bytes: Uint8Array
-  /** Bytes of it that are there; fewer than it has room for at the end of the file. */
+  /** Bytes available; fewer than its capacity at the end of the file. */
   length: Promise<number>
 }
 
-/** How far the system is told ahead, and in what steps. */
-const TOLD_BYTES = 16 * 1024 * 1024
-const TOLD_STEP_BYTES = 4 * 1024 * 1024
+/** Prefetch window that is advised to the system, and its step. */
+const HINT_BYTES = 16 * 1024 * 1024
+const HINT_STEP_BYTES = 4 * 1024 * 1024
 
-/** What is read at once until other work of the thread has its turn: the word that nobody waits any more comes that way. */
+/**
+ * Bytes read synchronously before other work of the thread runs, such as a cancellation message.
+ */
 const TURN_BYTES = 8 * 1024 * 1024
-/** So far behind a place that is not in memory the next ones are not expected to be either. */
+/** After a miss, the bytes up to this distance are not expected in memory either. */
 const MISS_BYTES = 64 * 1024 * 1024
 
 /**
- * The same file for reads that follow one another, or lie close together. Where the system can be told what will be read,
- * it fetches that meanwhile; else they are answered from chunks that are read ahead, up
- * to the file's end as it was when it was opened. Reads elsewhere go to the file. One read at a time.
+ * The same file for sequential or nearby reads. If the system accepts prefetch hints, it fetches
+ * the next bytes; otherwise reads are answered from prefetched chunks, up to the file's size when
+ * it was opened. Other reads go to the file. One read at a time.
  */
 export function readAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {}): OpenFile {
-  return file.willRead === undefined ? readChunksAhead(file, options) : tellAhead(file)
+  return file.willRead === undefined ? prefetchChunks(file, options) : withReadHints(file)
 }
 
-/** The same file for who reads it from front to back: the system is told ahead, where it can be, and what has come is read at once. */
-export function tellAhead(file: OpenFile): OpenFile {
-  const tell = createTeller(file)
+/**
+ * The same file for sequential readers: sends prefetch hints if possible, and reads cached bytes
+ * synchronously.
+ */
+export function withReadHints(file: OpenFile): OpenFile {
+  const tell = createReadHints(file)
   const held = readCached(file, { missBytes: 0 })
   return {
     ...held,
@@ -51,9 +59,9 @@ export function tellAhead(file: OpenFile): OpenFile {
 }
 
 /**
- * The same file; what the system has in memory is read at once, where that can be: another thread costs its way there and
- * back, and leaves the bytes in another processor's cache. Where that fails, the file lies on the disk, it seems, and
- * reads are ordinary for `missBytes`: with several in flight, the system then reads ahead best by itself.
+ * The same file; bytes in the page cache are read synchronously if possible, since another thread
+ * costs a round trip and leaves the bytes in another core's cache. After a miss, reads are
+ * asynchronous for `missBytes`: with several in flight, the system's own read-ahead is fastest.
  */
 export function readCached(file: OpenFile, { missBytes = MISS_BYTES } = {}): OpenFile {
   let turnBytes = 0
@@ -70,7 +78,7 @@ export function readCached(file: OpenFile, { missBytes = MISS_BYTES } = {}): Ope
       turnBytes += count
       if (count === buffer.length) return count
       ordinaryUpTo = position + missBytes
-      // It waits for the disk, or tells of the end.
+      // Waits for the disk, or reaches the end.
       return count + (await file.read(buffer.subarray(count), position + count))
     },
     readv: (buffers, position) => file.readv(buffers, position),
@@ -79,21 +87,21 @@ export function readCached(file: OpenFile, { missBytes = MISS_BYTES } = {}): Ope
   }
 }
 
-/** Tells the system what is behind a position that is read. */
-function createTeller(file: OpenFile): (position: number) => void {
-  let toldUpTo = 0
+/** Sends prefetch hints for the bytes after a read position. */
+function createReadHints(file: OpenFile): (position: number) => void {
+  let hintedUpTo = 0
   return (position) => {
-    // Who jumps begins anew.
-    if (position > toldUpTo || position < toldUpTo - 2 * TOLD_BYTES) toldUpTo = position
-    while (toldUpTo < Math.min(position + TOLD_BYTES, file.stat.sizeBytes)) {
-      file.willRead?.(toldUpTo, TOLD_STEP_BYTES)
-      toldUpTo += TOLD_STEP_BYTES
+    // A jump starts a new window.
+    if (position > hintedUpTo || position < hintedUpTo - 2 * HINT_BYTES) hintedUpTo = position
+    while (hintedUpTo < Math.min(position + HINT_BYTES, file.stat.sizeBytes)) {
+      file.willRead?.(hintedUpTo, HINT_STEP_BYTES)
+      hintedUpTo += HINT_STEP_BYTES
     }
   }
 }
 
-/** What `readAhead` is where the system cannot be told. */
-export function readChunksAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {}): OpenFile {
+/** Prefetch without the help of system hints. */
+export function prefetchChunks(file: OpenFile, options: Partial<ReadAheadOptions> = {}): OpenFile {
   const ahead = new ReadAhead(file, { ...DEFAULTS, ...options })
   return {
     stat: file.stat,
@@ -108,7 +116,7 @@ class ReadAhead {
   readonly #file: OpenFile
   readonly #chunkBytes: number
   readonly #maxChunks: number
-  /** Neighbours, in the order of the file. */
+  /** Adjacent chunks, in file order. */
   readonly #chunks: Chunk[] = []
   readonly #spare: Uint8Array[] = []
   /** Where the last read ended; undefined before the first. */
@@ -128,7 +136,7 @@ class ReadAhead {
     return count
   }
 
-  /** Whether the bytes at the position are at hand or on their way, or begin where the last read ended. */
+  /** Whether the bytes at the position are in memory or in flight, or follow the last read. */
   #goesOn(position: number): boolean {
     const [first] = this.#chunks
     const last = this.#chunks.at(-1)
@@ -159,7 +167,7 @@ class ReadAhead {
     return count
   }
 
-  /** Chunks in front of the one with the position are not needed any more; all, where none has it. */
+  /** Drops the chunks before the one with the position; all if none contains it. */
   #drop(position: number): void {
     for (;;) {
       const [chunk] = this.#chunks
@@ -167,7 +175,7 @@ class ReadAhead {
       const { position: from, bytes } = chunk
       if (position >= from && position < from + bytes.length) return
       this.#chunks.shift()
-      // The memory is used again once nothing is written to it any more.
+      // The memory is reused once no read writes to it any more.
       void chunk.length.then(
         () => bytes.length === this.#chunkBytes && this.#spare.push(bytes),
         () => undefined,
@@ -184,7 +192,7 @@ class ReadAhead {
       const sized = Math.min(this.#chunkBytes, sizeBytes - from)
       const bytes = (sized === this.#chunkBytes && this.#spare.pop()) || new Uint8Array(sized)
       const length = this.#file.read(bytes, from)
-      // Told where the chunk is awaited, if it ever is.
+      // Reported where the chunk is awaited.
       length.catch(() => undefined)
       this.#chunks.push({ position: from, bytes, length })
     }

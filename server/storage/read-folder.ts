@@ -1,5 +1,5 @@
-// A folder read at once, on the calling thread: quicker than libuv's threads as long as the system has in memory what it
-// asks for.
+// Reads a folder synchronously on the calling thread: faster than libuv's threads while everything
+// is in memory.
 import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { sortEntries } from './folder-entries.ts'
@@ -7,27 +7,30 @@ import type { FolderEntries } from './folder-entries.ts'
 import { fileStat } from './open-file.ts'
 import { isInside } from './storage-path.ts'
 
-/** A folder to be read. Paths are absolute. */
+/** A folder to read. Paths are absolute. */
 export interface FolderRequest {
   path: string
-  /** Nothing is read that does not lie in here. */
+  /** Nothing outside of this folder is read. */
   realRoot: string
 }
 
-/** A folder as it was read. */
+/** A folder's contents. */
 export interface ReadFolder extends FolderEntries {
-  /** Its path without links. */
+  /** Its path with links resolved. */
   real: string
-  /** Size and time of the first files, one behind the other; NaN for what is no file, or not there any more. */
+  /**
+   * Size and modification time of the first files, in pairs; NaN for what is no file or was
+   * deleted.
+   */
   told: Float64Array<ArrayBuffer>
 }
 
-/** Whether all that was done up to a number of files took longer than it takes from memory. */
+/** Whether the work up to a number of files took longer than it takes from memory. */
 export type IsSlow = (done: number) => boolean
 
 /**
- * What a folder holds, with stats of its files up to where it becomes slow. Undefined where it cannot be read: who reads
- * it otherwise meets the error again.
+ * Entries of a folder, with stats of its files until it becomes slow. Undefined if it cannot be
+ * read: the asynchronous read then reproduces the error.
  */
 export function readFolderAtOnce(
   { path, realRoot }: FolderRequest,

@@ -1,9 +1,9 @@
-// When a recording counts as finished: once nobody has written to it for a while.
+// Decides when a recording counts as finished: when it has not changed for a while.
 import type { FileStat } from './storage.ts'
 
 /**
- * Whether the file has been still for `settleSeconds`, by its own time. A time in the future counts as still: the file
- * was not written to now.
+ * Whether the file has not changed for `settleSeconds`, by its own time. A time in the future
+ * counts as settled.
  */
 export function isSettled({ modifiedMs }: FileStat, settleSeconds: number, nowMs: number): boolean {
   const ageMs = nowMs - modifiedMs

@@ -1,21 +1,21 @@
-// What the program needs of the place where recordings lie: list, stat, read a range, watch. Nothing writes.
+// The storage interface: list, stat, read a range, watch. Read-only.
 
-/** One file or folder inside a folder. Symbolic links are already followed, or left out. */
+/** A file or folder. Symbolic links are already resolved or ignored. */
 export interface StorageEntry {
-  /** Last part of the path, as the storage spells it (not normalised). */
+  /** Last component of the path, as spelled in storage (not normalised). */
   name: string
   kind: 'file' | 'folder'
-  /** Of a file, where `list` was asked for it. */
+  /** Stat of a file, if requested from `list`. */
   stat?: FileStat
 }
 
-/** What a listing is to hold beside names and kinds. */
+/** What a listing contains besides names and kinds. */
 export interface ListOptions {
-  /** Stats of files come with the listing, which is far cheaper than asking for each. */
+  /** Include stats of files, which is far cheaper than a stat for each. */
   stats?: boolean
 }
 
-/** Size and time of a file, by which a change is seen. */
+/** Size and modification time of a file, by which changes are detected. */
 export interface FileStat {
   sizeBytes: number
   /** Modification time in whole milliseconds since 1970. */
@@ -23,45 +23,56 @@ export interface FileStat {
 }
 
 /**
- * An open file. Reading never goes beyond the file: short reads tell the end.
- * The stat was taken when the file was opened.
+ * An open file. A short read means the end of the file. The stat is from the time of opening.
  */
 export interface OpenFile {
   readonly stat: FileStat
-  /** Reads up to `buffer.length` bytes from `position`; answers the number of bytes read, 0 at the end. */
+  /**
+   * Reads up to `buffer.length` bytes from `position`; returns the number of bytes read, 0 at the
+   * end.
+   */
   read(buffer: Uint8Array, position: number): Promise<number>
-  /** Reads consecutive bytes from `position` into the buffers in turn; answers the number of bytes read. */
+  /** Reads consecutive bytes from `position` into the buffers; returns the number of bytes read. */
   readv(buffers: readonly Uint8Array[], position: number): Promise<number>
   /**
-   * As `readv`, but at once and without waiting for a disk: 0 where that cannot be, fewer bytes where only those are at
-   * hand. The others tell what there is to tell then. Absent where the storage cannot know.
+   * Like `readv`, but synchronous and non-blocking: returns 0, or fewer bytes, if the rest is not
+   * in memory. Errors are left to the other reads. Absent if the storage has no such cache.
    */
   readCached?(buffers: readonly Uint8Array[], position: number): number
   /**
-   * Sends up to `length` bytes from `position` to a socket (its descriptor), at once, without a copy of ours; nothing else
-   * may be waiting to be sent there. Answers how many it has taken; undefined where they have to be read. Absent where
-   * the storage cannot know.
+   * Sends up to `length` bytes from `position` to a socket (by descriptor), synchronously and
+   * without a copy; the socket's own write queue must be empty. Returns how many it accepted;
+   * undefined if they must be read instead. Absent if the storage has no such cache.
    */
   sendCached?(position: number, length: number, socket: number): number | undefined
-  /** Tells that bytes will be read soon, so that they may come from the disk meanwhile. Absent where nobody can be told. */
+  /**
+   * Hints that bytes will be read soon, so that they can be prefetched. Absent if not supported.
+   */
   willRead?(position: number, length: number): void
-  /** Rejects with `failed` where the file was written to since it was opened. */
+  /** Rejects with `failed` if the file was written to since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>
 }
 
-/** Paths are relative to the library, parts joined by `/`, spelled as the storage spells them; '' is the root. */
+/**
+ * Paths are relative to the library, components joined by `/`, spelled as in storage; '' is the
+ * root.
+ */
 export interface Storage {
-  /** Entries of a folder, unsorted. Hidden files, what leaves the library, and what is no file or folder are left out. */
+  /**
+   * Entries of a folder, unsorted. Ignores hidden files, links that leave the library, and special
+   * files.
+   */
   list(folder: string, options?: ListOptions): Promise<StorageEntry[]>
-  /** Throws AppError `not_found` where there is no such file inside the library. */
+  /** @throws AppError `not_found` if there is no such file inside the library */
   stat(path: string): Promise<FileStat>
-  /** Throws AppError `not_found` where there is no such file inside the library. */
+  /** @throws AppError `not_found` if there is no such file inside the library */
   open(path: string): Promise<OpenFile>
   /**
-   * Calls `onChange` with the folder ('' = anywhere) in which something changed, until the signal aborts. What
-   * vanished is named itself, be it file or folder. The first call is '' and says that watching has begun.
-   * A lost event is repaired by the scanner's periodic rescan. Rejects where watching is not possible or ends.
+   * Calls `onChange` with the folder ('' = anywhere) in which something changed, until the signal
+   * aborts. A deleted file or folder is reported by its own path. The first call is '' and means
+   * that watching has started. Lost events are repaired by the scanner's periodic rescan. Rejects
+   * if watching is not possible or ends.
    */
   watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void>
 }

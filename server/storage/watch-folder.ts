@@ -1,18 +1,22 @@
-// File-system events of a folder tree, as library paths of what changed.
+// File system events of a folder tree, as library paths of what changed.
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../errors.ts'
 import { FolderWatches } from './folder-watches.ts'
 import { libraryPath } from './storage-path.ts'
 
-/** Events are gathered for so long: a file that is written to makes many. */
+/** Events are batched for this long, since a file being written causes many. */
 const GATHER_MS = 50
-/** Above this many in one batch, the system may have dropped some of them (Linux keeps 16384): anything may have changed. */
+/**
+ * With more events in one batch, the system may have dropped some (Linux queues 16384): anything
+ * may have changed.
+ */
 const MAX_EVENTS = 10_000
 
 /**
- * Calls `onChange` with the changed folder ('' = anywhere; also once at first, as what changed before is not known)
- * until the signal aborts, then resolves. Rejects with `failed` where watching is not possible or ends by itself.
+ * Calls `onChange` with the changed folder ('' = anywhere; also at the start, since earlier changes
+ * are unknown) until the signal aborts, then resolves. Rejects with `failed` if watching is not
+ * possible or ends by itself.
  */
 export async function watchFolder(
   root: string,
@@ -41,7 +45,7 @@ interface WatchedTreeOptions {
 }
 
 interface Batch {
-  /** Of what an event told, with whether an entry of that name came or went. */
+  /** Paths of events, and whether an entry of that name was created or deleted. */
   paths: Map<string, boolean>
   events: number
 }
@@ -62,7 +66,7 @@ class WatchedTree {
     })
   }
 
-  /** Resolves when all is watched. Rejects where it cannot be. */
+  /** Resolves when everything is watched; rejects if that is not possible. */
   async begin(): Promise<void> {
     const { root } = this.#options
     this.#identity = await identityOf(root)
@@ -90,19 +94,19 @@ class WatchedTree {
     this.#batch = undefined
     this.#timer = undefined
     if (batch === undefined) return
-    if (batch.events >= MAX_EVENTS) return this.#beginAnew()
+    if (batch.events >= MAX_EVENTS) return this.#restart()
     const { root, onChange } = this.#options
     const changes = await seeChanges(root, batch.paths)
-    // what is of a name now may be another folder than the one that was watched
+    // The name may now belong to another folder than the watched one.
     this.#watches.remove([...changes.gone, ...changes.come])
     for (const path of changes.come) await this.#watches.add(path)
-    // what went from the root may be the root itself: its own watch tells of it by its name
+    // A deleted child of the root may be the root itself: its own watch reports it by name.
     if (changes.gone.some((path) => dirname(path) === root)) await this.#checkRoot()
     for (const folder of changes.folders) onChange(folder)
   }
 
-  /** Folders may have come of which nobody told. */
-  async #beginAnew(): Promise<void> {
+  /** Starts over after a possible loss of events: new folders may have been missed. */
+  async #restart(): Promise<void> {
     this.#watches.remove([this.#options.root])
     await this.begin()
     this.#options.onChange('')
@@ -112,19 +116,21 @@ class WatchedTree {
     const { root } = this.#options
     const identity = await identityOf(root)
     const isSame = identity !== undefined && identity === this.#identity
-    if (!isSame || !this.#watches.has(root)) throw new Error('the folder is not there any more')
+    if (!isSame || !this.#watches.has(root)) throw new Error('the folder no longer exists')
   }
 }
 
 interface SeenChanges {
-  /** Library paths: for a file the folder that holds it, for a folder itself, for what is gone its own path. */
+  /**
+   * Library paths: the parent folder of a file, a folder itself, the own path of what was deleted.
+   */
   folders: Set<string>
-  /** Absolute paths of folders that came, and of what is gone. */
+  /** Absolute paths of new folders and of what was deleted. */
   come: string[]
   gone: string[]
 }
 
-/** What is behind events now; nothing of what is hidden. */
+/** Resolves events to the current state; ignores hidden entries. */
 async function seeChanges(root: string, paths: ReadonlyMap<string, boolean>): Promise<SeenChanges> {
   const changes: SeenChanges = { folders: new Set(), come: [], gone: [] }
   for (const [path, hasCome] of paths) {

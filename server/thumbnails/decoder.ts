@@ -4,6 +4,7 @@ import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits } from '../decoder-child/decoder-process.ts'
+import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
 import type { RenderedImage, RenderJob } from './render-message.ts'
 
@@ -16,6 +17,7 @@ export type RenderResult =
   | { status: 'killed'; reason: string }
 
 export interface Decoder {
+  readonly figures: JobFigures
   /**
    * Decodes, scales and encodes one key frame. Rejects with AppError `busy` if too many jobs wait,
    * `failed` if no decoder process starts, and with the signal's reason.
@@ -59,6 +61,9 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
   })
 
   return {
+    get figures() {
+      return pool.figures
+    },
     async render(job, signal) {
       const sizeBytes = job.frame.data.length + (job.frame.extradata?.length ?? 0)
       if (sizeBytes > MAX_KEY_FRAME_BYTES) {

@@ -214,12 +214,12 @@ async function openWithClock(page: Page, network: AdNetwork) {
   }
 }
 
-/** Blocks of a list of so many cards: one before each card whose index is 2, 4, …. */
+/** Which items of a list of `cards` cards are blocks: one directly after each card with index 2, 4, …. */
 function expectedPattern(cards: number): boolean[] {
   const items: boolean[] = []
   for (let index = 0; index < cards; index += 1) {
-    if (index >= 2 && index % 2 === 0) items.push(true)
     items.push(false)
+    if (index >= 2 && index % 2 === 0) items.push(true)
   }
   return items
 }

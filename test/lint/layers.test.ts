@@ -62,7 +62,7 @@ const serverRows = `
   audio              errors media/media-index decoder-child
   delivery           errors config storage
   hls/fmp4           errors media/media-index media/codec
-  hls/playlist       errors config storage media/media-index media/readers media/index delivery
+  hls/playlist       errors config storage media/media-index media/readers media/codec media/index delivery
   hls/segment        errors config storage media/media-index media/readers media/codec audio delivery hls/fmp4 hls/playlist
   hls/session        errors config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
   thumbnails         errors config storage media/media-index decoder-child
@@ -183,8 +183,7 @@ function webPlants(): Plant[] {
     caughtImport('web/to-server.ts', '../server/errors.ts'),
     caughtImport('web/to-node.ts', 'node:path'),
     caughtImport('web/to-zod.ts', 'zod'),
-    caughtImport('web/contract-value.ts', '../shared/contract.ts'),
-    { file: 'web/contract-type.ts', code: typeImport('../shared/contract.ts') },
+    { file: 'web/to-contract.ts', code: valueImport('../shared/contract.ts') },
     { file: 'web/player/to-ui.ts', code: valueImport('../ui/card.tsx') },
     { file: 'web/player/to-own.ts', code: valueImport('./play-session.ts') },
     { file: 'web/player/inner/to-own.ts', code: valueImport('../play-session.ts') },
@@ -198,7 +197,7 @@ function sharedPlants(): Plant[] {
     caughtImport('shared/to-server.ts', '../server/errors.ts'),
     caughtImport('shared/to-web.ts', '../web/main.tsx'),
     caughtImport('shared/to-node.ts', 'node:path'),
-    { file: 'shared/to-zod.ts', code: valueImport('zod') },
+    caughtImport('shared/to-zod.ts', 'zod'),
     { file: 'shared/to-own.ts', code: valueImport('./paths.ts') },
   ]
 }

@@ -1,31 +1,35 @@
-// One ad block: a place in the layout, or an entry of a list.
+// One ad block, in the layout or in a list.
 import { memo, useEffect, useRef } from 'react'
 import type { RefObject } from 'react'
-import type { AdSlots, LayoutPlace, ListPlace } from './ad-slots.ts'
+import type { AdSlots } from './ad-slots.ts'
 import { useAdSlots } from './ads-provider.tsx'
+import type { LayoutSlotName, ListSlotName, SlotName } from './slots/slot-engine.ts'
 import styles from './ad-block.module.css'
 
 const LABEL = 'Advertisement'
 
-/** The room of a place in the layout, which stays when its block is hidden; none where there are no ads. */
-export function LayoutAd({ place }: { place: LayoutPlace }) {
+/**
+ * The space of a layout slot. It stays when its block is hidden; without ads it is empty and takes
+ * no space.
+ */
+export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
   const slots = useAdSlots()
   return (
-    <div className={`${styles.room} ${styles[place]}`}>
-      {slots?.hasZone(place) && <LayoutBlock slots={slots} place={place} />}
+    <div className={`${styles.space} ${styles[slotName]}`}>
+      {slots?.hasZone(slotName) && <LayoutBlock slots={slots} slotName={slotName} />}
     </div>
   )
 }
 
-function LayoutBlock({ slots, place }: { slots: AdSlots; place: LayoutPlace }) {
-  const hostRef = useAdHost(slots, place, 0)
-  // Header and footer are landmarks already; what stands beside the page is one of its own.
-  const Block = place === 'sidebar' ? 'aside' : 'div'
+function LayoutBlock({ slots, slotName }: { slots: AdSlots; slotName: LayoutSlotName }) {
+  const hostRef = useAdHost(slots, slotName, 0)
+  // Header and footer are landmarks already; the sidebar becomes one.
+  const Block = slotName === 'sidebar' ? 'aside' : 'div'
   return (
     <Block
       className={styles.block}
-      data-ad-block={place}
-      aria-label={place === 'sidebar' ? LABEL : undefined}
+      data-ad-block={slotName}
+      aria-label={slotName === 'sidebar' ? LABEL : undefined}
     >
       <p className={styles.label}>{LABEL}</p>
       <div ref={hostRef} className={styles.host} />
@@ -35,17 +39,17 @@ function LayoutBlock({ slots, place }: { slots: AdSlots; place: LayoutPlace }) {
 
 interface ListAdProps {
   slots: AdSlots
-  place: ListPlace
-  /** Position of the card that comes after it. */
-  position: number
+  slotName: ListSlotName
+  /** Index of the card before it. */
+  cardIndex: number
 }
 
-/** Memoised as the cards are: thousands stand in a list that is searched. */
-export const ListAd = memo(function ListAd({ slots, place, position }: ListAdProps) {
-  const hostRef = useAdHost(slots, place, position)
+/** Memoised like the cards: a search re-renders lists of thousands. */
+export const ListAd = memo(function ListAd({ slots, slotName, cardIndex }: ListAdProps) {
+  const hostRef = useAdHost(slots, slotName, cardIndex)
   return (
     <li className={styles.entry}>
-      <div className={styles.block} data-ad-block={place}>
+      <div className={styles.block} data-ad-block={slotName}>
         <p className={styles.label}>{LABEL}</p>
         <div ref={hostRef} className={styles.host} />
       </div>
@@ -53,17 +57,17 @@ export const ListAd = memo(function ListAd({ slots, place, position }: ListAdPro
   )
 })
 
-/** The host is empty for React: what is in it belongs to the ad script. */
+/** React renders nothing into the host: its content belongs to the ad script. */
 function useAdHost(
   slots: AdSlots,
-  place: LayoutPlace | ListPlace,
-  position: number,
+  slotName: SlotName,
+  cardIndex: number,
 ): RefObject<HTMLDivElement | null> {
   const hostRef = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const host = hostRef.current
     const block = host?.closest<HTMLElement>('[data-ad-block]')
-    return host && block ? slots.addBlock({ block, host, place, position }) : undefined
-  }, [slots, place, position])
+    return host && block ? slots.addBlock({ block, host, slotName, cardIndex }) : undefined
+  }, [slots, slotName, cardIndex])
   return hostRef
 }

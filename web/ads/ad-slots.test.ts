@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { AdsConfig } from '../../shared/contract.ts'
 import { createAdSlots } from './ad-slots.ts'
-import type { AdBlockElements, SlotEngine } from './ad-slots.ts'
+import type { AdBlockElements, SlotEngine } from './slots/slot-engine.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -14,7 +14,7 @@ const network: AdsConfig = {
   fill: 'frame',
 }
 
-/** An engine that records what it is told, and whether it was told to stop. */
+/** An engine that records its calls and their undos. */
 function createEngine() {
   const calls: string[] = []
   const recorded = (name: string) => () => {
@@ -31,7 +31,7 @@ function createEngine() {
 
 function createBlock(): AdBlockElements {
   const [block, host] = [document.createElement('div'), document.createElement('div')]
-  return { block, host, place: 'list', position: 2 }
+  return { block, host, slotName: 'list', cardIndex: 2 }
 }
 
 const { scriptPath: _scriptPath, ...scriptless } = network
@@ -39,18 +39,18 @@ const { scriptPath: _scriptPath, ...scriptless } = network
 test.each<[string, AdsConfig]>([
   ['no provider', { provider: 'none' }],
   ['no script', scriptless],
-  ['no zone but that of the pre-roll', { ...network, zones: { video: '3' } }],
-])('there are no slots where there is %s', (_what, config) => {
+  ['only the zone of the pre-roll', { ...network, zones: { video: '3' } }],
+])('has no slots with %s', (_what, config) => {
   expect(createAdSlots(config)).toBeUndefined()
 })
 
-test('a place without a zone has no block', () => {
+test('a slot without a zone has no block', () => {
   const slots = createAdSlots({ ...network, zones: { inline: '2' } })
-  const places = ['header', 'sidebar', 'footer', 'list', 'recommended'] as const
-  expect(places.filter((place) => slots?.hasZone(place))).toEqual(['list', 'recommended'])
+  const slotNames = ['header', 'sidebar', 'footer', 'list', 'recommended'] as const
+  expect(slotNames.filter((slotName) => slots?.hasZone(slotName))).toEqual(['list', 'recommended'])
 })
 
-test('loads nothing before the first need, and then once', async () => {
+test('loads the engine once, on first use', async () => {
   const { engine, calls } = createEngine()
   const load = vi.fn<() => Promise<SlotEngine>>(async () => engine)
   const slots = createAdSlots(network, load)
@@ -62,7 +62,7 @@ test('loads nothing before the first need, and then once', async () => {
   expect(load).toHaveBeenCalledTimes(1)
 })
 
-test('nothing starts that was undone while the engine loaded, and all else is undone', async () => {
+test('does not start what was undone during the load, and undoes the rest', async () => {
   const { engine, calls } = createEngine()
   const slots = createAdSlots(network, async () => engine)
   slots?.addBlock(createBlock())()
@@ -72,7 +72,7 @@ test('nothing starts that was undone while the engine loaded, and all else is un
   expect(calls).toEqual(['route', 'undo route'])
 })
 
-test('where the engine cannot be loaded the blocks are hidden and the console hears of it once', async () => {
+test('hides the blocks and reports once if the engine cannot be loaded', async () => {
   const report = vi.spyOn(console, 'error').mockReturnValue()
   const slots = createAdSlots(network, () => Promise.reject(new Error('offline')))
   const blocks = [createBlock(), createBlock()]

@@ -1,52 +1,19 @@
-// The advertising of one visit as the page sees it: which places have a zone, and what the slots must hear of. What it does is loaded at first need.
+// The banner slots of one visit: which slots have a zone. The engine that fills them is loaded on
+// first use.
 import type { AdsConfig } from '../../shared/contract.ts'
 import { reportAdError } from './report-ad-error.ts'
+import type { AdBlockElements, SlotEngine, SlotName, SlotSettings } from './slots/slot-engine.ts'
 
-export type LayoutPlace = 'header' | 'sidebar' | 'footer'
-export type ListPlace = 'list' | 'recommended'
-export type AdPlace = LayoutPlace | ListPlace
-
-/** What the slots need of the configuration. */
-export interface SlotSettings {
-  /** Address of the ad script. */
-  scriptUrl: string
-  /** Class of every placeholder. */
-  insClass: string
-  /** Zone id of each place; a place without one has no block. */
-  zones: Partial<Record<AdPlace, string>>
-  /** What counts as a filled block: an embedded frame, or any creative. */
-  fill: 'frame' | 'creative'
-}
-
-/** One block on the page. `position` is that of the card it stands before, 0 in the layout. */
-export interface AdBlockElements {
-  /** The element that is hidden where nothing comes. */
-  block: HTMLElement
-  /** An empty element inside, which belongs to the ad script. */
-  host: HTMLElement
-  place: AdPlace
-  position: number
-}
-
-/** Each function answers its undo. */
-export interface AdSlots {
-  hasZone(place: AdPlace): boolean
-  /** A block has been rendered: fills it, and hides it where nothing comes. */
+/** Each function that starts something returns its undo. */
+export interface AdSlots extends Pick<SlotEngine, 'afterList' | 'afterRoute'> {
+  hasZone(slotName: SlotName): boolean
+  /** Fills a block that was rendered just now; hides it if it stays empty. */
   addBlock(elements: AdBlockElements): () => void
-  /** A list has been loaded. */
-  afterList(): () => void
-  /** A route has been opened. */
-  afterRoute(): () => void
-}
-
-/** What is loaded: the same, told when a block was rendered (`performance.now()`). */
-export interface SlotEngine extends Pick<AdSlots, 'afterList' | 'afterRoute'> {
-  addBlock(elements: AdBlockElements, renderedAtMs: number): () => void
 }
 
 type LoadEngine = (settings: SlotSettings) => Promise<SlotEngine>
 
-/** `undefined` where there is nothing to show: no provider, no script or no zone. */
+/** `undefined` without a provider, a script or a banner zone. */
 export function createAdSlots(
   config: AdsConfig,
   loadEngine: LoadEngine = importEngine,
@@ -54,9 +21,9 @@ export function createAdSlots(
   const settings = slotSettingsOf(config)
   if (!settings) return undefined
   let loading: Promise<SlotEngine> | undefined
-  const load = () => (loading ??= loadEngine(settings).catch(rethrowReported))
+  const load = () => (loading ??= loadEngine(settings).catch(reportAndRethrow))
   return {
-    hasZone: (place) => settings.zones[place] !== undefined,
+    hasZone: (slotName) => settings.zones[slotName] !== undefined,
     addBlock(elements) {
       const renderedAtMs = performance.now()
       const start = (engine: SlotEngine) => engine.addBlock(elements, renderedAtMs)
@@ -87,16 +54,16 @@ async function importEngine(settings: SlotSettings): Promise<SlotEngine> {
   return startSlots(settings)
 }
 
-function rethrowReported(error: unknown): never {
+function reportAndRethrow(error: unknown): never {
   reportAdError('the slots could not be loaded', error)
   throw error
 }
 
-/** Calls `start` with the engine, unless undone before. Answers the undo of both. */
+/** Calls `start` with the loaded engine, unless undone before. Returns the undo of both. */
 function onceLoaded(
   loading: Promise<SlotEngine>,
   start: (engine: SlotEngine) => () => void,
-  giveUp: () => void = () => undefined,
+  onFailure: () => void = () => undefined,
 ): () => void {
   let isUndone = false
   let stop: (() => void) | undefined
@@ -104,7 +71,7 @@ function onceLoaded(
     (engine) => {
       if (!isUndone) stop = start(engine)
     },
-    () => giveUp(), // Reported where it failed.
+    () => onFailure(), // `reportAndRethrow` has reported the error.
   )
   return () => {
     isUndone = true

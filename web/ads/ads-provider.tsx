@@ -1,15 +1,15 @@
-// Gives the page its advertising once the configuration is known, and tells it of every route.
+// Creates the ad slots once the configuration is loaded, and serves them on every route change.
 import { createContext, use, useEffect, useMemo } from 'react'
 import type { ReactNode } from 'react'
 import { useLocation } from 'react-router'
-import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { ConfigResponse } from '../../shared/contract.ts'
 import type { LoadState, Resource } from '../api/resource.ts'
 import { useResource } from '../api/use-resource.ts'
 import { createAdSlots } from './ad-slots.ts'
 import type { AdSlots } from './ad-slots.ts'
 
 interface AdsProviderProps {
-  config: Resource<ConfigAnswer>
+  config: Resource<ConfigResponse>
   children: ReactNode
 }
 
@@ -19,13 +19,13 @@ export function AdsProvider({ config, children }: AdsProviderProps) {
   const state = useResource(config)
   const { key } = useLocation()
   const ads = state.status === 'loaded' ? state.value.ads : undefined
-  // Not for speed: every block has to hear of the same slots.
+  // For identity, not speed: all blocks must share one `AdSlots`.
   const slots = useMemo(() => ads && createAdSlots(ads), [ads])
   useEffect(() => slots?.afterRoute(), [slots, key])
   return <AdSlotsContext value={slots}>{children}</AdSlotsContext>
 }
 
-/** `undefined` while the configuration is unknown, and where there are no ads. */
+/** `undefined` until the configuration is loaded, and without ads. */
 export function useAdSlots(): AdSlots | undefined {
   return use(AdSlotsContext)
 }

@@ -1,10 +1,10 @@
-// Where ad blocks stand among cards.
+// Positions of ad blocks in a list of cards.
 
-const FIRST_POSITION = 2
+const FIRST_CARD_INDEX = 2
 
-/** Puts `createBlock(position)` before every card at position 2, 4, 6, … (counted from 0). */
-export function insertBlocks<T>(cards: readonly T[], createBlock: (position: number) => T): T[] {
-  return cards.flatMap((card, position) =>
-    position >= FIRST_POSITION && position % 2 === 0 ? [createBlock(position), card] : [card],
+/** Inserts `createBlock(index)` directly after the cards with index 2, 4, 6, … (zero-based). */
+export function insertBlocks<T>(cards: readonly T[], createBlock: (cardIndex: number) => T): T[] {
+  return cards.flatMap((card, index) =>
+    index >= FIRST_CARD_INDEX && index % 2 === 0 ? [card, createBlock(index)] : [card],
   )
 }

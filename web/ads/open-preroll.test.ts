@@ -3,35 +3,35 @@ import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock } from 'vitest'
-import type { AdsConfig, ConfigAnswer } from '../../shared/contract.ts'
+import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
 import { Resource } from '../api/resource.ts'
 import { openPreroll, prerollUrl } from './open-preroll.ts'
 
-const adAnswer = `<VAST version="4.0"><Ad><InLine><Creatives><Creative><Linear><MediaFiles>
+const adDocument = `<VAST version="4.0"><Ad><InLine><Creatives><Creative><Linear><MediaFiles>
   <MediaFile>/ad.mp4</MediaFile></MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`
 
 let server: Server
 let origin: string
-let asked: string[]
-let answer: (response: ServerResponse) => void
+let requested: string[]
+let respond: (response: ServerResponse) => void
 let stage: HTMLElement
 let covered: HTMLVideoElement
 let onOver: Mock<() => void>
 const open: (() => void)[] = []
 
 beforeEach(async () => {
-  asked = []
-  answer = (response) => response.end(adAnswer)
+  requested = []
+  respond = (response) => response.end(adDocument)
   server = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    requested.push(request.url ?? '')
     response.setHeader('access-control-allow-origin', '*')
-    answer(response)
+    respond(response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
   origin = `http://127.0.0.1:${address.port}`
-  // What jsdom lacks: layout and media.
+  // jsdom has no layout and no media.
   vi.spyOn(Element.prototype, 'getClientRects').mockImplementation(() => {
     const list = [new DOMRect(0, 0, 640, 360)]
     return Object.assign(list, { item: (at: number) => list[at] ?? null })
@@ -55,7 +55,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-function withAds(ads: Partial<AdsConfig> = {}): ConfigAnswer {
+function withAds(ads: Partial<AdsConfig> = {}): ConfigResponse {
   return {
     ads: {
       provider: 'network',
@@ -69,8 +69,8 @@ function withAds(ads: Partial<AdsConfig> = {}): ConfigAnswer {
   }
 }
 
-/** Enters the player. */
-function enter(load: () => Promise<ConfigAnswer>, over = onOver): () => void {
+/** Opens the player page. */
+function enter(load: () => Promise<ConfigResponse>, over = onOver): () => void {
   const leave = openPreroll({ config: new Resource(load), stage, covered, onOver: over })
   open.push(leave)
   return leave
@@ -80,10 +80,10 @@ function overlay(): HTMLElement | null {
   return stage.querySelector('[data-preroll]')
 }
 
-test('shows the ad of the configured zone, and is over when it is closed', async () => {
+test('shows the ad of the configured zone, and is over after a click on ×', async () => {
   enter(async () => withAds())
   await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
-  expect(asked).toEqual(['/vast?zone=3'])
+  expect(requested).toEqual(['/vast?zone=3'])
   expect(overlay()?.querySelector('video')?.src).toBe(`${origin}/ad.mp4`)
   expect(onOver).not.toHaveBeenCalled()
   overlay()?.querySelector('button')?.click()
@@ -91,28 +91,28 @@ test('shows the ad of the configured zone, and is over when it is closed', async
 })
 
 test.each<[string, Partial<AdsConfig>]>([
-  ['there are no ads', { provider: 'none' }],
-  ['no zone is for video', { zones: { banner: '1' } }],
-])('is over at once where %s', async (_what, ads) => {
+  ['without ads', { provider: 'none' }],
+  ['without a video zone', { zones: { banner: '1' } }],
+])('is over at once %s', async (_what, ads) => {
   enter(async () => withAds(ads))
   await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce())
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
 })
 
 test.each<[string, (response: ServerResponse) => void]>([
-  ['fails', (response) => response.writeHead(500).end()],
-  ['is empty', (response) => response.end('<VAST/>')],
-  ['is no VAST', (response) => response.end('<html>')],
-  ['breaks off', (response) => response.destroy()],
-])('is over at once, and shows nothing, where the answer %s', async (_what, given) => {
-  answer = given
+  ['an error', (response) => response.writeHead(500).end()],
+  ['an empty document', (response) => response.end('<VAST/>')],
+  ['not VAST', (response) => response.end('<html>')],
+  ['truncated', (response) => response.destroy()],
+])('is over at once, and shows nothing, if the response is %s', async (_what, given) => {
+  respond = given
   const add = vi.spyOn(stage, 'append')
   enter(async () => withAds())
   await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), 5000)
   expect(add).not.toHaveBeenCalled()
 })
 
-test('waits for the configuration 1.5 s and no longer', async () => {
+test('waits at most 1.5 s for the configuration', async () => {
   vi.useFakeTimers()
   enter(() => new Promise(() => undefined))
   await vi.advanceTimersByTimeAsync(1499)
@@ -122,14 +122,14 @@ test('waits for the configuration 1.5 s and no longer', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('is over where the configuration fails', async () => {
+test('is over if the configuration cannot be loaded', async () => {
   enter(() => Promise.reject(new Error('no')))
   await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce())
 })
 
-test('waits 5 s in all for an answer that does not come, and ignores a later one', async () => {
+test('waits at most 5 s for a response, and ignores a later one', async () => {
   let late: ServerResponse | undefined
-  answer = (response) => (late = response)
+  respond = (response) => (late = response)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   enter(async () => withAds())
   while (!late) await vi.advanceTimersByTimeAsync(1).then(() => new Promise(setImmediate))
@@ -137,34 +137,34 @@ test('waits 5 s in all for an answer that does not come, and ignores a later one
   expect(onOver).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1000)
   expect(onOver).toHaveBeenCalledOnce()
-  late.end(adAnswer)
+  late.end(adDocument)
   await new Promise(setImmediate)
   await vi.advanceTimersByTimeAsync(1000)
   expect(overlay()).toBeNull()
 })
 
-test('asks for nothing in a tab that nobody looks at', async () => {
+test('requests nothing in a hidden tab', async () => {
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
   enter(async () => withAds())
   await new Promise((resolve) => setTimeout(resolve, 100))
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
   hidden.mockReturnValue(false)
   document.dispatchEvent(new Event('visibilitychange'))
   await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
 })
 
-test('ends the request and shows nothing for a visitor who leaves', async () => {
+test('aborts the request and shows nothing after the visitor has left', async () => {
   let isClosed = false
-  answer = (response) => void response.on('close', () => (isClosed = true))
+  respond = (response) => void response.on('close', () => (isClosed = true))
   const leave = enter(async () => withAds())
-  await vi.waitFor(() => expect(asked).toHaveLength(1), 5000)
+  await vi.waitFor(() => expect(requested).toHaveLength(1), 5000)
   leave()
   await vi.waitFor(() => expect(isClosed).toBe(true))
   expect(overlay()).toBeNull()
   expect(onOver).not.toHaveBeenCalled()
 })
 
-test('takes the ad away from a visitor who leaves, and shows the next session another', async () => {
+test('removes the ad when the visitor leaves, and shows another one next time', async () => {
   const leave = enter(async () => withAds())
   await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
   leave()
@@ -172,11 +172,11 @@ test('takes the ad away from a visitor who leaves, and shows the next session an
   expect(onOver).not.toHaveBeenCalled()
   enter(async () => withAds())
   await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
-  expect(asked).toHaveLength(2)
+  expect(requested).toHaveLength(2)
   expect(covered.inert).toBe(true)
 })
 
-test('puts the zone into the address, encoded, wherever it stands', () => {
+test('replaces every `{zone}` of the URL by the encoded zone', () => {
   expect(prerollUrl(withAds({ vastUrl: '/v/{zone}?z={zone}', zones: { video: '$& 1' } }))).toBe(
     `${location.origin}/v/%24%26%201?z=%24%26%201`,
   )

@@ -1,67 +1,73 @@
-// The door to the pre-roll: says when the main video may start, with an ad before it or without.
-import type { ConfigAnswer } from '../../shared/contract.ts'
+// Starts the pre-roll, if there is one, and reports when the main video may start. The pre-roll's
+// code is loaded only with an ad.
+import type { ConfigResponse } from '../../shared/contract.ts'
 import type { Resource } from '../api/resource.ts'
-import type { PrerollPlace } from './preroll/run-preroll.ts'
-import { withinTime } from '../../shared/within-time.ts'
+import type { PrerollTarget } from './preroll/run-preroll.ts'
+import { withTimeout } from '../../shared/with-timeout.ts'
 
-interface PrerollOptions extends PrerollPlace {
-  config: Resource<ConfigAnswer>
-  /** Called once, when the overlay is gone or there is none; not after the visitor has left. */
+interface PrerollOptions extends PrerollTarget {
+  config: Resource<ConfigResponse>
+  /** Called once, when there is no overlay or it was removed; not after the undo. */
   onOver: () => void
 }
 
-/** Without a configuration by then there is no ad. */
-const CONFIG_WAIT_MS = 1500
-/** From the entry (in a tab behind others: from when it is looked at) until there is an ad, with all that must be loaded for it. */
-const FIND_LIMIT_MS = 5000
+/** Without a configuration by then, no ad is shown. */
+const CONFIG_TIMEOUT_MS = 1500
+/**
+ * For configuration, code and VAST documents together, from the first moment the tab is visible.
+ */
+const AD_TIMEOUT_MS = 5000
 
-/** Shows a pre-roll over the stage where the configuration has one. Answers the function that ends all of it. */
-export function openPreroll({ config, onOver, ...place }: PrerollOptions): () => void {
+/** Shows a pre-roll over the stage if one is configured. Returns the undo. */
+export function openPreroll({ config, onOver, ...target }: PrerollOptions): () => void {
   const left = new AbortController()
-  const over = () => {
+  const finish = () => {
     if (!left.signal.aborted) onOver()
   }
-  // Whatever fails here costs the ad, never the video.
-  void show(config, place, left.signal).then(over, over)
+  // A failure only skips the ad; the video always plays.
+  void show(config, target, left.signal).then(finish, finish)
   return () => left.abort()
 }
 
 async function show(
-  config: Resource<ConfigAnswer>,
-  place: PrerollPlace,
+  config: Resource<ConfigResponse>,
+  target: PrerollTarget,
   signal: AbortSignal,
 ): Promise<void> {
-  await pageSeen(signal)
-  const begunMs = performance.now()
+  await pageVisible(signal)
+  const startMs = performance.now()
   const vastUrl = prerollUrl(await settledConfig(config, signal))
   if (vastUrl === undefined) return
-  const { showPreroll } = await withinTime(() => import('./preroll/show-preroll.ts'), {
-    timeoutMs: remainingMs(begunMs),
+  const { showPreroll } = await withTimeout(() => import('./preroll/show-preroll.ts'), {
+    timeoutMs: remainingMs(startMs),
     signal,
   })
-  await showPreroll(vastUrl, { ...place, timeoutMs: remainingMs(begunMs), signal })
+  await showPreroll(vastUrl, { ...target, timeoutMs: remainingMs(startMs), signal })
 }
 
-function remainingMs(begunMs: number): number {
-  return FIND_LIMIT_MS - (performance.now() - begunMs)
+function remainingMs(startMs: number): number {
+  return AD_TIMEOUT_MS - (performance.now() - startMs)
 }
 
-/** Where the ad is asked for; undefined where the configuration has none. */
-export function prerollUrl({ ads }: ConfigAnswer): string | undefined {
+/** URL of the VAST document; undefined if none is configured. */
+export function prerollUrl({ ads }: ConfigResponse): string | undefined {
   if (ads.provider === 'none' || !ads.vastUrl || !ads.zones.video) return undefined
   const zone = encodeURIComponent(ads.zones.video)
-  const address = ads.vastUrl.replaceAll('{zone}', () => zone)
-  return URL.canParse(address, location.href) ? new URL(address, location.href).href : undefined
+  const url = ads.vastUrl.replaceAll('{zone}', () => zone)
+  return URL.canParse(url, location.href) ? new URL(url, location.href).href : undefined
 }
 
-function settledConfig(config: Resource<ConfigAnswer>, signal: AbortSignal): Promise<ConfigAnswer> {
+function settledConfig(
+  config: Resource<ConfigResponse>,
+  signal: AbortSignal,
+): Promise<ConfigResponse> {
   const state = config.read()
   if (state.status === 'loaded') return Promise.resolve(state.value)
-  return withinTime((limited) => config.settled(limited), { timeoutMs: CONFIG_WAIT_MS, signal })
+  return withTimeout((limited) => config.settled(limited), { timeoutMs: CONFIG_TIMEOUT_MS, signal })
 }
 
-/** An ad in a tab that nobody looks at helps nobody, and the video waits there as well. */
-function pageSeen(signal: AbortSignal): Promise<void> {
+/** A hidden tab loads no ad: the video does not start there either. */
+function pageVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve()
   return new Promise((resolve) => {
     document.addEventListener('visibilitychange', () => resolve(), { once: true, signal })

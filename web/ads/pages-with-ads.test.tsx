@@ -3,20 +3,20 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-li
 import { BrowserRouter } from 'react-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AdsConfig } from '../../shared/contract.ts'
-import { startStandInApi } from '../../test/page/stand-in-api.ts'
-import type { StandInApi } from '../../test/page/stand-in-api.ts'
+import { startFakeApi } from '../../test/page/fake-api.ts'
+import type { FakeApi } from '../../test/page/fake-api.ts'
 import { createPageApi } from '../api/page-api.ts'
 import { VisitMemory } from '../navigation/visit-memory.ts'
-import { createReadySessions } from '../player/ready-sessions.ts'
+import { createSessionPreloader } from '../player/session-preloader.ts'
 import { AppRoutes } from '../routes.tsx'
 
-let api: StandInApi
+let api: FakeApi
 let served: number
 
 beforeEach(() => {
   served = 0
   window.AdProvider = { push: () => void (served += 1) }
-  // What jsdom lacks: layout and media.
+  // jsdom has no layout and no media.
   const observer = class {
     observe() {}
     unobserve() {}
@@ -47,15 +47,15 @@ const network: AdsConfig = {
 }
 
 interface Site {
-  /** Number of streamers s0, s1, …; each has one session. */
+  /** Number of streamers s0, s1, …, each with one session. */
   streamers: number
-  /** `undefined`: the call fails. */
+  /** `undefined`: the request for the configuration fails. */
   ads?: AdsConfig
 }
 
 async function open(path: string, { streamers, ads }: Site): Promise<void> {
   const names = Array.from({ length: streamers }, (_, position) => `s${position}`)
-  api = await startStandInApi({
+  api = await startFakeApi({
     streamers: names.map((name) => ({ name, recording_count: 1 })),
     sessions: Object.fromEntries(names.map((name) => [name, [{ date: 'd', sessionId: '1' }]])),
     ...(ads && { config: { ads, analytics: { firstParty: false } } }),
@@ -65,14 +65,14 @@ async function open(path: string, { streamers, ads }: Site): Promise<void> {
     <BrowserRouter>
       <AppRoutes
         api={createPageApi(api.base)}
-        readySessions={createReadySessions()}
+        preloader={createSessionPreloader()}
         visits={new VisitMemory()}
       />
     </BrowserRouter>,
   )
 }
 
-/** The entries of a list in order: the names of cards, `ad` for blocks. */
+/** The entries of a list in order: the names of the cards, `ad` for ad blocks. */
 async function entriesOf(list: string): Promise<string[]> {
   const entries = within(await screen.findByRole('list', { name: list })).queryAllByRole('listitem')
   return entries.map((entry) =>
@@ -80,21 +80,21 @@ async function entriesOf(list: string): Promise<string[]> {
   )
 }
 
-function placesWithBlocks(): (string | undefined)[] {
+function renderedSlots(): (string | undefined)[] {
   const blocks = document.querySelectorAll<HTMLElement>('[data-ad-block]')
   return Array.from(blocks, (block) => block.dataset['adBlock'])
 }
 
-function blockOf(place: string): HTMLElement {
-  const block = document.querySelector<HTMLElement>(`[data-ad-block="${place}"]`)
-  if (!block) throw new Error(`no ${place} block`)
+function blockOf(slotName: string): HTMLElement {
+  const block = document.querySelector<HTMLElement>(`[data-ad-block="${slotName}"]`)
+  if (!block) throw new Error(`no ${slotName} block`)
   return block
 }
 
-async function placeholderOf(place: string): Promise<HTMLElement> {
+async function placeholderOf(slotName: string): Promise<HTMLElement> {
   return waitFor(() => {
-    const placeholder = blockOf(place).querySelector('ins')
-    if (!placeholder) throw new Error(`the ${place} block is empty`)
+    const placeholder = blockOf(slotName).querySelector('ins')
+    if (!placeholder) throw new Error(`the ${slotName} block is empty`)
     return placeholder
   })
 }
@@ -103,27 +103,30 @@ test.each([
   [0, ''],
   [1, 's0'],
   [2, 's0 s1'],
-  [3, 's0 s1 ad s2'],
-  [4, 's0 s1 ad s2 s3'],
-  [5, 's0 s1 ad s2 s3 ad s4'],
-  [6, 's0 s1 ad s2 s3 ad s4 s5'],
-  [7, 's0 s1 ad s2 s3 ad s4 s5 ad s6'],
-])('a list of %i streamers has a block after every second, from the third on', async (n, list) => {
-  await open('/', { streamers: n, ads: network })
-  await waitFor(() => blockOf('header'))
-  await waitFor(async () => expect((await entriesOf('Streamers')).join(' ')).toBe(list))
-})
+  [3, 's0 s1 s2 ad'],
+  [4, 's0 s1 s2 ad s3'],
+  [5, 's0 s1 s2 ad s3 s4 ad'],
+  [6, 's0 s1 s2 ad s3 s4 ad s5'],
+  [7, 's0 s1 s2 ad s3 s4 ad s5 s6 ad'],
+])(
+  'a list of %i streamers has a block after the third and every second from there',
+  async (n, list) => {
+    await open('/', { streamers: n, ads: network })
+    await waitFor(() => blockOf('header'))
+    await waitFor(async () => expect((await entriesOf('Streamers')).join(' ')).toBe(list))
+  },
+)
 
-test('the same holds for the list that a search leaves', async () => {
+test('a search result has its blocks by the same rule', async () => {
   await open('/', { streamers: 20, ads: network })
   await waitFor(() => blockOf('list'))
   fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 's1' } })
   await screen.findByText('11 streamers found')
-  const found = 's1 s10 ad s11 s12 ad s13 s14 ad s15 s16 ad s17 s18 ad s19'
+  const found = 's1 s10 s11 ad s12 s13 ad s14 s15 ad s16 s17 ad s18 s19 ad'
   await waitFor(async () => expect((await entriesOf('Streamers')).join(' ')).toBe(found))
 })
 
-test('a search makes no block anew that stays', async () => {
+test('a search does not re-create the blocks that remain', async () => {
   await open('/', { streamers: 20, ads: network })
   await waitFor(() => blockOf('list'))
   const placeholder = await placeholderOf('list')
@@ -137,52 +140,57 @@ test('Recommended has its blocks by the same rule', async () => {
   await open('/p/s0/d/1', { streamers: 5, ads: network })
   fireEvent.loadedData(document.querySelector('video') ?? document.body)
   await waitFor(() => blockOf('recommended'))
-  expect((await entriesOf('Recommended')).join(' ')).toBe('s0 s1 ad s2 s3 ad s4')
+  expect((await entriesOf('Recommended')).join(' ')).toBe('s0 s1 s2 ad s3 s4 ad')
 })
 
-test('the layout has header, sidebar and footer, and sessions no blocks of their own', async () => {
+test('the layout has header, sidebar and footer, the sessions list has no blocks', async () => {
   await open('/s/s0', { streamers: 1, ads: network })
-  await waitFor(() => expect(placesWithBlocks()).toEqual(['header', 'sidebar', 'footer']))
+  await waitFor(() => expect(renderedSlots()).toEqual(['header', 'sidebar', 'footer']))
   await screen.findByRole('list', { name: 'Sessions' })
-  expect(placesWithBlocks()).toEqual(['header', 'sidebar', 'footer'])
+  expect(renderedSlots()).toEqual(['header', 'sidebar', 'footer'])
 })
 
-test('blocks of the layout carry the banner zone, those of lists the inline zone', async () => {
+test('blocks of the layout have the banner zone, those of lists the inline zone', async () => {
   await open('/', { streamers: 3, ads: network })
   await waitFor(() => blockOf('list'))
-  for (const [place, zone] of Object.entries({ header: 11, sidebar: 11, footer: 11, list: 22 })) {
-    const { outerHTML } = await placeholderOf(place)
+  for (const [slotName, zone] of Object.entries({
+    header: 11,
+    sidebar: 11,
+    footer: 11,
+    list: 22,
+  })) {
+    const { outerHTML } = await placeholderOf(slotName)
     expect(outerHTML).toBe(`<ins class="eas6a97888e2" data-zoneid="${zone}"></ins>`)
   }
 })
 
-test('every block says that it is advertising, and is one element of its place', async () => {
+test('every block is one element, labelled as advertising', async () => {
   await open('/', { streamers: 5, ads: network })
   await waitFor(() => blockOf('list'))
-  expect(placesWithBlocks()).toEqual(['header', 'list', 'list', 'sidebar', 'footer'])
+  expect(renderedSlots()).toEqual(['header', 'list', 'list', 'sidebar', 'footer'])
   expect(screen.getAllByText('Advertisement')).toHaveLength(5)
 })
 
 test.each<[string, AdsConfig | undefined]>([
   ['no provider', { provider: 'none' }],
-  ['no configuration to be had', undefined],
-])('nothing is rendered, loaded or served where there is %s', async (_what, ads) => {
+  ['no configuration', undefined],
+])('renders, loads and serves nothing with %s', async (_what, ads) => {
   await open('/', { streamers: 5, ...(ads && { ads }) })
   await waitFor(() => expect(api.requests).toContain('/api/config'))
   await waitFor(async () => expect(await entriesOf('Streamers')).toHaveLength(5))
   await new Promise((resolve) => setTimeout(resolve, 200))
-  expect(placesWithBlocks()).toEqual([])
+  expect(renderedSlots()).toEqual([])
   expect(document.querySelectorAll('script, ins')).toHaveLength(0)
   expect(served).toBe(0)
 })
 
-test('a place whose zone is missing is not rendered', async () => {
+test('a slot without a zone is not rendered', async () => {
   await open('/', { streamers: 3, ads: { ...network, zones: { inline: '22' } } })
   await waitFor(() => blockOf('list'))
-  expect(placesWithBlocks()).toEqual(['list'])
+  expect(renderedSlots()).toEqual(['list'])
 })
 
-test('from route to route the script is added once, the configuration asked for once, the layout renewed', async () => {
+test('route changes renew the layout, and load script and configuration only once', async () => {
   await open('/', { streamers: 3, ads: network })
   const first = await placeholderOf('header')
   await waitFor(() => expect(served).toBeGreaterThanOrEqual(3))

@@ -1,6 +1,6 @@
-// Where errors of advertising go: to the console alone, never before the visitor.
+// Reports errors of advertising to the console; visitors never see them.
 
 export function reportAdError(what: string, cause: unknown): void {
-  // oxlint-disable-next-line no-console -- the specification's place for these errors
+  // oxlint-disable-next-line no-console -- the specification requires the console for these errors
   console.error(`Ads: ${what}.`, cause)
 }

@@ -1,16 +1,18 @@
-// Puts ad blocks between the cards of a list.
+// Inserts ad blocks between the cards of a list.
 import type { ReactElement } from 'react'
 import { ListAd } from './ad-block.tsx'
-import type { ListPlace } from './ad-slots.ts'
 import { useAdSlots } from './ads-provider.tsx'
 import { insertBlocks } from './insert-blocks.ts'
+import type { ListSlotName } from './slots/slot-engine.ts'
 
-/** The cards with a block after every second one, from the third on; the cards alone where there are no ads. */
-export function useCardsWithAds(place: ListPlace, cards: ReactElement[]): ReactElement[] {
+/**
+ * The cards with an ad block after every second one, from the third; without ads, the cards alone.
+ */
+export function useCardsWithAds(slotName: ListSlotName, cards: ReactElement[]): ReactElement[] {
   const slots = useAdSlots()
-  if (!slots?.hasZone(place)) return cards
-  // The key holds while the list grows or is searched, so that no filled block is made anew.
-  return insertBlocks(cards, (position) => (
-    <ListAd key={`ad-${position}`} slots={slots} place={place} position={position} />
+  if (!slots?.hasZone(slotName)) return cards
+  // The key is stable while the list grows or is searched, so filled blocks are not re-created.
+  return insertBlocks(cards, (cardIndex) => (
+    <ListAd key={`ad-${cardIndex}`} slots={slots} slotName={slotName} cardIndex={cardIndex} />
   ))
 }

@@ -28,41 +28,41 @@ function eventsOf(body: string): string[] {
   return events.map(({ name, path }) => path ?? name)
 }
 
-/** Lets promises and the lazy import run, then what was batched leave. */
+/** Waits for promises and the lazy import, then flushes the batch. */
 async function settle(): Promise<void> {
   await vi.dynamicImportSettled()
   await new Promise((resolve) => setTimeout(resolve, 20))
   window.dispatchEvent(new Event('pagehide'))
 }
 
-function start(): { answer: (config: AnalyticsConfig) => void; fail: () => void; view: Viewer } {
+function start(): { respond: (config: AnalyticsConfig) => void; fail: () => void; view: Viewer } {
   const { promise, resolve, reject } = Promise.withResolvers<AnalyticsConfig>()
   const { track } = createAnalytics({ config: promise, activityUrl: '/api/activity' })
   const view = (path: string) => {
     window.history.replaceState(null, '', path)
     track({ name: 'page_view', path, title: `Title of ${path}` })
   }
-  return { answer: resolve, fail: () => reject(new Error('no answer')), view }
+  return { respond: resolve, fail: () => reject(new Error('no response')), view }
 }
 type Viewer = (path: string) => void
 
-test('loses nothing of what happens before the configuration is there, and keeps the order', async () => {
-  const { answer, view } = start()
+test('queues events until the configuration is loaded, and sends them in order', async () => {
+  const { respond, view } = start()
   view('/')
   view('/s/alice')
   await settle()
   expect(sent).toEqual([])
-  answer({ firstParty: true })
+  respond({ firstParty: true })
   await settle()
   view('/s/bob')
   await settle()
   expect(sent).toEqual(['/', '/s/alice', '/s/bob'])
 })
 
-test('sends nothing and loads nothing where analytics is off', async () => {
-  const { answer, view } = start()
+test('sends and loads nothing if analytics is off', async () => {
+  const { respond, view } = start()
   view('/')
-  answer({ firstParty: false })
+  respond({ firstParty: false })
   await settle()
   view('/s/alice')
   await settle()
@@ -70,7 +70,7 @@ test('sends nothing and loads nothing where analytics is off', async () => {
   expect(document.head.childElementCount).toBe(0)
 })
 
-test('is off where there is no configuration', async () => {
+test('is off without a configuration', async () => {
   const { fail, view } = start()
   view('/')
   fail()
@@ -80,21 +80,21 @@ test('is off where there is no configuration', async () => {
   expect(sent).toEqual([])
 })
 
-test('keeps no more than two hundred events while the configuration is late', async () => {
-  const { answer, view } = start()
+test('queues at most two hundred events', async () => {
+  const { respond, view } = start()
   for (let i = 0; i < 250; i += 1) view(`/s/${i}`)
-  answer({ firstParty: true })
+  respond({ firstParty: true })
   await settle()
   expect(sent).toHaveLength(200)
   expect(sent.at(-1)).toBe('/s/199')
 })
 
-test('tells of each page its own address and the one before, also when it is sent late', async () => {
+test('sends each page view with its own URL and referrer, even if it is sent later', async () => {
   vi.spyOn(document, 'referrer', 'get').mockReturnValue('https://search.example/')
-  const { answer, view } = start()
+  const { respond, view } = start()
   view('/')
   view('/s/alice')
-  answer({ firstParty: false, ga4: { measurementId: 'G-1', consent: {} } })
+  respond({ firstParty: false, ga4: { measurementId: 'G-1', consent: {} } })
   await settle()
   const origin = window.location.origin
   const pages = (window.dataLayer ?? []).map((command) => Object.values(Object(command))[2])

@@ -1,37 +1,38 @@
-// Takes what visitors do, and hands it on once it is known to whom. Small: the targets are loaded only where there are any.
+// Queues events until the configuration is loaded, then sends them to the configured targets. The
+// code of the targets is loaded only if there are any.
 import type { AnalyticsConfig } from '../../shared/contract.ts'
-import type { Sighting, Target, VisitorEvent } from './visitor-event.ts'
+import type { TrackedEvent, Target, VisitorEvent } from './visitor-event.ts'
 
 export interface Analytics {
-  /** Notes an event of the present page. Never throws, never waits. */
+  /** Records an event of the current page. Never throws or blocks. */
   track(this: void, event: VisitorEvent): void
 }
 
 export interface AnalyticsOptions {
-  /** Analytics is off where it rejects. */
+  /** Analytics is off if it rejects. */
   config: Promise<AnalyticsConfig>
-  /** Address of the first-party collector. */
+  /** URL of the first-party collector. */
   activityUrl: string
 }
 
-/** More than anybody does before the configuration is there. */
-const MAX_WAITING = 200
+/** Far more than a visitor does before the configuration is loaded. */
+const MAX_QUEUED = 200
 
-/** Nothing that happens before `config` resolves is lost, but for what exceeds a bound. */
+/** Events before `config` resolves are queued up to a limit. */
 export function createAnalytics({ config, activityUrl }: AnalyticsOptions): Analytics {
-  const waiting: Sighting[] = []
-  let send: Target = (sighting) => {
-    if (waiting.length < MAX_WAITING) waiting.push(sighting)
+  const queue: TrackedEvent[] = []
+  let send: Target = (tracked) => {
+    if (queue.length < MAX_QUEUED) queue.push(tracked)
   }
   let page = { url: '', referrer: document.referrer }
 
   void config
     .then((known) => startTargets(known, activityUrl))
-    // Without its code there is no analytics, and the page goes on.
+    // If the code cannot be loaded, analytics is off.
     .catch((): Target => () => undefined)
     .then((target) => {
       send = target
-      for (const sighting of waiting.splice(0)) target(sighting)
+      for (const tracked of queue.splice(0)) target(tracked)
     })
 
   return {

@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
-// What each service is told, to the letter.
+// The exact calls to each service.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AnalyticsConfig } from '../../shared/contract.ts'
 import { createTargets } from './create-targets.ts'
-import type { Sighting, VisitorEvent } from './visitor-event.ts'
+import type { TrackedEvent, VisitorEvent } from './visitor-event.ts'
 
 let beacons: { url: string; events: unknown[] }[]
 
@@ -43,10 +43,10 @@ const umami = { scriptUrl: 'https://u.example/script.js', websiteId: 'w-1' }
 
 function start(config: Partial<AnalyticsConfig>): (event: VisitorEvent) => void {
   const target = createTargets({ ...off, ...config }, '/api/activity')
-  return (event) => target(sightingOf(event))
+  return (event) => target(trackedEvent(event))
 }
 
-function sightingOf(event: VisitorEvent): Sighting {
+function trackedEvent(event: VisitorEvent): TrackedEvent {
   return { event, url, referrer }
 }
 
@@ -60,12 +60,12 @@ const leave = () => window.dispatchEvent(new Event('pagehide'))
 const sentEvents = () => beacons.flatMap(({ events }) => events)
 const gtagCommands = () =>
   (window.dataLayer ?? []).map((command) => {
-    // gtag.js looks at nothing else.
+    // gtag.js checks nothing else.
     expect(Object.prototype.toString.call(command)).toBe('[object Arguments]')
     return Object.values(Object(command))
   })
 
-test('tells the site itself what the contract names', () => {
+test('sends every kind of event to the first-party collector', () => {
   const track = start({ firstParty: true })
   for (const event of [view, list, select, begin]) track(event)
   leave()
@@ -82,7 +82,7 @@ test('tells the site itself what the contract names', () => {
   ])
 })
 
-test('sends what happens together in one request, a quarter of a second later', () => {
+test('sends events within 250 ms in one request', () => {
   vi.useFakeTimers()
   const track = start({ firstParty: true })
   track(view)
@@ -95,7 +95,7 @@ test('sends what happens together in one request, a quarter of a second later', 
   expect(beacons).toHaveLength(1)
 })
 
-test('sends at once when the page is put into the background', () => {
+test('flushes when the page is hidden', () => {
   const track = start({ firstParty: true })
   track(view)
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
@@ -103,7 +103,7 @@ test('sends at once when the page is put into the background', () => {
   expect(sentEvents()).toEqual([view])
 })
 
-test('cuts a long list into events of two hundred and requests below 64 KiB, and loses no item', () => {
+test('splits a long list into events of 200 items and requests below 64 KiB, without loss', () => {
   const items = Array.from({ length: 1001 }, (_, at) => ({
     streamer: `${at} ${'ж'.repeat(200)}`,
     date: '2026-01-31',
@@ -121,9 +121,9 @@ test('cuts a long list into events of two hundred and requests below 64 KiB, and
 })
 
 test.each([{ globalPrivacyControl: true }, { doNotTrack: '1' }])(
-  'tells the site itself nothing where the visitor asks for it with %j',
-  (wish) => {
-    vi.stubGlobal('navigator', { sendBeacon, ...wish })
+  'sends nothing to the first-party collector with %j',
+  (preference) => {
+    vi.stubGlobal('navigator', { sendBeacon, ...preference })
     start({ firstParty: true })(view)
     leave()
     expect(beacons).toEqual([])
@@ -131,9 +131,9 @@ test.each([{ globalPrivacyControl: true }, { doNotTrack: '1' }])(
 )
 
 test.each([
-  ['refuses', () => false],
-  ['is not there', undefined],
-])('sends by fetch that outlives the page where sendBeacon %s', (_how, beacon) => {
+  ['returns false', () => false],
+  ['is missing', undefined],
+])('sends by fetch with keepalive if sendBeacon %s', (_how, beacon) => {
   vi.stubGlobal('navigator', { sendBeacon: beacon })
   const fetched = vi.fn<typeof fetch>(async () => new Response())
   vi.stubGlobal('fetch', fetched)
@@ -147,7 +147,7 @@ test.each([
   })
 })
 
-test('stays silent where no way to the collector is open', async () => {
+test('ignores that no request to the collector succeeds', async () => {
   vi.stubGlobal('navigator', { sendBeacon: () => false })
   const fetched = vi.fn<typeof fetch>(() => Promise.reject(new TypeError('blocked')))
   vi.stubGlobal('fetch', fetched)
@@ -157,7 +157,7 @@ test('stays silent where no way to the collector is open', async () => {
   expect(fetched).toHaveBeenCalledTimes(2)
 })
 
-test('tells Google Analytics consent first, then pages and events by hand', () => {
+test('sends consent to Google Analytics first, then explicit page views and events', () => {
   const consent = { ad_storage: 'denied', analytics_storage: 'granted' } as const
   const track = start({ ga4: { ...ga4, consent } })
   expect(scriptOf('https://www.googletagmanager.com/gtag/js?id=G-1%202').async).toBe(true)
@@ -204,7 +204,7 @@ test('tells Google Analytics consent first, then pages and events by hand', () =
   ])
 })
 
-test('says nothing of consent to Google where none is configured, and gives the dialog of others gtag', () => {
+test('sends Google only configured consent, and exposes gtag for a consent dialog', () => {
   start({ ga4 })
   window.gtag?.('consent', 'update', { ad_storage: 'granted' })
   expect(gtagCommands().map(([command, kind]) => [command, kind])).toEqual([
@@ -214,11 +214,11 @@ test('says nothing of consent to Google where none is configured, and gives the 
   ])
 })
 
-test('tells Plausible pages by hand, and events with flat properties', () => {
+test('sends Plausible explicit page views, and events with flat properties', () => {
   const track = start({ plausible })
   expect(scriptOf(plausible.scriptUrl).dataset['domain']).toBe('site.example')
   for (const event of [view, list]) track(event)
-  // What its script does when it comes: work off the queue, and take its place.
+  // As the script does when it loads: processes the queue and replaces it.
   const calls = (window.plausible?.q ?? []).map((call) => Object.values(Object(call)))
   window.plausible = (...call) => void calls.push(call)
   for (const event of [select, begin]) track(event)
@@ -244,7 +244,7 @@ test('tells Plausible pages by hand, and events with flat properties', () => {
   ])
 })
 
-test('tells Umami everything once its script is there', async () => {
+test('sends Umami all events once its script has loaded', async () => {
   const track = start({ umami })
   const script = scriptOf(umami.scriptUrl)
   expect(Object.fromEntries(Object.entries(script.dataset))).toEqual({
@@ -269,7 +269,7 @@ test('tells Umami everything once its script is there', async () => {
   ])
 })
 
-test('tells all targets, also where one of them throws', () => {
+test('sends to all targets, even if one of them throws', () => {
   const track = start({ firstParty: true, ga4, plausible })
   window.plausible = () => {
     throw new Error('broken')
@@ -280,7 +280,7 @@ test('tells all targets, also where one of them throws', () => {
   expect(gtagCommands().at(-1)?.[1]).toBe('begin_video')
 })
 
-test('stays silent, and hoards nothing, where scripts are blocked', async () => {
+test('sends and queues nothing if the scripts are blocked', async () => {
   const track = start({ ga4, plausible, umami })
   for (const script of document.scripts) script.dispatchEvent(new Event('error'))
   await new Promise((resolve) => setTimeout(resolve, 5))

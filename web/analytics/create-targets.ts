@@ -1,11 +1,12 @@
-// All configured targets as one: lists are cut to what one event may carry, and no target disturbs another.
+// All configured targets as one. Long lists are split, and an error in one target does not affect
+// the others.
 import type { AnalyticsConfig } from '../../shared/contract.ts'
 import { ITEMS_PER_EVENT } from '../../shared/limits.ts'
 import { createFirstParty } from './first-party.ts'
 import { createGa4 } from './ga4.ts'
 import { createPlausible } from './plausible.ts'
 import { createUmami } from './umami.ts'
-import type { Sighting, Target } from './visitor-event.ts'
+import type { TrackedEvent, Target } from './visitor-event.ts'
 
 export function createTargets(config: AnalyticsConfig, activityUrl: string): Target {
   const { firstParty, ga4, plausible, umami } = config
@@ -15,8 +16,8 @@ export function createTargets(config: AnalyticsConfig, activityUrl: string): Tar
     ...(plausible ? [createPlausible(plausible)] : []),
     ...(umami ? [createUmami(umami)] : []),
   ]
-  return (sighting) => {
-    for (const part of cutList(sighting)) for (const target of targets) tell(target, part)
+  return (tracked) => {
+    for (const part of splitList(tracked)) for (const target of targets) send(target, part)
   }
 }
 
@@ -26,20 +27,20 @@ function wantsPrivacy(): boolean {
   return control === true || Reflect.get(navigator, 'doNotTrack') === '1'
 }
 
-function cutList(sighting: Sighting): Sighting[] {
-  const { event } = sighting
-  if (event.name !== 'view_item_list') return [sighting]
+function splitList(tracked: TrackedEvent): TrackedEvent[] {
+  const { event } = tracked
+  if (event.name !== 'view_item_list') return [tracked]
   const count = Math.ceil(event.items.length / ITEMS_PER_EVENT)
   return Array.from({ length: count }, (_, at) => {
     const items = event.items.slice(at * ITEMS_PER_EVENT, (at + 1) * ITEMS_PER_EVENT)
-    return { ...sighting, event: { ...event, items } }
+    return { ...tracked, event: { ...event, items } }
   })
 }
 
-function tell(target: Target, sighting: Sighting): void {
+function send(target: Target, tracked: TrackedEvent): void {
   try {
-    target(sighting)
+    target(tracked)
   } catch {
-    // A stranger's script that throws must harm neither the page nor the other targets.
+    // A third-party script that throws must not affect the page or the other targets.
   }
 }

@@ -1,7 +1,7 @@
-// An event's particulars as a flat map, for services that know no lists of items.
+// The properties of an event as a flat map, for services without item lists.
 import type { ListedItem, VisitorEvent } from './visitor-event.ts'
 
-/** Lists are told by name and length: such services cut longer values off. */
+/** Lists become name and length: such services truncate long values. */
 export function eventProperties(
   event: Exclude<VisitorEvent, { name: 'page_view' }>,
 ): Record<string, string | number> {

@@ -1,4 +1,4 @@
-// Google Analytics 4 through gtag.js, with page views by hand.
+// Google Analytics 4 through gtag.js, with explicit page views.
 import type { AnalyticsConfig } from '../../shared/contract.ts'
 import { loadScript } from './load-script.ts'
 import type { ListedItem, Target, VisitorEvent } from './visitor-event.ts'
@@ -14,11 +14,11 @@ declare global {
 
 const SCRIPT = 'https://www.googletagmanager.com/gtag/js'
 
-/** Consent defaults are told before anything else, as Google's consent mode asks. The script is loaded at once. */
+/** Google's consent mode requires the consent defaults as the first command. */
 export function createGa4({ measurementId, consent }: NonNullable<AnalyticsConfig['ga4']>): Target {
   const dataLayer = (window.dataLayer ??= [])
   const gtag: Gtag = function () {
-    // gtag.js tells commands from other entries by their being an Arguments object: an array is ignored.
+    // gtag.js recognises commands by their type Arguments; it ignores arrays.
     dataLayer.push(arguments)
   }
   window.gtag ??= gtag // For the operator's own consent dialog.

@@ -1,6 +1,6 @@
-// Puts a stranger's script into the page.
+// Adds a third-party script to the page.
 
-/** Resolves when the script has run; rejects where it is blocked or not to be had. */
+/** Resolves when the script has run; rejects if it is blocked or cannot be loaded. */
 export function loadScript(src: string, attributes: Record<string, string> = {}): Promise<void> {
   const script = document.createElement('script')
   for (const [name, value] of Object.entries(attributes)) script.setAttribute(name, value)

@@ -1,4 +1,4 @@
-// Plausible, by its script that leaves page views to the page.
+// Plausible, through its `manual` script, with explicit page views.
 import type { AnalyticsConfig } from '../../shared/contract.ts'
 import { eventProperties } from './event-properties.ts'
 import { loadScript } from './load-script.ts'
@@ -6,7 +6,7 @@ import type { Target } from './visitor-event.ts'
 
 interface Plausible {
   (name: string, options: { u: string; props?: Record<string, string | number> }): void
-  /** What was called before the script was there; it works it off. */
+  /** Calls before the script has loaded; the script processes them. */
   q?: unknown[]
 }
 

@@ -1,8 +1,8 @@
-// Umami, with its automatic page views switched off.
+// Umami, with explicit page views.
 import type { AnalyticsConfig } from '../../shared/contract.ts'
 import { eventProperties } from './event-properties.ts'
 import { loadScript } from './load-script.ts'
-import type { Sighting, Target } from './visitor-event.ts'
+import type { TrackedEvent, Target } from './visitor-event.ts'
 
 type Payload = Record<string, unknown>
 
@@ -12,34 +12,34 @@ declare global {
   }
 }
 
-/** More than anybody does while the script loads. */
-const MAX_WAITING = 200
+/** Far more than a visitor does while the script loads. */
+const MAX_QUEUED = 200
 
 export function createUmami({
   scriptUrl,
   websiteId,
 }: NonNullable<AnalyticsConfig['umami']>): Target {
-  const waiting: Sighting[] = []
-  // Unlike others, its script takes nothing from a queue.
-  let send: Target = (sighting) => {
-    if (waiting.length < MAX_WAITING) waiting.push(sighting)
+  const queue: TrackedEvent[] = []
+  // Unlike the other scripts, Umami's processes no queue.
+  let send: Target = (tracked) => {
+    if (queue.length < MAX_QUEUED) queue.push(tracked)
   }
-  const begin = (target: Target) => {
+  const start = (target: Target) => {
     send = target
-    for (const sighting of waiting.splice(0)) target(sighting)
+    for (const tracked of queue.splice(0)) target(tracked)
   }
   const attributes = { 'data-website-id': websiteId, 'data-auto-track': 'false' }
   loadScript(scriptUrl, attributes)
-    .then(() => begin(track))
-    .catch(() => begin(() => undefined))
-  return (sighting) => send(sighting)
+    .then(() => start(track))
+    .catch(() => start(() => undefined))
+  return (tracked) => send(tracked)
 }
 
 /** A payload without a name is a page view. */
-function track({ event, url, referrer }: Sighting): void {
-  const particulars =
+function track({ event, url, referrer }: TrackedEvent): void {
+  const details =
     event.name === 'page_view'
       ? { title: event.title }
       : { name: event.name, data: eventProperties(event) }
-  window.umami?.track((payload) => ({ ...payload, url, referrer, ...particulars }))
+  window.umami?.track((payload) => ({ ...payload, url, referrer, ...details }))
 }

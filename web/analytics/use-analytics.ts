@@ -1,4 +1,4 @@
-// How components tell what visitors do: one hook for each event.
+// One hook for each event that components track.
 import { createContext, use, useEffect, useRef } from 'react'
 import type { MouseEvent } from 'react'
 import { useLocation } from 'react-router'
@@ -7,17 +7,17 @@ import type { LoadState } from '../api/resource.ts'
 import type { Analytics } from './analytics.ts'
 import type { ListedItem, VisitorEvent } from './visitor-event.ts'
 
-/** Without a provider nothing is told to anybody. */
+/** Without a provider nothing is tracked. */
 export const AnalyticsContext = createContext<Analytics>({ track: () => undefined })
 
-/** Tells of the page once for each visit. To be called after the title is set. */
+/** Tracks a page view once per visit. Call it after the title is set. */
 export function usePageView(): void {
   const { track } = use(AnalyticsContext)
   const { key, pathname } = useLocation()
-  const toldKey = useRef<string>(undefined)
+  const sentKey = useRef<string>(undefined)
   useEffect(() => {
-    if (toldKey.current === key) return
-    toldKey.current = key
+    if (sentKey.current === key) return
+    sentKey.current = key
     track({ name: 'page_view', path: pathname, title: document.title })
   }, [track, key, pathname])
 }
@@ -28,18 +28,18 @@ interface ListView<T> {
   itemOf(this: void, entry: T): ListedItem
 }
 
-/** Tells of a list when it is there, all of it, once in the life of the component. */
+/** Tracks a whole list when it is loaded, once per mounted component. */
 export function useListView<T>({ list, state, itemOf }: ListView<T>): void {
   const { track } = use(AnalyticsContext)
-  const wasTold = useRef(false)
+  const wasSent = useRef(false)
   useEffect(() => {
-    if (wasTold.current || state.status !== 'loaded' || state.value.length === 0) return
-    wasTold.current = true
+    if (wasSent.current || state.status !== 'loaded' || state.value.length === 0) return
+    wasSent.current = true
     track({ name: 'view_item_list', list, items: state.value.map(itemOf) })
   })
 }
 
-/** Handlers for the link that leads to an item of a list, in this tab or a new one. */
+/** Handlers for the link of a list item, opened in this tab or a new one. */
 export function useSelectItem(
   list: Extract<VisitorEvent, { name: 'select_item' }>['list'],
   item: ListedItem,
@@ -56,14 +56,14 @@ export function useSelectItem(
 
 const MIDDLE_BUTTON = 1
 
-/** The handler for `playing` of the main video; tells of the first time in each visit of the page. */
+/** Returns the handler for `playing` of the main video; it tracks only the first one per visit. */
 export function useBeginVideo(session: SessionReference): () => void {
   const { track } = use(AnalyticsContext)
   const { key } = useLocation()
-  const toldKey = useRef<string>(undefined)
+  const sentKey = useRef<string>(undefined)
   return () => {
-    if (toldKey.current === key) return
-    toldKey.current = key
+    if (sentKey.current === key) return
+    sentKey.current = key
     track({ name: 'begin_video', session })
   }
 }

@@ -1,4 +1,5 @@
-// What a visitor can do that is counted, in the page's own terms; each target says it in its service's.
+// The tracked actions of a visitor, in terms of the page; each target translates them for its
+// service.
 import type { SessionReference } from '../../shared/paths.ts'
 
 /** A streamer, or one of its sessions. */
@@ -10,14 +11,14 @@ export type VisitorEvent =
   | { name: 'select_item'; list: 'streamers' | 'sessions' | 'recommended'; item: ListedItem }
   | { name: 'begin_video'; session: SessionReference }
 
-/** An event, and where it happened. By the time it is sent the visitor may be elsewhere. */
-export interface Sighting {
+/** An event and its page. The visitor may have left that page before the event is sent. */
+export interface TrackedEvent {
   event: VisitorEvent
-  /** Address of the page. */
+  /** URL of the page. */
   url: string
-  /** Where the visitor came from: the page before, or what led to the site; '' where that is unknown. */
+  /** The previous page or the site that linked here; '' if unknown. */
   referrer: string
 }
 
-/** Takes sightings in the order in which they happened. */
-export type Target = (sighting: Sighting) => void
+/** Receives events in the order in which they happened. */
+export type Target = (tracked: TrackedEvent) => void

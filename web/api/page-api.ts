@@ -1,5 +1,6 @@
-// Everything that the page asks of the server: lists and configuration as resources, the addresses of pictures and playlists.
-import type { ConfigAnswer, SessionItem, StreamerItem } from '../../shared/contract.ts'
+// All requests of the page: lists and configuration as resources, URLs of images and playlists.
+import { sessionsResponse, streamersResponse } from '../../shared/contract.ts'
+import type { ConfigResponse, SessionItem, StreamerItem } from '../../shared/contract.ts'
 import {
   activityApiPath,
   configApiPath,
@@ -10,42 +11,42 @@ import {
   thumbnailApiPath,
 } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import { NO_EXTRAS, parseConfig } from './parse-config.ts'
-import { parseSessions, parseStreamers } from './parse-answers.ts'
+import { parseShape } from '../../shared/shape.ts'
+import { parsePageConfig } from './page-config.ts'
 import { Resource } from './resource.ts'
 import { ResourceCache } from './resource-cache.ts'
 
 export interface PageApi {
-  /** Asked for once a visit. Never fails: without an answer there are no ads and no analytics. */
-  config(): Resource<ConfigAnswer>
+  /** Loaded once per visit. Never fails: without a response there are no ads and no analytics. */
+  config(): Resource<ConfigResponse>
   streamers(): Resource<StreamerItem[]>
   sessions(streamer: string): Resource<SessionItem[]>
   streamerThumbnailUrl(streamer: string): string
   thumbnailUrl(session: SessionReference): string
   playlistUrl(session: SessionReference): string
-  /** Where the first-party collector takes events. */
+  /** URL of the first-party analytics collector. */
   activityUrl(): string
 }
 
-/** A list that takes longer has failed. */
 const LIST_TIMEOUT_MS = 30_000
-/** Session lists kept for Back and for recommendations. */
-const KEPT_SESSION_LISTS = 64
+/** Session lists cached for Back and for recommendations. */
+const MAX_SESSION_LISTS = 64
 
-/** `base` is the origin of the API (`https://api.example`), or '' where it is the page's own. */
+/** `base` is the origin of the API (`https://api.example`), or '' for the page's own. */
 export function createPageApi(base: string): PageApi {
   const origin = base.replace(/\/+$/, '')
-  const streamers = new Resource(async (signal) =>
-    parseStreamers(await fetchJson(origin + streamersApiPath, signal)),
-  )
-  const sessions = new ResourceCache(KEPT_SESSION_LISTS, async (streamer, signal) =>
-    parseSessions(await fetchJson(origin + sessionsApiPath(streamer), signal)),
+  const streamers = new Resource(async (signal) => {
+    const body = await fetchJson(origin + streamersApiPath, signal)
+    return parseShape(streamersResponse, body).streamers
+  })
+  const sessions = new ResourceCache(MAX_SESSION_LISTS, async (streamer, signal) =>
+    parseShape(sessionsResponse, await fetchJson(origin + sessionsApiPath(streamer), signal)),
   )
   const config = new Resource(
     (signal) =>
       fetchJson(origin + configApiPath, signal)
-        .then((answer) => parseConfig(answer, origin))
-        .catch(() => NO_EXTRAS),
+        .catch(() => undefined) // Parsed as a configuration without ads and analytics.
+        .then((body) => parsePageConfig(body, origin)),
     Infinity,
   )
   return {
@@ -60,8 +61,8 @@ export function createPageApi(base: string): PageApi {
 }
 
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const limit = AbortSignal.timeout(LIST_TIMEOUT_MS)
-  const response = await fetch(url, { signal: AbortSignal.any([signal, limit]) })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  const timeout = AbortSignal.timeout(LIST_TIMEOUT_MS)
+  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) })
+  if (!response.ok) throw new Error(`${url}: status ${response.status}`)
   return response.json()
 }

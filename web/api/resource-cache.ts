@@ -1,7 +1,7 @@
-// The resources of one kind by key, bounded: the one unwatched longest goes first.
+// A bounded LRU cache of resources by key.
 import { Resource } from './resource.ts'
 
-/** Keeps at most `limit` resources, and never drops one that is watched. */
+/** Caches `limit` resources; one with subscribers is never evicted. */
 export class ResourceCache<T> {
   readonly #limit: number
   readonly #load: (key: string, signal: AbortSignal) => Promise<T>
@@ -12,7 +12,7 @@ export class ResourceCache<T> {
     this.#load = load
   }
 
-  /** The resource of a key, made at first sight. It loads nothing before it is watched. */
+  /** The resource of a key, created on first use. It loads nothing before it has a subscriber. */
   get(key: string): Resource<T> {
     const found = this.#resources.get(key)
     if (found) {
@@ -20,13 +20,13 @@ export class ResourceCache<T> {
       this.#resources.set(key, found)
       return found
     }
-    const made = new Resource((signal) => this.#load(key, signal))
-    this.#makeRoom()
-    this.#resources.set(key, made)
-    return made
+    const created = new Resource((signal) => this.#load(key, signal))
+    this.#evict()
+    this.#resources.set(key, created)
+    return created
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     for (const [key, resource] of this.#resources) {
       if (this.#resources.size < this.#limit) return
       if (!resource.isWatched) this.#resources.delete(key)

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 
 const { signal } = new AbortController()
 
-/** Answers with the number of the call, after `delayMs`; `fail` decides which calls fail. */
+/** Resolves to the number of the call after `delayMs`; `fail` selects the calls that reject. */
 function createSource(delayMs = 10, fail: (call: number) => boolean = () => false) {
   const signals: AbortSignal[] = []
   const load = async (given: AbortSignal) => {
@@ -19,7 +19,7 @@ function createSource(delayMs = 10, fail: (call: number) => boolean = () => fals
   return { load, signals }
 }
 
-test('loads once for all who watch', async () => {
+test('loads once for all subscribers', async () => {
   const { load, signals } = createSource()
   const resource = new Resource(load)
   const seen: string[] = []
@@ -31,13 +31,13 @@ test('loads once for all who watch', async () => {
   expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
 })
 
-test('loads nothing before it is watched', () => {
+test('loads nothing before the first subscription', () => {
   const { load, signals } = createSource()
   expect(new Resource(load).read()).toEqual({ status: 'loading' })
   expect(signals).toHaveLength(0)
 })
 
-test('stops loading when the last one leaves', () => {
+test('aborts when the last subscriber leaves', () => {
   const { load, signals } = createSource()
   const resource = new Resource(load)
   const leaveFirst = resource.subscribe(() => undefined)
@@ -48,7 +48,7 @@ test('stops loading when the last one leaves', () => {
   expect(signals[0]?.aborted).toBe(true)
 })
 
-test('shows a kept answer at once, and a newer one where the kept one is old', async () => {
+test('returns a cached value at once, and a newer one if the cached one is stale', async () => {
   const { load } = createSource()
   const resource = new Resource(load)
   resource.subscribe(() => undefined)()
@@ -62,7 +62,7 @@ test('shows a kept answer at once, and a newer one where the kept one is old', a
   expect(resource.read()).toEqual({ status: 'loaded', value: 3 })
 })
 
-test('keeps an old answer where the newer one fails', async () => {
+test('keeps a stale value if the reload fails', async () => {
   const { load } = createSource(10, (call) => call === 2)
   const resource = new Resource(load)
   resource.subscribe(() => undefined)
@@ -72,7 +72,7 @@ test('keeps an old answer where the newer one fails', async () => {
   expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
 })
 
-test('tries again after a failure when somebody comes back', async () => {
+test('retries after a failure on the next subscription', async () => {
   const { load } = createSource(10, (call) => call === 1)
   const resource = new Resource(load)
   const leave = resource.subscribe(() => undefined)
@@ -85,19 +85,19 @@ test('tries again after a failure when somebody comes back', async () => {
   expect(resource.read()).toEqual({ status: 'loaded', value: 2 })
 })
 
-test('settled waits for the answer', async () => {
+test('settled waits for the value', async () => {
   const settled = new Resource(createSource().load).settled(signal)
   await vi.advanceTimersByTimeAsync(10)
   await expect(settled).resolves.toBe(1)
 })
 
-test('settled rejects where the load fails', async () => {
+test('settled rejects if the load fails', async () => {
   const { load } = createSource(0, () => true)
   vi.useRealTimers()
   await expect(new Resource(load).settled(signal)).rejects.toThrow('could not be loaded')
 })
 
-test('settled rejects at once where the visitor leaves, and stops loading', async () => {
+test('settled rejects on abort, and stops loading', async () => {
   const { load, signals } = createSource()
   const left = new AbortController()
   const leaving = new Resource(load).settled(left.signal)
@@ -106,7 +106,7 @@ test('settled rejects at once where the visitor leaves, and stops loading', asyn
   expect(signals[0]?.aborted).toBe(true)
 })
 
-test('a cache drops the resource unused longest, but none that is watched', () => {
+test('a cache evicts the least recently used resource, but none with subscribers', () => {
   const cache = new ResourceCache(2, async (key) => key)
   const watched = cache.get('a')
   watched.subscribe(() => undefined)
@@ -116,7 +116,7 @@ test('a cache drops the resource unused longest, but none that is watched', () =
   expect(cache.get('b')).not.toBe(second)
 })
 
-test('loads once for ever where an answer never grows old', async () => {
+test('loads once if the value never becomes stale', async () => {
   const { load, signals } = createSource()
   const resource = new Resource(load, Infinity)
   const leave = resource.subscribe(() => undefined)

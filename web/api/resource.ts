@@ -1,40 +1,43 @@
-// One answer of the API that components watch: loaded while somebody watches it, and kept afterwards.
+// A response of the API that components subscribe to: loaded on the first subscription, then
+// cached.
 
 export type LoadState<T> =
   | { status: 'loading' }
   | { status: 'loaded'; value: T }
   | { status: 'failed' }
 
-/** A kept answer older than this is loaded again behind the picture when somebody starts to watch. */
-const FRESH_MS = 10_000
+/** An older value is shown and revalidated in the background on the next subscription. */
+const MAX_AGE_MS = 10_000
 
-/** Loads once for all who watch, stops loading when the last one leaves, and tries again after a failure. */
+/** Loads once for all subscribers, aborts when the last one leaves, and retries after a failure. */
 export class Resource<T> {
   readonly #load: (signal: AbortSignal) => Promise<T>
-  readonly #freshMs: number
+  readonly #maxAgeMs: number
   readonly #listeners = new Set<() => void>()
   #state: LoadState<T> = { status: 'loading' }
   #loadedAtMs = -Infinity
   #running: AbortController | undefined
 
-  /** `freshMs`: how long a kept answer is good; `Infinity` loads once for ever. */
-  constructor(load: (signal: AbortSignal) => Promise<T>, freshMs = FRESH_MS) {
+  /** With `maxAgeMs` of `Infinity` the value is loaded once. */
+  constructor(load: (signal: AbortSignal) => Promise<T>, maxAgeMs = MAX_AGE_MS) {
     this.#load = load
-    this.#freshMs = freshMs
+    this.#maxAgeMs = maxAgeMs
   }
 
   get isWatched(): boolean {
     return this.#listeners.size > 0
   }
 
-  /** The present state; the same object until it changes. */
+  /** The current state; the same object until it changes. */
   readonly read = (): LoadState<T> => this.#state
 
-  /** Starts to watch, and to load where there is nothing fresh. Answers the function that ends it. */
+  /**
+   * Subscribes, and loads if the value is missing or stale. Returns the function to unsubscribe.
+   */
   readonly subscribe = (onChange: () => void): (() => void) => {
     const listener = () => onChange()
     this.#listeners.add(listener)
-    if (!this.#running && performance.now() - this.#loadedAtMs >= this.#freshMs) this.#start()
+    if (!this.#running && performance.now() - this.#loadedAtMs >= this.#maxAgeMs) this.#start()
     return () => {
       this.#listeners.delete(listener)
       if (this.isWatched) return
@@ -43,7 +46,7 @@ export class Resource<T> {
     }
   }
 
-  /** The value once nothing is loading any more. Rejects where the load fails or the signal aborts. */
+  /** Resolves to the value after loading. Rejects if the load fails or the signal aborts. */
   settled(signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       const check = () => {

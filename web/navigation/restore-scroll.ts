@@ -1,14 +1,17 @@
-// Brings the window back to where it was, also where the list that made the page so long still grows.
+// Restores the scroll position, also while the list that makes the page long is still rendering.
 
-/** After this the page is as long as it will get; a late jump would only disturb. */
-const GIVE_UP_MS = 10_000
+/** A later jump would only disturb the visitor. */
+const TIMEOUT_MS = 10_000
 
-/** Scrolls to `scrollTop` now and while `content` grows, until it is reached or the visitor moves. Answers the undo. */
+/**
+ * Scrolls to `scrollTop` now and while `content` grows, until it is reached or the visitor scrolls.
+ * Returns the undo.
+ */
 export function restoreScroll(content: Element, scrollTop: number): () => void {
   const observer = new ResizeObserver(apply)
-  const timer = setTimeout(stop, GIVE_UP_MS)
-  const moves = ['wheel', 'touchstart', 'pointerdown', 'keydown']
-  for (const move of moves) window.addEventListener(move, stop, { passive: true })
+  const timer = setTimeout(stop, TIMEOUT_MS)
+  const inputs = ['wheel', 'touchstart', 'pointerdown', 'keydown']
+  for (const input of inputs) window.addEventListener(input, stop, { passive: true })
   observer.observe(content)
   apply()
 
@@ -20,7 +23,7 @@ export function restoreScroll(content: Element, scrollTop: number): () => void {
   function stop(): void {
     observer.disconnect()
     clearTimeout(timer)
-    for (const move of moves) window.removeEventListener(move, stop)
+    for (const input of inputs) window.removeEventListener(input, stop)
   }
 
   return stop

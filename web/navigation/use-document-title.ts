@@ -1,7 +1,7 @@
-// Keeps the title of the tab.
+// Sets the document title.
 import { useEffect } from 'react'
 
-/** Shows `title` in the tab, followed by the name of the site. */
+/** `title`, followed by the name of the site. */
 export function useDocumentTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Aftercast`

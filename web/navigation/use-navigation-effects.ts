@@ -1,27 +1,29 @@
-// What a browser does by itself between documents and a router does not: scroll, and move the focus to the new page.
+// Scroll position and focus on navigation, which a browser does between documents and a router does
+// not.
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import type { RefObject } from 'react'
 import { useLocation, useNavigationType } from 'react-router'
 import { restoreScroll } from './restore-scroll.ts'
 import type { VisitMemory } from './visit-memory.ts'
 
-/** Opens new pages at their top and old ones where they were left; puts the focus on the heading of `main`. */
+/** Scrolls new pages to the top and restores old ones; moves the focus to the heading of `main`. */
 export function useNavigationEffects(main: RefObject<HTMLElement | null>, visits: VisitMemory) {
   const { key } = useLocation()
   const navigationType = useNavigationType()
   const shownKey = useRef(key)
 
-  // A layout effect: the scroll event of the new page must not be taken for one of the old.
+  // A layout effect, so that scroll events of the new page are not stored for the old one.
   useLayoutEffect(() => {
-    const remember = () => visits.remember(key, measurePlace())
-    window.addEventListener('scroll', remember, { passive: true })
-    return () => window.removeEventListener('scroll', remember)
+    const save = () => visits.remember(key, measurePosition())
+    window.addEventListener('scroll', save, { passive: true })
+    return () => window.removeEventListener('scroll', save)
   }, [visits, key])
 
   useLayoutEffect(() => {
     if (navigationType === 'POP' && main.current) {
       const { scrollTop } = visits.recall(key)
-      // A new document stands at its top, and scrolling there would lay out a page that is not complete yet.
+      // A new document is at its top already; scrolling would force a layout of the unfinished
+      // page.
       if (scrollTop === 0 && shownKey.current === key) return undefined
       return restoreScroll(main.current, scrollTop)
     }
@@ -36,9 +38,9 @@ export function useNavigationEffects(main: RefObject<HTMLElement | null>, visits
   }, [main, key])
 }
 
-function measurePlace() {
+function measurePosition() {
   const { scrollY, innerHeight } = window
-  // A window more than was seen: the list that comes back must be longer than the place is deep.
+  // One viewport more than was seen: the restored list must be longer than the scroll position.
   const seenPx = scrollY + 2 * innerHeight
   const seenShare = Math.min(seenPx / document.documentElement.scrollHeight, 1)
   return { scrollTop: scrollY, seenShare }

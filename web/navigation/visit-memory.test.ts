@@ -6,7 +6,7 @@ const openStorage = () => sessionStorage
 
 beforeEach(() => sessionStorage.clear())
 
-test('remembers place and search of each visit apart', () => {
+test('stores position and search of each visit separately', () => {
   const visits = new VisitMemory()
   visits.remember('a', { scrollTop: 400 })
   visits.remember('a', { search: 'bob' })
@@ -16,7 +16,7 @@ test('remembers place and search of each visit apart', () => {
   expect(visits.recall('new')).toEqual({ scrollTop: 0, seenShare: 0, search: '' })
 })
 
-test('forgets the visit changed longest ago beyond a hundred', () => {
+test('evicts the least recently changed of more than a hundred visits', () => {
   const visits = new VisitMemory()
   for (let i = 0; i < 100; i += 1) visits.remember(`k${i}`, { scrollTop: i + 1 })
   visits.remember('k0', { scrollTop: 7 })
@@ -38,14 +38,14 @@ test('survives a reload', () => {
 })
 
 test.each(['{', '7', '[["a"]]', '[["a",{"scrollTop":"1","seenShare":0,"search":""}]]'])(
-  'starts empty where storage holds %s',
+  'starts empty if storage contains %s',
   (text) => {
     sessionStorage.setItem('aftercast.visits', text)
     expect(readVisitMemory(openStorage).recall('a').scrollTop).toBe(0)
   },
 )
 
-test('does without storage where the browser denies it', () => {
+test('works without storage if the browser denies it', () => {
   const denied = (): Storage => {
     throw new DOMException('denied', 'SecurityError')
   }

@@ -1,20 +1,20 @@
-// What the page remembers of each visited history entry, so that Back finds it as it was left.
+// Scroll position and search of each visited history entry, so that Back restores them.
 
 export interface Visit {
   /** Distance from the top in CSS pixels. */
   scrollTop: number
-  /** How much of the page's length was above the window's end, or near it: 0 to 1. */
+  /** The share of the page's height that the visitor has scrolled through, 0 to 1. */
   seenShare: number
-  /** What was typed into the search box. */
+  /** Content of the search box. */
   search: string
 }
 
-/** As many entries as anybody goes back. */
-const KEPT_VISITS = 100
+/** More entries than visitors go back. */
+const MAX_VISITS = 100
 const STORAGE_KEY = 'aftercast.visits'
 const NEW_VISIT: Visit = { scrollTop: 0, seenShare: 0, search: '' }
 
-/** Visits by history key; the one changed longest ago is forgotten first. */
+/** Visits by history key; the least recently changed one is evicted first. */
 export class VisitMemory {
   readonly #visits: Map<string, Visit>
 
@@ -31,24 +31,24 @@ export class VisitMemory {
     this.#visits.delete(key)
     this.#visits.set(key, visit)
     const oldest = this.#visits.keys().next()
-    if (this.#visits.size > KEPT_VISITS && !oldest.done) this.#visits.delete(oldest.value)
+    if (this.#visits.size > MAX_VISITS && !oldest.done) this.#visits.delete(oldest.value)
   }
 
   forget(key: string): void {
     this.#visits.delete(key)
   }
 
-  /** Writes all visits to the tab's own storage, so that a reload finds them. `open` may throw. */
+  /** Writes all visits to the tab's session storage, for a reload. `open` may throw. */
   save(open: () => Storage): void {
     try {
       open().setItem(STORAGE_KEY, JSON.stringify([...this.#visits]))
     } catch {
-      // Storage that is full or switched off costs only the place after a reload.
+      // Storage is full or off: only the position after a reload is lost.
     }
   }
 }
 
-/** The memory that `save` wrote; an empty one where there is none or it cannot be read. `open` may throw. */
+/** The memory that `save` wrote; empty if it is missing or unreadable. `open` may throw. */
 export function readVisitMemory(open: () => Storage): VisitMemory {
   try {
     const saved: unknown = JSON.parse(open().getItem(STORAGE_KEY) ?? '[]')

@@ -2,19 +2,19 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock } from 'vitest'
 import { createAutoplay } from './autoplay.ts'
-import type { Autoplay, Sound } from './autoplay.ts'
+import type { Autoplay, AutoplayAudio } from './autoplay.ts'
 
 let video: HTMLVideoElement
 let play: Mock<HTMLVideoElement['play']>
-let sounds: Sound[]
+let states: AutoplayAudio[]
 let autoplay: Autoplay
 
 beforeEach(() => {
   video = document.createElement('video')
   // jsdom has no media engine of its own.
   play = vi.spyOn(video, 'play').mockResolvedValue(undefined)
-  sounds = []
-  autoplay = createAutoplay(video, (sound) => sounds.push(sound))
+  states = []
+  autoplay = createAutoplay(video, (audio) => states.push(audio))
 })
 
 afterEach(() => {
@@ -22,16 +22,16 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** The browser's answer to a video that would be heard without a gesture. */
-function refuseSound(): void {
-  play.mockImplementation(() => (video.muted ? Promise.resolve() : Promise.reject(refusal())))
+/** As a browser blocks audible playback without a gesture. */
+function blockAudio(): void {
+  play.mockImplementation(() => (video.muted ? Promise.resolve() : Promise.reject(blocked())))
 }
 
-function refusal(): DOMException {
+function blocked(): DOMException {
   return new DOMException('no gesture', 'NotAllowedError')
 }
 
-function beginToLoad(): void {
+function startLoading(): void {
   video.dispatchEvent(new Event('loadstart'))
 }
 
@@ -42,11 +42,11 @@ async function settle(): Promise<void> {
 test('plays as soon as there is a source', () => {
   autoplay.release()
   expect(play).not.toHaveBeenCalled()
-  beginToLoad()
+  startLoading()
   expect(play).toHaveBeenCalledOnce()
 })
 
-test('plays at once where the source was there before', () => {
+test('plays at once if the source is set before', () => {
   vi.spyOn(video, 'networkState', 'get').mockReturnValue(HTMLMediaElement.NETWORK_LOADING)
   const later = createAutoplay(video, () => undefined)
   later.release()
@@ -54,94 +54,94 @@ test('plays at once where the source was there before', () => {
   later.dispose()
 })
 
-test('does not play a loaded source while something stands before it', () => {
-  beginToLoad()
+test('does not play a loaded source during the pre-roll', () => {
+  startLoading()
   expect(play).not.toHaveBeenCalled()
   autoplay.release()
   expect(play).toHaveBeenCalledOnce()
 })
 
-test('does not play in a background tab before it is looked at', () => {
+test('does not play in a hidden tab until it is visible', () => {
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
   autoplay.release()
-  beginToLoad()
+  startLoading()
   expect(play).not.toHaveBeenCalled()
   hidden.mockReturnValue(false)
   document.dispatchEvent(new Event('visibilitychange'))
   expect(play).toHaveBeenCalledOnce()
 })
 
-test('says nothing where the video is heard', async () => {
+test('reports nothing if the video is audible', async () => {
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   expect(video.muted).toBe(false)
-  expect(sounds).toEqual([])
+  expect(states).toEqual([])
 })
 
-test('starts muted, and offers the sound, where the browser refuses it', async () => {
-  refuseSound()
+test('starts muted, and offers to unmute, if the browser blocks audio', async () => {
+  blockAudio()
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   expect(play).toHaveBeenCalledTimes(2)
   expect(video.muted).toBe(true)
-  expect(sounds).toEqual(['silenced'])
+  expect(states).toEqual(['muted'])
 })
 
-test('takes the offer back once the visitor has unmuted', async () => {
-  refuseSound()
+test('withdraws the offer when the visitor unmutes', async () => {
+  blockAudio()
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   video.dispatchEvent(new Event('volumechange'))
-  expect(sounds).toEqual(['silenced'])
+  expect(states).toEqual(['muted'])
   video.muted = false
   video.dispatchEvent(new Event('volumechange'))
-  expect(sounds).toEqual(['silenced', 'heard'])
+  expect(states).toEqual(['muted', 'audible'])
 })
 
-test('gives the next session its sound back', async () => {
-  refuseSound()
+test('unmutes the next session', async () => {
+  blockAudio()
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   autoplay.dispose()
   expect(video.muted).toBe(false)
-  expect(sounds).toEqual(['silenced', 'heard'])
+  expect(states).toEqual(['muted', 'audible'])
 })
 
-test('leaves the video paused and unmuted where even a muted start is refused', async () => {
-  play.mockRejectedValue(refusal())
+test('leaves the video paused and unmuted if even muted playback is blocked', async () => {
+  play.mockRejectedValue(blocked())
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   expect(video.muted).toBe(false)
-  expect(sounds).toEqual([])
+  expect(states).toEqual([])
 })
 
-test('leaves a video muted that the visitor has muted', async () => {
+test('does not unmute a video that the visitor has muted', async () => {
   video.muted = true
-  play.mockRejectedValue(refusal())
+  play.mockRejectedValue(blocked())
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   expect(play).toHaveBeenCalledOnce()
   expect(video.muted).toBe(true)
 })
 
-test('does not mute where it is not the browser that refuses', async () => {
+test('does not mute after another error', async () => {
   play.mockRejectedValue(new DOMException('another source', 'AbortError'))
   autoplay.release()
-  beginToLoad()
+  startLoading()
   await settle()
   expect(play).toHaveBeenCalledOnce()
   expect(video.muted).toBe(false)
 })
 
-test('does not play for a visitor who has left', () => {
+test('does not play after the visitor has left', () => {
   autoplay.dispose()
   autoplay.release()
-  beginToLoad()
+  startLoading()
   expect(play).not.toHaveBeenCalled()
 })

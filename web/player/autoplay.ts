@@ -1,92 +1,95 @@
-// Starts the main video by itself, once nothing stands before it and the page is looked at.
+// Starts the main video once the pre-roll is over and the page is visible.
 
-/** `silenced`: it plays without its sound because the browser refused that; the visitor is to be offered it. */
-export type Sound = 'heard' | 'silenced'
+/** `muted`: plays without audio because the browser blocked audio; the page offers to unmute. */
+export type AutoplayAudio = 'audible' | 'muted'
 
 export interface Autoplay {
-  /** Nothing stands before the video any more: it plays as soon as it has a source. */
+  /** The pre-roll is over: plays as soon as there is a source. */
   release: () => void
-  /** Gives up waiting, and gives back the sound that was taken. */
+  /** Stops waiting, and unmutes a video that was muted here. */
   dispose: () => void
 }
 
 /**
- * Waits for a source and for `release`, and in a background tab for the visitor. With sound where the browser lets it,
- * else without; where even that is refused the video stays paused under its controls.
+ * Waits for a source, for `release`, and for the page to be visible. Plays with audio if the
+ * browser allows it, else muted; if it blocks that too, the video stays paused with its controls.
  */
-export function createAutoplay(video: HTMLVideoElement, onSound: (sound: Sound) => void): Autoplay {
+export function createAutoplay(
+  video: HTMLVideoElement,
+  onAudio: (audio: AutoplayAudio) => void,
+): Autoplay {
   const waiting = new AbortController()
   const { signal } = waiting
   let hasSource = video.networkState !== HTMLMediaElement.NETWORK_EMPTY
   let isReleased = false
 
-  function begin(): void {
+  function start(): void {
     if (signal.aborted || !hasSource || !isReleased) return
     if (document.hidden) {
-      document.addEventListener('visibilitychange', begin, { once: true, signal })
+      document.addEventListener('visibilitychange', start, { once: true, signal })
     } else {
-      void playWithSound(video, signal).then((sound) => {
-        if (sound === 'silenced') offerSound(video, { signal, onSound })
+      void playWithAudio(video, signal).then((audio) => {
+        if (audio === 'muted') offerUnmute(video, { signal, onAudio })
       })
     }
   }
 
-  // Not earlier: setting a source ends what was asked of the one before.
+  // Not before: setting a source rejects a pending `play()`.
   video.addEventListener(
     'loadstart',
     () => {
       hasSource = true
-      begin()
+      start()
     },
     { once: true, signal },
   )
   return {
     release() {
       isReleased = true
-      begin()
+      start()
     },
     dispose: () => waiting.abort(),
   }
 }
 
-async function playWithSound(video: HTMLVideoElement, signal: AbortSignal): Promise<Sound> {
+async function playWithAudio(video: HTMLVideoElement, signal: AbortSignal): Promise<AutoplayAudio> {
   const wasMuted = video.muted
-  if (await tryToPlay(video)) return 'heard'
-  // The visitor has left, or was quicker, or wants no sound: then muting would change nothing.
-  if (signal.aborted || !video.paused || wasMuted) return 'heard'
+  if (await tryToPlay(video)) return 'audible'
+  // Muting helps only if the visitor has not left, started it or muted it.
+  if (signal.aborted || !video.paused || wasMuted) return 'audible'
   video.muted = true
   const plays = await tryToPlay(video)
-  if (plays && !signal.aborted) return 'silenced'
+  if (plays && !signal.aborted) return 'muted'
   video.muted = false
-  return 'heard'
+  return 'audible'
 }
 
-/** False where the browser refuses. */
+/** False if the browser blocks it. */
 async function tryToPlay(video: HTMLVideoElement): Promise<boolean> {
   try {
     await video.play()
     return true
   } catch (error) {
-    // AbortError: the visitor has left or paused it. NotSupportedError: the engine repairs it.
+    // AbortError: the visitor left or paused. NotSupportedError: the engine recovers from it.
     return !(error instanceof DOMException && error.name === 'NotAllowedError')
   }
 }
 
-interface SoundOffer {
+interface UnmuteOffer {
   signal: AbortSignal
-  onSound: (sound: Sound) => void
+  onAudio: (audio: AutoplayAudio) => void
 }
 
-function offerSound(video: HTMLVideoElement, { signal, onSound }: SoundOffer): void {
-  const until = new AbortController()
-  const take = () => {
+function offerUnmute(video: HTMLVideoElement, { signal, onAudio }: UnmuteOffer): void {
+  const done = new AbortController()
+  const end = () => {
     if (video.muted && !signal.aborted) return
-    until.abort()
-    // Muted for this session alone: the next may find that the visitor has touched the page.
+    done.abort()
+    // Muted for this session only: by the next one, a gesture may have allowed audio.
     video.muted = false
-    onSound('heard')
+    onAudio('audible')
   }
-  video.addEventListener('volumechange', take, { signal: until.signal })
-  signal.addEventListener('abort', take, { signal: until.signal })
-  onSound('silenced')
+  video.addEventListener('volumechange', end, { signal: done.signal })
+  signal.addEventListener('abort', end, { signal: done.signal })
+  onAudio('muted')
 }

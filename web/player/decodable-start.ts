@@ -1,21 +1,22 @@
-// Remembers where a browser could begin to decode: what there is to go back to where it cannot.
+// Tracks the last position from which the browser could decode: the fallback for one from which it
+// cannot.
 
-/** What failed to decode never played for so long. */
+/** A failing decoder never plays for so long. */
 const PROVEN_SECONDS = 1
 
-/** Answers the position at which decoding began when it last went well; the session's start where it never did. */
-export function noteDecodableStart(video: HTMLVideoElement, signal: AbortSignal): () => number {
-  let begunSeconds = 0
+/** Returns a function for the last seek or start that led to playback; 0 if there is none. */
+export function trackDecodableStart(video: HTMLVideoElement, signal: AbortSignal): () => number {
+  let startSeconds = 0
   let provenSeconds = 0
-  const begin = () => void (begunSeconds = video.currentTime)
-  // Decoding begins anew with every source and every seek.
-  video.addEventListener('loadeddata', begin, { signal })
-  video.addEventListener('seeked', begin, { signal })
+  const restart = () => void (startSeconds = video.currentTime)
+  // Every source and every seek restarts the decoder.
+  video.addEventListener('loadeddata', restart, { signal })
+  video.addEventListener('seeked', restart, { signal })
   video.addEventListener(
     'timeupdate',
     () => {
-      const hasPlayed = !video.seeking && video.currentTime - begunSeconds >= PROVEN_SECONDS
-      if (hasPlayed && !video.error) provenSeconds = begunSeconds
+      const hasPlayed = !video.seeking && video.currentTime - startSeconds >= PROVEN_SECONDS
+      if (hasPlayed && !video.error) provenSeconds = startSeconds
     },
     { signal },
   )

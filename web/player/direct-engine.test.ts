@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { playDirectly } from './direct-engine.ts'
 
 const SOURCE = 'http://127.0.0.1/playlist.m3u8'
-/** Far more than are tried of what the server refuses. */
+/** Far more than the retries of a refused playlist. */
 const FAILURES = 6
 
 let video: HTMLVideoElement
@@ -51,7 +51,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Fails again and again, while the server answers so. */
+/** Fails repeatedly, while the server responds with this status. */
 async function failWith(status: number): Promise<void> {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status })))
   playDirectly(video, SOURCE, leave.signal)
@@ -61,12 +61,12 @@ async function failWith(status: number): Promise<void> {
   }
 }
 
-test('goes on trying while the playlist is not there yet', async () => {
+test('retries while the server has no playlist yet', async () => {
   await failWith(503)
   expect(loads).toBe(1 + FAILURES)
 })
 
-test('gives up what the server refuses within a minute', async () => {
+test('gives up a playlist that the server refuses within a minute', async () => {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 422 })))
   playDirectly(video, SOURCE, leave.signal)
   for (let i = 0; i < FAILURES; i += 1) {
@@ -76,7 +76,7 @@ test('gives up what the server refuses within a minute', async () => {
   expect(loads).toBe(3)
 })
 
-test('plays on where it was after a server that was away for long, within a second of its return', async () => {
+test('resumes at the same position within a second after a long outage', async () => {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 503 })))
   playDirectly(video, SOURCE, leave.signal)
   isPaused = false

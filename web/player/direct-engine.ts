@@ -1,13 +1,13 @@
-// Sets the playlist as the element's source and lets the browser play it; sets it again after a failure.
-import { noteDecodableStart } from './decodable-start.ts'
-import { keepPlayback } from './keep-playback.ts'
+// Sets the playlist as the source of the element, for native HLS; sets it again after a failure.
+import { trackDecodableStart } from './decodable-start.ts'
+import { preservePlayback } from './preserve-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 
 /** Plays until the signal aborts; the element is empty afterwards. */
 export function playDirectly(video: HTMLVideoElement, source: string, signal: AbortSignal): void {
-  const decodableStart = noteDecodableStart(video, signal)
-  const playback = keepPlayback(video, signal)
+  const decodableStart = trackDecodableStart(video, signal)
+  const playback = preservePlayback(video, signal)
   let resumeSeconds = 0
   const recovery = createRecovery({
     resume: reload,
@@ -16,17 +16,17 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
     skip: reload,
     goBack: () => reload(decodableStart()),
     giveUp: () => undefined,
-    isAwaited: playback.isAwaited,
+    isWaiting: playback.isWaiting,
   })
 
-  // A source that did not come has reset the position to 0.
+  // A source that failed to load has reset the position to 0.
   function reload(startSeconds = video.currentTime || resumeSeconds): void {
     resumeSeconds = startSeconds
-    const takeUp = () => {
+    const resume = () => {
       if (resumeSeconds > 0) video.currentTime = resumeSeconds
-      playback.goOn()
+      playback.resume()
     }
-    video.addEventListener('loadedmetadata', takeUp, { once: true, signal })
+    video.addEventListener('loadedmetadata', resume, { once: true, signal })
     video.src = source
   }
 
@@ -40,10 +40,10 @@ export function playDirectly(video: HTMLVideoElement, source: string, signal: Ab
     { signal },
   )
   video.addEventListener('playing', recovery.progressed, { signal })
-  video.addEventListener('waiting', recovery.ranDry, { signal })
+  video.addEventListener('waiting', recovery.stalled, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
-    // An empty source alone would go on loading the old one.
+    // `load()` cancels the download, which removing `src` alone does not.
     video.removeAttribute('src')
     video.load()
   })
@@ -57,18 +57,18 @@ async function failureOf(
 ): Promise<Failure> {
   if (error?.code === MediaError.MEDIA_ERR_DECODE) return { kind: 'media' }
   if (error?.code === MediaError.MEDIA_ERR_NETWORK) return { kind: 'network' }
-  // The browser says the same of a playlist that is not there and of one that is not there yet: a recording that has
-  // only just begun has none for some seconds.
-  const isRefused = await isAnsweredForGood(source, signal)
+  // Browsers report 404 and 503 alike, but a new recording has a playlist after some seconds of
+  // 503.
+  const isRefused = await isFinalStatus(source, signal)
   return isRefused ? { kind: 'network', refused: 'playlist' } : { kind: 'network' }
 }
 
-async function isAnsweredForGood(source: string, signal: AbortSignal): Promise<boolean> {
+async function isFinalStatus(source: string, signal: AbortSignal): Promise<boolean> {
   try {
     const { status } = await fetch(source, { method: 'HEAD', signal })
     return status < 500
   } catch {
-    // No network, or the visitor has left.
+    // Offline, or the visitor has left.
     return false
   }
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { hlsConfig } from './hls-engine.ts'
 
-test('works in a web worker, without low latency, from the start', () => {
+test('uses a web worker, no low latency, and start position 0', () => {
   expect(hlsConfig(0)).toMatchObject({
     enableWorker: true,
     lowLatencyMode: false,
@@ -11,7 +11,7 @@ test('works in a web worker, without low latency, from the start', () => {
   })
 })
 
-test('waits no longer than a second between tries for a piece, and as often as the library would', () => {
+test('retries segments after at most a second, as often as the default', () => {
   const { fragLoadPolicy, keyLoadPolicy } = hlsConfig(0)
   const pauses = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
   expect(fragLoadPolicy?.default.errorRetry).toMatchObject({ ...pauses, maxNumRetry: 6 })

@@ -2,25 +2,28 @@
 import Hls, { ErrorDetails, ErrorTypes, Events, FetchLoader } from 'hls.js/light'
 import type { ErrorData, Fragment, HlsConfig, RetryConfig } from 'hls.js/light'
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
-import { watchBufferAllowance } from './buffer-allowance.ts'
-import { noteDecodableStart } from './decodable-start.ts'
-import { keepPlayback } from './keep-playback.ts'
+import { adaptBufferTarget } from './buffer-target.ts'
+import { trackDecodableStart } from './decodable-start.ts'
+import { preservePlayback } from './preserve-playback.ts'
 import { createRecovery } from './recovery.ts'
 import type { Failure } from './recovery.ts'
 import { warmWorker } from './warm-worker.ts'
 
-/** Makes ready what every session needs, before one is chosen. */
+/** Starts the worker, which all sessions share. */
 export function prepareHls(): void {
   warmWorker(hlsConfig(0))
 }
 
 interface HlsEngineOptions {
   signal: AbortSignal
-  /** Use hls.js even where it says that it is not supported. */
+  /** Use hls.js even if it reports that it is not supported. */
   force: boolean
 }
 
-/** Plays until the signal aborts; the element is empty afterwards. Answers false where hls.js cannot work. */
+/**
+ * Plays until the signal aborts; the element is empty afterwards. Returns false if hls.js cannot
+ * work.
+ */
 export function playWithHls(
   video: HTMLVideoElement,
   source: string,
@@ -28,13 +31,13 @@ export function playWithHls(
 ): boolean {
   if (!Hls.isSupported() && !force) return false
   prepareHls()
-  const playback = keepPlayback(video, signal)
-  const decodableStart = noteDecodableStart(video, signal)
-  const allowance = watchBufferAllowance(video, signal, (now) => Object.assign(hls.config, now))
+  const playback = preservePlayback(video, signal)
+  const decodableStart = trackDecodableStart(video, signal)
+  const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
-    // Until a playlist has come there is nothing to resume, and startLoad would do nothing.
+    // Without a playlist, startLoad does nothing.
     resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
     reload,
     recoverMedia() {
@@ -42,30 +45,30 @@ export function playWithHls(
       hls.recoverMediaError()
     },
     skip() {
-      // While the element is reset its position is 0.
-      failedSeconds = startBehind(hls, Math.max(failedSeconds, video.currentTime))
+      // The position is 0 while the element is reset.
+      failedSeconds = startOfNextSegment(hls, Math.max(failedSeconds, video.currentTime))
       hls.recoverMediaError()
       hls.startLoad(failedSeconds)
     },
     goBack: () => reload(decodableStart()),
-    // What is buffered still plays.
+    // Plays the rest of the buffer.
     giveUp: () => hls.stopLoad(),
-    isAwaited: playback.isAwaited,
+    isWaiting: playback.isWaiting,
   })
 
   function attach(startSeconds: number): Hls {
-    const made = new Hls({ ...hlsConfig(startSeconds), ...allowance() })
-    const leaveOut = leaveOutUnreadable()
-    made.on(Events.ERROR, (_event, data) => {
-      if (isUnreadable(data)) leaveOut(data.frag)
+    const created = new Hls({ ...hlsConfig(startSeconds), ...bufferTarget() })
+    const markAsGap = createGapMarker()
+    created.on(Events.ERROR, (_event, data) => {
+      if (isUnreadable(data)) markAsGap(data.frag)
       if (data.fatal) recovery.failed(failureOf(data))
     })
-    made.on(Events.FRAG_BUFFERED, () => recovery.progressed())
-    // Also where hls.js resets the decoder of its own accord.
-    made.on(Events.MEDIA_ATTACHED, playback.goOn)
-    made.loadSource(source)
-    made.attachMedia(video)
-    return made
+    created.on(Events.FRAG_BUFFERED, () => recovery.progressed())
+    // Also when hls.js itself resets the decoder.
+    created.on(Events.MEDIA_ATTACHED, playback.resume)
+    created.loadSource(source)
+    created.attachMedia(video)
+    return created
   }
 
   function reload(startSeconds = video.currentTime): void {
@@ -73,7 +76,7 @@ export function playWithHls(
     hls = attach(startSeconds)
   }
 
-  // hls.js tells of what cannot be decoded only when it has more to append.
+  // hls.js reports a decoder error only on its next append.
   video.addEventListener(
     'error',
     () => {
@@ -81,7 +84,7 @@ export function playWithHls(
     },
     { signal },
   )
-  video.addEventListener('waiting', recovery.ranDry, { signal })
+  video.addEventListener('waiting', recovery.stalled, { signal })
   signal.addEventListener('abort', () => {
     recovery.dispose()
     hls.destroy()
@@ -90,16 +93,16 @@ export function playWithHls(
 }
 
 /**
- * hls.js resets the decoder and loads the same again, without end, where a browser takes a segment for unreadable while it
- * reads it in. A segment of which that is said twice is left out, as if the playlist called it a gap.
+ * If the browser cannot parse a segment, hls.js resets the decoder and loads the same segment
+ * again, without end. A segment that fails twice becomes a gap (EXT-X-GAP).
  */
-function leaveOutUnreadable(): (fragment: Fragment | undefined) => void {
+function createGapMarker(): (fragment: Fragment | undefined) => void {
   const suspects = new Set<Fragment['sn']>()
   return (fragment) => {
     if (!fragment) return
     if (suspects.has(fragment.sn)) {
       fragment.gap = true
-      // Without the tag hls.js loads it all the same.
+      // Without the tag hls.js loads it anyway.
       fragment.tagList.push(['GAP'])
     }
     suspects.add(fragment.sn)
@@ -107,8 +110,8 @@ function leaveOutUnreadable(): (fragment: Fragment | undefined) => void {
 }
 
 /**
- * Whether the browser could not read the segment itself. One that was only in its way when a decoder failed at another is
- * refused as well, with an error of another name.
+ * Whether the browser failed to parse this segment. If the decoder fails at another one, a pending
+ * append fails as well, with another error name.
  */
 function isUnreadable({ details, error }: ErrorData): boolean {
   return (
@@ -116,49 +119,49 @@ function isUnreadable({ details, error }: ErrorData): boolean {
   )
 }
 
-/** Where the next segment begins: with a picture that needs none before it. Where there is none, the end. */
-function startBehind(hls: Hls, seconds: number): number {
+/** Start of the next segment, which is a key frame; the end if there is none. */
+function startOfNextSegment(hls: Hls, seconds: number): number {
   const { fragments = [], edge = seconds } = hls.latestLevelDetails ?? {}
   const next = fragments.find(({ start }) => start > seconds)
-  // A little behind: the segment before is not to be loaded for what is rounded.
+  // Not exactly at the start: rounding would select the segment before.
   return next ? next.start + SEGMENT_INSET_SECONDS : edge
 }
 
-/** What hls.js calls the error of an append that the browser began, and then broke off. */
+/** hls.js's name for the error of an append that the browser started and aborted. */
 const SOURCE_BUFFER_ERROR_NAME = 'HlsJsSourceBufferError'
 const SEGMENT_INSET_SECONDS = 0.05
 
-/** Settings of hls.js for a session that begins at `startSeconds`. */
+/** Settings of hls.js for playback from `startSeconds`. */
 export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
   const { manifestLoadPolicy, playlistLoadPolicy, fragLoadPolicy, keyLoadPolicy } =
     Hls.DefaultConfig
   return {
     enableWorker: true,
-    // The module build carries no worker of its own: without a path there would be none.
+    // The module build of hls.js contains no worker: without a path there is none.
     workerPath: workerUrl,
     lowLatencyMode: false,
-    // Lighthouse's blocking time is half of that with XMLHttpRequest, the default, whose data is copied once more for who looks in.
+    // The default, XMLHttpRequest, doubles Lighthouse's blocking time.
     loader: FetchLoader,
     startPosition: startSeconds,
     startFragPrefetch: true,
-    // Spares the data of visitors who leave.
+    // Limits the downloads in vain for visitors who leave.
     maxMaxBufferLength: 120,
-    // The default keeps all that was played; sessions last for hours.
+    // The default is no limit; sessions last for hours.
     backBufferLength: 90,
-    manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST),
+    manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST_RETRY),
     playlistLoadPolicy: withErrorRetries(playlistLoadPolicy, { maxNumRetry: 3 }),
-    fragLoadPolicy: withErrorRetries(fragLoadPolicy, PIECE),
-    keyLoadPolicy: withErrorRetries(keyLoadPolicy, PIECE),
+    fragLoadPolicy: withErrorRetries(fragLoadPolicy, SEGMENT_RETRY),
+    keyLoadPolicy: withErrorRetries(keyLoadPolicy, SEGMENT_RETRY),
   }
 }
 
-/** A recording that has only just begun has nothing to list for some seconds (503); then it is to begin soon. */
-const FIRST_PLAYLIST = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
+/** A new recording has no playlist for some seconds (503); retry often. */
+const FIRST_PLAYLIST_RETRY = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
 
-/** The default doubles its pauses up to 8 and 20 s: the visitor would wait for that after the server is back. */
-const PIECE = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
+/** The default backs off to 8 and 20 s: the visitor would wait that long after an outage. */
+const SEGMENT_RETRY = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
 
-/** The default gives up on a playlist after one error. */
+/** The default gives up a playlist after one error. */
 function withErrorRetries(
   policy: HlsConfig['manifestLoadPolicy'],
   retries: Partial<RetryConfig>,
@@ -175,8 +178,8 @@ function failureOf({ type, details, response }: ErrorData): Failure {
   if (response?.code === undefined || !REFUSALS.has(response.code)) return { kind: 'network' }
   const isPlaylist =
     details === ErrorDetails.MANIFEST_LOAD_ERROR || details === ErrorDetails.LEVEL_LOAD_ERROR
-  return { kind: 'network', refused: isPlaylist ? 'playlist' : 'piece' }
+  return { kind: 'network', refused: isPlaylist ? 'playlist' : 'segment' }
 }
 
-/** Answers that another try does not change: malformed, unknown, taken off, unplayable. */
+/** Statuses that a retry does not change: malformed, forbidden, unknown, hidden, unplayable. */
 const REFUSALS = new Set([400, 403, 404, 410, 422])

@@ -1,4 +1,4 @@
-// hls.js ships types for its full build alone; the light build has the same surface.
+// hls.js ships types for its full build only; the light build has the same API.
 declare module 'hls.js/light' {
   export { default } from 'hls.js'
   export * from 'hls.js'

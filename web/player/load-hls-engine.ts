@@ -1,6 +1,6 @@
-// The door to the player's code, which is larger than all the rest and comes only to who is about to play.
+// Dynamic import of the player's code, the largest chunk of the page.
 
-/** Loads hls.js and what drives it; again and again the same. Call it early on intent. */
+/** Loads hls.js and its engine, once. Call it early on intent. */
 export function loadHlsEngine() {
   return import('./hls-engine.ts')
 }

@@ -16,21 +16,21 @@ beforeEach(() => {
 
 afterEach(() => void vi.restoreAllMocks())
 
-test('prefers hls.js wherever there is Media Source, whatever the browser says of HLS', () => {
+test('prefers hls.js to native HLS if there is Media Source', () => {
   expect(chooseEngine({ hasMediaSource: true, isFirefox: false })).toBe('hls')
 })
 
-test('forces hls.js on Firefox, which has nothing to fall back to', () => {
+test('forces hls.js on Firefox, which has no native HLS', () => {
   expect(chooseEngine({ hasMediaSource: false, isFirefox: true })).toBe('hls')
 })
 
-test('sets the source directly where hls.js cannot work', () => {
+test('sets the source directly if hls.js cannot work', () => {
   const leave = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
   expect(video.src).toBe('http://127.0.0.1/playlist.m3u8')
   leave()
 })
 
-test('sets the source directly where the library itself finds that it cannot work', async () => {
+test('sets the source directly if hls.js reports that it is not supported', async () => {
   const leave = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
     hasMediaSource: true,
     isFirefox: false,
@@ -39,20 +39,20 @@ test('sets the source directly where the library itself finds that it cannot wor
   leave()
 })
 
-test('leaves the element empty', () => {
+test('empties the element at the end', () => {
   playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)()
   expect(video.hasAttribute('src')).toBe(false)
   expect(load).toHaveBeenCalledOnce()
 })
 
-test('starts nothing for a visitor who leaves before the player has come', async () => {
+test('starts nothing if the visitor leaves before the player has loaded', async () => {
   playSession(video, 'http://127.0.0.1/a.m3u8', { hasMediaSource: true, isFirefox: true })()
   await loadHlsEngine().catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve))
   expect(video.hasAttribute('src')).toBe(false)
 })
 
-test('goes to 0 when the metadata is there, once for each session', () => {
+test('seeks to 0 on loadedmetadata, once per session', () => {
   const seeks = watchSeeks(video, 12)
   const leave = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
   video.dispatchEvent(new Event('loadedmetadata'))
@@ -61,7 +61,7 @@ test('goes to 0 when the metadata is there, once for each session', () => {
   leave()
 })
 
-test('does not seek where the position is 0 already', () => {
+test('does not seek if the position is 0 already', () => {
   const seeks = watchSeeks(video, 0)
   const leave = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
   video.dispatchEvent(new Event('loadedmetadata'))
@@ -69,7 +69,7 @@ test('does not seek where the position is 0 already', () => {
   leave()
 })
 
-/** The positions that the element is sent to; it stands at `seconds` before. */
+/** Records the seeks of the element, whose position is `seconds`. */
 function watchSeeks(element: HTMLVideoElement, seconds: number): number[] {
   const seeks: number[] = []
   Object.defineProperty(element, 'currentTime', {

@@ -1,21 +1,21 @@
-// Plays a session's playlist in a video element: hls.js where it can work, else the browser's own HLS.
+// Plays a session's playlist in a video element, with hls.js if it can work, else with native HLS.
 import { loadHlsEngine } from './load-hls-engine.ts'
 import { playDirectly } from './direct-engine.ts'
 
-/** What the choice of the engine depends on. */
-export interface BrowserTraits {
+/** The criteria for the choice of the engine. */
+export interface BrowserSupport {
   hasMediaSource: boolean
   isFirefox: boolean
 }
 
 /**
- * Loads the playlist at `source` and keeps it going until the answered function is called, which leaves the element
- * empty for the next. Starting to play is the caller's affair. Failures are repaired in silence as far as possible.
+ * Loads the playlist at `source` and recovers from failures until the returned function is called,
+ * which empties the element. The caller starts playback.
  */
 export function playSession(
   video: HTMLVideoElement,
   source: string,
-  browser = readBrowserTraits(),
+  browser = detectSupport(),
 ): () => void {
   const left = new AbortController()
   startAtZero(video, left.signal)
@@ -30,7 +30,7 @@ export function playSession(
         }
       })
       .catch(() => {
-        // Without the player's code the browser's own HLS may still do.
+        // The player's code failed to load: native HLS may work.
         if (!left.signal.aborted) playDirectly(video, source, left.signal)
       })
   }
@@ -38,17 +38,15 @@ export function playSession(
 }
 
 /**
- * hls.js first, also where the browser says it plays HLS itself (Chromium does, and fails on some streams), and always
- * on Firefox, which has no HLS to fall back to. `direct` is both the native fall-back and the last one: the source is
- * set on the element, and a browser that plays HLS plays it.
+ * hls.js is preferred to native HLS (Chromium's fails on some streams) and forced on Firefox, which
+ * has no native HLS. `direct` sets the playlist as the source of the element; a browser with native
+ * HLS plays it.
  */
-export function chooseEngine(
-  { hasMediaSource, isFirefox } = readBrowserTraits(),
-): 'hls' | 'direct' {
+export function chooseEngine({ hasMediaSource, isFirefox } = detectSupport()): 'hls' | 'direct' {
   return hasMediaSource || isFirefox ? 'hls' : 'direct'
 }
 
-function readBrowserTraits(): BrowserTraits {
+function detectSupport(): BrowserSupport {
   return {
     hasMediaSource: 'MediaSource' in globalThis || 'ManagedMediaSource' in globalThis,
     isFirefox: /firefox/i.test(navigator.userAgent),
@@ -56,8 +54,8 @@ function readBrowserTraits(): BrowserTraits {
 }
 
 /**
- * Sees to it once per session that the position is 0 when the metadata is there. Only where it is not: WebKitGTK
- * breaks on a seek that is not needed, and a later source of the same session resumes where playback was.
+ * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
+ * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
  */
 function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
   const seek = () => {

@@ -6,22 +6,22 @@ import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import type { ReadySessions } from './ready-sessions.ts'
+import type { SessionPreloader } from './session-preloader.ts'
 import { Recommended } from './recommended.tsx'
 import { VideoPlayer } from './video-player.tsx'
 
 interface PlayerPageProps {
   api: PageApi
-  readySessions: ReadySessions
+  preloader: SessionPreloader
   session: SessionReference
 }
 
-export function PlayerPage({ api, readySessions, session }: PlayerPageProps) {
+export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
   const { streamer, date, sessionId } = session
   const beginVideo = useBeginVideo(session)
   const source = api.playlistUrl(session)
-  const [shown, setShown] = useState<string>()
-  const onPicture = useCallback(() => setShown(source), [source])
+  const [startedSource, setStartedSource] = useState<string>()
+  const onFirstFrame = useCallback(() => setStartedSource(source), [source])
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
@@ -30,21 +30,21 @@ export function PlayerPage({ api, readySessions, session }: PlayerPageProps) {
         size="session"
         back={<BackButton parent={sessionsPagePath(streamer)} />}
       />
-      {/* No key: the element lives on from session to session, and with it volume and full screen. */}
+      {/* No key: the element is reused for the next session, with its volume and full screen. */}
       <VideoPlayer
         config={api.config()}
-        readySessions={readySessions}
+        preloader={preloader}
         source={source}
         poster={api.thumbnailUrl(session)}
         label={title}
-        onPicture={onPicture}
+        onFirstFrame={onFirstFrame}
         onPlaying={beginVideo}
       />
       <Recommended
         key={playerPagePath(session)}
         api={api}
         streamer={streamer}
-        isDue={shown === source}
+        isDue={startedSource === source}
       />
     </>
   )

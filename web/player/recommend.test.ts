@@ -3,21 +3,21 @@ import type { SessionItem } from '../../shared/contract.ts'
 import { recommendSessions } from './recommend.ts'
 import type { RecommendSources } from './recommend.ts'
 
-/** Sources over a plain library, with what they were asked and how many requests were under way at most. */
+/** Sources over a plain library, which record the requests and their maximum concurrency. */
 function createSources(library: Record<string, SessionItem[]>, randoms: number[] = []) {
-  const asked: string[] = []
-  let underWay = 0
-  const seen = { asked, mostUnderWay: 0 }
+  const requested: string[] = []
+  let active = 0
+  const seen = { requested, maxActive: 0 }
   const sources: RecommendSources = {
     fetchStreamers: async () =>
       Object.keys(library).map((name) => ({ name, recording_count: library[name]?.length ?? 0 })),
     fetchSessions: async (streamer) => {
-      asked.push(streamer)
-      underWay += 1
-      seen.mostUnderWay = Math.max(seen.mostUnderWay, underWay)
-      // Later requests answer first, so that only an ordered choice comes out in order.
-      await new Promise((resolve) => setTimeout(resolve, 10 - (asked.length % 4) * 2))
-      underWay -= 1
+      requested.push(streamer)
+      active += 1
+      seen.maxActive = Math.max(seen.maxActive, active)
+      // Later requests resolve first, to check that the result is ordered.
+      await new Promise((resolve) => setTimeout(resolve, 10 - (requested.length % 4) * 2))
+      active -= 1
       return library[streamer] ?? []
     },
     random: () => randoms.shift() ?? 0,
@@ -35,7 +35,7 @@ function libraryOf(count: number, sessions = sessionsOf('1', '2', '3')) {
 
 const { signal } = new AbortController()
 
-test('picks one random session of each streamer in the order of the list', async () => {
+test('selects one random session of each streamer in list order', async () => {
   const { sources } = createSources(libraryOf(3), [0.99, 0, 0.5])
   const found = await recommendSessions('s0', sources, signal)
   expect(found.map((item) => `${item.streamer}:${item.sessionId}`)).toEqual([
@@ -45,7 +45,7 @@ test('picks one random session of each streamer in the order of the list', async
   ])
 })
 
-test('stops at eight and asks no streamer in vain', async () => {
+test('stops at eight without a request in vain', async () => {
   const { sources, seen } = createSources(libraryOf(30))
   const found = await recommendSessions('s0', sources, signal)
   expect(found.map((item) => item.streamer)).toEqual([
@@ -58,16 +58,16 @@ test('stops at eight and asks no streamer in vain', async () => {
     's6',
     's7',
   ])
-  expect(seen.asked).toHaveLength(8)
+  expect(seen.requested).toHaveLength(8)
 })
 
-test('asks side by side, four at most', async () => {
+test('sends at most four concurrent requests', async () => {
   const { sources, seen } = createSources(libraryOf(30))
   await recommendSessions('s0', sources, signal)
-  expect(seen.mostUnderWay).toBe(4)
+  expect(seen.maxActive).toBe(4)
 })
 
-test('goes on past streamers that have no session or cannot be fetched', async () => {
+test('skips streamers without a session and failed requests', async () => {
   const { sources } = createSources({ ...libraryOf(4), s1: [] })
   const failing: RecommendSources = {
     ...sources,
@@ -78,7 +78,7 @@ test('goes on past streamers that have no session or cannot be fetched', async (
   expect(found.map((item) => item.streamer)).toEqual(['s0', 's3'])
 })
 
-test('picks of the current streamer, repeats possible, where no streamer gives any', async () => {
+test('selects sessions of the current streamer, with repeats, if there are no others', async () => {
   const { sources } = createSources({}, [0, 0, 0.9])
   const lonely = { ...sources, fetchSessions: async () => sessionsOf('1', '2', '3') }
   const found = await recommendSessions('me', lonely, signal)
@@ -86,7 +86,7 @@ test('picks of the current streamer, repeats possible, where no streamer gives a
   expect(found[0]?.streamer).toBe('me')
 })
 
-test('picks eight of the current streamer at most, also where the list of streamers fails', async () => {
+test('selects at most eight of the current streamer if the list of streamers fails', async () => {
   const { sources } = createSources({})
   const many = sessionsOf(...Array.from({ length: 20 }, (_, i) => String(i)))
   const found = await recommendSessions(
@@ -101,20 +101,20 @@ test('picks eight of the current streamer at most, also where the list of stream
   expect(found).toHaveLength(8)
 })
 
-test('is empty where nothing can be fetched at all', async () => {
+test('is empty if every request fails', async () => {
   const down = () => Promise.reject(new Error('down'))
   const sources = { fetchStreamers: down, fetchSessions: down, random: () => 0 }
   await expect(recommendSessions('me', sources, signal)).resolves.toEqual([])
 })
 
-test('asks nobody any more once the visitor has left', async () => {
+test('sends no requests after the visitor has left', async () => {
   const { sources, seen } = createSources(libraryOf(1000, []))
   const left = new AbortController()
   const choice = recommendSessions('s0', sources, left.signal)
   setTimeout(() => left.abort(), 20)
   await expect(choice).rejects.toThrow('aborted')
-  const askedThen = seen.asked.length
+  const requestedBefore = seen.requested.length
   await new Promise((resolve) => setTimeout(resolve, 30))
-  expect(seen.asked).toHaveLength(askedThen)
-  expect(askedThen).toBeLessThan(100)
+  expect(seen.requested).toHaveLength(requestedBefore)
+  expect(requestedBefore).toBeLessThan(100)
 })

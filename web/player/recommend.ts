@@ -1,9 +1,10 @@
-// The choice of recommended sessions: one at random from each streamer in turn, exactly as if asked one after another.
+// Selects recommended sessions: a random one of each streamer, in list order, with concurrent
+// requests.
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 
 export interface RecommendSources {
-  /** Rejects where the list cannot be had. */
+  /** Rejects if the list cannot be loaded. */
   fetchStreamers(signal: AbortSignal): Promise<StreamerItem[]>
   fetchSessions(streamer: string, signal: AbortSignal): Promise<SessionItem[]>
   /** A number from 0 (included) to 1 (excluded). */
@@ -12,12 +13,12 @@ export interface RecommendSources {
 
 /** The most items in the grid. */
 const RECOMMENDED_LIMIT = 8
-/** Requests side by side; browsers allow six on HTTP/1.1, and the video needs some of them. */
+/** Concurrent requests; browsers allow six on HTTP/1.1, and the video needs some of them. */
 const REQUEST_LIMIT = 4
 
 /**
- * One random session of each streamer in the order of the list, eight at most. Where no streamer gives any: up to
- * eight random sessions of `current`, repeats possible. What cannot be fetched is skipped; rejects only when aborted.
+ * One random session of each streamer in list order, at most eight. If there are none: up to eight
+ * random sessions of `current`, with repeats. Failed requests are skipped; rejects only on abort.
  */
 export async function recommendSessions(
   current: string,
@@ -33,8 +34,8 @@ export async function recommendSessions(
 }
 
 /**
- * Asks ahead, but never for more than could still be wanted if every request found something: where none fails and
- * none is empty, not one request is made in vain.
+ * Sends requests ahead, but never more than the sessions still missing: if every streamer has a
+ * session, no request is in vain.
  */
 async function pickFromEach(
   streamers: StreamerItem[],
@@ -42,16 +43,19 @@ async function pickFromEach(
   signal: AbortSignal,
 ): Promise<SessionReference[]> {
   const found: SessionReference[] = []
-  const asked: { streamer: string; sessions: Promise<SessionItem[]> }[] = []
-  let askedCount = 0
+  const pending: { streamer: string; sessions: Promise<SessionItem[]> }[] = []
+  let requestedCount = 0
   while (found.length < RECOMMENDED_LIMIT) {
     signal.throwIfAborted()
-    const wanted = Math.min(REQUEST_LIMIT, RECOMMENDED_LIMIT - found.length)
-    for (const { name } of streamers.slice(askedCount, askedCount + wanted - asked.length)) {
-      asked.push({ streamer: name, sessions: orNone(sources.fetchSessions(name, signal)) })
-      askedCount += 1
+    const limit = Math.min(REQUEST_LIMIT, RECOMMENDED_LIMIT - found.length)
+    for (const { name } of streamers.slice(
+      requestedCount,
+      requestedCount + limit - pending.length,
+    )) {
+      pending.push({ streamer: name, sessions: orNone(sources.fetchSessions(name, signal)) })
+      requestedCount += 1
     }
-    const next = asked.shift()
+    const next = pending.shift()
     if (!next) break
     found.push(...pickFrom(next.streamer, await next.sessions, sources))
   }
@@ -68,7 +72,7 @@ function pickFrom(
   return session ? [{ streamer, date: session.date, sessionId: session.sessionId }] : []
 }
 
-/** A failed request is an empty list here: the specification skips it without a word. */
+/** The specification skips failed requests silently. */
 function orNone<T>(list: Promise<T[]>): Promise<T[]> {
   return list.catch(() => [])
 }

@@ -1,4 +1,4 @@
-// One recommended session; all of the card is the link.
+// One recommended session; the whole card is the link.
 import { Link } from 'react-router'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { playerPagePath } from '../../shared/paths.ts'
@@ -12,14 +12,14 @@ interface RecommendedCardProps {
   thumbnailUrl: string
 }
 
-/** Below the video: no picture of the section is among the first to be seen. */
+/** Below the video: all images of the section are loaded lazily. */
 const BELOW_THE_FOLD = Infinity
 
 export function RecommendedCard({ session, thumbnailUrl }: RecommendedCardProps) {
   const { streamer, date, sessionId } = session
   const select = useSelectItem('recommended', session)
   return (
-    <Card picture={<Thumbnail url={thumbnailUrl} position={BELOW_THE_FOLD} />}>
+    <Card image={<Thumbnail url={thumbnailUrl} position={BELOW_THE_FOLD} />}>
       <h3 className={cardStyles.title} dir="auto">
         <Link className={cardStyles.cover} to={playerPagePath(session)} {...select}>
           {streamer}

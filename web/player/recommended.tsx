@@ -14,9 +14,9 @@ import styles from './recommended.module.css'
 
 interface RecommendedProps {
   api: PageApi
-  /** Whose session is being played. */
+  /** The streamer of the current session. */
   streamer: string
-  /** Whether it may begin: the video comes first. */
+  /** Whether loading may start: the video has priority. */
   isDue: boolean
 }
 
@@ -36,7 +36,7 @@ export function Recommended({ api, streamer, isDue }: RecommendedProps) {
 
   const sessions = list.status === 'loaded' ? list.value : []
   const cards = sessions.map((session, position) => (
-    // The same session may come twice.
+    // The same session may appear twice.
     <RecommendedCard
       key={`${position}:${playerPagePath(session)}`}
       session={session}

@@ -5,12 +5,12 @@ import type { Recovery } from './recovery.ts'
 
 let done: string[]
 let recovery: Recovery
-let isAwaited: boolean
+let isWaiting: boolean
 
 beforeEach(() => {
   vi.useFakeTimers()
   done = []
-  isAwaited = false
+  isWaiting = false
   recovery = createRecovery({
     resume: () => done.push('resume'),
     reload: () => done.push('reload'),
@@ -18,7 +18,7 @@ beforeEach(() => {
     skip: () => done.push('skip'),
     goBack: () => done.push('goBack'),
     giveUp: () => done.push('giveUp'),
-    isAwaited: () => isAwaited,
+    isWaiting: () => isWaiting,
   })
 })
 
@@ -27,7 +27,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('waits 0.5, 1, 2 … 30 s between tries while the network is away', () => {
+test('backs off 0.5, 1, 2 … 30 s while the network is down', () => {
   const delays: number[] = []
   for (let attempt = 0; attempt < 8; attempt += 1) {
     const failedMs = performance.now()
@@ -39,8 +39,8 @@ test('waits 0.5, 1, 2 … 30 s between tries while the network is away', () => {
   expect(done).toEqual(Array(8).fill('resume'))
 })
 
-test('tries every second while the visitor waits before a still picture', () => {
-  isAwaited = true
+test('retries every second while the visitor waits', () => {
+  isWaiting = true
   const delays: number[] = []
   for (let attempt = 0; attempt < 4; attempt += 1) {
     const failedMs = performance.now()
@@ -51,27 +51,27 @@ test('tries every second while the visitor waits before a still picture', () => 
   expect(delays).toEqual([500, 1000, 1000, 1000])
 })
 
-test('cuts a long pause short when what was loaded has run out', () => {
+test('shortens a long delay when the buffer is empty', () => {
   for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'network' })
   vi.advanceTimersByTime(5000)
   expect(done).toEqual([])
-  isAwaited = true
-  recovery.ranDry()
+  isWaiting = true
+  recovery.stalled()
   vi.advanceTimersByTime(1000)
   expect(done).toEqual(['resume'])
 })
 
-test('leaves the pause as it is while the video is paused, and makes none where nothing failed', () => {
-  recovery.ranDry()
+test('does not change the delay while the video is paused, and adds none without a failure', () => {
+  recovery.stalled()
   for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'network' })
-  recovery.ranDry()
+  recovery.stalled()
   vi.advanceTimersByTime(29_000)
   expect(done).toEqual([])
   vi.advanceTimersByTime(1000)
   expect(done).toEqual(['resume'])
 })
 
-test('starts again at half a second once something was loaded', () => {
+test('restarts the backoff after a successful load', () => {
   for (let attempt = 0; attempt < 5; attempt += 1) recovery.failed({ kind: 'network' })
   recovery.progressed()
   recovery.failed({ kind: 'network' })
@@ -79,7 +79,7 @@ test('starts again at half a second once something was loaded', () => {
   expect(done).toEqual(['resume'])
 })
 
-test('tries at once when the network comes back', () => {
+test('retries at once when the network returns', () => {
   for (let attempt = 0; attempt < 6; attempt += 1) recovery.failed({ kind: 'network' })
   window.dispatchEvent(new Event('online'))
   expect(done).toEqual(['resume'])
@@ -87,18 +87,18 @@ test('tries at once when the network comes back', () => {
   expect(done).toEqual(['resume'])
 })
 
-test('tries at once when the visitor looks at the page again', () => {
+test('retries at once when the page becomes visible', () => {
   recovery.failed({ kind: 'network' })
   document.dispatchEvent(new Event('visibilitychange'))
   expect(done).toEqual(['resume'])
 })
 
-test('does nothing on the return of a network that was never missed', () => {
+test('does nothing when the network returns without a failure', () => {
   window.dispatchEvent(new Event('online'))
   expect(done).toEqual([])
 })
 
-test('stops trying after ten minutes until the visitor comes back', () => {
+test('stops after ten minutes until the page becomes visible', () => {
   const startMs = performance.now()
   recovery.failed({ kind: 'network' })
   while (vi.getTimerCount() > 0) {
@@ -120,29 +120,29 @@ test('gives up a playlist that the server refuses three times', () => {
   expect(done).toEqual(['resume', 'resume', 'giveUp'])
 })
 
-test('loads the playlist again for a piece that is gone, but not for ever', () => {
+test('reloads the playlist for a missing segment, a limited number of times', () => {
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    recovery.failed({ kind: 'network', refused: 'piece' })
+    recovery.failed({ kind: 'network', refused: 'segment' })
     vi.advanceTimersToNextTimer()
     recovery.progressed()
   }
   expect(done).toEqual(['reload', 'reload', 'giveUp'])
 })
 
-test('resets the decoder, then goes on behind the damage, then builds anew, then goes back, then gives up', () => {
+test('resets the decoder, then skips, then reloads, then goes back, then gives up', () => {
   for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'media' })
   const skips = ['skip', 'skip', 'skip']
   expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'goBack', 'giveUp', 'giveUp'])
 })
 
-test('takes a decoding failure after five quiet seconds for a new one', () => {
+test('treats a decoding failure after five seconds as a new one', () => {
   recovery.failed({ kind: 'media' })
   vi.advanceTimersByTime(5001)
   recovery.failed({ kind: 'media' })
   expect(done).toEqual(['recoverMedia', 'recoverMedia'])
 })
 
-test('does nothing any more once disposed of', () => {
+test('does nothing after dispose', () => {
   recovery.failed({ kind: 'network' })
   recovery.dispose()
   vi.advanceTimersByTime(60_000)

@@ -1,47 +1,50 @@
-// Decides what to do after a fatal failure of playback. Nothing is ever said to the visitor, so silence must mean trying.
+// The recovery policy after a fatal playback error. The page shows no errors, so it keeps retrying.
 
 export interface RecoveryActions {
-  /** Goes on loading where it stopped. */
+  /** Continues loading. */
   resume(this: void): void
-  /** Starts over from the playlist, at the same position. */
+  /** Loads the playlist again, at the same position. */
   reload(this: void): void
   /** Resets the decoder at the same position. */
   recoverMedia(this: void): void
-  /** Resets the decoder behind what it could not decode. */
+  /** Resets the decoder after the segment that it could not decode. */
   skip(this: void): void
-  /** Starts over from where decoding began when it last went well. */
+  /** Loads the playlist again, at the last position that was decodable. */
   goBack(this: void): void
   giveUp(this: void): void
-  /** Whether the visitor wants to see what is not there yet. */
-  isAwaited(this: void): boolean
+  /** Whether the visitor is waiting for data. */
+  isWaiting(this: void): boolean
 }
 
 export type Failure =
-  /** `refused`: the server answered that there is no such thing, rather than not at all. */
-  { kind: 'network'; refused?: 'playlist' | 'piece' } | { kind: 'media' } | { kind: 'other' }
+  /** `refused`: the server responded that the resource does not exist, rather than not at all. */
+  { kind: 'network'; refused?: 'playlist' | 'segment' } | { kind: 'media' } | { kind: 'other' }
 
 export interface Recovery {
   failed(this: void, failure: Failure): void
-  /** Something new was loaded: the trouble is over. */
+  /** New data was loaded: the failure is over. */
   progressed(this: void): void
-  /** What was loaded has run out: from now on the visitor waits. */
-  ranDry(this: void): void
+  /** The buffer is empty: the visitor waits. */
+  stalled(this: void): void
   dispose(this: void): void
 }
 
 const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 30_000
-/** While the picture stands still: a server that is back is to be seen within two seconds. */
-const LONGEST_AWAITED_DELAY_MS = 1000
-/** Nobody waits longer before a still picture; who comes back after that starts it again. */
+const MAX_DELAY_MS = 30_000
+/** While the visitor waits: playback resumes within two seconds of the server's return. */
+const MAX_WAITING_DELAY_MS = 1000
+/** Retries stop here; the visitor's return to the page starts them again. */
 const GIVE_UP_AFTER_MS = 600_000
-/** What the server refuses so often within `REFUSAL_WINDOW_MS` is not there, whatever else loads in between. */
+/**
+ * After so many refusals within `REFUSAL_WINDOW_MS` the resource is considered missing, even if
+ * other data loads in between.
+ */
 const REFUSAL_LIMIT = 3
 const REFUSAL_WINDOW_MS = 60_000
-/** Another decoding failure within this is the same one. */
+/** A decoding failure within this time of another one counts as the same. */
 const SAME_FAILURE_MS = 5000
 
-/** A policy with a life: it waits for timers, for the network's return and for the visitor's. */
+/** Retries on timers, when the network returns, and when the page becomes visible. */
 export function createRecovery(actions: RecoveryActions): Recovery {
   const network = createNetworkRecovery(actions)
   const recoverMedia = createMediaRecovery(actions)
@@ -52,17 +55,17 @@ export function createRecovery(actions: RecoveryActions): Recovery {
       else actions.giveUp()
     },
     progressed: network.progressed,
-    ranDry: network.ranDry,
+    stalled: network.stalled,
     dispose: network.dispose,
   }
 }
 
 /**
- * Backs off 0.5, 1, 2 … 30 s (an immediate restart can loop), but no further than a second while the visitor waits, and
- * tries at once when network or visitor come back.
+ * Backs off 0.5, 1, 2 … 30 s (an immediate restart can loop), at most 1 s while the visitor waits.
+ * Retries at once when the network returns or the page becomes visible.
  */
 function createNetworkRecovery(actions: RecoveryActions) {
-  const life = new AbortController()
+  const lifetime = new AbortController()
   let attempts = 0
   let refusals: number[] = []
   let firstFailureMs: number | undefined
@@ -70,17 +73,17 @@ function createNetworkRecovery(actions: RecoveryActions) {
     | { retry(this: void): void; timer: ReturnType<typeof setTimeout> | undefined }
     | undefined
 
-  function failed(refused: 'playlist' | 'piece' | undefined): void {
+  function failed(refused: 'playlist' | 'segment' | undefined): void {
     cancel()
     const nowMs = performance.now()
     firstFailureMs ??= nowMs
     refusals = refusals.filter((atMs) => nowMs - atMs < REFUSAL_WINDOW_MS)
     if (refused && refusals.push(nowMs) >= REFUSAL_LIMIT) return actions.giveUp()
-    // A piece that is gone means that the recording was replaced: only a new playlist names what there is.
-    const retry = refused === 'piece' ? actions.reload : actions.resume
+    // A missing segment means that the recording was replaced: its new URLs are in a new playlist.
+    const retry = refused === 'segment' ? actions.reload : actions.resume
     const isOver = nowMs - firstFailureMs > GIVE_UP_AFTER_MS
-    const longestMs = actions.isAwaited() ? LONGEST_AWAITED_DELAY_MS : LONGEST_DELAY_MS
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, longestMs)
+    const maxMs = actions.isWaiting() ? MAX_WAITING_DELAY_MS : MAX_DELAY_MS
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, maxMs)
     attempts += 1
     pending = { retry, timer: isOver ? undefined : setTimeout(retryNow, delayMs) }
   }
@@ -102,14 +105,14 @@ function createNetworkRecovery(actions: RecoveryActions) {
     firstFailureMs = undefined
   }
 
-  /** What is tried at the end of a long pause is tried soon. */
-  function ranDry(): void {
-    if (pending?.timer === undefined || !actions.isAwaited()) return
+  /** Shortens a long pending delay. */
+  function stalled(): void {
+    if (pending?.timer === undefined || !actions.isWaiting()) return
     clearTimeout(pending.timer)
-    pending.timer = setTimeout(retryNow, LONGEST_AWAITED_DELAY_MS)
+    pending.timer = setTimeout(retryNow, MAX_WAITING_DELAY_MS)
   }
 
-  /** Network or visitor are back: the next try is a first one. */
+  /** The network or the visitor is back: retry with a new backoff. */
   function wake(): void {
     if (!pending || document.hidden) return
     attempts = 0
@@ -117,16 +120,17 @@ function createNetworkRecovery(actions: RecoveryActions) {
     retryNow()
   }
 
-  const { signal } = life
+  const { signal } = lifetime
   window.addEventListener('online', wake, { signal })
   document.addEventListener('visibilitychange', wake, { signal })
   signal.addEventListener('abort', cancel)
-  return { failed, progressed, ranDry, dispose: () => life.abort() }
+  return { failed, progressed, stalled, dispose: () => lifetime.abort() }
 }
 
 /**
- * First the decoder is reset. If it fails again, what is there is damaged, and so may be what follows; then all is built
- * anew once. Where nothing helps, the browser cannot begin there at all (decisions/015): back to where it could. Then it is over.
+ * Resets the decoder first. If that fails, the segment is corrupt, and the next ones may be: skips
+ * them. Then reloads once. If the browser cannot start decoding at this position at all (open
+ * GOPs), goes back to the last decodable one, then gives up.
  */
 function createMediaRecovery(actions: RecoveryActions): () => void {
   const { recoverMedia, skip, reload, goBack, giveUp } = actions

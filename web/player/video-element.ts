@@ -1,6 +1,6 @@
-// The element that a session plays in, with the browser's own controls.
+// The video element of the player, with native controls.
 
-/** In no document yet. */
+/** Creates a detached element. */
 export function createVideoElement(): HTMLVideoElement {
   const video = document.createElement('video')
   video.controls = true

@@ -1,78 +1,78 @@
-// The video element with the browser's own controls, and the life of what plays in it.
+// The video element with native controls, and the lifecycle of the session in it.
 import { useLayoutEffect, useRef, useState } from 'react'
-import type { ConfigAnswer } from '../../shared/contract.ts'
+import type { ConfigResponse } from '../../shared/contract.ts'
 import { openPreroll } from '../ads/open-preroll.ts'
 import type { Resource } from '../api/resource.ts'
 import { createAutoplay } from './autoplay.ts'
-import type { Sound } from './autoplay.ts'
-import { afterFirstPicture } from './first-picture.ts'
+import type { AutoplayAudio } from './autoplay.ts'
+import { afterFirstFrame } from './first-frame.ts'
 import { playSession } from './play-session.ts'
-import type { ReadySessions } from './ready-sessions.ts'
+import type { SessionPreloader } from './session-preloader.ts'
 import { createVideoElement } from './video-element.ts'
 import styles from './video-player.module.css'
 
 interface VideoPlayerProps {
-  /** Says whether an ad stands before the video. */
-  config: Resource<ConfigAnswer>
-  /** May hold the session that is to be played, begun before there was a page for it. */
-  readySessions: ReadySessions
+  /** Whether there is a pre-roll. */
+  config: Resource<ConfigResponse>
+  /** May contain this session, preloaded before the navigation. */
+  preloader: SessionPreloader
   /** URL of the playlist. */
   source: string
-  /** URL of the picture shown until the first frame. */
+  /** URL of the image shown until the first frame. */
   poster: string
   label: string
-  /** Called once for each source, when its first picture is there or is not to be waited for. */
-  onPicture(this: void): void
-  /** Called whenever playback begins or goes on. */
+  /** Called once per source: on the first frame, an error, or a timeout. */
+  onFirstFrame(this: void): void
+  /** Called whenever playback starts or resumes. */
   onPlaying(this: void): void
 }
 
 export function VideoPlayer(props: VideoPlayerProps) {
-  const { config, readySessions, source, poster, label, onPicture, onPlaying } = props
+  const { config, preloader, source, poster, label, onFirstFrame, onPlaying } = props
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
-  const [sound, setSound] = useState<Sound>('heard')
-  const [hasPicture, setHasPicture] = useState(false)
+  const [audio, setAudio] = useState<AutoplayAudio>('audible')
+  const [hasFrame, setHasFrame] = useState(false)
 
-  // Not rendered: the element may have begun before there was a page for it, and lives on from session to session.
+  // React does not render the element: it may be preloaded, and it is reused for the next session.
   useLayoutEffect(() => {
     const stage = stageRef.current
     if (!stage) return
-    // Two elements would be two volumes: one that is there takes over the next session as well.
-    const ready = videoRef.current ? undefined : readySessions.take(source)
-    const video = (videoRef.current ??= ready?.video ?? createVideoElement())
+    // The existing element is reused, because volume and full screen belong to it.
+    const preloaded = videoRef.current ? undefined : preloader.take(source)
+    const video = (videoRef.current ??= preloaded?.video ?? createVideoElement())
     video.className = styles.video ?? ''
-    // Put in again it would stop, and leave the full screen.
+    // Inserting it again would stop playback and leave full screen.
     if (video.parentNode !== stage) stage.prepend(video)
-    const autoplay = createAutoplay(video, setSound)
-    // It loads while the ad is shown.
-    const endSession = ready?.end ?? playSession(video, source)
+    const autoplay = createAutoplay(video, setAudio)
+    // Loads during the pre-roll.
+    const endSession = preloaded?.end ?? playSession(video, source)
     const endPreroll = openPreroll({ config, stage, covered: video, onOver: autoplay.release })
     return () => {
       endPreroll()
       autoplay.dispose()
       endSession()
     }
-  }, [config, readySessions, source])
+  }, [config, preloader, source])
 
   useLayoutEffect(() => {
     const video = videoRef.current
     if (!video) return
-    // Where the first picture is there already, it is the better one.
+    // If the first frame is there, it is better than the poster.
     if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) video.poster = poster
     video.setAttribute('aria-label', label)
   }, [poster, label])
 
-  // Behind the effect that puts the element in, and begins the session.
+  // After the effect that inserts the element and starts the session.
   useLayoutEffect(() => {
     const left = new AbortController()
-    const notePicture = (): void => {
-      setHasPicture(true)
-      onPicture()
+    const handleFirstFrame = (): void => {
+      setHasFrame(true)
+      onFirstFrame()
     }
-    if (videoRef.current) afterFirstPicture(videoRef.current, left.signal, notePicture)
+    if (videoRef.current) afterFirstFrame(videoRef.current, left.signal, handleFirstFrame)
     return () => left.abort()
-  }, [source, onPicture])
+  }, [source, onFirstFrame])
 
   useLayoutEffect(() => {
     const video = videoRef.current
@@ -84,13 +84,13 @@ export function VideoPlayer(props: VideoPlayerProps) {
     const video = videoRef.current
     if (!video) return
     video.muted = false
-    // The button goes, and with it the focus.
+    // The button disappears, and its focus with it.
     video.focus({ preventScroll: true })
   }
 
   return (
-    <div ref={stageRef} className={hasPicture ? styles.stage : styles.emptyStage}>
-      {sound === 'silenced' && (
+    <div ref={stageRef} className={hasFrame ? styles.stage : styles.emptyStage}>
+      {audio === 'muted' && (
         <button type="button" className={styles.unmute} onClick={unmute}>
           Unmute
         </button>

@@ -1,4 +1,5 @@
-// Starts the worker of hls.js before there is a segment for it, which takes longer than to load one.
+// Warms up the worker of hls.js: starting it takes longer than loading a segment, so it starts
+// before a session is chosen.
 import Hls, { Events } from 'hls.js/light'
 import type {
   HlsConfig,
@@ -8,26 +9,30 @@ import type {
   LoaderContext,
 } from 'hls.js/light'
 
-/** Two frames of silence (ISO/IEC 13818-7 6.2: ADTS, AAC-LC, mono, 44.1 kHz), the least that the worker reads without complaint. */
-const FRAME = [0xff, 0xf1, 0x50, 0x40, 0x01, 0xbf, 0xfc, 0x00, 0xc8, 0x00, 0x80, 0x23, 0x80]
+/**
+ * A silent frame (ISO/IEC 13818-7 6.2: ADTS, AAC-LC, mono, 44.1 kHz). Two of them are the shortest
+ * segment that the worker accepts.
+ */
+const SILENT_FRAME = [0xff, 0xf1, 0x50, 0x40, 0x01, 0xbf, 0xfc, 0x00, 0xc8, 0x00, 0x80, 0x23, 0x80]
 const PLAYLIST = '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n0.aac\n#EXT-X-ENDLIST\n'
 
 let isWarm = false
 
 /**
- * All instances of hls.js with this configuration share one worker, which lives as long as one of them. This one plays
- * nothing and loads nothing from the network; it is there for as long as the page.
+ * All instances of hls.js with this configuration share one worker, which exists as long as one of
+ * them. This instance plays nothing and loads nothing from the network; it exists as long as the
+ * page.
  */
 export function warmWorker(config: Partial<HlsConfig>): void {
   if (isWarm || !Hls.isSupported()) return
   isWarm = true
   const hls = new Hls({ ...config, loader: CannedLoader })
-  // Whatever it may not like here, playing shows.
+  // Warming up is optional: real playback reports real errors.
   hls.on(Events.ERROR, (_event, { fatal }) => fatal && hls.destroy())
   hls.loadSource(new URL('warm.m3u8', location.href).href)
 }
 
-/** Answers every request by itself. */
+/** Serves every request from memory. */
 class CannedLoader implements Loader<LoaderContext> {
   context: LoaderContext | null = null
   readonly stats = {
@@ -50,7 +55,7 @@ class CannedLoader implements Loader<LoaderContext> {
     this.context = context
     const data =
       context.responseType === 'arraybuffer'
-        ? Uint8Array.from([...FRAME, ...FRAME]).buffer
+        ? Uint8Array.from([...SILENT_FRAME, ...SILENT_FRAME]).buffer
         : PLAYLIST
     queueMicrotask(() => onSuccess({ url: context.url, data }, this.stats, context, null))
   }

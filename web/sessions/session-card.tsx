@@ -17,21 +17,21 @@ interface SessionCardProps {
   duration: string | undefined
   thumbnailUrl: string
   position: number
-  /** Called when the visitor is about to play: time to load what that takes. */
+  /** Called on hover and focus of Play. */
   onPlayIntent(this: void, session: SessionReference): void
-  /** Called when it does not look so any more. */
-  onPlayDoubt(this: void): void
+  /** Called when hover or focus ends. */
+  onPlayIntentEnd(this: void): void
 }
 
-/** Memoised: a list that grows in steps would otherwise render all earlier cards again. */
+/** Memoised: otherwise each rendering step of a long list would render all earlier cards again. */
 export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
   const { streamer, date, sessionId, duration, thumbnailUrl, position } = props
   const id = useId()
   const session = { streamer, date, sessionId }
   const select = useSelectItem('sessions', session)
-  const intend = () => props.onPlayIntent(session)
+  const startIntent = () => props.onPlayIntent(session)
   return (
-    <Card picture={<Thumbnail url={thumbnailUrl} position={position} />}>
+    <Card image={<Thumbnail url={thumbnailUrl} position={position} />}>
       <h2 className={cardStyles.title} dir="auto">
         {date}
       </h2>
@@ -42,10 +42,10 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
         className={`${buttonStyles.soft} ${cardStyles.action}`}
         to={playerPagePath(session)}
         aria-describedby={id}
-        onPointerEnter={intend}
-        onPointerLeave={props.onPlayDoubt}
-        onFocus={intend}
-        onBlur={props.onPlayDoubt}
+        onPointerEnter={startIntent}
+        onPointerLeave={props.onPlayIntentEnd}
+        onFocus={startIntent}
+        onBlur={props.onPlayIntentEnd}
         {...select}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">

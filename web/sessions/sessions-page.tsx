@@ -10,7 +10,7 @@ import { BackButton } from '../ui/back-button.tsx'
 import { CardList } from '../ui/card-list.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { useGrowingCount } from '../ui/use-growing-count.ts'
+import { useRenderedCount } from '../ui/use-rendered-count.ts'
 import { SessionCard } from './session-card.tsx'
 
 interface SessionsPageProps {
@@ -19,13 +19,13 @@ interface SessionsPageProps {
   visits: VisitMemory
   /** Key of this visit in the history. */
   visitKey: string
-  /** Called when the visitor is about to play a session. */
+  /** Called on hover and focus of Play. */
   onPlayIntent(this: void, session: SessionReference): void
-  onPlayDoubt(this: void): void
+  onPlayIntentEnd(this: void): void
 }
 
 export function SessionsPage(props: SessionsPageProps) {
-  const { api, streamer, visits, visitKey, onPlayIntent, onPlayDoubt } = props
+  const { api, streamer, visits, visitKey, onPlayIntent, onPlayIntentEnd } = props
   const list = useResource(api.sessions(streamer))
   useListView({
     list: 'sessions',
@@ -35,7 +35,7 @@ export function SessionsPage(props: SessionsPageProps) {
   useAdsAfterList(list)
   const sessions = list.status === 'loaded' ? list.value : []
   const [visit] = useState(() => visits.recall(visitKey))
-  const count = useGrowingCount(sessions.length, visit.seenShare)
+  const count = useRenderedCount(sessions.length, visit.seenShare)
 
   const cards = sessions
     .slice(0, count)
@@ -49,7 +49,7 @@ export function SessionsPage(props: SessionsPageProps) {
         thumbnailUrl={api.thumbnailUrl({ streamer, date, sessionId })}
         position={position}
         onPlayIntent={onPlayIntent}
-        onPlayDoubt={onPlayDoubt}
+        onPlayIntentEnd={onPlayIntentEnd}
       />
     ))
 

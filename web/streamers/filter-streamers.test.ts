@@ -10,21 +10,21 @@ function search(query: string): string[] {
   return filterStreamers(streamers, query).map(({ name }) => name)
 }
 
-test('finds a part of a name in any case', () => {
+test('finds a substring of a name, case-insensitive', () => {
   expect(search('LIC')).toEqual(['Alice'])
   expect(search('ob')).toEqual(['BOB'])
 })
 
-test('keeps all for an empty query, as the same list', () => {
+test('returns the same array for an empty query', () => {
   expect(filterStreamers(streamers, '')).toBe(streamers)
 })
 
-test('finds what was typed in the other unicode form', () => {
+test('finds a query in another Unicode normal form', () => {
   expect(search('zoe\u0308')).toEqual(['Zoë'])
   expect(search('e\u0301lan')).toEqual(['Élan vital'])
 })
 
-test('takes signs of patterns as they are', () => {
+test('does not interpret pattern characters', () => {
   expect(search('.b*')).toEqual(['a.b*c'])
   expect(search('.*')).toEqual([])
 })

@@ -1,7 +1,7 @@
-// The letters that stand for a streamer without a picture.
+// The letters shown for a streamer without a thumbnail.
 
-/** The first two characters (code points, never half of one) in upper case. */
+/** The first two code points in upper case. */
 export function initials(name: string): string {
-  // Two code points are at most four code units: a hostile name is not walked to its end.
+  // Two code points have at most four code units: a long name is not traversed.
   return Array.from(name.slice(0, 4)).slice(0, 2).join('').toUpperCase()
 }

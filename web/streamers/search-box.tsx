@@ -1,10 +1,10 @@
-// The search box, and how many streamers it found, said politely to who cannot see the list shrink.
+// The search box with the number of matches, as a polite live region for screen readers.
 import styles from './search-box.module.css'
 
 interface SearchBoxProps {
   query: string
   onQuery(this: void, query: string): void
-  /** Number of streamers found; absent where nothing is searched. */
+  /** Number of matches; undefined without a query. */
   found: number | undefined
 }
 

@@ -16,13 +16,13 @@ interface StreamerCardProps {
   position: number
 }
 
-/** Memoised: with 10,000 cards a keystroke in the search box would otherwise render them all. */
+/** Memoised: otherwise each keystroke in the search box would render all cards. */
 export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps) {
   const { name, recordingCount, thumbnailUrl, position } = props
   const nameId = useId()
   const select = useSelectItem('streamers', { streamer: name })
   return (
-    <Card picture={<Thumbnail url={thumbnailUrl} position={position} letters={initials(name)} />}>
+    <Card image={<Thumbnail url={thumbnailUrl} position={position} letters={initials(name)} />}>
       <h2 id={nameId} className={cardStyles.title} dir="auto">
         {name}
       </h2>

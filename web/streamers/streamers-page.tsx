@@ -27,7 +27,7 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   useAdsAfterList(list)
   const [visit] = useState(() => visits.recall(visitKey))
   const [query, setQuery] = useState(visit.search)
-  // Typing comes first; the cards follow when there is time.
+  // The input updates first, the cards with lower priority.
   const shownQuery = useDeferredValue(query)
   const all = list.status === 'loaded' ? list.value : NONE
   const streamers = useMemo(() => filterStreamers(all, shownQuery), [all, shownQuery])

@@ -1,4 +1,4 @@
-// Goes back in history; to the parent page for who came by a direct link and has no history here.
+// Goes back in history, or to the parent page after a direct link.
 import { useNavigate } from 'react-router'
 import styles from './button.module.css'
 
@@ -20,7 +20,7 @@ export function BackButton({ parent }: BackButtonProps) {
   )
 }
 
-/** The router numbers the entries of its history from 0. */
+/** The router numbers its history entries from 0. */
 function hasHistory(state: unknown): boolean {
   if (typeof state !== 'object' || state === null || !('idx' in state)) return false
   return typeof state.idx === 'number' && state.idx > 0

@@ -1,4 +1,4 @@
-// The grid that all three lists of cards are.
+// The grid of cards, used by all three lists.
 import { useRef } from 'react'
 import type { ReactElement } from 'react'
 import styles from './card-list.module.css'
@@ -9,7 +9,7 @@ interface CardListProps {
   label: string
   /** `wide` has three columns on a desktop; `dense` has as many as fit. */
   layout: 'wide' | 'dense'
-  /** One `li` for each card, keyed. */
+  /** Keyed `li` elements. */
   cards: ReactElement[]
 }
 

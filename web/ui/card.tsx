@@ -1,16 +1,16 @@
-// The frame of a card: picture above, what is said of it below.
+// A card: image above, text below.
 import type { ReactNode } from 'react'
 import styles from './card.module.css'
 
 interface CardProps {
-  picture: ReactNode
+  image: ReactNode
   children: ReactNode
 }
 
-export function Card({ picture, children }: CardProps) {
+export function Card({ image, children }: CardProps) {
   return (
     <li className={styles.card}>
-      {picture}
+      {image}
       <div className={styles.body}>{children}</div>
     </li>
   )

@@ -1,4 +1,4 @@
-// What is said while a list loads.
+// The loading state of a list.
 import styles from './loading.module.css'
 
 export function Loading() {

@@ -1,4 +1,4 @@
-// The top of every page: its one `h1`, which is also its title in the tab, and what stands beside it.
+// The header of every page: its `h1`, which is also the document title, and its controls.
 import type { ReactNode } from 'react'
 import { usePageView } from '../analytics/use-analytics.ts'
 import { useDocumentTitle } from '../navigation/use-document-title.ts'
@@ -6,7 +6,7 @@ import styles from './page-header.module.css'
 
 interface PageHeaderProps {
   heading: string
-  /** `page` is large; `session` leaves the room to the video. */
+  /** `page` is large; `session` leaves more space for the video. */
   size?: 'page' | 'session'
   /** The Back button, before the heading. */
   back?: ReactNode
@@ -20,7 +20,7 @@ export function PageHeader({ heading, size = 'page', back, children }: PageHeade
   return (
     <div className={styles.header}>
       {back}
-      {/* Takes the focus after a navigation, so that a screen reader says where one is. */}
+      {/* Receives focus after a navigation, so that screen readers announce the page. */}
       <h1
         className={size === 'page' ? styles.heading : `${styles.heading} ${styles.session}`}
         dir="auto"

@@ -1,16 +1,19 @@
-// A 16:9 picture that hides itself when it cannot be loaded, and may leave letters in its place.
+// A 16:9 image that hides if it cannot be loaded, optionally replaced by letters.
 import { useState } from 'react'
 import styles from './thumbnail.module.css'
 
 interface ThumbnailProps {
   url: string
-  /** Place of the card in its list: the first pictures are loaded at once, the very first before all others. */
+  /**
+   * Index of the card in its list: the first images load eagerly, the very first with high
+   * priority.
+   */
   position: number
-  /** Shown where the picture fails. */
+  /** Shown if the image fails. */
   letters?: string
 }
 
-/** Pictures in the first row of a desktop. */
+/** Cards in the first row on a desktop. */
 const EAGER_COUNT = 4
 
 export function Thumbnail({ url, position, letters }: ThumbnailProps) {
@@ -25,7 +28,7 @@ export function Thumbnail({ url, position, letters }: ThumbnailProps) {
         </span>
       )}
       <img
-        className={styles.picture}
+        className={styles.image}
         src={url}
         hidden={hasFailed}
         alt=""

@@ -1,20 +1,20 @@
-// Tells the style sheet how tall a card is, so that cards never yet laid out take the room they will take.
+// Passes the height of a card to CSS, as the intrinsic size of cards that are not laid out yet.
 import { useLayoutEffect } from 'react'
 import type { RefObject } from 'react'
 
 /**
- * Keeps `--card-block-size` of the list at the height of its first card. With it a place in a list of thousands is
- * where it was when the visitor comes back, and the scroll bar does not jump.
+ * Sets `--card-block-size` of the list to the height of its first card. With it, a restored scroll
+ * position in a list of thousands is exact, and the scroll bar does not jump.
  */
 export function useCardSize(listRef: RefObject<HTMLUListElement | null>): void {
   useLayoutEffect(() => {
     const list = listRef.current
     if (!list) return undefined
-    let knownPx: number | undefined
+    let currentPx: number | undefined
     const measure = () => {
       const contentPx = measureContent(list.firstElementChild)
-      if (contentPx === knownPx) return
-      knownPx = contentPx
+      if (contentPx === currentPx) return
+      currentPx = contentPx
       list.style.setProperty('--card-block-size', `${contentPx}px`)
     }
     measure()
@@ -24,7 +24,7 @@ export function useCardSize(listRef: RefObject<HTMLUListElement | null>): void {
   }, [listRef])
 }
 
-/** Height without the border. To a fraction of a pixel: after a thousand rows the fractions are a screen. */
+/** Height without the border, with fractions of a pixel: over a thousand rows they add up. */
 function measureContent(card: Element | null): number | undefined {
   if (!(card instanceof HTMLElement) || card.clientHeight === 0) return undefined
   return card.getBoundingClientRect().height - (card.offsetHeight - card.clientHeight)

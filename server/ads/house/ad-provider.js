@@ -1,8 +1,9 @@
-// The house's ad script, run by the page: fills placeholders by the same protocol as an ad network's script.
+// The house ad script, run by the page: fills placeholders with the protocol of an ad network's
+// script.
 // @ts-check
 ;(() => {
   const PLACEHOLDERS = 'ins[class^="promo-ins"]:not([data-processed=true])'
-  /** The most that one request asks for; the next is sent at once. */
+  /** Most slots per request; more are sent in further requests at once. */
   const MOST_PLACES = 100
   const LOWEST_ROOM = 40
   const HIGHEST_FRAME = 600
@@ -23,7 +24,7 @@
     )
     for (let first = 0; first < places.length; first += MOST_PLACES) {
       serve(places.slice(first, first + MOST_PLACES)).catch((error) =>
-        // oxlint-disable-next-line no-console -- the page's console is where ads tell of their failures
+        // oxlint-disable-next-line no-console -- the page's console is where ads report failures
         console.warn('House ads could not be served.', error),
       )
     }
@@ -31,7 +32,7 @@
 
   /** @param {HTMLElement[]} places */
   async function serve(places) {
-    // Stamped before the answer: a second call meanwhile leaves them alone.
+    // Marked before the response, so that a concurrent call ignores them.
     for (const place of places) place.dataset.processed = 'true'
     const wrappers = places.map(wrap)
     const query = new URLSearchParams()
@@ -56,7 +57,8 @@
   }
 
   /**
-   * As high as the room that was kept for it, so that nothing moves; else as high as banners of that width are.
+   * As high as the room reserved for it, so that nothing moves; otherwise the usual height for its
+   * width.
    *
    * @param {{ frame: string, alt: string }} placement
    * @param {HTMLElement} wrapper

@@ -1,16 +1,17 @@
-// Chooses house ads for zones: by kind, zone and date, then by weight. Pure: day and chance are given.
+// Chooses house ads for zones: by kind, zone and date, then by weight. Pure: day and random numbers
+// are inputs.
 import type { BannerCreative, Creative, VideoCreative } from './creatives.ts'
 
 export interface ChoiceOptions {
   /** Today in UTC, `YYYY-MM-DD`. */
   day: string
-  /** A number from 0 up to, not including, 1. */
+  /** Random numbers from 0 (inclusive) to 1 (exclusive). */
   random: () => number
 }
 
 /**
- * A banner for each place, in the order of the places; undefined where none fits. Neighbours differ as long as a zone has
- * more than one: each is drawn from those that were drawn least.
+ * A banner for each slot, in order; undefined if none fits. Each is drawn from those used least so
+ * far, so that neighbours differ if a zone has more than one.
  */
 export function chooseBanners(
   creatives: readonly Creative[],
@@ -31,7 +32,7 @@ export function chooseBanners(
   })
 }
 
-/** A pre-roll for the zone, or undefined where none fits. */
+/** A pre-roll for the zone; undefined if none fits. */
 export function chooseVideo(
   creatives: readonly Creative[],
   zone: string,
@@ -44,7 +45,7 @@ export function chooseVideo(
   )
 }
 
-/** Days are compared as text: `YYYY-MM-DD` sorts as it runs. */
+/** Days compare as strings: `YYYY-MM-DD` sorts chronologically. */
 function isShown({ zones, from, until }: Creative, zone: string, day: string): boolean {
   if (zones !== undefined && !zones.includes(zone)) return false
   return (from === undefined || from <= day) && (until === undefined || day <= until)

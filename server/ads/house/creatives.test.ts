@@ -47,13 +47,13 @@ describe('parseCreatives', () => {
     expect(() => parse(creative)).toThrow(named)
   })
 
-  it('writes a link as it may stand in a header', () => {
+  it('formats a link so that it is safe in a header', () => {
     const [creative] = parse({ ...page, link: 'https://bücher.example/ü\r\nset-cookie:x' })
     expect(creative?.link).toBe('https://xn--bcher-kva.example/%C3%BCset-cookie:x')
   })
 
   it('refuses two creatives of one id, and what is not JSON', () => {
-    expect(() => parse(page, page)).toThrow('two creatives have one id')
+    expect(() => parse(page, page)).toThrow('two creatives have the same id')
     expect(() => parseCreatives('{')).toThrow('creatives.json is not JSON')
     expect(() => parseCreatives('[]')).toThrow('creatives.json')
   })

@@ -1,10 +1,10 @@
-// What creatives.json says: the house ads, their files, weights, dates and zones. Pure.
+// Parses creatives.json: house ads with their files, weights, dates and zones. Pure.
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 
 const MAX_CREATIVES = 500
 const MAX_WEIGHT = 1000
-/** A name and nothing else: no folder, no hidden file. */
+/** A plain file name: no folder, not hidden. */
 const plainName = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,99}$/, 'must be a plain name of letters, digits, - _ .')
@@ -17,7 +17,7 @@ function fileOf(...endings: string[]) {
   })
 }
 
-/** Where a click leads: a web address, or a page of this site; as it may stand in a header. */
+/** Click target: a web URL or a path of this site, safe in a header. */
 const link = z
   .string()
   .max(2048)
@@ -28,15 +28,15 @@ const link = z
 
 const common = {
   id: plainName,
-  /** What the ad says, for those who do not see it. */
+  /** Alternative text. */
   alt: shortText,
   link,
-  /** How often it is chosen, against the others of its zone. */
+  /** Relative frequency within its zone. */
   weight: z.int().min(1).max(MAX_WEIGHT).default(1),
   /** First and last day (UTC) on which it is shown. */
   from: z.iso.date().optional(),
   until: z.iso.date().optional(),
-  /** Zones it is for; absent: every zone of its kind. */
+  /** Zones it is for; by default every zone of its kind. */
   zones: z.array(zoneName).min(1).max(50).optional(),
 }
 
@@ -62,7 +62,7 @@ const creativesFile = z.strictObject({
     .array(creative)
     .max(MAX_CREATIVES)
     .refine((list) => new Set(list.map(({ id }) => id)).size === list.length, {
-      error: 'two creatives have one id',
+      error: 'two creatives have the same id',
     }),
 })
 
@@ -72,9 +72,9 @@ export type VideoCreative = Extract<Creative, { kind: 'video' }>
 export type BannerCreative = Exclude<Creative, VideoCreative>
 
 /**
- * Reads the text of a creatives.json.
+ * Parses creatives.json.
  *
- * @throws AppError `failed` that names every entry at fault
+ * @throws AppError `failed` that names every invalid entry
  */
 export function parseCreatives(text: string): Creative[] {
   const parsed = creativesFile.safeParse(parseJson(text))
@@ -95,7 +95,7 @@ function isWebUrl(value: string): boolean {
   return /^https?:\/\//i.test(value) && URL.canParse(value)
 }
 
-/** `//host` and `/\host` would lead elsewhere. */
+/** `//host` and `/\\host` would be other hosts. */
 function isSitePath(value: string): boolean {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(value)
 }

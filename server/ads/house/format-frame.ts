@@ -1,29 +1,30 @@
-// The document inside a banner's frame, and the policy it is shut in with. Pure.
+// Formats a banner's frame document and its Content-Security-Policy. Pure.
+import { escapeMarkup } from '../../../shared/escape-markup.ts'
 import type { BannerCreative } from './creatives.ts'
 import { clickPath, mediaPath } from './promo-paths.ts'
 
 const STYLE = [
-  // A frame of another colour scheme than its page is painted white.
+  // A frame with another colour scheme than its page gets a white background.
   ':root{color-scheme:light dark}',
   'html,body{margin:0;height:100%;background:transparent;overflow:hidden}',
   'a,img{display:block;width:100%;height:100%}',
   'img{object-fit:contain}',
 ].join('')
-/** What a page of the operator's writes where a click should lead. */
+/** Placeholder for the click URL in an operator's page. */
 const CLICK_MARK = '{click}'
 
 /**
- * The frame's HTML: an image as a link, or the creative's own page with `{click}` replaced.
+ * The frame's HTML: an image as a link, or the creative's page with `{click}` replaced.
  *
- * @param page text of the creative's file, where it is a page
+ * @param page the creative's HTML, if it is a page
  */
 export function formatFrame(
   creative: BannerCreative,
   { zone, page }: { zone: string; page: string | undefined },
 ): string {
-  const click = escapeHtml(clickPath({ creative: creative.id, zone }))
+  const click = escapeMarkup(clickPath({ creative: creative.id, zone }))
   if (page !== undefined) return page.replaceAll(CLICK_MARK, () => click)
-  const alt = escapeHtml(creative.alt)
+  const alt = escapeMarkup(creative.alt)
   return [
     '<!doctype html>',
     `<html lang="en"><head><meta charset="utf-8"><title>${alt}</title><style>${STYLE}</style></head>`,
@@ -33,8 +34,8 @@ export function formatFrame(
 }
 
 /**
- * Content-Security-Policy of a frame: no script, no request elsewhere, its own styles; it may open its link and nothing
- * else. The pages of this site, and of `embedders`, may show it.
+ * Content-Security-Policy of a frame: no scripts, no requests to other origins, inline styles; only
+ * its link may be opened. It may be embedded by this site and by `embedders`.
  */
 export function formatFramePolicy(embedders: readonly string[]): string {
   return [
@@ -48,12 +49,4 @@ export function formatFramePolicy(embedders: readonly string[]): string {
     `frame-ancestors ${["'self'", ...embedders].join(' ')}`,
     'sandbox allow-popups allow-popups-to-escape-sandbox',
   ].join('; ')
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

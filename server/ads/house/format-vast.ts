@@ -1,32 +1,34 @@
-// VAST of a house pre-roll: one ad, in line, linear, one media file (IAB VAST 4.2, chapter 3). Pure.
+// Formats VAST for a house pre-roll: one inline linear ad with one media file (IAB VAST 4.2,
+// chapter 3). Pure.
+import { escapeMarkup } from '../../../shared/escape-markup.ts'
 import type { VideoCreative } from './creatives.ts'
 import { clickPath, eventPath, mediaPath } from './promo-paths.ts'
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 const ROOT = '<VAST version="4.2" xmlns="http://www.iab.com/VAST">'
 
-/** Tracking events of a linear ad (VAST 4.2, 3.14.1), in the order in which they happen. */
+/** Tracking events of a linear ad (VAST 4.2, 3.14.1), in playback order. */
 const TRACKED = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete', 'skip']
 
-/** The answer where no ad fits: a root without an ad (VAST 4.2, 2.3.6.4). */
+/** The response if no ad fits: an empty root element (VAST 4.2, 2.3.6.4). */
 export const EMPTY_VAST = `${HEAD}\n${ROOT}</VAST>\n`
 
-/** The answer with one ad. Addresses are paths of this server: whoever reads it asks the host that it came from. */
+/** A response with one ad. URLs are paths relative to the host that served the document. */
 export function formatVast(video: VideoCreative, zone: string): string {
   const place = { creative: video.id, zone }
   const busted = (event: string): string => cdata(`${eventPath(event, place)}&nonce=[CACHEBUSTING]`)
   const type = video.file.endsWith('.webm') ? 'video/webm' : 'video/mp4'
   return `${HEAD}
 ${ROOT}
-  <Ad id="${escapeXml(video.id)}">
+  <Ad id="${escapeMarkup(video.id)}">
     <InLine>
       <AdSystem>Aftercast</AdSystem>
-      <AdTitle>${escapeXml(video.alt)}</AdTitle>
-      <AdServingId>${escapeXml(video.id)}</AdServingId>
+      <AdTitle>${escapeMarkup(video.alt)}</AdTitle>
+      <AdServingId>${escapeMarkup(video.id)}</AdServingId>
       <Impression id="house">${busted('impression')}</Impression>
       <Creatives>
-        <Creative id="${escapeXml(video.id)}">
-          <UniversalAdId idRegistry="unknown">${escapeXml(video.id)}</UniversalAdId>
+        <Creative id="${escapeMarkup(video.id)}">
+          <UniversalAdId idRegistry="unknown">${escapeMarkup(video.id)}</UniversalAdId>
           <Linear>
             <Duration>${formatDuration(video.durationSeconds)}</Duration>
             <TrackingEvents>
@@ -55,15 +57,7 @@ function formatDuration(seconds: number): string {
   return `${time}.${String(milliseconds % 1000).padStart(3, '0')}`
 }
 
-/** Paths are percent-encoded: none holds the `]]>` that would end the section. */
+/** Percent-encoded paths never contain `]]>`, which would end the section. */
 function cdata(path: string): string {
   return `<![CDATA[${path}]]>`
-}
-
-function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

@@ -1,26 +1,39 @@
-// Paths of the house ads, all below /api/promo/, which no blocker's list names.
-export const servePath = '/api/promo/serve'
-export const vastPath = '/api/promo/vast'
+// Paths of the house ads, all below /api/promo/, which no ad blocker list matches.
+import { apiPrefix, formatPath } from '../../../shared/paths.ts'
 
-/** What is asked for of a creative, and in which zone. */
+/** Route patterns in Fastify's syntax. */
+export const promoPatterns = {
+  serve: `${apiPrefix}promo/serve`,
+  vast: `${apiPrefix}promo/vast`,
+  frame: `${apiPrefix}promo/frame/:creative`,
+  click: `${apiPrefix}promo/click/:creative`,
+  event: `${apiPrefix}promo/event/:event/:creative`,
+  media: `${apiPrefix}promo/media/:creative`,
+} as const
+
+/** A creative in a zone. */
 interface Placement {
   creative: string
   zone: string
 }
 
 export function framePath({ creative, zone }: Placement): string {
-  return `/api/promo/frame/${creative}?zone=${encodeURIComponent(zone)}`
+  return formatPath(promoPatterns.frame, { creative }) + zoneQuery(zone)
 }
 
 export function clickPath({ creative, zone }: Placement): string {
-  return `/api/promo/click/${creative}?zone=${encodeURIComponent(zone)}`
+  return formatPath(promoPatterns.click, { creative }) + zoneQuery(zone)
 }
 
-/** Path of what a player tells while it plays: `impression`, `start`, … */
+/** Path of a playback event: `impression`, `start`, … */
 export function eventPath(event: string, { creative, zone }: Placement): string {
-  return `/api/promo/event/${event}/${creative}?zone=${encodeURIComponent(zone)}`
+  return formatPath(promoPatterns.event, { event, creative }) + zoneQuery(zone)
 }
 
 export function mediaPath(creative: string): string {
-  return `/api/promo/media/${creative}`
+  return formatPath(promoPatterns.media, { creative })
+}
+
+function zoneQuery(zone: string): string {
+  return `?zone=${encodeURIComponent(zone)}`
 }

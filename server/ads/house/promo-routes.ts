@@ -1,4 +1,5 @@
-// /api/promo/…: the house ads: which one for a zone, its frame, its film, and what came of it.
+// /api/promo/…: serves house ads: the choice for a zone, frames, videos, clicks and tracking
+// events.
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -9,20 +10,20 @@ import type { ChoiceOptions } from './choose-creatives.ts'
 import type { Creative } from './creatives.ts'
 import { formatFrame, formatFramePolicy } from './format-frame.ts'
 import { EMPTY_VAST, formatVast } from './format-vast.ts'
-import { framePath, servePath, vastPath } from './promo-paths.ts'
+import { framePath, promoPatterns } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
-/** Takes what happened to an ad. Never throws. */
+/** Records an ad event. Never throws. */
 export type RecordActivity = (event: ActivityEvent) => void
 
 export interface PromoRouteOptions {
   ads: HouseAds
-  /** Zones of the configuration; no other is filled or counted. */
+  /** Configured zones; no others are filled or counted. */
   zones: readonly string[]
   record: RecordActivity
   now: () => Date
   random: () => number
-  /** Origins beside our own whose pages may show the frames. */
+  /** Other origins whose pages may embed the frames. */
   embedders: readonly string[]
 }
 
@@ -34,7 +35,7 @@ const oneZone = z.object({ zone: zoneText })
 const manyZones = z.object({
   zone: z.union([zoneText.transform((zone) => [zone]), z.array(zoneText).max(MAX_PLACES)]),
 })
-/** What the beacons of VAST are counted as. */
+/** The event that each VAST beacon counts as. */
 const eventNames = new Map<string, AdEventName>([
   ['impression', 'ad_impression'],
   ['start', 'ad_start'],
@@ -46,13 +47,13 @@ const eventNames = new Map<string, AdEventName>([
 ])
 const MEDIA_MAX_AGE_MS = 3_600_000
 
-/** Registers the routes, in a context of their own. */
+/** Registers the routes in a scope of their own. */
 export async function addPromoRoutes(
   app: FastifyInstance,
   options: PromoRouteOptions,
 ): Promise<void> {
   await app.register(async (scope) => {
-    // Ads and counts are of the moment.
+    // Never cached: every request chooses and counts.
     scope.addHook('onRequest', async (_request, reply) => {
       void reply.header('cache-control', 'no-store')
     })
@@ -66,7 +67,7 @@ export async function addPromoRoutes(
 function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
   const { ads, zones } = options
 
-  app.get(servePath, async (request, reply) => {
+  app.get(promoPatterns.serve, async (request, reply) => {
     const wanted = parse(manyZones, request.query).zone
     const known = wanted.filter((zone) => zones.includes(zone))
     const chosen = chooseBanners(ads.creatives, known, chance(options)).values()
@@ -78,7 +79,7 @@ function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void
     return reply.send({ placements })
   })
 
-  app.get(vastPath, async (request, reply) => {
+  app.get(promoPatterns.vast, async (request, reply) => {
     const { zone } = parse(oneZone, request.query)
     const video = zones.includes(zone)
       ? chooseVideo(ads.creatives, zone, chance(options))
@@ -93,11 +94,11 @@ function chance({ now, random }: PromoRouteOptions): ChoiceOptions {
   return { day: now().toISOString().slice(0, 10), random }
 }
 
-/** A frame that is fetched is a banner that is shown. */
+/** Fetching a frame counts as an impression. */
 function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   const policy = formatFramePolicy(options.embedders)
 
-  app.get('/api/promo/frame/:creative', async (request, reply) => {
+  app.get(promoPatterns.frame, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     if (creative.kind === 'video') throw notFound()
     const shown: ActivityEvent = { name: 'ad_impression', creative: creative.id, zone }
@@ -113,14 +114,14 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
 }
 
 function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
-  app.get('/api/promo/click/:creative', async (request, reply) => {
+  app.get(promoPatterns.click, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
-    // The target stands in creatives.json; nothing of the request is in it.
+    // The target comes from creatives.json, never from the request.
     return reply.redirect(creative.link, 302)
   })
 
-  app.get('/api/promo/event/:event/:creative', async (request, reply) => {
+  app.get(promoPatterns.event, async (request, reply) => {
     const { event } = parse(z.object({ event: z.string() }), request.params)
     const name = eventNames.get(event)
     if (name === undefined) throw notFound()
@@ -133,10 +134,10 @@ function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void 
 async function addMediaRoute(app: FastifyInstance, options: PromoRouteOptions): Promise<void> {
   await app.register(fastifyStatic, { root: options.ads.folder, serve: false, dotfiles: 'deny' })
 
-  app.get('/api/promo/media/:creative', async (request, reply): Promise<FastifyReply> => {
+  app.get(promoPatterns.media, async (request, reply): Promise<FastifyReply> => {
     const creative = findCreative(request, options.ads)
     if (creative.kind === 'page') throw notFound()
-    // Frames are sandboxed, so their origin is nobody's.
+    // Frames are sandboxed, so their origin is opaque.
     void reply.header('cross-origin-resource-policy', 'cross-origin')
     void reply.removeHeader('cache-control')
     return reply.sendFile(creative.file, { maxAge: MEDIA_MAX_AGE_MS })
@@ -148,7 +149,9 @@ interface Place {
   zone: string
 }
 
-/** Counts what a visitor's browser asked for, and no one who wishes not to be counted (Global Privacy Control). */
+/**
+ * Counts a browser's request, unless the visitor opted out (Global Privacy Control).
+ */
 function count({ method, headers }: FastifyRequest, event: ActivityEvent, record: RecordActivity) {
   if (method === 'GET' && headers['sec-gpc'] !== '1') record(event)
 }

@@ -1,4 +1,4 @@
-// Reads the house ads from a folder once: creatives.json and the files it names.
+// Reads house ads from a folder: creatives.json and the files it names.
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,23 +6,23 @@ import { AppError } from '../../errors.ts'
 import { parseCreatives } from './creatives.ts'
 import type { Creative } from './creatives.ts'
 
-/** The house ads that are served. */
+/** The loaded house ads. */
 export interface HouseAds {
   folder: string
   creatives: readonly Creative[]
-  /** Text of each creative that is an HTML page, by its id. */
+  /** HTML of the creatives that are pages, by id. */
   pages: ReadonlyMap<string, string>
 }
 
 const LIST = 'creatives.json'
 const MAX_TEXT_BYTES = 512 * 1024
-/** Larger pre-rolls would cost more than they bring. */
+/** Larger pre-rolls would cost more than they earn. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /**
- * The ads of `folder`, or, where there is no such folder, those that come with the program.
+ * The ads in `folder`, or the built-in ones if the folder does not exist.
  *
- * @throws AppError `failed` where the list or a file it names cannot be used; the message says which
+ * @throws AppError `failed` that names the unusable list or file
  */
 export async function readHouseAds(folder: string): Promise<HouseAds> {
   const hasOwn = (await sizeOf(join(folder, LIST))) !== undefined
@@ -46,7 +46,7 @@ async function readText(folder: string, file: string): Promise<string> {
 
 async function requireFile(folder: string, file: string, maxBytes: number): Promise<void> {
   const sizeBytes = await sizeOf(join(folder, file))
-  if (sizeBytes === undefined) throw new AppError('failed', `house ads: there is no file ${file}`)
+  if (sizeBytes === undefined) throw new AppError('failed', `house ads: no such file: ${file}`)
   if (sizeBytes > maxBytes) throw new AppError('failed', `house ads: ${file} is too large`)
 }
 
@@ -55,17 +55,23 @@ async function sizeOf(path: string): Promise<number | undefined> {
   return found?.isFile() === true ? found.size : undefined
 }
 
-/** The creatives beside this folder; the built program reads them where its source lies in the package. */
+/**
+ * The built-in creatives next to this file; the built program reads them from the package's
+ * sources.
+ */
 function builtInFolder(): string {
   return sourceFile('../creatives')
 }
 
-/** Text of the script that fills places with house ads. */
+/** The script that fills slots with house ads. */
 export async function readHouseScript(): Promise<Buffer> {
   return readFile(sourceFile('ad-provider.js'))
 }
 
-/** A file of the package, told from this folder in the source tree; built, this file lies in dist/server/ads/house. */
+/**
+ * A file of the package by its name in this source folder; when built, this file is in
+ * dist/server/ads/house.
+ */
 function sourceFile(name: string): string {
   const here = import.meta.url
   const folder = here.endsWith('.ts') ? './' : '../../../../server/ads/house/'

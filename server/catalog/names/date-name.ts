@@ -1,20 +1,24 @@
-// Dates as recorders write them into names, found by position, without regular expressions.
+// Finds dates in the formats that recorders write into names, by position, without regular
+// expressions.
 
 /** Separators between the parts of a day: `2026-01-31`, `2026_01_31`, `2026.01.31`, `20260131`. */
 const daySeparators = ['-', '_', '.', '']
-/** What stands between day and time. */
+/** Separators between day and time. */
 const timeLeaders = ['_', '-', 'T', ' ']
-/** Separators between the parts of a time: `20-15-00`, `20_15_00`, `20:15:00`, `20.15.00`, `201500`. */
+/**
+ * Separators between the parts of a time: `20-15-00`, `20_15_00`, `20:15:00`, `20.15.00`, `201500`.
+ */
 const timeSeparators = ['-', '_', ':', '.', '']
-/** Longest run of digits that is a fraction of a second (microseconds). */
+/** Most digits of a fraction of a second (microseconds). */
 const MAX_FRACTION_DIGITS = 6
 const UNIX_TIME_DIGITS = 13
-/** The first moment with so many digits, in September 2001. */
+/** The first time with 13 digits, in September 2001. */
 const EARLIEST_UNIX_MS = 1e12
 
 /**
- * Ends (exclusive) of all dates that begin at `start`, longest first: `2026-01-31_20-15-00` gives the whole, the
- * date with hours and minutes, and the day alone. A Unix time in milliseconds is a date too. Empty where no date begins there.
+ * Ends (exclusive) of all dates that start at `start`, longest first: `2026-01-31_20-15-00` yields
+ * the full date and time, the date with hours and minutes, and the day. A Unix time in milliseconds
+ * is a date too.
  */
 export function dateEnds(text: string, start: number): number[] {
   const unixEnd = endOfUnixTime(text, start)
@@ -35,7 +39,7 @@ function endOfUnixTime(text: string, start: number): number | undefined {
   return timeMs !== undefined && timeMs >= EARLIEST_UNIX_MS ? end : undefined
 }
 
-/** The day of a moment in UTC, as `2026-01-31`. */
+/** The UTC day of a time, as `2026-01-31`. */
 export function utcDay(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10)
 }
@@ -62,7 +66,7 @@ function clockEnds(text: string, start: number, separator: string): number[] {
   const minuteAt = after(text, start + 2, separator)
   if (minuteAt === undefined || !isBelow(numberAt(text, minuteAt, 2), 60)) return []
   const minuteEnd = minuteAt + 2
-  // four digits alone are as likely an id as a time
+  // Four digits alone are as likely an id as a time.
   const ends = separator === '' ? [] : withZone(text, minuteEnd)
   const secondAt = after(text, minuteEnd, separator)
   if (secondAt === undefined || !isBelow(numberAt(text, secondAt, 2), 61)) return ends
@@ -80,7 +84,10 @@ function endOfFraction(text: string, start: number): number | undefined {
   return end - start > 3 && !isDigit(text, end) ? end : undefined
 }
 
-/** The end itself, and the end behind `Z`, `+0100`, `+01:00` or `-05:00`; four digits behind a minus may be anything. */
+/**
+ * `end` itself, and the end after `Z`, `+0100`, `+01:00` or `-05:00`. Four digits after a minus are
+ * ambiguous.
+ */
 function withZone(text: string, end: number): number[] {
   const sign = text.charAt(end)
   if (sign === 'Z') return [end, end + 1]

@@ -1,6 +1,6 @@
-// The length of a session as the API shows it.
+// Formats a session's duration as the API returns it.
 
-/** `H:MM:SS` of a number of seconds, rounded to whole ones: 245.2 -> `0:04:05`. */
+/** `H:MM:SS`, rounded to whole seconds: 245.2 -> `0:04:05`. */
 export function formatDuration(durationSeconds: number): string {
   const total = Math.round(durationSeconds)
   const minutes = String(Math.floor(total / 60) % 60).padStart(2, '0')

@@ -1,13 +1,14 @@
-// Layouts with a name: how known recorders lay out what they write. Each is a list of templates, tried in order.
+// Named layouts: the naming schemes of known recorders. Each is a list of templates, tried in
+// order.
 
 /**
- * Templates over `{streamer}`, `{date}`, `{sessionId}` and `*`. One without `{streamer}` takes the name of the
- * library's own folder for it.
+ * Templates over `{streamer}`, `{date}`, `{sessionId}` and `*`. For a template without
+ * `{streamer}`, the name of the library's root folder is the streamer.
  */
 export type LayoutPresets = Readonly<Record<string, readonly string[]>>
 
 export const layoutPresets: LayoutPresets = {
-  /** `Y-m-d H-M-S.mkv`, in a folder for each person or in one folder for all. */
+  /** `Y-m-d H-M-S.mkv`, in one folder per streamer or in one folder for all. */
   obs: [
     '{streamer}/{date}',
     '{streamer}/{date} {sessionId}',
@@ -16,7 +17,7 @@ export const layoutPresets: LayoutPresets = {
     '{date} {sessionId}',
     '* {date}',
   ],
-  /** `{author}/{category}/{id}-{time}` of its manual, and the usual shorter forms of `--output`. */
+  /** `{author}/{category}/{id}-{time}` from its manual, and common shorter forms of `--output`. */
   streamlink: [
     '{streamer}/*/{sessionId}-{date}',
     '{streamer}/*/{date}',
@@ -27,18 +28,26 @@ export const layoutPresets: LayoutPresets = {
     '{streamer}_{date}',
     '{streamer}-{date}',
   ],
-  /** `<name> - Y-m-d HMS - <title>` and `<name> - Y-m-d HMS`, flat or in a folder for each streamer. */
+  /**
+   * `<name> - Y-m-d HMS - <title>` and `<name> - Y-m-d HMS`, flat or in one folder per streamer.
+   */
   'streamlink-recorder': [
     '{streamer} - {date} - {sessionId}',
     '{streamer} - {date}',
     '*/{streamer} - {date} - {sessionId}',
     '*/{streamer} - {date}',
   ],
-  /** `<channel>/<date>-<id>-<type>-<uuid>/<id>-video.mp4`, or a folder `<id>-video_hls`. Chat videos are left out. */
+  /**
+   * `<channel>/<date>-<id>-<type>-<uuid>/<id>-video.mp4`, or a folder `<id>-video_hls`. Ignores
+   * chat videos.
+   */
   ganymede: ['{streamer}/{date}-*/{sessionId}-video', '{streamer}/{date}-*/{sessionId}-video_hls'],
-  /** `recordings/<path>/Y-m-d_H-M-S-micros.mp4`; the streamer is the last part of the path. */
+  /** `recordings/<path>/Y-m-d_H-M-S-micros.mp4`; the last part of the path is the streamer. */
   mediamtx: ['{streamer}/{date}', '*/{streamer}/{date}', '*/*/{streamer}/{date}'],
-  /** A folder for each uploader; the title with its id is the session, a date in the title or before it its date. */
+  /**
+   * One folder per uploader. The title with its id is the session, a date in or before the title is
+   * its date.
+   */
   'yt-dlp': [
     '{streamer}/{date} - {sessionId}',
     '{streamer}/{date} {sessionId}',
@@ -47,7 +56,9 @@ export const layoutPresets: LayoutPresets = {
     '{streamer}/{sessionId}',
     '{sessionId}',
   ],
-  /** `[app]/[stream].[timestamp].flv`, `[app]/[stream]/[2006]/[01]/[02]/[15].[04].[05].[999].flv`. */
+  /**
+   * `[app]/[stream].[timestamp].flv`, `[app]/[stream]/[2006]/[01]/[02]/[15].[04].[05].[999].flv`.
+   */
   srs: ['{streamer}.{date}', '*/{streamer}.{date}', '*/{streamer}/*/*/*/{sessionId}'],
   /** `<platform>/<host>/[Y-m-d H-M-S][host][title].flv`. */
   bililive: ['*/{streamer}/[{date}][*][{sessionId}]', '{streamer}/[{date}][*][{sessionId}]'],
@@ -55,21 +66,28 @@ export const layoutPresets: LayoutPresets = {
   bililiverecorder: ['*-{streamer}/*-{date}-{sessionId}', '*-{streamer}/*-{date}'],
   /** `<platform>/<owner>/Y-m-d H-M-S-ms title`. */
   'bililive-tools': ['*/{streamer}/{date} {sessionId}', '*/{streamer}/{date}'],
-  /** `<platform>/<name>/<name>_[title_]Y-m-d_H-M-S[_<part>].ts`, with a folder for each day or without. */
+  /**
+   * `<platform>/<name>/<name>_[title_]Y-m-d_H-M-S[_<part>].ts`, with or without a folder per day.
+   */
   douyin: [
     '*/{streamer}/*_{date}_{sessionId}',
     '*/{streamer}/*_{date}',
     '*/{streamer}/*/*_{date}_{sessionId}',
     '*/{streamer}/*/*_{date}',
   ],
-  /** `vods/<login>/<login>_<ISO date>_<id>/<the same>.mp4`; chat and burned-in copies are left out. */
+  /**
+   * `vods/<login>/<login>_<ISO date>_<id>/<the same>.mp4`. Ignores chat files and copies with
+   * burned-in chat.
+   */
   livestreamdvr: [
     'vods/{streamer}/{streamer}_{date}_{sessionId}/{streamer}_{date}_{sessionId}',
     '{streamer}/{streamer}_{date}_{sessionId}/{streamer}_{date}_{sessionId}',
     'vods/{streamer}/{streamer}_{date}_{sessionId}/{streamer}_{date}_{sessionId}_vod',
     '{streamer}/{streamer}_{date}_{sessionId}/{streamer}_{date}_{sessionId}_vod',
   ],
-  /** `<name>_<site>_<date>` in a folder for each streamer, or flat where the names hold no underscore. */
+  /**
+   * `<name>_<site>_<date>` in one folder per streamer, or flat if the names contain no underscore.
+   */
   streamdvr: [
     '{streamer}/{streamer}_*_{date}',
     '{streamer}/{streamer}_{date}',
@@ -78,7 +96,10 @@ export const layoutPresets: LayoutPresets = {
     '{streamer}_*_{date}',
     '{streamer}_{date}',
   ],
-  /** `<user>_<date and time>[_<part>].ts` in one folder, `videos` or not, or in a folder for each user. */
+  /**
+   * `<user>_<date and time>[_<part>].ts` in one folder (`videos` or another), or in one folder per
+   * user.
+   */
   flat: [
     '{streamer}_{date}',
     '{streamer}_{date}_{sessionId}',
@@ -88,7 +109,7 @@ export const layoutPresets: LayoutPresets = {
     'videos/{streamer}_{date}',
     'videos/{streamer}_{date}_{sessionId}',
   ],
-  /** `<user> [SITE]/<user>-<date>-<time>.mp4`: the site is no part of the name. */
+  /** `<user> [SITE]/<user>-<date>-<time>.mp4`; the site is not part of the streamer's name. */
   'site-folders': [
     '{streamer} [*]/{streamer}-{date}',
     '{streamer} [*]/{date}',

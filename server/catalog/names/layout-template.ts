@@ -1,4 +1,4 @@
-// The path template of a library as an operator writes it, parsed once into the tokens of each part.
+// Parses the path template of a library into tokens.
 import { AppError } from '../../errors.ts'
 import { endingOf } from './recording-name.ts'
 
@@ -6,17 +6,22 @@ export type Placeholder = 'streamer' | 'date' | 'sessionId'
 
 export type Token = { kind: 'text'; text: string } | { kind: Placeholder } | { kind: 'any' }
 
-/** Tokens of one part of a path; at least one. */
+/** Tokens of one path component; at least one. */
 export type PartTemplate = readonly Token[]
 
-/** Longest template, most parts of a path, and most tokens of one part, as matching costs their product. */
+/**
+ * Bounds on template length, path components and tokens per component: matching costs their
+ * product.
+ */
 const MAX_TEMPLATE_LENGTH = 1024
 const MAX_PARTS = 16
 const MAX_TOKENS = 32
 
 /**
- * Parts of the template, outermost folder first. Where `streamer` is optional, something else must tell it. Throws
- * AppError `usage` that says what is wrong with the template.
+ * Path components of the template, outermost folder first. `optional`: the streamer may come from
+ * elsewhere.
+ *
+ * @throws AppError `usage` that describes the problem
  */
 export function parseLayoutTemplate(
   template: string,
@@ -26,16 +31,16 @@ export function parseLayoutTemplate(
   const parts = template.normalize('NFC').split('/').map(parsePart)
   if (parts.length > MAX_PARTS) throw unusable(`it has more than ${MAX_PARTS} parts`)
   if (streamer === 'required' && !parts.flat().some(({ kind }) => kind === 'streamer')) {
-    throw unusable('it lacks {streamer}')
+    throw unusable('it has no {streamer}')
   }
   const last = parts.at(-1)?.at(-1)
   const extension = last?.kind === 'text' ? endingOf(last.text) : undefined
-  if (extension !== undefined) throw unusable(`leave off the ending ${extension}`)
+  if (extension !== undefined) throw unusable(`remove the file extension ${extension}`)
   return parts
 }
 
 function parsePart(part: string): PartTemplate {
-  if (part === '') throw unusable('it has an empty part')
+  if (part === '') throw unusable('it has an empty path component')
   if (part.startsWith('.')) throw unusable('hidden files are never served')
   const tokens: Token[] = []
   for (let at = 0; at < part.length;) {
@@ -44,20 +49,21 @@ function parsePart(part: string): PartTemplate {
     tokens.push(token)
     at = end
   }
-  if (tokens.length > MAX_TOKENS) throw unusable(`a part has more than ${MAX_TOKENS} pieces`)
+  if (tokens.length > MAX_TOKENS)
+    throw unusable(`a path component has more than ${MAX_TOKENS} tokens`)
   return tokens
 }
 
 function parseToken(part: string, at: number): { token: Token; end: number } {
   if (part[at] === '*') return { token: { kind: 'any' }, end: at + 1 }
-  if (part[at] === '}') throw unusable('it has a } without {')
+  if (part[at] === '}') throw unusable('it has a } without a {')
   if (part[at] !== '{') {
     let end = at + 1
     while (end < part.length && !'*{}'.includes(part.charAt(end))) end += 1
     return { token: { kind: 'text', text: part.slice(at, end) }, end }
   }
   const close = part.indexOf('}', at)
-  if (close === -1) throw unusable('it has a { without }')
+  if (close === -1) throw unusable('it has a { without a }')
   return { token: { kind: placeholder(part.slice(at + 1, close)) }, end: close + 1 }
 }
 
@@ -69,19 +75,19 @@ function placeholder(name: string): Placeholder {
 function checkBefore(tokens: readonly Token[], token: Token): void {
   const before = tokens.at(-1)
   if (before && isFree(before) && isFree(token)) {
-    throw unusable('two placeholders stand side by side with nothing between them')
+    throw unusable('two placeholders have no separator between them')
   }
   if (token.kind === 'text' || token.kind === 'any') return
   if (tokens.some(({ kind }) => kind === token.kind)) {
-    throw unusable(`{${token.kind}} stands twice in one part`)
+    throw unusable(`{${token.kind}} occurs twice in one path component`)
   }
 }
 
-/** Whether it matches text of any form, so that nothing tells where it ends. */
+/** Whether it matches any text, so that it has no natural end. */
 function isFree({ kind }: Token): boolean {
   return kind === 'streamer' || kind === 'sessionId' || kind === 'any'
 }
 
 function unusable(why: string): AppError {
-  return new AppError('usage', `layout is not usable: ${why}`)
+  return new AppError('usage', `layout: ${why}`)
 }

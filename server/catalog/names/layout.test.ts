@@ -112,7 +112,7 @@ test.each([
   expect(sessionOf(preset, path)).toBeUndefined()
 })
 
-test('every layout with a name is usable, and one that is unknown is told the names', () => {
+test('every preset is usable, and an unknown one yields an error that lists them', () => {
   for (const name of Object.keys(layoutPresets)) expect(createLayout(name).root).toBeDefined()
   for (const name of ['obss', 'constructor', '']) {
     expect(() => createLayout(name)).toThrow('streamlink, ')
@@ -120,16 +120,16 @@ test('every layout with a name is usable, and one that is unknown is told the na
   }
 })
 
-test('docs/layouts.md tells the templates of every layout with a name', () => {
+test('docs/layouts.md lists the templates of every preset', () => {
   const text = readFileSync(new URL('../../../docs/layouts.md', import.meta.url), 'utf8')
-  const told = [...text.matchAll(/^\| `(?<name>[^`]+)` +\|.*\| (?<templates>`.*`) +\|$/gm)]
+  const documented = [...text.matchAll(/^\| `(?<name>[^`]+)` +\|.*\| (?<templates>`.*`) +\|$/gm)]
   const templatesOf = (row: string) => [...row.matchAll(/`(?<template>[^`]+)`/g)].map(([, t]) => t)
-  expect(told.map(([, name, row = '']) => [name, templatesOf(row)])).toEqual(
+  expect(documented.map(([, name, row = '']) => [name, templatesOf(row)])).toEqual(
     Object.entries(layoutPresets),
   )
 })
 
-test('a layout is told from others, by the name of the library where that is part of it', () => {
+test('the identity of a layout includes the library name where it depends on it', () => {
   const identity = (layout: string, libraryName: string) =>
     createLayout(layout, libraryName).identity
   expect(identity(DEFAULT, 'a')).toBe(DEFAULT)
@@ -138,7 +138,7 @@ test('a layout is told from others, by the name of the library where that is par
   expect(identity('srs', 'a')).not.toBe(identity('mediamtx', 'a'))
 })
 
-test('without a name for the library, nothing stands for a streamer that is not told', () => {
+test('without a library name, a preset without {streamer} matches nothing', () => {
   const layout = createLayout('obs')
   const entry = { name: `${iso} ${time}.mkv`, kind: 'file', modifiedMs: 0 } as const
   expect(layout.match(layout.root, entry)).toBeUndefined()
@@ -152,7 +152,7 @@ describe('of the files of one session', () => {
     return match?.rank ?? Number.NaN
   }
 
-  test('whole files come first, then a folder, then what is in progress', () => {
+  test('complete files come first, then a folder, then incomplete files', () => {
     const ranks = [
       rank('a-1.mp4'),
       rank('a-1.ts'),
@@ -181,13 +181,13 @@ test.each([
 })
 
 test.each([
-  ['{date}/{sessionId}', 'lacks {streamer}'],
+  ['{date}/{sessionId}', 'has no {streamer}'],
   ['{streamer}/{name}', '{name}'],
-  ['{streamer}/{date', '{ without }'],
-  ['{streamer}/date}', '} without {'],
-  ['{streamer}//{date}', 'empty part'],
+  ['{streamer}/{date', '{ without a }'],
+  ['{streamer}/date}', '} without a {'],
+  ['{streamer}//{date}', 'empty path component'],
   ['{streamer}/../{date}', 'hidden'],
-  ['{streamer}{sessionId}', 'side by side'],
+  ['{streamer}{sessionId}', 'no separator'],
   ['{streamer}-{streamer}', 'twice'],
   ['{streamer}/{sessionId}.mp4', '.mp4'],
   ['a/'.repeat(20) + '{streamer}', 'parts'],
@@ -206,7 +206,7 @@ describe('for any names', () => {
     .date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     .map((value) => value.toISOString().slice(0, 10))
 
-  test('the default layout gives back what a path was made of, in NFC', () => {
+  test('the default layout returns the names that a path was made of, in NFC', () => {
     fc.assert(
       fc.property(name, date, name, (streamer, day, sessionId) => {
         expect(sessionOf(DEFAULT, `${streamer}/${day}/${sessionId}.ts`)).toEqual([
@@ -218,13 +218,13 @@ describe('for any names', () => {
     )
   })
 
-  test('both normal forms name the same session', () => {
+  test('both normalisation forms name the same session', () => {
     const path = 'zoë/2026-01-31/é.ts'
     expect(sessionOf(DEFAULT, path.normalize('NFD'))).toEqual(sessionOf(DEFAULT, path))
   })
 })
 
-test('no layout with a name takes long over a hostile name, be it of a file or a folder', () => {
+test('no preset takes long on a hostile file or folder name', () => {
   const names = ['_', '-', ' - ', '2026-01-31_', '2026-01-31 ', '][', '.1769890507123'].map(
     (text) => text.repeat(255).slice(0, 255),
   )
@@ -240,7 +240,7 @@ test('no layout with a name takes long over a hostile name, be it of a file or a
   expect(cpuMs()).toBeLessThan(4000)
 })
 
-test('a hostile name does not take long to refuse', () => {
+test('a hostile name is rejected quickly', () => {
   const template = `{streamer}/${'*a'.repeat(14)}{date}b`
   const cpuMs = watchCpu()
   expect(sessionOf(template, `x/${'a'.repeat(250)}.ts`)).toBeUndefined()

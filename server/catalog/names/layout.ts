@@ -1,4 +1,5 @@
-// Path templates <-> sessions: which files and folders of the library are recordings, and of which session.
+// Maps paths to sessions: which files and folders of the library are recordings, and of which
+// session.
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../errors.ts'
 import { dateEnds, utcDay } from './date-name.ts'
@@ -8,7 +9,10 @@ import type { PartTemplate, Placeholder, Token } from './layout-template.ts'
 import { FOLDER_RANK, parseRecordingName } from './recording-name.ts'
 import { unixTimeMs } from './start-time.ts'
 
-/** A folder's place in the layout: how deep it lies, and what the names so far stand for in each template that fits. */
+/**
+ * A folder's position in the layout: its depth, and the placeholder values bound so far per
+ * matching template.
+ */
 export interface LayoutPosition {
   readonly depth: number
   readonly candidates: readonly Candidate[]
@@ -19,39 +23,42 @@ interface Candidate {
   readonly bound: Bindings
 }
 
-/** The session that a file or a folder belongs to. */
+/** The session of a file or folder. */
 export interface LayoutMatch {
   session: SessionReference
-  /** Place among the recordings of one session; the lowest is tried first. */
+  /** Rank among the recordings of one session; the lowest is tried first. */
   rank: number
 }
 
-/** A file or a folder as it may name a session. */
+/** A file or folder whose name may denote a session. */
 export interface NamedEntry {
   name: string
   kind: 'file' | 'folder'
-  /** Dates the session if no name does, in milliseconds since 1970. */
+  /** Milliseconds since 1970; dates the session if no name contains a date. */
   modifiedMs: number
 }
 
-/** A compiled layout. Pure; names come as the storage spells them and go out in NFC. */
+/** A compiled layout. Pure. Takes names as spelled in storage, returns them in NFC. */
 export interface Layout {
-  /** A text that no other layout has. */
+  /** Unique per layout. */
   readonly identity: string
   /** The library's root. */
   readonly root: LayoutPosition
-  /** The position of a folder inside another, or undefined where no recording can lie in it. */
+  /** The position of a subfolder; undefined if it cannot contain recordings. */
   enter(position: LayoutPosition, folderName: string): LayoutPosition | undefined
-  /** The session of a file, or of a folder that holds parts; undefined where it is no recording of this layout. */
+  /**
+   * The session of a file, or of a folder of parts; undefined if it is no recording in this layout.
+   */
   match(position: LayoutPosition, entry: NamedEntry): LayoutMatch | undefined
 }
 
 type Bindings = Readonly<Partial<Record<Placeholder, string>>>
 
 /**
- * Compiles a layout: a template over `{streamer}`, `{date}`, `{sessionId}` and `*`, or the name of one that is known.
- * `libraryName`, the name of the library's own folder, is the streamer where a known layout has none. Throws AppError
- * `usage`.
+ * Compiles a template over `{streamer}`, `{date}`, `{sessionId}` and `*`, or a preset by its name.
+ * Presets without `{streamer}` use `libraryName`, the name of the library's root folder.
+ *
+ * @throws AppError `usage`
  */
 export function createLayout(layout: string, libraryName = ''): Layout {
   const preset = findPreset(layout)
@@ -86,13 +93,13 @@ export function createLayout(layout: string, libraryName = ''): Layout {
   }
 }
 
-/** Undefined where it is a template. */
+/** Undefined if `layout` is a template. */
 function findPreset(layout: string): readonly string[] | undefined {
   if (layout.includes('{')) return undefined
   if (Object.hasOwn(layoutPresets, layout)) return layoutPresets[layout]
   throw new AppError(
     'usage',
-    `layout: it is neither a template with {streamer} nor one of ${Object.keys(layoutPresets).join(', ')}`,
+    `layout: neither a template with {streamer} nor one of ${Object.keys(layoutPresets).join(', ')}`,
   )
 }
 
@@ -105,7 +112,7 @@ function hasStreamer(parts: readonly PartTemplate[]): boolean {
   return parts.flat().some(({ kind }) => kind === 'streamer')
 }
 
-/** A date that is a Unix time is shown as its day, and is the session's id where nothing else is. */
+/** A Unix time is shown as its day, and becomes the session id if the name has no other. */
 function completeSession(
   bound: Bindings,
   base: string,
@@ -119,15 +126,15 @@ function completeSession(
   return { streamer, date, sessionId }
 }
 
-/** A URL cannot carry these as a part of its path: clients resolve them. */
+/** Clients resolve `.` and `..` in URL paths, so they cannot be names. */
 function isDots(name: string): boolean {
   return name === '.' || name === '..'
 }
 
 /**
- * Matches a whole name, each placeholder as short as possible (dates as long as possible). A placeholder that is
- * bound already stands for the same text again. What failed at (token, position) is remembered, so that a hostile
- * name costs at most tokens x length² steps.
+ * Matches a whole name; placeholders match as little as possible, dates as much as possible. A
+ * placeholder that is already bound matches the same text. Failed (token, position) pairs are
+ * memoised, so that a hostile name costs at most tokens x length² steps.
  */
 function matchPart(part: PartTemplate, name: string, bound: Bindings): Bindings | undefined {
   const failed = new Set<number>()
@@ -164,7 +171,7 @@ interface TokenPlace {
   isLast: boolean
 }
 
-/** Where a token that begins at `position` may end, in the order in which to try. */
+/** Possible ends of a token that starts at `position`, in the order to try them. */
 function* tokenEnds(token: Token, place: TokenPlace): Generator<number> {
   const { name, position, bound, isLast } = place
   const text =

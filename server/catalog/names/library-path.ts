@@ -1,11 +1,12 @@
-// Library paths as plain text: parts joined by `/`, '' for the root. Only storage makes real paths of them.
+// Library paths: components joined by `/`, '' for the root. Only storage turns them into file
+// system paths.
 
-/** Path of a name inside a folder. */
+/** Path of an entry in a folder. */
 export function joinPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/** The folder that holds a path, and the path's own name; undefined for the root, which nothing holds. */
+/** A path's parent folder and its last component; undefined for the root. */
 export function splitPath(path: string): { folder: string; name: string } | undefined {
   if (path === '') return undefined
   const slash = path.lastIndexOf('/')

@@ -52,7 +52,7 @@ test('compares runs of digits of any length as numbers', () => {
   ])
 })
 
-test('natural order is total: antisymmetric, transitive, 0 for equal texts alone', () => {
+test('natural order is total: antisymmetric, transitive, 0 only for equal strings', () => {
   const id = fc.string({ unit: fc.constantFrom('0', '1', '9', 'a', '-', 'é'), maxLength: 8 })
   fc.assert(
     fc.property(id, id, id, (a, b, c) => {

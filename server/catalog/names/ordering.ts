@@ -1,7 +1,8 @@
-// The orders of the lists: streamers by name, sessions newest first. Stable and total, the same on every machine.
+// Sort orders of the lists: streamers by name, sessions newest first. Stable, total and
+// locale-independent.
 import type { StreamerItem } from '../../../shared/contract.ts'
 
-/** Streamers sorted by name: case-insensitive, then by code unit. */
+/** Streamers by name: case-insensitive, then by code unit. */
 export function sortStreamers(streamers: readonly StreamerItem[]): StreamerItem[] {
   return streamers
     .map((streamer) => ({ streamer, folded: streamer.name.toLowerCase() }))
@@ -11,12 +12,12 @@ export function sortStreamers(streamers: readonly StreamerItem[]): StreamerItem[
     .map(({ streamer }) => streamer)
 }
 
-/** The order of `sortStreamers`, of two names. */
+/** The order of `sortStreamers`. */
 export function compareStreamers(a: { name: string }, b: { name: string }): number {
   return compareText(a.name.toLowerCase(), b.name.toLowerCase()) || compareText(a.name, b.name)
 }
 
-/** Where what compares as equal to `key` stands in a sorted list, or would. */
+/** Index of the first item not less than `key` in a sorted array (lower bound). */
 export function findSorted<Item extends Key, Key>(
   list: readonly Item[],
   key: Key,
@@ -33,7 +34,7 @@ export function findSorted<Item extends Key, Key>(
   return { at: start, found: item !== undefined && compare(item, key) === 0 ? item : undefined }
 }
 
-/** Newest first: by date as text, then by id in natural order, last first. */
+/** Newest first: by date as text, then by id in natural order, descending. */
 export function compareSessions(
   a: { date: string; sessionId: string },
   b: { date: string; sessionId: string },
@@ -42,8 +43,9 @@ export function compareSessions(
 }
 
 /**
- * Natural order: runs of digits (of any length) compare as numbers, all else by code unit. Ids that differ in
- * leading zeros alone fall back to code units, so that only equal texts compare as 0.
+ * Natural order: runs of digits (of any length) compare as numbers, everything else by code unit.
+ * Ids that differ only in leading zeros fall back to code units, so that only equal strings compare
+ * as 0.
  */
 export function compareNatural(a: string, b: string): number {
   let inA = 0
@@ -65,7 +67,7 @@ export function compareNatural(a: string, b: string): number {
   return a.length - inA - (b.length - inB) || compareText(a, b)
 }
 
-/** By code unit, as `<` does. */
+/** By code unit, like `<`. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1

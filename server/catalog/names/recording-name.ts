@@ -1,29 +1,40 @@
-// What a file's name says of a recording beside its session: the container's ending, and whether it is still on its way.
+// Parses the file name of a recording: its container's extension, and whether it is still being
+// written.
 
-/** Endings of recordings (lower case), best first: of two files of one session the first that plays is served. */
+/**
+ * Extensions of recordings (lower case) by preference: the first playable file of a session is
+ * served.
+ */
 const extensions = ['.mp4', '.m4v', '.mov', '.ts', '.m2ts', '.mkv', '.webm', '.flv']
 
-/** Downloaders add this to a name until the file is whole. */
+/** Suffix of incomplete downloads. */
 const PARTIAL_ENDING = '.part'
-/** Recorders and downloaders put these before the ending until the file is whole: `x.tmp.ts`, `x.f137.mp4.part`. */
+/**
+ * Recorders and downloaders insert these before the extension of incomplete files: `x.tmp.ts`,
+ * `x.f137.mp4.part`.
+ */
 const TEMPORARY_MARK = '.tmp'
+const anyEndings = new RegExp(
+  `(?:\\.(?:part|tmp|temp|${extensions.map((ending) => ending.slice(1)).join('|')}))+$`,
+  'i',
+)
 const FORMAT_MARK = /\.f\d{1,4}$/
-/** Formats that are sound alone (YouTube's numbers), which a downloader fetches beside the pictures. */
+/** YouTube's audio-only format numbers: downloaders fetch them beside the video. */
 const AUDIO_FORMAT_MARK = /\.f(?:139|140|141|171|172|249|250|251)$/
 
-/** Behind all files of a session: a folder of parts, and behind that what is not whole yet. */
+/** After all files of a session: a folder of parts, then incomplete files. */
 export const FOLDER_RANK = extensions.length
 const IN_PROGRESS_RANK = FOLDER_RANK + 1
 
-/** The name of a recording's file, taken apart. */
+/** A parsed file name. */
 export interface RecordingName {
-  /** The name that the whole recording has, without its ending. */
+  /** The name of the complete recording, without its extension. */
   base: string
-  /** Place among the recordings of one session; the lowest is tried first. */
+  /** Rank among the recordings of one session; the lowest is tried first. */
   rank: number
 }
 
-/** Undefined where the name is none of a recording. */
+/** Undefined if the name is not that of a recording. */
 export function parseRecordingName(name: string): RecordingName | undefined {
   if (!name.toLowerCase().endsWith(PARTIAL_ENDING)) return parseEnding(name)
   const whole = parseEnding(name.slice(0, -PARTIAL_ENDING.length))
@@ -31,10 +42,18 @@ export function parseRecordingName(name: string): RecordingName | undefined {
   return inProgress({ ...whole, base: whole.base.replace(FORMAT_MARK, '') })
 }
 
-/** The ending of a recording (in lower case, with its dot) that a text ends with; undefined where it ends otherwise. */
+/**
+ * The recording extension at the end of a string (lower case, with its dot); undefined if there is
+ * none.
+ */
 export function endingOf(text: string): string | undefined {
   const lower = text.toLowerCase()
   return extensions.find((extension) => lower.endsWith(extension))
+}
+
+/** The part of a name that does not change when the recording is finished and renamed. */
+export function stripEndings(name: string): string {
+  return name.replace(anyEndings, '')
 }
 
 function parseEnding(name: string): RecordingName | undefined {

@@ -76,7 +76,7 @@ function put(path: string, content = 'x', ageSeconds = 3600): void {
 const night = { streamer: 'alice', date: '2026-02-01', sessionId: 'late-night' }
 const nightPath = 'alice/2026-02-01/late-night'
 
-describe('a folder in the place of a session', () => {
+describe('a folder with a session name', () => {
   test('is one session with the size of its parts and the time of the newest', async () => {
     put(`${nightPath}/part1.ts`, 'x'.repeat(40), 500)
     put(`${nightPath}/part2.ts`, 'x'.repeat(20), 400)
@@ -93,7 +93,7 @@ describe('a folder in the place of a session', () => {
     expect(Math.abs(ageSeconds - 400)).toBeLessThan(20)
   })
 
-  test('is none where it is empty, or holds neither parts nor a playlist', async () => {
+  test('is no session if it is empty or contains neither parts nor a playlist', async () => {
     mkdirSync(join(root, nightPath), { recursive: true })
     put('alice/2026-02-01/notes/readme.txt')
     put('alice/2026-02-01/deeper/inner/part1.ts')
@@ -103,7 +103,7 @@ describe('a folder in the place of a session', () => {
     expect(catalog.findSession(night)).toBeUndefined()
   })
 
-  test('is known by its playlist alone, so that thousands of segments cost no look', async () => {
+  test('is identified by its playlist alone, so that thousands of segments are not stat-ed', async () => {
     put(`${nightPath}/index.m3u8`, '#EXTM3U\n', 700)
     for (let i = 0; i < 50; i += 1) put(`${nightPath}/${i}.ts`, 'x'.repeat(10), 1)
     const folder = createFolderStorage(root)
@@ -124,7 +124,7 @@ describe('a folder in the place of a session', () => {
     expect(withStats).not.toContain(nightPath)
   })
 
-  test('stands behind the files of its session, and for it where none of them plays', async () => {
+  test('ranks after the files of its session, and represents it if none of them plays', async () => {
     put(`${nightPath}/part1.ts`)
     put(`${nightPath}.flv`)
     await scan()
@@ -138,7 +138,7 @@ describe('a folder in the place of a session', () => {
     expect(catalog.listStreamers()).toEqual([{ name: 'alice', recording_count: 1 }])
   })
 
-  test('is inspected again when a part comes, grows or goes, and not before', async () => {
+  test('is inspected again when a part is added, grows or disappears, and not before', async () => {
     put(`${nightPath}/part1.ts`)
     await scan()
     await scan()
@@ -158,10 +158,10 @@ describe('a folder in the place of a session', () => {
   })
 })
 
-describe('names on their way', () => {
+describe('temporary names', () => {
   const session = { streamer: 'alice', date: '2026-02-01', sessionId: 'show' }
 
-  test('are the session that they become, and give way to it', async () => {
+  test('belong to the session of the final name, and give way to it', async () => {
     put('alice/2026-02-01/show.mp4.part', 'xx')
     await scan()
     expect(catalog.findSession(session)).toMatchObject({ sizeBytes: 2, kind: 'file' })
@@ -177,7 +177,7 @@ describe('names on their way', () => {
     expect(catalog.listSessions('alice')).toHaveLength(1)
   })
 
-  test('a file is listed when it has bytes, and not before', async () => {
+  test('a file is listed once it has bytes, and not before', async () => {
     put('alice/2026-02-01/show.ts', '', 1)
     await scan()
     expect(catalog.listStreamers()).toEqual([])
@@ -192,7 +192,7 @@ describe('names on their way', () => {
   })
 })
 
-describe('while it runs', () => {
+describe('while the scanner runs', () => {
   let stop: AbortController
   let running: Promise<void>
 
@@ -204,7 +204,7 @@ describe('while it runs', () => {
   const soon = { timeout: 5000 }
   const lengths = () => catalog.listSessions('alice')?.map(({ duration }) => duration)
 
-  test('shows changes inside of a session folder within 5 s, and looks at that folder alone', async () => {
+  test('shows changes inside a session folder within 5 s, and reads only that folder', async () => {
     put(`${nightPath}/part1.ts`)
     put('alice/2026-02-01/other/part1.ts', 'x'.repeat(30))
     const folder = createFolderStorage(root)
@@ -241,7 +241,7 @@ describe('while it runs', () => {
   }, 30_000)
 })
 
-describe('of the entries of a folder', () => {
+describe('the entries of a folder', () => {
   const files = (...names: string[]) => names.map((name) => ({ name, kind: 'file' as const }))
 
   test.each([

@@ -1,20 +1,20 @@
-// A folder that is one session: parts that are played in name order, or a playlist that a recorder wrote.
+// Session folders: parts that are played in name order, or a playlist written by a recorder.
 import type { FileStat, Storage, StorageEntry } from '../../storage/storage.ts'
 import { joinPath } from './library-path.ts'
 import { compareNatural } from './ordering.ts'
 import { parseRecordingName } from './recording-name.ts'
 
-/** What a session's folder holds. Names are as the storage spells them. */
+/** Contents of a session folder. Names are spelled as in storage. */
 export type SessionFolder =
   | { kind: 'parts'; names: readonly string[] }
   | { kind: 'playlist'; name: string }
 
-/** Names that recorders give to the playlist to begin with, best first, where there are several. */
+/** Usual names of a recorder's top-level playlist, by preference. */
 const USUAL_PLAYLISTS = ['master.m3u8', 'playlist.m3u8', 'index.m3u8']
 
 /**
- * What the entries of a folder make it; undefined where it holds neither parts nor a playlist. Of several files of one
- * part the best is taken. Folders inside count for nothing, nor do files that are known to be empty.
+ * Classifies the entries of a folder; undefined if it contains neither parts nor a playlist. Of
+ * several files of one part, the preferred one is used. Subfolders and empty files are ignored.
  */
 export function readSessionFolder(entries: readonly StorageEntry[]): SessionFolder | undefined {
   const names = entries
@@ -30,14 +30,15 @@ export function readSessionFolder(entries: readonly StorageEntry[]): SessionFold
 }
 
 /**
- * Size and time of the session that a folder is, by which a change is seen: of parts their sum and the newest, of a
- * playlist its own, as it is written anew with every segment. Undefined where the folder is no session.
+ * Size and modification time by which changes to a session folder are detected: the sum and the
+ * newest of its parts, or those of its playlist, which is rewritten with every segment. Undefined
+ * if the folder is no session.
  */
 export async function statSessionFolder(
   storage: Storage,
   path: string,
 ): Promise<FileStat | undefined> {
-  // thousands of segments beside a playlist are not asked for their stats
+  // A playlist may have thousands of segments: do not stat them.
   const folder = readSessionFolder(await storage.list(path))
   if (folder?.kind === 'playlist') return storage.stat(joinPath(path, folder.name))
   if (folder === undefined) return undefined
@@ -51,7 +52,7 @@ export async function statSessionFolder(
   }
 }
 
-/** Names keep their order. */
+/** Preserves the order of names. */
 function bestOfEachPart(names: readonly string[]): string[] {
   const best = new Map<string, { name: string; rank: number }>()
   for (const name of names) {

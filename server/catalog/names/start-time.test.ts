@@ -1,4 +1,4 @@
-// When a recording began, as the names that recorders give say it.
+// Start times in the name formats of recorders.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startTimeMs } from './start-time.ts'
@@ -41,11 +41,11 @@ test.each([
   '9999-01-31_20-15-00',
   '12026-01-31_20-15-00',
   '',
-])('%s says no moment', (fileName) => {
+])('%s contains no time', (fileName) => {
   expect(startTimeMs({ ...nothing, fileName })).toBeUndefined()
 })
 
-test('the name of the file is believed before the session id, and that before the date', () => {
+test('the file name takes precedence over the session id, and that over the date', () => {
   const [date, sessionId, fileName] = [1, 2, 3].map((hour) => `2026-01-31_0${hour}-00-00`)
   if (date === undefined || sessionId === undefined || fileName === undefined) throw new Error()
   expect(startTimeMs({ date, sessionId, fileName })).toBe(local(3, 0))
@@ -53,7 +53,7 @@ test('the name of the file is believed before the session id, and that before th
   expect(startTimeMs({ date, sessionId: '7', fileName: 'part1' })).toBe(local(1, 0))
 })
 
-test('a moment is read back from every shape that recorders write it in', () => {
+test('parses a time in every format that recorders write', () => {
   const moment = fc.date({
     min: new Date('1991-01-01'),
     max: new Date('2199-12-30'),
@@ -74,7 +74,7 @@ test('a moment is read back from every shape that recorders write it in', () => 
   )
 })
 
-test('any text gives a moment within reason, or none, at once', () => {
+test('any string yields a plausible time or none, without delay', () => {
   const text = fc.string({
     unit: fc.constantFrom(...'0123456789-_.:TZ+ a'.split('')),
     maxLength: 255,

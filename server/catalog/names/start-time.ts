@@ -1,25 +1,26 @@
-// The moment at which a recording began, where one of its names says day and time.
+// Finds the start time of a recording in its names.
 import { dateEnds } from './date-name.ts'
 
-/** The names of a recording that may tell when it began, as they were written. */
+/** Names of a recording that may contain its start time, as written. */
 export interface NamesOfRecording {
   date: string
   sessionId: string
-  /** Name of the file, or of the folder that is the session, without its ending. */
+  /** File name without extension, or name of the session folder. */
   fileName: string
 }
 
-/** Names say nothing sensible outside of these: they hold a number that only looks like a time. */
+/** Numbers outside this range only look like a time. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1)
 const LATEST_MS = Date.UTC(2200, 0, 1)
 const MILLISECOND_DIGITS = 13
 const SECOND_DIGITS = 10
-/** `20260131_20-15`; anything shorter is a day alone, or a Unix time. */
+/** `20260131_20-15`; anything shorter is a day or a Unix time. */
 const SHORTEST_MOMENT = 14
 
 /**
- * Milliseconds since 1970 at which the recording began; undefined where no name says day and time. The file's name is
- * believed before the session's id, and that before the date. A time without `Z` or offset is the server's local one.
+ * Start time in milliseconds since 1970; undefined if no name contains a date with a time. The file
+ * name takes precedence over the session id, and that over the date. A time without `Z` or offset
+ * is in the server's time zone.
  */
 export function startTimeMs({ date, sessionId, fileName }: NamesOfRecording): number | undefined {
   return (
@@ -33,8 +34,8 @@ export function startTimeMs({ date, sessionId, fileName }: NamesOfRecording): nu
 }
 
 /**
- * The Unix time that a name ends with as recorders write it: 13 digits (milliseconds) as the whole name or behind a
- * separator, 10 digits (seconds) behind a dot alone, as ids of videos have as many.
+ * The Unix time at the end of a name: 13 digits (milliseconds) as the whole name or after a
+ * separator, 10 digits (seconds) only after a dot, since video ids have as many.
  */
 export function unixTimeMs(name: string): number | undefined {
   let start = name.length
@@ -61,7 +62,7 @@ function momentInText(text: string): number | undefined {
   return undefined
 }
 
-/** A date of the shapes that `dateEnds` finds, so that the digits alone tell its parts; undefined without a time. */
+/** Parses a date in one of the formats of `dateEnds`; undefined without a time. */
 function parseMoment(text: string): number | undefined {
   const { clock, offsetMs } = splitZone(text)
   const digits = digitsOf(clock)
@@ -83,7 +84,7 @@ function parseMoment(text: string): number | undefined {
   return plausible(Date.UTC(...fields) - offsetMs)
 }
 
-/** Takes `Z`, `+0100`, `+01:00` or `-05:00` off the end, which may not be all there is of the time. */
+/** Removes a trailing `Z`, `+0100`, `+01:00` or `-05:00`. */
 function splitZone(text: string): { clock: string; offsetMs: number | undefined } {
   const zone = /(?:Z|\+\d\d:?\d\d|-\d\d:\d\d)$/.exec(text)
   if (zone === null || zone.index < SHORTEST_MOMENT) return { clock: text, offsetMs: undefined }

@@ -1,7 +1,8 @@
-// The second pass of a scan: inspects pending recordings, those asked for first, then newest first.
+// Second pass of a scan: inspects pending recordings, first those that visitors requested, then the
+// newest.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
-import { type TimeLimit, withinTime } from '../../../shared/within-time.ts'
+import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
 import { isAppError } from '../../errors.ts'
 import type { CatalogWriter, PendingRecording } from '../store/catalog-writer.ts'
 import { planInspectionResult } from '../store/inspection-result.ts'
@@ -10,45 +11,48 @@ import { createWakeSignal } from './wake-signal.ts'
 import { ResultBatch } from './result-batch.ts'
 
 /**
- * Looks at one recording. Rejects only for reasons outside of the recording (disk, network); it is then tried again
- * later.
+ * Inspects one recording. Rejects only for reasons outside of the recording (disk, network), and is
+ * then retried.
  */
 export type Inspect = (recording: InspectableRecording, signal: AbortSignal) => Promise<Inspection>
 
-/** A recording as the last walk found it. */
+/** A recording as found by the last walk. */
 export type InspectableRecording = Pick<PendingRecording, 'path' | 'kind' | 'stat'>
 
 export interface InspectorOptions {
   writer: CatalogWriter
   inspect: Inspect
-  /** Recordings inspected at once. */
+  /** Number of concurrent inspections. */
   concurrency: number
   now: () => number
   /** An inspection failed for a reason outside of the recording. */
   onError: (path: string, error: unknown) => void
-  /** A result could not be written, or the queue not be read. */
+  /** A result could not be written, or the queue could not be read. */
   onCatalogError: (error: unknown) => void
-  /** Called with the number of inspections that have ended, and are not held any more, since the last call. */
+  /** Called with the number of inspections that finished since the last call. */
   onInspected: (count: number) => void
 }
 
-/** Rows fetched at once, so that those which wait are not skipped again for each, */
+/** Pending rows fetched per query, */
 const BATCH_SIZE = 100
-/** and how long they are good: meanwhile they may change or go. */
+/** and how long they stay valid: rows may change or disappear meanwhile. */
 const BATCH_FRESH_MS = 1000
-/** Sessions asked for and not inspected yet; the oldest wish is dropped when there are more. */
+/** Most prioritised sessions; the oldest is dropped beyond that. */
 const MAX_WANTED = 1000
 /** An inspection that takes longer counts as failed. */
 const INSPECTION_TIMEOUT_MS = 600_000
-/** Longest sleep, in case the clock is set. */
+/** Longest sleep, in case the system clock is changed. */
 const MAX_SLEEP_MS = 60_000
 const CATALOG_RETRY_MS = 5000
 
-/** The queue of pending recordings; its state is in the database, so that nothing is lost when the process dies. */
+/**
+ * The queue of pending recordings. Its state is in the database, so that a killed process loses
+ * nothing.
+ */
 export class Inspector {
   readonly #options: InspectorOptions
   readonly #wakeSignal = createWakeSignal()
-  /** Recordings that are looked at, or whose results wait to be written. */
+  /** Recordings under inspection, or with results that are not written yet. */
   readonly #active = new Set<number>()
   readonly #results: ResultBatch
   readonly #wanted = new Map<string, SessionReference>()
@@ -69,7 +73,7 @@ export class Inspector {
     })
   }
 
-  /** Puts a session first in the queue. */
+  /** Moves a session to the front of the queue. */
   prioritise(session: SessionReference): void {
     const key = JSON.stringify([session.streamer, session.date, session.sessionId])
     this.#wanted.set(key, session)
@@ -78,19 +82,22 @@ export class Inspector {
     this.#wakeSignal.ring()
   }
 
-  /** Tells that the first walk is over: before, only what was asked for is inspected, as the newest is not known. */
+  /**
+   * Ends the first walk. Until then only prioritised recordings are inspected, since the newest are
+   * unknown.
+   */
   open(): void {
     this.#isOpen = true
     this.refresh()
   }
 
-  /** Tells that the catalog may hold new pending recordings. */
+  /** Signals that the catalog may have new pending recordings. */
   refresh(): void {
     this.#batch = []
     this.#wakeSignal.ring()
   }
 
-  /** Inspects all that is due, then resolves. Rejects when the signal aborts. */
+  /** Inspects all due recordings, then resolves. Rejects when the signal aborts. */
   async drain(signal: AbortSignal): Promise<void> {
     try {
       await this.#inParallel(async () => {
@@ -102,7 +109,7 @@ export class Inspector {
     }
   }
 
-  /** Inspects what becomes due, until the signal aborts. */
+  /** Inspects recordings as they become due, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#inParallel(async () => {
       while (!signal.aborted) await this.#runOnce(signal)
@@ -110,7 +117,7 @@ export class Inspector {
     this.#results.tryWrite()
   }
 
-  /** One inspection, or one sleep. A catalog that cannot be written (a full disk) is tried again later. */
+  /** One inspection, or one sleep. Retries later if the catalog cannot be written (a full disk). */
   async #runOnce(signal: AbortSignal): Promise<void> {
     try {
       const job = this.#take()
@@ -148,7 +155,7 @@ export class Inspector {
     const job = performance.now() < this.#batchUntilMs ? this.#takeFromBatch() : undefined
     if (job) return job
     const { writer, now } = this.#options
-    // else it would be these that are due
+    // Unwritten results would still be due.
     this.#results.write()
     this.#batch = writer.duePending(now(), BATCH_SIZE)
     this.#batchUntilMs = performance.now() + BATCH_FRESH_MS
@@ -183,10 +190,10 @@ export class Inspector {
 
   async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
     try {
-      return await withinTime((limit) => this.#options.inspect(job, limit), { ...LIMIT, signal })
+      return await withTimeout((limit) => this.#options.inspect(job, limit), { ...LIMIT, signal })
     } catch (error) {
       signal.throwIfAborted()
-      // Gone or replaced while it was looked at: the walk that follows the change deals with it.
+      // Deleted or replaced during inspection: the walk that follows the change handles it.
       if (!isAppError(error, 'not_found', 'gone')) this.#options.onError(job.path, error)
       return { status: 'failed' }
     }
@@ -194,7 +201,7 @@ export class Inspector {
 
   #sleepMs(): number {
     const dueMs = this.#options.writer.nextDueMs()
-    // one that is due now is under way: its end wakes this worker, not the clock
+    // A recording that is due now is already under inspection: its end wakes this worker.
     const waitMs = dueMs === undefined ? MAX_SLEEP_MS : dueMs - this.#options.now()
     return Math.min(Math.max(waitMs, 100), MAX_SLEEP_MS)
   }

@@ -1,16 +1,19 @@
-// Results of inspections on their way into the catalog, several in one transaction: one costs more than what is in it.
+// Batches inspection results into one transaction, because a transaction costs more than its rows.
 import type { CatalogWriter, InspectedRecording } from '../store/catalog-writer.ts'
 
-/** Results of one transaction, which bounds how long the event loop stands still, */
+/** Results per transaction, which bounds how long the event loop is blocked, */
 const MAX_RESULTS = 100
-/** and how long lists wait for the first of them. */
+/** and how long the first of them waits. */
 const MAX_WAIT_MS = 100
 
 export interface ResultBatchOptions {
   writer: CatalogWriter
-  /** Told of what is not held any more, be it written or not: what could not be written is pending still. */
+  /**
+   * Called with the results that are no longer held, written or not: what was not written is still
+   * pending.
+   */
   onLetGo: (inspected: readonly InspectedRecording[]) => void
-  /** Results could not be written when their time was over. */
+  /** Results could not be written at the end of their wait. */
   onError: (error: unknown) => void
 }
 
@@ -23,14 +26,14 @@ export class ResultBatch {
     this.#options = options
   }
 
-  /** Holds a result for a moment. @throws what the database throws, where this one made it write */
+  /** Adds a result, and writes the batch once it is full. @throws database errors */
   add(inspected: InspectedRecording): void {
     this.#held.push(inspected)
     this.#timer ??= setTimeout(() => this.tryWrite(), MAX_WAIT_MS)
     if (this.#held.length >= MAX_RESULTS) this.write()
   }
 
-  /** Writes what is held. @throws what the database throws */
+  /** Writes the batch. @throws database errors */
   write(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -44,7 +47,7 @@ export class ResultBatch {
     }
   }
 
-  /** Writes what is held; tells of it where that fails. */
+  /** Writes the batch, and reports an error instead of throwing it. */
   tryWrite(): void {
     try {
       this.write()

@@ -1,4 +1,5 @@
-// The scanner over real folders and a real database: what is listed, when it is inspected, and what failures cost.
+// The scanner over real folders and a real database: what is listed, when it is inspected, and what
+// failures cost.
 import {
   appendFileSync,
   mkdirSync,
@@ -127,7 +128,7 @@ describe('a scan', () => {
     expect(catalog.newestSessions('nobody', 2)).toEqual([])
   })
 
-  test('inspects newest first, and what was asked for before all', async () => {
+  test('inspects prioritised recordings first, then the newest', async () => {
     put('a/2026-01-01/1.ts')
     put('a/2026-03-01/1.ts')
     put('b/2026-02-01/1.ts')
@@ -139,7 +140,7 @@ describe('a scan', () => {
     expect(inspected).toEqual(['a/2026-01-01/1.ts', 'a/2026-03-01/1.ts', 'b/2026-02-01/1.ts'])
   })
 
-  test('inspects nothing twice that has not changed, and moves no generation then', async () => {
+  test('inspects nothing twice without a change, and leaves the generation as it is', async () => {
     put('a/2026-01-01/1.ts')
     put('a/2026-01-01/bad.ts', '!')
     await scan()
@@ -149,7 +150,7 @@ describe('a scan', () => {
     expect(catalog.generation()).toBe(generation)
   })
 
-  test('takes a replaced recording back to found, without its old duration, until it is inspected', async () => {
+  test('resets a replaced recording to found, without its duration, until it is inspected', async () => {
     put('a/2026-01-01/1.ts', '60')
     await scan()
     put('a/2026-01-01/1.ts', '120', 1800)
@@ -160,7 +161,7 @@ describe('a scan', () => {
     expect(catalog.listSessions('a')?.[0]?.duration).toBe('0:02:00')
   })
 
-  test('neither lists nor counts what cannot be played, but finds it with its reason', async () => {
+  test('neither lists nor counts unplayable recordings, but finds them with their reason', async () => {
     put('a/2026-01-01/good.ts')
     put('a/2026-01-01/bad.ts', '!')
     put('only-bad/2026-01-01/bad.ts', '!')
@@ -171,7 +172,7 @@ describe('a scan', () => {
     expect(bad?.state).toEqual({ status: 'unplayable', reason: 'no index' })
   })
 
-  test('removes what is gone, and a streamer with its folder', async () => {
+  test('removes deleted recordings, and a streamer with its folder', async () => {
     put('a/2026-01-01/1.ts')
     put('a/2026-01-01/2.ts')
     put('b/2026-01-01/1.ts')
@@ -185,26 +186,26 @@ describe('a scan', () => {
     ).toBeUndefined()
   })
 
-  test('takes another path template as another library', async () => {
+  test('treats another path template as another library', async () => {
     put('a/2026-01-01/1.ts')
     await scan()
     await scan({ layout: createLayout('*/{date}/{streamer}') })
     expect(catalog.listStreamers()).toEqual([{ name: '1', recording_count: 1 }])
   })
 
-  test('tells its progress in plain numbers', async () => {
+  test('reports its progress in plain numbers', async () => {
     put('a/2026-01-01/1.ts')
     put('a/2026-01-01/2.ts')
-    const told: object[] = []
-    await scan({ onProgress: (progress) => told.push(progress) })
-    expect(told.at(-1)).toEqual({ found: 2, done: 2, total: 2 })
+    const reported: object[] = []
+    await scan({ onProgress: (progress) => reported.push(progress) })
+    expect(reported.at(-1)).toEqual({ found: 2, done: 2, total: 2 })
   })
 })
 
 describe('results of inspections', () => {
   const lengths = () => catalog.listSessions('a')?.map(({ duration }) => duration)
 
-  test('of many that take no time are written together', async () => {
+  test('are written together if many arrive quickly', async () => {
     for (let id = 0; id < 250; id += 1) put(`a/2026-01-01/${id}.ts`)
     await scan({ inspect: async () => Promise.reject(new Error('not yet')) })
     nowMs += 6000
@@ -213,7 +214,8 @@ describe('results of inspections', () => {
       inspect: async () => ({ status: 'playable', durationSeconds: 60, isFlawed: false }),
     })
     expect(lengths()).toEqual(Array.from({ length: 250 }, () => '0:01:00'))
-    // one for each transaction: a slow machine's clock makes a few more of them than the three that are needed
+    // one for each transaction: a slow machine's clock makes a few more of them than the three that
+    // are needed
     expect(catalog.generation() - before).toBeLessThan(25)
   })
 
@@ -246,7 +248,7 @@ describe('two files of one session', () => {
     expect(catalog.findSession(session)?.path).toBe('a/2026-01-01/1.ts')
   })
 
-  test('leave the other uninspected where the best plays, and use it when the best goes', async () => {
+  test('leave the other uninspected while the best one plays, and use it when that is deleted', async () => {
     put('a/2026-01-01/1.ts', '61')
     put('a/2026-01-01/1.mp4', '60')
     put('b/2026-01-01/1.ts', '!')
@@ -269,7 +271,7 @@ describe('two files of one session', () => {
     ])
   })
 
-  test('folders of both normal forms are one streamer, found by either', async () => {
+  test('folders of both normalisation forms are one streamer, found by either', async () => {
     put('zoë/2026-01-01/1.ts'.normalize('NFC'))
     put('zoë/2026-01-02/1.ts'.normalize('NFD'))
     await scan()
@@ -279,7 +281,7 @@ describe('two files of one session', () => {
 })
 
 describe('a file that still changes', () => {
-  test('is not condemned before it has settled', async () => {
+  test('is not rejected before it has settled', async () => {
     put('a/2026-01-01/1.mp4', '!', 5)
     await scan()
     expect(inspected).toHaveLength(1)
@@ -301,7 +303,7 @@ describe('a file that still changes', () => {
     expect(catalog.listSessions('a')?.[0]?.duration).toBe('0:01:00')
   })
 
-  test('rests between inspections, however often it changes', async () => {
+  test('has a minimum interval between inspections, however often it changes', async () => {
     put('a/2026-01-01/1.ts', '60', 1)
     await scan()
     for (let size = 61; size < 66; size += 1) {
@@ -323,7 +325,7 @@ describe('a file that still changes', () => {
 })
 
 describe('failures', () => {
-  test('an inspection that fails for an outside reason is told and tried again, later each time', async () => {
+  test('an inspection that fails for an outside reason is reported and retried with backoff', async () => {
     put('a/2026-01-01/1.ts', '?')
     put('a/2026-01-01/2.ts')
     await scan()
@@ -336,7 +338,7 @@ describe('failures', () => {
     expect(inspected.filter((path) => path.endsWith('1.ts'))).toHaveLength(3)
   })
 
-  test('a library that is not there keeps the catalog', async () => {
+  test('a missing library leaves the catalog as it is', async () => {
     put('a/2026-01-01/1.ts')
     await scan()
     renameSync(root, `${root}-away`)
@@ -346,7 +348,7 @@ describe('failures', () => {
     expect(catalog.listStreamers()).toEqual([{ name: 'a', recording_count: 1 }])
   })
 
-  test('a folder that cannot be read keeps its rows and is told of once', async () => {
+  test('an unreadable folder keeps its rows and is reported once', async () => {
     put('a/2026-01-01/1.ts')
     put('b/2026-01-01/1.ts')
     await scan()
@@ -363,7 +365,7 @@ describe('failures', () => {
   })
 })
 
-test('every hostile name is listed and found again, or left out', async () => {
+test('every hostile name is either listed and found, or ignored', async () => {
   const names = [
     '100%',
     '#1',
@@ -452,7 +454,7 @@ describe('while it runs', () => {
     expect(problems).toEqual([])
   })
 
-  test('shows what changes while the library is walked as a whole, which is long', async () => {
+  test('shows changes made during a long full walk', async () => {
     put('a/2026-01-01/1.ts')
     for (let number = 0; number < 200; number += 1) put(`slow${number}/2026-01-01/1.ts`)
     const folder = createFolderStorage(root)
@@ -487,7 +489,7 @@ describe('while it runs', () => {
     expect(catalog.listStreamers()).toHaveLength(202)
   }, 20_000)
 
-  test('walks the library once where it can be watched, and follows it from then on', async () => {
+  test('walks the library once if it can be watched, and follows its changes from then on', async () => {
     put('a/2026-01-01/1.ts')
     const folder = createFolderStorage(root)
     const listed: string[] = []
@@ -501,7 +503,7 @@ describe('while it runs', () => {
     expect(listed.filter((path) => path === '')).toHaveLength(1)
   })
 
-  test('polls where watching is not possible, and says so once', async () => {
+  test('polls if watching is not possible, and reports that once', async () => {
     const storage = storageWith({
       watch: async () => Promise.reject(new AppError('failed', 'no inotify')),
     })
@@ -511,7 +513,7 @@ describe('while it runs', () => {
     expect(problems).toMatchObject([{ kind: 'watch' }])
   }, 20_000)
 
-  test('says that the catalog cannot be written while its disk is full, and goes on with room', async () => {
+  test('reports that the catalog cannot be written while its disk is full, and recovers', async () => {
     const sqlite = new Sqlite(join(base, 'data', 'catalog.sqlite'))
     // No more than there is by now.
     sqlite.pragma('max_page_count = 1')
@@ -525,7 +527,7 @@ describe('while it runs', () => {
     sqlite.close()
   }, 30_000)
 
-  test('keeps the catalog while the library is away, says so once, and follows it when it is back', async () => {
+  test('keeps the catalog while the library is missing, reports it once, and recovers when it returns', async () => {
     put('a/2026-01-01/1.ts', '60')
     await start().firstWalk
     await expect.poll(durations, soon).toEqual(['0:01:00'])

@@ -1,4 +1,4 @@
-// The scanner: walks the library, inspects what is new, and follows changes until it is told to stop.
+// The scanner: walks the library, inspects new recordings, and follows changes until it is stopped.
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../errors.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -15,32 +15,33 @@ export interface ScannerOptions {
   layout: Layout
   writer: CatalogWriter
   inspect: Inspect
-  /** A file that has not changed for so long counts as finished. */
+  /** A file that has not changed for this long counts as finished. */
   settleSeconds: number
-  /** Recordings inspected at once; default 1. */
+  /** Number of concurrent inspections; default 1. */
   concurrency?: number
-  /** Full rescans while changes are watched, which repair lost events; default 300. */
+  /** Interval of full rescans while changes are watched, to repair lost events; default 300. */
   rescanSeconds?: number
-  /** Milliseconds since 1970; default the system's clock. */
+  /** Milliseconds since 1970; default the system clock. */
   now?: () => number
   onProgress?: (progress: ScanProgress) => void
   onProblem?: (problem: ScanProblem) => void
 }
 
-/** How far a scan is. */
+/** Progress of a scan. */
 export interface ScanProgress {
   /** Recordings found. */
   found: number
-  /** Inspections done since the scanner began. */
+  /** Inspections finished since the scanner started. */
   done: number
-  /** Inspections done, and recordings that wait for one (some until they have settled). */
+  /** Finished inspections and pending recordings (some wait until they have settled). */
   total: number
 }
 
 /**
- * What an operator may want to know; the scanner goes on. `library`: it cannot be read, the catalog is kept; `folder`:
- * it cannot be read, its rows are kept; `inspection`: tried again later; `watch`: polled instead; `catalog`: it
- * cannot be written, tried again later. `path` is a library path, '' where there is none.
+ * A problem for the operator; the scanner continues. `library`: cannot be read, the catalog stays
+ * as it is; `folder`: cannot be read, its rows stay; `inspection`: retried later; `watch`: polled
+ * instead; `catalog`: cannot be written, retried later. `path` is a library path, '' if there is
+ * none.
  */
 export interface ScanProblem {
   kind: 'library' | 'folder' | 'inspection' | 'watch' | 'catalog'
@@ -48,18 +49,18 @@ export interface ScanProblem {
   error: unknown
 }
 
-/** While the library cannot be read, it is tried again so often. */
+/** Retry interval while the library cannot be read. */
 const TROUBLE_RETRY_MS = 5000
-/** Where changes cannot be watched: small libraries are walked often, large ones seldom. */
+/** If changes cannot be watched, small libraries are walked often, large ones rarely. */
 const SMALL_LIBRARY_RECORDINGS = 10_000
 const SMALL_POLL_MS = 5000
 const LARGE_POLL_MS = 60_000
-/** Where watching is not possible or ended, it is tried again so often. */
+/** Retry interval for watching. */
 const WATCH_RETRY_MS = 60_000
 const DEFAULT_RESCAN_SECONDS = 300
 const PROGRESS_INTERVAL_MS = 250
 
-/** A scanner that has not begun. */
+/** Creates a scanner that is not running yet. */
 export function createScanner(options: ScannerOptions): Scanner {
   return new Scanner(options)
 }
@@ -72,10 +73,10 @@ export class Scanner {
   readonly #firstWalk = Promise.withResolvers<void>()
   #failedFolders: ReadonlySet<string> = new Set()
   #hasTrouble = false
-  /** Whether the library was met with something in it. */
+  /** Whether the library has been seen with content. */
   #wasSeen = false
   #watchError: unknown
-  #wasWatchTold = false
+  #wasWatchReported = false
   #watchedAtMs = 0
   #found = 0
   #done = 0
@@ -101,17 +102,20 @@ export class Scanner {
     })
   }
 
-  /** Resolves when `run` has walked the library once, or found that it cannot. */
+  /** Resolves when `run` has walked the library once, or failed to. */
   get firstWalk(): Promise<void> {
     return this.#firstWalk.promise
   }
 
-  /** Puts a session's inspection before all others. */
+  /** Moves a session's inspection to the front of the queue. */
   prioritise(session: SessionReference): void {
     this.#inspector.prioritise(session)
   }
 
-  /** Walks and inspects all that is due, then resolves. Rejects where the library cannot be read. */
+  /**
+   * Walks and inspects everything that is due, then resolves. Rejects if the library cannot be
+   * read.
+   */
   async scanOnce(signal: AbortSignal): Promise<void> {
     this.#options.writer.useLayout(this.#options.layout.identity)
     await this.#walk([''], signal)
@@ -120,7 +124,10 @@ export class Scanner {
     this.#reportProgress({ isLast: true })
   }
 
-  /** Walks, inspects and follows changes until the signal aborts; then resolves. No failure ends it. */
+  /**
+   * Walks, inspects and follows changes until the signal aborts, then resolves. Survives every
+   * error.
+   */
   async run(signal: AbortSignal): Promise<void> {
     this.#options.writer.useLayout(this.#options.layout.identity)
     await Promise.all([this.#inspector.run(signal), this.#follow(signal)])
@@ -129,7 +136,7 @@ export class Scanner {
   async #follow(signal: AbortSignal): Promise<void> {
     try {
       await this.#startWatching()
-      // else all would be walked once more, for what changed before it was watched
+      // Otherwise changes from before the watch started would cause a second full walk.
       await this.#watch.begun(signal)
       await this.#tryWalk([''], signal)
       this.#inspector.open()
@@ -146,7 +153,7 @@ export class Scanner {
     }
   }
 
-  /** Walks the folders; a failure is told once, until all of the library could be walked again. */
+  /** Walks the folders. Reports a failure once until a walk of the whole library succeeds. */
   async #tryWalk(folders: readonly string[], signal: AbortSignal): Promise<void> {
     const hadTrouble = this.#hasTrouble
     const round = hadTrouble ? [''] : folders
@@ -155,15 +162,15 @@ export class Scanner {
     } catch (error) {
       if (signal.aborted) return
       this.#hasTrouble = true
-      // Storage throws nothing but AppErrors; what is left is the database's.
+      // Storage throws only AppErrors; everything else comes from the database.
       const kind = error instanceof AppError ? 'library' : 'catalog'
       if (!hadTrouble) this.#tell({ kind, path: '', error })
       return
     }
     this.#hasTrouble = false
-    // after trouble, what was watched is not what is there now
+    // After a failure, the watched folders may have been replaced.
     if (hadTrouble || (round.includes('') && this.#isTimeToWatch())) await this.#startWatching()
-    else this.#tellWatchEnded()
+    else this.#reportWatchEnded()
   }
 
   async #walk(folders: readonly string[], signal: AbortSignal): Promise<void> {
@@ -175,7 +182,7 @@ export class Scanner {
       { ...options, changes: this.#dueChanges(options, signal) },
       signal,
     )
-    this.#tellFailedFolders(failed, folders.includes(''))
+    this.#reportFailedFolders(failed, folders.includes(''))
     this.#found = writer.countRecordings()
     this.#wasSeen ||= folders.includes('') && this.#found > 0
     this.#reportProgress({ isLast: true })
@@ -193,7 +200,10 @@ export class Scanner {
     if (hasChanged) this.#inspector.refresh()
   }
 
-  /** What is watched goes before the rest of a walk, which has at least as long in between as that took. */
+  /**
+   * Changed folders take precedence over the rest of a walk, which then gets at least as much time
+   * as they took.
+   */
   #dueChanges(options: WalkOptions, signal: AbortSignal): DueChanges {
     let notBeforeMs = 0
     return {
@@ -224,8 +234,8 @@ export class Scanner {
     }
   }
 
-  /** Each folder is told of once, until a whole walk could read it again. */
-  #tellFailedFolders(failed: ReadonlyMap<string, unknown>, wasWhole: boolean): void {
+  /** Reports each unreadable folder once, until a full walk can read it again. */
+  #reportFailedFolders(failed: ReadonlyMap<string, unknown>, wasWhole: boolean): void {
     for (const [path, error] of failed) {
       if (!this.#failedFolders.has(path)) this.#tell({ kind: 'folder', path, error })
     }
@@ -244,14 +254,17 @@ export class Scanner {
     return !this.#watch.isOn && performance.now() - this.#watchedAtMs > WATCH_RETRY_MS
   }
 
-  /** Told after a walk that went well: a library that is not there cannot be watched either, and is told itself. */
-  #tellWatchEnded(): void {
-    if (this.#watchError === undefined || this.#wasWatchTold) return
-    this.#wasWatchTold = true
+  /**
+   * Reported only after a successful walk: a missing library cannot be watched either, and is
+   * reported itself.
+   */
+  #reportWatchEnded(): void {
+    if (this.#watchError === undefined || this.#wasWatchReported) return
+    this.#wasWatchReported = true
     this.#tell({ kind: 'watch', path: '', error: this.#watchError })
   }
 
-  /** How long to wait for a change before everything is walked again. */
+  /** How long to wait for a change before the next full walk. */
   #pauseMs(): number {
     if (this.#hasTrouble) return TROUBLE_RETRY_MS
     if (this.#watch.isOn) return (this.#options.rescanSeconds ?? DEFAULT_RESCAN_SECONDS) * 1000

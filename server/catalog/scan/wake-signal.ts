@@ -1,13 +1,13 @@
-// Lets a loop sleep until it is woken, its time is over, or its signal aborts.
+// Lets a loop sleep until it is woken, a timeout expires, or its signal aborts.
 
 export interface WakeSignal {
-  /** Wakes all that wait. Rung while none waits, it wakes the next that does. */
+  /** Wakes all waiters; without a waiter, the next `wait` resolves at once. */
   ring(): void
-  /** Resolves when rung or after `timeoutMs`; rejects with the signal's reason when it aborts. */
+  /** Resolves on `ring` or after `timeoutMs`; rejects with the signal's reason when it aborts. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>
 }
 
-/** A bell that nobody has rung yet. */
+/** Creates a signal that has not been rung. */
 export function createWakeSignal(): WakeSignal {
   let wasRung = false
   const sleepers = new Set<() => void>()

@@ -1,4 +1,5 @@
-// Walks that let changes go first: nothing that was seen earlier is written over what was seen later.
+// Walks that let changes go first: nothing that was seen earlier is written over what was seen
+// later.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -55,7 +56,10 @@ function walkOptions(other: Partial<WalkOptions> = {}): WalkOptions {
   }
 }
 
-/** The library's storage, with something that happens when a folder was read and nobody knows yet what was in it. */
+/**
+ * The library's storage, with a callback between the reading of a folder and the return of its
+ * entries.
+ */
 function storageWith(onListed: (folder: string) => void): Storage & { underWay(): number } {
   const storage = createFolderStorage(root)
   let underWay = 0
@@ -74,7 +78,7 @@ function storageWith(onListed: (folder: string) => void): Storage & { underWay()
   }
 }
 
-test('what changes behind a walk is written after what the walk saw before', async () => {
+test('a change during a walk is written after what the walk read before', async () => {
   for (let number = 0; number < 40; number += 1) put(`s${number}/2026-01-01/1.ts`)
   const changed = new Set<string>()
   const storage = storageWith((folder) => {
@@ -107,7 +111,7 @@ test('what changes behind a walk is written after what the walk saw before', asy
   }
 })
 
-test('a folder of parts that changes behind a walk is known as it was seen last', async () => {
+test('a folder of parts that changes during a walk is stored as read last', async () => {
   const layout = createLayout('{streamer}/{date}/{sessionId}')
   for (const name of ['a', 'b', 'c', 'd']) put(`bob/2026-01-01/${name}/1.ts`)
   const changed: string[] = []
@@ -138,7 +142,7 @@ test('a folder of parts that changes behind a walk is known as it was seen last'
   ])
 })
 
-test('what comes back while other folders are removed stays', async () => {
+test('a folder that returns while others are removed stays', async () => {
   const streamers = ['back', 'back-too']
   for (let id = 0; id < 1200; id += 1) put(`gone/2026-01-01/${id}.ts`)
   for (const streamer of streamers) put(`${streamer}/2026-01-01/1.ts`)
@@ -166,7 +170,7 @@ test('what comes back while other folders are removed stays', async () => {
   }
 })
 
-test('of recordings that come together for one session, one stands for it', async () => {
+test('of several new recordings of one session, one represents it', async () => {
   for (const ending of ['flv', 'ts', 'mkv', 'mp4']) put(`s/2026-01-01/1.${ending}`)
   put('s/2026-01-01/2.ts')
   put('s/2026-01-01/3.mp4', '')
@@ -182,7 +186,7 @@ test('of recordings that come together for one session, one stands for it', asyn
   expect(catalog.listSessions('s')?.map(({ sessionId }) => sessionId)).toEqual(['4', '2', '1'])
 })
 
-test('what comes to a date that was there already stands behind what is better', async () => {
+test('a recording added to a known date ranks after a better one', async () => {
   put('s/2026-01-01/1.mp4')
   await walkLibrary('', walkOptions(), signal)
   put('s/2026-01-01/1.ts')
@@ -193,7 +197,7 @@ test('what comes to a date that was there already stands behind what is better',
   expect(session?.path).toBe('s/2026-01-01/1.mp4')
 })
 
-test('what is hidden is not listed when it comes first of a date', async () => {
+test('the first recording of a date is not listed if it is hidden', async () => {
   createHiddenNames(database).hide({
     kind: 'session',
     streamer: 's',

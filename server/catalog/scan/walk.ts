@@ -1,4 +1,4 @@
-// The first pass of a scan: walks the library, or one folder of it, and brings the catalog's rows up to date.
+// First pass of a scan: walks the library or one of its folders, and updates the catalog's rows.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, isAppError } from '../../errors.ts'
 import type { FileStat, Storage, StorageEntry } from '../../storage/storage.ts'
@@ -16,41 +16,43 @@ export interface WalkOptions {
   storage: Storage
   layout: Layout
   writer: CatalogWriter
-  /** A file counts as finished when it has not changed for so long. */
+  /** A file that has not changed for this long counts as finished. */
   settleMs: number
   /**
-   * Whether an empty library is to be believed. Before it was seen otherwise, it is more likely a disk that is not
-   * mounted.
+   * Whether an empty library may be real. Before any content was seen, an unmounted disk is more
+   * likely.
    */
   mayBeEmpty: boolean
   /** Milliseconds since 1970. */
   now: () => number
-  /** A folder could not be read; its recordings are kept. */
+  /** A folder could not be read; its recordings stay in the catalog. */
   onFolderError: (folder: string, error: unknown) => void
-  /** Called after each folder with the number of recordings met so far in this walk. */
+  /** Called after each folder with the number of recordings found so far. */
   onFound?: (recordings: number) => void
-  /** What goes before the rest of this walk. */
+  /** Changes that take precedence over the rest of this walk. */
   changes?: DueChanges
 }
 
-/** Changes of which the storage told while a walk is under way: a walk of a large library is long. */
+/** Changes reported by storage during a walk, which takes long in a large library. */
 export interface DueChanges {
-  /** Whether there are any that are to be walked by now. */
+  /** Whether changes are due. */
   areDue(): boolean
-  /** Walks them, and nothing else. */
+  /** Walks the changed folders only. */
   walk(): Promise<void>
 }
 
-/** Folders read at once. */
+/** Number of concurrent folder reads. */
 const FOLDERS_AT_ONCE = 8
-/** Recordings in one transaction, which bounds how long the event loop stands still. */
+/** Rows per transaction, which bounds how long the event loop is blocked. */
 const ROWS_PER_TRANSACTION = 500
-/** Vanished paths that are looked at before the first of them is removed. */
+/** Vanished paths collected before they are checked and removed. */
 const VANISHED_AT_ONCE = 500
 
 /**
- * Walks `start` ('' = the whole library) and all below it. Answers whether the catalog changed. Throws AppError
- * `failed` where the library itself is not there: then nothing is removed.
+ * Walks `start` ('' = the whole library) and everything below it. Returns whether the catalog
+ * changed. Removes nothing if the library itself is missing.
+ *
+ * @throws AppError `failed` if the library is missing
  */
 export async function walkLibrary(
   start: string,
@@ -64,14 +66,14 @@ export async function walkLibrary(
   return walk.hasChanged
 }
 
-/** A folder in which recordings, or folders that lead to them, may lie. */
+/** A folder that may contain recordings, directly or in subfolders. */
 interface Folder {
   kind: 'folder'
   path: string
   position: LayoutPosition
 }
 
-/** A folder whose name is that of a session: it is one recording if it holds parts. */
+/** A folder with a session's name: it is one recording if it contains parts. */
 interface SessionFolder {
   kind: 'session'
   path: string
@@ -80,8 +82,8 @@ interface SessionFolder {
 }
 
 /**
- * What to walk for a path where something changed or vanished: the folder itself; where the path is that of a recording,
- * the folder that holds it; where it lies in a session's folder, that one alone.
+ * Where to walk for a changed or deleted path: the folder itself, the parent folder of a recording,
+ * or the session folder that contains the path.
  */
 function startOfWalk(path: string, options: WalkOptions): Folder | SessionFolder | undefined {
   const { layout } = options
@@ -102,12 +104,12 @@ function sessionFolderOf(path: string, layout: Layout): SessionFolder | undefine
   return { kind: 'session', path, parent, name: place.name }
 }
 
-/** Whether a folder has a session's name; what is in it is not known yet. */
+/** Whether a folder has a session's name; its contents are not known yet. */
 function mayBeSession({ position }: Folder, name: string, layout: Layout): boolean {
   return layout.match(position, { name, kind: 'folder', modifiedMs: 0 }) !== undefined
 }
 
-/** Undefined where no recording can lie at or below the path. */
+/** Undefined if no recording can be at or below the path. */
 function folderOf(path: string, layout: Layout): Folder | undefined {
   let position: LayoutPosition | undefined = layout.root
   for (const name of path === '' ? [] : path.split('/')) {
@@ -119,9 +121,9 @@ function folderOf(path: string, layout: Layout): Folder | undefined {
 class Walk {
   readonly #options: WalkOptions
   readonly #signal: AbortSignal
-  /** A stack, so that a subtree is done before the next begins. */
+  /** A stack, so that a subtree is finished before the next one starts. */
   readonly #open: (Folder | SessionFolder)[] = []
-  /** Paths that were not found where the catalog knows something. */
+  /** Missing paths for which the catalog has rows. */
   readonly #vanished: string[] = []
   #found: FoundRecording[] = []
   #gone: number[] = []
@@ -134,7 +136,7 @@ class Walk {
   }
 
   async run(start: Folder | SessionFolder): Promise<void> {
-    // the root first and alone: if it cannot be read, nothing else is tried
+    // The root first and alone: if it cannot be read, nothing else is tried.
     if (start.kind === 'folder' && start.path === '') await this.#readFolder(start)
     else this.#open.push(start)
     await this.#readOpenFolders()
@@ -160,8 +162,8 @@ class Walk {
   }
 
   /**
-   * Lets changes go first. Only when all that was read is written: what is read later is newer, and must not be
-   * overwritten with what was seen before.
+   * Processes due changes, once everything read so far is written: a later read is newer and must
+   * not be overwritten with older data.
    */
   async #makeWay(underWay: Iterable<Promise<void>> = []): Promise<void> {
     const { changes } = this.#options
@@ -205,7 +207,7 @@ class Walk {
     onFound?.(this.#met)
   }
 
-  /** Notes a folder to be read if recordings may lie in it, or if it may be one. Answers whether it is noted. */
+  /** Queues a folder that may contain recordings or be one. Returns whether it was queued. */
   #meetFolder(parent: Folder, name: string): boolean {
     const path = joinPath(parent.path, name)
     const position = this.#options.layout.enter(parent.position, name)
@@ -224,7 +226,7 @@ class Walk {
     this.#flushIfFull()
   }
 
-  /** Notes a recording that is new or has changed. Answers whether it is one. */
+  /** Adds a new or changed recording. Returns whether the entry is a recording. */
   #meetRecording(
     folder: Folder,
     { name, kind, stat }: { name: string; kind: 'file' | 'folder'; stat: FileStat },
@@ -232,7 +234,7 @@ class Walk {
   ): boolean {
     const { sizeBytes, modifiedMs } = stat
     if (known?.sizeBytes === sizeBytes && known.modifiedMs === modifiedMs) {
-      // what the catalog knows was found by this very layout
+      // The catalog's rows were found with the same layout.
       this.#met += 1
       return true
     }
@@ -245,7 +247,10 @@ class Walk {
     return true
   }
 
-  /** At first sight a file is judged by its own time, where one in the future counts as finished; later by ours. */
+  /**
+   * At first sight a file is judged by its own time (one in the future counts as finished), later
+   * by our clock.
+   */
   #settlesAtMs({ modifiedMs }: FileStat, hasChanged: boolean): number {
     const now = this.#options.now()
     if (hasChanged) return now + this.#options.settleMs
@@ -265,9 +270,9 @@ class Walk {
   }
 
   /**
-   * Removes what is still not there, if the library itself still is: a disk that went away in the middle of the walk
-   * looks as if all folders had been removed. What is left when changes are due is looked at anew after them, as it may
-   * have come back.
+   * Removes paths that are still missing, provided that the library itself is there: a disk that is
+   * unmounted during the walk looks as if every folder had been deleted. If changes are due, the
+   * remaining paths are checked after them.
    */
   async #removeSomeVanished(): Promise<void> {
     await this.#makeWay()
@@ -300,7 +305,7 @@ class Walk {
   #checkNotEmptied(entries: readonly StorageEntry[], known: KnownFolder): void {
     if (entries.length > 0 || this.#options.mayBeEmpty) return
     if (known.folders.length + known.recordings.length === 0) return
-    throw new AppError('failed', 'the library is empty although the catalog knows recordings of it')
+    throw new AppError('failed', 'the library is empty although the catalog has recordings of it')
   }
 }
 

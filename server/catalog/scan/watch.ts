@@ -1,16 +1,16 @@
-// Turns storage's change events into rounds of folders to walk: gathered for a moment, and everything now and then.
-// Whoever walks everything asks in between for what has changed meanwhile.
+// Turns storage's change events into batches of folders to walk, debounced, with a full walk at
+// intervals. A full walk polls for changes in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../../storage/storage.ts'
 import { createWakeSignal } from './wake-signal.ts'
 
-/** A round begins when nothing has changed for so long, */
+/** A batch starts when nothing has changed for this long, */
 const QUIET_MS = 300
-/** but at the latest so long after its first change. */
+/** at the latest this long after its first change. */
 const MAX_WAIT_MS = 1000
-/** More changed folders than this count as a change anywhere. */
+/** More changed folders than this count as a change of the whole library. */
 const MAX_FOLDERS = 1000
-/** A library whose folders take longer to be watched is walked beside that. */
+/** If watching takes longer to start, the library is walked meanwhile. */
 const BEGUN_WITHIN_MS = 5000
 
 export interface LibraryWatchOptions {
@@ -19,7 +19,7 @@ export interface LibraryWatchOptions {
   onEnded: (error: unknown) => void
 }
 
-/** Watches a library while told to, and gathers what changed. */
+/** Watches a library, and collects changed folders. */
 export class LibraryWatch {
   readonly #options: LibraryWatchOptions
   readonly #wakeSignal = createWakeSignal()
@@ -36,12 +36,12 @@ export class LibraryWatch {
     this.#options = options
   }
 
-  /** Whether changes are told; else the library must be polled. */
+  /** Whether changes are being reported; otherwise the library must be polled. */
   get isOn(): boolean {
     return this.#isOn
   }
 
-  /** Begins to watch, anew where it did already: what was watched may have been exchanged. */
+  /** Starts watching, or restarts it: the watched folder may have been replaced. */
   async start(): Promise<void> {
     await this.stop()
     this.#stop = new AbortController()
@@ -52,8 +52,8 @@ export class LibraryWatch {
   }
 
   /**
-   * Resolves when changes are told, or cannot be, or after a while. Whoever walks everything then need not do so again
-   * for what changed before, unless watching begins later.
+   * Resolves when changes are reported, when they cannot be, or after a time limit. A full walk
+   * that starts afterwards covers all earlier changes, unless watching starts later.
    */
   async begun(signal: AbortSignal): Promise<void> {
     const isLate = sleep(BEGUN_WITHIN_MS, true, { signal, ref: false })
@@ -61,16 +61,16 @@ export class LibraryWatch {
     if (!(await Promise.race([isLate, hasBegun]))) this.#hasAllChanged = false
   }
 
-  /** Ends watching; resolves when storage has let go. */
+  /** Stops watching; resolves when storage has released its resources. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#ended
   }
 
   /**
-   * Resolves with the folders to walk next: those that changed, once they have been quiet for a moment, and behind them
-   * all ('') where anything may have changed. All as well when nothing has changed for `timeoutMs()`, which is asked
-   * again when watching begins or ends.
+   * Resolves with the folders to walk next: changed folders after the debounce time, then all ('')
+   * if anything may have changed. Also resolves with all when nothing has changed for
+   * `timeoutMs()`, which is evaluated again when watching starts or ends.
    */
   async next(timeoutMs: () => number, signal: AbortSignal): Promise<string[]> {
     const startMs = performance.now()
@@ -87,12 +87,12 @@ export class LibraryWatch {
     return [...this.take(), ...all]
   }
 
-  /** Whether single folders have changed, and have been quiet for a moment. */
+  /** Whether there are changed folders past their debounce time. */
   get isDue(): boolean {
     return this.#changed.size > 0 && this.#quietInMs() <= 0
   }
 
-  /** The single folders that have changed, to be walked now. That anything may have changed is left to `next`. */
+  /** Takes the changed folders to walk now. A change of the whole library is left to `next`. */
   take(): string[] {
     const folders = outermost(this.#changed)
     this.#changed.clear()
@@ -110,7 +110,7 @@ export class LibraryWatch {
       this.#options.onEnded(error)
     }
     this.#isOn = false
-    // whatever ended it, what happened since is not known
+    // Changes since watching ended are unknown.
     if (!signal.aborted) this.#note('')
   }
 
@@ -129,7 +129,7 @@ export class LibraryWatch {
   }
 }
 
-/** Folders of the set that lie in no other of the set; the root is not among them. */
+/** Folders that have no ancestor in the set, except the root. */
 function outermost(folders: ReadonlySet<string>): string[] {
   return [...folders].filter((folder) => {
     for (let end = folder.lastIndexOf('/'); end > 0; end = folder.lastIndexOf('/', end - 1)) {

@@ -1,4 +1,5 @@
-// Lists that are kept in memory follow every change of the catalog, as if they were read anew each time.
+// Cached lists follow every change of the catalog, as if they were read from the database each
+// time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,7 +76,7 @@ function inspect(writer: CatalogWriter, { streamer, sessionId }: Step, outcome: 
   if (job) writer.record([{ recording: job, result: planInspectionResult(outcome, context) }])
 }
 
-/** Everything that a catalog can be asked. */
+/** Every read of the catalog. */
 function readAll(catalog: Catalog): unknown {
   return {
     streamers: catalog.listStreamers(),
@@ -122,7 +123,7 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
   size: fc.nat(100),
 })
 
-test('whatever happens to a library, lists that are kept say what lists read anew would say', () => {
+test('after any sequence of changes, cached lists equal freshly read ones', () => {
   const story = fc.array(anyStep, { minLength: 20, maxLength: 60 })
   const property = fc.property(story, (taken) => {
     withDatabases((writing, reading) => {
@@ -141,7 +142,7 @@ test('whatever happens to a library, lists that are kept say what lists read ane
   fc.assert(property, { numRuns: 20 })
 }, 60_000)
 
-test('a change of one list leaves the others as they are, and a list that says the same stays the same', () => {
+test('a change of one list leaves the others alone, and an equal list stays the same object', () => {
   withDatabases((writing, reading) => {
     const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
     const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 5 }
@@ -163,7 +164,7 @@ test('a change of one list leaves the others as they are, and a list that says t
 
 const bothLists = (catalog: Catalog) => ['alice', 'bob'].map((name) => catalog.listSessions(name))
 
-test('who slept through more changes than are kept reads everything anew', () => {
+test('a reader that missed more generations than the log holds reloads everything', () => {
   withDatabases((writing, reading) => {
     const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
     const catalog = createCatalog(reading)

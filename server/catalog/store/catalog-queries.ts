@@ -1,10 +1,10 @@
-// The queries of the catalog's read side.
+// Queries of the catalog's read side.
 import { sql } from 'kysely'
 import type { StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Database, Query } from './database.ts'
 
-/** A recording with the names of its session, as selected by `session` and `newest`. */
+/** A recording with the names of its session, as returned by `session` and `newest`. */
 export interface RecordingRow {
   streamer: string
   date: string
@@ -18,7 +18,7 @@ export interface RecordingRow {
   reason: string | null
 }
 
-/** A session as lists tell of it. */
+/** A session in a list. */
 export interface ListedRow {
   date: string
   sessionId: string
@@ -27,22 +27,24 @@ export interface ListedRow {
 
 export interface CatalogQueries {
   streamers: Query<object, StreamerItem>
-  /** As `streamers` has it, if it has. */
+  /** One row of `streamers`, if listed. */
   shownStreamer: Query<{ name: string }, StreamerItem>
-  /** A row where the session, or all of the streamer, is hidden; of a streamer alone with an empty date and id. */
+  /**
+   * A row if the session or its streamer is hidden; with empty date and id for the streamer alone.
+   */
   hidden: Query<SessionReference, { streamer: string }>
   streamer: Query<{ name: string }, { id: number }>
   sessions: Query<{ id: number }, ListedRow>
-  /** As `sessions` has it, if it has. */
+  /** One row of `sessions`, if listed. */
   listedSession: Query<SessionReference, ListedRow>
   session: Query<SessionReference, RecordingRow>
-  /** The date of the listed session at a place of the list, newest first. */
+  /** The date of the listed session at an offset, newest first. */
   dateAt: Query<{ id: number; offset: number }, { date: string }>
-  /** Listed sessions of a date and of later ones. */
+  /** Listed sessions of a date and later. */
   newest: Query<{ id: number; date: string }, RecordingRow>
 }
 
-/** Compiles and prepares them all. */
+/** Compiles and prepares all queries. */
 export function prepareCatalogQueries(database: Database): CatalogQueries {
   return { ...prepareLists(database), ...prepareHidden(database), ...prepareRows(database) }
 }
@@ -92,7 +94,7 @@ function prepareLists(database: Database) {
   }
 }
 
-/** With a listed session, and not hidden whole. */
+/** Has a listed session, and is not hidden as a whole. */
 const isShown = sql<boolean>`recording_count > 0 AND NOT EXISTS (
   SELECT 1 FROM hidden WHERE hidden.streamer = streamers.name AND hidden.date = '' AND hidden.session_id = '')`
 

@@ -1,4 +1,4 @@
-// The write side of the catalog: what the scanner found, what went, and what inspections told. One transaction a call.
+// The catalog's write side: found, deleted and inspected recordings. One transaction per call.
 import type { FileStat } from '../../storage/storage.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { createChangeLog } from './change-log.ts'
@@ -12,21 +12,21 @@ import type { FolderQueries, PendingQueries, PendingRow } from './writer-queries
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey, SessionListing } from './session-listing.ts'
 
-/** A recording that is new, or whose size or time has changed. */
+/** A new recording, or one with another size or modification time. */
 export interface FoundRecording {
   folder: string
   name: string
   kind: 'file' | 'folder'
   stat: FileStat
   match: LayoutMatch
-  /** Moment from which it counts as finished. */
+  /** When it counts as finished. */
   settlesAtMs: number
 }
 
-/** What the catalog knows of one folder. */
+/** A folder in the catalog. */
 export interface KnownFolder {
   recordings: KnownRecording[]
-  /** Names of the folders inside that hold recordings, or once did. */
+  /** Names of subfolders that contain recordings, or did. */
   folders: string[]
 }
 
@@ -45,7 +45,7 @@ export interface PendingRecording {
   attempts: number
 }
 
-/** A recording as it was inspected, and what that told. */
+/** An inspected recording with the result. */
 export interface InspectedRecording {
   recording: PendingRecording
   result: InspectionResult
@@ -54,21 +54,21 @@ export interface InspectedRecording {
 /** Changes of one transaction. */
 export interface FolderChanges {
   found: readonly FoundRecording[]
-  /** Ids of recordings that are not there any more. */
+  /** Ids of deleted recordings. */
   gone: readonly number[]
 }
 
-/** What one transaction has looked up already. */
+/** Lookups cached for one transaction. */
 interface LookedUp {
   /** Ids by path. */
   folders: Map<string, number>
   /** Ids by name. */
   streamers: Map<string, number>
-  /** Whether the dates of streamers were new to it. */
+  /** Whether a streamer's date was new. */
   newDates: Map<string, boolean>
 }
 
-/** The catalog's write side. There is one writer at a time; several harm nothing but speed. */
+/** Creates the catalog's write side. Meant for a single writer; several only cost speed. */
 export function createCatalogWriter(database: Database): CatalogWriter {
   return new CatalogWriter(database)
 }
@@ -89,8 +89,7 @@ export class CatalogWriter {
   }
 
   /**
-   * Sees to it that the catalog was made by this layout, told by its identity; one made by another is emptied. What is
-   * hidden stays hidden.
+   * Empties a catalog that was made with another layout (by its identity). Hidden names stay.
    */
   useLayout(layout: string): void {
     this.#database.transaction(() => {
@@ -106,7 +105,7 @@ export class CatalogWriter {
     })
   }
 
-  /** What is known of a folder; empty where it is new. */
+  /** The rows of a folder; empty for an unknown folder. */
   readFolder(path: string): KnownFolder {
     const folder = this.#folders.folder.get({ path })
     if (!folder) return { recordings: [], folders: [] }
@@ -117,7 +116,7 @@ export class CatalogWriter {
     }
   }
 
-  /** What is known of one recording in a folder; undefined where it is new. */
+  /** One recording of a folder; undefined if unknown. */
   readRecording(folder: string, name: string): KnownRecording | undefined {
     const known = this.#folders.folder.get({ path: folder })
     return known && this.#folders.recordingByName.get({ ...known, name })
@@ -133,8 +132,8 @@ export class CatalogWriter {
   }
 
   /**
-   * Removes at most `limit` recordings at or below a path. Answers whether there may be more, so that a large folder
-   * goes in several transactions.
+   * Removes at most `limit` recordings at or below a path. Returns whether there may be more, so
+   * that a large folder is removed in several transactions.
    */
   removeSome(path: string, limit: number): boolean {
     return this.#database.transaction(() => {
@@ -144,7 +143,7 @@ export class CatalogWriter {
     })
   }
 
-  /** Number of recordings known, be they listed or not. */
+  /** Number of recordings, listed or not. */
   countRecordings(): number {
     return this.#pending.countRecordings.get({})?.count ?? 0
   }
@@ -159,7 +158,7 @@ export class CatalogWriter {
     return this.#pending.due.all({ nowMs, limit }).map(pendingRecording)
   }
 
-  /** The moment at which the next pending recording comes due; undefined where none waits. */
+  /** When the next pending recording becomes due; undefined if none is pending. */
   nextDueMs(): number | undefined {
     return this.#pending.nextDue.get({})?.nextDueMs ?? undefined
   }
@@ -170,12 +169,12 @@ export class CatalogWriter {
     return row && pendingRecording(row)
   }
 
-  /** Id of the recording that waits for its inspection on behalf of a session. */
+  /** Id of a session's recording that waits for inspection. */
   findPending(session: SessionReference): number | undefined {
     return this.#pending.pendingOfSession.get({ ...session })?.id
   }
 
-  /** Keeps the results of inspections, but of recordings that have changed or gone meanwhile. */
+  /** Stores results of inspections, except for recordings that changed or disappeared meanwhile. */
   record(inspected: readonly InspectedRecording[]): void {
     this.#database.transaction(() => {
       for (const one of inspected) this.#record(one)
@@ -187,7 +186,7 @@ export class CatalogWriter {
     const changed = this.#pending.record.run({ id, ...stat, ...result })
     if (changed === 0 || result.status === 'found') return
     if (result.status === 'playable') {
-      // listed already; only its duration is new
+      // Already listed; only its duration is new.
       const session = this.#folders.session.get({ id })
       if (session) this.#listing.note(session)
     } else {
@@ -212,7 +211,7 @@ export class CatalogWriter {
       rank,
       name: recording.name,
       kind: recording.kind,
-      // not listed before it has bytes
+      // Not listed before it has bytes.
       status: isEmpty ? ('unplayable' as const) : ('found' as const),
       reason: isEmpty ? 'the file is empty' : null,
       settlesAtMs: recording.settlesAtMs,
@@ -230,7 +229,9 @@ export class CatalogWriter {
     }
   }
 
-  /** Asked once for all recordings of a streamer's date, which is far cheaper than to look up each one's session. */
+  /**
+   * One query for all recordings of a streamer's date, far cheaper than one per session.
+   */
   #isNewDate(key: SessionKey, newDates: Map<string, boolean>): boolean {
     const text = `${key.streamerId}/${key.date}`
     const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
@@ -273,14 +274,16 @@ export class CatalogWriter {
       if (leaf === undefined) return false
       const recordings = this.#folders.recordingIds.all({ id: leaf, limit: left })
       for (const { id } of recordings) this.#remove(id)
-      // counts folders too: thousands of empty ones must not make one long transaction
+      // Counts folders too: thousands of empty ones must not make one long transaction.
       left -= recordings.length + 1
       if (left >= 0) this.#folders.removeFolder.run({ id: leaf })
     }
     return true
   }
 
-  /** A folder without folders inside, at or below a path; undefined where the path is no known folder. */
+  /**
+   * A folder without subfolders, at or below a path; undefined if the path is no known folder.
+   */
   #leafBelow(path: string): number | undefined {
     let id = this.#folders.folder.get({ path })?.id
     for (let child = id; child !== undefined;) {
@@ -290,7 +293,7 @@ export class CatalogWriter {
     return id
   }
 
-  /** Never more than one. */
+  /** Returns false: a file is always removed completely. */
   #removeFile(path: string): false {
     const place = splitPath(path)
     const file = place && this.readRecording(place.folder, place.name)

@@ -1,15 +1,17 @@
-// What changed with each of the catalog's last generations, so that readers bring their lists up to date without reading
-// them whole.
+// A log of changes per catalog generation, so that readers update their lists incrementally.
 import { sql } from 'kysely'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Database } from './database.ts'
 
-/** A session that was added, removed or inspected. With empty date and id: all of a streamer, by name in NFC. */
+/**
+ * A session that was added, removed or inspected. With empty date and id: a whole streamer, by name
+ * in NFC.
+ */
 export type Change = SessionReference
 
-/** Generations whose changes are kept: a reader that sleeps longer reads its lists anew. */
+/** Generations in the log: a reader that missed more reloads its lists. */
 const KEPT_GENERATIONS = 1000
-/** More changes at once than this, and reading anew costs less than to follow. */
+/** With more changes than this, reloading is cheaper than following the log. */
 const MAX_CHANGES = 200
 
 export type ChangeLog = ReturnType<typeof createChangeLog>
@@ -24,7 +26,7 @@ export function createChangeLog(database: Database) {
       return queries.generation.get({})?.generation ?? 0
     },
 
-    /** Begins a new generation, and says what is other in it. To be called inside of the transaction that changed it. */
+    /** Starts a new generation and logs its changes. Call inside the transaction that made them. */
     write(changes: readonly Change[] | 'all'): void {
       const generation = queries.next.get({})?.generation
       if (generation === undefined) throw new Error('the catalog has no generation')
@@ -34,7 +36,10 @@ export function createChangeLog(database: Database) {
       queries.forget.run({ generation: generation - KEPT_GENERATIONS })
     },
 
-    /** What changed after a generation, up to another (or beyond it); `all` where that is too much, or not known. */
+    /**
+     * Changes after one generation up to another (or later); `all` if there are too many, or the
+     * log was truncated.
+     */
     read(after: number, upTo: number): Change[] | 'all' {
       if (after < 0 || after > upTo || upTo - after > KEPT_GENERATIONS) return 'all'
       const changes = queries.since.all({ generation: after })
@@ -44,7 +49,7 @@ export function createChangeLog(database: Database) {
   }
 }
 
-/** No streamer has this name. */
+/** Not a valid streamer name. */
 const EVERYTHING: Change = { streamer: '', date: '', sessionId: '' }
 
 function prepareChangeQueries(database: Database) {

@@ -1,4 +1,4 @@
-// The catalog's database across processes, kills and damage.
+// The catalog's database across processes, kills and corruption.
 import Sqlite from 'better-sqlite3'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +41,10 @@ function fill(streamers: number, dates: number, sessions: number): void {
   }
 }
 
-/** Scans as a program of its own would, counting inspections; answers the number of recordings listed. */
+/**
+ * Scans as a program of its own would, counting inspections; answers the number of recordings
+ * listed.
+ */
 async function scanHere(inspected: string[]): Promise<number> {
   const database = openDatabase({ path, mode: 'write' })
   try {
@@ -85,7 +88,7 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   await scanner.scanOnce(new AbortController().signal)
 `
 
-test('a scan that is killed at any moment loses nothing, and the next goes on', async () => {
+test('a scan that is killed at any time loses nothing, and the next one continues', async () => {
   fill(50, 10, 10)
   const program = childProgram((name) => new URL(name, import.meta.url).href)
   // a file, as a pipe's buffer dies with the process
@@ -113,7 +116,8 @@ test('a scan that is killed at any moment loses nothing, and the next goes on', 
   expect(inspections().length).toBeGreaterThanOrEqual(1500)
   const all = [...inspections(), ...inspected]
   expect(new Set(all).size).toBe(5000)
-  // a kill may come before the results of the last inspections are written: those are repeated, and the one under way
+  // a kill may come before the results of the last inspections are written: those are repeated, and
+  // the one under way
   expect(all.length - 5000).toBeLessThanOrEqual(7 * (RESULTS_AT_ONCE + 1))
   const sqlite = new Sqlite(path, { readonly: true })
   expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok')
@@ -121,7 +125,7 @@ test('a scan that is killed at any moment loses nothing, and the next goes on', 
   sqlite.close()
 }, 60_000)
 
-test('twenty thousand recordings are walked, and again without a change', async () => {
+test('twenty thousand recordings are walked, and walked again without a change', async () => {
   fill(100, 2, 100)
   const database = openDatabase({ path, mode: 'write' })
   const writer = createCatalogWriter(database)
@@ -148,7 +152,7 @@ test('twenty thousand recordings are walked, and again without a change', async 
   database.close()
 }, 60_000)
 
-test('a reader beside the writer sees changes by the generation', async () => {
+test('a reader beside the writer notices changes by the generation', async () => {
   fill(1, 1, 1)
   await scanHere([])
   const reading = openDatabase({ path, mode: 'read' })
@@ -162,7 +166,7 @@ test('a reader beside the writer sees changes by the generation', async () => {
   reading.close()
 })
 
-test('a catalog of the first version keeps what plays, and finds anew what could not be played', async () => {
+test('a catalog of the first version keeps playable recordings, and inspects unplayable ones again', async () => {
   fill(1, 1, 2)
   mkdirSync(join(base, 'data'))
   const old = new Sqlite(path)
@@ -183,7 +187,7 @@ test('a catalog of the first version keeps what plays, and finds anew what could
   expect(inspected).toEqual(['s0/2026-01-01/1.ts'])
 })
 
-test('a catalog of the version before keeps every row, and checks as it did', async () => {
+test('a catalog of the previous version keeps every row and constraint', async () => {
   fill(2, 1, 2)
   mkdirSync(join(base, 'data'))
   const old = new Sqlite(path)
@@ -224,14 +228,14 @@ test('a catalog of the version before keeps every row, and checks as it did', as
   expect(await scanHere([])).toBe(4)
 })
 
-test('a reader needs a catalog that is there and migrated', () => {
+test('a reader requires a migrated catalog', () => {
   expect(() => openDatabase({ path, mode: 'read' })).toThrow('cannot be opened')
   mkdirSync(join(base, 'data'))
   new Sqlite(path).exec('CREATE TABLE migrations (number INTEGER PRIMARY KEY)').close()
   expect(() => openDatabase({ path, mode: 'read' })).toThrow('not migrated')
 })
 
-test('a file that is no database, or of a newer version, is refused with a clear error', () => {
+test('a file that is no database, or of a newer version, is rejected with a clear error', () => {
   openDatabase({ path, mode: 'write' }).close()
   openDatabase({ path, mode: 'write' }).close()
   new Sqlite(path).exec('INSERT INTO migrations VALUES (1000)').close()

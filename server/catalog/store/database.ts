@@ -1,4 +1,5 @@
-// The catalog's database: SQLite opened as it must be, and queries built by Kysely once and run synchronously.
+// The catalog's SQLite database: connection settings, and queries compiled once by Kysely and run
+// synchronously.
 import Sqlite from 'better-sqlite3'
 import type { Database as SqliteDatabase } from 'better-sqlite3'
 import {
@@ -17,9 +18,11 @@ import { checkMigrated, migrate } from './migrations.ts'
 import type { CatalogSchema } from './schema.ts'
 
 export interface DatabaseOptions {
-  /** Path of the SQLite file; its folder is made where it lacks. */
+  /** Path of the SQLite file; its folder is created if missing. */
   path: string
-  /** One process writes (and migrates), any number read beside it. A reader needs the file to be there. */
+  /**
+   * One process writes (and migrates), any number of processes read. A reader requires the file.
+   */
   mode: 'read' | 'write'
 }
 
@@ -27,23 +30,28 @@ export interface DatabaseOptions {
 export interface Query<P, R> {
   all(parameters: P): R[]
   get(parameters: P): R | undefined
-  /** Runs a change; answers the number of rows changed. */
+  /** Runs a change; returns the number of changed rows. */
   run(parameters: P): number
 }
 
-/** A place in a query that is filled when it runs. */
+/** A placeholder in a query, bound when it runs. */
 export type Parameter<P> = <K extends keyof P & string>(name: K) => RawBuilder<P[K]>
 
 type Build<P, R> = (kysely: Kysely<CatalogSchema>, parameter: Parameter<P>) => Compilable<R>
 
-/** How long a statement waits for another process's transaction. */
+/** How long a statement waits for a lock held by another process. */
 const BUSY_TIMEOUT_MS = 5000
-/** Each inspection is a transaction of a few pages; with SQLite's own 1000 every few hundredth would wait for the disk. */
+/**
+ * Every inspection is a transaction of a few pages: SQLite's default of 1000 would wait for the
+ * disk too often.
+ */
 const CHECKPOINT_PAGES = 4000
-/** Pages kept in memory by each connection: enough for the indexes of a hundred thousand recordings. */
+/** Page cache of each connection: holds the indexes of a hundred thousand recordings. */
 const CACHE_KIB = 32 * 1024
 
-/** Opens the catalog's database, migrated. Throws AppError `failed` where it cannot be used, with the cause. */
+/**
+ * Opens the database and migrates it. @throws AppError `failed` with the cause if it cannot be used
+ */
 export function openDatabase({ path, mode }: DatabaseOptions): Database {
   const readonly = mode === 'read'
   let sqlite: SqliteDatabase | undefined
@@ -67,7 +75,7 @@ export function openDatabase({ path, mode }: DatabaseOptions): Database {
   }
 }
 
-/** A connection: prepared queries and transactions. Statements run at once, on the calling thread. */
+/** A connection with prepared queries and transactions. Statements run synchronously. */
 export class Database {
   readonly #sqlite: SqliteDatabase
   readonly #kysely = new Kysely<CatalogSchema>({
@@ -84,8 +92,8 @@ export class Database {
   }
 
   /**
-   * Compiles and prepares a query once. Called in two steps, as the parameters' type must be named while the rows'
-   * type follows from the query: `database.prepare<{ name: string }>()((kysely, parameter) => ...)`.
+   * Compiles and prepares a query once. Curried, because the parameters' type is explicit while the
+   * rows' type is inferred: `database.prepare<{ name: string }>()((kysely, parameter) => ...)`.
    */
   prepare<P>(): <R>(build: Build<P, R>) => Query<P, R> {
     return <R>(build: Build<P, R>) => {
@@ -103,7 +111,7 @@ export class Database {
     }
   }
 
-  /** Runs `work` in one write transaction: all of it or nothing is kept. */
+  /** Runs `work` in one write transaction, which is rolled back if it throws. */
   transaction<T>(work: () => T): T {
     return this.#sqlite.transaction(work).immediate()
   }
@@ -113,7 +121,7 @@ export class Database {
   }
 }
 
-/** Stands in a compiled query's parameter list for a value that is given when the query runs. */
+/** A placeholder in a compiled query's parameter list. */
 class Slot {
   readonly name: string
 

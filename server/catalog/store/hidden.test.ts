@@ -1,4 +1,5 @@
-// What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds later.
+// What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds
+// later.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -61,7 +62,7 @@ const sessionOf = (streamer: string, sessionId = '1') => ({
 })
 const gone = expect.objectContaining({ code: 'gone' })
 
-test('a session that is hidden leaves lists and counts, and is gone to who asks for it', async () => {
+test('a hidden session is in no list or count, and a lookup throws gone', async () => {
   put('alice/2026-01-31/1.ts')
   put('alice/2026-01-31/2.ts')
   await scan()
@@ -78,7 +79,7 @@ test('a session that is hidden leaves lists and counts, and is gone to who asks 
   expect(catalog.findSession(sessionOf('alice'))?.state.status).toBe('playable')
 })
 
-test('a streamer who is hidden is in no list, and gone with all sessions', async () => {
+test('a hidden streamer is in no list, and all of its sessions are gone', async () => {
   put('alice/2026-01-31/1.ts')
   put('bob/2026-01-31/1.ts')
   await scan()
@@ -98,7 +99,7 @@ test('a streamer who is hidden is in no list, and gone with all sessions', async
   expect(counts()).toEqual(['alice 1', 'bob 1'])
 })
 
-test('a name holds for recordings that come later, and survives another layout', async () => {
+test('a hidden name covers later recordings, and survives another layout', async () => {
   names.hide({ kind: 'session', ...sessionOf('alice') })
   names.hide({ kind: 'streamer', streamer: 'bob' })
   put('alice/2026-01-31/1.ts')
@@ -115,7 +116,7 @@ test('a name holds for recordings that come later, and survives another layout',
   expect(() => catalog.findSession(sessionOf('alice'))).toThrow(gone)
 })
 
-test('names are compared in NFC, listed in order, and removed by themselves alone', async () => {
+test('names are compared in NFC, listed in order, and unhidden only by exactly the same name', async () => {
   put('zoë/2026-01-31/1.ts'.normalize('NFC'))
   await scan()
   const session = { kind: 'session', ...sessionOf('zoë'.normalize('NFD')) } as const

@@ -1,27 +1,30 @@
-// What an operator took off the site by name: a streamer or one session. Names outlive the recordings they stand for.
+// Names that an operator has hidden: a streamer or one session. They outlive the recordings.
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Database } from './database.ts'
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey } from './session-listing.ts'
 
-/** What is hidden, or is to be: all of a streamer, or one session. */
+/** A hidden name: a whole streamer, or one session. */
 export type HiddenName =
   | { kind: 'streamer'; streamer: string }
   | ({ kind: 'session' } & SessionReference)
 
-/** Hides and shows. Every process that reads the catalog sees it at once; no file is touched. */
+/**
+ * Hides and unhides names. Every process that reads the catalog sees changes at once; no file is
+ * touched.
+ */
 export interface HiddenNames {
-  /** Answers whether it was shown before. */
+  /** Returns whether it was visible before. */
   hide(name: HiddenName): boolean
-  /** Answers whether it was hidden by this very name before. */
+  /** Returns whether exactly this name was hidden. */
   unhide(name: HiddenName): boolean
-  /** Whether the catalog knows a recording of this name, be it hidden or not. */
+  /** Whether the catalog has a recording of this name, hidden or not. */
   isKnown(name: HiddenName): boolean
   /** Sorted by name. */
   list(): HiddenName[]
 }
 
-/** A name as the table has it. */
+/** A name as stored in the table. */
 interface HiddenRow {
   streamer: string
   date: string
@@ -32,7 +35,7 @@ export function createHiddenNames(database: Database): HiddenNames {
   const queries = prepareHiddenQueries(database)
   const listing = createSessionListing(database)
 
-  /** Runs a change, and where it did change something, brings the lists up to date. */
+  /** Runs a change, and updates the lists if it changed anything. */
   const change = (name: HiddenName, run: (row: HiddenRow) => number): boolean =>
     database.transaction(() => {
       const row = rowOf(name)

@@ -12,8 +12,8 @@ export interface ImperfectRecording {
 }
 
 /**
- * `unplayable`: cannot be played; `flawed`: plays, but something of it is missing or damaged; `spare`: another recording
- * stands for the same session.
+ * `unplayable`: cannot be played; `flawed`: plays, but something of it is missing or damaged;
+ * `spare`: another recording stands for the same session.
  */
 export type ImperfectState =
   | { status: 'unplayable'; reason: string }

@@ -10,7 +10,9 @@ export type Inspection =
     }
   | { status: 'unplayable'; reason: string }
 
-/** How an inspection ended; `failed`: for a reason outside of the recording, such as a disk error. */
+/**
+ * How an inspection ended; `failed`: for a reason outside of the recording, such as a disk error.
+ */
 export type InspectionOutcome = Inspection | { status: 'failed' }
 
 /** Columns of the recording to be kept. */
@@ -35,7 +37,10 @@ export interface InspectionContext {
   attempts: number
 }
 
-/** A file that grows is inspected again after this many times what the last inspection took, within bounds. */
+/**
+ * A file that grows is inspected again after this many times what the last inspection took, within
+ * bounds.
+ */
 const REST_FACTOR = 4
 const MIN_REST_MS = 1000
 const MAX_REST_MS = 30_000
@@ -45,8 +50,8 @@ const MAX_BACKOFF_MS = 600_000
 const MAX_REASON_LENGTH = 500
 
 /**
- * The result to keep. A recording that cannot be played while it still changes stays `found`: it may be on its way
- * here, and its index comes last.
+ * The result to keep. A recording that cannot be played while it still changes stays `found`: it
+ * may be on its way here, and its index comes last.
  */
 export function planInspectionResult(
   outcome: InspectionOutcome,

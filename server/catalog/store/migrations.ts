@@ -1,10 +1,11 @@
-// The steps that bring a catalog of any age to today's tables. A step that was released is never changed.
+// The steps that bring a catalog of any age to today's tables. A step that was released is never
+// changed.
 import type { Database as SqliteDatabase } from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 
 /**
- * Statements of each step; the step's number is its place, from 1. Written as SQL that SQLite and PostgreSQL both
- * take, but for the identity columns.
+ * Statements of each step; the step's number is its place, from 1. Written as SQL that SQLite and
+ * PostgreSQL both take, but for the identity columns.
  */
 const steps: readonly (readonly string[])[] = [
   [
@@ -67,7 +68,8 @@ const steps: readonly (readonly string[])[] = [
        PRIMARY KEY (generation, streamer, date, session_id))`,
   ],
   [
-    // the same table, but that its states are told by OR: for `IN` of three, SQLite makes a table with every row put
+    // the same table, but that its states are told by OR: for `IN` of three, SQLite makes a table
+    // with every row put
     `CREATE TABLE checked_recordings (
        id INTEGER PRIMARY KEY,
        folder_id INTEGER NOT NULL REFERENCES folders (id),
@@ -104,8 +106,8 @@ const steps: readonly (readonly string[])[] = [
 ]
 
 /**
- * Runs the steps that lack up to a number (all of them, but for tests), each in one transaction with its mark, so that a
- * kill between any two harms nothing.
+ * Runs the steps that lack up to a number (all of them, but for tests), each in one transaction
+ * with its mark, so that a kill between any two harms nothing.
  */
 export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   sqlite.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)')

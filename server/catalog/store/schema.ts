@@ -1,4 +1,4 @@
-// The tables of the catalog as queries see them; migrations.ts makes them.
+// Table types for queries; migrations.ts creates the tables.
 import type { Generated } from 'kysely'
 
 export interface CatalogSchema {
@@ -11,12 +11,12 @@ export interface CatalogSchema {
   migrations: MigrationTable
 }
 
-/** One row: what is true of the catalog as a whole. */
+/** A single row of catalog-wide state. */
 interface LibraryTable {
   id: number
-  /** Grows with every change of any list. */
+  /** Increases with every change of any list. */
   generation: number
-  /** The path template by which the sessions were named; null before the first scan. */
+  /** The layout with which the sessions were named; null before the first scan. */
   layout: string | null
 }
 
@@ -24,35 +24,34 @@ interface StreamerTable {
   id: Generated<number>
   /** NFC. */
   name: string
-  /** Number of listed sessions, kept by the writer. */
+  /** Number of listed sessions, maintained by the writer. */
   recording_count: number
 }
 
-/** Folders that hold recordings, and those on the way to them. */
+/** Folders that contain recordings, and their ancestors. */
 interface FolderTable {
   id: Generated<number>
   /** Null for the root. */
   parent_id: number | null
-  /** As the storage spells it; '' for the root. */
+  /** As spelled in storage; '' for the root. */
   path: string
 }
 
 export type RecordingStatus = 'found' | 'playable' | 'unplayable'
 
 /**
- * One row for each recording, be it a file or a folder of parts, so also for those that stand behind another of the
- * same session.
+ * One row per recording, a file or a folder of parts, listed or not.
  */
 interface RecordingTable {
   id: Generated<number>
   folder_id: number
-  /** As the storage spells it. */
+  /** As spelled in storage. */
   name: string
   streamer_id: number
   date: string
   session_id: string
   kind: 'file' | 'folder'
-  /** Place among the recordings of one session (recording-name.ts). */
+  /** Rank among the recordings of one session (recording-name.ts). */
   rank: number
   size_bytes: number
   modified_ms: number
@@ -61,32 +60,32 @@ interface RecordingTable {
   reason: string | null
   /** 1 where it plays, but not all of it as it was meant. */
   flawed: number
-  /** 1 for the one recording that stands for its session in lists, else 0. */
+  /** 1 for the one recording that represents its session in lists, else 0. */
   listed: number
-  /** Moment from which the file counts as finished, unless it changes again. */
+  /** When the file counts as finished, unless it changes again. */
   settles_at_ms: number
-  /** Not to be inspected before this moment. */
+  /** Earliest time of the next inspection. */
   retry_at_ms: number
-  /** Not to be inspected before this moment even when it changes: spares files that grow all the time. */
+  /** Earliest time of the next inspection even after a change: limits the cost of growing files. */
   rest_until_ms: number
-  /** Inspections in a row that failed for a reason outside of the recording. */
+  /** Consecutive inspections that failed for a reason outside of the recording. */
   attempts: number
 }
 
-/** What was taken off the site, by names in NFC; kept apart from recordings, so that it outlives them. */
+/** Hidden names in NFC; separate from recordings, so that they outlive them. */
 interface HiddenTable {
   streamer: string
-  /** '' with an empty session id: all of the streamer. */
+  /** Empty together with the session id: the whole streamer. */
   date: string
   session_id: string
 }
 
-/** What changed with the last generations (change-log.ts), by names in NFC. */
+/** Changes of the latest generations (change-log.ts), by names in NFC. */
 interface ChangeTable {
   generation: number
-  /** '' for everything. */
+  /** Empty for everything. */
   streamer: string
-  /** '' with an empty session id: all of the streamer. */
+  /** Empty together with the session id: the whole streamer. */
   date: string
   session_id: string
 }

@@ -1,11 +1,12 @@
-// Keeps, inside a writer's transaction, what lists rest on: which recording stands for a session, and how many a
-// streamer has. Sessions are marked as touched first and settled together before the transaction ends.
+// Maintains, inside a writer's transaction, which recording represents a session and how many
+// sessions a streamer has. Sessions are marked as touched, and settled together before the
+// transaction ends.
 import { sql } from 'kysely'
 import { createChangeLog } from './change-log.ts'
 import type { Change } from './change-log.ts'
 import type { Database } from './database.ts'
 
-/** Names one session inside of the database. */
+/** Database key of one session. */
 export interface SessionKey {
   streamerId: number
   date: string
@@ -14,7 +15,7 @@ export interface SessionKey {
 
 export type SessionListing = ReturnType<typeof createSessionListing>
 
-/** The keeper of one writer. */
+/** Creates the listing state of one writer. */
 export function createSessionListing(database: Database) {
   const queries = prepareListingQueries(database)
   const log = createChangeLog(database)
@@ -23,19 +24,22 @@ export function createSessionListing(database: Database) {
   const noted: Change[] = []
 
   return {
-    /** Id of a streamer by NFC name, made where there is none. */
+    /** Id of a streamer by NFC name; inserts it if missing. */
     ensureStreamer(name: string): number {
       const known = queries.streamer.get({ name }) ?? queries.addStreamer.get({ name })
       if (!known) throw new Error('an inserted streamer has no id')
       return known.id
     },
 
-    /** Whether a streamer has no recording of a date, and nothing is hidden: what is added to it then is listed. */
+    /**
+     * Whether a streamer has no recording of a date and nothing is hidden: then a new recording is
+     * listed at once.
+     */
     isNewDate({ streamerId, date }: SessionKey): boolean {
       return queries.anyOfDate.get({ streamerId, date }) === undefined && !this.hasHidden()
     },
 
-    /** Notes that recordings of this session were added, removed or inspected. */
+    /** Marks a session whose recordings were added, removed or inspected. */
     touch(key: SessionKey): void {
       const text = textOf(key)
       touched.set(text, key)
@@ -43,8 +47,8 @@ export function createSessionListing(database: Database) {
     },
 
     /**
-     * Notes that a recording was added, listed, to a session that had none before this transaction: nobody needs to be
-     * chosen, unless another one comes.
+     * Marks a session that got its first, listed recording in this transaction: it needs no choice
+     * unless another one follows.
      */
     addFirst(key: SessionKey): void {
       const text = textOf(key)
@@ -52,7 +56,7 @@ export function createSessionListing(database: Database) {
       else if (!touched.has(text)) alone.set(text, key)
     },
 
-    /** Notes a change of what lists say that leaves open neither who stands for a session nor how many there are. */
+    /** Logs a change that affects neither which recording is listed nor the number of sessions. */
     note(change: Change): void {
       noted.push(change)
     },
@@ -62,7 +66,10 @@ export function createSessionListing(database: Database) {
       return queries.anyHidden.get({}) !== undefined
     },
 
-    /** Brings all touched sessions and their streamers up to date, and tells readers. Ends every transaction that changed any. */
+    /**
+     * Updates all touched sessions and their streamers, and writes the change log. Call at the end
+     * of each transaction.
+     */
     settle(): void {
       const names = new Map<number, string>()
       const hasHidden = this.hasHidden()
@@ -84,20 +91,23 @@ export function createSessionListing(database: Database) {
   }
 }
 
-/** No name holds a slash. */
+/** Names contain no slash. */
 function textOf({ streamerId, date, sessionId }: SessionKey): string {
   return `${streamerId}/${date}/${sessionId}`
 }
 
 type ListingQueries = ReturnType<typeof prepareListingQueries>
 
-/** The first recording that may play stands for the session; none where all are unplayable, or it is hidden. */
+/**
+ * The first possibly playable recording represents the session; none if all are unplayable or it is
+ * hidden.
+ */
 function settleSession(
   queries: ListingQueries,
   { key, hasHidden }: { key: SessionKey; hasHidden: boolean },
 ): void {
   const found = queries.candidates.all(key)
-  // nearly every session has one recording; sorting in the database costs ten times the look-up
+  // Nearly every session has one recording, and sorting in the database costs ten times the lookup.
   const candidates = found.length > 1 ? queries.sortedCandidates.all(key) : found
   const isHidden = hasHidden && queries.hidden.get(key) !== undefined
   const chosen = isHidden ? undefined : candidates.find(({ status }) => status !== 'unplayable')

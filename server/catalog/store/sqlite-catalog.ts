@@ -1,4 +1,4 @@
-// The read side of the catalog over its database. Lists are kept in memory, and follow what the log of changes says.
+// The catalog's read side on SQLite. Lists are cached in memory and updated from the change log.
 import { LRUCache } from 'lru-cache'
 import type { SessionItem, StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
@@ -16,14 +16,14 @@ import { parseRecordingName } from '../names/recording-name.ts'
 import { startTimeMs } from '../names/start-time.ts'
 
 /**
- * Sessions kept in memory over all lists; a session takes about 130 bytes. More need not be: who answers keeps texts, and
- * asks again only for a list that has changed.
+ * Cached sessions over all lists, about 130 bytes each. HTTP caches the responses and reads a list
+ * again only when it has changed.
  */
 const MAX_CACHED_SESSIONS = 100_000
-/** Sessions that were asked for one by one, by every segment of theirs. */
+/** Cached single lookups: every segment request makes one. */
 const MAX_FOUND_SESSIONS = 1000
 
-/** The catalog's read side; works beside a writer in this or another process. */
+/** Opens the catalog's read side; works next to a writer in this or another process. */
 export function createCatalog(database: Database): Catalog {
   return new SqliteCatalog(database)
 }
@@ -93,7 +93,7 @@ class SqliteCatalog implements Catalog {
     this.#checkShown({ streamer: name, date: '', sessionId: '' })
     const found = this.#queries.streamer.get({ name })
     if (!found || limit < 1) return []
-    // ids have no order in the database, so the oldest date of the answer is taken whole
+    // Ids have no order in the database, so the oldest date of the result is read whole.
     const oldest = this.#queries.dateAt.get({ ...found, offset: limit - 1 })
     return this.#queries.newest
       .all({ ...found, date: oldest?.date ?? '' })
@@ -102,13 +102,16 @@ class SqliteCatalog implements Catalog {
       .map(sessionRow)
   }
 
-  /** @throws AppError `gone` where it was taken off the site, whether it is there or not */
+  /** @throws AppError `gone` if the name is hidden, whether or not it exists */
   #checkShown(names: SessionReference): void {
     if (this.#queries.hidden.get({ ...names }) === undefined) return
-    throw new AppError('gone', 'this was taken off the site')
+    throw new AppError('gone', 'this was removed from the site')
   }
 
-  /** Brings what is kept up to the catalog's generation; all of it goes where that is not known, or too much. */
+  /**
+   * Brings the cache up to the catalog's generation; clears it if the changes are unknown or too
+   * many.
+   */
   #refresh(): void {
     const generation = this.generation()
     if (generation === this.#cachedAt) return
@@ -153,13 +156,13 @@ class SqliteCatalog implements Catalog {
     const { at, found } = findSorted(sessions, change, compareSessions)
     const now = this.#queries.listedSession.get(change)
     const followed = sessions.toSpliced(at, found ? 1 : 0, ...(now ? [sessionItem(now)] : []))
-    // without a session there may be no streamer any more: then the next look tells
+    // Without a session the streamer may be gone; the next lookup decides.
     if (followed.length === 0) this.#sessions.delete(change.streamer)
     else this.#sessions.set(change.streamer, followed)
   }
 }
 
-/** No name holds a slash. */
+/** Names contain no slash. */
 function foundKey({ streamer, date, sessionId }: SessionReference): string {
   return `${streamer}/${date}/${sessionId}`
 }

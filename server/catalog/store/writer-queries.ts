@@ -1,4 +1,4 @@
-// The queries of the catalog's write side: folders with their recordings, and recordings that wait for inspection.
+// Queries of the catalog's write side: folders with their recordings, and pending recordings.
 import { sql } from 'kysely'
 import type { Database, Parameter } from './database.ts'
 import type { InspectionResult } from './inspection-result.ts'
@@ -19,7 +19,7 @@ interface PutParameters extends SessionKey, FileStat {
   settlesAtMs: number
 }
 
-/** A recording that waits for its inspection, with its folder's path. */
+/** A pending recording with its folder's path. */
 export interface PendingRow extends FileStat {
   id: number
   folder: string
@@ -29,7 +29,7 @@ export interface PendingRow extends FileStat {
   attempts: number
 }
 
-/** Queries over folders and what lies in them. */
+/** Queries on folders and their contents. */
 export function prepareFolderQueries(database: Database) {
   return { ...prepareTree(database), ...prepareRecordings(database), ...prepareReset(database) }
 }
@@ -109,7 +109,7 @@ const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as s
 
 function preparePut(database: Database) {
   return {
-    /** Adds a recording; changes nothing where its name is known. */
+    /** Adds a recording; does nothing if its name exists. */
     add: database.prepare<PutParameters>()((kysely, parameter) =>
       kysely
         .insertInto('recordings')
@@ -117,14 +117,14 @@ function preparePut(database: Database) {
           folder_id: parameter('folderId'),
           name: parameter('name'),
           ...firstState(parameter),
-          // settled at once: most sessions have one recording, and it stands for them
+          // Listed at once: most sessions have one recording.
           listed: sql.lit(1),
           retry_at_ms: sql.lit(0),
           rest_until_ms: sql.lit(0),
         })
         .onConflict((conflict) => conflict.columns(['folder_id', 'name']).doNothing()),
     ),
-    /** Takes a recording that has changed back to its first status; one that has not changed is left as it is. */
+    /** Resets a changed recording to its first status; an unchanged one stays as it is. */
     update: database.prepare<PutParameters>()((kysely, parameter) =>
       kysely
         .updateTable('recordings')
@@ -145,7 +145,7 @@ function preparePut(database: Database) {
   }
 }
 
-/** What a recording is before it was looked at. */
+/** The state of a recording before its first inspection. */
 function firstState(parameter: Parameter<PutParameters>) {
   return {
     streamer_id: parameter('streamerId'),
@@ -175,7 +175,7 @@ function prepareReset(database: Database) {
   }
 }
 
-/** Queries over recordings that stand for a session and wait for their inspection. */
+/** Queries on listed recordings that wait for their inspection. */
 export function preparePendingQueries(database: Database) {
   return { ...prepareCounts(database), ...prepareQueue(database) }
 }
@@ -262,5 +262,8 @@ const pendingColumns = [
   'attempts',
 ] as const
 
-/** Spelled out rather than bound: the partial index `recordings_pending` is used for constants alone. */
+/**
+ * Literals rather than parameters: SQLite uses the partial index `recordings_pending` only for
+ * constants.
+ */
 const isPending = sql<boolean>`recordings.status = 'found' and recordings.listed = 1`

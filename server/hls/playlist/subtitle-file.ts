@@ -1,4 +1,5 @@
 // Reads a subtitle file that lies beside a recording: SRT, or WebVTT.
+import { cleanPayload, escapeSrt } from '../../media/codec/webvtt-text.ts'
 import type { SubtitleCue } from '../../media/media-index.ts'
 
 /** Most cues of one file, and most characters of one cue. */
@@ -19,8 +20,8 @@ export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): Subtit
     for (at += 1; at < lines.length && lines[at]?.trim() !== ''; at += 1)
       payload.push(lines[at] ?? '')
     const text = payload.join('\n').slice(0, MAX_CUE_CHARACTERS)
-    const escaped = format === 'srt' ? escapeMarked(text) : text.replaceAll('-->', '--&gt;')
-    if (escaped.trim() !== '' && times.endSeconds > times.startSeconds)
+    const escaped = cleanPayload(format === 'srt' ? escapeSrt(text) : text)
+    if (escaped !== '' && times.endSeconds > times.startSeconds)
       cues.push({ ...times, text: escaped })
   }
   return cues.toSorted((left, right) => left.startSeconds - right.startSeconds)
@@ -53,29 +54,4 @@ function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefin
     Number(whole) +
     Number(fraction.padEnd(3, '0')) / 1000
   )
-}
-
-const TAG = /<(?<slash>\/?)(?<name>[a-z]+)(?:\s[^<>]*)?>/gi
-
-/** SRT: bold, italic and underlined stay, other markup goes, and what is no markup is escaped. */
-function escapeMarked(text: string): string {
-  const chunks: string[] = []
-  let end = 0
-  for (const tag of text.matchAll(TAG)) {
-    chunks.push(escapeAll(text.slice(end, tag.index)))
-    const { slash = '', name = '' } = tag.groups ?? {}
-    if (/^[biu]$/i.test(name)) chunks.push(`<${slash}${name.toLowerCase()}>`)
-    end = tag.index + tag[0].length
-  }
-  chunks.push(escapeAll(text.slice(end)))
-  return chunks.join('')
-}
-
-/** W3C WebVTT 4.2.2; alignment as some write it into SRT (`{\an8}`) goes. */
-function escapeAll(text: string): string {
-  return text
-    .replaceAll(/\{\\[^{}]*\}/g, '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
 }

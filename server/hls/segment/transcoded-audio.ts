@@ -1,6 +1,6 @@
 // Tracks of sound that no browser plays, as AAC: what their init says, and their samples in each segment.
 import { LRUCache } from 'lru-cache'
-import { type TimeLimit, withinTime } from '../../../shared/within-time.ts'
+import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { AudioTrack } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
@@ -80,11 +80,11 @@ export class TranscodedAudioTracks {
 
   async #makeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
     const underWay = this.#flights.get(key)
-    if (underWay !== undefined) return withinTime(() => underWay.run, TIME_LIMIT)
+    if (underWay !== undefined) return withTimeout(() => underWay.run, TIME_LIMIT)
     if (this.#flights.size >= MAX_UNDER_WAY) throw tooMuch()
     const flight = this.#startFlight(key, request)
     await flight.read
-    return withinTime(() => flight.run, TIME_LIMIT)
+    return withTimeout(() => flight.run, TIME_LIMIT)
   }
 
   #startFlight(key: string, { source, track, number, range }: AudioRequest): Flight {

@@ -1,5 +1,5 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
-import { withinTime } from '../../../shared/within-time.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
 import type { FileStat, OpenFile } from '../../storage/storage.ts'
@@ -127,7 +127,7 @@ export class Packager {
     }
     const work = async (): Promise<FoundParts> =>
       lookup === 'now' ? this.#missed.lookup(keyOf(source), find) : find(stat)
-    return withinTime(work, { timeoutMs: INDEX_WAIT_MS, reason: stillIndexing })
+    return withTimeout(work, { timeoutMs: INDEX_WAIT_MS, reason: stillIndexing })
   }
 
   #session(

@@ -1,5 +1,5 @@
 // What a session is made of at this moment: its recordings in the order they are played, and whether more is to come.
-import { parseRecordingName } from '../../catalog/names/recording-name.ts'
+import { parseRecordingName, stripEndings } from '../../catalog/names/recording-name.ts'
 import { startTimeMs } from '../../catalog/names/start-time.ts'
 import { isAppError } from '../../errors.ts'
 import { isSettled } from '../../storage/settled.ts'
@@ -14,8 +14,6 @@ import type { SessionPart } from './session-playlists.ts'
 
 /** A part that another one follows counts as finished so soon. */
 const FOLLOWED_SETTLE_SECONDS = 6
-/** Endings that a recording has while it is written, and those it has in the end. */
-const ENDINGS = /(?:\.(?:part|tmp|temp|mp4|m4v|mov|ts|m2ts|mkv|webm|flv))+$/i
 
 /** What of a session that grows is good enough: what was known a while ago, or a second ago, or nothing but the present. */
 export type Freshness = 'known' | 'recent' | 'now'
@@ -106,7 +104,7 @@ export class SessionParts {
       const isLast = requests.length === files.length - 1
       const seconds = isLast ? settleSeconds : Math.min(settleSeconds, FOLLOWED_SETTLE_SECONDS)
       const state = this.#isSettled(stat, seconds) ? 'finished' : 'growing'
-      const own = { path, name: nameWithoutEndings(name), stat, startMs }
+      const own = { path, name: stripEndings(name), stat, startMs }
       requests.push({ session, ...own, state, isBesideGrowing })
       if (state === 'growing') break
     }
@@ -191,9 +189,4 @@ function withElapsedStarts(parts: readonly SessionPart[]): SessionPart[] {
     nextMs = startMs === undefined ? undefined : startMs + part.presentation.listedSeconds * 1000
     return { ...part, startMs }
   })
-}
-
-/** What stays of a name when the recording is finished and renamed. */
-function nameWithoutEndings(name: string): string {
-  return name.replace(ENDINGS, '')
 }

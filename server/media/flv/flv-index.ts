@@ -1,6 +1,6 @@
 // Reads an FLV file once, or what was added to it, and makes the index that playlists and segments are cut by.
 import { AppError } from '../../errors.ts'
-import { tellAhead } from '../../storage/read-ahead.ts'
+import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
@@ -37,7 +37,7 @@ export async function readFlvIndex(
   const known = previous?.source.container === 'flv' ? previous.source : undefined
   const isLonger = known !== undefined && known.sizeBytes <= sizeBytes
   const scan = isLonger && previous ? resumeScan(known, previous.splitPoints) : startScan()
-  const window = new ReadWindow(tellAhead(file), { readBytes: WINDOW_BYTES, signal })
+  const window = new ReadWindow(withReadHints(file), { readBytes: WINDOW_BYTES, signal })
   const resume = await scanTags(window, scan)
   checkPlayable(scan)
   const source = createSource(scan, sizeBytes, resume)

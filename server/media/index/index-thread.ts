@@ -15,6 +15,7 @@ export type ThreadReply =
   | { id: number; status: 'failed'; error: { message: string; stack: string; code: string } }
 
 interface Job {
+  startedMs: number
   resolve(value: ThreadResult): void
   reject(error: Error): void
 }
@@ -54,7 +55,7 @@ export class IndexThread {
     signal.addEventListener('abort', abort, { once: true })
     try {
       return await new Promise((resolve, reject) => {
-        this.#jobs.set(id, { resolve, reject })
+        this.#jobs.set(id, { startedMs: performance.now(), resolve, reject })
         worker.ref()
         this.#post(worker, { kind: 'inspect', id, path, previous })
       })
@@ -63,6 +64,13 @@ export class IndexThread {
       this.#jobs.delete(id)
       if (this.#jobs.size === 0) worker.unref()
     }
+  }
+
+  /** Inspections that run or wait, and how long the oldest of them has been under way. */
+  get figures(): { jobs: number; oldestMs: number } {
+    const [oldest] = this.#jobs.values()
+    const oldestMs = oldest === undefined ? 0 : performance.now() - oldest.startedMs
+    return { jobs: this.#jobs.size, oldestMs }
   }
 
   async close(): Promise<void> {

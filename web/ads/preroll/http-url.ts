@@ -1,9 +1,9 @@
-// Addresses out of ad answers: data of strangers, of which only http and https are ever used.
+// URLs from VAST documents are untrusted: only http and https are used.
 
-/** `text` as an absolute address, relative ones read against `base`; undefined where it is none or of another scheme. */
+/** The absolute URL, resolved against `base`; undefined if it is invalid or has another scheme. */
 export function resolveHttpUrl(text: string, base: string): string | undefined {
-  const address = text.trim()
-  if (address === '' || !URL.canParse(address, base)) return undefined
-  const { protocol, href } = new URL(address, base)
+  const trimmed = text.trim()
+  if (trimmed === '' || !URL.canParse(trimmed, base)) return undefined
+  const { protocol, href } = new URL(trimmed, base)
   return protocol === 'https:' || protocol === 'http:' ? href : undefined
 }

@@ -4,26 +4,26 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadVast } from './load-vast.ts'
 
-type Answer = string | ((request: IncomingMessage, response: ServerResponse) => void)
+type Handler = string | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** What the ad server answers by path; everything else is 404. */
-let answers: Record<string, Answer>
-let asked: string[]
+/** The ad server's responses by path; every other path is 404. */
+let handlers: Record<string, Handler>
+let requested: string[]
 let server: Server
 let origin: string
 let left: AbortController
 
 beforeEach(async () => {
-  answers = {}
-  asked = []
+  handlers = {}
+  requested = []
   left = new AbortController()
   server = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    requested.push(request.url ?? '')
     response.setHeader('access-control-allow-origin', '*')
-    const answer = answers[new URL(request.url ?? '', 'http://ads.example').pathname]
-    if (answer === undefined) response.writeHead(404).end('no')
-    else if (typeof answer === 'string') response.end(answer)
-    else answer(request, response)
+    const handler = handlers[new URL(request.url ?? '', 'http://ads.example').pathname]
+    if (handler === undefined) response.writeHead(404).end('no')
+    else if (typeof handler === 'string') response.end(handler)
+    else handler(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -48,14 +48,17 @@ function inline(
   name: string,
   mediaFiles = `<MediaFile type="video/mp4">/${name}.mp4</MediaFile>`,
 ): string {
-  return `<VAST version="3.0"><Ad><InLine>${beacons(name)}<Creatives><Creative><Linear><Duration>00:00:15</Duration>
+  return `<VAST version="3.0"><Ad><InLine>${beacons(name)}<Creatives><Creative><Linear>
+    <Duration>00:00:15</Duration>
     ${tracking(name)}<VideoClicks><ClickTracking>/click-${name}</ClickTracking></VideoClicks>
     <MediaFiles>${mediaFiles}</MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`
 }
 
 function wrapper(name: string, next: string, attributes = ''): string {
-  return `<VAST version="3.0"><Ad><Wrapper ${attributes}>${beacons(name)}<VASTAdTagURI>${next}</VASTAdTagURI>
-    <Creatives><Creative><Linear>${tracking(name)}<VideoClicks><ClickThrough>https://${name}.example/</ClickThrough></VideoClicks>
+  return `<VAST version="3.0"><Ad><Wrapper ${attributes}>
+    ${beacons(name)}<VASTAdTagURI>${next}</VASTAdTagURI>
+    <Creatives><Creative><Linear>${tracking(name)}
+    <VideoClicks><ClickThrough>https://${name}.example/</ClickThrough></VideoClicks>
     </Linear></Creative></Creatives></Wrapper></Ad></VAST>`
 }
 
@@ -67,18 +70,18 @@ function tracking(name: string): string {
   return `<TrackingEvents><Tracking event="start">/start-${name}</Tracking></TrackingEvents>`
 }
 
-/** `/1` leads through so many wrappers to an ad. */
+/** `/1` is the first of `wrappers` wrappers around an ad. */
 function chain(wrappers: number): void {
-  for (let i = 1; i <= wrappers; i++) answers[`/${i}`] = wrapper(`w${i}`, `/${i + 1}`)
-  answers[`/${wrappers + 1}`] = inline('ad')
+  for (let i = 1; i <= wrappers; i++) handlers[`/${i}`] = wrapper(`w${i}`, `/${i + 1}`)
+  handlers[`/${wrappers + 1}`] = inline('ad')
 }
 
 function errorPaths(...names: string[]): string[] {
   return names.map((name) => `${origin}/error-${name}`)
 }
 
-test('finds the ad with all that is to be told of it', async () => {
-  answers['/vast'] = inline('ad')
+test('finds the ad with all its tracking URLs', async () => {
+  handlers['/vast'] = inline('ad')
   expect(await load('/vast')).toEqual({
     status: 'found',
     ad: {
@@ -98,10 +101,10 @@ test.each([1, 2, 3, 4, 5])('follows %i wrappers', async (wrappers) => {
   chain(wrappers)
   const outcome = await load('/1')
   expect(outcome).toMatchObject({ status: 'found', ad: { mediaUrl: `${origin}/ad.mp4` } })
-  expect(asked).toHaveLength(wrappers + 1)
+  expect(requested).toHaveLength(wrappers + 1)
 })
 
-test('tells everybody on the way, and leads where the nearest wrapper leads', async () => {
+test('merges the tracking of the chain, and uses the innermost click-through', async () => {
   chain(2)
   expect(await load('/1')).toMatchObject({
     ad: {
@@ -113,52 +116,54 @@ test('tells everybody on the way, and leads where the nearest wrapper leads', as
   })
 })
 
-test('gives up at the sixth wrapper', async () => {
+test('stops at the sixth wrapper', async () => {
   chain(6)
   expect(await load('/1')).toEqual({
     status: 'none',
     code: 302,
     errorUrls: errorPaths('w1', 'w2', 'w3', 'w4', 'w5', 'w6'),
   })
-  expect(asked).toHaveLength(6)
+  expect(requested).toHaveLength(6)
 })
 
-test('gives up where the wrappers lead in a circle', async () => {
-  answers['/a'] = wrapper('a', '/b?x=[CACHEBUSTING]')
-  answers['/b'] = wrapper('b', '/a')
+test('stops at a cycle of wrappers', async () => {
+  handlers['/a'] = wrapper('a', '/b?x=[CACHEBUSTING]')
+  handlers['/b'] = wrapper('b', '/a')
   expect(await load('/a')).toMatchObject({ code: 302, errorUrls: errorPaths('a', 'b') })
-  expect(asked).toHaveLength(2)
+  expect(requested).toHaveLength(2)
 })
 
-test('follows no wrapper where the one before forbids it', async () => {
-  answers['/a'] = wrapper('a', '/b', 'followAdditionalWrappers="false"')
-  answers['/b'] = wrapper('b', '/c')
+test('does not follow a wrapper if the one before forbids it', async () => {
+  handlers['/a'] = wrapper('a', '/b', 'followAdditionalWrappers="false"')
+  handlers['/b'] = wrapper('b', '/c')
   expect(await load('/a')).toMatchObject({ status: 'none', code: 303 })
 })
 
-test('fills the macros of the address', async () => {
-  answers['/vast'] = inline('ad')
+test('replaces the macros of the URL', async () => {
+  handlers['/vast'] = inline('ad')
   await load('/vast?cb=[CACHEBUSTING]&page=[PAGEURL]&gdpr=[GDPRCONSENT]&own=[mine]')
-  const sent = new URL(asked[0] ?? '', origin).searchParams
+  const sent = new URL(requested[0] ?? '', origin).searchParams
   expect(sent.get('cb')).toMatch(/^\d{8}$/)
   expect(sent.get('page')).toBe(location.href)
   expect(sent.get('gdpr')).toBe('-1')
   expect(sent.get('own')).toBe('[mine]')
 })
 
-test('passes over VPAID and what the browser can not play, and takes the first of the rest', async () => {
-  answers['/vast'] = inline(
+test('selects the first file that is not VPAID and that the browser can play', async () => {
+  handlers['/vast'] = inline(
     'ad',
     `<MediaFile apiFramework="vpaid" type="video/mp4">/vpaid.mp4</MediaFile>
-    <MediaFile type="video/x-flv">/a.flv</MediaFile><MediaFile>/untyped</MediaFile><MediaFile type="video/mp4">/late.mp4</MediaFile>`,
+    <MediaFile type="video/x-flv">/a.flv</MediaFile><MediaFile>/untyped</MediaFile>
+    <MediaFile type="video/mp4">/late.mp4</MediaFile>`,
   )
   expect(await load('/vast')).toMatchObject({ ad: { mediaUrl: `${origin}/untyped` } })
 })
 
-test('keeps the first media file where the browser can play it, however many there are', async () => {
-  answers['/vast'] = inline(
+test('selects the first media file if the browser can play it', async () => {
+  handlers['/vast'] = inline(
     'ad',
-    '<MediaFile type="video/mp4">/small.mp4</MediaFile><MediaFile type="video/mp4">/large.mp4</MediaFile>',
+    `<MediaFile type="video/mp4">/small.mp4</MediaFile>
+    <MediaFile type="video/mp4">/large.mp4</MediaFile>`,
   )
   expect(await load('/vast')).toMatchObject({ ad: { mediaUrl: `${origin}/small.mp4` } })
 })
@@ -167,60 +172,63 @@ test.each([
   '',
   '<MediaFile type="video/mp4"/>',
   '<MediaFile type="video/x-flv">/a.flv</MediaFile>',
-])('has no ad where the media files are "%s"', async (mediaFiles) => {
-  answers['/vast'] = inline('ad', mediaFiles)
+])('finds no ad with the media files "%s"', async (mediaFiles) => {
+  handlers['/vast'] = inline('ad', mediaFiles)
   expect(await load('/vast')).toEqual({ status: 'none', code: 403, errorUrls: errorPaths('ad') })
 })
 
-test('tells those who asked where an answer is empty', async () => {
-  answers['/vast'] = '<VAST version="3.0"><Error>/error-empty</Error></VAST>'
+test('returns the error URLs of an empty document', async () => {
+  handlers['/vast'] = '<VAST version="3.0"><Error>/error-empty</Error></VAST>'
   expect(await load('/vast')).toEqual({ status: 'none', code: 303, errorUrls: errorPaths('empty') })
 })
 
-test('has no ad where a body is empty, or there is none', async () => {
-  answers['/vast'] = ' '
+test('finds no ad in an empty body or without a body', async () => {
+  handlers['/vast'] = ' '
   expect(await load('/vast')).toEqual({ status: 'none', code: 303, errorUrls: [] })
-  answers['/vast'] = (_request, response) => response.writeHead(204).end()
+  handlers['/vast'] = (_request, response) => response.writeHead(204).end()
   expect(await load('/vast')).toEqual({ status: 'none', code: 303, errorUrls: [] })
 })
 
 test.each([
-  ['is not there', 301, undefined],
-  ['is malformed', 100, '<VAST><Ad>'],
-  ['is a page', 101, '<html/>'],
-  ['is VAST 1', 102, '<VideoAdServingTemplate/>'],
-])('tells the wrapper where what it points at %s', async (_what, code, answer) => {
-  answers['/a'] = wrapper('a', '/b')
-  if (answer) answers['/b'] = answer
-  expect(await load('/a')).toEqual({ status: 'none', code, errorUrls: errorPaths('a') })
-})
+  ['missing', 301, undefined],
+  ['malformed', 100, '<VAST><Ad>'],
+  ['a page', 101, '<html/>'],
+  ['VAST 1', 102, '<VideoAdServingTemplate/>'],
+])(
+  'returns the error URLs of the wrapper if the next document is %s',
+  async (_what, code, handler) => {
+    handlers['/a'] = wrapper('a', '/b')
+    if (handler) handlers['/b'] = handler
+    expect(await load('/a')).toEqual({ status: 'none', code, errorUrls: errorPaths('a') })
+  },
+)
 
-test('has no ad where the server is not there', async () => {
-  answers['/a'] = wrapper('a', 'http://127.0.0.1:1/')
+test('finds no ad if the server is unreachable', async () => {
+  handlers['/a'] = wrapper('a', 'http://127.0.0.1:1/')
   expect(await load('/a')).toMatchObject({ status: 'none', code: 301 })
 })
 
 test.each(['ftp://ads.example/', 'javascript:alert(1)', ''])(
-  'follows no wrapper to "%s"',
+  'does not follow a wrapper to "%s"',
   async (next) => {
-    answers['/a'] = wrapper('a', next)
+    handlers['/a'] = wrapper('a', next)
     expect(await load('/a')).toMatchObject({ status: 'none', code: 101 })
   },
 )
 
-test('has one time limit for all of a slow chain', async () => {
+test('has one time limit for a whole slow chain', async () => {
   chain(5)
-  for (const path of Object.keys(answers)) {
-    const text = answers[path]
-    answers[path] = (_request, response) => void setTimeout(() => response.end(text), 100)
+  for (const path of Object.keys(handlers)) {
+    const text = handlers[path]
+    handlers[path] = (_request, response) => void setTimeout(() => response.end(text), 100)
   }
   expect(await load('/1', { timeoutMs: 250 })).toMatchObject({ status: 'none', code: 301 })
-  expect(asked.length).toBeLessThan(4)
+  expect(requested.length).toBeLessThan(4)
 })
 
-test('waits no longer for a body that never ends', async () => {
+test('stops at the time limit if a body never ends', async () => {
   let isClosed = false
-  answers['/vast'] = (_request, response) => {
+  handlers['/vast'] = (_request, response) => {
     response.on('close', () => (isClosed = true))
     response.write('<VAST>')
   }
@@ -228,9 +236,9 @@ test('waits no longer for a body that never ends', async () => {
   await expect.poll(() => isClosed).toBe(true)
 })
 
-test('reads no more of an answer than a mebibyte', async () => {
+test('reads at most one mebibyte', async () => {
   let sentBytes = 0
-  answers['/vast'] = (_request, response) => {
+  handlers['/vast'] = (_request, response) => {
     const chunk = Buffer.alloc(65_536, ' ')
     const more = () => {
       while (!response.destroyed && response.write(chunk)) sentBytes += chunk.length
@@ -243,11 +251,11 @@ test('reads no more of an answer than a mebibyte', async () => {
   expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
 })
 
-test('stops at once, and says nothing, for a visitor who leaves', async () => {
+test('aborts at once when the visitor leaves', async () => {
   let isClosed = false
-  answers['/vast'] = (_request, response) => void response.on('close', () => (isClosed = true))
+  handlers['/vast'] = (_request, response) => void response.on('close', () => (isClosed = true))
   const loading = load('/vast')
-  await expect.poll(() => asked).toHaveLength(1)
+  await expect.poll(() => requested).toHaveLength(1)
   left.abort()
   await expect(loading).rejects.toThrow('abort')
   await expect.poll(() => isClosed).toBe(true)

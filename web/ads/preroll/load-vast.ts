@@ -1,23 +1,23 @@
-// Fetches VAST documents from wrapper to wrapper until there is an ad that this browser can play, or none.
+// Fetches VAST documents, follows wrappers, and selects a media file that this browser can play.
 import { fillMacros, requestMacros } from './macros.ts'
 import { parseVast, VastError } from './vast.ts'
 import type {
   InlineAd,
-  LinearFollowing,
+  LinearEvents,
   MediaFile,
   VastDocument,
   VastErrorCode,
   WrapperAd,
 } from './vast.ts'
-import { withinTime } from '../../../shared/within-time.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 
 export type VastOutcome =
   | { status: 'found'; ad: PrerollAd }
-  /** `errorUrls`: who wants to hear of it. */
+  /** `errorUrls` receive the code. */
   | { status: 'none'; code: VastErrorCode; errorUrls: string[] }
 
-/** One ad with everything that the documents on the way to it ask to be told. */
-export interface PrerollAd extends LinearFollowing {
+/** One ad, with the tracking URLs of all documents of its chain. */
+export interface PrerollAd extends LinearEvents {
   mediaUrl: string
   durationSeconds: number | undefined
   isSkippable: boolean
@@ -29,26 +29,29 @@ interface LoadOptions {
   signal: AbortSignal
   /** For the whole chain. */
   timeoutMs: number
-  /** Whether the browser may be able to play a MIME type. */
+  /** Whether the browser can probably play a MIME type. */
   canPlay: (type: string) => boolean
 }
 
-/** Wrappers followed at most (VAST 4.3, 2.3.5.1). */
+/** VAST 4.3, 2.3.5.1. */
 const MAX_WRAPPERS = 5
-/** Far more than any answer with ads has. */
-const MAX_ANSWER_BYTES = 1024 * 1024
+/** Far above any real document. */
+const MAX_DOCUMENT_BYTES = 1024 * 1024
 
-/** The ad that the address leads to. Rejects only where the signal aborts. */
+/** Loads the ad of a VAST URL. Rejects only if the signal aborts. */
 export async function loadVast(
   url: string,
   { signal, timeoutMs, canPlay }: LoadOptions,
 ): Promise<VastOutcome> {
   const wrappers: WrapperAd[] = []
   try {
-    return await withinTime((limited) => followChain(url, { wrappers, canPlay, signal: limited }), {
-      timeoutMs,
-      signal,
-    })
+    return await withTimeout(
+      (limited) => followChain(url, { wrappers, canPlay, signal: limited }),
+      {
+        timeoutMs,
+        signal,
+      },
+    )
   } catch (error) {
     signal.throwIfAborted()
     return none(codeOf(error), wrappers)
@@ -65,7 +68,7 @@ async function followChain(url: string, { wrappers, canPlay, signal }: Chain) {
   const seen = new Set<string>()
   let next = url
   for (;;) {
-    if (seen.has(next)) throw new VastError(302, 'the wrappers lead in a circle')
+    if (seen.has(next)) throw new VastError(302, 'the wrappers form a cycle')
     seen.add(next)
     const document = await fetchVast(next, signal)
     const found = chooseMedia(document, canPlay)
@@ -75,7 +78,7 @@ async function followChain(url: string, { wrappers, canPlay, signal }: Chain) {
     if (wrappers.at(-1)?.followsWrappers === false) return none(303, [...wrappers, document])
     wrappers.push(wrapper)
     if (wrappers.length > MAX_WRAPPERS) throw new VastError(302, 'too many wrappers')
-    if (!wrapper.nextUrl) throw new VastError(101, 'a wrapper around nothing')
+    if (!wrapper.nextUrl) throw new VastError(101, 'a wrapper without VASTAdTagURI')
     next = wrapper.nextUrl
   }
 }
@@ -83,20 +86,20 @@ async function followChain(url: string, { wrappers, canPlay, signal }: Chain) {
 async function fetchVast(url: string, signal: AbortSignal): Promise<VastDocument> {
   const response = await request(url, signal)
   const text = await readText(response)
-  // What many ad servers answer where they have no ad (204, or 200 with no body).
+  // Many ad servers respond so without an ad (204, or 200 with an empty body).
   if (text.trim() === '') return { errorUrls: [], ads: [] }
   return parseVast(text, response.url || url)
 }
 
 async function request(url: string, signal: AbortSignal): Promise<Response> {
   const address = fillMacros(url, requestMacros())
-  // Without cookies both kinds of answers are allowed: for any origin, and for ours alone.
+  // Without credentials, `access-control-allow-origin` may be `*` or this origin.
   const response = await fetch(address, { credentials: 'omit', cache: 'no-store', signal })
-  if (!response.ok) throw new VastError(301, `answered ${response.status}`)
+  if (!response.ok) throw new VastError(301, `status ${response.status}`)
   return response
 }
 
-/** The body, as far as it is bounded. */
+/** The body as text. Throws if it exceeds the limit. */
 async function readText(response: Response): Promise<string> {
   if (!response.body) return ''
   const reader = response.body.getReader()
@@ -107,9 +110,9 @@ async function readText(response: Response): Promise<string> {
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     sizeBytes += value.byteLength
-    if (sizeBytes > MAX_ANSWER_BYTES) {
+    if (sizeBytes > MAX_DOCUMENT_BYTES) {
       await reader.cancel()
-      throw new VastError(100, 'too large an answer')
+      throw new VastError(100, 'the document is too large')
     }
     text += decoder.decode(value, { stream: true })
   }
@@ -121,7 +124,7 @@ interface ChosenMedia {
   file: MediaFile
 }
 
-/** The first media file of the document, but for what can not be played at all. */
+/** The first media file that is not VPAID and that the browser can play. */
 function chooseMedia(
   { ads }: VastDocument,
   canPlay: (type: string) => boolean,
@@ -140,9 +143,9 @@ function canPlayFile({ type }: MediaFile, canPlay: (type: string) => boolean): b
   return type === undefined || canPlay(type)
 }
 
-/** Everybody on the way hears of the ad; a click leads where the document nearest to it says (VAST 4.3, 3.4.4). */
+/** Merges the chain's tracking; the innermost click-through applies (VAST 4.3, 3.4.4). */
 function assembleAd({ inline, linear, file }: ChosenMedia, wrappers: WrapperAd[]): PrerollAd {
-  const nearestFirst = [linear, ...wrappers.toReversed()]
+  const innermostFirst = [linear, ...wrappers.toReversed()]
   return {
     mediaUrl: file.url,
     durationSeconds: linear.durationSeconds,
@@ -151,7 +154,7 @@ function assembleAd({ inline, linear, file }: ChosenMedia, wrappers: WrapperAd[]
     errorUrls: [...wrappers, inline].flatMap(({ errorUrls }) => errorUrls),
     tracking: [...wrappers, linear].flatMap(({ tracking }) => tracking),
     clickTrackingUrls: [...wrappers, linear].flatMap(({ clickTrackingUrls }) => clickTrackingUrls),
-    clickThroughUrl: nearestFirst.find(({ clickThroughUrl }) => clickThroughUrl)?.clickThroughUrl,
+    clickThroughUrl: innermostFirst.find(({ clickThroughUrl }) => clickThroughUrl)?.clickThroughUrl,
   }
 }
 
@@ -160,11 +163,12 @@ function explainNone(document: VastDocument, wrappers: WrapperAd[]): VastOutcome
   return ad ? none(403, [...wrappers, ad]) : none(303, [...wrappers, document])
 }
 
-function none(code: VastErrorCode, told: { errorUrls: string[] }[]): VastOutcome {
-  return { status: 'none', code, errorUrls: told.flatMap(({ errorUrls }) => errorUrls) }
+function none(code: VastErrorCode, sources: { errorUrls: string[] }[]): VastOutcome {
+  return { status: 'none', code, errorUrls: sources.flatMap(({ errorUrls }) => errorUrls) }
 }
 
 function codeOf(error: unknown): VastErrorCode {
-  // All else is a request that failed or took too long (VAST 4.3: "unavailable or reached a timeout").
+  // Any other error is a failed request or a timeout (VAST 4.3: "unavailable or reached a
+  // timeout").
   return error instanceof VastError ? error.code : 301
 }

@@ -1,4 +1,5 @@
-// The picture of a pre-roll: video, ×, label and link. Plain DOM that is not React's, for an ad blocker may take it away.
+// The overlay of a pre-roll: video, ×, label and link. Plain DOM, because an ad blocker may remove
+// it, which React does not survive.
 import type { PrerollAd } from './load-vast.ts'
 import styles from './preroll.module.css'
 
@@ -6,12 +7,12 @@ export interface PrerollOverlay {
   root: HTMLElement
   video: HTMLVideoElement
   close: HTMLButtonElement
-  /** Where a click leads; undefined where the ad leads nowhere. */
+  /** The click-through; undefined if the ad has none. */
   link: HTMLAnchorElement | undefined
   showRemaining: (seconds: number) => void
 }
 
-/** Makes the overlay; nothing plays before its video has been given a source and is on the page. */
+/** Creates the overlay; its video has no source yet. */
 export function createOverlay({
   clickThroughUrl,
 }: Pick<PrerollAd, 'clickThroughUrl'>): PrerollOverlay {
@@ -43,7 +44,7 @@ export function createOverlay({
 
 function createVideo(): HTMLVideoElement {
   const video = element('video', styles.video)
-  // Before it has a source: browsers decide by it whether it may play.
+  // Must precede the source: browsers allow autoplay only of muted videos.
   video.muted = true
   video.defaultMuted = true
   video.autoplay = true
@@ -58,9 +59,9 @@ function createLink(url: string): HTMLAnchorElement {
   link.href = url
   link.target = '_blank'
   link.rel = 'noopener sponsored nofollow'
-  const words = element('span', styles.words)
-  words.textContent = 'Visit advertiser'
-  link.append(words)
+  const linkLabel = element('span', styles.linkLabel)
+  linkLabel.textContent = 'Visit advertiser'
+  link.append(linkLabel)
   return link
 }
 
@@ -68,9 +69,9 @@ function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   className: string | undefined,
 ): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name)
-  made.className = className ?? ''
-  return made
+  const created = document.createElement(name)
+  created.className = className ?? ''
+  return created
 }
 
 function formatRemaining(seconds: number): string {

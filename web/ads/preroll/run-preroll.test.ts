@@ -30,7 +30,7 @@ let isHidden: boolean
 
 beforeEach(() => {
   vi.useFakeTimers()
-  // What jsdom lacks: layout and media.
+  // jsdom has no layout and no media.
   vi.spyOn(Element.prototype, 'getClientRects').mockImplementation(() => rects(1))
   vi.spyOn(Element.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(0, 0, 640, 360))
   play = vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
@@ -71,14 +71,14 @@ function rects(count: number): DOMRectList {
   return Object.assign(list, { item: (at: number) => list[at] ?? null })
 }
 
-/** Lets the ad play on to a second, as a media engine tells of it. */
+/** Moves the ad to a position, as a media engine does. */
 function playTo(video: HTMLVideoElement, seconds: number, durationSeconds = 20): void {
   Object.defineProperty(video, 'currentTime', { value: seconds, configurable: true })
   Object.defineProperty(video, 'duration', { value: durationSeconds, configurable: true })
   video.dispatchEvent(new Event('timeupdate'))
 }
 
-/** Plays for `seconds` in steps, in which the ad goes on. */
+/** Plays the ad for `seconds`, one second per step. */
 async function playFor(video: HTMLVideoElement, seconds: number, durationSeconds = 60) {
   for (let at = 0; at < seconds; at++) {
     await vi.advanceTimersByTimeAsync(1000)
@@ -86,8 +86,8 @@ async function playFor(video: HTMLVideoElement, seconds: number, durationSeconds
   }
 }
 
-/** Resolves where everything is as if there had been no ad. */
-async function expectGone(video: HTMLVideoElement): Promise<void> {
+/** Requires that nothing of the ad is left. */
+async function expectRemoved(video: HTMLVideoElement): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   expect(stage.querySelector('[data-preroll]')).toBeNull()
   expect(onOver).toHaveBeenCalledOnce()
@@ -97,7 +97,7 @@ async function expectGone(video: HTMLVideoElement): Promise<void> {
   expect(vi.getTimerCount()).toBe(0)
 }
 
-test('shows the ad muted, playing by itself and in place, with the address of the media file', () => {
+test('shows the ad muted, autoplaying and inline, with the URL of the media file', () => {
   const { video } = open()
   expect(video).toMatchObject({ muted: true, autoplay: true, src: ad.mediaUrl })
   expect(video.hasAttribute('playsinline')).toBe(true)
@@ -105,7 +105,7 @@ test('shows the ad muted, playing by itself and in place, with the address of th
   expect(play).toHaveBeenCalledOnce()
 })
 
-test('has a button × named Close ad, a label, and a safe link', () => {
+test('has a button × with the name Close ad, a label, and a safe link', () => {
   const { root, close, link } = open()
   expect(close.textContent).toBe('×')
   expect(close.getAttribute('aria-label')).toBe('Close ad')
@@ -115,11 +115,11 @@ test('has a button × named Close ad, a label, and a safe link', () => {
   expect(link?.rel.split(' ').toSorted()).toEqual(['nofollow', 'noopener', 'sponsored'])
 })
 
-test('leads nowhere where the ad names no safe address', () => {
+test('has no link if the ad has no safe click-through', () => {
   expect(open({ ...ad, clickThroughUrl: undefined }).link).toBeNull()
 })
 
-test('keeps the main video still and out of reach while the ad is shown', async () => {
+test('keeps the main video paused and inert while the ad is shown', async () => {
   const pause = vi.spyOn(covered, 'pause')
   open()
   expect(covered.inert).toBe(true)
@@ -130,66 +130,66 @@ test('keeps the main video still and out of reach while the ad is shown', async 
   expect(onOver).not.toHaveBeenCalled()
 })
 
-test('goes when it is closed, at any time, and tells of it', async () => {
+test('is removed by a click on ×, and sends `skip`', async () => {
   const { video, close } = open()
   close.click()
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['skip'])
 })
 
-test('goes with Escape', async () => {
+test('is removed by Escape', async () => {
   const { video } = open()
   document.dispatchEvent(new KeyboardEvent('keydown', { key: 'a' }))
   expect(onOver).not.toHaveBeenCalled()
   document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))
-  await expectGone(video)
+  await expectRemoved(video)
 })
 
-test('goes when the ad has ended, and tells the whole story once', async () => {
+test('is removed when the ad ends, and sends each event once', async () => {
   const { video } = open()
   video.dispatchEvent(new Event('playing'))
   video.dispatchEvent(new Event('playing'))
   playTo(video, 5)
   playTo(video, 6)
   video.dispatchEvent(new Event('ended'))
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['impression', 'start', 'firstQuartile', 'complete'])
 })
 
-test('goes after 30,000 ms and not before, and a longer ad is no failure', async () => {
+test('is removed after 30,000 ms, not earlier, without an error for a longer ad', async () => {
   const { video } = open()
   await playFor(video, 29)
   await vi.advanceTimersByTimeAsync(999)
   expect(onOver).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1)
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['firstQuartile'])
 })
 
-test('goes when the media fails', async () => {
+test('is removed if the media fails', async () => {
   const { video } = open()
   video.dispatchEvent(new Event('error'))
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['error?405'])
 })
 
-test('goes where the browser refuses to play it', async () => {
+test('is removed if the browser refuses to play it', async () => {
   play.mockRejectedValue(new DOMException('no autoplay at all', 'NotAllowedError'))
   const { video } = open()
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['error?405'])
 })
 
-test('goes where the ad has not started within 5 s', async () => {
+test('is removed if the ad does not start within 5 s', async () => {
   const { video } = open()
   await vi.advanceTimersByTimeAsync(4700)
   expect(onOver).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(300)
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['error?402'])
 })
 
-test('goes where the ad stands still for 5 s, but not for less', async () => {
+test('is removed if the ad stalls for 5 s, not earlier', async () => {
   const { video } = open()
   await playFor(video, 3)
   await vi.advanceTimersByTimeAsync(4000)
@@ -197,11 +197,11 @@ test('goes where the ad stands still for 5 s, but not for less', async () => {
   await vi.advanceTimersByTimeAsync(4000)
   expect(onOver).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1500)
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['error?405'])
 })
 
-test('goes at once where a blocker hides it', async () => {
+test('is removed at once if a blocker hides it', async () => {
   vi.spyOn(Element.prototype, 'getClientRects').mockImplementation(() => rects(0))
   void runPreroll(ad, { stage, covered }, left.signal).then(onOver)
   await vi.advanceTimersByTimeAsync(0)
@@ -210,25 +210,25 @@ test('goes at once where a blocker hides it', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('goes where a blocker hides it later or makes it transparent', async () => {
+test('is removed if a blocker hides it later or makes it transparent', async () => {
   const { root, video } = open()
   await playFor(video, 2)
   expect(onOver).not.toHaveBeenCalled()
   Object.assign(root, { checkVisibility: () => false })
   await vi.advanceTimersByTimeAsync(250)
-  await expectGone(video)
+  await expectRemoved(video)
 })
 
-test('survives a blocker that takes the element out of the page', async () => {
+test('is over if a blocker removes the element from the page', async () => {
   const { root, video } = open()
   root.remove()
   vi.spyOn(root, 'getClientRects').mockImplementation(() => rects(0))
   await vi.advanceTimersByTimeAsync(250)
-  await expectGone(video)
+  await expectRemoved(video)
   expect(beacons).toEqual(['error?405'])
 })
 
-test('waits with the visitor who looks at another tab, but no longer than 30 s', async () => {
+test('pauses in a hidden tab, but ends after 30 s', async () => {
   const { video } = open()
   await playFor(video, 2)
   isHidden = true
@@ -241,10 +241,10 @@ test('waits with the visitor who looks at another tab, but no longer than 30 s',
   expect(beacons).toEqual(['pause', 'resume'])
   isHidden = true
   await vi.advanceTimersByTimeAsync(8000)
-  await expectGone(video)
+  await expectRemoved(video)
 })
 
-test('tells of a click, with the left and the middle button', () => {
+test('sends a click of the left and of the middle button', () => {
   const { link } = open()
   link?.dispatchEvent(new MouseEvent('auxclick', { button: 2 }))
   expect(beacons).toEqual([])
@@ -253,7 +253,7 @@ test('tells of a click, with the left and the middle button', () => {
   expect(beacons).toEqual(['click'])
 })
 
-test('shows how long it will last, at most half a minute', () => {
+test('shows the remaining time, at most 30 s', () => {
   const { root, video } = open()
   playTo(video, 4.5)
   expect(root.querySelector('p')?.textContent).toBe('Ad0:16')
@@ -263,7 +263,7 @@ test('shows how long it will last, at most half a minute', () => {
   expect(root.querySelector('p')?.textContent).toBe('Ad0:10')
 })
 
-test('hands the focus on to the main video where it had it, and takes none', async () => {
+test('passes its focus to the main video', async () => {
   const { close } = open()
   expect(document.activeElement).toBe(document.body)
   close.focus()
@@ -271,16 +271,16 @@ test('hands the focus on to the main video where it had it, and takes none', asy
   expect(document.activeElement).toBe(covered)
 })
 
-test('takes no focus that is elsewhere', () => {
+test('does not move the focus from elsewhere', () => {
   const { video } = open()
   video.dispatchEvent(new Event('ended'))
   expect(document.activeElement).toBe(document.body)
 })
 
-test('leaves nothing behind when the visitor leaves', async () => {
+test('leaves nothing active when the visitor leaves', async () => {
   const { video, close } = open()
   left.abort()
-  await expectGone(video)
+  await expectRemoved(video)
   close.click()
   video.dispatchEvent(new Event('playing'))
   video.dispatchEvent(new Event('error'))
@@ -290,7 +290,7 @@ test('leaves nothing behind when the visitor leaves', async () => {
   expect(onOver).toHaveBeenCalledOnce()
 })
 
-test('shows nothing to a visitor who has left before', async () => {
+test('shows nothing if the visitor has left before', async () => {
   left.abort()
   void runPreroll(ad, { stage, covered }, left.signal).then(onOver)
   await vi.advanceTimersByTimeAsync(0)

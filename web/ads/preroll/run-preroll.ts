@@ -1,4 +1,4 @@
-// The life of one pre-roll on the page: shows it, tells of it, and takes it away for whichever reason comes first.
+// Shows one pre-roll, sends its tracking events, and removes it on the first reason to do so.
 import type { PrerollAd } from './load-vast.ts'
 import { playMacros } from './macros.ts'
 import { createOverlay } from './preroll-overlay.ts'
@@ -8,33 +8,33 @@ import type { Tracking } from './tracking.ts'
 import type { VastErrorCode } from './vast.ts'
 import { watchAd } from './watch-ad.ts'
 
-export interface PrerollPlace {
-  /** What the overlay is put into, over everything in it. */
+export interface PrerollTarget {
+  /** The overlay is inserted here and covers the other content. */
   stage: HTMLElement
-  /** The video that waits below. */
+  /** The main video, below the overlay. */
   covered: HTMLVideoElement
 }
 
-/** No pre-roll is longer to be seen than this. */
+/** The overlay is removed after this time at the latest. */
 export const PREROLL_LIMIT_MS = 30_000
 
-/** Resolves when the overlay is gone: closed, ended, after 30 s, in any trouble, or because the signal aborts. */
+/** Resolves when the overlay was removed: closed, ended, after 30 s, failed, or aborted. */
 export function runPreroll(
   ad: PrerollAd,
-  { stage, covered }: PrerollPlace,
+  { stage, covered }: PrerollTarget,
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const gone = new AbortController()
+    const removed = new AbortController()
     const overlay = createOverlay(ad)
     const { root, video } = overlay
     const tracking = createTracking(ad, (url, values) =>
       sendBeacon(url, { ...playMacros(video), ...values }),
     )
 
-    function end(): void {
-      if (gone.signal.aborted) return
-      gone.abort()
+    function remove(): void {
+      if (removed.signal.aborted) return
+      removed.abort()
       const hadFocus = root.contains(document.activeElement)
       clearVideo(video)
       root.remove()
@@ -44,49 +44,49 @@ export function runPreroll(
     }
 
     if (signal.aborted) return resolve()
-    signal.addEventListener('abort', end, { signal: gone.signal })
-    const life = { overlay, tracking, gone: gone.signal, end }
-    cover(covered, gone.signal)
-    heedVisitor(life)
-    followVideo(life, ad)
+    signal.addEventListener('abort', remove, { signal: removed.signal })
+    const parts = { overlay, tracking, removed: removed.signal, remove }
+    block(covered, removed.signal)
+    listenToVisitor(parts)
+    trackVideo(parts, ad)
     stage.append(root)
-    start(life, ad.mediaUrl)
+    start(parts, ad.mediaUrl)
   })
 }
 
-interface Life {
+interface Parts {
   overlay: PrerollOverlay
   tracking: Tracking
-  /** Aborts when the overlay goes: every listener and timer hangs on it. */
-  gone: AbortSignal
-  end: () => void
+  /** Aborts on removal; ends every listener and timer. */
+  removed: AbortSignal
+  remove: () => void
 }
 
-/** Nothing plays below the ad, and nothing there takes clicks or keys. */
-function cover(covered: HTMLVideoElement, gone: AbortSignal): void {
+/** The video below neither plays nor receives clicks and keys. */
+function block(covered: HTMLVideoElement, removed: AbortSignal): void {
   covered.inert = true
   covered.pause()
-  covered.addEventListener('play', () => covered.pause(), { signal: gone })
+  covered.addEventListener('play', () => covered.pause(), { signal: removed })
 }
 
-function heedVisitor({ overlay, tracking, gone, end }: Life): void {
+function listenToVisitor({ overlay, tracking, removed, remove }: Parts): void {
   const { close, link, video } = overlay
-  const until = { signal: gone }
+  const options = { signal: removed }
   const dismiss = () => {
     tracking.closed()
-    end()
+    remove()
   }
-  close.addEventListener('click', dismiss, until)
+  close.addEventListener('click', dismiss, options)
   document.addEventListener(
     'keydown',
     (event) => {
       if (event.key === 'Escape' && !event.defaultPrevented) dismiss()
     },
-    until,
+    options,
   )
-  link?.addEventListener('click', tracking.clicked, until)
-  // The middle button opens links too.
-  link?.addEventListener('auxclick', (event) => event.button === 1 && tracking.clicked(), until)
+  link?.addEventListener('click', tracking.clicked, options)
+  // The middle button opens links as well.
+  link?.addEventListener('auxclick', (event) => event.button === 1 && tracking.clicked(), options)
   document.addEventListener(
     'visibilitychange',
     () => {
@@ -95,16 +95,16 @@ function heedVisitor({ overlay, tracking, gone, end }: Life): void {
       if (document.hidden) tracking.paused()
       else tracking.resumed()
     },
-    until,
+    options,
   )
 }
 
-function followVideo({ overlay, tracking, gone, end }: Life, ad: PrerollAd): void {
+function trackVideo({ overlay, tracking, removed, remove }: Parts, ad: PrerollAd): void {
   const { video, showRemaining } = overlay
-  const until = { signal: gone }
+  const options = { signal: removed }
   const durationSeconds = () =>
     Number.isFinite(video.duration) ? video.duration : (ad.durationSeconds ?? 0)
-  video.addEventListener('playing', tracking.started, until)
+  video.addEventListener('playing', tracking.started, options)
   video.addEventListener(
     'timeupdate',
     () => {
@@ -113,51 +113,51 @@ function followVideo({ overlay, tracking, gone, end }: Life, ad: PrerollAd): voi
       const shownSeconds = Math.min(position.durationSeconds, PREROLL_LIMIT_MS / 1000)
       if (shownSeconds > 0) showRemaining(shownSeconds - position.seconds)
     },
-    until,
+    options,
   )
   video.addEventListener(
     'ended',
     () => {
       tracking.completed(durationSeconds())
-      end()
+      remove()
     },
-    until,
+    options,
   )
 }
 
-function start({ overlay, tracking, gone, end }: Life, mediaUrl: string): void {
+function start({ overlay, tracking, removed, remove }: Parts, mediaUrl: string): void {
   const { root, video } = overlay
   const fail = (code: VastErrorCode) => {
     tracking.failed(code)
-    end()
+    remove()
   }
-  // An element that is told to wait for a source says nothing of its failure: this is the one that does.
-  video.addEventListener('error', () => fail(405), { signal: gone })
+  // Errors of `video.src` are reported on the video element.
+  video.addEventListener('error', () => fail(405), { signal: removed })
   const limit = setTimeout(() => {
-    // One that played for so long is no failure.
+    // An ad that is longer than the limit is not an error.
     if (video.currentTime === 0) tracking.failed(402)
-    end()
+    remove()
   }, PREROLL_LIMIT_MS)
-  gone.addEventListener('abort', () => clearTimeout(limit))
+  removed.addEventListener('abort', () => clearTimeout(limit))
   video.src = mediaUrl
   play(video, () => fail(405))
   watchAd({
     root,
     video,
-    signal: gone,
-    onTrouble: (trouble) => fail(trouble === 'late' ? 402 : 405),
+    signal: removed,
+    onFailure: (failure) => fail(failure === 'late' ? 402 : 405),
   })
 }
 
 function play(video: HTMLVideoElement, onRefusal?: () => void): void {
   video.play().catch((error: unknown) => {
-    // AbortError: taken away while it loaded. NotSupportedError: the error event tells.
+    // AbortError: removed during the load. NotSupportedError: the error event handles it.
     const isRefusal = error instanceof DOMException && error.name === 'NotAllowedError'
     if (isRefusal && !document.hidden) onRefusal?.()
   })
 }
 
-/** An empty source alone would go on loading the old one. */
+/** `load()` cancels the download, which removing `src` alone does not. */
 function clearVideo(video: HTMLVideoElement): void {
   video.pause()
   video.removeAttribute('src')

@@ -1,17 +1,17 @@
-// Finds an ad and shows it. What only a page with a pre-roll needs hangs on this file, which is loaded for it.
+// Loads an ad and shows it. The entry of the lazily loaded pre-roll code.
 import { loadVast } from './load-vast.ts'
 import { runPreroll } from './run-preroll.ts'
-import type { PrerollPlace } from './run-preroll.ts'
+import type { PrerollTarget } from './run-preroll.ts'
 import { sendBeacon, sendError } from './tracking.ts'
 import { requestMacros } from './macros.ts'
 
-export interface ShowOptions extends PrerollPlace {
-  /** For finding the ad, not for showing it. */
+export interface ShowOptions extends PrerollTarget {
+  /** For loading the ad, not for showing it. */
   timeoutMs: number
   signal: AbortSignal
 }
 
-/** Resolves when the pre-roll is over, or at once when there is none. Rejects where the signal aborts before. */
+/** Resolves when the pre-roll is over, or if there is none. Rejects if the signal aborts first. */
 export async function showPreroll(
   vastUrl: string,
   { stage, covered, timeoutMs, signal }: ShowOptions,

@@ -41,13 +41,13 @@ beforeEach(() => {
   tracking = follow(false)
 })
 
-test('tells of impressions and the start once, however often playback starts', () => {
+test('sends impressions and `start` once, however often playback starts', () => {
   tracking.started()
   tracking.started()
   expect(sent).toEqual(['impression-1', 'impression-2', 'creativeView', 'start'])
 })
 
-test('tells of each quartile and offset once, when it is reached', () => {
+test('sends each quartile and offset once, when it is reached', () => {
   tracking.progressed({ seconds: 2.4, durationSeconds: 10 })
   expect(sent).toEqual([])
   tracking.progressed({ seconds: 2.5, durationSeconds: 10 })
@@ -59,23 +59,23 @@ test('tells of each quartile and offset once, when it is reached', () => {
   expect(sent.slice(3)).toEqual(['thirdQuartile', 'at-90-%'])
 })
 
-test('tells of no quartile while the duration is unknown', () => {
+test('sends no quartile while the duration is unknown', () => {
   tracking.progressed({ seconds: 6, durationSeconds: 0 })
   expect(sent).toEqual(['at-5-s'])
 })
 
-test('catches up on quartiles that a short ad has jumped over', () => {
+test('sends all quartiles at the end of a short ad', () => {
   tracking.completed(1)
   expect(sent).toEqual(['firstQuartile', 'midpoint', 'thirdQuartile', 'at-90-%', 'complete'])
 })
 
-test('tells of closing as a skip where the ad may be skipped', () => {
+test('sends `skip` for a skippable ad, else `closeLinear`', () => {
   tracking.closed()
   follow(true).closed()
   expect(sent).toEqual(['closeLinear', 'skip'])
 })
 
-test('tells of a click and of pausing once', () => {
+test('sends click, pause and resume once', () => {
   for (let i = 0; i < 2; i++) {
     tracking.clicked()
     tracking.paused()
@@ -84,7 +84,7 @@ test('tells of a click and of pausing once', () => {
   expect(sent).toEqual(['click', 'pause', 'resume'])
 })
 
-test('tells of a failure once, with its code', () => {
+test('sends an error once, with its code', () => {
   const codes: unknown[] = []
   const failing = createTracking(ad, (url, values) => codes.push([url, values['ERRORCODE']]))
   failing.failed(402)
@@ -92,13 +92,15 @@ test('tells of a failure once, with its code', () => {
   expect(codes).toEqual([['error', '402']])
 })
 
-test('tells all who want to hear that there was no ad', () => {
-  const told: unknown[] = []
-  sendError(['a', 'b'], 303, (url, values) => told.push(fillMacros(`${url}?[ERRORCODE]`, values)))
-  expect(told).toEqual(['a?303', 'b?303'])
+test('sends the code to every error URL', () => {
+  const sentUrls: unknown[] = []
+  sendError(['a', 'b'], 303, (url, values) =>
+    sentUrls.push(fillMacros(`${url}?[ERRORCODE]`, values)),
+  )
+  expect(sentUrls).toEqual(['a?303', 'b?303'])
 })
 
-test('fills macros, encoded for an address, and leaves what is none', () => {
+test('replaces macros, URL-encoded, and leaves other brackets unchanged', () => {
   const values = { PAGEURL: 'https://a.example/?b=c&d', CACHEBUSTING: '$&' }
   expect(fillMacros('?p=[PAGEURL]&c=%5BCACHEBUSTING%5D&n=[IFA]&x=[y]&z=[Z]', values)).toBe(
     '?p=https%3A%2F%2Fa.example%2F%3Fb%3Dc%26d&c=%24%26&n=-1&x=[y]&z=[Z]',
@@ -109,6 +111,6 @@ test.each([
   [0, '00:00:00.000'],
   [75.25, '00:01:15.250'],
   [Number.MAX_SAFE_INTEGER, '23:59:59.999'],
-])('writes %d seconds as a playhead', (seconds, text) => {
+])('formats %d seconds as a playhead', (seconds, text) => {
   expect(formatPlayhead(seconds)).toBe(text)
 })

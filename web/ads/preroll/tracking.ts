@@ -1,22 +1,22 @@
-// Tells those who pay for an ad what became of it: each event once (VAST 4.3, 3.14).
+// Sends the tracking events of an ad, each once (VAST 4.3, 3.14).
 import type { PrerollAd } from './load-vast.ts'
 import { fillMacros } from './macros.ts'
 import type { MacroValues } from './macros.ts'
 import type { TrackingEvent, VastErrorCode } from './vast.ts'
 
-/** Where the ad is: seconds played, and in all. */
+/** Playback position and duration of the ad. */
 export interface AdPosition {
   seconds: number
   durationSeconds: number
 }
 
 export interface Tracking {
-  /** The first frame is to be seen: impressions, `creativeView` and `start`. */
+  /** The first frame is visible: impressions, `creativeView` and `start`. */
   started: () => void
-  /** Quartiles and `progress` up to here. */
+  /** Quartiles and `progress` events up to this position. */
   progressed: (position: AdPosition) => void
   completed: (durationSeconds: number) => void
-  /** `skip` where the ad may be skipped, else `closeLinear`. */
+  /** `skip` if the ad is skippable, else `closeLinear`. */
   closed: () => void
   paused: () => void
   resumed: () => void
@@ -24,7 +24,7 @@ export interface Tracking {
   failed: (code: VastErrorCode) => void
 }
 
-type Followed = Pick<
+type TrackedAd = Pick<
   PrerollAd,
   'impressionUrls' | 'tracking' | 'clickTrackingUrls' | 'errorUrls' | 'isSkippable'
 >
@@ -35,17 +35,17 @@ const QUARTILES: [event: string, share: number][] = [
   ['thirdQuartile', 0.75],
 ]
 
-/** `send` gets each address with what to fill in beyond the usual macros. */
+/** `send` receives each URL with macro values beyond the usual ones. */
 export function createTracking(
-  ad: Followed,
+  ad: TrackedAd,
   send: (url: string, values: MacroValues) => void,
 ): Tracking {
-  const told = new Set<unknown>()
+  const sent = new Set<unknown>()
 
-  function once(what: unknown, tell: () => void): void {
-    if (told.has(what)) return
-    told.add(what)
-    tell()
+  function once(key: unknown, act: () => void): void {
+    if (sent.has(key)) return
+    sent.add(key)
+    act()
   }
   function sendAll(urls: string[], values: MacroValues = {}): void {
     for (const url of urls) send(url, values)
@@ -56,10 +56,10 @@ export function createTracking(
   }
   function progressed(position: AdPosition): void {
     for (const [name, share] of QUARTILES) {
-      if (hasPassed({ share }, position)) event(name)
+      if (hasReached({ share }, position)) event(name)
     }
     for (const tracking of ad.tracking) {
-      if (tracking.event !== 'progress' || !hasPassed(tracking.offset, position)) continue
+      if (tracking.event !== 'progress' || !hasReached(tracking.offset, position)) continue
       once(tracking, () => sendAll([tracking.url]))
     }
   }
@@ -72,7 +72,7 @@ export function createTracking(
     },
     progressed,
     completed(durationSeconds) {
-      // The last step of the clock may lie before the last quartile.
+      // The last `timeupdate` may precede the last quartile.
       progressed({ seconds: durationSeconds, durationSeconds })
       event('complete')
     },
@@ -84,7 +84,7 @@ export function createTracking(
   }
 }
 
-/** Tells of a failure, also where there never was an ad. */
+/** Sends an error code, also without an ad. */
 export function sendError(
   errorUrls: string[],
   code: VastErrorCode,
@@ -93,15 +93,12 @@ export function sendError(
   for (const url of errorUrls) send(url, { ERRORCODE: String(code) })
 }
 
-/**
- * Sends and forgets. An image asks nobody for permission, and a policy that lets the ad's pictures through lets this
- * through.
- */
+/** Fire and forget. Images need no CORS, and a policy for the ad's images covers these requests. */
 export function sendBeacon(url: string, values: MacroValues): void {
   new Image(1, 1).src = fillMacros(url, values)
 }
 
-function hasPassed(offset: TrackingEvent['offset'], position: AdPosition): boolean {
+function hasReached(offset: TrackingEvent['offset'], position: AdPosition): boolean {
   const { seconds, durationSeconds } = position
   if (offset === undefined) return false
   if ('seconds' in offset) return seconds >= offset.seconds

@@ -46,9 +46,11 @@ test.each([
   '<VAST version="3.0" xmlns:xs="http://www.w3.org/2001/XMLSchema">',
   '<VAST version="4.2" xmlns="http://www.iab.com/VAST">',
   '<VAST>',
-])('reads an ad below %s', (root) => {
+])('reads an ad in %s', (root) => {
   const text = inline(
-    `<Creatives><Creative><Linear><MediaFiles><MediaFile type="video/mp4">https://cdn.example/a.mp4</MediaFile></MediaFiles></Linear></Creative></Creatives>`,
+    `<Creatives><Creative><Linear><MediaFiles>
+    <MediaFile type="video/mp4">https://cdn.example/a.mp4</MediaFile>
+    </MediaFiles></Linear></Creative></Creatives>`,
     root,
   )
   expect(firstInline(text).linears[0]?.mediaFiles).toEqual([
@@ -56,24 +58,27 @@ test.each([
   ])
 })
 
-test('reads an ad under a prefix', () => {
-  const text = `<v:VAST xmlns:v="http://www.iab.com/VAST" version="4.1"><v:Ad><v:InLine><v:Impression>/i</v:Impression></v:InLine></v:Ad></v:VAST>`
+test('reads an ad with a namespace prefix', () => {
+  const text = `<v:VAST xmlns:v="http://www.iab.com/VAST" version="4.1"><v:Ad><v:InLine>
+    <v:Impression>/i</v:Impression></v:InLine></v:Ad></v:VAST>`
   expect(firstInline(text).impressionUrls).toEqual(['https://ads.example/i'])
 })
 
-test('reads text in CDATA with white space around, and white space before the declaration', () => {
-  const text = `\n\n <?xml version="1.0"?>${media('<MediaFile>\n <![CDATA[ https://cdn.example/a.mp4?x=1&y=2 ]]>\n</MediaFile>')}`
+test('reads CDATA with white space around, and white space before the XML declaration', () => {
+  const file = '<MediaFile>\n <![CDATA[ https://cdn.example/a.mp4?x=1&y=2 ]]>\n</MediaFile>'
+  const text = `\n\n <?xml version="1.0"?>${media(file)}`
   expect(firstInline(text).linears[0]?.mediaFiles[0]?.url).toBe('https://cdn.example/a.mp4?x=1&y=2')
 })
 
-test('reads relative addresses against the address of the document', () => {
+test('resolves relative URLs against the URL of the document', () => {
   const text = media('<MediaFile>../media/a.mp4</MediaFile>')
   expect(firstInline(text).linears[0]?.mediaFiles[0]?.url).toBe('https://ads.example/media/a.mp4')
 })
 
-test('keeps media files in their order, with type and framework, and drops those without an address', () => {
+test('reads media files in order, with type and framework, and drops those without a URL', () => {
   const text = media(
-    `<MediaFile apiFramework="VPAID" type="application/javascript">https://cdn.example/a.js</MediaFile>
+    `<MediaFile apiFramework="VPAID" type="application/javascript">
+      https://cdn.example/a.js</MediaFile>
     <MediaFile type="video/mp4"></MediaFile><MediaFile>data:video/mp4,x</MediaFile>
     <MediaFile type=" video/mp4 ">https://cdn.example/b.mp4</MediaFile>`,
   )
@@ -89,7 +94,8 @@ test('keeps media files in their order, with type and framework, and drops those
 
 test('drops a click-through that is not http or https', () => {
   const text = linear(
-    `<VideoClicks><ClickThrough>javascript:alert(1)</ClickThrough><ClickTracking>/c</ClickTracking></VideoClicks>`,
+    `<VideoClicks><ClickThrough>javascript:alert(1)</ClickThrough>
+    <ClickTracking>/c</ClickTracking></VideoClicks>`,
   )
   expect(firstInline(text).linears[0]).toMatchObject({
     clickThroughUrl: undefined,
@@ -97,12 +103,16 @@ test('drops a click-through that is not http or https', () => {
   })
 })
 
-test('reads impressions, errors and tracking with offsets, and keeps macros', () => {
+test('reads impressions, errors and tracking with offsets, and does not replace macros', () => {
   const text = inline(
-    `<Error>https://e.example/?c=[ERRORCODE]</Error><Impression>about:blank</Impression><Impression>https://i.example/[CACHEBUSTING]</Impression>
-    <Creatives><Creative><Linear skipoffset="00:00:05"><Duration>00:01:30.500</Duration><TrackingEvents>
-    <Tracking event="start">/s</Tracking><Tracking event="progress" offset="00:00:10">/p10</Tracking>
-    <Tracking event="progress" offset="25%">/p25</Tracking><Tracking event="mute">ftp://x/</Tracking><Tracking>/none</Tracking>
+    `<Error>https://e.example/?c=[ERRORCODE]</Error><Impression>about:blank</Impression>
+    <Impression>https://i.example/[CACHEBUSTING]</Impression>
+    <Creatives><Creative><Linear skipoffset="00:00:05">
+    <Duration>00:01:30.500</Duration><TrackingEvents>
+    <Tracking event="start">/s</Tracking>
+    <Tracking event="progress" offset="00:00:10">/p10</Tracking>
+    <Tracking event="progress" offset="25%">/p25</Tracking>
+    <Tracking event="mute">ftp://x/</Tracking><Tracking>/none</Tracking>
     </TrackingEvents></Linear></Creative></Creatives>`,
   )
   expect(firstInline(text)).toEqual({
@@ -128,8 +138,10 @@ test('reads impressions, errors and tracking with offsets, and keeps macros', ()
 
 test('reads a wrapper', () => {
   const wrapper = firstWrapper(
-    `<VASTAdTagURI><![CDATA[ next?a=1&b=2 ]]></VASTAdTagURI><Impression>/i</Impression><Error>/e</Error>
-    <Creatives><Creative><Linear><TrackingEvents><Tracking event="complete">/done</Tracking></TrackingEvents></Linear></Creative></Creatives>`,
+    `<VASTAdTagURI><![CDATA[ next?a=1&b=2 ]]></VASTAdTagURI>
+    <Impression>/i</Impression><Error>/e</Error><Creatives><Creative><Linear>
+    <TrackingEvents><Tracking event="complete">/done</Tracking></TrackingEvents>
+    </Linear></Creative></Creatives>`,
   )
   expect(wrapper).toMatchObject({
     nextUrl: 'https://ads.example/v1/next?a=1&b=2',
@@ -140,36 +152,36 @@ test('reads a wrapper', () => {
   })
 })
 
-test('reads whether a wrapper may lead to another', () => {
+test('reads `followAdditionalWrappers`', () => {
   const next = '<VASTAdTagURI>/n</VASTAdTagURI>'
   expect(firstWrapper(next, 'followAdditionalWrappers="false"').followsWrappers).toBe(false)
   expect(firstWrapper(next, 'followAdditionalWrappers="true"').followsWrappers).toBe(true)
 })
 
-test('reads a document without ads, and who wants to hear of it', () => {
+test('reads a document without ads, with its error URLs', () => {
   expect(parseVast('<VAST version="3.0"><Error>/none</Error></VAST>', base)).toEqual({
     errorUrls: ['https://ads.example/none'],
     ads: [],
   })
 })
 
-test('keeps no more than a hundred addresses of one kind', () => {
+test('reads at most a hundred URLs of one kind', () => {
   const text = inline('<Impression>/i</Impression>'.repeat(5000))
   expect(firstInline(text).impressionUrls).toHaveLength(100)
 })
 
-test('takes a truncated document for malformed, whatever could be read of it', () => {
+test('rejects a truncated document, even if a part is readable', () => {
   const whole = media('<MediaFile>https://cdn.example/a.mp4</MediaFile>')
   expect(codeOf(whole.slice(0, -20))).toBe(100)
 })
 
 test.each([
-  ['an ampersand of its own', '<VAST><Error>https://e.example/?a=1&b=2</Error></VAST>', 100],
-  ['no XML', 'no ads today', 100],
+  ['an unescaped ampersand', '<VAST><Error>https://e.example/?a=1&b=2</Error></VAST>', 100],
+  ['plain text', 'no ads today', 100],
   ['entities', '<!DOCTYPE VAST [<!ENTITY a "aaaa">]><VAST>&a;</VAST>', 100],
   ['a page', '<html><body/></html>', 101],
   ['VAST 1', '<VideoAdServingTemplate/>', 102],
-  ['VAST 1 by its number', '<VAST version="1.0"/>', 102],
-])('refuses %s', (_what, text, code) => {
+  ['VAST 1 by its version', '<VAST version="1.0"/>', 102],
+])('rejects %s', (_what, text, code) => {
   expect(codeOf(text)).toBe(code)
 })

@@ -1,7 +1,7 @@
-// Reads a VAST document, versions 2 to 4 (IAB VAST 4.3): text in, value out. Only linear ads are of interest here.
+// Parses VAST documents, versions 2 to 4 (IAB VAST 4.3). Only linear ads are used here.
 import { resolveHttpUrl } from './http-url.ts'
 
-/** Why there is no ad, or none any more (VAST 4.3, 2.3.6.3). */
+/** Error codes of VAST 4.3, 2.3.6.3. */
 export type VastErrorCode = 100 | 101 | 102 | 301 | 302 | 303 | 402 | 403 | 405 | 900
 
 export class VastError extends Error {
@@ -14,7 +14,7 @@ export class VastError extends Error {
 }
 
 export interface VastDocument {
-  /** To be pinged where there is no ad at all. */
+  /** Pinged if the document has no ad. */
   errorUrls: string[]
   ads: VastAd[]
 }
@@ -28,25 +28,25 @@ export interface InlineAd {
   linears: LinearCreative[]
 }
 
-export interface WrapperAd extends LinearFollowing {
+export interface WrapperAd extends LinearEvents {
   kind: 'wrapper'
   errorUrls: string[]
   impressionUrls: string[]
-  /** Address of the document that this one points at. */
+  /** URL of the next document. */
   nextUrl: string | undefined
-  /** Whether that one may be a wrapper again. */
+  /** Whether the next document may be a wrapper too. */
   followsWrappers: boolean
 }
 
-export interface LinearCreative extends LinearFollowing {
+export interface LinearCreative extends LinearEvents {
   mediaFiles: MediaFile[]
   durationSeconds: number | undefined
-  /** It says itself that it may be skipped. */
+  /** It has a `skipoffset`. */
   isSkippable: boolean
 }
 
-/** What is told of a linear creative to those who want to know, and where a click leads. */
-export interface LinearFollowing {
+/** Tracking events and click-through of a linear creative. */
+export interface LinearEvents {
   tracking: TrackingEvent[]
   clickTrackingUrls: string[]
   clickThroughUrl: string | undefined
@@ -56,7 +56,7 @@ export interface TrackingEvent {
   /** `start`, `midpoint`, `progress`, … */
   event: string
   url: string
-  /** When a `progress` is due. */
+  /** Position of a `progress` event. */
   offset: TimeOffset | undefined
 }
 
@@ -64,18 +64,18 @@ export type TimeOffset = { seconds: number } | { share: number }
 
 export interface MediaFile {
   url: string
-  /** MIME type; undefined where none is given. */
+  /** MIME type; undefined if missing. */
   type: string | undefined
-  /** `VPAID`, …: the file is a program instead of a video. */
+  /** `VPAID`, …: the file is a script, not a video. */
   apiFramework: string | undefined
 }
 
-/** More addresses of one kind than any ad needs; a hostile one could name thousands. */
+/** URLs of one kind; a hostile document could contain thousands. */
 const MAX_URLS = 100
 
 /**
- * The ads of a document, whose relative addresses are read against `base`. Throws a VastError: 100 where it is not
- * well-formed, 101 where it is something else than VAST, 102 where it is VAST 1.
+ * Parses a document; relative URLs are resolved against `base`. Throws a VastError: 100 if it is
+ * not well-formed, 101 if it is not VAST, 102 if it is VAST 1.
  */
 export function parseVast(text: string, base: string): VastDocument {
   const root = parseXml(text).documentElement
@@ -90,12 +90,12 @@ export function parseVast(text: string, base: string): VastDocument {
 }
 
 function parseXml(text: string): Document {
-  // White space before the declaration is fatal to XML parsers, and common.
+  // White space before the XML declaration is a fatal error for parsers, and common.
   const trimmed = text.trim()
-  // No ad needs entities of its own; expanding them could take for ever.
+  // Ads need no custom entities, whose expansion can be exponential.
   if (/<!ENTITY/i.test(trimmed)) throw new VastError(100, 'declares entities')
   const parsed = new DOMParser().parseFromString(trimmed, 'text/xml')
-  // Chromium leaves what it could read beside the error.
+  // Chromium keeps the readable part next to the `parsererror`.
   if (parsed.querySelector('parsererror')) throw new VastError(100, 'not well-formed')
   return parsed
 }
@@ -106,7 +106,7 @@ function parseInline(inline: Element, base: string): InlineAd {
     errorUrls: urlsOf(find(inline, 'Error'), base),
     impressionUrls: urlsOf(find(inline, 'Impression'), base),
     linears: find(inline, 'Creatives', 'Creative', 'Linear').map((linear) => ({
-      ...parseFollowing([linear], base),
+      ...parseEvents([linear], base),
       mediaFiles: parseMediaFiles(linear, base),
       durationSeconds: parseSeconds(textOf(find(linear, 'Duration')[0])),
       isSkippable: linear.hasAttribute('skipoffset'),
@@ -119,7 +119,7 @@ function parseWrapper(wrapper: Element, base: string): WrapperAd {
     kind: 'wrapper',
     errorUrls: urlsOf(find(wrapper, 'Error'), base),
     impressionUrls: urlsOf(find(wrapper, 'Impression'), base),
-    ...parseFollowing(find(wrapper, 'Creatives', 'Creative', 'Linear'), base),
+    ...parseEvents(find(wrapper, 'Creatives', 'Creative', 'Linear'), base),
     nextUrl: urlsOf(find(wrapper, 'VASTAdTagURI'), base)[0],
     followsWrappers: !/^(?:false|0)$/i.test(
       wrapper.getAttribute('followAdditionalWrappers')?.trim() ?? '',
@@ -127,7 +127,7 @@ function parseWrapper(wrapper: Element, base: string): WrapperAd {
   }
 }
 
-function parseFollowing(linears: Element[], base: string): LinearFollowing {
+function parseEvents(linears: Element[], base: string): LinearEvents {
   const within = (...names: string[]) => linears.flatMap((linear) => find(linear, ...names))
   return {
     tracking: within('TrackingEvents', 'Tracking')
@@ -178,7 +178,7 @@ function textOf(element: Element | undefined): string {
   return element?.textContent?.trim() ?? ''
 }
 
-/** The elements at the end of a path of names, whatever namespace they are in. */
+/** The elements at the end of a path of local names, in any namespace. */
 function find(from: Element, ...names: string[]): Element[] {
   return names.reduce(
     (found, name) =>

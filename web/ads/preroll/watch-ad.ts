@@ -1,47 +1,49 @@
-// Notices an ad that does not come, stands still, or is not to be seen, so that nobody waits for it.
+// Detects an ad that does not start, stalls, or is invisible, so that the visitor does not wait.
 
-/** `late`: never started. `stalled`: stands still. `unseen`: hidden or taken away, as ad blockers do. */
-export type AdTrouble = 'late' | 'stalled' | 'unseen'
+/**
+ * `late`: never started. `stalled`: no progress. `hidden`: hidden or removed, as ad blockers do.
+ */
+export type AdFailure = 'late' | 'stalled' | 'hidden'
 
 interface WatchOptions {
   root: HTMLElement
   video: HTMLVideoElement
   signal: AbortSignal
-  onTrouble: (trouble: AdTrouble) => void
+  onFailure: (failure: AdFailure) => void
 }
 
-/** How long an ad may take to start, and stand still. */
-const PATIENCE_MS = 5000
-const LOOK_MS = 250
+/** Longest time to start, and longest time without progress. */
+const STALL_TIMEOUT_MS = 5000
+const CHECK_EVERY_MS = 250
 
-/** Looks until the signal aborts, first at once. A page that nobody looks at gives the ad time. */
-export function watchAd({ root, video, signal, onTrouble }: WatchOptions): void {
+/** Checks until the signal aborts. The time in a hidden tab does not count. */
+export function watchAd({ root, video, signal, onFailure }: WatchOptions): void {
   let waitedMs = 0
   let hasStarted = false
-  let seconds = video.currentTime
+  let lastSeconds = video.currentTime
 
-  function look(): void {
+  function check(): void {
     if (document.hidden) return
-    if (!isSeen(root) || !isSeen(video)) return onTrouble('unseen')
-    if (video.currentTime === seconds) waitedMs += LOOK_MS
-    else [waitedMs, hasStarted, seconds] = [0, true, video.currentTime]
-    if (waitedMs >= PATIENCE_MS) onTrouble(hasStarted ? 'stalled' : 'late')
+    if (!isVisible(root) || !isVisible(video)) return onFailure('hidden')
+    if (video.currentTime === lastSeconds) waitedMs += CHECK_EVERY_MS
+    else [waitedMs, hasStarted, lastSeconds] = [0, true, video.currentTime]
+    if (waitedMs >= STALL_TIMEOUT_MS) onFailure(hasStarted ? 'stalled' : 'late')
   }
 
-  const timer = setInterval(look, LOOK_MS)
+  const timer = setInterval(check, CHECK_EVERY_MS)
   signal.addEventListener('abort', () => clearInterval(timer))
-  look()
+  check()
 }
 
-/** Whether anything of the element can be on the screen; that it is scrolled away does not count. */
-function isSeen(element: Element): boolean {
+/** Whether the element has a visible box, inside the viewport or not. */
+function isVisible(element: Element): boolean {
   if (element.getClientRects().length === 0) return false
   const { width, height } = element.getBoundingClientRect()
-  return width > 0 && height > 0 && isDrawn(element)
+  return width > 0 && height > 0 && isRendered(element)
 }
 
-function isDrawn(element: Element): boolean {
-  // Browsers before 2024 do not have it.
+function isRendered(element: Element): boolean {
+  // Browsers before 2024 lack it.
   if (!('checkVisibility' in element)) return true
   return element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
 }

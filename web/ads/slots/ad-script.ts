@@ -1,7 +1,10 @@
-// The provider's script on the page.
+// Adds the ad provider's script to the page.
 import { reportAdError } from '../report-ad-error.ts'
 
-/** Adds the script unless a script of this address is already there, whoever added it: two copies would both fill. */
+/**
+ * Adds the script unless the page already has one with this URL: two copies would both fill the
+ * slots.
+ */
 export function injectAdScript(url: string): void {
   const { href } = new URL(url, document.baseURI)
   if (Array.from(document.scripts).some(({ src }) => src === href)) return

@@ -1,22 +1,21 @@
-// Hides an ad block that stays empty, without moving what a visitor sees.
-import type { SlotSettings } from '../ad-slots.ts'
+// Hides an ad block that stays empty, without a layout shift in the viewport.
 import { isFilled } from './is-filled.ts'
+import type { SlotSettings } from './slot-engine.ts'
 
-/** How long a block may stay empty. */
 const HIDE_AFTER_MS = 5000
 
-/** Looks once, `HIDE_AFTER_MS` after `sinceMs` (`performance.now()`). Answers the undo. */
+/** Checks once, `HIDE_AFTER_MS` after `sinceMs` (`performance.now()`). Returns the undo. */
 export function hideUnfilled(
   block: HTMLElement,
   fill: SlotSettings['fill'],
   sinceMs: number,
 ): () => void {
-  const look = () => {
+  const check = () => {
     if (isFilled(block, fill)) return
-    // Only what stands below moves up into the place: below the window nobody sees it.
-    if (block.getBoundingClientRect().top < window.innerHeight) block.dataset['place'] = 'kept'
+    // Cards below a collapsed block move up. Below the viewport nobody sees that.
+    if (block.getBoundingClientRect().top < window.innerHeight) block.dataset['space'] = 'reserved'
     block.hidden = true
   }
-  const timer = setTimeout(look, sinceMs + HIDE_AFTER_MS - performance.now())
+  const timer = setTimeout(check, sinceMs + HIDE_AFTER_MS - performance.now())
   return () => clearTimeout(timer)
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { isFilled } from './is-filled.ts'
 
-/** A block around `html`, whose elements are as large as their width and height say; jsdom has no layout. */
+/** A block around `html` whose elements have the size of their attributes; jsdom has no layout. */
 function createBlock(html: string): HTMLElement {
   const block = document.createElement('div')
   block.innerHTML = html
@@ -14,12 +14,12 @@ function createBlock(html: string): HTMLElement {
   return block
 }
 
-test('a frame fills a block wherever it is in it', () => {
+test('a frame at any depth fills a block', () => {
   const block = createBlock('<div><style></style><div><iframe></iframe></div></div><ins></ins>')
   expect(isFilled(block, 'frame')).toBe(true)
 })
 
-test('by the rule of frames nothing else does', () => {
+test('with fill `frame` nothing but a frame fills a block', () => {
   const block = createBlock(
     '<img width="300" height="250"><video width="300" height="250"></video>',
   )
@@ -27,7 +27,7 @@ test('by the rule of frames nothing else does', () => {
 })
 
 test.each(['iframe', 'img', 'video', 'canvas', 'object'])(
-  'by the rule of creatives a %s of 20 x 20 does, and a smaller one does not',
+  'with fill `creative` a %s of 20 x 20 fills a block, a smaller one does not',
   (name) => {
     expect(isFilled(createBlock(`<${name} width="20" height="20">`), 'creative')).toBe(true)
     expect(isFilled(createBlock(`<${name} width="300" height="19">`), 'creative')).toBe(false)
@@ -35,7 +35,7 @@ test.each(['iframe', 'img', 'video', 'canvas', 'object'])(
   },
 )
 
-test('what a script leaves without an ad fills nothing', () => {
+test('leftovers of the script without an ad do not fill a block', () => {
   const block = createBlock('<div><style>a{}</style><div></div></div><ins data-processed="true">')
   expect(isFilled(block, 'frame')).toBe(false)
   expect(isFilled(block, 'creative')).toBe(false)

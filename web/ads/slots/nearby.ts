@@ -1,14 +1,17 @@
-// Tells when elements far down a long list come near the screen.
+// Reports when elements far down a long list come near the viewport.
 
-/** A screen above and below. */
+/** One viewport height above and below. */
 const MARGIN = '100% 0px'
 
 export interface Nearby {
-  /** Calls back once, when `element` is on the screen or less than a screen away. Answers the undo. */
+  /**
+   * Calls back once, when `element` is in the viewport or less than one viewport away. Returns the
+   * undo.
+   */
   once(element: Element, callback: () => void): () => void
 }
 
-/** One observer for all. */
+/** One observer for all elements. */
 export function watchNearby(): Nearby {
   const callbacks = new Map<Element, () => void>()
   const observer = new IntersectionObserver(
@@ -16,14 +19,14 @@ export function watchNearby(): Nearby {
       for (const { isIntersecting, target } of entries) {
         const callback = isIntersecting ? callbacks.get(target) : undefined
         if (!callback) continue
-        forget(target)
+        remove(target)
         callback()
       }
     },
     { rootMargin: MARGIN },
   )
 
-  function forget(element: Element): void {
+  function remove(element: Element): void {
     callbacks.delete(element)
     observer.unobserve(element)
   }
@@ -32,7 +35,7 @@ export function watchNearby(): Nearby {
     once(element, callback) {
       callbacks.set(element, callback)
       observer.observe(element)
-      return () => forget(element)
+      return () => remove(element)
     },
   }
 }

@@ -1,34 +1,35 @@
-// Asks the ad script to fill the placeholders on the page, at the specified times. Asking where all are filled costs nothing.
+// Calls the ad script's `serve` at the specified times. A call with no empty placeholder costs
+// nothing.
 import { reportAdError } from '../report-ad-error.ts'
 
 const AFTER_LIST_MS = 100
-/** Catches what was mounted after the route had changed. */
-const AGAIN_AFTER_ROUTE_MS = 500
+/** Covers blocks that mount after the route change. */
+const SECOND_SERVE_AFTER_ROUTE_MS = 500
 
 declare global {
   interface Window {
-    /** An array of commands until the script has come, then its own object. */
+    /** A command queue until the script has loaded, then the script's own object. */
     AdProvider?: { push(command: { serve: object }): unknown }
   }
 }
 
-/** Each function but `afterBlock` answers its undo. */
+/** `afterList` and `afterRoute` return their undo. */
 export interface Serving {
-  /** 100 ms after a list was loaded. */
+  /** Serves 100 ms after a list has loaded. */
   afterList(): () => void
-  /** The same for a block that came without a list, unless a list's turn is near. */
+  /** The same for a block that mounts without a list load, unless a serve is already pending. */
   afterBlock(): void
-  /** At once, and after 500 ms. */
+  /** Serves now and again after 500 ms. */
   afterRoute(): () => void
 }
 
 export function createServing(): Serving {
-  let nextTurn: ReturnType<typeof setTimeout> | undefined
+  let pendingServe: ReturnType<typeof setTimeout> | undefined
 
   function serveSoon(): void {
-    clearTimeout(nextTurn)
-    nextTurn = setTimeout(() => {
-      nextTurn = undefined
+    clearTimeout(pendingServe)
+    pendingServe = setTimeout(() => {
+      pendingServe = undefined
       serve()
     }, AFTER_LIST_MS)
   }
@@ -36,18 +37,18 @@ export function createServing(): Serving {
   return {
     afterList() {
       serveSoon()
-      const turn = nextTurn
+      const own = pendingServe
       return () => {
-        if (turn === nextTurn) nextTurn = undefined
-        clearTimeout(turn)
+        if (own === pendingServe) pendingServe = undefined
+        clearTimeout(own)
       }
     },
     afterBlock() {
-      if (nextTurn === undefined) serveSoon()
+      if (pendingServe === undefined) serveSoon()
     },
     afterRoute() {
       serve()
-      const timer = setTimeout(serve, AGAIN_AFTER_ROUTE_MS)
+      const timer = setTimeout(serve, SECOND_SERVE_AFTER_ROUTE_MS)
       return () => clearTimeout(timer)
     },
   }

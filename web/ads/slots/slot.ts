@@ -1,14 +1,20 @@
-// One ad block: the placeholder in its host, and whether it is shown.
-import type { AdBlockElements, SlotSettings } from '../ad-slots.ts'
+// One ad slot: the placeholder in its host, and the visibility of its block.
 import { hideUnfilled } from './hide-unfilled.ts'
 import { isFilled } from './is-filled.ts'
+import type { AdBlockElements, SlotSettings } from './slot-engine.ts'
 
 export interface Slot {
-  /** Shows the block with a new placeholder. `sinceMs` (`performance.now()`): when its time to be filled began. */
+  /**
+   * Shows the block with a new placeholder. It has 5 s from `sinceMs` (`performance.now()`) to be
+   * filled.
+   */
   fill(sinceMs: number): void
-  /** Shows the block again; a new placeholder only where it is empty, for a replaced ad is often not replaced again. */
+  /**
+   * Shows the block again. Only an empty one gets a new placeholder: the provider may have no
+   * second ad.
+   */
   renew(): void
-  /** Leaves the host empty. */
+  /** Empties the host. */
   dispose(): void
 }
 
@@ -16,13 +22,13 @@ type SlotOptions = Pick<SlotSettings, 'insClass' | 'fill'> & { zone: string }
 
 export function createSlot(elements: AdBlockElements, options: SlotOptions): Slot {
   const { block, host } = elements
-  let stopWatching = () => {}
+  let cancelHide = () => {}
 
   function fill(sinceMs: number): void {
-    stopWatching()
+    cancelHide()
     host.replaceChildren(createPlaceholder(options))
     block.hidden = false
-    stopWatching = hideUnfilled(block, options.fill, sinceMs)
+    cancelHide = hideUnfilled(block, options.fill, sinceMs)
   }
 
   return {
@@ -32,13 +38,16 @@ export function createSlot(elements: AdBlockElements, options: SlotOptions): Slo
       if (!isFilled(block, options.fill)) fill(performance.now())
     },
     dispose() {
-      stopWatching()
+      cancelHide()
       host.replaceChildren()
     },
   }
 }
 
-/** Nothing of ours but class and zone: the ad script reads the class from its start and sends every other `data-` away. */
+/**
+ * Class and zone only: the script matches the start of `class` and sends all other `data-`
+ * attributes to its server.
+ */
 function createPlaceholder({ insClass, zone }: SlotOptions): HTMLElement {
   const placeholder = document.createElement('ins')
   placeholder.className = insClass

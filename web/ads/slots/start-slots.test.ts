@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { AdBlockElements, AdPlace, SlotEngine, SlotSettings } from '../ad-slots.ts'
+import type { AdBlockElements, SlotEngine, SlotName, SlotSettings } from './slot-engine.ts'
 import { startSlots } from './start-slots.ts'
 
 const settings: SlotSettings = {
@@ -10,12 +10,12 @@ const settings: SlotSettings = {
   fill: 'frame',
 }
 
-/** When the ad script was asked to serve, in ms since the test began, and how many placeholders there were. */
+/** The calls of `serve`: ms since the start of the test, and the number of placeholders. */
 let served: { atMs: number; placeholders: number }[]
 let startMs: number
 let errors: unknown[][]
-/** Tells the watchers of elements that these have come near the screen. */
-let comeNear: (element: Element) => void
+/** Reports to the observers of an element that it is near the viewport. */
+let bringNear: (element: Element) => void
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -24,7 +24,7 @@ beforeEach(() => {
   window.AdProvider = { push: recordServe }
   errors = []
   vi.spyOn(console, 'error').mockImplementation((...text) => void errors.push(text))
-  vi.stubGlobal('IntersectionObserver', standInObserver())
+  vi.stubGlobal('IntersectionObserver', fakeObserver())
 })
 
 afterEach(() => {
@@ -41,10 +41,10 @@ function recordServe(): void {
   served.push({ atMs, placeholders: document.querySelectorAll('ins').length })
 }
 
-/** jsdom has no layout, so nothing ever comes near by itself. */
-function standInObserver() {
+/** jsdom has no layout, so its elements never come near the viewport. */
+function fakeObserver() {
   const watched = new Map<Element, (entries: Partial<IntersectionObserverEntry>[]) => void>()
-  comeNear = (target) => watched.get(target)?.([{ target, isIntersecting: true }])
+  bringNear = (target) => watched.get(target)?.([{ target, isIntersecting: true }])
   return class {
     readonly #callback: (entries: Partial<IntersectionObserverEntry>[]) => void
     constructor(callback: (entries: Partial<IntersectionObserverEntry>[]) => void) {
@@ -60,19 +60,21 @@ function standInObserver() {
   }
 }
 
-function createBlock(place: AdPlace, position = 0): AdBlockElements {
+function createBlock(slotName: SlotName, cardIndex = 0): AdBlockElements {
   const block = document.createElement('div')
   const host = document.createElement('div')
   block.append(document.createElement('p'), host)
   document.body.append(block)
-  return { block, host, place, position }
+  return { block, host, slotName, cardIndex }
 }
 
 function add(engine: SlotEngine, elements: AdBlockElements): () => void {
   return engine.addBlock(elements, performance.now())
 }
 
-/** What the ad script does where it has an ad: a frame beside the placeholder, which it stamps. */
+/**
+ * As the ad script does with an ad: adds a frame next to the placeholder and marks the placeholder.
+ */
 function fill({ host }: AdBlockElements): void {
   const placeholder = host.querySelector('ins')
   if (!placeholder) throw new Error('no placeholder')
@@ -86,22 +88,22 @@ function serveTimes(): number[] {
   return served.map(({ atMs }) => atMs)
 }
 
-test('puts a placeholder of class and zone alone into the host', () => {
+test('inserts a placeholder with only class and zone into the host', () => {
   const list = createBlock('list', 2)
   add(startSlots(settings), list)
   expect(list.host.innerHTML).toBe('<ins class="eas6a97888e2" data-zoneid="22"></ins>')
 })
 
-test('leaves an empty host behind, also where the script has put its frame beside the placeholder', () => {
+test('empties the host on removal, also of a frame next to the placeholder', () => {
   const list = createBlock('list', 2)
   const remove = add(startSlots(settings), list)
   fill(list)
   remove()
   expect(list.host.childNodes).toHaveLength(0)
-  expect(vi.getTimerCount()).toBe(1) // The serve to come, which is harmless.
+  expect(vi.getTimerCount()).toBe(1) // The pending serve, which is harmless.
 })
 
-test('hides a block without a frame after 5,000 ms and not before', () => {
+test('hides a block without a frame after 5,000 ms, not earlier', () => {
   const list = createBlock('list', 2)
   add(startSlots(settings), list)
   vi.advanceTimersByTime(4999)
@@ -110,7 +112,7 @@ test('hides a block without a frame after 5,000 ms and not before', () => {
   expect(list.block.hidden).toBe(true)
 })
 
-test('counts the 5,000 ms from when the block was rendered', () => {
+test('counts the 5,000 ms from the render of the block', () => {
   const list = createBlock('list', 2)
   startSlots(settings).addBlock(list, performance.now() - 1500)
   vi.advanceTimersByTime(3499)
@@ -128,16 +130,16 @@ test('never hides a block that was filled in time', () => {
   expect(list.block.hidden).toBe(false)
 })
 
-test('keeps the place of a hidden block that a visitor may see, and gives up what lies below', () => {
+test('reserves the space of a hidden block in the viewport, and collapses one below it', () => {
   const engine = startSlots(settings)
-  const [seen, below] = [createBlock('list', 2), createBlock('list', 4)]
-  seen.block.getBoundingClientRect = () => new DOMRect(0, window.innerHeight - 1, 300, 300)
+  const [visible, below] = [createBlock('list', 2), createBlock('list', 4)]
+  visible.block.getBoundingClientRect = () => new DOMRect(0, window.innerHeight - 1, 300, 300)
   below.block.getBoundingClientRect = () => new DOMRect(0, window.innerHeight, 300, 300)
-  add(engine, seen)
+  add(engine, visible)
   add(engine, below)
   vi.advanceTimersByTime(5000)
-  expect([seen, below].map(({ block }) => [block.hidden, block.dataset['place']])).toEqual([
-    [true, 'kept'],
+  expect([visible, below].map(({ block }) => [block.hidden, block.dataset['space']])).toEqual([
+    [true, 'reserved'],
     [true, undefined],
   ])
 })
@@ -151,7 +153,7 @@ test('serves 100 ms after a list, once for the list and its blocks', () => {
   expect(served).toEqual([{ atMs: 100, placeholders: 2 }])
 })
 
-test('serves after each load of a list, also without blocks', () => {
+test('serves after each load of a list, even without blocks', () => {
   const engine = startSlots(settings)
   engine.afterList()
   vi.advanceTimersByTime(1000)
@@ -160,7 +162,7 @@ test('serves after each load of a list, also without blocks', () => {
   expect(serveTimes()).toEqual([100, 1100])
 })
 
-test('does not serve a list that was left before its turn', () => {
+test('does not serve after a list that the visitor left within 100 ms', () => {
   const leave = startSlots(settings).afterList()
   vi.advanceTimersByTime(99)
   leave()
@@ -168,7 +170,7 @@ test('does not serve a list that was left before its turn', () => {
   expect(served).toEqual([])
 })
 
-test('serves blocks that come later in the same list 100 ms after they came', () => {
+test('serves blocks that mount later in the same list 100 ms after they mount', () => {
   const engine = startSlots(settings)
   engine.afterList()
   vi.advanceTimersByTime(1000)
@@ -187,7 +189,7 @@ test('serves 0 and 500 ms after each route', () => {
   expect(serveTimes()).toEqual([0, 500, 2000, 2500])
 })
 
-test('does not serve a route again that was left within 500 ms', () => {
+test('does not serve a route a second time if the visitor left it within 500 ms', () => {
   const engine = startSlots(settings)
   const leave = engine.afterRoute()
   vi.advanceTimersByTime(300)
@@ -197,14 +199,14 @@ test('does not serve a route again that was left within 500 ms', () => {
   expect(serveTimes()).toEqual([0, 300, 800])
 })
 
-test('queues for a script that has not come yet', () => {
+test('queues commands until the script has loaded', () => {
   delete window.AdProvider
   const engine = startSlots(settings)
   engine.afterRoute()
   expect(window.AdProvider).toEqual([{ serve: {} }])
 })
 
-test('tells the console alone where the script throws, and goes on', () => {
+test('reports an exception of the script to the console, and continues', () => {
   window.AdProvider = {
     push() {
       throw new Error('no consent')
@@ -218,7 +220,7 @@ test('tells the console alone where the script throws, and goes on', () => {
   expect(serveTimes()).toEqual([500])
 })
 
-test('keeps the placeholders of the layout on the first route', () => {
+test('does not replace the placeholders of the layout on the first route', () => {
   const engine = startSlots(settings)
   const header = createBlock('header')
   add(engine, header)
@@ -227,7 +229,7 @@ test('keeps the placeholders of the layout on the first route', () => {
   expect(header.host.firstChild).toBe(placeholder)
 })
 
-test('makes an empty slot of the layout anew on a route, and shows it for its 5,000 ms', () => {
+test('renews an empty slot of the layout on a route change, and shows it for 5,000 ms', () => {
   const engine = startSlots(settings)
   const header = createBlock('header')
   add(engine, header)
@@ -244,7 +246,7 @@ test('makes an empty slot of the layout anew on a route, and shows it for its 5,
   expect(header.block.hidden).toBe(true)
 })
 
-test('leaves a filled slot of the layout alone on a route', () => {
+test('does not change a filled slot of the layout on a route change', () => {
   const engine = startSlots(settings)
   const footer = createBlock('footer')
   add(engine, footer)
@@ -257,7 +259,7 @@ test('leaves a filled slot of the layout alone on a route', () => {
   expect(footer.block.hidden).toBe(false)
 })
 
-test('shows a slot of the layout again on a route where its ad came too late for the last', () => {
+test('shows a slot of the layout again on a route change if its ad arrived too late', () => {
   const engine = startSlots(settings)
   const sidebar = createBlock('sidebar')
   add(engine, sidebar)
@@ -269,7 +271,7 @@ test('shows a slot of the layout again on a route where its ad came too late for
   expect(sidebar.host.querySelector('iframe')).not.toBeNull()
 })
 
-test('never makes the slots of lists anew', () => {
+test('never renews the slots of lists', () => {
   const engine = startSlots(settings)
   const list = createBlock('list', 2)
   add(engine, list)
@@ -279,7 +281,7 @@ test('never makes the slots of lists anew', () => {
   expect(list.host.firstChild).toBe(placeholder)
 })
 
-test('serves 100 cards at once, and later ones when they come near the screen', () => {
+test('serves the first 100 cards at once, and later ones near the viewport', () => {
   const engine = startSlots(settings)
   const last = createBlock('list', 98)
   const later = createBlock('list', 100)
@@ -289,7 +291,7 @@ test('serves 100 cards at once, and later ones when they come near the screen', 
   expect(later.host.childElementCount).toBe(0)
   vi.advanceTimersByTime(20_000)
   expect(later.block.hidden).toBe(false)
-  comeNear(later.block)
+  bringNear(later.block)
   expect(later.host.childElementCount).toBe(1)
   vi.advanceTimersByTime(4999)
   expect(later.block.hidden).toBe(false)
@@ -298,10 +300,10 @@ test('serves 100 cards at once, and later ones when they come near the screen', 
   expect(serveTimes()).toEqual([100, 20_100])
 })
 
-test('forgets a far block that leaves the page', () => {
+test('does not fill a removed block', () => {
   const later = createBlock('list', 100)
   add(startSlots(settings), later)()
-  comeNear(later.block)
+  bringNear(later.block)
   expect(later.host.childElementCount).toBe(0)
   expect(vi.getTimerCount()).toBe(0)
 })
@@ -310,24 +312,24 @@ test('adds the script once, at the first block', () => {
   const engine = startSlots(settings)
   engine.afterRoute()
   expect(document.scripts).toHaveLength(0)
-  for (const place of ['header', 'sidebar', 'footer', 'list'] as const)
-    add(engine, createBlock(place))
+  for (const slotName of ['header', 'sidebar', 'footer', 'list'] as const)
+    add(engine, createBlock(slotName))
   startSlots(settings).addBlock(createBlock('list', 2), performance.now())
   expect(document.scripts).toHaveLength(1)
   expect(document.scripts[0]?.getAttribute('src')).toBe(settings.scriptUrl)
   expect(document.scripts[0]?.async).toBe(true)
 })
 
-test('adds no script where the page has it already', () => {
+test('adds no script if the page already has it', () => {
   const script = document.createElement('script')
-  script.type = 'text/plain' // What jsdom would not load either way.
+  script.type = 'text/plain' // jsdom would try to load a real one.
   script.src = settings.scriptUrl
   document.head.append(script)
   add(startSlots(settings), createBlock('header'))
   expect(document.scripts).toHaveLength(1)
 })
 
-test('tells the console alone where the script cannot be loaded; the blocks are hidden in time', () => {
+test('reports a script that fails to load to the console, and hides the blocks in time', () => {
   const header = createBlock('header')
   add(startSlots(settings), header)
   document.scripts[0]?.dispatchEvent(new Event('error'))

@@ -1,14 +1,16 @@
-// Runs the banner slots of a visit: when they get their placeholder, when they are served, when they are filled anew.
-import type { AdBlockElements, SlotEngine, SlotSettings } from '../ad-slots.ts'
+// The slot engine of a visit: inserts placeholders, serves them, and renews those of the layout.
 import { injectAdScript } from './ad-script.ts'
 import { watchNearby } from './nearby.ts'
 import type { Nearby } from './nearby.ts'
 import { createServing } from './serving.ts'
 import { createSlot } from './slot.ts'
 import type { Slot } from './slot.ts'
+import type { AdBlockElements, SlotEngine, SlotSettings } from './slot-engine.ts'
 
-/** Blocks before a card of this position or a later one wait until they come near the screen. */
-const SERVED_AT_ONCE = 100
+/**
+ * Blocks after a card with this index or a higher one are filled when they come near the viewport.
+ */
+const LAZY_FROM_INDEX = 100
 
 export function startSlots(settings: SlotSettings): SlotEngine {
   const serving = createServing()
@@ -18,16 +20,16 @@ export function startSlots(settings: SlotSettings): SlotEngine {
 
   return {
     addBlock(elements, renderedAtMs) {
-      const zone = settings.zones[elements.place]
+      const zone = settings.zones[elements.slotName]
       if (zone === undefined) return () => undefined
       injectAdScript(settings.scriptUrl)
       const slot = createSlot(elements, { ...settings, zone })
       if (isInLayout(elements)) return addToLayout(slot, renderedAtMs)
-      if (elements.position < SERVED_AT_ONCE) return addToList(slot, renderedAtMs)
+      if (elements.cardIndex < LAZY_FROM_INDEX) return addToList(slot, renderedAtMs)
       nearby ??= watchNearby()
-      const ignore = nearby.once(elements.block, () => void addToList(slot, performance.now()))
+      const unwatch = nearby.once(elements.block, () => void addToList(slot, performance.now()))
       return () => {
-        ignore()
+        unwatch()
         slot.dispose()
       }
     },
@@ -39,7 +41,7 @@ export function startSlots(settings: SlotSettings): SlotEngine {
     },
   }
 
-  /** Served with the route. */
+  /** `afterRoute` serves it. */
   function addToLayout(slot: Slot, renderedAtMs: number): () => void {
     layoutSlots.add(slot)
     slot.fill(renderedAtMs)
@@ -56,6 +58,6 @@ export function startSlots(settings: SlotSettings): SlotEngine {
   }
 }
 
-function isInLayout({ place }: AdBlockElements): boolean {
-  return place !== 'list' && place !== 'recommended'
+function isInLayout({ slotName }: AdBlockElements): boolean {
+  return slotName !== 'list' && slotName !== 'recommended'
 }

@@ -1,5 +1,6 @@
 // Converts subtitle blocks to WebVTT payloads (W3C WebVTT 4.2.2): SRT, SSA, ASS and WebVTT.
 import { inflateSync } from 'node:zlib'
+import { cleanPayload, escapeSrt, escapeText } from '../../codec/webvtt-text.ts'
 import { MAX_CUE_BLOCK_BYTES } from '../matroska-limits.ts'
 import type { SubtitleStream } from '../matroska-source.ts'
 
@@ -8,17 +9,20 @@ export function cueText(stream: SubtitleStream, payload: Uint8Array): string {
   const bytes = stream.isZlib ? inflated(payload) : payload
   const zero = bytes.indexOf(0)
   const raw = Buffer.from(zero < 0 ? bytes : bytes.subarray(0, zero)).toString('utf8')
-  const text = raw.replaceAll(/\r\n?/g, '\n')
-  switch (stream.format) {
+  return cleanPayload(payloadText(stream.format, raw.replaceAll(/\r\n?/g, '\n')))
+}
+
+function payloadText(format: SubtitleStream['format'], text: string): string {
+  switch (format) {
     case 'srt':
-      return withoutEmptyLines(escapeMarked(text))
+      return escapeSrt(text)
     case 'ass':
-      return withoutEmptyLines(escapeAll(assText(text)))
+      return escapeText(assText(text))
     case 'webvtt':
-      return withoutEmptyLines(text.replaceAll('-->', '--&gt;'))
+      return text
     case 'webm-vtt':
       // Identifier and settings are the first two lines (WebM: WebVTT in WebM).
-      return withoutEmptyLines(text.split('\n').slice(2).join('\n').replaceAll('-->', '--&gt;'))
+      return text.split('\n').slice(2).join('\n')
   }
 }
 
@@ -31,29 +35,6 @@ function inflated(payload: Uint8Array): Uint8Array {
     if (error instanceof Error) return new Uint8Array()
     throw error
   }
-}
-
-function escapeAll(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-const RETAINED_TAG = /<(\/?)([biu])>/gi
-const OTHER_TAG = /<\/?[a-z][^<>]*>/gi
-/** Private-use characters replace the retained tags while the rest is escaped. */
-const OPEN = '\ue000'
-const CLOSE = '\ue001'
-
-/** SRT: retains bold, italic and underline, removes other markup, and escapes the rest. */
-function escapeMarked(text: string): string {
-  const marked = text
-    .replaceAll(/[\ue000\ue001]/g, '')
-    .replaceAll(
-      RETAINED_TAG,
-      (_, slash: string, tag: string) => OPEN + slash + tag.toLowerCase() + CLOSE,
-    )
-    .replaceAll(OTHER_TAG, '')
-    .replaceAll(/\{\\[^{}]*\}/g, '')
-  return escapeAll(marked).replaceAll(OPEN, '<').replaceAll(CLOSE, '>')
 }
 
 /** A Matroska event is ReadOrder, Layer, Style, Name, three margins, Effect, Text. */
@@ -73,12 +54,4 @@ function assText(event: string): string {
   }
   if (!isDrawing) shown += text.slice(at)
   return shown.replaceAll(/\\N/g, '\n').replaceAll(/\\n/g, ' ').replaceAll(/\\h/g, '\u00a0')
-}
-
-function withoutEmptyLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== '')
-    .join('\n')
 }

@@ -1,6 +1,7 @@
 // Converts subtitle samples to WebVTT payloads: 3GPP timed text (3GPP TS 26.245 5.17), QuickTime
 // text, and WebVTT (ISO/IEC 14496-30 7).
 import { isAppError } from '../../../errors.ts'
+import { cleanPayload, escapeText } from '../../codec/webvtt-text.ts'
 import { parseBoxes } from '../boxes/box.ts'
 
 /** `plain`: a length and text. `vtt`: boxes with WebVTT payloads. */
@@ -14,8 +15,8 @@ export function sampleFormat(entryType: string): SampleFormat | undefined {
 
 /** Cue payloads of a sample: usually one, none if it is empty or corrupt. */
 export function parseSubtitleSample(format: SampleFormat, bytes: Uint8Array): string[] {
-  const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeCue(plainText(bytes))]
-  return subtitles.map(cleanLines).filter((text) => text !== '')
+  const subtitles = format === 'vtt' ? vttPayloads(bytes) : [escapeText(plainText(bytes))]
+  return subtitles.map(cleanPayload).filter((text) => text !== '')
 }
 
 /**
@@ -51,22 +52,4 @@ function vttPayloads(bytes: Uint8Array): string[] {
     if (isAppError(error, 'unplayable')) return []
     throw error
   }
-}
-
-function escapeCue(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-/**
- * A payload has no empty line and no arrow (W3C WebVTT 4.2.2), and line feed as its only line
- * terminator.
- */
-function cleanLines(text: string): string {
-  return text
-    .replaceAll('\0', '')
-    .replaceAll('-->', '--&gt;')
-    .split(/\r\n|[\r\n\u2028\u2029]/)
-    .map((line) => line.trimEnd())
-    .filter((line) => line.trim() !== '')
-    .join('\n')
 }

@@ -1,80 +1,80 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { watchBufferAllowance } from './buffer-allowance.ts'
+import { adaptBufferTarget } from './buffer-target.ts'
 
 let video: HTMLVideoElement
-let left: AbortController
+let ended: AbortController
 let seconds: () => number
 let changes: number[]
 
 beforeEach(() => {
   vi.useFakeTimers()
   video = document.createElement('video')
-  left = new AbortController()
+  ended = new AbortController()
   changes = []
-  const now = watchBufferAllowance(video, left.signal, ({ maxBufferLength }) =>
+  const now = adaptBufferTarget(video, ended.signal, ({ maxBufferLength }) =>
     changes.push(maxBufferLength),
   )
   seconds = () => now().maxBufferLength
 })
 
 afterEach(() => {
-  left.abort()
+  ended.abort()
   vi.useRealTimers()
 })
 
-function tell(...events: string[]): void {
+function dispatch(...events: string[]): void {
   for (const event of events) video.dispatchEvent(new Event(event))
 }
 
-test('is small until there is playback, also for a visitor who does not begin', () => {
+test('is small until playback starts, also for a visitor who does not start it', () => {
   vi.advanceTimersByTime(60_000)
   expect(changes).toEqual([])
-  tell('play', 'playing')
+  dispatch('play', 'playing')
   expect(changes).toEqual([12])
 })
 
-test('is large for a visitor who stays', () => {
-  tell('play', 'playing')
+test('is large for a visitor who keeps watching', () => {
+  dispatch('play', 'playing')
   vi.advanceTimersByTime(9900)
   expect(seconds()).toBe(12)
   vi.advanceTimersByTime(200)
   expect(seconds()).toBe(30)
-  // A halt in between changes nothing.
-  tell('waiting', 'playing')
+  // A stall changes nothing.
+  dispatch('waiting', 'playing')
   expect(changes).toEqual([12, 30])
 })
 
-test('is small from a seek until there is a picture', () => {
-  tell('play', 'playing', 'seeking')
+test('is small from a seek to the next frame', () => {
+  dispatch('play', 'playing', 'seeking')
   expect(seconds()).toBe(2)
-  tell('seeked')
+  dispatch('seeked')
   vi.advanceTimersByTime(10_100)
   expect(changes).toEqual([12, 2, 12, 30])
 })
 
-test('stays small where a visitor seeks before the start', () => {
-  tell('seeking', 'seeked')
+test('stays small if the visitor seeks before playback', () => {
+  dispatch('seeking', 'seeked')
   vi.advanceTimersByTime(60_000)
   expect(changes).toEqual([])
 })
 
-test('grows where a decoder waits for more than was thought enough', () => {
-  tell('play')
+test('grows if the first frame does not appear in time', () => {
+  dispatch('play')
   vi.advanceTimersByTime(2900)
   expect(seconds()).toBe(2)
   vi.advanceTimersByTime(200)
   expect(seconds()).toBe(30)
-  tell('playing', 'seeking')
+  dispatch('playing', 'seeking')
   vi.advanceTimersByTime(3100)
-  tell('seeked')
+  dispatch('seeked')
   expect(changes).toEqual([30, 2, 30])
 })
 
 test('changes no more after the end', () => {
-  tell('play')
-  left.abort()
+  dispatch('play')
+  ended.abort()
   vi.advanceTimersByTime(60_000)
-  tell('playing')
+  dispatch('playing')
   expect(changes).toEqual([])
 })

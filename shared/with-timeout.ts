@@ -1,4 +1,4 @@
-// A limit for every wait: work that takes too long is aborted, and its caller continues.
+// A time limit for asynchronous work.
 
 export interface TimeLimit {
   timeoutMs: number
@@ -9,18 +9,18 @@ export interface TimeLimit {
 }
 
 /**
- * The result of `work`. Rejects when the time is over and, with the signal's reason, when it aborts, even if the work
- * ignores the signal that it gets. The timer ends with the work: one of AbortSignal.timeout would not.
+ * Runs `work`. Rejects after `timeoutMs`, and with the signal's reason on abort, even if the work
+ * ignores its signal. The timer ends with the work, unlike that of AbortSignal.timeout.
  */
-export async function withinTime<T>(
+export async function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { timeoutMs, signal, reason = timeoutError }: TimeLimit,
 ): Promise<T> {
   signal?.throwIfAborted()
   const limit = new AbortController()
-  const leave = () => limit.abort(signal?.reason)
+  const abort = () => limit.abort(signal?.reason)
   const timer = setTimeout(() => limit.abort(reason()), timeoutMs)
-  signal?.addEventListener('abort', leave)
+  signal?.addEventListener('abort', abort)
   const stopped = new Promise<never>((_resolve, reject) => {
     limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true })
   })
@@ -28,10 +28,10 @@ export async function withinTime<T>(
     return await Promise.race([work(limit.signal), stopped])
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', leave)
+    signal?.removeEventListener('abort', abort)
   }
 }
 
 function timeoutError(): DOMException {
-  return new DOMException('took too long', 'TimeoutError')
+  return new DOMException('timed out', 'TimeoutError')
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { afterFirstPicture } from './first-picture.ts'
+import { afterFirstFrame } from './first-frame.ts'
 
 const then = vi.fn<() => void>()
 let video: HTMLVideoElement
@@ -15,18 +15,19 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers())
 
-/** jsdom shows no pictures. Answers what shows one. */
+/** jsdom shows no frames. Returns the function that shows one. */
 function withFrames(): () => void {
-  const waiting: VideoFrameRequestCallback[] = []
-  const requestVideoFrameCallback = (callback: VideoFrameRequestCallback) => waiting.push(callback)
+  const callbacks: VideoFrameRequestCallback[] = []
+  const requestVideoFrameCallback = (callback: VideoFrameRequestCallback) =>
+    callbacks.push(callback)
   Object.assign(video, { requestVideoFrameCallback })
   const metadata = { mediaTime: 0 } as VideoFrameCallbackMetadata
-  return () => waiting.splice(0).forEach((callback) => callback(0, metadata))
+  return () => callbacks.splice(0).forEach((callback) => callback(0, metadata))
 }
 
-test('is told with the first picture, once', () => {
+test('calls back once, on the first frame', () => {
   const show = withFrames()
-  afterFirstPicture(video, left.signal, then)
+  afterFirstFrame(video, left.signal, then)
   video.dispatchEvent(new Event('loadeddata'))
   expect(then).not.toHaveBeenCalled()
   show()
@@ -35,31 +36,31 @@ test('is told with the first picture, once', () => {
   expect(then).toHaveBeenCalledOnce()
 })
 
-test('takes what is decoded for shown where the browser does not tell of pictures', () => {
-  afterFirstPicture(video, left.signal, then)
+test('calls back on loadeddata without requestVideoFrameCallback', () => {
+  afterFirstFrame(video, left.signal, then)
   video.dispatchEvent(new Event('loadeddata'))
   expect(then).toHaveBeenCalledOnce()
 })
 
-test('does not wait for a picture that cannot be had', () => {
+test('calls back on an error', () => {
   withFrames()
-  afterFirstPicture(video, left.signal, then)
+  afterFirstFrame(video, left.signal, then)
   video.dispatchEvent(new Event('error'))
   expect(then).toHaveBeenCalledOnce()
 })
 
-test('waits for a second at most', () => {
+test('waits for at most a second', () => {
   withFrames()
-  afterFirstPicture(video, left.signal, then)
+  afterFirstFrame(video, left.signal, then)
   vi.advanceTimersByTime(999)
   expect(then).not.toHaveBeenCalled()
   vi.advanceTimersByTime(1)
   expect(then).toHaveBeenCalledOnce()
 })
 
-test('tells a visitor who has left nothing', () => {
+test('does not call back after the visitor has left', () => {
   const show = withFrames()
-  afterFirstPicture(video, left.signal, then)
+  afterFirstFrame(video, left.signal, then)
   left.abort()
   show()
   video.dispatchEvent(new Event('error'))

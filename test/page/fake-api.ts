@@ -1,33 +1,33 @@
-// A small real HTTP server that answers the page's calls, for tests of the page without the product's server.
+// A small HTTP server with the page's API, for tests of the page without the real server.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ConfigAnswer, SessionItem, StreamerItem } from '../../shared/contract.ts'
+import type { ConfigResponse, SessionItem, StreamerItem } from '../../shared/contract.ts'
 
-export interface StandInApi {
+export interface FakeApi {
   /** Origin, e.g. `http://127.0.0.1:40123`. */
   base: string
-  /** Paths in the order in which they were asked for, as they were sent. */
+  /** Requested paths, in order, undecoded. */
   requests: string[]
-  /** What is answered; may be changed while it runs. */
-  library: StandInLibrary
+  /** Content of the responses; tests may change it. */
+  library: FakeLibrary
   close(): Promise<void>
 }
 
-export interface StandInLibrary {
+export interface FakeLibrary {
   streamers: StreamerItem[]
-  /** By streamer; an unknown one is answered 404. */
+  /** By streamer; others are 404. */
   sessions: Record<string, SessionItem[]>
-  /** Ads and analytics; without it the call is answered 404. */
-  config?: ConfigAnswer
-  /** Paths answered 500. */
+  /** Ads and analytics; 404 if it is missing. */
+  config?: ConfigResponse
+  /** Paths with status 500. */
   broken: Set<string>
-  /** What is waited for before each answer. */
+  /** Delays every response until it resolves. */
   gate: Promise<void>
 }
 
 /** Listens on a free port of the loopback interface. */
-export async function startStandInApi(library: Partial<StandInLibrary> = {}): Promise<StandInApi> {
-  const api: StandInLibrary = {
+export async function startFakeApi(library: Partial<FakeLibrary> = {}): Promise<FakeApi> {
+  const api: FakeLibrary = {
     streamers: [],
     sessions: {},
     broken: new Set(),
@@ -37,7 +37,7 @@ export async function startStandInApi(library: Partial<StandInLibrary> = {}): Pr
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push(request.url ?? '')
-    void api.gate.then(() => answer(api, request, response))
+    void api.gate.then(() => respond(api, request, response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -54,7 +54,7 @@ export async function startStandInApi(library: Partial<StandInLibrary> = {}): Pr
   }
 }
 
-function answer(api: StandInLibrary, request: IncomingMessage, response: ServerResponse): void {
+function respond(api: FakeLibrary, request: IncomingMessage, response: ServerResponse): void {
   const path = request.url ?? ''
   response.setHeader('access-control-allow-origin', '*')
   if (api.broken.has(path)) return send(response, 500, { error: { code: 'failed', message: 'no' } })

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepPlayback } from './keep-playback.ts'
-import type { KeptPlayback } from './keep-playback.ts'
+import { preservePlayback } from './preserve-playback.ts'
+import type { PreservedPlayback } from './preserve-playback.ts'
 
 let video: HTMLVideoElement
 let left: AbortController
-let playback: KeptPlayback
-/** jsdom plays nothing: its state is what the test says. */
+let playback: PreservedPlayback
+/** jsdom plays nothing: the tests set its state. */
 let isPaused: boolean
 let readyState: number
 const play = vi.fn<() => Promise<void>>(() => Promise.resolve())
@@ -20,7 +20,7 @@ beforeEach(() => {
   Object.defineProperty(video, 'readyState', { get: () => readyState })
   Object.assign(video, { play })
   left = new AbortController()
-  playback = keepPlayback(video, left.signal)
+  playback = preservePlayback(video, left.signal)
 })
 
 afterEach(() => left.abort())
@@ -30,22 +30,22 @@ function change(paused: boolean): void {
   video.dispatchEvent(new Event(paused ? 'pause' : 'play'))
 }
 
-test('plays on when another source has paused what played', () => {
+test('resumes after another source has paused the video', () => {
   change(false)
   isPaused = true
-  playback.goOn()
+  playback.resume()
   expect(play).toHaveBeenCalledOnce()
 })
 
-test('leaves paused what the visitor has paused, and what has never begun', () => {
-  playback.goOn()
+test('does not resume what the visitor has paused or never started', () => {
+  playback.resume()
   change(false)
   change(true)
-  playback.goOn()
+  playback.resume()
   expect(play).not.toHaveBeenCalled()
 })
 
-test('keeps the speed over another source, but not for the next session', () => {
+test('preserves the speed for another source, but not for the next session', () => {
   video.playbackRate = 2
   video.dispatchEvent(new Event('ratechange'))
   expect(video.defaultPlaybackRate).toBe(2)
@@ -53,16 +53,16 @@ test('keeps the speed over another source, but not for the next session', () => 
   expect(video.defaultPlaybackRate).toBe(1)
 })
 
-test('is awaited while it is to play and has nothing to, also while another source has paused it', () => {
-  expect(playback.isAwaited()).toBe(false)
+test('reports waiting while it plays without data, also while another source has paused it', () => {
+  expect(playback.isWaiting()).toBe(false)
   change(false)
-  expect(playback.isAwaited()).toBe(true)
+  expect(playback.isWaiting()).toBe(true)
   isPaused = true
   readyState = HTMLMediaElement.HAVE_NOTHING
-  expect(playback.isAwaited()).toBe(true)
+  expect(playback.isWaiting()).toBe(true)
   readyState = HTMLMediaElement.HAVE_FUTURE_DATA
-  expect(playback.isAwaited()).toBe(false)
+  expect(playback.isWaiting()).toBe(false)
   readyState = HTMLMediaElement.HAVE_NOTHING
   change(true)
-  expect(playback.isAwaited()).toBe(false)
+  expect(playback.isWaiting()).toBe(false)
 })

@@ -1,0 +1,35 @@
+// The payload of a WebVTT cue (W3C WebVTT 4.2.2), made from subtitles of other formats.
+
+/** Text without markup. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+const TAG = /<(\/?)([a-z]+)([^<>]*)>/gi
+/** Alignment as some write it into SRT: `{\an8}`. */
+const OVERRIDE = /\{\\[^{}]*\}/g
+
+/** SRT: bold, italic and underlined text stays so, other markup is removed. */
+export function escapeSrt(text: string): string {
+  let escaped = ''
+  let end = 0
+  for (const tag of text.matchAll(TAG)) {
+    const [whole, slash, name = '', attributes = ''] = tag
+    escaped += escapeText(text.slice(end, tag.index))
+    if (/^[biu]$/i.test(name) && /^(\s|$)/.test(attributes))
+      escaped += `<${slash}${name.toLowerCase()}>`
+    end = tag.index + whole.length
+  }
+  return (escaped + escapeText(text.slice(end))).replaceAll(OVERRIDE, '')
+}
+
+/** A payload has no empty line, no arrow, and no line end but one. */
+export function cleanPayload(text: string): string {
+  return text
+    .replaceAll('\0', '')
+    .replaceAll('-->', '--&gt;')
+    .split(/\r\n|[\r\n\u2028\u2029]/)
+    .map((line) => line.trimEnd())
+    .filter((line) => line.trim() !== '')
+    .join('\n')
+}

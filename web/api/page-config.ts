@@ -1,0 +1,23 @@
+// The page's configuration, with URLs instead of paths on the API's server.
+import { configResponse } from '../../shared/contract.ts'
+import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
+import { parseShape } from '../../shared/shape.ts'
+
+/**
+ * Parses the body of `GET /api/config` and prefixes its paths with `origin`
+ * (`https://api.example`, or '' for the page's own). Never throws.
+ */
+export function parsePageConfig(body: unknown, origin: string): ConfigResponse {
+  const { ads, analytics } = parseShape(configResponse, body)
+  return { ads: withOrigin(ads, origin), analytics }
+}
+
+function withOrigin(ads: AdsConfig, origin: string): AdsConfig {
+  if (ads.provider === 'none') return ads
+  const toUrl = (path: string) => (path.startsWith('/') ? origin + path : path)
+  return {
+    ...ads,
+    ...(ads.scriptPath !== undefined && { scriptPath: toUrl(ads.scriptPath) }),
+    ...(ads.vastUrl !== undefined && { vastUrl: toUrl(ads.vastUrl) }),
+  }
+}
