@@ -2,10 +2,12 @@
 import path from 'node:path'
 import { defineConfig } from 'oxlint'
 
+/** The failures and problems that the program distinguishes. */
+const known = 'errors.ts problem.ts'
 /** The types and values that describe an index and its reader, whatever the container. */
 const mediaTypes = 'media/media-index.ts media/media-reader.ts media/sample-run.ts'
 /** What the reader of a container builds on. */
-const container = `errors.ts config storage ${mediaTypes} media/codec media/timeline`
+const container = `${known} config storage ${mediaTypes} media/codec media/timeline`
 
 /** What the subfolders of a container import: also its source and its limits. */
 const mp4 = withOwnFiles('mp4')
@@ -24,9 +26,9 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
   storage: 'errors.ts config',
-  catalog: 'errors.ts config storage',
+  catalog: `${known} config storage`,
   'catalog/names': 'errors.ts config storage',
-  'catalog/store': 'errors.ts config storage catalog catalog/names',
+  'catalog/store': `${known} config storage catalog catalog/names`,
   'catalog/scan': 'errors.ts config storage catalog catalog/names catalog/store',
   'media/codec': `errors.ts ${mediaTypes}`,
   'media/timeline': `errors.ts ${mediaTypes}`,
@@ -48,19 +50,18 @@ const serverRows: Record<string, string> = {
   'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
-  'media/recorded': 'errors.ts storage',
-  media: 'errors.ts config storage media/mp4 media/fmp4 media/matroska media/flv media/ts',
-  'media/index': 'errors.ts config storage media media/recorded',
+  'media/recorded': `${known} storage`,
+  media: `${known} config storage media/mp4 media/fmp4 media/matroska media/flv media/ts`,
+  'media/index': `${known} config storage media media/recorded`,
   'decoder-child': 'errors.ts',
   audio: `errors.ts ${mediaTypes} decoder-child`,
   delivery: 'errors.ts config storage media/media-reader.ts',
   'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
   'hls/playlist': 'errors.ts config storage media media/codec media/index delivery',
   'hls/segment': 'errors.ts config storage media media/codec audio delivery hls/fmp4 hls/playlist',
-  'hls/session':
-    'errors.ts config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment',
+  'hls/session': `${known} config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment`,
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
-  http: 'errors.ts config storage catalog delivery hls/session thumbnails',
+  http: 'errors.ts problem-text.ts config storage catalog delivery hls/session thumbnails',
   demo: 'errors.ts config',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
@@ -76,7 +77,7 @@ const serverLayers = Object.entries(serverRows).map(
 )
 
 /** What app composes: all of it. */
-const everyLayer = ['errors.ts', ...Object.keys(serverRows)]
+const everyLayer = ['errors.ts', 'problem.ts', 'problem-text.ts', ...Object.keys(serverRows)]
 
 const webPages = ['streamers', 'sessions', 'player']
 /** What arranges the pages: nothing inside web/ folders may name it. */
@@ -211,7 +212,7 @@ function relativePattern(folder: string, target: string): string {
   return target.endsWith('.ts') ? specifier : `${specifier}/*`
 }
 
-/** Rules for the files that lie in server/ itself: errors.ts at the bottom, cli.ts and main.ts at the top. */
+/** Rules for the files directly in server/: errors and problems at the bottom, cli.ts and main.ts at the top. */
 function serverPrograms() {
   const outside = allowOnly('..', ['shared'], 'server/ imports nothing outside but shared/.')
   const nothing = allowOnly(
@@ -219,6 +220,7 @@ function serverPrograms() {
     [],
     'A new file of server/ itself needs a rule in oxlint.config.ts.',
   )
+  const problemOnly = allowOnly('.', ['problem.ts'], 'This file may import only problem.ts.')
   const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts knows only config and errors.')
   const mainOnly = allowOnly(
     '.',
@@ -227,6 +229,10 @@ function serverPrograms() {
   )
   return [
     { files: ['server/*'], rules: serverImports([noProcess, nothing, outside]) },
+    {
+      files: ['server/errors.ts', 'server/problem-text.ts'],
+      rules: serverImports([noProcess, problemOnly, outside]),
+    },
     { files: ['server/cli.ts'], rules: serverImports([noProcess, cliOnly, outside]) },
     { files: ['server/main.ts'], rules: serverImports([mainOnly, outside]) },
   ]

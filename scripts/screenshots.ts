@@ -46,7 +46,10 @@ async function choosePages(site: string): Promise<{ name: string; url: string }[
   const { streamers } = parseShape(streamersResponse, await fetchJson(site + streamersApiPath))
   const [busiest] = streamers.toSorted((a, b) => b.recording_count - a.recording_count)
   if (busiest === undefined) throw new Error('the demo library has no streamer')
-  const sessions = parseShape(sessionsResponse, await fetchJson(site + sessionsApiPath(busiest.name)))
+  const sessions = parseShape(
+    sessionsResponse,
+    await fetchJson(site + sessionsApiPath(busiest.name)),
+  )
   const [newest] = sessions
   if (newest === undefined) throw new Error(`${busiest.name} has no session`)
   return [

@@ -1,14 +1,14 @@
-// The closed list of failures that the program knows, and the one error class that carries them.
+// The closed list of failures, and the two error classes that carry them.
+import type { UnplayableReason } from './problem.ts'
 
 /**
- * What went wrong, in words of the product. The HTTP status of each stands once, in http/errors.ts;
- * the exit code of each stands once, in main.ts.
+ * The HTTP status of each code is defined once, in http/errors.ts; the exit code in main.ts.
  *
  * - `invalid`: a parameter is malformed
  * - `not_found`: no such streamer, session, file or segment
- * - `gone`: taken off the site, or replaced while it was being read
- * - `unplayable`: the recording exists but cannot be played; the message says why
- * - `busy`: too much work under way; try again later
+ * - `gone`: removed from the site, or replaced during the read
+ * - `unplayable`: the recording exists but is unplayable; UnplayableError carries the reason
+ * - `busy`: too much concurrent work; try again later
  * - `usage`: unusable arguments or configuration; the message names the key
  * - `failed`: an operation failed for a reason outside of the program (disk, network)
  */
@@ -21,34 +21,34 @@ export type ErrorCode =
   | 'usage'
   | 'failed'
 
-/** What an operator may want to know of an `unplayable` recording beside the reason; never told to visitors. */
-export interface FailureDetails {
-  /** Where in the file the trouble is, in bytes. */
-  offsetBytes?: number
-  /** Where on the session's timeline it is. */
-  seconds?: number
-  /** What a person can do about it. */
-  advice?: string
-}
-
-/** A failure with a code of the closed list. The message is fit for a visitor: no path, no stack. */
+/** A failure with a code of the list. Visitors may read the message: no path, no stack. */
 export class AppError extends Error {
-  readonly code: ErrorCode
-  readonly details: FailureDetails | undefined
+  readonly code: Exclude<ErrorCode, 'unplayable'>
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options?: ErrorOptions & { details?: FailureDetails },
-  ) {
+  constructor(code: Exclude<ErrorCode, 'unplayable'>, message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'AppError'
     this.code = code
-    this.details = options?.details
   }
 }
 
-/** Whether `error` is an AppError, and, where codes are named, one of these codes. */
-export function isAppError(error: unknown, ...codes: ErrorCode[]): error is AppError {
-  return error instanceof AppError && (codes.length === 0 || codes.includes(error.code))
+/** A recording is unplayable. The message is for logs; problem-text.ts formats the reason. */
+export class UnplayableError extends Error {
+  readonly code = 'unplayable'
+  readonly reason: UnplayableReason
+
+  constructor(reason: UnplayableReason, options?: ErrorOptions) {
+    super(JSON.stringify(reason), options)
+    this.name = 'UnplayableError'
+    this.reason = reason
+  }
+}
+
+/** Whether `error` has a code of the closed list, and, where codes are named, one of these. */
+export function isAppError(
+  error: unknown,
+  ...codes: ErrorCode[]
+): error is AppError | UnplayableError {
+  const isKnown = error instanceof AppError || error instanceof UnplayableError
+  return isKnown && (codes.length === 0 || codes.includes(error.code))
 }

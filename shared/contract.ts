@@ -35,7 +35,14 @@ export type SessionsResponse = Shaped<typeof sessionsResponse>
 export type SessionItem = SessionsResponse[number]
 
 /** Response with a status of 400 or more. */
-export const errorResponse = object({ error: object({ code: string, message: string }) })
+export const errorResponse = object({
+  error: object({
+    code: string,
+    message: string,
+    /** Code of the reason, beside the code `unplayable`. */
+    reason: optional(string),
+  }),
+})
 export type ErrorResponse = Shaped<typeof errorResponse>
 
 /** Zone ids; a slot without one is not rendered. */

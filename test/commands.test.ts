@@ -133,8 +133,8 @@ describe('check', () => {
     expect(found.map((row) => /alice\S+(?=: \S{2,})/.exec(row)?.[0])).toEqual(
       names.map((name) => `alice/2026-01-31/${name}`),
     )
-    expect(found[0]).toMatch(/^not served .*1001\.mp4/)
-    expect(found[1]).toMatch(/^cannot play +\d+ /)
+    expect(found[0]).toMatch(/^duplicate .*1001\.mp4/)
+    expect(found[1]).toMatch(/^unplayable +\d+ /)
     expect(rows.filter((row) => /^ +→ .{10}/.test(row))).toHaveLength(names.length)
     await flawed.remove()
   })
@@ -147,17 +147,37 @@ describe('check', () => {
     expect(report).toMatchObject({
       playableSessions: 1,
       recordings: [
-        { path: 'alice/2026-01-31/1001.ts', outcome: 'spare' },
+        {
+          path: 'alice/2026-01-31/1001.ts',
+          outcome: 'duplicate',
+          problems: [{ code: 'duplicate', servedPath: 'alice/2026-01-31/1001.mp4' }],
+        },
         {
           path: 'alice/2026-01-31/broken.mp4',
           streamer: 'alice',
           date: '2026-01-31',
           sessionId: 'broken',
           outcome: 'unplayable',
-          problems: [{ kind: 'unplayable', offsetBytes: expect.any(Number) }],
+          problems: [
+            {
+              code: 'box-invalid',
+              box: 'free',
+              offsetBytes: 32,
+              defect: 'smaller-than-header',
+              message: expect.stringContaining('byte 32'),
+            },
+          ],
         },
-        { problems: [{ message: 'the file is empty', advice: expect.any(String) }] },
-        { outcome: 'unplayable' },
+        {
+          problems: [
+            {
+              code: 'file-empty',
+              message: 'the file is empty',
+              advice: expect.any(String),
+            },
+          ],
+        },
+        { outcome: 'unplayable', problems: [{ code: 'container-unknown' }] },
       ],
     })
     await flawed.remove()
@@ -177,8 +197,11 @@ describe('check', () => {
           outcome: 'limited',
           problems: [
             {
-              kind: 'part-left-out',
+              code: 'part-unplayable',
+              part: 'part2.mp4',
+              cause: { code: 'box-invalid', box: 'free' },
               message: expect.stringMatching(/^part2\.mp4: /),
+              offsetBytes: 32,
               seconds: expect.closeTo(20, 0),
               advice: expect.any(String),
             },

@@ -8,6 +8,8 @@ import { FFmpegError, FormatContext, Log, Packet, avGetCodecName } from 'node-av
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
+import { formatProblem } from '../server/problem-text.ts'
+import type { Limitation, UnplayableReason } from '../server/problem.ts'
 import { openDiskFile } from './support/bytes-file.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
 import { startServer } from './support/start-server.ts'
@@ -28,7 +30,7 @@ const FFMPEG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^opus$/, 'opus'],
 ]
 
-type Outcome = Played | Refused
+type Outcome = Played | Unplayable
 
 interface Played {
   /** Of all tracks that are served, in order (RFC 6381). */
@@ -38,20 +40,20 @@ interface Played {
   playlist?: 'multivariant'
   /** Text tracks. */
   subtitles?: number
-  /** Kinds of what `check` tells. */
-  limitations?: string[]
+  /** As `check` reports them, without their positions. */
+  limitations?: Limitation[]
 }
 
-interface Refused {
-  /** The whole reason, as a visitor is told. */
-  refused: string
-  offsetBytes?: number
+interface Unplayable {
+  reason: UnplayableReason
 }
 
 const AAC = 'mp4a.40.2'
 
 const OUTCOMES: Record<string, Outcome> = {
-  'flv-h263-mp3.flv': { refused: 'the video is Sorenson H.263, which no browser plays in HLS' },
+  'flv-h263-mp3.flv': {
+    reason: { code: 'video-codec-unsupported', codec: 'Sorenson H.263' },
+  },
   'flv-h264-aac.flv': { codecs: ['avc1.42c01e', AAC], seconds: 10.08, form: 'fmp4' },
   'fmp4-h264-aac-18frag.mp4': { codecs: ['avc1.640015', AAC], seconds: 15.57, form: 'fmp4' },
   'mkv-h264-2s-opus-27s-segment-unknown-size.mkv': {
@@ -66,7 +68,7 @@ const OUTCOMES: Record<string, Outcome> = {
     form: 'fmp4',
     playlist: 'multivariant',
     subtitles: 8,
-    limitations: ['cut-off'],
+    limitations: [{ code: 'truncated', unit: 'element' }],
   },
   'mov-h264-aac-rotated90-audio-first.mov': {
     codecs: ['avc1.42001e', AAC],
@@ -107,14 +109,13 @@ const OUTCOMES: Record<string, Outcome> = {
     form: 'fmp4',
     playlist: 'multivariant',
     subtitles: 2,
-    limitations: ['pictures-left-out'],
+    limitations: [{ code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } }],
   },
   'mp4-h264-vfr.mp4': { codecs: ['avc1.64001f'], seconds: 24.444, form: 'fmp4' },
   'mp4-hevc-hev1-aac.mp4': { codecs: ['hvc1.1.6.L63.90', AAC], seconds: 10.031, form: 'fmp4' },
   'mp4-hevc-hvc1-aac.mp4': { codecs: ['hvc1.1.6.L120.90', AAC], seconds: 1.143, form: 'fmp4' },
   'mp4-unreadable-malformed-box.mp4': {
-    refused: "the file is damaged: box 'free' at byte 32 is smaller than its own header",
-    offsetBytes: 32,
+    reason: { code: 'box-invalid', box: 'free', offsetBytes: 32, defect: 'smaller-than-header' },
   },
   'ts-ac3-51-audio-only.ts': { codecs: [AAC], seconds: 2.016, form: 'fmp4' },
   'ts-h264-aac-cea608.ts': { codecs: ['avc1.42c00d', AAC], seconds: 10.119, form: 'ts' },
@@ -124,15 +125,15 @@ const OUTCOMES: Record<string, Outcome> = {
     codecs: ['avc1.42c00d', AAC],
     seconds: 12.005,
     form: 'ts',
-    limitations: ['gap'],
+    limitations: [{ code: 'gap', jumpSeconds: -36 }],
   },
   'ts-h264-pts-wrap-33bit.ts': { codecs: ['avc1.64000b'], seconds: 20, form: 'ts' },
   'ts-hevc-aac51.ts': { codecs: ['hvc1.1.6.L120.90', AAC], seconds: 5.013, form: 'fmp4' },
   'ts-mpeg2-1080i-422-dts-mp2-two-audio.ts': {
-    refused: 'the video is MPEG-2, which no browser plays in HLS',
+    reason: { code: 'video-codec-unsupported', codec: 'MPEG-2' },
   },
   'webm-vp8-opus-mediarecorder-no-cues-no-duration-truncated.webm': {
-    refused: 'the video is VP8, which no browser plays in HLS',
+    reason: { code: 'video-codec-unsupported', codec: 'VP8' },
   },
   'webm-vp9-odd-size-161x121.webm': { codecs: ['vp09.00.10.08'], seconds: 1.001, form: 'fmp4' },
   'webm-vp9-opus51.webm': { codecs: ['vp09.00.30.08', 'opus'], seconds: 1.02, form: 'fmp4' },
@@ -140,10 +141,10 @@ const OUTCOMES: Record<string, Outcome> = {
 
 const names = readdirSync(FOLDER).filter((name) => !name.endsWith('.md'))
 const played = Object.entries(OUTCOMES).flatMap(([name, outcome]) =>
-  'refused' in outcome ? [] : [{ name, ...outcome }],
+  'reason' in outcome ? [] : [{ name, ...outcome }],
 )
-const refused = Object.entries(OUTCOMES).flatMap(([name, outcome]) =>
-  'refused' in outcome ? [{ name, ...outcome }] : [],
+const unplayable = Object.entries(OUTCOMES).flatMap(([name, outcome]) =>
+  'reason' in outcome ? [{ name, ...outcome }] : [],
 )
 const readers = createMediaReaders()
 let library: TempLibrary
@@ -201,32 +202,25 @@ describe('what plays', () => {
   })
 })
 
-describe('what does not play', () => {
-  it.each(refused)('$name: 422 with the reason', async ({ name, refused: message }) => {
-    const answer = await fetch(playlistUrl(name))
-    expect(answer.status).toBe(422)
-    expect(await answer.json()).toEqual({ error: { code: 'unplayable', message } })
+describe('unplayable recordings', () => {
+  it.each(unplayable)('$name: 422 with the code of the reason', async ({ name, reason }) => {
+    const response = await fetch(playlistUrl(name))
+    expect(response.status).toBe(422)
+    const { message } = formatProblem(reason)
+    expect(await response.json()).toEqual({
+      error: { code: 'unplayable', reason: reason.code, message },
+    })
   })
 })
 
-it('check names what is refused and what has limits, and nothing else', async () => {
+it('check lists what is unplayable and what has limitations, and nothing else', async () => {
   const { code, stdout } = await runCheck()
   expect(code).toBe(1)
   const report: unknown = JSON.parse(stdout)
   const rows = [
-    ...refused.map(({ name, refused: message, offsetBytes }) => ({
+    ...unplayable.map(({ name, reason }) => ({
       name,
-      row: {
-        outcome: 'unplayable',
-        problems: [
-          {
-            kind: 'unplayable',
-            message,
-            advice: expect.any(String),
-            ...(offsetBytes !== undefined && { offsetBytes }),
-          },
-        ],
-      },
+      row: { outcome: 'unplayable', problems: [{ ...reason, ...formatProblem(reason) }] },
     })),
     ...played
       .filter(({ limitations }) => limitations !== undefined)
@@ -234,7 +228,9 @@ it('check names what is refused and what has limits, and nothing else', async ()
         name,
         row: {
           outcome: 'limited',
-          problems: limitations.map((kind): unknown => expect.objectContaining({ kind })),
+          problems: limitations.map((each): unknown =>
+            expect.objectContaining({ ...each, ...formatProblem(each) }),
+          ),
         },
       })),
   ].toSorted((one, other) => (one.name < other.name ? -1 : 1))

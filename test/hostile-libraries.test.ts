@@ -80,7 +80,7 @@ let names: string[]
 
 beforeAll(async () => {
   library = await createTempLibrary('hostile')
-  await library.place('bombs/2026-01-31/sound.mp4', SMALL_FIXTURE)
+  await library.place('bombs/2026-01-31/audio.mp4', SMALL_FIXTURE)
   const made = await bombs()
   for (const [name, bytes] of made) await library.place(`bombs/2026-01-31/${name}`, bytes)
   names = made.map(([name]) => name)

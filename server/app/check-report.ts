@@ -1,11 +1,13 @@
-// What `aftercast check` found, as a table or as one JSON document. Pure.
+// The report of `aftercast check`: its JSON document, and its format as a table. Pure.
 import type { SessionReference } from '../../shared/paths.ts'
+import type { ProblemText } from '../problem-text.ts'
+import type { Problem } from '../problem.ts'
 import { formatDuration } from '../catalog/names/format-duration.ts'
 import { printable } from './printable.ts'
 
-/** The JSON document; docs/check.md tells its fields. */
+/** The JSON document; docs/check.md lists its fields. */
 export interface CheckReport {
-  /** Number of sessions that can be played, with limits or without. */
+  /** Number of playable sessions, with limitations or without. */
   playableSessions: number
   /** Sorted by path. */
   recordings: CheckedRecording[]
@@ -14,36 +16,15 @@ export interface CheckReport {
 /** A recording that is not fully playable. */
 export interface CheckedRecording extends SessionReference {
   path: string
-  /**
-   * `unplayable`: not at all; `limited`: with what the problems tell; `spare`: not served beside
-   * another.
-   */
-  outcome: 'unplayable' | 'limited' | 'spare'
+  /** `limited`: plays with limitations; `duplicate`: another recording is served. */
+  outcome: 'unplayable' | 'limited' | 'duplicate'
   problems: CheckedProblem[]
 }
 
-export interface CheckedProblem {
-  /** `unplayable`, `spare`, or the kind of a limit. */
-  kind: string
-  message: string
-  /** Where in the file it is, where that is known. */
-  offsetBytes?: number
-  /** Where on the session's timeline it is, where that is known. */
-  seconds?: number
-  /** What a person can do. */
-  advice: string
-}
+/** The code with its parameters, and the text for it. */
+export type CheckedProblem = Problem & ProblemText
 
-const OUTCOMES: Record<CheckedRecording['outcome'], string> = {
-  unplayable: 'cannot play',
-  limited: 'limited',
-  spare: 'not served',
-}
-
-/**
- * The table as lines, none where all is well. Names stand last, so that those of any script and
- * width stay in line.
- */
+/** The lines of the table. Names are last, so that their width does not move a column. */
 export function formatCheckTable({ recordings }: CheckReport): string[] {
   const rows = recordings.flatMap((recording) =>
     recording.problems.flatMap((problem) => rowsOf(recording, problem)),
@@ -62,16 +43,16 @@ const HEAD: Row = {
   outcome: 'outcome',
   byte: 'byte',
   time: 'time',
-  text: 'recording: reason, and what to do',
+  text: 'recording: problem, and remedy',
 }
 
 function rowsOf({ path, outcome }: CheckedRecording, problem: CheckedProblem): string[] {
-  const { message, offsetBytes, seconds, advice } = problem
-  const byte = offsetBytes === undefined ? '' : String(offsetBytes)
-  const time = seconds === undefined ? '' : formatDuration(seconds)
+  const { message, advice } = problem
+  const byte = 'offsetBytes' in problem ? String(problem.offsetBytes) : ''
+  const time = 'seconds' in problem ? formatDuration(problem.seconds) : ''
   const text = `${printable(path)}: ${printable(message)}`
   return [
-    row({ outcome: OUTCOMES[outcome], byte, time, text }),
+    row({ outcome, byte, time, text }),
     row({ outcome: '', byte: '', time: '', text: `→ ${printable(advice)}` }),
   ]
 }

@@ -1,6 +1,7 @@
 // The catalog's read interface: streamers, their sessions, and the path of a session's recording.
 import type { SessionItem, StreamerItem } from '../../shared/contract.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import type { UnplayableReason } from '../problem.ts'
 
 /** One session in the catalog. Names are NFC; `path` is spelled as in storage. */
 export interface SessionRow extends SessionReference {
@@ -19,7 +20,7 @@ export interface SessionRow extends SessionReference {
 export type SessionState =
   | { status: 'found' }
   | { status: 'playable'; durationSeconds: number }
-  | { status: 'unplayable'; reason: string }
+  | { status: 'unplayable'; reason: UnplayableReason }
 
 /**
  * Read side of the catalog. All lookups are fast and synchronous; names are compared in NFC. Hidden

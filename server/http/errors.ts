@@ -1,8 +1,9 @@
-// Errors -> answers: the one table of statuses, and the handler that hides whatever is not ours to tell.
+// Maps errors to responses: the one table of statuses, and the handler that hides internal details.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorResponse } from '../../shared/contract.ts'
-import { AppError } from '../errors.ts'
+import { AppError, UnplayableError } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
+import { formatProblem } from '../problem-text.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
@@ -17,13 +18,19 @@ const STATUS: Record<ErrorCode, number> = {
 const RETRY_AFTER_SECONDS = 1
 const INTERNAL: ErrorResponse = { error: { code: 'internal', message: 'something went wrong' } }
 
-/** Answers an error. What a visitor may not know is logged and told as a fixed text. */
+/** Sends the response for an error. Internal errors are logged, and visitors get a fixed text. */
 export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   void reply.header('cache-control', 'no-store')
+  if (error instanceof UnplayableError) {
+    const { message } = formatProblem(error.reason)
+    return reply
+      .code(STATUS[error.code])
+      .send({ error: { code: error.code, message, reason: error.reason.code } })
+  }
   if (error instanceof AppError) {
     const status = STATUS[error.code]
     if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
@@ -41,15 +48,15 @@ export function sendError(
   return reply.code(500).send(INTERNAL)
 }
 
-/** Status of a refusal by the framework or a plugin of it (bad URL, large body, hidden file): the client's fault. */
+/** Status of a rejection by the framework or a plugin (bad URL, large body, hidden file). */
 function clientErrorStatus(error: unknown): number | undefined {
   const status: unknown = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined
-  // What is refused is not told from what is not there.
+  // A forbidden file must look like a missing one.
   return status === 403 ? 404 : status
 }
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export function errorResponse(code: string, message: string): ErrorResponse {
   return { error: { code, message } }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
-import { AppError } from '../errors.ts'
+import { AppError, UnplayableError } from '../errors.ts'
 import type { Packager, Purpose } from '../hls/session/packager.ts'
 import type { PlayableSession, SessionFile, TextResource } from '../hls/session/playable-session.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
@@ -96,7 +96,7 @@ function requirePlayable(row: SessionRow | undefined): SessionRow {
   // What has no bytes yet may have some in a moment: only the files themselves tell.
   const mayHaveBegun = row.sizeBytes === 0
   if (row.state.status === 'unplayable' && !mayHaveBegun) {
-    throw new AppError('unplayable', row.state.reason)
+    throw new UnplayableError(row.state.reason)
   }
   return row
 }

@@ -1,4 +1,5 @@
 // What an index stores about a recording: its tracks, and the points where a segment may start.
+import type { Limitation } from '../problem.ts'
 import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
 import type { MatroskaSource } from './matroska/matroska-source.ts'
@@ -22,7 +23,7 @@ export interface MediaIndex {
    * Why viewers do not get the recording as it was meant, at most MAX_LIMITATIONS; absent if there
    * is no reason.
    */
-  limitations?: RecordingLimitation[]
+  limitations?: Limitation[]
   /**
    * What stays stable while the recording grows; absent if the container cannot be read as it
    * grows.
@@ -30,21 +31,6 @@ export interface MediaIndex {
   growth?: Growth
   /** Sample locations, by container. Only the reader of that container reads them. */
   source: MediaSource
-}
-
-/** A flaw of a recording that still plays, reported to its operator. */
-export interface RecordingLimitation {
-  /**
-   * `cut-off`: the file is truncated; `damaged`: corrupt bytes were skipped; `gap`: timestamps
-   * jump; `sound-left-out`, `pictures-left-out`, `text-left-out`: a track is not served.
-   */
-  kind: 'cut-off' | 'damaged' | 'gap' | 'sound-left-out' | 'pictures-left-out' | 'text-left-out'
-  /** One sentence without a full stop, to be shown in a table. */
-  message: string
-  /** Position in the file, if there is a single one. */
-  offsetBytes?: number
-  /** Position on the session timeline. */
-  seconds?: number
 }
 
 /** Limit for one recording: a file that is corrupt throughout needs no longer list. */

@@ -1,5 +1,5 @@
 // Chooses the reader of a recording by its first bytes, never by its file name.
-import { AppError } from '../errors.ts'
+import { UnplayableError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { MediaIndex, MediaSource } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
@@ -53,7 +53,7 @@ export function createMediaReaders(): MediaReaders {
 
 /** The reader of fragmented MP4 also detects plain MP4. */
 function chooseContainer(head: Buffer): MediaSource['container'] {
-  if (head.length === 0) throw new AppError('unplayable', 'the file is empty')
+  if (head.length === 0) throw new UnplayableError({ code: 'file-empty' })
   if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'fmp4'
   const mark = head.toString('hex', 0, 4)
   if (mark === EBML_MARK) return 'matroska'

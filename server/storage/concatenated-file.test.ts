@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { UnplayableError } from '../errors.ts'
 import { openConcatenated, readDecryptedLength } from './concatenated-file.ts'
 import type { FileRange } from './concatenated-file.ts'
 import { createFolderStorage } from './folder-storage.ts'
@@ -142,11 +143,9 @@ test('rejects a wrong key with a clear error', async () => {
   const encrypted = await put('a', encrypt(Buffer.alloc(1000), randomBytes(16), randomBytes(16)))
   const file = await storage.open('a')
   const wrong = { key: Buffer.alloc(16), iv: Buffer.alloc(16) }
-  await expect(
-    readDecryptedLength(file, { ...encrypted, decryption: wrong }),
-  ).rejects.toMatchObject({
-    code: 'unplayable',
-  })
+  await expect(readDecryptedLength(file, { ...encrypted, decryption: wrong })).rejects.toThrow(
+    new UnplayableError({ code: 'segment-key-wrong' }),
+  )
   await file.close()
 })
 

@@ -1,7 +1,7 @@
 // Presents ranges of several files as one file: the segments of a recorder's playlist.
 import { createDecipheriv } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { AppError } from '../errors.ts'
+import { AppError, UnplayableError } from '../errors.ts'
 import { fillExactly } from './read-exactly.ts'
 import type { FileStat, OpenFile, Storage } from './storage.ts'
 
@@ -233,8 +233,8 @@ export async function readDecryptedLength(
   return length - padding
 }
 
-function notDecryptable(): AppError {
-  return new AppError('unplayable', 'the segments cannot be decrypted with the key beside them')
+function notDecryptable(): UnplayableError {
+  return new UnplayableError({ code: 'segment-key-wrong' })
 }
 
 /** Decrypts from any block on: in CBC mode a block depends only on the previous encrypted one. */

@@ -15,7 +15,7 @@ interface Plant {
 
 const importRule = 'eslint(no-restricted-imports)'
 
-const container = 'errors config storage media/media-index media/codec media/timeline'
+const container = 'errors problem config storage media/media-index media/codec media/timeline'
 const mp4Parts = 'media/mp4/boxes media/mp4/sample-entries media/mp4/sample-tables'
 const mp4 = `media/mp4 media/mp4/mp4-source ${mp4Parts} media/mp4/index`
 const mkvSource = 'media/matroska/matroska-source'
@@ -28,12 +28,14 @@ const readers = ['mp4', 'fmp4', 'matroska', 'ts']
 
 /** Each row: a folder or program of server/, and all that it may import beside itself and shared/. */
 const serverRows = `
-  errors
+  problem
+  errors             problem
+  problem-text       problem
   config             errors
   storage            errors config
-  catalog            errors config storage
+  catalog            errors problem config storage
   catalog/names      errors config storage
-  catalog/store      errors config storage catalog catalog/names
+  catalog/store      errors problem config storage catalog catalog/names
   catalog/scan       errors config storage catalog catalog/names catalog/store
   media/codec        errors media/media-index
   media/timeline     errors media/media-index
@@ -50,23 +52,23 @@ const serverRows = `
   media/matroska/scan     ${container} ${mkvSource} media/matroska/elements media/matroska/tracks
   media/matroska/segment  ${container} ${mkvSource} media/matroska/elements media/matroska/scan
   media/matroska     ${container} ${matroskaFolders}
-  media/flv          errors config storage media/media-index media/codec media/timeline
-  media/ts/packets   errors config storage media/media-index media/codec media/timeline
-  media/ts/scan      errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
-  media/ts/segment   errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
-  media/ts           errors config storage media/media-index media/codec media/timeline media/ts/packets media/ts/scan media/ts/segment
-  media/recorded     errors storage
-  media              errors config storage media/flv ${readers}
-  media/index        errors config storage media/media-index media/readers media/recorded
+  media/flv          errors problem config storage media/media-index media/codec media/timeline
+  media/ts/packets   errors problem config storage media/media-index media/codec media/timeline
+  media/ts/scan      errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
+  media/ts/segment   errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
+  media/ts           errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/scan media/ts/segment
+  media/recorded     errors problem storage
+  media              errors problem config storage media/flv ${readers}
+  media/index        errors problem config storage media/media-index media/readers media/recorded
   decoder-child      errors
   audio              errors media/media-index decoder-child
   delivery           errors config storage
   hls/fmp4           errors media/media-index media/codec
   hls/playlist       errors config storage media/media-index media/readers media/codec media/index delivery
   hls/segment        errors config storage media/media-index media/readers media/codec audio delivery hls/fmp4 hls/playlist
-  hls/session        errors config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
+  hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
   thumbnails         errors config storage media/media-index decoder-child
-  http               errors config storage catalog delivery hls/session thumbnails
+  http               errors problem-text config storage catalog delivery hls/session thumbnails
   demo               errors config
   ads/house          errors config
   ads                errors config ads/house
@@ -262,7 +264,7 @@ function caughtBy(rule: string, file: string, code: string): Plant {
 }
 
 function isFile(part: string): boolean {
-  return part === 'errors' || part === 'main' || columnFiles.includes(part)
+  return ['errors', 'main', 'problem', 'problem-text', ...columnFiles].includes(part)
 }
 
 function valueImport(specifier: string): string {

@@ -55,7 +55,8 @@ function scanner(options: Partial<ScannerOptions> = {}): Scanner {
     settleSeconds: 30,
     inspect: async (recording) => {
       inspected.push(recording)
-      if (recording.path.includes('broken')) return { status: 'unplayable', reason: 'broken' }
+      if (recording.path.includes('broken'))
+        return { status: 'unplayable', reason: { code: 'encrypted' } }
       return { status: 'playable', durationSeconds: recording.stat.sizeBytes, isFlawed: false }
     },
     ...options,
@@ -184,7 +185,7 @@ describe('temporary names', () => {
     expect(inspected).toEqual([])
     expect(catalog.findSession(session)?.state).toEqual({
       status: 'unplayable',
-      reason: 'the file is empty',
+      reason: { code: 'file-empty' },
     })
     put('alice/2026-02-01/show.ts', 'xx', 1)
     await scan()

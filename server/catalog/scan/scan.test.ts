@@ -63,7 +63,8 @@ const inspect: Inspect = async ({ path, kind, stat }) => {
   const text = buffer.toString('utf8', 0, await file.read(buffer, 0))
   await file.close()
   if (text.startsWith('?')) throw new AppError('failed', 'disk error')
-  if (text.startsWith('!')) return { status: 'unplayable', reason: 'no index' }
+  if (text.startsWith('!'))
+    return { status: 'unplayable', reason: { code: 'moov-missing', offsetBytes: 7 } }
   return { status: 'playable', durationSeconds: Number.parseInt(text, 10), isFlawed: false }
 }
 
@@ -169,7 +170,10 @@ describe('a scan', () => {
     expect(catalog.listStreamers()).toEqual([{ name: 'a', recording_count: 1 }])
     expect(catalog.listSessions('a')?.map(({ sessionId }) => sessionId)).toEqual(['good'])
     const bad = catalog.findSession({ streamer: 'a', date: '2026-01-01', sessionId: 'bad' })
-    expect(bad?.state).toEqual({ status: 'unplayable', reason: 'no index' })
+    expect(bad?.state).toEqual({
+      status: 'unplayable',
+      reason: { code: 'moov-missing', offsetBytes: 7 },
+    })
   })
 
   test('removes deleted recordings, and a streamer with its folder', async () => {
@@ -259,9 +263,12 @@ describe('two files of one session', () => {
       {
         path: 'a/2026-01-01/1.ts',
         session,
-        state: { status: 'spare', servedPath: 'a/2026-01-01/1.mp4' },
+        state: { status: 'duplicate', servedPath: 'a/2026-01-01/1.mp4' },
       },
-      { path: 'b/2026-01-01/1.ts', state: { status: 'unplayable', reason: 'no index' } },
+      {
+        path: 'b/2026-01-01/1.ts',
+        state: { status: 'unplayable', reason: { code: 'moov-missing', offsetBytes: 7 } },
+      },
     ])
     rmSync(join(root, 'a/2026-01-01/1.mp4'))
     await scan()

@@ -53,7 +53,7 @@ const steps = {
     inspect(writer, step, { status: 'playable', durationSeconds: step.size, isFlawed: false })
   },
   fail({ writer }: Life, step: Step): void {
-    inspect(writer, step, { status: 'unplayable', reason: 'broken' })
+    inspect(writer, step, { status: 'unplayable', reason: { code: 'encrypted' } })
   },
   hide({ hidden }: Life, { streamer, sessionId }: Step): void {
     hidden.hide({ kind: 'session', streamer, date: DATE, sessionId })

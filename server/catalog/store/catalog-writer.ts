@@ -5,6 +5,7 @@ import { createChangeLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
 import type { InspectionResult } from './inspection-result.ts'
+import { formatStoredReason } from './stored-reason.ts'
 import type { LayoutMatch } from '../names/layout.ts'
 import { joinPath, splitPath } from '../names/library-path.ts'
 import { prepareFolderQueries, preparePendingQueries } from './writer-queries.ts'
@@ -213,7 +214,7 @@ export class CatalogWriter {
       kind: recording.kind,
       // Not listed before it has bytes.
       status: isEmpty ? ('unplayable' as const) : ('found' as const),
-      reason: isEmpty ? 'the file is empty' : null,
+      reason: isEmpty ? formatStoredReason({ code: 'file-empty' }) : null,
       settlesAtMs: recording.settlesAtMs,
     }
     const isNewDate = this.#isNewDate(key, lookedUp.newDates)

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
+import type { Inspection } from './inspection-result.ts'
 import { createLayout } from '../names/layout.ts'
 import { migrate } from './migrations.ts'
 import { createScanner } from '../scan/scan.ts'
@@ -41,11 +42,11 @@ function fill(streamers: number, dates: number, sessions: number): void {
   }
 }
 
-/**
- * Scans as a program of its own would, counting inspections; answers the number of recordings
- * listed.
- */
-async function scanHere(inspected: string[]): Promise<number> {
+/** Scans as a separate program would; returns the number of listed recordings. */
+async function scanHere(
+  inspected: string[],
+  result: Inspection = { status: 'playable', durationSeconds: 1, isFlawed: false },
+): Promise<number> {
   const database = openDatabase({ path, mode: 'write' })
   try {
     const scanner = createScanner({
@@ -55,7 +56,7 @@ async function scanHere(inspected: string[]): Promise<number> {
       settleSeconds: 0,
       inspect: async ({ path: recording }) => {
         inspected.push(recording)
-        return { status: 'playable', durationSeconds: 1, isFlawed: false }
+        return result
       },
     })
     await scanner.scanOnce(new AbortController().signal)
@@ -187,7 +188,7 @@ test('a catalog of the first version keeps playable recordings, and inspects unp
   expect(inspected).toEqual(['s0/2026-01-01/1.ts'])
 })
 
-test('a catalog of the previous version keeps every row and constraint', async () => {
+test('the fourth migration keeps every row and constraint', async () => {
   fill(2, 1, 2)
   mkdirSync(join(base, 'data'))
   const old = new Sqlite(path)
@@ -207,8 +208,8 @@ test('a catalog of the previous version keeps every row and constraint', async (
     sqlite.prepare(`SELECT ${columns} FROM recordings`).all()
   const before = rowsOf(old)
   old.close()
-  openDatabase({ path, mode: 'write' }).close()
   const now = new Sqlite(path)
+  migrate(now, 4)
   expect(rowsOf(now)).toEqual(before)
   expect(now.pragma('foreign_key_check')).toEqual([])
   const indexes = now.prepare(
@@ -226,6 +227,35 @@ test('a catalog of the previous version keeps every row and constraint', async (
   }
   now.close()
   expect(await scanHere([])).toBe(4)
+})
+
+test('a catalog with reasons as text inspects these recordings again and stores their codes', async () => {
+  fill(1, 1, 2)
+  mkdirSync(join(base, 'data'))
+  const old = new Sqlite(path)
+  migrate(old, 4)
+  old.exec(`
+    UPDATE library SET layout = '{streamer}/{date}/{sessionId}';
+    INSERT INTO streamers VALUES (1, 's0', 1);
+    INSERT INTO folders VALUES (1, NULL, ''), (2, 1, 's0'), (3, 2, 's0/2026-01-01')`)
+  const put = old.prepare(`INSERT INTO recordings VALUES
+    (?, 3, ?, 1, '2026-01-01', ?, 'file', 3, 1, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0)`)
+  const modifiedMs = (id: string) =>
+    Math.floor(statSync(join(root, 's0/2026-01-01', `${id}.ts`)).mtimeMs)
+  put.run(1, '0.ts', '0', modifiedMs('0'), 'playable', 60, null, 1)
+  put.run(2, '1.ts', '1', modifiedMs('1'), 'unplayable', null, 'the video has no key frame', 0)
+  old.close()
+  const inspected: string[] = []
+  const reason = { code: 'key-frame-missing' } as const
+  expect(await scanHere(inspected, { status: 'unplayable', reason })).toBe(1)
+  expect(inspected).toEqual(['s0/2026-01-01/1.ts'])
+  const reading = openDatabase({ path, mode: 'read' })
+  const session = { streamer: 's0', date: '2026-01-01', sessionId: '1' }
+  expect(createCatalog(reading).findSession(session)?.state).toEqual({
+    status: 'unplayable',
+    reason,
+  })
+  reading.close()
 })
 
 test('a reader requires a migrated catalog', () => {

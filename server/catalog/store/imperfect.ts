@@ -1,7 +1,9 @@
-// The recordings that visitors do not get, or not as they were meant: for `aftercast check`.
+// The recordings that are unplayable, partly playable or not served: for `aftercast check`.
 import type { SessionReference } from '../../../shared/paths.ts'
-import type { Database } from './database.ts'
+import type { UnplayableReason } from '../../problem.ts'
 import { joinPath } from '../names/library-path.ts'
+import type { Database } from './database.ts'
+import { parseStoredReason } from './stored-reason.ts'
 
 /** A recording that is not fully playable. */
 export interface ImperfectRecording {
@@ -12,15 +14,15 @@ export interface ImperfectRecording {
 }
 
 /**
- * `unplayable`: cannot be played; `flawed`: plays, but something of it is missing or damaged;
- * `spare`: another recording stands for the same session.
+ * `limited`: plays, but something of it is missing or corrupt; `duplicate`: another recording is
+ * served for the same session.
  */
 export type ImperfectState =
-  | { status: 'unplayable'; reason: string }
-  | { status: 'flawed' }
-  | { status: 'spare'; servedPath: string }
+  | { status: 'unplayable'; reason: UnplayableReason }
+  | { status: 'limited' }
+  | { status: 'duplicate'; servedPath: string }
 
-/** All of them, sorted by path. Reads the whole table: not for requests. */
+/** Sorted by path. Reads the whole table: not for requests. */
 export function listImperfect(database: Database): ImperfectRecording[] {
   return prepareImperfect(database)
     .all({})
@@ -34,12 +36,14 @@ export function listImperfect(database: Database): ImperfectRecording[] {
 
 type ImperfectRow = ReturnType<ReturnType<typeof prepareImperfect>['all']>[number]
 
-/** Undefined where all is well, or an operator took the session off the site. */
+/** Undefined for a fully playable recording, and where an operator hid the session. */
 function stateOf(row: ImperfectRow): ImperfectState | undefined {
-  if (row.reason !== null) return { status: 'unplayable', reason: row.reason }
-  if (row.listed === 1) return row.flawed === 1 ? { status: 'flawed' } : undefined
+  if (row.reason !== null) {
+    return { status: 'unplayable', reason: parseStoredReason(row.reason) }
+  }
+  if (row.listed === 1) return row.flawed === 1 ? { status: 'limited' } : undefined
   if (row.servedFolder === null || row.servedName === null) return undefined
-  return { status: 'spare', servedPath: joinPath(row.servedFolder, row.servedName) }
+  return { status: 'duplicate', servedPath: joinPath(row.servedFolder, row.servedName) }
 }
 
 function prepareImperfect(database: Database) {

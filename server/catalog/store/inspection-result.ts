@@ -1,24 +1,25 @@
-// What an inspection's outcome means for the catalog: the new state, and when to look again. Pure.
+// Plans the new state of a recording, and the time of its next inspection. Pure.
+import type { UnplayableReason } from '../../problem.ts'
+import { formatStoredReason } from './stored-reason.ts'
 
-/** What the app's inspection says of a recording. */
+/** The result of an inspection. */
 export type Inspection =
   | {
       status: 'playable'
       durationSeconds: number
-      /** Whether something of it is not served as it was meant. */
+      /** Whether it has limitations. */
       isFlawed: boolean
     }
-  | { status: 'unplayable'; reason: string }
+  | { status: 'unplayable'; reason: UnplayableReason }
 
-/**
- * How an inspection ended; `failed`: for a reason outside of the recording, such as a disk error.
- */
+/** `failed`: for a reason outside of the recording, such as a disk error. */
 export type InspectionOutcome = Inspection | { status: 'failed' }
 
-/** Columns of the recording to be kept. */
+/** Columns of the recording. */
 export interface InspectionResult {
   status: 'found' | 'playable' | 'unplayable'
   durationSeconds: number | null
+  /** See stored-reason.ts. */
   reason: string | null
   flawed: 0 | 1
   retryAtMs: number
@@ -26,32 +27,28 @@ export interface InspectionResult {
   attempts: number
 }
 
-/** What the result depends on beside the outcome. */
+/** What else the result depends on. */
 export interface InspectionContext {
   nowMs: number
   /** How long the inspection took. */
   tookMs: number
-  /** When the recording counts as finished. */
+  /** When the recording counts as settled. */
   settlesAtMs: number
-  /** Inspections in a row that failed before. */
+  /** Consecutive inspections that failed before. */
   attempts: number
 }
 
-/**
- * A file that grows is inspected again after this many times what the last inspection took, within
- * bounds.
- */
+/** A growing file rests for this multiple of the last inspection's duration, within bounds. */
 const REST_FACTOR = 4
 const MIN_REST_MS = 1000
 const MAX_REST_MS = 30_000
 /** Waits after failures: 5 s, 10 s, 20 s and so on. */
 const FIRST_BACKOFF_MS = 5000
 const MAX_BACKOFF_MS = 600_000
-const MAX_REASON_LENGTH = 500
 
 /**
- * The result to keep. A recording that cannot be played while it still changes stays `found`: it
- * may be on its way here, and its index comes last.
+ * The result to store. A growing recording that is unplayable stays `found`: its copy may be
+ * incomplete, and the index of an MP4 comes last.
  */
 export function planInspectionResult(
   outcome: InspectionOutcome,
@@ -81,7 +78,7 @@ export function planInspectionResult(
       return {
         ...waiting,
         status: 'unplayable',
-        reason: outcome.reason.slice(0, MAX_REASON_LENGTH),
+        reason: formatStoredReason(outcome.reason),
         retryAtMs: 0,
         attempts: 0,
       }

@@ -1,11 +1,10 @@
-// The steps that bring a catalog of any age to today's tables. A step that was released is never
-// changed.
+// The migrations of the catalog. A released step never changes.
 import type { Database as SqliteDatabase } from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 
 /**
- * Statements of each step; the step's number is its place, from 1. Written as SQL that SQLite and
- * PostgreSQL both take, but for the identity columns.
+ * Statements of each step; steps are numbered from 1. The SQL is valid in SQLite and PostgreSQL,
+ * but for the identity columns.
  */
 const steps: readonly (readonly string[])[] = [
   [
@@ -49,9 +48,10 @@ const steps: readonly (readonly string[])[] = [
        WHERE status = 'found' AND listed = 1`,
   ],
   [
-    `ALTER TABLE recordings ADD COLUMN kind TEXT NOT NULL DEFAULT 'file' CHECK (kind IN ('file', 'folder'))`,
+    `ALTER TABLE recordings ADD COLUMN kind TEXT NOT NULL DEFAULT 'file'
+       CHECK (kind IN ('file', 'folder'))`,
     `ALTER TABLE recordings ADD COLUMN flawed INTEGER NOT NULL DEFAULT 0`,
-    // what could not be played may be by now: the next walk finds it anew
+    // newer readers may play these: the next walk adds them again
     `DELETE FROM recordings WHERE status = 'unplayable'`,
     `CREATE TABLE hidden (
        streamer TEXT NOT NULL,
@@ -68,8 +68,7 @@ const steps: readonly (readonly string[])[] = [
        PRIMARY KEY (generation, streamer, date, session_id))`,
   ],
   [
-    // the same table, but that its states are told by OR: for `IN` of three, SQLite makes a table
-    // with every row put
+    // the same table with OR instead of IN, for which SQLite builds a table on every insert
     `CREATE TABLE checked_recordings (
        id INTEGER PRIMARY KEY,
        folder_id INTEGER NOT NULL REFERENCES folders (id),
@@ -81,7 +80,8 @@ const steps: readonly (readonly string[])[] = [
        rank INTEGER NOT NULL,
        size_bytes BIGINT NOT NULL,
        modified_ms BIGINT NOT NULL,
-       status TEXT NOT NULL CHECK (status = 'found' OR status = 'playable' OR status = 'unplayable'),
+       status TEXT NOT NULL
+         CHECK (status = 'found' OR status = 'playable' OR status = 'unplayable'),
        duration_seconds DOUBLE PRECISION,
        reason TEXT,
        flawed INTEGER NOT NULL,
@@ -94,8 +94,9 @@ const steps: readonly (readonly string[])[] = [
        CHECK ((status = 'playable') = (duration_seconds IS NOT NULL)),
        CHECK ((status = 'unplayable') = (reason IS NOT NULL)))`,
     `INSERT INTO checked_recordings
-       SELECT id, folder_id, name, streamer_id, date, session_id, kind, rank, size_bytes, modified_ms, status,
-         duration_seconds, reason, flawed, listed, settles_at_ms, retry_at_ms, rest_until_ms, attempts
+       SELECT id, folder_id, name, streamer_id, date, session_id, kind, rank, size_bytes,
+         modified_ms, status, duration_seconds, reason, flawed, listed, settles_at_ms, retry_at_ms,
+         rest_until_ms, attempts
        FROM recordings`,
     `DROP TABLE recordings`,
     `ALTER TABLE checked_recordings RENAME TO recordings`,
@@ -103,16 +104,20 @@ const steps: readonly (readonly string[])[] = [
     `CREATE INDEX recordings_pending ON recordings (date, modified_ms, retry_at_ms)
        WHERE status = 'found' AND listed = 1`,
   ],
+  [
+    // reasons are codes now: the next walk adds these rows again, and they are inspected again
+    `DELETE FROM recordings WHERE status = 'unplayable'`,
+  ],
 ]
 
 /**
- * Runs the steps that lack up to a number (all of them, but for tests), each in one transaction
- * with its mark, so that a kill between any two harms nothing.
+ * Runs the missing steps up to a number (tests stop earlier). Each is one transaction together with
+ * its number, so that a kill between two steps loses nothing.
  */
 export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   sqlite.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)')
   const runNext = sqlite.transaction((): boolean => {
-    // read inside of the transaction: another process may have been quicker
+    // read inside of the transaction: another process may have migrated
     const done = migratedTo(sqlite)
     const statements = steps[done]
     if (done > steps.length) throw madeByNewer()
@@ -124,7 +129,7 @@ export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   while (runNext.immediate());
 }
 
-/** Throws AppError `failed` where a reader would meet other tables than it knows. */
+/** Throws AppError `failed` if the catalog has another version than this program. */
 export function checkMigrated(sqlite: SqliteDatabase): void {
   const done = migratedTo(sqlite)
   if (done > steps.length) throw madeByNewer()

@@ -57,8 +57,9 @@ interface RecordingTable {
   modified_ms: number
   status: RecordingStatus
   duration_seconds: number | null
+  /** JSON of an UnplayableReason (stored-reason.ts); null unless unplayable. */
   reason: string | null
-  /** 1 where it plays, but not all of it as it was meant. */
+  /** 1 if it plays with limitations. */
   flawed: number
   /** 1 for the one recording that represents its session in lists, else 0. */
   listed: number

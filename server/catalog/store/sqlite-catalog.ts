@@ -9,6 +9,7 @@ import type { CatalogQueries, ListedRow, RecordingRow } from './catalog-queries.
 import { createChangeLog } from './change-log.ts'
 import type { Change, ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
+import { parseStoredReason } from './stored-reason.ts'
 import { formatDuration } from '../names/format-duration.ts'
 import { joinPath } from '../names/library-path.ts'
 import { compareSessions, compareStreamers, findSorted, sortStreamers } from '../names/ordering.ts'
@@ -194,5 +195,6 @@ function sessionRow(row: RecordingRow): SessionRow {
 
 function sessionState({ duration_seconds: seconds, reason }: RecordingRow): SessionState {
   if (seconds !== null) return { status: 'playable', durationSeconds: seconds }
-  return reason === null ? { status: 'found' } : { status: 'unplayable', reason }
+  if (reason === null) return { status: 'found' }
+  return { status: 'unplayable', reason: parseStoredReason(reason) }
 }

@@ -1,5 +1,5 @@
 // The fMP4 media segment: a computed moof and mdat header in front of the recording's own bytes.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { Part, SampleRun } from '../../media/media-reader.ts'
 import { TRACK_IDS } from './init-segment.ts'
 import { layOutData } from './media-data.ts'
@@ -36,7 +36,11 @@ const MAX_FILE_ORDER_COST = 0.02
 export function formatMediaSegment(runs: readonly SampleRun[], sequence: number): Part[] {
   const { layouts, trafSizes, data, headBytes, sizeBytes } = planSegment(runs)
   if (sizeBytes > MAX_SEGMENT_BYTES) {
-    throw new AppError('unplayable', 'two key frames are more than 2 GiB apart')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'bytes-between-key-frames',
+      max: MAX_SEGMENT_BYTES,
+    })
   }
   const writer = new HeadWriter(headBytes)
   writer.header('moof', headBytes - MDAT_HEADER_BYTES)

@@ -1,5 +1,5 @@
 // Reads the packets of sound that a segment's AAC frames are made of: those in the segment's bytes, and some before them.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { AudioTrack, SplitPointRange, MediaIndex } from '../../media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../media/media-reader.ts'
 import type { AudioOutput, AudioPackets } from '../../audio/audio-job.ts'
@@ -168,7 +168,11 @@ const NO_PACKETS: AudioPackets = {
 async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> {
   const body = segmentBody(layOutData([run], 'track').parts)
   if (body.sizeBytes > MAX_AUDIO_BYTES) {
-    throw new AppError('unplayable', 'there is too much sound between two key frames')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'audio-bytes-between-key-frames',
+      max: MAX_AUDIO_BYTES,
+    })
   }
   const bytes = Buffer.allocUnsafeSlow(body.sizeBytes)
   const lent = new BufferLease(new BufferPool())

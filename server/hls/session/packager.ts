@@ -1,6 +1,6 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
 import { withTimeout } from '../../../shared/with-timeout.ts'
-import { AppError, isAppError } from '../../errors.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
 import type { FileStat, OpenFile } from '../../storage/storage.ts'
 import { GrowingRecordings } from './growing-recordings.ts'
@@ -98,9 +98,8 @@ export class Packager {
     try {
       return joinInspections(await mapConcurrently(await this.#files.relist(path), find))
     } catch (error) {
-      if (!isAppError(error, 'unplayable')) throw error
-      const { message: reason, details } = error
-      return { status: 'unplayable', reason, ...(details && { details }) }
+      if (!(error instanceof UnplayableError)) throw error
+      return { status: 'unplayable', reason: error.reason }
     }
   }
 

@@ -2,7 +2,7 @@
 // listed while it grew, by what does not change.
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../../shared/paths.ts'
-import { AppError } from '../../errors.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
 import type { FoundRecording, IndexStore } from '../../media/index/index-store.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import type { MediaReaders } from '../../media/readers.ts'
@@ -114,7 +114,7 @@ export class Presenter {
     request: RecordingRequest,
     { inspection, stat }: FoundRecording,
   ): Promise<Presentation> {
-    if (inspection.status === 'unplayable') throw new AppError('unplayable', inspection.reason)
+    if (inspection.status === 'unplayable') throw new UnplayableError(inspection.reason)
     const { settings } = this.#options
     const { streamer, date, sessionId } = request.session
     const { identity } = inspection

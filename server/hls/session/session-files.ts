@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { joinPath } from '../../catalog/names/library-path.ts'
 import { readSessionFolder } from '../../catalog/names/session-folder.ts'
-import { AppError } from '../../errors.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
 import type { FileStat } from '../../storage/storage.ts'
 
@@ -58,7 +58,7 @@ export class SessionFiles {
         : await this.#readParts(folder)
     if (parts.length === 0) throw new AppError('not_found', 'the session has no recordings')
     if (parts.length > MAX_PARTS) {
-      throw new AppError('unplayable', `the session has more than ${MAX_PARTS} parts`)
+      throw new UnplayableError({ code: 'limit-exceeded', limit: 'parts', max: MAX_PARTS })
     }
     return parts
   }

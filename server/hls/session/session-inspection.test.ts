@@ -1,10 +1,11 @@
-// What several recordings say of the session that they make together.
+// Joins the inspections of the parts of a session.
 import { beforeAll, expect, test } from 'vitest'
+import type { Limitation } from '../../problem.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import { inspectRecording } from '../../media/index/inspect-recording.ts'
 import { MAX_LIMITATIONS } from '../../media/media-index.ts'
-import type { MediaIndex, RecordingLimitation } from '../../media/media-index.ts'
+import type { MediaIndex } from '../../media/media-index.ts'
 import { createMediaReaders } from '../../media/readers.ts'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import { joinInspections } from './session-inspection.ts'
@@ -20,21 +21,20 @@ beforeAll(async () => {
   if (inspection.status === 'playable') ({ index } = inspection)
 })
 
-/** The same recording, of another length and with other flaws. */
-function playable(seconds: number, limitations: RecordingLimitation[] = []): Inspection {
+/** The same recording with another length and other limitations. */
+function playable(seconds: number, limitations: Limitation[] = []): Inspection {
   const splitPoints = { ...index.splitPoints, endTicks: seconds * index.splitPoints.timescale }
   return { status: 'playable', identity: '', index: { ...index, splitPoints, limitations } }
 }
 
-const truncated: RecordingLimitation = { kind: 'cut-off', message: 'it ends', offsetBytes: 9 }
-const gap: RecordingLimitation = { kind: 'gap', message: 'it jumps', offsetBytes: 5, seconds: 2 }
+const truncated: Limitation = { code: 'truncated', unit: 'box', offsetBytes: 9 }
+const gap: Limitation = { code: 'gap', jumpSeconds: 3, offsetBytes: 5, seconds: 2 }
 const broken: Inspection = {
   status: 'unplayable',
-  reason: 'no index',
-  details: { offsetBytes: 7, advice: 'index it' },
+  reason: { code: 'moov-missing', offsetBytes: 7 },
 }
 
-test('a recording alone says what its index says; cut off is where it ends', () => {
+test('a single recording has the limitations of its index; truncated is at its end', () => {
   expect(joinInspections([{ name: '', inspection: playable(5, [gap, truncated]) }])).toEqual({
     status: 'playable',
     durationSeconds: 5,
@@ -42,7 +42,7 @@ test('a recording alone says what its index says; cut off is where it ends', () 
   })
 })
 
-test('parts add up, their flaws lie on the timeline of all, and one that cannot be played is one', () => {
+test('parts add up, limitations move to the timeline of the session, an unplayable part is a limitation', () => {
   const parts = [
     { name: 'a.ts', inspection: playable(10) },
     { name: 'b.ts', inspection: broken },
@@ -52,21 +52,30 @@ test('parts add up, their flaws lie on the timeline of all, and one that cannot 
     status: 'playable',
     durationSeconds: 15,
     limitations: [
-      { kind: 'part-left-out', message: 'b.ts: no index', seconds: 10, offsetBytes: 7 },
-      { ...gap, message: 'c.ts: it jumps', seconds: 12 },
-      { ...truncated, message: 'c.ts: it ends', seconds: 15 },
+      {
+        code: 'part-unplayable',
+        part: 'b.ts',
+        cause: { code: 'moov-missing', offsetBytes: 7 },
+        seconds: 10,
+        offsetBytes: 7,
+      },
+      { ...gap, part: 'c.ts', seconds: 12 },
+      { ...truncated, part: 'c.ts', seconds: 15 },
     ],
   })
 })
 
-test('where no part plays, the first reason is told with all that is known of it', () => {
-  const later: Inspection = { status: 'unplayable', reason: 'encrypted' }
+test('a session without a playable part has the reason of its first part', () => {
+  const later: Inspection = { status: 'unplayable', reason: { code: 'encrypted' } }
   const parts = [broken, later].map((inspection, i) => ({ name: `${i}.ts`, inspection }))
   expect(joinInspections(parts)).toEqual(broken)
-  expect(joinInspections([])).toMatchObject({ status: 'unplayable' })
+  expect(joinInspections([])).toEqual({
+    status: 'unplayable',
+    reason: { code: 'session-empty' },
+  })
 })
 
-test('the list of flaws is bounded', () => {
+test('the list of limitations is bounded', () => {
   const limitations = Array.from({ length: 90 }, () => truncated)
   const parts = ['a.ts', 'b.ts'].map((name) => ({ name, inspection: playable(1, limitations) }))
   expect(joinInspections(parts)).toMatchObject({ limitations: { length: MAX_LIMITATIONS } })

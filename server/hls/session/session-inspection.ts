@@ -1,17 +1,12 @@
 // What is known of a session's recordings together: how long they are, what of them is flawed, or why none plays. Pure.
+import type { SessionLimitation } from '../../problem.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import { durationSeconds, MAX_LIMITATIONS } from '../../media/media-index.ts'
-import type { RecordingLimitation } from '../../media/media-index.ts'
 
 /** What the catalog and `check` want to know of a session. */
 export type SessionInspection =
   | { status: 'playable'; durationSeconds: number; limitations: SessionLimitation[] }
   | Extract<Inspection, { status: 'unplayable' }>
-
-/** A flaw of a session that plays; times are on the session's timeline. `part-left-out`: a part cannot be played. */
-export interface SessionLimitation extends Omit<RecordingLimitation, 'kind'> {
-  kind: RecordingLimitation['kind'] | 'part-left-out'
-}
 
 /** A part of a session; the name is empty where it is the only recording. */
 interface InspectedPart {
@@ -36,35 +31,28 @@ export function joinInspections(parts: readonly InspectedPart[]): SessionInspect
   }
   const [first] = parts
   if (first?.inspection.status === 'unplayable') return first.inspection
-  return { status: 'unplayable', reason: 'the session has no recordings' }
+  return { status: 'unplayable', reason: { code: 'session-empty' } }
 }
 
-/** Notes of a part that begins at `startSeconds` of the session, each with the part's name. */
+/** Limitations of a part that starts at `startSeconds` of the session. */
 function limitationsOf(
   { name, inspection }: InspectedPart,
   startSeconds: number,
 ): SessionLimitation[] {
-  const prefix = name === '' ? '' : `${name}: `
+  const part = name === '' ? {} : { part: name }
   if (inspection.status === 'unplayable') {
-    const { reason, details } = inspection
-    const { offsetBytes } = details ?? {}
-    return [
-      {
-        kind: 'part-left-out',
-        message: prefix + reason,
-        seconds: startSeconds,
-        ...(offsetBytes !== undefined && { offsetBytes }),
-      },
-    ]
+    const { reason: cause } = inspection
+    const offset = 'offsetBytes' in cause ? { offsetBytes: cause.offsetBytes } : {}
+    return [{ code: 'part-unplayable', cause, seconds: startSeconds, ...offset, ...part }]
   }
   const { index } = inspection
-  return (index.limitations ?? []).map((note) => {
-    // Where a recording is cut off, it ends.
-    const seconds = note.kind === 'cut-off' ? durationSeconds(index) : note.seconds
+  return (index.limitations ?? []).map((limitation) => {
+    // A truncated recording ends where it is truncated.
+    const seconds = limitation.code === 'truncated' ? durationSeconds(index) : limitation.seconds
     return {
-      ...note,
-      message: prefix + note.message,
+      ...limitation,
       ...(seconds !== undefined && { seconds: seconds + startSeconds }),
+      ...part,
     }
   })
 }

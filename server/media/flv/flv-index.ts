@@ -1,5 +1,6 @@
 // Reads an FLV file once, or what was added to it, and makes the index that playlists and segments are cut by.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { UnplayableReason } from '../../problem.ts'
 import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
@@ -62,23 +63,22 @@ function checkPlayable({ state, sections }: Scan): void {
   const { counts } = state
   const hasVideo = sections.some(({ video }) => video !== undefined)
   if (counts.otherVideo !== undefined && !hasVideo) {
-    const reason = `the video is ${counts.otherVideo}, which no browser plays in HLS`
-    throw new AppError('unplayable', reason)
+    throw new UnplayableError({ code: 'video-codec-unsupported', codec: counts.otherVideo })
   }
   if (sections.length > 0) return
-  throw new AppError('unplayable', noSplitPointReason(state))
+  throw new UnplayableError(noSplitPointReason(state))
 }
 
-function noSplitPointReason({ counts }: ScanState): string {
+function noSplitPointReason({ counts }: ScanState): UnplayableReason {
   const { frames, encrypted, bareVideo, otherAudio } = counts
-  if (encrypted > 0) return 'the recording is encrypted'
-  if (frames > 0) return 'the video has no key frame'
+  if (encrypted > 0) return { code: 'encrypted' }
+  if (frames > 0) return { code: 'key-frame-missing' }
   if (bareVideo !== undefined) {
-    const name = CODEC_NAMES.get(bareVideo) ?? bareVideo
-    return `the video (${name}) lacks its decoder set-up (sequence header)`
+    const codec = CODEC_NAMES.get(bareVideo) ?? bareVideo
+    return { code: 'video-config-missing', codec, box: 'sequence header' }
   }
-  if (otherAudio !== undefined) return `the sound is ${otherAudio}, which no browser plays in HLS`
-  return 'the file has no video or sound'
+  if (otherAudio !== undefined) return { code: 'audio-codec-unsupported', codec: otherAudio }
+  return { code: 'tracks-missing' }
 }
 
 function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSource {

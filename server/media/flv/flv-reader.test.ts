@@ -29,6 +29,8 @@ import type { ReferencePacket } from '../../../test/support/reference-packets.ts
 import { readSamples } from '../../../test/support/segment-samples.ts'
 import type { IndexedFile, ServedSample } from '../../../test/support/segment-samples.ts'
 import { groupedSplitPoints, everySplitPoint } from '../../../test/support/ts-segments.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { UnplayableReason } from '../../problem.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import type { SplitPointRange } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
@@ -128,7 +130,7 @@ describe('a real recording', () => {
     const bytes = await readFile(path.join(fixtures, 'flv-h263-mp3.flv'))
     await expect(indexBytes(bytes)).rejects.toMatchObject({
       code: 'unplayable',
-      message: 'the video is Sorenson H.263, which no browser plays in HLS',
+      reason: { code: 'video-codec-unsupported', codec: 'Sorenson H.263' },
     })
   })
 
@@ -297,7 +299,7 @@ describe('sound that no browser plays in HLS', () => {
     )
     await expect(indexBytes(flvFile(audioTracks))).rejects.toMatchObject({
       code: 'unplayable',
-      message: `the sound is ${name}, which no browser plays in HLS`,
+      reason: { code: 'audio-codec-unsupported', codec: name },
     })
     const frames = smallStream({ seconds: 1, audio: 'none' })
     const { index } = await indexBytes(flvFile([...frames, ...audioTracks]))
@@ -305,24 +307,24 @@ describe('sound that no browser plays in HLS', () => {
   })
 })
 
-describe('what cannot be played', () => {
+describe('an unplayable FLV', () => {
   const key = { timeMs: 0, isKey: true, data: madeFrame(1) }
 
-  it.each([
+  it.each<[string, Buffer, UnplayableReason]>([
     [
       'VP6',
       flvFile([frameTag({ codec: 4 }, key)]),
-      'the video is VP6, which no browser plays in HLS',
+      { code: 'video-codec-unsupported', codec: 'VP6' },
     ],
     [
       'VP8',
       flvFile([frameTag({ codec: 'vp08' }, key)]),
-      'the video is VP8, which no browser plays in HLS',
+      { code: 'video-codec-unsupported', codec: 'VP8' },
     ],
     [
       'a set-up that is missing',
       flvFile([frameTag({ codec: 7 }, key)]),
-      'the video (H.264) lacks its decoder set-up (sequence header)',
+      { code: 'video-config-missing', codec: 'H.264', box: 'sequence header' },
     ],
     [
       'no key frame',
@@ -331,21 +333,17 @@ describe('what cannot be played', () => {
           (tag) => tag.body[0] !== 0x17 || tag.body[1] === 0,
         ),
       ),
-      'the video has no key frame',
+      { code: 'key-frame-missing' },
     ],
     [
       'encrypted tags',
       flvFile(smallStream({ seconds: 3 }).map((tag) => ({ ...tag, isEncrypted: true }))),
-      'the recording is encrypted',
+      { code: 'encrypted' },
     ],
-    [
-      'nothing but metadata',
-      flvFile([metadataTag({ duration: 3 })]),
-      'the file has no video or sound',
-    ],
-    ['a header alone', flvFile([]), 'the file has no video or sound'],
-  ])('%s is told', async (_, bytes, message) => {
-    await expect(indexBytes(bytes)).rejects.toMatchObject({ code: 'unplayable', message })
+    ['nothing but metadata', flvFile([metadataTag({ duration: 3 })]), { code: 'tracks-missing' }],
+    ['a header alone', flvFile([]), { code: 'tracks-missing' }],
+  ])('reports %s', async (_, bytes, reason) => {
+    await expect(indexBytes(bytes)).rejects.toThrow(new UnplayableError(reason))
   })
 })
 
@@ -559,27 +557,27 @@ describe('notes for the operator', () => {
 
   it.each([
     ['none where all is well', bytes, undefined],
-    ['the end that is missing', bytes.subarray(0, bytes.length - 9), ['cut-off']],
+    ['the end that is missing', bytes.subarray(0, bytes.length - 9), ['truncated']],
     [
       'what was skipped',
       Buffer.concat([bytes, Buffer.alloc(900, 0x77), ...tags.slice(-9).map(flvTag)]),
-      ['damaged'],
+      ['corrupt'],
     ],
-    ['zeros at the end', Buffer.concat([bytes, Buffer.alloc(900)]), ['damaged']],
+    ['zeros at the end', Buffer.concat([bytes, Buffer.alloc(900)]), ['corrupt']],
     ['where time stamps begin anew', flvFile([...tags, ...tags]), ['gap']],
     [
       'pictures without their key frame',
       flvFile(tags.filter((_, i) => i !== key)),
-      ['pictures-left-out'],
+      ['frames-undecodable'],
     ],
     [
       'sound that cannot be served',
       flvFile([...tags, audioTag({ codec: 0xb6 }, 8000, madeAudio(1))]),
-      ['sound-left-out'],
+      ['audio-not-served'],
     ],
-  ])('tell %s', async (_, recording, kinds) => {
+  ])('tell %s', async (_, recording, codes) => {
     const { index } = await indexBytes(recording)
-    expect(index.limitations?.map(({ kind }) => kind)).toEqual(kinds)
+    expect(index.limitations?.map(({ code }) => code)).toEqual(codes)
   })
 
   it('tell where damage is, in bytes and in time', async () => {
@@ -589,14 +587,14 @@ describe('notes for the operator', () => {
     const later = Buffer.concat([bytes, rest, ...again]).length
     expect(index.limitations).toEqual([
       {
-        kind: 'damaged',
-        message: '900 bytes that are no FLV were skipped',
+        code: 'corrupt',
+        lengthBytes: 900,
         offsetBytes: bytes.length,
         seconds: expect.closeTo(8, 0),
       },
       {
-        kind: 'damaged',
-        message: '900 bytes at the end are no FLV',
+        code: 'corrupt',
+        lengthBytes: 900,
         offsetBytes: later,
         seconds: expect.closeTo(8, 0),
       },

@@ -1,5 +1,5 @@
 // Decides whether a time stamp goes on from the last one, has wrapped, or has jumped; and notes where clocks are set anew.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
 import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import type { ScanState } from './scan-progress.ts'
@@ -54,7 +54,11 @@ export function setClock(
   const list = kind === 'video' ? scan.videoClock : scan.audioClock
   if (list.length > 0 && track.shiftMs === shiftMs) return
   if (list.length >= 2 * MAX_SECTIONS) {
-    throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'discontinuities',
+      max: MAX_SECTIONS,
+    })
   }
   track.shiftMs = shiftMs
   list.push(position, shiftMs)

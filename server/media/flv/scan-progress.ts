@@ -1,4 +1,5 @@
 // How far a scan has come, and what it makes its decisions by: a plain value, from which it goes on when the file has grown.
+import type { Limitation } from '../../problem.ts'
 import type { WalkState } from './tag-walk.ts'
 
 /** One frame of a served track. */
@@ -62,7 +63,7 @@ export interface ScanState {
   endMs: number
   counts: ScanCounts
   /** At most as many as an index has notes. */
-  flaws: Flaw[]
+  flaws: Limitation[]
   /** Lengths of the lists below. */
   lengths: {
     splitPoints: number
@@ -71,14 +72,6 @@ export interface ScanState {
     videoClock: number
     audioClock: number
   }
-}
-
-/** What is told of a recording that plays all the same; see RecordingNote. */
-export interface Flaw {
-  kind: 'cut-off' | 'damaged' | 'gap' | 'sound-left-out' | 'pictures-left-out'
-  message: string
-  offsetBytes: number
-  seconds?: number
 }
 
 /** What is told where a recording cannot be played. */

@@ -1,5 +1,5 @@
 // Where sections of an FLV recording begin and end, and where its cuts are.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
 import { MAX_PAUSE_AT_HEADER_MS } from './flv-limits.ts'
@@ -19,7 +19,11 @@ export interface SplitPoint {
 
 export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoint): void {
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new AppError('unplayable', 'the recording is too long')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'split-points',
+      max: MAX_SPLIT_POINTS,
+    })
   splitPoints.offsets.push(splitPoint.position)
   splitPoints.startMs.push(splitPoint.startMs)
   splitPoints.flags.push(splitPoint.flags)
@@ -47,7 +51,11 @@ export function closeSection(scan: Scan, position: number, begin: 'key frame' | 
 export function openSection(scan: Scan): Mark[] {
   const { state, sections } = scan
   if (sections.length >= MAX_SECTIONS) {
-    throw new AppError('unplayable', `the recording breaks more than ${MAX_SECTIONS} times`)
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'discontinuities',
+      max: MAX_SECTIONS,
+    })
   }
   const marks = withoutFarAudio(state.pending)
   const frame = marks.find(({ kind }) => kind === 'frame')
@@ -82,10 +90,9 @@ export function openSection(scan: Scan): Mark[] {
 function noteBreak(scan: Scan, offsetBytes: number, startMs: number): void {
   const seconds = startMs / 1000
   if (scan.state.sawFrame) {
-    const message = 'pictures that cannot be decoded without their key frame were left out'
-    noteFlaw(scan, { kind: 'pictures-left-out', message, offsetBytes, seconds })
+    noteFlaw(scan, { code: 'frames-undecodable', offsetBytes, seconds })
   } else if (scan.sections.length > 0) {
-    noteFlaw(scan, { kind: 'gap', message: 'the time stamps begin anew', offsetBytes, seconds })
+    noteFlaw(scan, { code: 'gap', offsetBytes, seconds })
   }
 }
 

@@ -1,8 +1,9 @@
 // What is known while an FLV file is gone through: its state, and lists that only grow.
+import type { Limitation } from '../../problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
 import type { FlvSection, FlvConfig, FlvSource } from './flv-source.ts'
-import type { Flaw, ScanState, TrackState } from './scan-progress.ts'
+import type { ScanState, TrackState } from './scan-progress.ts'
 import { startWalk } from './tag-walk.ts'
 
 /** Lists grow at their ends only. */
@@ -70,7 +71,7 @@ function startTrack(): TrackState {
 }
 
 /** Keeps a flaw, as long as there is room for it. */
-export function noteFlaw({ state }: Scan, flaw: Flaw): void {
+export function noteFlaw({ state }: Scan, flaw: Limitation): void {
   if (state.flaws.length < MAX_LIMITATIONS) state.flaws.push(flaw)
 }
 

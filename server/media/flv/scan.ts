@@ -40,9 +40,8 @@ export async function scanTags(window: ReadWindow, scan: Scan): Promise<ScanStat
 }
 
 function noteSkipped(scan: Scan, from: number, to: number): void {
-  const message = `${to - from} bytes that are no FLV were skipped`
   const seconds = scan.state.endMs / 1000
-  noteFlaw(scan, { kind: 'damaged', message, offsetBytes: from, seconds })
+  noteFlaw(scan, { code: 'corrupt', lengthBytes: to - from, offsetBytes: from, seconds })
 }
 
 /** Notes where the file ends otherwise than behind a tag. */
@@ -52,15 +51,11 @@ async function noteEnd(scan: Scan, window: ReadWindow): Promise<void> {
   const offsetBytes = lostFrom ?? position
   const [type] = await window.peek(offsetBytes, 1)
   if (type !== undefined && isTagType(type)) {
-    noteFlaw(scan, {
-      kind: 'cut-off',
-      message: 'the file ends in the middle of a tag',
-      offsetBytes,
-    })
+    noteFlaw(scan, { code: 'truncated', unit: 'tag', offsetBytes })
     return
   }
-  const message = `${window.limit - offsetBytes} bytes at the end are no FLV`
-  noteFlaw(scan, { kind: 'damaged', message, offsetBytes, seconds: scan.state.endMs / 1000 })
+  const lengthBytes = window.limit - offsetBytes
+  noteFlaw(scan, { code: 'corrupt', lengthBytes, offsetBytes, seconds: scan.state.endMs / 1000 })
 }
 
 function takeFileHeader(scan: Scan, position: number): void {
@@ -190,9 +185,15 @@ function learnAudio(
 
 /** Once for each codec. */
 function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
-  const message = `sound was left out: it is ${codecName}`
-  if (scan.state.flaws.some((flaw) => flaw.message === message)) return
-  noteFlaw(scan, { kind: 'sound-left-out', message, offsetBytes: position })
+  const isNoted = scan.state.flaws.some(
+    (flaw) =>
+      flaw.code === 'audio-not-served' &&
+      flaw.cause.code === 'audio-codec-changed' &&
+      flaw.cause.codec === codecName,
+  )
+  if (isNoted) return
+  const cause = { code: 'audio-codec-changed', codec: codecName } as const
+  noteFlaw(scan, { code: 'audio-not-served', cause, offsetBytes: position })
 }
 
 function audioForm({ codec, sampleRate }: AudioConfigRecord): string {

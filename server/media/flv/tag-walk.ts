@@ -1,5 +1,5 @@
 // Goes from tag to tag through an FLV file (Adobe FLV 10.1 annex E.3), and finds the way again where bytes are damaged.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import type { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_MISSES, MAX_CONFIG_BYTES } from './flv-limits.ts'
 import { uint24, uint32 } from './tag-bytes.ts'
@@ -240,7 +240,7 @@ async function proveTag(
   if (uint32(bytes, 0) === TAG_HEADER_BYTES + size) return 'tag'
   walk.misses += 1
   if (walk.misses <= MAX_MISSES) return 'none'
-  throw new AppError('unplayable', 'the recording is damaged in too many places')
+  throw new UnplayableError({ code: 'limit-exceeded', limit: 'corrupt-ranges', max: MAX_MISSES })
 }
 
 /** A tag of a known kind in stream 0, or a file header. */

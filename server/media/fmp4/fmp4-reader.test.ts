@@ -598,16 +598,16 @@ describe('movies', () => {
     )
     await expect(reader.index(without, signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message: 'the file has no index (moov): its beginning is missing',
+      reason: { code: 'moov-before-start' },
     })
     const encrypted = initSegment([{ ...VIDEO, sampleEntries: [box('encv', Buffer.alloc(78))] }])
     await expect(reader.index(bytesFile(encrypted), signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message: 'the video is encrypted',
+      reason: { code: 'video-encrypted' },
     })
     await expect(reader.index(bytesFile(initSegment([VIDEO])), signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message: 'the recording ends before its first picture',
+      reason: { code: 'frames-missing' },
     })
     expect(fragmentMovie([VIDEO]).length).toBeGreaterThan(ftyp().length)
   })
@@ -634,7 +634,7 @@ describe('missing samples', () => {
     const file = bytesFile(Buffer.concat([initSegment([VIDEO, AUDIO]), made]))
     await expect(reader.index(file, signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message: 'the video has no key frame',
+      reason: { code: 'key-frame-missing' },
     })
   })
 

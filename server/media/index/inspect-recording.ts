@@ -1,6 +1,6 @@
 // Inspects a recording: reads its index and its identity.
-import { isAppError } from '../../errors.ts'
-import type { FailureDetails } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { UnplayableReason } from '../../problem.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
 import { isContinued, readGrowthMark } from './growth-mark.ts'
 import type { GrowthMark } from './growth-mark.ts'
@@ -19,7 +19,7 @@ export type Inspection =
       /** Fingerprint while it grows; absent if it cannot grow, or has no stable segment yet. */
       mark?: GrowthMark
     }
-  | { status: 'unplayable'; reason: string; details?: FailureDetails }
+  | { status: 'unplayable'; reason: UnplayableReason }
 
 /** The inspection of a recording when it was shorter. */
 export interface KnownRecording {
@@ -62,9 +62,8 @@ async function inspectFile(
     const reader = await readers.forFile(file)
     return await describe(file, { reader, index: await reader.index(file, signal) })
   } catch (error) {
-    if (!isAppError(error, 'unplayable')) throw error
-    const { message: reason, details } = error
-    return { status: 'unplayable', reason, ...(details && { details }) }
+    if (!(error instanceof UnplayableError)) throw error
+    return { status: 'unplayable', reason: error.reason }
   }
 }
 
@@ -89,7 +88,7 @@ async function extend(
   try {
     return { reader, index: await reader.index(file, signal, previous.index) }
   } catch (error) {
-    if (!isAppError(error, 'unplayable')) throw error
+    if (!(error instanceof UnplayableError)) throw error
     return { reader, index: previous.index }
   }
 }

@@ -1,6 +1,7 @@
 // What a Matroska index stores: the location of each split point, and the scan state to resume
 // from.
 import type { WalkState } from './elements/element-walk.ts'
+import type { Limitation } from '../../problem.ts'
 
 /** Source of a MediaIndex for Matroska or WebM. A plain value of about 60 bytes per split point. */
 export interface MatroskaSource {
@@ -187,15 +188,7 @@ export interface ScanMemory {
   settledCues: number[]
   cueCount: number
   cueCharacters: number
-  limitations: ScanLimitation[]
-}
-
-/** A limitation found by the scan. */
-export interface ScanLimitation {
-  kind: 'damaged' | 'gap' | 'sound-left-out' | 'text-left-out'
-  message: string
-  offsetBytes?: number
-  seconds?: number
+  limitations: Limitation[]
 }
 
 export interface PendingCue {

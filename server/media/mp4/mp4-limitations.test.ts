@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import type { Limitation } from '../../problem.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
-import type { RecordingLimitation } from '../media-index.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
@@ -29,10 +29,7 @@ function plainTrack(kind: TrackPlan['kind'], more: Partial<TrackPlan> = {}): Tra
   }
 }
 
-async function limitationsOf(
-  tracks: TrackPlan[],
-  sizeBytes = 100_000,
-): Promise<RecordingLimitation[]> {
+async function limitationsOf(tracks: TrackPlan[], sizeBytes = 100_000): Promise<Limitation[]> {
   const bytes = Buffer.concat([ftyp(), moov(tracks)])
   return (await reader.index(bytesFile(bytes, sizeBytes), signal)).limitations ?? []
 }
@@ -47,8 +44,8 @@ describe('limitations of an MP4', () => {
     const index = await reader.index(bytesFile(whole.subarray(0, 600_000)), signal)
     expect(index.limitations).toEqual([
       {
-        kind: 'cut-off',
-        message: 'the file ends before media that its index (moov) lists',
+        code: 'truncated',
+        unit: 'media',
         offsetBytes: 600_000,
         seconds: durationSeconds(index),
       },
@@ -58,7 +55,9 @@ describe('limitations of an MP4', () => {
   it('contain a video track whose frames are all after the truncation', async () => {
     const late = Array.from({ length: 30 }, (_, at) => 50_000 + at * 10)
     const tracks = [plainTrack('video', { chunkOffsets: late }), plainTrack('audio')]
-    expect(await limitationsOf(tracks, 20_000)).toMatchObject([{ kind: 'pictures-left-out' }])
+    expect(await limitationsOf(tracks, 20_000)).toMatchObject([
+      { code: 'video-not-served', cause: { code: 'track-empty' } },
+    ])
   })
 
   it('contain audio that is corrupt, with its position, or unsupported', async () => {
@@ -71,15 +70,15 @@ describe('limitations of an MP4', () => {
         plainTrack('audio', { chunkRuns: [[1, 0, 1]] }),
       ]),
     ).toMatchObject([
-      { kind: 'sound-left-out', message: expect.stringContaining("'QDM2'") },
+      { code: 'audio-not-served', cause: { code: 'audio-codec-unsupported', codec: 'QDM2' } },
       {
-        kind: 'sound-left-out',
-        message: expect.stringContaining("'stsd'"),
+        code: 'audio-not-served',
+        cause: { code: 'box-invalid', box: 'stsd', defect: 'empty' },
         offsetBytes: expect.any(Number),
       },
       {
-        kind: 'sound-left-out',
-        message: expect.stringContaining("'stsc'"),
+        code: 'audio-not-served',
+        cause: { code: 'box-invalid', box: 'stsc', defect: 'entry-invalid', value: 0 },
         offsetBytes: expect.any(Number),
       },
     ])
@@ -93,7 +92,9 @@ describe('limitations of an MP4', () => {
       plainTrack('video', { isDisabled: true }),
       plainTrack('video'),
     ])
-    expect(limitations.map(({ kind }) => kind)).toEqual(['pictures-left-out'])
+    expect(limitations).toEqual([
+      { code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } },
+    ])
   })
 })
 
@@ -101,12 +102,12 @@ describe('an unplayable MP4', () => {
   it('reports the position of the corrupt box, or the end if moov is missing', async () => {
     const broken = await readFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
     await expect(reader.index(bytesFile(broken), signal)).rejects.toMatchObject({
-      details: { offsetBytes: 32 },
+      reason: { code: 'box-invalid', box: 'free', offsetBytes: 32 },
     })
     const whole = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
     const truncated = bytesFile(whole.subarray(0, 1_000_000))
     await expect(reader.index(truncated, signal)).rejects.toMatchObject({
-      details: { offsetBytes: 1_000_000 },
+      reason: { code: 'moov-missing', offsetBytes: 1_000_000 },
     })
   })
 })

@@ -197,7 +197,7 @@ describe('an unplayable file', () => {
     const file = await openDiskFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
     await expect(reader.index(file, signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message: "the file is damaged: box 'free' at byte 32 is smaller than its own header",
+      reason: { code: 'box-invalid', box: 'free', offsetBytes: 32, defect: 'smaller-than-header' },
     })
     await file.close()
   })
@@ -207,8 +207,7 @@ describe('an unplayable file', () => {
     const truncated = bytesFile(bytes.subarray(0, 1_000_000))
     await expect(reader.index(truncated, signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message:
-        'the file ends before its index (moov): the recording was cut off; only a repair tool can make it play',
+      reason: { code: 'moov-missing', offsetBytes: 1_000_000 },
     })
   })
 
@@ -216,10 +215,10 @@ describe('an unplayable file', () => {
     const bytes = await readFile(`${FIXTURES}README.md`)
     await expect(reader.index(bytesFile(bytes), signal)).rejects.toMatchObject({
       code: 'unplayable',
-      message: 'the file is not an MP4',
+      reason: { code: 'container-unknown' },
     })
     await expect(reader.index(bytesFile(new Uint8Array()), signal)).rejects.toMatchObject({
-      message: 'the file is not an MP4',
+      reason: { code: 'container-unknown' },
     })
   })
 

@@ -108,20 +108,39 @@ test('follows a multivariant playlist to its best variant', async () => {
 })
 
 test.each([
-  ['no segment is there', playlist('#EXTINF:6,', 'none.ts')],
-  ['the key is not there', playlist('#EXT-X-KEY:METHOD=AES-128,URI="none"', '#EXTINF:6,', 'a.ts')],
+  ['no segment is there', playlist('#EXTINF:6,', 'none.ts'), { code: 'segments-missing' }],
+  [
+    'the key is not there',
+    playlist('#EXT-X-KEY:METHOD=AES-128,URI="none"', '#EXTINF:6,', 'a.ts'),
+    { code: 'playlist-invalid', defect: 'file-missing' },
+  ],
+  [
+    'a key is longer',
+    playlist('#EXT-X-KEY:METHOD=AES-128,URI="long"', '#EXTINF:6,', 'a.ts'),
+    { code: 'playlist-invalid', defect: 'key-invalid' },
+  ],
   [
     'a key has another length',
     playlist('#EXT-X-KEY:METHOD=AES-128,URI="short"', '#EXTINF:6,', 'a.ts'),
+    { code: 'playlist-invalid', defect: 'key-invalid' },
   ],
-  ['it leads in a circle', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlist.m3u8\n'],
-  ['a name leaves the folder', playlist('#EXTINF:6,', '../a.ts')],
-])('is unplayable if %s', async (_name, text) => {
+  [
+    'it leads in a circle',
+    '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlist.m3u8\n',
+    { code: 'playlist-invalid', defect: 'nested-multivariant' },
+  ],
+  [
+    'a name leaves the folder',
+    playlist('#EXTINF:6,', '../a.ts'),
+    { code: 'playlist-name-rejected', defect: 'outside-folder' },
+  ],
+])('is unplayable if %s', async (_name, text, reason) => {
   put('s/a.ts', 'x'.repeat(32))
   put('a.ts', 'outside')
   put('s/short', 'short')
+  put('s/long', 'x'.repeat(17))
   put('s/list.m3u8', text)
-  await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable' })
+  await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable', reason })
 })
 
 test('is unplayable if a short playlist expands to excessive media', async () => {
@@ -130,5 +149,7 @@ test('is unplayable if a short playlist expands to excessive media', async () =>
   put('s/list.m3u8', playlist(...times(64)))
   expect(await readAll('s/list.m3u8')).toHaveLength(1)
   put('s/list.m3u8', playlist(...times(65)))
-  await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable' })
+  await expect(readAll('s/list.m3u8')).rejects.toMatchObject({
+    reason: { code: 'limit-exceeded', limit: 'playlist-repeated-bytes' },
+  })
 })

@@ -1,6 +1,6 @@
 // Resolves a recorder's playlist to the existing byte ranges of its files, run by run.
 import { LRUCache } from 'lru-cache'
-import { AppError, isAppError } from '../../errors.ts'
+import { isAppError, UnplayableError } from '../../errors.ts'
 import { readDecryptedLength } from '../../storage/concatenated-file.ts'
 import type { FileRange } from '../../storage/concatenated-file.ts'
 import type { FileStat, Storage } from '../../storage/storage.ts'
@@ -52,7 +52,7 @@ export class RecordedFolders {
     const listing = await this.#list(folder, runs)
     const parts: RecordedPart[] = []
     for (const run of runs) parts.push(...(await this.#partsOf(run, listing)))
-    if (parts.length === 0) throw new AppError('unplayable', 'none of the segments is there')
+    if (parts.length === 0) throw new UnplayableError({ code: 'segments-missing' })
     checkTotal(parts)
     return parts
   }
@@ -67,19 +67,23 @@ export class RecordedFolders {
       await this.#readText(mediaPlaylist).catch(rethrowAsUnplayable),
     )
     if (chosen.kind === 'media') return { folder: folderOf(mediaPlaylist), runs: chosen.runs }
-    throw new AppError('unplayable', 'the playlist leads to no list of segments')
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'nested-multivariant' })
   }
 
   async #readText(path: string): Promise<string> {
     const bytes = await this.#readWhole(path, MAX_PLAYLIST_BYTES)
+    if (bytes === undefined) {
+      const limit = { limit: 'playlist-bytes', max: MAX_PLAYLIST_BYTES } as const
+      throw new UnplayableError({ code: 'limit-exceeded', ...limit })
+    }
     return new TextDecoder().decode(bytes)
   }
 
-  async #readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
+  /** Undefined for a larger file. */
+  async #readWhole(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const file = await this.#storage.open(path)
     try {
-      if (file.stat.sizeBytes > maxBytes)
-        throw new AppError('unplayable', 'the playlist is too large')
+      if (file.stat.sizeBytes > maxBytes) return undefined
       const bytes = Buffer.alloc(file.stat.sizeBytes)
       return bytes.subarray(0, await file.read(bytes, 0))
     } finally {
@@ -94,7 +98,11 @@ export class RecordedFolders {
       for (const { name } of map ? [map, ...segments] : segments) folders.add(folderOf(name))
     }
     if (folders.size > MAX_FOLDERS) {
-      throw new AppError('unplayable', 'the segments lie in too many folders')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'segment-folders',
+        max: MAX_FOLDERS,
+      })
     }
     const stats = new Map<string, FileStat>()
     for (const subfolder of folders) {
@@ -159,7 +167,8 @@ export class RecordedFolders {
     const cached = keys.get(name)
     if (cached !== undefined) return cached
     const key = await this.#readWhole(join(folder, name), KEY_BYTES).catch(rethrowAsUnplayable)
-    if (key.length !== KEY_BYTES) throw new AppError('unplayable', 'a key has not 128 bits')
+    if (key?.length !== KEY_BYTES)
+      throw new UnplayableError({ code: 'playlist-invalid', defect: 'key-invalid' })
     keys.set(name, key)
     return key
   }
@@ -178,7 +187,11 @@ function checkTotal(parts: readonly RecordedPart[]): void {
   const presentBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
   const listedBytes = ranges.reduce((sum, { length }) => sum + length, 0)
   if (listedBytes > Math.max(UNCHECKED_TOTAL_BYTES, MAX_REPETITION * presentBytes)) {
-    throw new AppError('unplayable', 'the playlist lists the same bytes over and over')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'playlist-repeated-bytes',
+      max: MAX_REPETITION,
+    })
   }
 }
 
@@ -198,5 +211,5 @@ function emptyIfMissing(error: unknown): never[] {
 
 function rethrowAsUnplayable(error: unknown): never {
   if (!isAppError(error, 'not_found')) throw error
-  throw new AppError('unplayable', 'a key or playlist that the playlist names is not there')
+  throw new UnplayableError({ code: 'playlist-invalid', defect: 'file-missing' })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { UnplayableError } from '../../errors.ts'
 import { parseRecordedPlaylist } from './recorded-playlist.ts'
 import type { RecordedPlaylist } from './recorded-playlist.ts'
 
@@ -96,35 +97,50 @@ test('chooses the variant with the highest bandwidth', () => {
 })
 
 test.each([
-  ['a path above the folder', '../a.ts'],
-  ['an encoded path above the folder', '%2e%2e/a.ts'],
-  ['encoded slashes', '..%2f..%2fetc%2fpasswd'],
-  ['an absolute path', '/etc/passwd'],
-  ['an address', 'http://example.org/a.ts'],
-  ['an address without scheme', '//example.org/a.ts'],
-  ['a file address', 'file:///etc/passwd'],
-  ['a backslash', '..\\a.ts'],
-  ['a hidden file', '.secret/a.ts'],
-  ['a NUL', 'a%00.ts'],
-])('refuses %s', (_name, uri) => {
-  expect(() => media('#EXTINF:6,', uri)).toThrow(/^a name in the playlist /)
-  expect(() => media(`#EXT-X-MAP:URI="${uri}"`, '#EXTINF:6,', 'a.m4s')).toThrow(
-    /^a name in the playlist /,
-  )
-  expect(() => media(`#EXT-X-KEY:METHOD=AES-128,URI="${uri}"`, '#EXTINF:6,', 'a.ts')).toThrow(
-    /^a name in the playlist /,
-  )
+  ['a path above the folder', '../a.ts', 'outside-folder'],
+  ['an encoded path above the folder', '%2e%2e/a.ts', 'outside-folder'],
+  ['encoded slashes', '..%2f..%2fetc%2fpasswd', 'outside-folder'],
+  ['an absolute path', '/etc/passwd', 'outside-folder'],
+  ['an address', 'http://example.org/a.ts', 'url'],
+  ['an address without scheme', '//example.org/a.ts', 'url'],
+  ['a file address', 'file:///etc/passwd', 'url'],
+  ['a backslash', '..\\a.ts', 'outside-folder'],
+  ['a hidden file', '.secret/a.ts', 'hidden'],
+  ['a NUL', 'a%00.ts', 'malformed'],
+] as const)('rejects %s', (_name, uri, defect) => {
+  const error = new UnplayableError({ code: 'playlist-name-rejected', defect })
+  expect(() => media('#EXTINF:6,', uri)).toThrow(error)
+  expect(() => media(`#EXT-X-MAP:URI="${uri}"`, '#EXTINF:6,', 'a.m4s')).toThrow(error)
+  expect(() => media(`#EXT-X-KEY:METHOD=AES-128,URI="${uri}"`, '#EXTINF:6,', 'a.ts')).toThrow(error)
 })
 
 test.each([
-  ['no playlist', 'hello'],
-  ['an empty file', ''],
-  ['no segments', '#EXTM3U\n#EXT-X-TARGETDURATION:6\n'],
-  ['variables', '#EXTM3U\n#EXT-X-DEFINE:NAME="x",VALUE="y"\n#EXTINF:6,\n{$x}.ts\n'],
-  ['sample encryption', '#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n#EXTINF:6,\na.ts\n'],
-  ['a range that makes no sense', '#EXTM3U\n#EXTINF:6,\n#EXT-X-BYTERANGE:5@-9\na.ts\n'],
-])('refuses %s with a reason', (_name, text) => {
-  expect(() => parseRecordedPlaylist(text)).toThrow(expect.objectContaining({ code: 'unplayable' }))
+  ['no playlist', 'hello', { code: 'playlist-invalid', defect: 'not-a-playlist' }],
+  ['an empty file', '', { code: 'playlist-invalid', defect: 'not-a-playlist' }],
+  [
+    'no segments',
+    '#EXTM3U\n#EXT-X-TARGETDURATION:6\n',
+    { code: 'playlist-invalid', defect: 'no-segments' },
+  ],
+  [
+    'variables',
+    '#EXTM3U\n#EXT-X-DEFINE:NAME="x",VALUE="y"\n#EXTINF:6,\n{$x}.ts\n',
+    { code: 'playlist-feature-unsupported', feature: 'variables' },
+  ],
+  [
+    'sample encryption',
+    '#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n#EXTINF:6,\na.ts\n',
+    { code: 'segment-encryption-unsupported', method: 'SAMPLE-AES' },
+  ],
+  [
+    'a range that makes no sense',
+    '#EXTM3U\n#EXTINF:6,\n#EXT-X-BYTERANGE:5@-9\na.ts\n',
+    { code: 'playlist-invalid', defect: 'byte-range-invalid' },
+  ],
+])('rejects %s', (_name, text, reason) => {
+  expect(() => parseRecordedPlaylist(text)).toThrow(
+    expect.objectContaining({ code: 'unplayable', reason }),
+  )
 })
 
 test('removes a query from a name', () => {

@@ -1,7 +1,7 @@
 // Parses a playlist that a recorder wrote next to its segments, and splits it into runs at
 // discontinuities.
 import { parse, setOptions, types } from 'hls-parser'
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
 import { resolveName } from './resolve-name.ts'
 
 /** A media segment or map. Names are relative to the playlist's folder. */
@@ -43,19 +43,28 @@ const MAX_BYTES = Number.MAX_SAFE_INTEGER
  *   outside of the folder, an encryption other than AES-128
  */
 export function parseRecordedPlaylist(text: string): RecordedPlaylist {
-  if (!text.trimStart().startsWith('#EXTM3U')) throw unplayable('the .m3u8 file is no playlist')
+  if (!text.trimStart().startsWith('#EXTM3U'))
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'not-a-playlist' })
   // A variable could expand to any name (draft-pantos-hls-rfc8216bis 4.4.2.3).
-  if (/^#EXT-X-DEFINE:/m.test(text)) throw unplayable('the playlist uses variables')
+  if (/^#EXT-X-DEFINE:/m.test(text))
+    throw new UnplayableError({ code: 'playlist-feature-unsupported', feature: 'variables' })
   const playlist = parseText(text)
   if (playlist instanceof types.MasterPlaylist) {
     return { kind: 'multivariant', name: chooseVariant(playlist) }
   }
-  if (!(playlist instanceof types.MediaPlaylist)) throw unplayable('the .m3u8 file is no playlist')
-  if (playlist.isIFrame === true) throw unplayable('the playlist lists key frames alone')
+  if (!(playlist instanceof types.MediaPlaylist))
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'not-a-playlist' })
+  if (playlist.isIFrame === true)
+    throw new UnplayableError({ code: 'playlist-feature-unsupported', feature: 'i-frames-only' })
   if (playlist.segments.length > MAX_SEGMENTS)
-    throw unplayable('the playlist has too many segments')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'playlist-segments',
+      max: MAX_SEGMENTS,
+    })
   const runs = splitIntoRuns(playlist.segments)
-  if (runs.length === 0) throw unplayable('the playlist lists no segments')
+  if (runs.length === 0)
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'no-segments' })
   return { kind: 'media', runs }
 }
 
@@ -65,7 +74,7 @@ function parseText(text: string): types.MasterPlaylist | types.MediaPlaylist {
   try {
     return parse(text)
   } catch (cause) {
-    throw new AppError('unplayable', 'the playlist is damaged', { cause })
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'syntax' }, { cause })
   }
 }
 
@@ -74,9 +83,10 @@ function chooseVariant({ variants }: types.MasterPlaylist): string {
   const [best] = variants
     .filter(({ isIFrameOnly }) => isIFrameOnly !== true)
     .toSorted((a, b) => b.bandwidth - a.bandwidth)
-  if (best === undefined) throw unplayable('the playlist lists no variants')
+  if (best === undefined)
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'no-variants' })
   if (best.audio.some(({ uri }) => uri !== undefined && uri !== best.uri)) {
-    throw unplayable('sound and pictures lie in playlists of their own, which is not supported')
+    throw new UnplayableError({ code: 'playlist-feature-unsupported', feature: 'separate-audio' })
   }
   return resolveName(best.uri)
 }
@@ -139,7 +149,8 @@ function byteRangeOf(range: types.Byterange | null | undefined): { byteRange?: B
   if (!range) return {}
   const { offset, length } = range
   const isSane = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length > 0
-  if (!isSane || offset + length > MAX_BYTES) throw unplayable('a byte range makes no sense')
+  if (!isSane || offset + length > MAX_BYTES)
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'byte-range-invalid' })
   return { byteRange: { offset, length } }
 }
 
@@ -149,11 +160,16 @@ function encryptionOf({
 }: types.Segment): Pick<RecordedSegment, 'encryption'> {
   if (!key || key.method === 'NONE') return {}
   if (key.method !== 'AES-128' || (key.format ?? 'identity') !== 'identity') {
-    throw unplayable(`the segments are encrypted with ${printableMethod(key.method)}`)
+    throw new UnplayableError({
+      code: 'segment-encryption-unsupported',
+      method: printableMethod(key.method),
+    })
   }
-  if (key.uri === undefined) throw unplayable('the segments are encrypted and name no key')
+  if (key.uri === undefined)
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'key-not-named' })
   const iv = key.iv === undefined ? sequenceIv(mediaSequenceNumber) : new Uint8Array(key.iv)
-  if (iv.length !== IV_BYTES) throw unplayable('an IV has not 128 bits')
+  if (iv.length !== IV_BYTES)
+    throw new UnplayableError({ code: 'playlist-invalid', defect: 'iv-invalid' })
   return { encryption: { keyName: resolveName(key.uri), iv } }
 }
 
@@ -169,8 +185,4 @@ function sequenceIv(mediaSequenceNumber: number): Uint8Array {
 /** Methods consist of capital letters; do not echo anything else. */
 function printableMethod(method: string): string {
   return /^[A-Z0-9-]{1,32}$/.test(method) ? method : 'an unknown method'
-}
-
-function unplayable(reason: string): AppError {
-  return new AppError('unplayable', reason)
 }

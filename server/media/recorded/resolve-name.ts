@@ -1,5 +1,6 @@
 // Checks a URI in a recorder's playlist: it must name a file in the playlist's folder or below.
-import { AppError } from '../../errors.ts'
+import { UnplayableError } from '../../errors.ts'
+import type { PlaylistNameDefect } from '../../problem.ts'
 
 const MAX_URI_LENGTH = 4096
 
@@ -10,20 +11,20 @@ const MAX_URI_LENGTH = 4096
  *   hidden file
  */
 export function resolveName(uri: string): string {
-  if (uri.length > MAX_URI_LENGTH) throw refused('is too long')
+  if (uri.length > MAX_URI_LENGTH) throw rejected('too-long')
   if (/^[a-z][a-z0-9+.-]*:/i.test(uri) || uri.startsWith('//')) {
-    throw refused('is an address on another server')
+    throw rejected('url')
   }
   // Recorders that copy the origin's playlist leave the query in the name.
   const [path = ''] = uri.split(/[?#]/)
-  if (path === '') throw refused('is empty')
+  if (path === '') throw rejected('empty')
   const parts = decode(path).split('/')
   const plain = parts.filter((part, i) => part !== '.' && (part !== '' || i === 0))
-  if (plain.length === 0) throw refused('is a folder')
+  if (plain.length === 0) throw rejected('folder')
   for (const part of plain) {
-    if (part === '' || part === '..' || part.includes('\\')) throw refused('leaves the folder')
-    if (part.startsWith('.')) throw refused('is hidden')
-    if (part.includes('\0')) throw refused('is malformed')
+    if (part === '' || part === '..' || part.includes('\\')) throw rejected('outside-folder')
+    if (part.startsWith('.')) throw rejected('hidden')
+    if (part.includes('\0')) throw rejected('malformed')
   }
   return plain.join('/')
 }
@@ -38,6 +39,6 @@ function decode(path: string): string {
   }
 }
 
-function refused(why: string): AppError {
-  return new AppError('unplayable', `a name in the playlist ${why}`)
+function rejected(defect: PlaylistNameDefect): UnplayableError {
+  return new UnplayableError({ code: 'playlist-name-rejected', defect })
 }

@@ -1,5 +1,5 @@
 // Describes the tracks of a movie box for the fragments after it.
-import type { RecordingLimitation, Track } from '../../media-index.ts'
+import type { Track } from '../../media-index.ts'
 import { foldEdits } from '../../mp4/boxes/edit-list.ts'
 import type { FileWindow } from '../../mp4/boxes/file-window.ts'
 import { describeAudio, describeVideo } from '../../mp4/index/index-movie.ts'
@@ -13,18 +13,19 @@ import { type ChosenTrack, chooseTracks } from '../../mp4/index/track-choice.ts'
 import type { AudioDescription } from '../../mp4/sample-entries/audio-entry.ts'
 import type { VideoDescription } from '../../mp4/sample-entries/video-entry.ts'
 import type { Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
+import type { Limitation } from '../../../problem.ts'
 
 /** A movie's tracks for segments and for the index, in the same order. */
 export interface DescribedInit {
   init: Fmp4Init
   tracks: (Track | undefined)[]
   /** Tracks that are not served. */
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
 }
 
-const SUBTITLES_LEFT_OUT: RecordingLimitation = {
-  kind: 'text-left-out',
-  message: 'text in fragments is not served',
+const SUBTITLES_LEFT_OUT: Limitation = {
+  code: 'subtitles-not-served',
+  cause: { code: 'fragmented-subtitles-unsupported' },
 }
 
 /** Throws `unplayable` if no track is playable. */

@@ -1,6 +1,6 @@
 // Walks the top-level boxes of a file, returns movies and fragments, and resynchronises after
 // corrupt bytes.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import { readExactly } from '../../../storage/read-exactly.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
@@ -28,11 +28,11 @@ export interface WalkedMoof {
 }
 
 /**
- * Skipped bytes. `cut-off`: a box that exceeds the end of the file; `fragment`: a moof that
+ * Skipped bytes. `truncated`: a box that exceeds the end of the file; `fragment`: a moof that
  * contradicts itself.
  */
 export interface SkippedBytes {
-  kind: 'cut-off' | 'noise' | 'fragment'
+  kind: 'truncated' | 'noise' | 'fragment'
   from: number
   to: number
 }
@@ -83,7 +83,7 @@ export class FragmentWalk {
       if (!this.#window.has(start, length)) return this.#request(start, length)
       this.#boxes += 1
       if (this.#boxes > MAX_TOP_BOXES) {
-        throw new AppError('unplayable', 'the file has too many boxes')
+        throw new UnplayableError({ code: 'limit-exceeded', limit: 'boxes', max: MAX_TOP_BOXES })
       }
       const size = this.#boxSize(start, length)
       const end = start + size
@@ -113,7 +113,7 @@ export class FragmentWalk {
       return this.#release()
     }
     if (this.position < this.#to && this.#to === sizeBytes) {
-      this.skip({ kind: 'cut-off', from: this.position, to: sizeBytes })
+      this.skip({ kind: 'truncated', from: this.position, to: sizeBytes })
       this.position = this.#to
     }
     return undefined
@@ -191,12 +191,12 @@ export class FragmentWalk {
   }
 
   /** Why the search started at a position. `open`: a box of size 0 (to the end). */
-  #boxKind(start: number): 'open' | 'cut-off' | 'noise' {
+  #boxKind(start: number): 'open' | 'truncated' | 'noise' {
     if (!isPrintable(this.#window.uint32(start + 4))) return 'noise'
     if (this.#window.uint32(start) === 0) return 'open'
     const rest = this.#file.stat.sizeBytes - start
     return this.#boxSize(start, Math.min(HEADER_BYTES, rest)) > 0 || rest < HEADER_BYTES
-      ? 'cut-off'
+      ? 'truncated'
       : 'noise'
   }
 

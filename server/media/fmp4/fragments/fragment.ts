@@ -1,6 +1,5 @@
 // Parses movie fragments (moof, ISO/IEC 14496-12 8.8): sample locations, times and key frames.
-import { brokenBox } from '../../mp4/boxes/box.ts'
-import type { Box } from '../../mp4/boxes/box.ts'
+import { type Box, invalidBox } from '../../mp4/boxes/box.ts'
 import type { FragmentDefaults } from '../../mp4/boxes/fragment-defaults.ts'
 import { compositionTicks, durationTicks } from '../../mp4/sample-tables/run-cursor.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
@@ -98,7 +97,8 @@ function boxesIn(bytes: DataView, from: number, to: number): InnerBox[] {
     const size = bytes.getUint32(at)
     const type = bytes.getUint32(at + 4)
     if (size === 0) break
-    if (size < 8 || at + size > to) throw brokenBox('moof', at, 'has a part of impossible size')
+    if (size < 8 || at + size > to)
+      throw invalidBox({ type: 'moof', start: at }, 'child-size-invalid', size)
     boxes.push({ type, start: at + 8, end: at + size })
     at += size
   }
@@ -235,7 +235,7 @@ function parseRunHeader(bytes: DataView, { start, end }: InnerBox, cursor: DataC
   const sampleBytes = 4 * FIELD_FLAGS.filter((flag) => (flags & flag) !== 0).length
   cursor.samples += count
   if (fieldsAt + count * sampleBytes > end || cursor.samples > MAX_FRAGMENT_SAMPLES) {
-    throw brokenBox('trun', cursor.moof.start + start, `claims ${count} samples`)
+    throw invalidBox({ type: 'trun', start: cursor.moof.start + start }, 'too-many-entries', count)
   }
   return {
     flags,
@@ -311,7 +311,7 @@ export function sliceSamples(samples: TrackSamples, from: number, to: number): T
 function fieldReader(bytes: DataView, start: number, end: number): (size: 4) => number {
   let at = start
   return (size) => {
-    if (at + size > end) throw brokenBox('moof', start, 'has a part that is too small')
+    if (at + size > end) throw invalidBox({ type: 'moof', start }, 'child-too-small')
     at += size
     return bytes.getUint32(at - size)
   }

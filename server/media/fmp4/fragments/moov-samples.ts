@@ -1,6 +1,5 @@
 // Samples that the moov box lists before the fragments, as some recorders write their first
 // seconds. They are handled like one more fragment.
-import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
 import type { Mp4Track } from '../../mp4/mp4-source.ts'
@@ -9,6 +8,7 @@ import { readSampleRun } from '../../mp4/sample-tables/read-sample-run.ts'
 import { unsplitTrack } from '../../mp4/sample-tables/unsplit-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
 import type { MoovSamples, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
+import { UnplayableError } from '../../../errors.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
 
 /** Locates the samples of the moov box; undefined if there are none. */
@@ -44,10 +44,11 @@ async function surveyTrackSamples(
   const { map } = await surveySamples(file, tables, plan)
   if (map.sampleCount === 0) return undefined
   if (map.sampleCount > MAX_FRAGMENT_SAMPLES) {
-    throw new AppError(
-      'unplayable',
-      'the index (moov) lists too many samples in front of fragments',
-    )
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'moov-samples-before-fragments',
+      max: MAX_FRAGMENT_SAMPLES,
+    })
   }
   return unsplitTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }

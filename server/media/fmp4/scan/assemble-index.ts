@@ -1,6 +1,7 @@
 // Converts the result of a scan to an index, and an index back to a scan state.
-import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
+import type { Growth, MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
+import type { Limitation } from '../../../problem.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from '../fmp4-source.ts'
 import { describeLimitations } from './fragment-limitations.ts'
@@ -19,7 +20,7 @@ export interface ScanEnd {
   last: EndedGroup | undefined
   skipped: readonly SkippedBytes[]
   /** Limitations found before the scan. */
-  earlierLimitations: readonly RecordingLimitation[]
+  earlierLimitations: readonly Limitation[]
 }
 
 /** The index; without split points if nothing is playable. */

@@ -1,9 +1,10 @@
 // Indexes a fragmented MP4, from its start or from the index of a shorter file.
-import { AppError } from '../../../errors.ts'
+import { AppError, UnplayableError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
-import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
+import type { Growth, MediaIndex } from '../../media-index.ts'
 import type { FileWindow } from '../../mp4/boxes/file-window.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
+import type { Limitation } from '../../../problem.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from '../fmp4-source.ts'
 import { type DescribedInit, describeInit, trackKeys } from '../fragments/fragment-init.ts'
@@ -22,15 +23,15 @@ export async function indexFragments(window: FileWindow, movie: Movie): Promise<
   // because the video may still follow.
   const audio = await indexTracks(window, movie, audioOnly(described))
   if (audio?.growth === undefined) {
-    throw new AppError('unplayable', 'the recording ends before its first picture')
+    throw new UnplayableError({ code: 'frames-missing' })
   }
-  const limitations: RecordingLimitation[] = [NO_VIDEO, ...(audio.limitations ?? [])]
+  const limitations: Limitation[] = [NO_VIDEO, ...(audio.limitations ?? [])]
   return { ...audio, growth: NOTHING_STABLE, limitations }
 }
 
-const NO_VIDEO: RecordingLimitation = {
-  kind: 'pictures-left-out',
-  message: 'the pictures that the index (moov) announces do not come',
+const NO_VIDEO: Limitation = {
+  code: 'video-not-served',
+  cause: { code: 'track-empty' },
 }
 const NOTHING_STABLE: Growth = { stableSplitPoints: 0, stableRange: { offset: 0, length: 0 } }
 
@@ -83,5 +84,5 @@ async function indexTracks(
   if (init.tracks[lead]?.kind !== 'video' || grouper.snapshot().progress[lead]?.isSeen !== true) {
     return undefined
   }
-  throw new AppError('unplayable', 'the video has no key frame')
+  throw new UnplayableError({ code: 'key-frame-missing' })
 }

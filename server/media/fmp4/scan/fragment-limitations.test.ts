@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Limitation } from '../../../problem.ts'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { indexPrefix } from '../../../../test/support/grow-recording.ts'
 import {
@@ -8,7 +9,7 @@ import {
   plainSamples,
 } from '../../../../test/support/make-fmp4.ts'
 import { avc1, mp4a } from '../../../../test/support/make-mp4.ts'
-import type { MediaIndex, RecordingLimitation } from '../../media-index.ts'
+import type { MediaIndex } from '../../media-index.ts'
 import { createFragmentedMp4Reader } from '../fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
@@ -36,7 +37,7 @@ function fragments(...seconds: number[]): Buffer[] {
   })
 }
 
-async function limitationsOf(...chunks: Uint8Array[]): Promise<RecordingLimitation[] | undefined> {
+async function limitationsOf(...chunks: Uint8Array[]): Promise<Limitation[] | undefined> {
   return (await reader.index(bytesFile(Buffer.concat(chunks)), signal)).limitations
 }
 
@@ -64,7 +65,7 @@ describe('limitations of a fragmented recording', () => {
       [lastAt + 5, lastAt],
     ] as const) {
       expect(await limitationsOf(whole.subarray(0, size)), `${size} bytes`).toMatchObject([
-        { kind: 'cut-off', message: 'the file ends in the middle of a box', offsetBytes },
+        { code: 'truncated', unit: 'box', offsetBytes },
       ])
     }
   })
@@ -74,14 +75,14 @@ describe('limitations of a fragmented recording', () => {
     const noise = Buffer.alloc(700)
     expect(await limitationsOf(init, first, second, noise, third)).toEqual([
       {
-        kind: 'damaged',
-        message: '700 bytes that are no boxes were skipped',
+        code: 'corrupt',
+        lengthBytes: 700,
         offsetBytes: endOf(init, first, second),
         seconds: 2,
       },
     ])
     expect(await limitationsOf(init, first, noise)).toMatchObject([
-      { kind: 'damaged', offsetBytes: endOf(init, first), seconds: 0 },
+      { code: 'corrupt', lengthBytes: 700, offsetBytes: endOf(init, first), seconds: 0 },
     ])
   })
 
@@ -90,7 +91,7 @@ describe('limitations of a fragmented recording', () => {
     const broken = Buffer.from(second)
     broken.writeUInt32BE(0xffff, broken.indexOf('traf') - 4)
     expect(await limitationsOf(init, first, broken, third)).toMatchObject([
-      { kind: 'damaged', message: expect.stringContaining('contradicts itself') },
+      { code: 'fragment-invalid', offsetBytes: endOf(init, first) },
     ])
   })
 
@@ -98,8 +99,8 @@ describe('limitations of a fragmented recording', () => {
     const before = [init, ...fragments(100, 102)]
     expect(await limitationsOf(...before, ...fragments(0, 2))).toEqual([
       {
-        kind: 'gap',
-        message: 'the time stamps jump by -104 s',
+        code: 'gap',
+        jumpSeconds: -104,
         offsetBytes: endOf(...before),
         seconds: 4,
       },
@@ -111,11 +112,11 @@ describe('limitations of a fragmented recording', () => {
   it('contain tracks that are not served', async () => {
     const bare = { ...AUDIO, sampleEntries: [avc1(AVC_C)] }
     expect(await limitationsOf(initSegment([VIDEO, bare]), ...fragments(0, 2))).toMatchObject([
-      { kind: 'sound-left-out', message: expect.stringContaining("'avc1'") },
+      { code: 'audio-not-served', cause: { code: 'audio-codec-unsupported', codec: 'avc1' } },
     ])
     const second = { ...VIDEO, id: 3 }
     expect(await limitationsOf(initSegment([VIDEO, second]), ...fragments(0, 2))).toMatchObject([
-      { kind: 'pictures-left-out' },
+      { code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } },
     ])
   })
 
@@ -134,11 +135,11 @@ describe('limitations of a fragmented recording', () => {
       previous = growing
     }
     const last = await indexPrefix(recording, bytes.length, previous)
-    expect(last.limitations?.map(({ kind }) => kind)).toEqual([
-      'pictures-left-out',
-      'damaged',
+    expect(last.limitations?.map(({ code }) => code)).toEqual([
+      'video-not-served',
+      'corrupt',
       'gap',
-      'damaged',
+      'corrupt',
     ])
   })
 })

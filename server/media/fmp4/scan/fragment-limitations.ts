@@ -1,15 +1,15 @@
 // Collects the limitations of a fragmented recording.
 import { MAX_LIMITATIONS } from '../../media-index.ts'
-import type { RecordingLimitation } from '../../media-index.ts'
 import type { Fmp4Section } from '../fmp4-source.ts'
 import type { SkippedBytes } from '../fragments/fragment-walk.ts'
+import type { Limitation } from '../../../problem.ts'
 
 export interface LimitationSources {
   /**
    * Limitations of the movie box, or of the index that the scan resumed from; see
    * `retainLimitations`.
    */
-  earlierLimitations: readonly RecordingLimitation[]
+  earlierLimitations: readonly Limitation[]
   /** In file order. */
   skipped: readonly SkippedBytes[]
   sections: readonly Fmp4Section[]
@@ -17,10 +17,10 @@ export interface LimitationSources {
 }
 
 /** Limitations without a position first, then in file order; undefined if there are none. */
-export function describeLimitations(sources: LimitationSources): RecordingLimitation[] | undefined {
+export function describeLimitations(sources: LimitationSources): Limitation[] | undefined {
   const { earlierLimitations, skipped, sections, splitPoints } = sources
   const located = [
-    ...earlierLimitations.filter(({ kind }) => kind === 'damaged'),
+    ...earlierLimitations.filter(isInMedia),
     ...skipped.map(describeSkipped),
     ...describeJumps(sections),
   ].map((limitation) => ({
@@ -28,37 +28,41 @@ export function describeLimitations(sources: LimitationSources): RecordingLimita
     ...limitation,
   }))
   located.sort((one, other) => (one.offsetBytes ?? 0) - (other.offsetBytes ?? 0))
-  const limitations = [...earlierLimitations.filter(({ kind }) => kind !== 'damaged'), ...located]
+  const limitations = [...earlierLimitations.filter((each) => !isInMedia(each)), ...located]
   return limitations.length > 0 ? limitations.slice(0, MAX_LIMITATIONS) : undefined
 }
 
 /** Limitations that stay when a scan resumes at a position: what follows it is found again. */
 export function retainLimitations(
-  limitations: readonly RecordingLimitation[] = [],
+  limitations: readonly Limitation[] = [],
   position: number,
-): RecordingLimitation[] {
+): Limitation[] {
   return limitations.flatMap((each) => {
     const limitation = { ...each }
     delete limitation.seconds
-    const isBefore =
-      limitation.kind === 'damaged' && (limitation.offsetBytes ?? Infinity) < position
-    return isBefore || limitation.kind.endsWith('-left-out') ? [limitation] : []
+    const isBefore = isInMedia(limitation) && (limitation.offsetBytes ?? Infinity) < position
+    return isBefore || limitation.code.endsWith('-not-served') ? [limitation] : []
   })
 }
 
-function describeSkipped({ from, to, kind }: SkippedBytes): RecordingLimitation {
-  if (kind === 'cut-off') {
-    return { kind, message: 'the file ends in the middle of a box', offsetBytes: from }
+/** Whether a limitation is of a range of the media that was skipped. */
+function isInMedia({ code }: Limitation): boolean {
+  return code === 'corrupt' || code === 'fragment-invalid'
+}
+
+function describeSkipped({ from, to, kind }: SkippedBytes): Limitation {
+  switch (kind) {
+    case 'truncated':
+      return { code: 'truncated', unit: 'box', offsetBytes: from }
+    case 'fragment':
+      return { code: 'fragment-invalid', offsetBytes: from }
+    case 'noise':
+      return { code: 'corrupt', lengthBytes: to - from, offsetBytes: from }
   }
-  const message =
-    kind === 'fragment'
-      ? 'a fragment contradicts itself and is left out'
-      : `${to - from} bytes that are no boxes were skipped`
-  return { kind: 'damaged', message, offsetBytes: from }
 }
 
 /** Sections that start only because of their timestamps. */
-function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] {
+function describeJumps(sections: readonly Fmp4Section[]): Limitation[] {
   return sections.flatMap((section, at) => {
     const before = sections[at - 1]
     if (before === undefined || hasOtherCodec(before, section)) return []
@@ -66,12 +70,11 @@ function describeJumps(sections: readonly Fmp4Section[]): RecordingLimitation[] 
       (origin, i) => !Number.isNaN(origin) && !Number.isNaN(before.origins[i] ?? NaN),
     )
     const from = (before.origins[track] ?? NaN) + before.latestSeconds
-    const seconds = Math.round((section.origins[track] ?? NaN) + section.earliestSeconds - from)
-    const by = Number.isFinite(seconds) ? ` by ${seconds} s` : ''
+    const jump = Math.round((section.origins[track] ?? NaN) + section.earliestSeconds - from)
     return [
       {
-        kind: 'gap' as const,
-        message: `the time stamps jump${by}`,
+        code: 'gap' as const,
+        ...(Number.isFinite(jump) && { jumpSeconds: jump }),
         offsetBytes: section.start,
         seconds: section.startSeconds,
       },

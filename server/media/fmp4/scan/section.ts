@@ -1,12 +1,12 @@
 // Sections of a recording, each with its own clock. A section is opened at a discontinuity, and
 // settled when its earliest time is known and so its position on the session timeline.
-import { AppError } from '../../../errors.ts'
 import {
   MAX_SECTIONS,
   MAX_SESSION_SECONDS,
   MAX_SPLIT_POINTS,
 } from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section, TrackProgress } from '../fmp4-source.ts'
+import { UnplayableError } from '../../../errors.ts'
 import {
   type Group,
   type ScanState,
@@ -27,7 +27,11 @@ const LONGEST_SETTLE_SECONDS = 10
 export function openSection(state: ScanState, group: Group): Fmp4Section {
   const last = state.sections.at(-1)
   if (state.sections.length >= MAX_SECTIONS) {
-    throw new AppError('unplayable', 'its time stamps break too often')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'discontinuities',
+      max: MAX_SECTIONS,
+    })
   }
   const trackCount = state.tracks.length
   const section: Fmp4Section = {
@@ -116,7 +120,7 @@ export function extendSection(section: Fmp4Section, group: Group, init: Fmp4Init
     }
   }
   if (!(sessionEnd(section) <= MAX_SESSION_SECONDS)) {
-    throw new AppError('unplayable', 'the file is damaged: its times are out of all reason')
+    throw new UnplayableError({ code: 'timestamps-invalid' })
   }
 }
 
@@ -136,7 +140,11 @@ export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSpl
   const timescale = state.inits[group.init]?.tracks[splitPoint.track]?.timescale
   if (section === undefined || timescale === undefined) return
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new AppError('unplayable', 'it is cut up too finely')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'split-points',
+      max: MAX_SPLIT_POINTS,
+    })
   splitPoints.offsets.push(group.start)
   splitPoints.samplesBefore.push(splitPoint.samplesBefore)
   splitPoints.flags.push(splitPoint.flags)

@@ -1,15 +1,15 @@
 // Indexes a Matroska file, from its start or from the index of a shorter file.
-import { AppError } from '../../../errors.ts'
 import { readAhead } from '../../../storage/read-ahead.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
-import { durationSeconds } from '../../media-index.ts'
-import type { Growth, MediaIndex, RecordingLimitation } from '../../media-index.ts'
+import { durationSeconds, type Growth, type MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import { TRACKS } from '../elements/element-ids.ts'
 import { ElementWalk, NO_OP_VISITOR, type WalkState } from '../elements/element-walk.ts'
 import { readVideoConfig } from '../tracks/key-frame.ts'
 import { WINDOW_BYTES } from '../matroska-limits.ts'
 import type { MatroskaSource, Section, TrackSet } from '../matroska-source.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { Limitation } from '../../../problem.ts'
 import { Scan } from './scan.ts'
 import { delayOf, shiftOf } from './section-run.ts'
 import { describeTracks } from '../tracks/track-set.ts'
@@ -22,7 +22,6 @@ const INITIAL_STATE: WalkState = {
   clusterEnd: Infinity,
   corruptFrom: -1,
 }
-const TRUNCATED = 'the file ends in the middle of an element'
 
 /**
  * Indexes the file; with `previous`, only the appended bytes. Throws AppError `unplayable` with the
@@ -41,7 +40,7 @@ export async function indexMatroska(
   const walkState = walk.walkState()
   const index = await buildIndex(file, scan, walkState)
   const end = describeEnd(walkState, file.stat.sizeBytes, durationSeconds(index))
-  const limitations: RecordingLimitation[] = end
+  const limitations: Limitation[] = end
     ? [...scan.memory.limitations, end]
     : scan.memory.limitations
   return limitations.length > 0 ? { ...index, limitations } : index
@@ -52,13 +51,13 @@ function describeEnd(
   { corruptFrom, position }: WalkState,
   sizeBytes: number,
   seconds: number,
-): RecordingLimitation | undefined {
+): Limitation | undefined {
   if (corruptFrom >= 0) {
-    const message = `${sizeBytes - corruptFrom} bytes at the end are no Matroska`
-    return { kind: 'damaged', message, offsetBytes: corruptFrom, seconds }
+    const lengthBytes = sizeBytes - corruptFrom
+    return { code: 'corrupt', lengthBytes, offsetBytes: corruptFrom, seconds }
   }
   if (position >= sizeBytes) return undefined
-  return { kind: 'cut-off', message: TRUNCATED, offsetBytes: position }
+  return { code: 'truncated', unit: 'element', offsetBytes: position }
 }
 
 /** The previous index, unless the file became shorter. */
@@ -99,12 +98,10 @@ async function findTracks(file: OpenFile, signal: AbortSignal): Promise<Uint8Arr
 async function buildIndex(file: OpenFile, scan: Scan, walkState: WalkState): Promise<MediaIndex> {
   const { memory, splitPoints } = scan
   const [first] = scan.sets
-  if (first === undefined)
-    throw new AppError('unplayable', 'the file ends before its list of tracks')
+  if (first === undefined) throw new UnplayableError({ code: 'track-list-missing' })
   const isWithoutKey = memory.hasSeenUndecodable && !memory.hasSeenFrame
-  if (isWithoutKey) throw new AppError('unplayable', 'the video has no key frame')
-  if (splitPoints.length === 0)
-    throw new AppError('unplayable', 'the file has no pictures and no sound')
+  if (isWithoutKey) throw new UnplayableError({ code: 'key-frame-missing' })
+  if (splitPoints.length === 0) throw new UnplayableError({ code: 'tracks-missing' })
   const sections = finishSections(scan)
   const source: MatroskaSource = {
     container: 'matroska',
@@ -150,8 +147,7 @@ async function addVideoConfigs(file: OpenFile, source: MatroskaSource): Promise<
     const complete = config && withVideoConfig(video, config)
     if (complete === undefined) {
       const { codecName } = video.described
-      const reason = `the video (${codecName}) has no readable set-up in its first key frame`
-      throw new AppError('unplayable', reason)
+      throw new UnplayableError({ code: 'video-config-invalid', codec: codecName })
     }
     source.sets[i] = { ...set, video: complete } satisfies TrackSet
   }

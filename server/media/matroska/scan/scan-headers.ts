@@ -1,6 +1,6 @@
 // Reads the headers before the blocks: the document type, the timestamp scale, and the tracks.
 import { createHash } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import { parseChildren, parseText, parseUnsigned } from '../elements/ebml.ts'
 import { DOC_TYPE, TIMESTAMP_SCALE } from '../elements/element-ids.ts'
 import { MAX_TRACK_SETS } from '../matroska-limits.ts'
@@ -32,7 +32,7 @@ export function checkDocType(content: Uint8Array): void {
   const name = docType === undefined ? 'matroska' : parseText(docType.content)
   if (DOC_TYPES.has(name)) return
   const shown = name.slice(0, 32).replaceAll(/[^\x20-\x7e]/g, '?')
-  throw new AppError('unplayable', `the file is EBML of the kind '${shown}', not Matroska`)
+  throw new UnplayableError({ code: 'ebml-type-unsupported', docType: shown })
 }
 
 export function readInfo(memory: HeaderMemory, content: Uint8Array): void {
@@ -56,25 +56,29 @@ export function readTracks({ memory, sets }: HeaderState, content: Uint8Array): 
 
 function addSet({ memory, sets }: HeaderState, content: Uint8Array): void {
   if (sets.length >= MAX_TRACK_SETS) {
-    throw new AppError('unplayable', 'the tracks change too often')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'track-changes',
+      max: MAX_TRACK_SETS,
+    })
   }
   const chosen = chooseTrackSet(parseTracks(content))
   const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
   const [first] = sets
-  for (const message of refusedAudioTracks) {
-    recordLimitation(memory, { kind: 'sound-left-out', message })
+  for (const cause of refusedAudioTracks) {
+    recordLimitation(memory, { code: 'audio-not-served', cause })
   }
-  for (const message of refusedSubtitles) {
-    recordLimitation(memory, { kind: 'text-left-out', message })
+  for (const codec of refusedSubtitles) {
+    const cause = { code: 'subtitle-codec-unsupported', codec } as const
+    recordLimitation(memory, { code: 'subtitles-not-served', cause })
   }
   if (first !== undefined) {
     sets.push(alignSet(first, set))
     return
   }
-  if (refusedVideo !== undefined) throw new AppError('unplayable', refusedVideo)
+  if (refusedVideo !== undefined) throw new UnplayableError(refusedVideo)
   if (set.video === undefined && set.audioTracks.length === 0) {
-    const reason = refusedAudioTracks[0] ?? 'the file has no pictures and no sound'
-    throw new AppError('unplayable', reason)
+    throw new UnplayableError(refusedAudioTracks[0] ?? { code: 'tracks-missing' })
   }
   sets.push(set)
 }

@@ -1,6 +1,7 @@
 // The state of a scan that its index stores, so that the scan can resume.
 import { MAX_LIMITATIONS } from '../../media-index.ts'
-import type { ScanLimitation, ScanMemory } from '../matroska-source.ts'
+import type { Limitation } from '../../../problem.ts'
+import type { ScanMemory } from '../matroska-source.ts'
 import { createRun } from './section-run.ts'
 
 /** Default of TimestampScale (RFC 9559 5.1.2.9). */
@@ -30,7 +31,7 @@ export function createMemory(): Omit<ScanMemory, 'walkState'> {
 /** Leaves room for one more, which describes the end of the file. */
 export function recordLimitation(
   { limitations }: Pick<ScanMemory, 'limitations'>,
-  limitation: ScanLimitation,
+  limitation: Limitation,
 ): void {
   if (limitations.length < MAX_LIMITATIONS - 1) limitations.push(limitation)
 }

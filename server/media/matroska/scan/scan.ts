@@ -1,6 +1,6 @@
 // Finds the split points of a Matroska file, block by block. Every decision depends only on earlier
 // bytes, so that a growing file gets the same split points as a complete one.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,
@@ -111,9 +111,13 @@ export class Scan implements WalkVisitor {
 
   corruption(from: number, to: number): void {
     const { memory } = this
-    const message = `${to - from} bytes that are no Matroska were skipped`
     const seconds = this.endTicks() / CLOCK_RATE
-    recordLimitation(memory, { kind: 'damaged', message, offsetBytes: from, seconds })
+    recordLimitation(memory, {
+      code: 'corrupt',
+      lengthBytes: to - from,
+      offsetBytes: from,
+      seconds,
+    })
   }
 
   /** End of the session on its timeline, in ticks of CLOCK_RATE. */
@@ -128,7 +132,11 @@ export class Scan implements WalkVisitor {
   #openSection(block: WalkedBlock, frames: 'key' | 'any'): Section {
     const { memory, sections, splitPoints } = this
     if (sections.length >= MAX_SECTIONS) {
-      throw new AppError('unplayable', 'the time stamps break too often')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'discontinuities',
+        max: MAX_SECTIONS,
+      })
     }
     const startTicks = sections.length === 0 ? 0 : this.endTicks()
     if (sections.length > 0) this.#settle()
@@ -155,10 +163,10 @@ export class Scan implements WalkVisitor {
     if (last === undefined || this.memory.needsSection) return this.#openSection(block, 'key')
     if (!hasJumped(this.memory.run, { kind, ticks }, this.sets[last.set])) return last
     const continues = last.firstFrameAt !== Infinity
-    const seconds = ((ticks - this.memory.run.latestTicks) / CLOCK_RATE).toFixed(1)
+    const jump = (ticks - this.memory.run.latestTicks) / CLOCK_RATE
     recordLimitation(this.memory, {
-      kind: 'gap',
-      message: `the time stamps jump by ${seconds} s`,
+      code: 'gap',
+      jumpSeconds: Math.round(jump * 10) / 10,
       offsetBytes: block.position,
       seconds: this.endTicks() / CLOCK_RATE,
     })

@@ -1,9 +1,9 @@
 // The split points that a scan has found so far, as growing arrays.
-import { AppError } from '../../../errors.ts'
 import type { SplitPointTable } from '../../media-index.ts'
 import type { WalkedBlock } from '../elements/element-walk.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type SplitPointLocations } from '../matroska-source.ts'
+import { UnplayableError } from '../../../errors.ts'
 
 /**
  * The arrays of SplitPointLocations, and start times (on the session timeline, in ticks of
@@ -57,7 +57,11 @@ export class SplitPointList {
   /** Opens a split point at a block. It starts after the previous one, whatever the times are. */
   open(block: WalkedBlock, startTicks: number, flags: number): void {
     if (this.length >= MAX_SPLIT_POINTS)
-      throw new AppError('unplayable', 'the time stamps are broken')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'split-points',
+        max: MAX_SPLIT_POINTS,
+      })
     this.startTicks.push(Math.max(startTicks, this.lastStartTicks + 1))
     this.flags.push(flags)
     this.#offsets.push(block.position)

@@ -16,7 +16,7 @@ import type {
   AudioStreamInfo,
 } from '../matroska-source.ts'
 import type { TrackEntry } from './track-entry.ts'
-import type { Described } from './video-stream.ts'
+import { type Described, unplayable } from './video-stream.ts'
 
 const MAX_CHANNELS = 64
 const MAX_SAMPLE_RATE = 768_000
@@ -24,18 +24,17 @@ const MAX_SAMPLE_RATE = 768_000
 /** Describes an audio track; unplayable if it is neither played nor transcoded. */
 export function describeAudio(entry: TrackEntry): Described<AudioStreamInfo> {
   const { kind } = entry.encoding
-  if (kind === 'encrypted') return unplayable('is encrypted')
-  if (kind !== 'none' && kind !== 'stripped') return unplayable('is compressed by the container')
+  if (kind === 'encrypted') return unplayable({ code: 'audio-encrypted' })
+  if (kind !== 'none' && kind !== 'stripped') return unplayable({ code: 'audio-compressed' })
   const stream = describePlayable(entry) ?? describeTranscoded(entry)
-  if (stream === undefined) return unplayable(`is of the kind '${entry.codec.slice(0, 32)}'`)
+  if (stream === undefined) {
+    return unplayable({ code: 'audio-codec-unsupported', codec: entry.codec.slice(0, 32) })
+  }
   const { channels, sampleRate } = stream.described
   const isSane = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0 && stream.timescale > 0
-  if (!isSane || stream.timescale > MAX_SAMPLE_RATE) return unplayable('has no believable format')
+  if (!isSane || stream.timescale > MAX_SAMPLE_RATE)
+    return unplayable({ code: 'audio-format-invalid' })
   return { status: 'playable', stream }
-}
-
-function unplayable(what: string): Described<never> {
-  return { status: 'unplayable', reason: `the sound ${what}, which is not served` }
 }
 
 function describePlayable(entry: TrackEntry): AudioStreamInfo | undefined {

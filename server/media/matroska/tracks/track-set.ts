@@ -2,6 +2,7 @@
 import type { AudioTrack, Track } from '../../media-index.ts'
 import { MAX_SUBTITLE_TRACKS } from '../matroska-limits.ts'
 import type { AudioStreamInfo, SubtitleStream, TrackSet, VideoStream } from '../matroska-source.ts'
+import type { UnplayableReason } from '../../../problem.ts'
 import { describeAudio } from './audio-stream.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { describeVideo } from './video-stream.ts'
@@ -9,8 +10,9 @@ import { describeVideo } from './video-stream.ts'
 /** The served tracks, and why others are not served. */
 export interface ChosenSet {
   set: TrackSet
-  refusedVideo?: string
-  refusedAudioTracks: string[]
+  refusedVideo?: UnplayableReason
+  refusedAudioTracks: UnplayableReason[]
+  /** Codecs of subtitle tracks that are not served. */
   refusedSubtitles: string[]
 }
 
@@ -42,7 +44,7 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
       audioTrack.status === 'unplayable' ? [audioTrack.reason] : [],
     ),
     refusedSubtitles: subtitles.flatMap((entry) =>
-      describeSubtitle(entry).length > 0 ? [] : [`text of the kind '${entry.codec}' is not served`],
+      describeSubtitle(entry).length > 0 ? [] : [entry.codec],
     ),
   }
 }

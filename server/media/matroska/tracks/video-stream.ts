@@ -3,12 +3,13 @@
 import { parseVp9Private, vpcC } from '../../codec/vp9.ts'
 import { type VideoConfig, videoConfig } from '../../codec/sample-entry.ts'
 import { CLOCK_RATE, type DescribedVideo, type VideoStream } from '../matroska-source.ts'
+import type { UnplayableReason } from '../../../problem.ts'
 import type { TrackEntry, VideoFields } from './track-entry.ts'
 
 /** A served stream, or the reason why it is not served. */
 export type Described<Stream> =
   | { status: 'playable'; stream: Stream }
-  | { status: 'unplayable'; reason: string }
+  | { status: 'unplayable'; reason: UnplayableReason }
 
 const CODECS = new Map<string, { codec: VideoStream['codec']; codecName: string }>([
   ['V_MPEG4/ISO/AVC', { codec: 'h264', codecName: 'H.264' }],
@@ -37,7 +38,7 @@ const UNPLAYABLE = new Map<string, string>([
 ])
 const UNPLAYABLE_FAMILIES: readonly (readonly [prefix: string, name: string])[] = [
   ['V_REAL/', 'RealVideo'],
-  ['V_QUICKTIME', 'of a QuickTime kind'],
+  ['V_QUICKTIME', 'QuickTime'],
 ]
 
 const VFW = 'V_MS/VFW/FOURCC'
@@ -52,9 +53,9 @@ const FOURCC_NAMES = new Map<string, string>([
   ['MJPG', 'Motion JPEG'],
   ['WVC1', 'VC-1'],
   ['WMV3', 'VC-1'],
-  ['H264', 'H.264 in the form of Video for Windows'],
-  ['AVC1', 'H.264 in the form of Video for Windows'],
-  ['X264', 'H.264 in the form of Video for Windows'],
+  ['H264', 'H.264 (Video for Windows)'],
+  ['AVC1', 'H.264 (Video for Windows)'],
+  ['X264', 'H.264 (Video for Windows)'],
 ])
 
 const MAX_SIDE_PIXELS = 16_384
@@ -66,18 +67,19 @@ const MAX_SIDE_PIXELS = 16_384
 export function describeVideo(entry: TrackEntry): Described<VideoStream> {
   const known = CODECS.get(entry.codec)
   if (known === undefined)
-    return unplayable(`is ${codecName(entry)}, which no browser plays in HLS`)
-  if (entry.encoding.kind === 'encrypted') return unplayable('is encrypted')
+    return unplayable({ code: 'video-codec-unsupported', codec: codecName(entry) })
+  if (entry.encoding.kind === 'encrypted') return unplayable({ code: 'video-encrypted' })
   if (entry.encoding.kind === 'compressed' || entry.encoding.kind === 'zlib') {
-    return unplayable('is compressed a second time by the container, which cannot be served')
+    return unplayable({ code: 'video-compressed' })
   }
   const { width, height } = entry.video
   const isSane = width > 0 && height > 0 && Math.max(width, height) <= MAX_SIDE_PIXELS
-  if (!isSane) return unplayable('has no believable size')
+  if (!isSane) return unplayable({ code: 'video-size-invalid' })
   const set = configOf(known.codec, entry)
   const isLater = known.codec === 'av1' || known.codec === 'vp9'
   if (set === undefined && !isLater) {
-    return unplayable(`(${known.codecName}) lacks its decoder set-up (CodecPrivate)`)
+    const { codecName: codec } = known
+    return unplayable({ code: 'video-config-missing', codec, box: 'CodecPrivate' })
   }
   const described: DescribedVideo = {
     kind: 'video',
@@ -136,18 +138,18 @@ function fromConfig(codec: VideoStream['codec'], video: VideoConfig): MadeConfig
   return { codec: set.codec, config: { sampleEntry, ...extradata } }
 }
 
-function unplayable(what: string): Described<never> {
-  return { status: 'unplayable', reason: `the video ${what}` }
+export function unplayable(reason: UnplayableReason): Described<never> {
+  return { status: 'unplayable', reason }
 }
 
 function codecName({ codec, codecPrivate }: TrackEntry): string {
   if (codec === VFW) {
     const fourcc = Buffer.from(codecPrivate.subarray(FOURCC_AT, FOURCC_AT + 4)).toString('latin1')
     const letters = fourcc.toUpperCase().replaceAll(/[^\x20-\x7e]/g, '?')
-    return FOURCC_NAMES.get(letters) ?? `of the kind '${letters}'`
+    return FOURCC_NAMES.get(letters) ?? letters
   }
   const family = UNPLAYABLE_FAMILIES.find(([prefix]) => codec.startsWith(prefix))
-  return UNPLAYABLE.get(codec) ?? family?.[1] ?? `of the kind '${codec.slice(0, 32)}'`
+  return UNPLAYABLE.get(codec) ?? family?.[1] ?? codec.slice(0, 32)
 }
 
 const PIXELS = 0

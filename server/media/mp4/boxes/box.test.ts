@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { box, ftyp, u32 } from '../../../../test/support/make-mp4.ts'
-import { parseBox, parseBoxes } from './box.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { BoxDefect } from '../../../problem.ts'
+import { invalidBox, parseBox, parseBoxes } from './box.ts'
 import { FileWindow } from './file-window.ts'
 import { readMovie } from '../index/movie.ts'
 
@@ -26,12 +28,11 @@ describe('parseBox()', () => {
   })
 
   it('refuses sizes smaller than the header and beyond 2^53', () => {
-    expect(() => parseAt100(7, 0, 0)).toThrow(
-      "box 'free' at byte 100 is smaller than its own header",
-    )
-    expect(() => parseAt100(1, 0, 15)).toThrow('is smaller than its own header')
-    expect(() => parseAt100(1, 0x20_00_00, 0)).toThrow("box 'free' at byte 100")
-    expect(() => parseAt100(1)).toThrow('is cut off')
+    const invalid = (defect: BoxDefect) => invalidBox({ type: 'free', start: 100 }, defect)
+    expect(() => parseAt100(7, 0, 0)).toThrow(invalid('smaller-than-header'))
+    expect(() => parseAt100(1, 0, 15)).toThrow(invalid('smaller-than-header'))
+    expect(() => parseAt100(1, 0x20_00_00, 0)).toThrow(invalid('smaller-than-header'))
+    expect(() => parseAt100(1)).toThrow(invalid('truncated'))
   })
 })
 
@@ -46,7 +47,9 @@ describe('parseBoxes()', () => {
 
   it('refuses a box that reaches past its parent', () => {
     const bytes = Buffer.concat([box('aaaa'), u32(99), Buffer.from('bbbb')])
-    expect(() => parseBoxes(view(bytes), 0)).toThrow("box 'bbbb' at byte 8 reaches past its parent")
+    expect(() => parseBoxes(view(bytes), 0)).toThrow(
+      invalidBox({ type: 'bbbb', start: 8 }, 'exceeds-parent'),
+    )
   })
 })
 
@@ -54,7 +57,7 @@ describe('readMovie()', () => {
   it('finds no moov after an mdat that extends to the end of the file', async () => {
     const bytes = Buffer.concat([ftyp(), u32(0), Buffer.from('mdat'), Buffer.alloc(100)])
     await expect(readMovie(new FileWindow(bytesFile(bytes), signal))).rejects.toThrow(
-      'the file ends before its index (moov)',
+      new UnplayableError({ code: 'moov-missing', offsetBytes: bytes.length }),
     )
   })
 
@@ -62,14 +65,14 @@ describe('readMovie()', () => {
     const size = 600 * 1024 * 1024
     const head = Buffer.concat([ftyp(), u32(size), Buffer.from('moov')])
     await expect(readMovie(new FileWindow(bytesFile(head, size + 1000), signal))).rejects.toThrow(
-      "box 'moov' at byte 24 is too large",
+      invalidBox({ type: 'moov', start: 24 }, 'too-large'),
     )
   })
 
   it('reads a bounded number of boxes', async () => {
     const bytes = Buffer.concat(Array.from({ length: 1_000_010 }, () => box('free')))
     await expect(readMovie(new FileWindow(bytesFile(bytes), signal))).rejects.toThrow(
-      'the file has too many boxes',
+      new UnplayableError({ code: 'limit-exceeded', limit: 'boxes', max: 1_000_000 }),
     )
   })
 })

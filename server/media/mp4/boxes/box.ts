@@ -1,5 +1,6 @@
 // Box headers (ISO/IEC 14496-12 4.2).
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { BoxDefect } from '../../../problem.ts'
 
 /** Type and extent of a box; positions are bytes from the start of the file. */
 export interface Box {
@@ -33,11 +34,11 @@ export function parseBox({ bytes, start, parentEnd }: BoxContext): Box {
   const size32 = bytes.getUint32(0)
   if (size32 === 0) return { type, start, contentStart: start + SHORT_HEADER_BYTES, end: parentEnd }
   const isLong = size32 === 1
-  if (isLong && bytes.byteLength < LONG_HEADER_BYTES) throw brokenBox(type, start, 'is cut off')
+  if (isLong && bytes.byteLength < LONG_HEADER_BYTES) throw invalidBox({ type, start }, 'truncated')
   const size = isLong ? uint64(bytes, 8) : size32
   const headerBytes = isLong ? LONG_HEADER_BYTES : SHORT_HEADER_BYTES
-  if (!(size >= headerBytes)) throw brokenBox(type, start, 'is smaller than its own header')
-  if (!Number.isSafeInteger(start + size)) throw brokenBox(type, start, 'has an impossible size')
+  if (!(size >= headerBytes)) throw invalidBox({ type, start }, 'smaller-than-header')
+  if (!Number.isSafeInteger(start + size)) throw invalidBox({ type, start }, 'size-invalid')
   return { type, start, contentStart: start + headerBytes, end: start + size }
 }
 
@@ -56,7 +57,7 @@ export function parseBoxes(bytes: DataView, start: number): Box[] {
       bytes.byteLength - position,
     )
     const box = parseBox({ bytes: rest, start: start + position, parentEnd })
-    if (box.end > parentEnd) throw brokenBox(box.type, box.start, 'reaches past its parent')
+    if (box.end > parentEnd) throw invalidBox(box, 'exceeds-parent')
     boxes.push(box)
     position = box.end - start
   }
@@ -83,8 +84,25 @@ export function int64(bytes: DataView, position: number): number {
   return Number.isSafeInteger(value) ? value : NaN
 }
 
-/** The error for a box that contradicts itself or its parent. */
-export function brokenBox(type: string, start: number, what: string): AppError {
-  const message = `the file is damaged: box '${type}' at byte ${start} ${what}`
-  return new AppError('unplayable', message, { details: { offsetBytes: start } })
+/** The error for a box that contradicts itself or its parent; `value` is the invalid number. */
+export function invalidBox(
+  { type, start }: Pick<Box, 'type' | 'start'>,
+  defect: BoxDefect,
+  value?: number,
+): UnplayableError {
+  return new UnplayableError({
+    code: 'box-invalid',
+    box: type,
+    offsetBytes: start,
+    defect,
+    ...(value !== undefined && { value }),
+  })
+}
+
+/** The error for a box without a required child. */
+export function missingBox(
+  box: string,
+  { type, start }: Pick<Box, 'type' | 'start'>,
+): UnplayableError {
+  return new UnplayableError({ code: 'box-missing', box, parent: type, offsetBytes: start })
 }

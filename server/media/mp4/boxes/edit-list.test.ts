@@ -1,5 +1,6 @@
 // Edit lists reduced to one shift.
 import { describe, expect, it } from 'vitest'
+import { invalidBox } from './box.ts'
 import { type Edit, foldEdits, parseEditList } from './edit-list.ts'
 
 const clocks = { movieTimescale: 1000, trackTimescale: 48_000, mediaEndTicks: 480_000 }
@@ -52,9 +53,11 @@ describe('parseEditList()', () => {
   })
 
   it('refuses a list that exceeds its box, and times beyond 2^53', () => {
-    expect(() => parse(Buffer.from('0000000000000009', 'hex'))).toThrow("box 'elst' at byte 77")
+    expect(() => parse(Buffer.from('0000000000000009', 'hex'))).toThrow(
+      invalidBox({ type: 'elst', start: 77 }, 'entries-exceed-box', 9),
+    )
     const beyond = Buffer.from(`0100000000000001${'7fffffffffffffff'.repeat(2)}00010000`, 'hex')
-    expect(() => parse(beyond)).toThrow("box 'elst' at byte 77 has impossible times")
+    expect(() => parse(beyond)).toThrow(invalidBox({ type: 'elst', start: 77 }, 'times-invalid'))
   })
 })
 

@@ -1,5 +1,5 @@
 // Edit lists (ISO/IEC 14496-12 8.6.6), reduced to one shift of a track's presentation times.
-import { brokenBox, type Box, int64, uint64 } from './box.ts'
+import { type Box, int64, uint64, invalidBox } from './box.ts'
 import { MAX_EDITS } from '../mp4-limits.ts'
 
 /** One edit. `mediaTicks` is -1 for an empty edit, which delays the track. */
@@ -25,12 +25,12 @@ export const MAX_EDIT_LIST_BYTES = 8 + 20 * MAX_EDITS
 
 /** Parses the content of an `elst` box (version 0 or 1), at most MAX_EDITS edits. */
 export function parseEditList(bytes: DataView, box: Box): Edit[] {
-  if (bytes.byteLength < 8) throw brokenBox(box.type, box.start, 'is too small')
+  if (bytes.byteLength < 8) throw invalidBox(box, 'too-small')
   const isLong = bytes.getUint8(0) === 1
   const entryBytes = isLong ? 20 : 12
   const count = Math.min(bytes.getUint32(4), MAX_EDITS)
   if (8 + count * entryBytes > bytes.byteLength) {
-    throw brokenBox(box.type, box.start, `is too small for its ${count} entries`)
+    throw invalidBox(box, 'entries-exceed-box', count)
   }
   const edits = Array.from({ length: count }, (_, index) => {
     const at = 8 + index * entryBytes
@@ -41,7 +41,7 @@ export function parseEditList(bytes: DataView, box: Box): Edit[] {
     }
   })
   if (edits.some((edit) => Number.isNaN(edit.movieTicks + edit.mediaTicks))) {
-    throw brokenBox(box.type, box.start, 'has impossible times')
+    throw invalidBox(box, 'times-invalid')
   }
   return edits
 }

@@ -1,8 +1,8 @@
 // Reads the box structure of an open MP4 file through one read window.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { ReadWindow } from '../../../storage/read-window.ts'
-import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, brokenBox, parseBox } from './box.ts'
+import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, parseBox, invalidBox } from './box.ts'
 import { MAX_BOXES, MAX_SLICE_BYTES } from '../mp4-limits.ts'
 
 /** Smallest read: neighbouring headers and small tables come with the first of them. */
@@ -29,8 +29,10 @@ export class FileWindow {
   async view(offset: number, length: number): Promise<DataView> {
     this.signal.throwIfAborted()
     if (!(length <= MAX_SLICE_BYTES) || !(offset >= 0) || offset + length > this.sizeBytes) {
-      throw new AppError('unplayable', `the file ends before byte ${offset + length}`, {
-        details: { offsetBytes: this.sizeBytes },
+      throw new UnplayableError({
+        code: 'file-truncated',
+        offsetBytes: this.sizeBytes,
+        neededBytes: offset + length,
       })
     }
     await this.#window.need(offset, length)
@@ -42,14 +44,16 @@ export class FileWindow {
   async boxAt(start: number, parentEnd: number): Promise<Box | undefined> {
     if (parentEnd - start < SHORT_HEADER_BYTES) return undefined
     this.#boxes += 1
-    if (this.#boxes > MAX_BOXES) throw new AppError('unplayable', 'the file has too many boxes')
+    if (this.#boxes > MAX_BOXES) {
+      throw new UnplayableError({ code: 'limit-exceeded', limit: 'boxes', max: MAX_BOXES })
+    }
     const bytes = await this.view(start, Math.min(LONG_HEADER_BYTES, parentEnd - start))
     return parseBox({ bytes, start, parentEnd })
   }
 
   /** The first bytes of a box's content. Throws `unplayable` if it has fewer. */
   async content(box: Box, length: number): Promise<DataView> {
-    if (box.end - box.contentStart < length) throw brokenBox(box.type, box.start, 'is too small')
+    if (box.end - box.contentStart < length) throw invalidBox(box, 'too-small')
     return this.view(box.contentStart, length)
   }
 
@@ -63,7 +67,7 @@ export class FileWindow {
     for (;;) {
       const box = await this.boxAt(start, parent.end)
       if (box === undefined || (await this.view(start, 4)).getUint32(0) === 0) return children
-      if (box.end > parent.end) throw brokenBox(box.type, box.start, 'reaches past its parent')
+      if (box.end > parent.end) throw invalidBox(box, 'exceeds-parent')
       children.push(box)
       start = box.end
     }

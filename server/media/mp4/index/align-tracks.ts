@@ -1,9 +1,9 @@
 // Aligns the tracks of a file on the session timeline: applies edit lists, drops nothing, makes no
 // time negative.
-import { AppError } from '../../../errors.ts'
 import { type Edit, foldEdits } from '../boxes/edit-list.ts'
 import { MAX_SESSION_SECONDS } from '../../timeline/timeline-rules.ts'
 import type { TimeExtent } from '../sample-tables/time-walk.ts'
+import { UnplayableError } from '../../../errors.ts'
 
 /** Minimum output timescale, so that rounding a shift costs less than a tenth of a millisecond. */
 export const MIN_TIMESCALE = 8000
@@ -81,6 +81,6 @@ export function alignTracks(tracks: readonly { clock: TrackClock; extent: TimeEx
   return { shifts, startSeconds }
 }
 
-function implausibleTimes(): AppError {
-  return new AppError('unplayable', 'the file is damaged: its times are out of all reason')
+function implausibleTimes(): UnplayableError {
+  return new UnplayableError({ code: 'timestamps-invalid' })
 }

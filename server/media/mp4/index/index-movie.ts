@@ -1,12 +1,18 @@
 // Indexes a movie: surveys its tracks, finds split points, and aligns the tracks on one timeline.
-import { AppError, isAppError } from '../../../errors.ts'
-import type { AudioTrack, MediaIndex, RecordingLimitation, VideoTrack } from '../../media-index.ts'
-import { MAX_LIMITATIONS, durationSeconds } from '../../media-index.ts'
+import {
+  type AudioTrack,
+  type MediaIndex,
+  type VideoTrack,
+  MAX_LIMITATIONS,
+  durationSeconds,
+} from '../../media-index.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { Limitation } from '../../../problem.ts'
 import { type AudioSplitPoints, findAudioSplitPoints } from './audio-split-points.ts'
 import type { AudioDescription } from '../sample-entries/audio-entry.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
 import { quarterTurns } from '../boxes/matrix.ts'
-import { type Movie, type MovieTrack, leftOut } from './movie.ts'
+import { type Movie, type MovieTrack, notServed } from './movie.ts'
 import type { Mp4Track } from '../mp4-source.ts'
 import { makeSplitPointTable, padCursors } from './split-point-table.ts'
 import { readSubtitleTracks } from './subtitle-tracks.ts'
@@ -59,15 +65,15 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
   }
 }
 
-const NO_VIDEO: RecordingLimitation = {
-  kind: 'pictures-left-out',
-  message: 'the pictures that the index (moov) lists are not in the file, or change their codec',
+const NO_VIDEO: Limitation = {
+  code: 'video-not-served',
+  cause: { code: 'track-empty' },
 }
 
-function truncatedLimitation({ sizeBytes }: FileWindow, index: MediaIndex): RecordingLimitation {
+function truncatedLimitation({ sizeBytes }: FileWindow, index: MediaIndex): Limitation {
   return {
-    kind: 'cut-off',
-    message: 'the file ends before media that its index (moov) lists',
+    code: 'truncated',
+    unit: 'media',
     offsetBytes: sizeBytes,
     seconds: durationSeconds(index),
   }
@@ -81,19 +87,19 @@ async function splitAudioTracks(
     plan,
     video,
   }: { plan: { movieTimescale: number; signal: AbortSignal }; video: SplitVideo | undefined },
-): Promise<{ audioTracks: SplitAudio[]; limitations: RecordingLimitation[] }> {
+): Promise<{ audioTracks: SplitAudio[]; limitations: Limitation[] }> {
   const audioTracks: SplitAudio[] = []
-  const limitations: RecordingLimitation[] = []
-  let problem: AppError | undefined
+  const limitations: Limitation[] = []
+  let problem: UnplayableError | undefined
   for (const each of chosen) {
     try {
       const audio = await surveyTrack(window.file, each, { ...plan, stopsAtChange: 'stop' })
       if (audio !== undefined)
         audioTracks.push(await splitAudio(window, audio, splitTimes(video, audioTracks[0])))
     } catch (error) {
-      if (!isAppError(error, 'unplayable')) throw error
+      if (!(error instanceof UnplayableError)) throw error
       problem ??= error
-      limitations.push(leftOut('audio', error))
+      limitations.push(notServed('audio', error.reason))
     }
   }
   if (problem !== undefined && video === undefined && audioTracks.length === 0) throw problem
@@ -156,7 +162,7 @@ function assemble(
 ): { index: MediaIndex; startSeconds: number } {
   const present = [...(video ? [video] : []), ...audioTracks]
   if (present.length === 0) {
-    throw new AppError('unplayable', 'the recording ends before its first picture')
+    throw new UnplayableError({ code: 'frames-missing' })
   }
   const { shifts, startSeconds } = alignTracks(
     present.map(({ clock, splitPoints }) => ({ clock, extent: splitPoints.extent })),

@@ -1,14 +1,14 @@
 // The movie box (ISO/IEC 14496-12 8.2): located among the top-level boxes, and read down to its
 // tracks.
-import { AppError, isAppError } from '../../../errors.ts'
-import type { RecordingLimitation } from '../../media-index.ts'
-import { type Box, boxType, brokenBox } from '../boxes/box.ts'
+import { type Box, boxType, invalidBox, missingBox } from '../boxes/box.ts'
 import { type Edit, MAX_EDIT_LIST_BYTES, parseEditList } from '../boxes/edit-list.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
 import { type FragmentDefaults, readFragmentDefaults } from '../boxes/fragment-defaults.ts'
 import { MAX_MOOV_BYTES, MAX_TRACKS } from '../mp4-limits.ts'
 import { type SampleTables, locateSampleTables } from '../sample-tables/sample-tables.ts'
 import { readTrackLabels } from '../boxes/track-labels.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { Limitation, UnplayableReason } from '../../../problem.ts'
 
 /** A movie: its timescale, and its video, audio and subtitle tracks. */
 export interface Movie {
@@ -19,7 +19,7 @@ export interface Movie {
   fragmentDefaults?: Map<number, FragmentDefaults>
   tracks: MovieTrack[]
   /** Corrupt tracks. */
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
 }
 
 /** One track as described in the file. */
@@ -47,9 +47,6 @@ const FIRST_BOXES = new Set(
   'ftyp styp moov mdat free skip wide pnot uuid udta pdin meta moof sidx'.split(' '),
 )
 
-const NO_MOVIE =
-  'the file ends before its index (moov): the recording was cut off; only a repair tool can make it play'
-
 /**
  * Reads the structure of a movie. Throws `unplayable` if the file is not MP4, or its moov is
  * missing or corrupt.
@@ -62,15 +59,15 @@ export async function readMovie(window: FileWindow): Promise<Movie> {
 export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie> {
   const boxes = await window.children(moov)
   if (boxes.some((box) => box.type === 'cmov')) {
-    throw new AppError('unplayable', 'the index (moov box) is compressed, which is not supported')
+    throw new UnplayableError({ code: 'moov-compressed' })
   }
   const header = boxes.find((box) => box.type === 'mvhd')
-  if (header === undefined) throw brokenBox(moov.type, moov.start, "has no 'mvhd' box")
+  if (header === undefined) throw missingBox('mvhd', moov)
   const { timescale } = await readClock(window, header)
   const trackBoxes = boxes.filter((box) => box.type === 'trak')
-  if (trackBoxes.length > MAX_TRACKS) throw brokenBox('moov', moov.start, 'has too many tracks')
+  if (trackBoxes.length > MAX_TRACKS) throw invalidBox(moov, 'too-many-entries', trackBoxes.length)
   const tracks: MovieTrack[] = []
-  const limitations: RecordingLimitation[] = []
+  const limitations: Limitation[] = []
   for (const box of trackBoxes) {
     const track = await readTrack(window, box, limitations)
     if (track !== undefined) tracks.push(track)
@@ -109,18 +106,18 @@ async function findMovieBox(window: FileWindow): Promise<Box> {
   for (let start = 0; ;) {
     const box = await window.boxAt(start, window.sizeBytes)
     if (start === 0 && (box === undefined || !FIRST_BOXES.has(box.type))) {
-      throw new AppError('unplayable', 'the file is not an MP4')
+      throw new UnplayableError({ code: 'container-unknown' })
     }
     const isWholeMovie = box?.type === 'moov' && box.end <= window.sizeBytes
     if (isWholeMovie && box.end - box.start > MAX_MOOV_BYTES) {
-      throw brokenBox(box.type, box.start, 'is too large')
+      throw invalidBox(box, 'too-large')
     }
     if (isWholeMovie) return box
     if (box?.type === 'moof') {
-      throw new AppError('unplayable', 'the file has no index (moov): its beginning is missing')
+      throw new UnplayableError({ code: 'moov-before-start' })
     }
     if (box === undefined || box.end >= window.sizeBytes) {
-      throw new AppError('unplayable', NO_MOVIE, { details: { offsetBytes: window.sizeBytes } })
+      throw new UnplayableError({ code: 'moov-missing', offsetBytes: window.sizeBytes })
     }
     start = box.end
   }
@@ -133,7 +130,7 @@ async function findMovieBox(window: FileWindow): Promise<Box> {
 async function readTrack(
   window: FileWindow,
   trak: Box,
-  limitations: RecordingLimitation[],
+  limitations: Limitation[],
 ): Promise<MovieTrack | undefined> {
   const trakBox = await boxesByType(window, trak)
   const mdia = trakBox('mdia')
@@ -143,21 +140,21 @@ async function readTrack(
   try {
     return await readKnownTrack(window, trak, kind)
   } catch (error) {
-    if (kind === 'video' || !isAppError(error, 'unplayable')) throw error
-    limitations.push(leftOut(kind, error))
+    if (kind === 'video' || !(error instanceof UnplayableError)) throw error
+    limitations.push(notServed(kind, error.reason))
     return undefined
   }
 }
 
-/** The limitation for a corrupt track. */
-export function leftOut(
+/** The limitation for a corrupt track; its position is that of the cause. */
+export function notServed(
   kind: Exclude<MovieTrack['kind'], 'video'>,
-  { message, details }: AppError,
-): RecordingLimitation {
+  cause: UnplayableReason,
+): Limitation {
   return {
-    kind: kind === 'audio' ? 'sound-left-out' : 'text-left-out',
-    message: `${kind === 'audio' ? 'a sound' : 'a text'} is left out, for ${message}`,
-    ...(details?.offsetBytes !== undefined && { offsetBytes: details.offsetBytes }),
+    code: kind === 'audio' ? 'audio-not-served' : 'subtitles-not-served',
+    cause,
+    ...('offsetBytes' in cause && { offsetBytes: cause.offsetBytes }),
   }
 }
 
@@ -173,7 +170,7 @@ async function readKnownTrack(
   const stbl = infoBox('stbl')
   const inTables = await window.children(stbl)
   const descriptions = inTables.find((box) => box.type === 'stsd')
-  if (descriptions === undefined) throw brokenBox(stbl.type, stbl.start, "has no 'stsd' box")
+  if (descriptions === undefined) throw missingBox('stsd', stbl)
   const tables = await locateSampleTables(window, stbl, inTables)
   const { timescale } = await readClock(window, mediaBox('mdhd'))
   const edits = await readEdits(window, trak)
@@ -186,7 +183,7 @@ async function boxesByType(window: FileWindow, parent: Box): Promise<(type: stri
   const boxes = await window.children(parent)
   return (type) => {
     const box = boxes.find((each) => each.type === type)
-    if (box === undefined) throw brokenBox(parent.type, parent.start, `has no '${type}' box`)
+    if (box === undefined) throw missingBox(type, parent)
     return box
   }
 }
@@ -213,7 +210,7 @@ async function readClock(window: FileWindow, box: Box): Promise<{ timescale: num
   const version = (await window.content(box, 4)).getUint8(0)
   const bytes = await window.content(box, version === 1 ? 32 : 20)
   const timescale = bytes.getUint32(version === 1 ? 20 : 12)
-  if (timescale === 0) throw brokenBox(box.type, box.start, 'has a timescale of 0')
+  if (timescale === 0) throw invalidBox(box, 'timescale-zero')
   return { timescale }
 }
 

@@ -1,7 +1,5 @@
 // Selects the served tracks of a movie: the first enabled video track, and all audio tracks that
 // browsers play or that are transcoded.
-import { AppError, isAppError } from '../../../errors.ts'
-import type { RecordingLimitation } from '../../media-index.ts'
 import type { AudioDescription } from '../sample-entries/audio-entry.ts'
 import {
   readAudioDescriptions,
@@ -9,9 +7,11 @@ import {
 } from '../sample-entries/sample-descriptions.ts'
 import type { Description } from '../sample-entries/entry-parts.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
-import { type MovieTrack, leftOut } from './movie.ts'
+import { type MovieTrack, notServed } from './movie.ts'
 import { MAX_AUDIO_TRACKS } from '../mp4-limits.ts'
 import type { VideoDescription } from '../sample-entries/video-entry.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { Limitation, UnplayableReason } from '../../../problem.ts'
 
 /** The served tracks, at least one. */
 export interface ChosenTracks {
@@ -19,7 +19,7 @@ export interface ChosenTracks {
   /** The default track is first. */
   audioTracks: ChosenTrack<AudioDescription>[]
   /** Tracks that are not served. */
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
 }
 
 /** A track with all its codec configurations. */
@@ -39,10 +39,10 @@ export async function chooseTracks(
   const video = await chooseVideo(window, enabledOnly(candidates, 'video'))
   const audio = await chooseAudioTracks(window, candidates)
   if (video.unplayable !== undefined && (audio.audioTracks.length === 0 || !video.isStillImage)) {
-    throw new AppError('unplayable', video.unplayable)
+    throw new UnplayableError(video.unplayable)
   }
   if (video.chosen === undefined && audio.audioTracks.length === 0) {
-    throw new AppError('unplayable', audio.unplayable ?? 'the file has no pictures and no sound')
+    throw new UnplayableError(audio.unplayable ?? { code: 'tracks-missing' })
   }
   return {
     ...(video.chosen && { video: video.chosen }),
@@ -57,7 +57,7 @@ export async function chooseTracks(
 interface VideoChoice {
   chosen?: ChosenTrack<VideoDescription>
   /** Why the first candidate is unplayable, if no track was selected. */
-  unplayable?: string
+  unplayable?: UnplayableReason
   isStillImage: boolean
 }
 
@@ -88,8 +88,8 @@ async function listFurtherVideoTracks(
   window: FileWindow,
   candidates: readonly MovieTrack[],
   chosen: VideoChoice['chosen'],
-): Promise<RecordingLimitation[]> {
-  const limitations: RecordingLimitation[] = []
+): Promise<Limitation[]> {
+  const limitations: Limitation[] = []
   for (const track of candidates) {
     if (track.kind !== 'video' || !track.isEnabled || track === chosen?.track) continue
     const descriptions = await readUnlessBroken(() =>
@@ -97,19 +97,16 @@ async function listFurtherVideoTracks(
     )
     if (!Array.isArray(descriptions)) continue
     if (descriptions.some((each) => each.status === 'unplayable' && each.isStillImage)) continue
-    limitations.push({
-      kind: 'pictures-left-out',
-      message: 'a further video track is left out: one is served',
-    })
+    limitations.push({ code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } })
   }
   return limitations
 }
 
 interface AudioChoice {
   audioTracks: ChosenTrack<AudioDescription>[]
-  limitations: RecordingLimitation[]
+  limitations: Limitation[]
   /** Why the first candidate is unplayable. */
-  unplayable?: string
+  unplayable?: UnplayableReason
 }
 
 /** Enabled tracks are first: by Apple's convention, other languages are disabled. */
@@ -123,14 +120,14 @@ async function chooseAudioTracks(
     ...all.filter((track) => !track.isEnabled),
   ]
   const audioTracks: ChosenTrack<AudioDescription>[] = []
-  const limitations: RecordingLimitation[] = []
-  let unplayable: string | undefined
+  const limitations: Limitation[] = []
+  let unplayable: UnplayableReason | undefined
   for (const track of ordered) {
     const descriptions = await readUnlessBroken(() =>
       readAudioDescriptions(window, track.descriptions),
     )
     if (!Array.isArray(descriptions)) {
-      limitations.push(leftOut('audio', descriptions))
+      limitations.push(notServed('audio', descriptions.reason))
       continue
     }
     const [first] = descriptions
@@ -138,12 +135,12 @@ async function chooseAudioTracks(
       audioTracks.push({ track: withPcmSizes(track, first), descriptions })
     else if (first !== undefined) {
       unplayable ??= first.reason
-      limitations.push({ kind: 'sound-left-out', message: first.reason })
+      limitations.push(notServed('audio', first.reason))
     }
   }
   if (audioTracks.length > MAX_AUDIO_TRACKS) {
-    const message = `${audioTracks.length - MAX_AUDIO_TRACKS} further sounds are left out`
-    limitations.push({ kind: 'sound-left-out', message })
+    const tracks = audioTracks.length - MAX_AUDIO_TRACKS
+    limitations.push({ code: 'audio-not-served', cause: { code: 'track-limit', tracks } })
   }
   return {
     audioTracks: preferUntranscoded(audioTracks).slice(0, MAX_AUDIO_TRACKS),
@@ -161,11 +158,13 @@ function withPcmSizes(track: MovieTrack, { pcmFrameBytes }: AudioDescription): M
 }
 
 /** Returns the error for a corrupt box: the recording plays without this track. */
-async function readUnlessBroken<Value>(read: () => Promise<Value>): Promise<Value | AppError> {
+async function readUnlessBroken<Value>(
+  read: () => Promise<Value>,
+): Promise<Value | UnplayableError> {
   try {
     return await read()
   } catch (error) {
-    if (isAppError(error, 'unplayable')) return error
+    if (error instanceof UnplayableError) return error
     throw error
   }
 }

@@ -1,8 +1,8 @@
 // Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2).
-import { AppError } from '../../../errors.ts'
 import type { AudioTrack } from '../../media-index.ts'
 import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
 import { type Box, parseBoxes } from '../boxes/box.ts'
+import { UnplayableError } from '../../../errors.ts'
 import {
   type Description,
   type RawEntry,
@@ -42,9 +42,9 @@ export function parseAudioEntry(entry: RawEntry): Description<AudioDescription> 
     const found = parseByType(entry)
     if (found !== undefined) return { status: 'playable', ...found }
   } catch (error) {
-    if (!(error instanceof AppError) && !(error instanceof RangeError)) throw error
+    if (!(error instanceof UnplayableError) && !(error instanceof RangeError)) throw error
   }
-  const reason = `the sound is of a kind ('${entry.box.type}') that browsers do not play`
+  const reason = { code: 'audio-codec-unsupported', codec: entry.box.type } as const
   return { status: 'unplayable', reason, isStillImage: false }
 }
 

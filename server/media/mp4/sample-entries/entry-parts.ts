@@ -1,10 +1,11 @@
 // Splits a sample entry box into fields and child boxes, and writes a sanitised one.
-import { type Box, brokenBox, parseBoxes } from '../boxes/box.ts'
+import { type Box, parseBoxes, invalidBox } from '../boxes/box.ts'
+import type { UnplayableReason } from '../../../problem.ts'
 
 /** A parsed sample entry, or why it is unplayable. */
 export type Description<Playable> =
   | ({ status: 'playable' } & Playable)
-  | { status: 'unplayable'; reason: string; isStillImage: boolean }
+  | { status: 'unplayable'; reason: UnplayableReason; isStillImage: boolean }
 
 /** The bytes of a sample entry box. */
 export interface RawEntry {
@@ -30,7 +31,7 @@ export interface EntryParts {
 export function splitEntry({ box, bytes }: RawEntry, fieldBytes: number): EntryParts {
   const headerBytes = box.contentStart - box.start
   if (bytes.byteLength < headerBytes + fieldBytes) {
-    throw brokenBox(box.type, box.start, 'is too small')
+    throw invalidBox(box, 'too-small')
   }
   const inside = subview(bytes, headerBytes + fieldBytes, bytes.byteLength)
   return {

@@ -57,5 +57,5 @@ export function videoCodecName(type: string, objectType?: number): string {
     if (name !== undefined) return name
   }
   const family = FAMILIES.find(([prefix]) => type.startsWith(prefix))
-  return NAMES.get(type) ?? family?.[1] ?? `of the kind '${type}'`
+  return NAMES.get(type) ?? family?.[1] ?? type
 }

@@ -69,7 +69,8 @@ export function parseVideoEntry(entry: RawEntry): Description<VideoDescription> 
   const config = configBox && entryContent(entry, configBox)
   const text = config && codec.format(config, codec.entryType)
   if (config === undefined || text === undefined) {
-    const reason = `the video (${codec.codecName}) lacks its decoder set-up (${codec.configType} box)`
+    const { codecName, configType: box } = codec
+    const reason = { code: 'video-config-missing', codec: codecName, box } as const
     return { status: 'unplayable', reason, isStillImage: false }
   }
   const whole = boxes.map((box) => wholeBox(entry, box))
@@ -91,10 +92,10 @@ function unplayableVideo(entry: RawEntry): Description<VideoDescription> {
   const { type } = entry.box
   const isStillImage = type === 'jpeg' || type === 'png '
   if (type === 'encv' || type === 'drmi') {
-    return { status: 'unplayable', reason: 'the video is encrypted', isStillImage }
+    return { status: 'unplayable', reason: { code: 'video-encrypted' }, isStillImage }
   }
   const name = videoCodecName(type, objectTypeOf(entry))
-  const reason = `the video is ${name}, which no browser plays in HLS`
+  const reason = { code: 'video-codec-unsupported', codec: name } as const
   return { status: 'unplayable', reason, isStillImage }
 }
 

@@ -1,8 +1,9 @@
 // Collects the positions of a walk in the typed arrays of an index.
-import { AppError } from '../../../errors.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { MAX_SPLIT_POINT_SAMPLES } from '../mp4-limits.ts'
 import type { CursorTable } from '../mp4-source.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { Limit } from '../../../problem.ts'
 import type { TimeWalk } from './time-walk.ts'
 
 /** Bounds the number of split points, and of samples between two. */
@@ -30,7 +31,7 @@ export class CursorRecorder {
    */
   record(sync?: number): void {
     const { sample, decodeTicks, durations, offsets } = this.#walk
-    if (this.length >= MAX_SPLIT_POINTS) throw new AppError('unplayable', 'it is cut up too finely')
+    if (this.length >= MAX_SPLIT_POINTS) throw tooMany('split-points', MAX_SPLIT_POINTS)
     this.#checkDistance(sample)
     this.#samples.push(sample)
     this.#decodeTicks.push(decodeTicks)
@@ -65,6 +66,10 @@ export class CursorRecorder {
 
   #checkDistance(sample: number): void {
     if (sample - (this.#samples.at(-1) ?? 0) <= MAX_SPLIT_POINT_SAMPLES) return
-    throw new AppError('unplayable', 'it has no key frame for too long')
+    throw tooMany('samples-between-key-frames', MAX_SPLIT_POINT_SAMPLES)
   }
+}
+
+function tooMany(limit: Limit, max: number): UnplayableError {
+  return new UnplayableError({ code: 'limit-exceeded', limit, max })
 }

@@ -1,7 +1,7 @@
 // A position in a run-length table (count, value), such as stts and ctts (ISO/IEC 14496-12 8.6.1).
 import type { OpenFile } from '../../../storage/storage.ts'
-import { AppError } from '../../../errors.ts'
 import { MAX_EMPTY_RUNS } from '../mp4-limits.ts'
+import { UnplayableError } from '../../../errors.ts'
 import type { Table } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 
@@ -79,7 +79,11 @@ export class RunCursor {
     this.value = this.#reader.field(this.run, 1)
     if (this.left === 0) this.#emptyRuns += 1
     if (this.#emptyRuns > MAX_EMPTY_RUNS) {
-      throw new AppError('unplayable', 'the file is damaged: a table of times is full of nothing')
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'empty-table-runs',
+        max: MAX_EMPTY_RUNS,
+      })
     }
   }
 }

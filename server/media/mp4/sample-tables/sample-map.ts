@@ -1,10 +1,10 @@
 // Builds a track's sample map: checks its tables against each other and the file, and precomputes
 // sums for random access.
-import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
-import { brokenBox } from '../boxes/box.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import type { SampleMap } from '../mp4-source.ts'
+import { UnplayableError } from '../../../errors.ts'
+import { invalidBox } from '../boxes/box.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'
 import type { SampleTables } from './sample-tables.ts'
@@ -105,7 +105,7 @@ async function surveyChunkRuns(
       const perChunk = words[at + 1] ?? 0
       const nextChunk = run + 1 < chunkRuns.count ? (words[at + 3] ?? 0) : Infinity
       if (words[at] !== firstChunk || perChunk === 0 || nextChunk <= firstChunk) {
-        throw brokenBox('stsc', chunkRuns.offset, `has an impossible run (${run})`)
+        throw invalidBox({ type: 'stsc', start: chunkRuns.offset }, 'entry-invalid', run)
       }
       if (run % CHUNK_RUN_STEP === 0) firstSamples.push(sample)
       const wanted = Math.min(Math.max(words[at + 2] ?? 1, 1), descriptionCount)
@@ -117,7 +117,11 @@ async function surveyChunkRuns(
       firstChunk = nextChunk
     }
     if (changes.length > MAX_SPLIT_POINTS)
-      throw brokenBox('stsc', chunkRuns.offset, 'changes too often')
+      throw invalidBox(
+        { type: 'stsc', start: chunkRuns.offset },
+        'too-many-entries',
+        changes.length,
+      )
   }
   return { firstSamples: Uint32Array.from(firstSamples), capacity: sample, longestChunk, changes }
 }
@@ -163,7 +167,7 @@ async function sumSizes(
     if (!reader.has(sample)) await reader.load(sample)
     bytes += reader.field(sample, 0)
   }
-  if (!Number.isSafeInteger(bytes)) throw new AppError('unplayable', 'its samples are too large')
+  if (!Number.isSafeInteger(bytes)) throw new UnplayableError({ code: 'sample-sizes-invalid' })
   return sums
 }
 

@@ -1,6 +1,6 @@
 // Locates the sample tables of a track (ISO/IEC 14496-12 8.6, 8.7), and checks that they fit into
 // their boxes.
-import { type Box, brokenBox } from '../boxes/box.ts'
+import { type Box, invalidBox, missingBox } from '../boxes/box.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
 import { MAX_INLINE_TABLE_BYTES, MAX_SAMPLES } from '../mp4-limits.ts'
 
@@ -39,9 +39,9 @@ export async function locateSampleTables(
   boxes: readonly Box[],
 ): Promise<SampleTables> {
   const find = (...types: string[]) => boxes.find((box) => types.includes(box.type))
-  const need = (...types: string[]) => {
-    const box = find(...types)
-    if (box === undefined) throw brokenBox(stbl.type, stbl.start, `has no '${types[0]}' box`)
+  const need = (type: string, ...others: string[]) => {
+    const box = find(type, ...others)
+    if (box === undefined) throw missingBox(type, stbl)
     return box
   }
   const { sizes, sampleCount } = await locateSizes(window, need('stsz', 'stz2'))
@@ -90,26 +90,26 @@ async function locateSizes(
 ): Promise<Pick<SampleTables, 'sizes' | 'sampleCount'>> {
   const header = await fullBoxHeader(window, box, 12)
   const sampleCount = header.getUint32(8)
-  if (sampleCount > MAX_SAMPLES) throw brokenBox(box.type, box.start, 'claims too many samples')
+  if (sampleCount > MAX_SAMPLES) throw invalidBox(box, 'too-many-entries', sampleCount)
   const sizeBytes = box.type === 'stsz' ? header.getUint32(4) : 0
   if (sizeBytes > 0) return { sampleCount, sizes: { kind: 'constant', sizeBytes } }
   const entryBits = box.type === 'stsz' ? 32 : header.getUint8(7)
   if (entryBits !== 4 && entryBits !== 8 && entryBits !== 16 && entryBits !== 32) {
-    throw brokenBox(box.type, box.start, `has sizes of ${entryBits} bits`)
+    throw invalidBox(box, 'entry-invalid', entryBits)
   }
   const place = { offset: box.contentStart + 12, count: sampleCount, entryBits } satisfies Table
   return { sampleCount, sizes: { kind: 'table', table: await withInline(window, box, place) } }
 }
 
 async function fullBoxHeader(window: FileWindow, box: Box, length: number): Promise<DataView> {
-  if (box.end - box.contentStart < length) throw brokenBox(box.type, box.start, 'is too small')
+  if (box.end - box.contentStart < length) throw invalidBox(box, 'too-small')
   return window.view(box.contentStart, length)
 }
 
 async function withInline(window: FileWindow, box: Box, table: Table): Promise<Table> {
   const { length } = tableBytes(table, 0, table.count)
   if (table.offset + length > box.end) {
-    throw brokenBox(box.type, box.start, `is too small for its ${table.count} entries`)
+    throw invalidBox(box, 'entries-exceed-box', table.count)
   }
   if (length > MAX_INLINE_TABLE_BYTES) return table
   const view = await window.view(table.offset, length)

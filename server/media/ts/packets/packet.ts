@@ -1,5 +1,5 @@
 // Transport stream packets (ISO/IEC 13818-1 2.4.3.2): how a file is cut into them, and what their headers say.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 
 export const SYNC_BYTE = 0x47
 /** Bytes of a transport packet without the prefix of m2ts. */
@@ -82,9 +82,6 @@ export function payloadEnd(packet: PacketView): number {
   return packet.at + TS_PACKET_BYTES
 }
 
-const NO_KIND = 'the file is of no known kind: not MPEG-TS, MP4, Matroska or FLV'
-const ZEROS = 'the file begins with zeros: its beginning was never written to the disk, or is lost'
-
 /** Finds the packets in the first bytes of a file. Throws AppError `unplayable` where it is not MPEG-TS that is served. */
 export function findLayout(head: Uint8Array): PacketLayout {
   const searchEnd = Math.min(head.length, LAYOUT_SEARCH_BYTES)
@@ -95,7 +92,8 @@ export function findLayout(head: Uint8Array): PacketLayout {
     at = head.indexOf(SYNC_BYTE, at + 1)
   }
   // Files without the mark of another container come here.
-  throw new AppError('unplayable', head.some((byte) => byte !== 0) ? NO_KIND : ZEROS)
+  const isZeros = head.every((byte) => byte === 0)
+  throw new UnplayableError({ code: isZeros ? 'file-starts-with-zeros' : 'container-unknown' })
 }
 
 /** A time code may hold bytes that look like sync for half a second; the sync byte is the last of what looks so. */

@@ -1,5 +1,5 @@
 // Finds out what an MPEG-TS file is before it is scanned: its packets, its program, and the streams to serve.
-import { AppError, isAppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import {
   findLayout,
@@ -43,7 +43,7 @@ export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Pr
   const tsFile = { file, layout: findLayout(head.subarray(0, length)) }
   const { programs, isSettled } = await findPrograms(tsFile, signal)
   if (programs.length === 0) {
-    throw new AppError('unplayable', 'the file has no program table (PAT and PMT)')
+    throw new UnplayableError({ code: 'program-tables-missing' })
   }
   const sniffed = await sniffAudioTracks(tsFile, programs.flatMap(openAudioTracks), signal)
   return {
@@ -61,19 +61,19 @@ function chooseProgram(
   audioTracks: KnownAudioTracks,
 ): { program: Program; served: ServedStreams } {
   let withAudio: { program: Program; served: ServedStreams } | undefined
-  let refusal: AppError | undefined
+  let refusal: UnplayableError | undefined
   for (const program of programs) {
     try {
       const served = chooseStreams(program.map, audioTracks)
       if (served.video !== undefined) return { program, served }
       withAudio ??= { program, served }
     } catch (error) {
-      if (!isAppError(error, 'unplayable')) throw error
+      if (!(error instanceof UnplayableError)) throw error
       refusal ??= error
     }
   }
   if (withAudio !== undefined) return withAudio
-  throw refusal ?? new AppError('unplayable', 'the file has no video or sound')
+  throw refusal ?? new UnplayableError({ code: 'tracks-missing' })
 }
 
 interface TableSearch {

@@ -1,5 +1,5 @@
 // Where sections of the recording begin, and where its cuts are.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { isVerbatim, noteFlaw } from './scan-state.ts'
@@ -14,12 +14,15 @@ export function startSection(state: ScanState, entry: Entry): void {
   const { gate, sections } = state
   const before = sections.at(-1)
   if (sections.length >= MAX_SECTIONS) {
-    throw new AppError('unplayable', `time stamps break more than ${MAX_SECTIONS} times`)
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'discontinuities',
+      max: MAX_SECTIONS,
+    })
   }
   if (gate?.sawFrame && before !== undefined) {
     addHole(state, gate.from, entry.position)
-    const message = 'pictures that cannot be decoded were left out, up to the next key frame'
-    noteFlaw(state, { kind: 'damaged', message, offsetBytes: gate.from })
+    noteFlaw(state, { code: 'frames-undecodable', offsetBytes: gate.from })
   }
   sections.push(createSection(state, entry))
   if (gate !== undefined && !gate.sawFrame && gate.from !== entry.position) {
@@ -80,7 +83,11 @@ function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
 export function addSplitPoint(state: ScanState, entry: Entry): void {
   const { splitPoints } = state
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new AppError('unplayable', 'the recording is too long')
+    throw new UnplayableError({
+      code: 'limit-exceeded',
+      limit: 'split-points',
+      max: MAX_SPLIT_POINTS,
+    })
   const section = state.sections.at(-1)
   if (section !== undefined && section.firstSplitPoint < splitPoints.offsets.length)
     section.earliestIsFixed = true
@@ -114,5 +121,5 @@ export function addHole(state: ScanState, from: number, to: number): void {
   }
   holes.push(from, to)
   if (holes.length > 2 * MAX_HOLES)
-    throw new AppError('unplayable', 'the recording is damaged in too many places')
+    throw new UnplayableError({ code: 'limit-exceeded', limit: 'corrupt-ranges', max: MAX_HOLES })
 }

@@ -1,4 +1,5 @@
 // What the scan knows while it goes through a file: a plain object that packets are fed to.
+import type { Limitation } from '../../../problem.ts'
 import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from '../packets/pes.ts'
 import type { PesStart } from '../packets/pes.ts'
 import { PID_COUNT } from '../packets/packet.ts'
@@ -106,13 +107,6 @@ export interface Jump {
   audio: WaitingAudio | undefined
 }
 
-/** As RecordingNote. */
-export interface Flaw {
-  kind: 'damaged' | 'gap'
-  message: string
-  offsetBytes: number
-}
-
 /** More flaws of one recording are not noted. */
 const MAX_FLAWS = 95
 
@@ -163,7 +157,7 @@ export interface ScanState {
   /** Whether recovery points count as key frames, because no other has come for long. */
   takesRecovery: boolean
   counts: { frames: number; scrambled: number }
-  flaws: Flaw[]
+  flaws: Limitation[]
 }
 
 /** A scan without what the index holds anyway, and with its buffers cut to what is in them. */
@@ -244,15 +238,14 @@ export function watchProgram(state: ScanState): void {
 }
 
 /** Notes what cannot be served as it was meant. */
-export function noteFlaw({ flaws }: ScanState, flaw: Flaw): void {
+export function noteFlaw({ flaws }: ScanState, flaw: Limitation): void {
   if (flaws.length < MAX_FLAWS) flaws.push(flaw)
 }
 
 /** Notes that the clock jumps from one time to another, in ticks. */
 export function noteGap(state: ScanState, [from, to]: [number, number], offsetBytes: number): void {
-  const seconds = Math.round((to - from) / PES_TIMESCALE)
-  const message = `the time stamps jump by ${seconds} s`
-  noteFlaw(state, { kind: 'gap', message, offsetBytes })
+  const jumpSeconds = Math.round((to - from) / PES_TIMESCALE)
+  noteFlaw(state, { code: 'gap', jumpSeconds, offsetBytes })
 }
 
 export function isVerbatim(state: ScanState): boolean {

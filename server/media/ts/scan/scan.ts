@@ -70,8 +70,7 @@ async function walk(
     },
     lost(from: number, to: number) {
       addHole(state, from, to)
-      const message = `${to - from} bytes that are no packets were skipped`
-      noteFlaw(state, { kind: 'damaged', message, offsetBytes: from })
+      noteFlaw(state, { code: 'corrupt', lengthBytes: to - from, offsetBytes: from })
     },
   }
   const to = tsFile.file.stat.sizeBytes

@@ -1,5 +1,5 @@
 // Which streams of a program are served, and whether players find the same ones in the recording's own tables.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import { buildPat, buildPmt, parsePat } from '../packets/program-table.ts'
 import type { ProgramMap, StreamEntry } from '../packets/program-table.ts'
 import type { AudioCodec, AudioConfig } from '../packets/audio-frame.ts'
@@ -64,12 +64,12 @@ export function chooseStreams(map: ProgramMap, known: KnownAudioTracks): ServedS
   const audioTracks = chooseAudioTracks(map, known)
   const otherVideo = otherName(map, 'video')
   if (video === undefined && otherVideo !== undefined) {
-    throw new AppError('unplayable', `the video is ${otherVideo}, which no browser plays in HLS`)
+    throw new UnplayableError({ code: 'video-codec-unsupported', codec: otherVideo })
   }
   if (video === undefined && audioTracks.length === 0) {
     const otherAudio = otherName(map, 'audio')
-    if (otherAudio === undefined) throw new AppError('unplayable', 'the file has no video or sound')
-    throw new AppError('unplayable', `the sound (${otherAudio}) cannot be read`)
+    if (otherAudio === undefined) throw new UnplayableError({ code: 'tracks-missing' })
+    throw new UnplayableError({ code: 'audio-config-invalid', codec: otherAudio })
   }
   return joinStreams(video, audioTracks)
 }

@@ -1,5 +1,6 @@
 // Reads an MPEG-TS file once, and later what was added to it, and makes the index that playlists and segments are cut by.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
+import type { UnplayableReason } from '../../../problem.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY } from '../../media-index.ts'
 import type { MediaIndex, Track, VideoTrack } from '../../media-index.ts'
@@ -21,8 +22,6 @@ import { describeFlaws } from './scan-limitations.ts'
 import { layTimeline } from './timeline.ts'
 import { verbatimTrack } from '../packets/audio-track.ts'
 import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
-
-const NO_VIDEO = 'the pictures that the tables promise do not come'
 
 /** A recording under index: what the beginning says it is, and the scans that go on. */
 interface Indexing {
@@ -57,7 +56,7 @@ export async function readTsIndex(
     indexing.alone = undefined
   }
   if (scan.state.splitPoints.offsets.length === 0) {
-    throw new AppError('unplayable', noSplitPointReason(scan, indexing.options.served))
+    throw new UnplayableError(noSplitPointReason(scan, indexing.options.served))
   }
   const isOpen = run !== main || !indexing.isSettled
   const form = formOf(run.state.options.served)
@@ -69,7 +68,9 @@ export async function readTsIndex(
   )
   const { shifts, ...timeline } = layTimeline(scan.state.splitPoints, scan.state.sections)
   const limitations = describeFlaws(tsFile, scan, timeline.startTicks)
-  if (run !== main) limitations.push({ kind: 'pictures-left-out', message: NO_VIDEO })
+  if (run !== main) {
+    limitations.push({ code: 'video-not-served', cause: { code: 'track-empty' } })
+  }
   const audioTracks = sampleAudioStreams(run.state.options, scan.state.sections)
   return {
     tracks: describeTracks(scan.state.sections, { form, audioTracks }),
@@ -131,10 +132,13 @@ function lacksVideo({ state }: Scan, { options }: Indexing): boolean {
   return counts.frames === 0 && counts.scrambled === 0 && video !== undefined && audio !== undefined
 }
 
-function noSplitPointReason({ state: { counts } }: Scan, { video }: ServedStreams): string {
-  if (counts.frames === 0 && counts.scrambled > 0) return 'the recording is encrypted'
-  if (video === undefined || counts.frames === 0) return 'the file has no video or sound'
-  return 'the video has no key frame'
+function noSplitPointReason(
+  { state: { counts } }: Scan,
+  { video }: ServedStreams,
+): UnplayableReason {
+  if (counts.frames === 0 && counts.scrambled > 0) return { code: 'encrypted' }
+  if (video === undefined || counts.frames === 0) return { code: 'tracks-missing' }
+  return { code: 'key-frame-missing' }
 }
 
 function describeTracks(
@@ -148,20 +152,23 @@ function describeTracks(
   const audio = sections.find(({ promise }) => promise === 'kept')?.track
   if (form === 'fmp4') tracks.push(...sampleAudioTracks(audioTracks))
   else if (audio !== undefined) tracks.push(verbatimTrack(audio))
-  if (tracks.length === 0) throw new AppError('unplayable', 'the sound cannot be read')
+  if (tracks.length === 0) throw new UnplayableError({ code: 'audio-config-invalid' })
   return tracks
 }
 
 function describeVideo(sections: ScanSection[]): VideoTrack {
+  let codec = 'H.264'
   for (const { served, parameterSets } of sections) {
-    if (served.video === undefined || parameterSets === undefined) continue
+    if (served.video === undefined) continue
     const codecName = served.video.codec === 'h264' ? 'H.264' : 'HEVC'
+    codec = codecName
+    if (parameterSets === undefined) continue
     const parameters = parseVideoParameters(served.video.codec, parameterSets)
     if (parameters !== undefined) {
       return { kind: 'video', codecName, rotationDegrees: 0, ...parameters }
     }
   }
-  throw new AppError('unplayable', 'the video has no readable parameters (SPS)')
+  throw new UnplayableError({ code: 'video-config-invalid', codec })
 }
 
 function splitPointFlags({ state: { splitPoints, sections } }: Scan): Uint8Array {

@@ -1,5 +1,5 @@
 // Reads the packets of a segment once, and gathers what each of the wanted PIDs carries there.
-import { AppError } from '../../../errors.ts'
+import { UnplayableError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementaryStream } from '../packets/elementary-stream.ts'
@@ -108,7 +108,11 @@ function takeBehind(under: Under, { header }: PacketView, { goesOn }: Wanted): '
 
 function takeInto(stream: ElementaryStream, packet: PacketView): void {
   if (stream.take(packet) === 'taken') return
-  throw new AppError('unplayable', `two key frames are more than ${MAX_STREAM_MB} MB apart`)
+  throw new UnplayableError({
+    code: 'limit-exceeded',
+    limit: 'bytes-between-key-frames',
+    max: MAX_STREAM_BYTES,
+  })
 }
 
 /** Tells whether a position lies in a hole; asked with positions in order, from `from`. */
