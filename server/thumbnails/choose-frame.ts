@@ -37,7 +37,7 @@ export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise
     if (result?.status === 'killed') break
     if (result?.status !== 'rendered') continue
     const { image } = result
-    if (isGood(image)) return { status: 'chosen', splitPoint, image }
+    if (isAcceptable(image)) return { status: 'chosen', splitPoint, image }
     if (best === undefined || isBetter(image, best.image)) best = { splitPoint, image }
   }
   return best === undefined ? { status: 'none' } : { status: 'chosen', ...best }
@@ -46,10 +46,10 @@ export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise
 /** The distinct split points at the candidate positions. */
 function candidateSplitPoints(count: number): number[] {
   if (count < 1) return []
-  return [...new Set(CANDIDATE_POSITIONS.map((place) => Math.floor(place * count)))]
+  return [...new Set(CANDIDATE_POSITIONS.map((fraction) => Math.floor(fraction * count)))]
 }
 
-function isGood(image: RenderedImage): boolean {
+function isAcceptable(image: RenderedImage): boolean {
   const isNearlyBlack = image.meanLuma < DARK_MEAN_LUMA && image.lumaDeviation < FLAT_LUMA_DEVIATION
   return !image.hasErrors && !isNearlyBlack
 }

@@ -115,10 +115,10 @@ interface CachedFile {
 async function listFiles(folder: string): Promise<CachedFile[]> {
   const files: CachedFile[] = []
   const startedMs = Date.now()
-  for (const subfolder of await readdirOrNothing(folder)) {
-    for (const name of await readdirOrNothing(join(folder, subfolder))) {
+  for (const subfolder of await readdirIfPresent(folder)) {
+    for (const name of await readdirIfPresent(join(folder, subfolder))) {
       const path = join(folder, subfolder, name)
-      const found = await statOrNothing(path)
+      const found = await statIfPresent(path)
       if (found === undefined) continue
       if (!name.endsWith(TEMPORARY_SUFFIX)) files.push({ name, ...found })
       else if (found.usedMs < startedMs) await rm(path, { force: true })
@@ -127,7 +127,7 @@ async function listFiles(folder: string): Promise<CachedFile[]> {
   return files
 }
 
-async function readdirOrNothing(folder: string): Promise<string[]> {
+async function readdirIfPresent(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch {
@@ -136,7 +136,7 @@ async function readdirOrNothing(folder: string): Promise<string[]> {
   }
 }
 
-async function statOrNothing(path: string): Promise<Omit<CachedFile, 'name'> | undefined> {
+async function statIfPresent(path: string): Promise<Omit<CachedFile, 'name'> | undefined> {
   try {
     const found = await stat(path)
     return found.isFile()

@@ -108,8 +108,8 @@ describe('session', () => {
 
   it('renders an image once for concurrent requests', async () => {
     const recording = source([flower])
-    const asked = Array.from({ length: 30 }, () => thumbnails.session(recording, 'jpeg'))
-    const images = await Promise.all(asked)
+    const requested = Array.from({ length: 30 }, () => thumbnails.session(recording, 'jpeg'))
+    const images = await Promise.all(requested)
     expect(recording.reads).toEqual([0])
     expect(new Set(images.map((image) => image?.version)).size).toBe(1)
   })
@@ -136,10 +136,10 @@ describe('session', () => {
 
   it('rejects as busy beyond the queue limit', async () => {
     const scaled = createThumbnails({ folder, decoder, maxWaiting: 2 })
-    const asked = Array.from({ length: 10 }, (_, number) =>
+    const requested = Array.from({ length: 10 }, (_, number) =>
       scaled.session(source([flower], `${number}`), 'jpeg'),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requested)
     const refused = outcomes.filter(({ status }) => status === 'rejected')
     expect(refused).toHaveLength(7)
     expect(refused[0]).toMatchObject({ reason: { code: 'busy' } })
@@ -148,8 +148,8 @@ describe('session', () => {
   it('still serves if nothing can be written to the disk', async () => {
     const file = join(folder, 'no-folder')
     await writeFile(file, '')
-    const unkept = createThumbnails({ folder: file, decoder })
-    expect(await unkept.session(source([flower]), 'jpeg')).toBeDefined()
+    const uncached = createThumbnails({ folder: file, decoder })
+    expect(await uncached.session(source([flower]), 'jpeg')).toBeDefined()
   })
 
   it('renders a corrupt file again and never serves a half-written one', async () => {

@@ -79,10 +79,10 @@ export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
   async function streamer(source: StreamerThumbnailSource, format: ImageFormat) {
     const own = await fromSidecar(source.sidecar, log)
     if (own !== undefined) return own
-    let asked = 0
+    let requested = 0
     for await (const candidate of source.sessions) {
       const thumbnail = await session(candidate, format)
-      if (thumbnail !== undefined || ++asked === STREAMER_SESSIONS) return thumbnail
+      if (thumbnail !== undefined || ++requested === STREAMER_SESSIONS) return thumbnail
     }
     return undefined
   }

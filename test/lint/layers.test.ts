@@ -1,4 +1,5 @@
-// Plants a violation of every layer rule into a copy of the tree and sees the linter catch it, and clean imports pass.
+// Plants a violation of every layer rule in a copy of the tree, and checks that the linter reports
+// it and accepts clean imports.
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
-/** One planted file: where it lies, what it holds, and the rule that must catch it (absent: none may). */
+/** A planted file with its content, and the rule that must report it (absent: none may). */
 interface Plant {
   file: string
   code: string
@@ -19,6 +20,7 @@ const container = 'errors problem config storage media/media-index media/codec m
 const mp4Parts = 'media/mp4/boxes media/mp4/sample-entries media/mp4/sample-tables'
 const mp4 = `media/mp4 media/mp4/mp4-source ${mp4Parts} media/mp4/index`
 const mkvSource = 'media/matroska/matroska-source'
+const tsSource = 'media/ts/ts-source'
 const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
   .map((folder) => `media/matroska/${folder}`)
   .join(' ')
@@ -26,7 +28,7 @@ const readers = ['mp4', 'fmp4', 'matroska', 'ts']
   .map((folder) => `media/${folder} media/${folder}/${folder}-source`)
   .join(' ')
 
-/** Each row: a folder or program of server/, and all that it may import beside itself and shared/. */
+/** Each row: a folder or program of server/, and what it may import besides itself and shared/. */
 const serverRows = `
   problem
   errors             problem
@@ -52,11 +54,11 @@ const serverRows = `
   media/matroska/scan     ${container} ${mkvSource} media/matroska/elements media/matroska/tracks
   media/matroska/segment  ${container} ${mkvSource} media/matroska/elements media/matroska/scan
   media/matroska     ${container} ${matroskaFolders}
-  media/flv          errors problem config storage media/media-index media/codec media/timeline
-  media/ts/packets   errors problem config storage media/media-index media/codec media/timeline
-  media/ts/scan      errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
-  media/ts/segment   errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
-  media/ts           errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/scan media/ts/segment
+  media/flv          ${container}
+  media/ts/packets   ${container}
+  media/ts/scan      ${container} media/ts/packets ${tsSource}
+  media/ts/segment   ${container} media/ts/packets ${tsSource}
+  media/ts           ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded     errors problem storage
   media              errors problem config storage media/flv ${readers}
   media/index        errors problem config storage media/media-index media/readers media/recorded
@@ -89,11 +91,11 @@ const columnFiles = [
 
 const groups: Record<string, Plant[]> = {
   ...serverPlants(),
-  'the page apart from server and Node, and pages apart from each other': webPlants(),
-  'shared/ apart from everything': sharedPlants(),
+  'the page to shared/, and each page to itself': webPlants(),
+  'shared/ to itself': sharedPlants(),
   'process to main.ts and child programs': processPlants(),
   'imports to the shortest path and the folders of the product': pathPlants(),
-  'files small, named and typed by the house style': stylePlants(),
+  'size, names and types of files to the house style': stylePlants(),
 }
 const plants = Object.values(groups).flat()
 
@@ -108,14 +110,14 @@ describe('the lint configuration', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it.each(Object.entries(groups))('keeps %s', (_name, group) => {
+  it.each(Object.entries(groups))('restricts %s', (_name, group) => {
     const expected = group.map(({ file, caughtBy }) => [file, caughtBy ?? 'clean'])
     const seen = group.map(({ file, caughtBy }) => [file, verdict(found.get(file), caughtBy)])
     expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected))
   })
 })
 
-/** The awaited rule where it fired, else what fired instead. */
+/** The expected rule if it fired, else the rules that did. */
 function verdict(fired: string[] | undefined, awaited: string | undefined): string {
   if (fired === undefined) return 'clean'
   return awaited !== undefined && fired.includes(awaited) ? awaited : fired.join(', ')
@@ -132,7 +134,7 @@ function serverPlants(): Record<string, Plant[]> {
     const isAllowed = (to: string): boolean =>
       allowed.includes(to) || (allowed.includes('*') && to !== 'main')
     const pairs = columns
-      // These two folders are covered by the columns of their files.
+      // The files of this folder have their own columns.
       .filter((to) => to !== from && to !== 'media' && !isInside(to, from))
       .flatMap((to) => serverPair(from, to, isAllowed(to) ? 'allowed' : 'forbidden'))
     return [`server/${from} to its layer`, pairs] as const
@@ -145,7 +147,7 @@ function isInside(to: string, from: string): boolean {
   return isFile(to) && path.posix.dirname(to) === from
 }
 
-/** A file of `from` that imports `to`; of a folder also as a type and with `import()`. */
+/** A file of `from` that imports `to`; for a folder also as a type and with `import()`. */
 function serverPair(from: string, to: string, expected: 'allowed' | 'forbidden'): Plant[] {
   const verdict = expected === 'allowed' ? {} : { caughtBy: importRule }
   const target = isFile(to) ? `${to}.ts` : `${to}/${path.posix.basename(to)}.ts`
@@ -279,7 +281,7 @@ function lazyImport(specifier: string): string {
   return `export const b = () => import('${specifier}')\n`
 }
 
-/** Single files that stand for one case each get a tree of their own: the folder before `server/` in their name. */
+/** Each case of a single file has its own tree: the folder before `server/` in its name. */
 async function plantAll(folder: string): Promise<void> {
   const trees = new Set(plants.map(({ file }) => treeOf(file)))
   for (const tree of trees) {
@@ -302,7 +304,7 @@ const report = z.object({
   diagnostics: z.array(z.object({ code: z.string().optional(), filename: z.string() })),
 })
 
-/** Runs the linter on the folder as `npm run lint` does, and answers the rules that fired, by file. */
+/** Runs the linter on the folder like `npm run lint`, and returns the rules that fired, by file. */
 async function lint(folder: string): Promise<Map<string, string[]>> {
   const program = path.resolve('node_modules/oxlint/bin/oxlint')
   const output = await new Promise<string>((resolve) => {
@@ -310,7 +312,7 @@ async function lint(folder: string): Promise<Map<string, string[]>> {
       process.execPath,
       [program, '--format', 'json'],
       { cwd: folder, maxBuffer: 64 * 1024 * 1024, timeout: 30_000 },
-      // Violations make it exit with 1; what it printed tells whether it ran.
+      // It exits with 1 on violations; the output is JSON only if it ran.
       (_error, stdout) => resolve(stdout),
     )
   })

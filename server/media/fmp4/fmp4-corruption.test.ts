@@ -82,18 +82,18 @@ describe('a corrupt fragment', () => {
 
   it('does not take its samples from later fragments', async () => {
     const made = fragments()
-    const [damaged = Buffer.alloc(0)] = made.splice(6, 1)
+    const [corrupt = Buffer.alloc(0)] = made.splice(6, 1)
     // The first trun: size, type, flags, count, and data offset.
-    damaged.writeInt32BE(3000, damaged.indexOf('trun') + 12)
-    const bytes = Buffer.concat([init, ...made.slice(0, 6), damaged, ...made.slice(6)])
+    corrupt.writeInt32BE(3000, corrupt.indexOf('trun') + 12)
+    const bytes = Buffer.concat([init, ...made.slice(0, 6), corrupt, ...made.slice(6)])
     expect(await growInAllWays(bytes)).toBe('read')
   })
 
   it('does not hide the fragments that its mdat seems to contain', async () => {
     const made = fragments()
-    const damaged = made[3] ?? Buffer.alloc(0)
-    const sizeAt = damaged.lastIndexOf('mdat') - 4
-    damaged.writeUInt32BE(damaged.readUInt32BE(sizeAt) + 4567, sizeAt)
+    const corrupt = made[3] ?? Buffer.alloc(0)
+    const sizeAt = corrupt.lastIndexOf('mdat') - 4
+    corrupt.writeUInt32BE(corrupt.readUInt32BE(sizeAt) + 4567, sizeAt)
     const bytes = Buffer.concat([init, ...made])
     expect(await splitPointSeconds(bytes)).toEqual(everySecond)
     expect(await growInAllWays(bytes)).toBe('read')
@@ -103,11 +103,11 @@ describe('a corrupt fragment', () => {
     const made = fragments()
     const whole = made[6] ?? Buffer.alloc(0)
     const moofBytes = whole.readUInt32BE(0)
-    const damaged = Buffer.concat([
+    const corrupt = Buffer.concat([
       whole.subarray(0, moofBytes - 9),
       whole.subarray(moofBytes + 99),
     ])
-    const bytes = Buffer.concat([init, ...made.slice(0, 6), damaged, ...made.slice(7)])
+    const bytes = Buffer.concat([init, ...made.slice(0, 6), corrupt, ...made.slice(7)])
     expect(await growInAllWays(bytes)).toBe('read')
   })
 })

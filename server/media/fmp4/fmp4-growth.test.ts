@@ -109,7 +109,7 @@ function write(steps: readonly Step[]): Buffer {
 }
 
 /** Offsets of all samples in the first segments, up to a number of split points. */
-async function servedOffsets(bytes: Buffer, splitPointsEach: number): Promise<number[]> {
+async function servedOffsets(bytes: Buffer, splitPointsPerSegment: number): Promise<number[]> {
   const index = await indexPrefix({ reader, bytes }, bytes.length)
   const { startTicks, flags } = index.splitPoints
   const offsets: number[] = []
@@ -117,7 +117,7 @@ async function servedOffsets(bytes: Buffer, splitPointsEach: number): Promise<nu
     let to = from + 1
     while (
       to < startTicks.length &&
-      to < from + splitPointsEach &&
+      to < from + splitPointsPerSegment &&
       ((flags[to] ?? 0) & SPLIT_DISCONTINUITY) === 0
     )
       to += 1
@@ -162,14 +162,18 @@ describe('any fragmented recording', () => {
   it('serves each sample once, whatever split points form a segment', async () => {
     let samples = 0
     await fc.assert(
-      fc.asyncProperty(plan, fc.integer({ min: 2, max: 9 }), async ({ steps }, splitPointsEach) => {
-        const bytes = write(steps)
-        const one = await servedOffsets(bytes, 1).catch(() => [])
-        const several = await servedOffsets(bytes, splitPointsEach).catch(() => [])
-        expect(several).toEqual(one)
-        expect(new Set(one).size).toBe(one.length)
-        samples += one.length
-      }),
+      fc.asyncProperty(
+        plan,
+        fc.integer({ min: 2, max: 9 }),
+        async ({ steps }, splitPointsPerSegment) => {
+          const bytes = write(steps)
+          const one = await servedOffsets(bytes, 1).catch(() => [])
+          const several = await servedOffsets(bytes, splitPointsPerSegment).catch(() => [])
+          expect(several).toEqual(one)
+          expect(new Set(one).size).toBe(one.length)
+          samples += one.length
+        },
+      ),
       { numRuns: 200, seed: 5 },
     )
     expect(samples).toBeGreaterThan(10_000)

@@ -56,7 +56,7 @@ function recording(): Buffer {
 }
 
 /** Sets one to three words or bytes of the fragment headers to special values. */
-function damageHeaders(original: Buffer, random: Random): Buffer {
+function mutateHeaders(original: Buffer, random: Random): Buffer {
   const bytes = Buffer.from(original)
   const moofs: number[] = []
   for (let at = bytes.indexOf('moof'); at >= 0; at = bytes.indexOf('moof', at + 4))
@@ -81,7 +81,7 @@ async function expectQuick(bytes: Uint8Array): Promise<'read' | 'refused'> {
 
 describe('corrupt copies', () => {
   it.each([
-    ['of headers of fragments', damageHeaders, 1200],
+    ['of headers of fragments', mutateHeaders, 1200],
     ['of anything', damage, 800],
   ] as const)(
     '%s are read or refused',

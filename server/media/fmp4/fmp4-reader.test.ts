@@ -124,12 +124,12 @@ interface ServedSample {
  * All samples in segments of this many split points, labelled by the text at the start of their
  * bytes.
  */
-async function readAll(bytes: Buffer, splitPointsEach = 1): Promise<Served> {
+async function readAll(bytes: Buffer, splitPointsPerSegment = 1): Promise<Served> {
   const file = bytesFile(bytes)
   const index = structuredClone(await reader.index(file, signal))
   const video: ServedSample[] = []
   const audio: ServedSample[] = []
-  for (const range of segmentRanges(index, splitPointsEach)) {
+  for (const range of segmentRanges(index, splitPointsPerSegment)) {
     const content = await reader.readSegment(file, index, range)
     for (const [kind, list] of [
       ['video', video],
@@ -145,13 +145,17 @@ async function readAll(bytes: Buffer, splitPointsEach = 1): Promise<Served> {
 }
 
 /** Ranges of this many split points that do not cross a discontinuity, as segments are planned. */
-function segmentRanges({ splitPoints }: MediaIndex, splitPointsEach: number) {
+function segmentRanges({ splitPoints }: MediaIndex, splitPointsPerSegment: number) {
   const ranges: { from: number; to: number }[] = []
   for (let from = 0; from < splitPoints.startTicks.length;) {
     let to = from + 1
-    const isBreak = (splitPoint: number) =>
+    const isDiscontinuity = (splitPoint: number) =>
       ((splitPoints.flags[splitPoint] ?? 0) & SPLIT_DISCONTINUITY) !== 0
-    while (to < splitPoints.startTicks.length && to < from + splitPointsEach && !isBreak(to))
+    while (
+      to < splitPoints.startTicks.length &&
+      to < from + splitPointsPerSegment &&
+      !isDiscontinuity(to)
+    )
       to += 1
     ranges.push({ from, to })
     from = to
@@ -176,11 +180,15 @@ describe('a real fragmented recording', () => {
 
   it.each([1, 2, 1000])(
     'is served packet for packet, %i split points per segment',
-    async (splitPointsEach) => {
+    async (splitPointsPerSegment) => {
       const file = await openDiskFile(path)
       const index = structuredClone(await reader.index(file, signal))
       const packets = await readReferencePackets(path)
-      const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+      const segments = await readRuns(
+        reader,
+        { file, index },
+        rangesOf(index, splitPointsPerSegment),
+      )
       for (const [stream, kind] of (['video', 'audio'] as const).entries()) {
         const samples = await readServedSamples(file, segments, kind)
         const expected = packetsOf(packets, stream)
@@ -298,8 +306,8 @@ describe('layouts of fragments', () => {
       ]
     })
     const bytes = Buffer.concat([init, ...made])
-    for (const splitPointsEach of [1, 2, 3, 5]) {
-      const served = await readAll(bytes, splitPointsEach)
+    for (const splitPointsPerSegment of [1, 2, 3, 5]) {
+      const served = await readAll(bytes, splitPointsPerSegment)
       expect(startSeconds(served.index)).toEqual([0, 2, 4, 6, 8])
       expect(subtitles(served.video)).toEqual(subtitlesOf([frames]))
       expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
@@ -403,20 +411,20 @@ describe('time', () => {
     }))
     const file = bytesFile(Buffer.concat([init, ...fragments(list)]))
     const index = await reader.index(file, signal)
-    const shown: number[] = []
+    const presented: number[] = []
     for (const range of rangesOf(index, 1)) {
       const content = await reader.readSegment(file, index, range)
       const runs = content.kind === 'samples' ? content.runs : []
       expect(
         runs.every((run) => run.compositionOffsets?.every((offset) => offset >= 0) ?? true),
       ).toBe(true)
-      shown.push(...samplesOf(content, 'video').map(({ seconds }) => seconds))
+      presented.push(...samplesOf(content, 'video').map(({ seconds }) => seconds))
     }
     const expected = Array.from(
       { length: 150 },
       (_, at) => ((at % 50) + (order[(at % 50) % 4] ?? 0)) / 25 + Math.floor(at / 50) * 2,
     )
-    shown.forEach((seconds, at) => expect(seconds).toBeCloseTo(expected[at] ?? NaN, 4))
+    presented.forEach((seconds, at) => expect(seconds).toBeCloseTo(expected[at] ?? NaN, 4))
   })
 
   it.each([
@@ -714,10 +722,10 @@ describe('missing samples', () => {
   it('of corrupt fragments do not affect the next fragment', async () => {
     const init = initSegment([VIDEO, AUDIO])
     const made = fragments(chunks(6))
-    const damaged = made.map((each, at) =>
+    const corrupt = made.map((each, at) =>
       at === 2 ? Buffer.concat([Buffer.alloc(700, 0xff), each.subarray(700)]) : each,
     )
-    const served = await readAll(Buffer.concat([init, ...damaged]))
+    const served = await readAll(Buffer.concat([init, ...corrupt]))
     expect(served.video.length).toBe(250)
     expect(served.video.some(({ text }) => text.startsWith('v2'))).toBe(false)
     expect(startSeconds(served.index)).toEqual([0, 2, 6, 8, 10])

@@ -20,8 +20,8 @@ import { hasFragments } from './fragments/has-fragments.ts'
 /** A reader for any MP4, which detects whether the samples are in fragments. */
 export function createFragmentedMp4Reader(): MediaReader {
   const plain = createMp4Reader()
-  const own = { readSegment, initTracks, readKeyFrame }
-  const readerOf = ({ source }: MediaIndex) => (source.container === 'mp4' ? plain : own)
+  const fragmented = { readSegment, initTracks, readKeyFrame }
+  const readerOf = ({ source }: MediaIndex) => (source.container === 'mp4' ? plain : fragmented)
   return {
     index: indexMp4,
     readSegment: (file, index, range) => readerOf(index).readSegment(file, index, range),

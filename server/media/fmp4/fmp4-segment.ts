@@ -178,7 +178,7 @@ class SamplePicker {
     let fileTicks = run.decodeTicks ?? this.#times.nextTicks[number] ?? 0
     const shift = sessionShift(section, number, timescale)
     const lead = track.kind === 'video' ? section.leadTicks : 0
-    const isWanted = tracks.includes(number)
+    const isRequested = tracks.includes(number)
     for (let i = 0; i < run.sizes.length; i += 1) {
       const presentationTicks =
         servedTicks(track, fileTicks + (run.compositionOffsets[i] ?? 0)) + shift
@@ -186,7 +186,7 @@ class SamplePicker {
       const duration = run.durations[i] ?? 0
       fileTicks += duration
       const isInside = this.#isInside(at, { number, timescale, ticks: presentationTicks })
-      if (!isInside || !isWanted) continue
+      if (!isInside || !isRequested) continue
       this.#add(number, {
         offset: run.offsets[i] ?? 0,
         sizeBytes: run.sizes[i] ?? 0,

@@ -39,8 +39,8 @@ async function indexPart(
 ): Promise<MediaIndex | undefined> {
   try {
     const index = await reader.index(bytesFile(bytes), signal, previous)
-    const kept: unknown = deserialize(serialize(index))
-    expect(kept).toEqual(index)
+    const restored: unknown = deserialize(serialize(index))
+    expect(restored).toEqual(index)
     return index
   } catch (error) {
     if (isAppError(error, 'unplayable')) return undefined
@@ -49,7 +49,7 @@ async function indexPart(
 }
 
 /** Asserts that the longer recording's index contains all that the shorter one's calls stable. */
-async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
+async function expectStable(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
   const count = early.growth?.stableSplitPoints ?? 0
   expect(late.growth?.stableSplitPoints).toBeGreaterThanOrEqual(count)
   for (const list of ['startTicks', 'flags'] as const) {
@@ -57,8 +57,8 @@ async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array
       ...early.splitPoints[list].subarray(0, count),
     ])
   }
-  const { growth: said } = count >= 2 ? early : late
-  expect(late.growth?.stableRange).toEqual(said?.stableRange)
+  const { growth: growth } = count >= 2 ? early : late
+  expect(late.growth?.stableRange).toEqual(growth?.stableRange)
   const file = bytesFile(bytes)
   for (let from = Math.max(0, count - 4); from + 1 < count; from += 1) {
     const range = { from, to: from + 1, tracks: late.tracks.map((_, track) => track) }
@@ -84,7 +84,7 @@ async function expectSameInChunks(bytes: Uint8Array, chunks: number): Promise<Me
     const growing = await indexPart(part, previous)
     expect(growing).toEqual(size % 5 === 0 ? await indexPart(part) : growing)
     if (growing === undefined) continue
-    await expectKept(growing, whole, bytes)
+    await expectStable(growing, whole, bytes)
     previous = growing
   }
   expect(previous).toEqual(whole)
@@ -170,7 +170,7 @@ describe('growing recordings', () => {
           length += random(30_000)
         ) {
           previous = (await indexPart(bytes.subarray(0, length), previous)) ?? previous
-          if (previous !== undefined) await expectKept(previous, whole, bytes)
+          if (previous !== undefined) await expectStable(previous, whole, bytes)
           compared += 1
         }
       }
@@ -218,7 +218,7 @@ describe('growing recordings', () => {
     expect(sized.subarray(...range).equals(open.subarray(...range))).toBe(true)
     const [early, late] = [growing, await indexPart(sized)]
     if (early === undefined || late === undefined) throw new Error('unplayable')
-    await expectKept(early, late, sized)
+    await expectStable(early, late, sized)
   })
 
   it('get forced split points in long GOPs', async () => {

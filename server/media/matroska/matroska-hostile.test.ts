@@ -47,7 +47,7 @@ describe('hostile files', () => {
     ['cues larger than anything', claimedElement(ID.cues, 2 ** 50)],
     ['a block group of unknown size', openElement(ID.blockGroup)],
     ['an empty block', element(ID.simpleBlock)],
-    ['a block of nothing but its head', element(ID.simpleBlock, Buffer.from([0x81, 0, 0, 0x80]))],
+    ['a block of only a header', element(ID.simpleBlock, Buffer.from([0x81, 0, 0, 0x80]))],
     ['a lace of more frames than bytes', element(ID.simpleBlock, laced(0x86, [255, 1, 2]))],
     ['a lace of negative sizes', element(ID.simpleBlock, laced(0x86, [2, 0x81, 0x80, 9, 9, 9]))],
     [

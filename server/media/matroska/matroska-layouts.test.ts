@@ -218,8 +218,8 @@ describe('breaks', () => {
     expect([...splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0)).toBe(false)
     expect(splitPoints.endTicks / splitPoints.timescale).toBeCloseTo(20, 0)
     expect(limitations).toBeUndefined()
-    const shown = paused.flatMap(({ track, time }) => (track === 1 ? [time] : []))
-    expect((await servedOf(bytes)).video).toEqual(shown)
+    const presented = paused.flatMap(({ track, time }) => (track === 1 ? [time] : []))
+    expect((await servedOf(bytes)).video).toEqual(presented)
   })
 
   it.each([
@@ -401,14 +401,14 @@ describe('tracks', () => {
   })
 
   it('shifts audio by its codec delay', async () => {
-    const opusHead = Buffer.concat([
+    const opusHeader = Buffer.concat([
       Buffer.from('OpusHead'),
       Buffer.from([1, 2, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0]),
     ])
     const opus: TrackPlan = {
       ...AAC_TRACK,
       codec: 'A_OPUS',
-      codecPrivate: opusHead,
+      codecPrivate: opusHeader,
       codecDelayNs: 6_500_000,
     }
     const { video, audio } = await servedOf(mkvFile([H264_TRACK, opus], clusters(FILM)))
@@ -477,9 +477,9 @@ describe('text', () => {
     ['S_TEXT/SSA', '4,0,Default,,0,0,0,,plain <b>', 'plain &lt;b&gt;'],
     ['S_TEXT/WEBVTT', '<v Ann>Hello\n\nyou', '<v Ann>Hello\nyou'],
     ['D_WEBVTT/SUBTITLES', 'id\nline:0\nHello', 'Hello'],
-  ])('reads %s: %j', async (codec, written, shown) => {
+  ])('reads %s: %j', async (codec, written, presented) => {
     const cues = await cuesOf({ codec }, Buffer.from(written))
-    expect(cues).toEqual([{ startSeconds: 1.5, endSeconds: 2.2, text: shown }])
+    expect(cues).toEqual([{ startSeconds: 1.5, endSeconds: 2.2, text: presented }])
   })
 
   it('inflates compressed subtitles', async () => {

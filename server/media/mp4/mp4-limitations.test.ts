@@ -100,8 +100,8 @@ describe('limitations of an MP4', () => {
 
 describe('an unplayable MP4', () => {
   it('reports the position of the corrupt box, or the end if moov is missing', async () => {
-    const broken = await readFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
-    await expect(reader.index(bytesFile(broken), signal)).rejects.toMatchObject({
+    const corrupt = await readFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
+    await expect(reader.index(bytesFile(corrupt), signal)).rejects.toMatchObject({
       reason: { code: 'box-invalid', box: 'free', offsetBytes: 32 },
     })
     const whole = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)

@@ -27,7 +27,7 @@ describe.each([
     const outcomes = { read: 0, refused: 0 }
     let slowestMs = 0
     for (let round = 0; round < MUTATIONS; round += 1) {
-      const bytes = damage(original, random)
+      const bytes = mutate(original, random)
       const started = performance.now()
       outcomes[await readEverything(guard(bytesFile(bytes)))] += 1
       slowestMs = Math.max(slowestMs, performance.now() - started)
@@ -39,7 +39,7 @@ describe.each([
 })
 
 /** One to four changed bytes in the moov box, or a truncated file. */
-function damage(original: Buffer, random: (below: number) => number): Buffer {
+function mutate(original: Buffer, random: (below: number) => number): Buffer {
   const bytes = Buffer.from(original)
   const start = bytes.indexOf('moov')
   const size = bytes.readUInt32BE(start - 4)

@@ -79,8 +79,12 @@ describe('real recordings', () => {
     // FFmpeg's time 0 is that of the edit lists; the session's is the earliest packet.
     const start = Math.min(...served.map((packet) => packet.ptsSeconds))
     expect(index.tracks.map((track) => track.codec)).toEqual(expected.codecs)
-    for (const splitPointsEach of [1, 2, 1000]) {
-      const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+    for (const splitPointsPerSegment of [1, 2, 1000]) {
+      const segments = await readRuns(
+        reader,
+        { file, index },
+        rangesOf(index, splitPointsPerSegment),
+      )
       for (const track of index.tracks) {
         const stream = track.kind === 'video' ? expected.video : (expected.audio ?? -1)
         const samples = await readServedSamples(file, segments, track.kind)
@@ -109,8 +113,8 @@ describe('real recordings', () => {
     for (const [splitPoint, ticks] of startTicks.entries()) {
       const [first] = frames.filter((sample) => sample.splitPoint === splitPoint)
       expect(first?.isKey).toBe(true)
-      const shown = splitPoint === 0 ? 0 : first?.ptsSeconds
-      expect(shown).toBeCloseTo(ticks / timescale, 6)
+      const presented = splitPoint === 0 ? 0 : first?.ptsSeconds
+      expect(presented).toBeCloseTo(ticks / timescale, 6)
       const next = (startTicks[splitPoint + 1] ?? Infinity) / timescale
       const inside = audioTracks.filter((sample) => sample.splitPoint === splitPoint)
       const isInside = inside.every(

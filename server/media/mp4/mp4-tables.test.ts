@@ -48,9 +48,9 @@ function plainTrack(
   }
 }
 
-async function readAll(file: ReturnType<typeof bytesFile>, splitPointsEach = 1) {
+async function readAll(file: ReturnType<typeof bytesFile>, splitPointsPerSegment = 1) {
   const index = await reader.index(file, signal)
-  const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+  const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsPerSegment))
   const runs = (kind: SampleRun['kind']) =>
     segments.flatMap((segment) => segment.runs.filter((run) => run.kind === kind))
   return { index, video: runs('video'), audio: runs('audio') }
@@ -157,8 +157,8 @@ describe('random tables', () => {
       fc.asyncProperty(
         trackPlans,
         fc.integer({ min: 1, max: 5 }),
-        async (plan, splitPointsEach) => {
-          const { video, index } = await readAll(makeFile([plan]), splitPointsEach)
+        async (plan, splitPointsPerSegment) => {
+          const { video, index } = await readAll(makeFile([plan]), splitPointsPerSegment)
           const expected = naiveWalk(plan)
           const served = flatten(video)
           const earliest = Math.min(...expected.map((sample) => sample.presentationTicks))
@@ -253,8 +253,8 @@ describe('composition offsets', () => {
       ],
     })
     const { index, video } = await readAll(makeFile([{ ...plan, syncs: [1] }]))
-    const shown = flatten(video).map((sample) => sample.presentationTicks)
-    expect(shown).toEqual([750, 1250, 0, 650, 650, 750])
+    const presented = flatten(video).map((sample) => sample.presentationTicks)
+    expect(presented).toEqual([750, 1250, 0, 650, 650, 750])
     expect(index.splitPoints.endTicks).toBe(1350)
     // Times before the session start are raised to its first ticks.
     expect(flatten(video).map((sample) => sample.decodeTicks)).toEqual([0, 1, 2, 100, 200, 300])

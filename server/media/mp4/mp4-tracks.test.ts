@@ -130,13 +130,13 @@ describe('several audio tracks', () => {
   })
 
   it('are served without the one whose tables are corrupt', async () => {
-    const broken = plainTrack('audio', 30, { chunkRuns: [[1, 0, 1]] })
-    const untold = plainTrack('audio', 30, { sampleEntries: [] })
+    const corrupt = plainTrack('audio', 30, { chunkRuns: [[1, 0, 1]] })
+    const undeclared = plainTrack('audio', 30, { sampleEntries: [] })
     const file = makeFile([
       plainTrack('video', 30),
-      untold,
+      undeclared,
       plainTrack('audio', 30, { language: 'eng' }),
-      broken,
+      corrupt,
     ])
     const index = await reader.index(file, signal)
     expect(audioTracksOf(index).map(({ language }) => language)).toEqual(['eng'])

@@ -129,7 +129,7 @@ function createFragmentClock(
     trackTimescale: fileTimescale,
     mediaEndTicks: Infinity,
   })
-  const isBelievable = Math.abs(editSeconds) <= MAX_SESSION_SECONDS
-  const editTicks = isBelievable ? Math.round(editSeconds * timescale) : 0
+  const isPlausible = Math.abs(editSeconds) <= MAX_SESSION_SECONDS
+  const editTicks = isPlausible ? Math.round(editSeconds * timescale) : 0
   return { fileTimescale, timescale, tickScale, editTicks }
 }

@@ -90,7 +90,7 @@ export class FragmentWalk {
       const type = this.#window.uint32(start + 4)
       if (size === 0 || end > sizeBytes) {
         const isUnfinished = size !== 0 && (type === MOOF || type === MDAT)
-        return this.#startSearch(isUnfinished ? 'unfinished' : 'broken')
+        return this.#startSearch(isUnfinished ? 'unfinished' : 'invalid')
       }
       if (this.#pendingMoof !== undefined && endsData(this.#pendingMoof, type))
         return this.#release()
@@ -134,9 +134,9 @@ export class FragmentWalk {
    * Starts a search where no complete box is. A corrupt size of the previous box may have skipped
    * fragments, so the search starts there: while the file is shorter, they would be found too.
    */
-  #startSearch(cause: 'unfinished' | 'broken'): 'more' {
+  #startSearch(cause: 'unfinished' | 'invalid'): 'more' {
     this.#searchStart = this.position
-    if (cause === 'broken' && !Number.isNaN(this.#previousBox)) {
+    if (cause === 'invalid' && !Number.isNaN(this.#previousBox)) {
       this.position = this.#previousBox
       if (this.#pendingMoof !== undefined && this.#pendingMoof.dataEnd > this.#previousBox)
         this.#pendingMoof.dataEnd = Infinity

@@ -265,12 +265,12 @@ function fillRun(bytes: DataView, plan: RunPlan, samples: TrackSamples): number 
   for (let i = first; i < first + count; i += 1) {
     samples.durations[i] = durationTicks(field(0x100, header.durationTicks))
     const size = field(0x200, header.sizeBytes)
-    const own = field(0x400, header.flags)
+    const sampleFlags = field(0x400, header.flags)
     const offset = compositionTicks(field(0x800, 0))
     samples.compositionOffsets[i] = Math.abs(offset) <= header.maxOffsetTicks ? offset : 0
     samples.sizes[i] = size
     samples.offsets[i] = position
-    samples.keys[i] = isKey(i === first ? (plan.firstFlags ?? own) : own) ? 1 : 0
+    samples.keys[i] = isKey(i === first ? (plan.firstFlags ?? sampleFlags) : sampleFlags) ? 1 : 0
     position += size
   }
   return position

@@ -141,13 +141,13 @@ export class FragmentGrouper {
   }
 
   #jumps(run: TimedSamples): boolean {
-    const own = this.#progress[run.track]
-    if (own === undefined || Number.isNaN(own.origin)) return false
-    const seconds = this.#seconds(run, run.decodeTicks) - own.origin
+    const progress = this.#progress[run.track]
+    if (progress === undefined || Number.isNaN(progress.origin)) return false
+    const seconds = this.#seconds(run, run.decodeTicks) - progress.origin
     const ends = this.#progress
       .map(({ endSeconds, origin }) => endSeconds - origin)
       .filter((end) => !Number.isNaN(end))
-    const back = own.endSeconds - own.origin - seconds
+    const back = progress.endSeconds - progress.origin - seconds
     return isJump({ back, ahead: seconds - Math.max(...ends) })
   }
 

@@ -88,9 +88,9 @@ describe('limitations of a fragmented recording', () => {
 
   it('contain a fragment that contradicts itself', async () => {
     const [first = init, second = init, third = init] = fragments(0, 2, 4)
-    const broken = Buffer.from(second)
-    broken.writeUInt32BE(0xffff, broken.indexOf('traf') - 4)
-    expect(await limitationsOf(init, first, broken, third)).toMatchObject([
+    const corrupt = Buffer.from(second)
+    corrupt.writeUInt32BE(0xffff, corrupt.indexOf('traf') - 4)
+    expect(await limitationsOf(init, first, corrupt, third)).toMatchObject([
       { code: 'fragment-invalid', offsetBytes: endOf(init, first) },
     ])
   })

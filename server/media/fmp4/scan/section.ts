@@ -169,11 +169,11 @@ export function assignStartTimes(state: ScanState, section: Fmp4Section): void {
   section.untimedSplitPoints.forEach(({ track, ticks }, i) => {
     const splitPoint = firstUntimed + i
     const timescale = init?.tracks[track]?.timescale ?? state.timescale
-    const own = ticks + sessionShift(section, track, timescale)
+    const sessionTicks = ticks + sessionShift(section, track, timescale)
     const start =
       splitPoint === section.firstSplitPoint
         ? Math.round(section.startSeconds * state.timescale)
-        : rescale(own, timescale, state.timescale)
+        : rescale(sessionTicks, timescale, state.timescale)
     startTicks[splitPoint] =
       splitPoint === 0 ? 0 : Math.max(start, (startTicks[splitPoint - 1] ?? 0) + 1)
   })

@@ -17,15 +17,15 @@ export const UNKNOWN_SIZE = -1
 /** Maximum lengths of ID and size (RFC 8794 5 and 6, as limited by Matroska). */
 export const MAX_HEADER_BYTES = 12
 
-/** The header at `at`. `short`: the bytes end inside it; `broken`: there is no valid header. */
-export function parseHeader(bytes: Uint8Array, at: number): ElementHeader | 'short' | 'broken' {
+/** The header at `at`. `short`: the bytes end inside it; `invalid`: there is no valid header. */
+export function parseHeader(bytes: Uint8Array, at: number): ElementHeader | 'short' | 'invalid' {
   const first = bytes[at]
   if (first === undefined) return 'short'
-  if (first < 0x10) return 'broken'
+  if (first < 0x10) return 'invalid'
   const idBytes = Math.clz32(first) - 23
   const sizeFirst = bytes[at + idBytes]
   if (sizeFirst === undefined) return 'short'
-  if (sizeFirst === 0) return 'broken'
+  if (sizeFirst === 0) return 'invalid'
   const headerBytes = idBytes + Math.clz32(sizeFirst) - 23
   if (at + headerBytes > bytes.length) return 'short'
   let id = 0
@@ -71,7 +71,7 @@ export function* parseChildren(content: Uint8Array): Generator<Element> {
   let at = 0
   while (at < content.length) {
     const header = parseHeader(content, at)
-    if (header === 'short' || header === 'broken' || header.sizeBytes < 0) return
+    if (header === 'short' || header === 'invalid' || header.sizeBytes < 0) return
     const start = at + header.headerBytes
     const end = start + header.sizeBytes
     if (end > content.length) return

@@ -183,7 +183,7 @@ export class ElementWalk {
     if (this.#state.corruptFrom >= 0) return this.#search(bytes, at)
     const header = parseHeader(bytes, at)
     if (header === 'short') return MAX_HEADER_BYTES
-    if (!this.#isSkipPlausible(header) || header === 'broken') return this.#startSearch()
+    if (!this.#isSkipPlausible(header) || header === 'invalid') return this.#startSearch()
     const end = this.#state.position + header.headerBytes + header.sizeBytes
     const { id, headerBytes, sizeBytes } = header
     const element = { id, headerBytes, sizeBytes, at: at + headerBytes, end }
@@ -260,10 +260,10 @@ export class ElementWalk {
    * If no known element follows a skipped one, its size was wrong and clusters may be inside it:
    * while the file is shorter, they would be found too.
    */
-  #isSkipPlausible(header: ElementHeader | 'broken'): boolean {
+  #isSkipPlausible(header: ElementHeader | 'invalid'): boolean {
     const skipped = this.#skipped
     this.#skipped = undefined
-    if (skipped === undefined || (header !== 'broken' && KNOWN.has(header.id))) return true
+    if (skipped === undefined || (header !== 'invalid' && KNOWN.has(header.id))) return true
     this.#state = skipped
     return false
   }
@@ -275,7 +275,9 @@ export class ElementWalk {
     if (element.end === this.#end) return this.#moveTo(element.end)
     const next = parseHeader(bytes, element.at + element.sizeBytes)
     if (next === 'short') return this.#need(element, element.sizeBytes + MAX_HEADER_BYTES)
-    return next !== 'broken' && KNOWN.has(next.id) ? this.#moveTo(element.end) : this.#startSearch()
+    return next !== 'invalid' && KNOWN.has(next.id)
+      ? this.#moveTo(element.end)
+      : this.#startSearch()
   }
 
   #simpleBlock(bytes: Uint8Array, element: LocatedElement): number {

@@ -28,7 +28,7 @@ export function findCluster(bytes: Uint8Array, from: number): ClusterSearch {
     return { offset: rest, found: 'short' }
   }
   const header = parseHeader(bytes, offset)
-  if (header === 'broken') return { offset: offset + 1, found: 'no' }
+  if (header === 'invalid') return { offset: offset + 1, found: 'no' }
   if (header === 'short') return { offset, found: 'short' }
   if (header.id === EBML_HEADER) {
     const isEbmlHeader = header.sizeBytes > 0 && header.sizeBytes <= MAX_EBML_HEADER_BYTES
@@ -37,6 +37,6 @@ export function findCluster(bytes: Uint8Array, from: number): ClusterSearch {
   const child = parseHeader(bytes, offset + header.headerBytes)
   if (child === 'short' && bytes.length - offset < 2 * MAX_HEADER_BYTES)
     return { offset, found: 'short' }
-  const isCluster = child !== 'short' && child !== 'broken' && FIRST_IN_CLUSTER.has(child.id)
+  const isCluster = child !== 'short' && child !== 'invalid' && FIRST_IN_CLUSTER.has(child.id)
   return isCluster ? { offset, found: 'yes' } : { offset: offset + 1, found: 'no' }
 }

@@ -31,8 +31,9 @@ export function describeAudio(entry: TrackEntry): Described<AudioStreamInfo> {
     return unplayable({ code: 'audio-codec-unsupported', codec: entry.codec.slice(0, 32) })
   }
   const { channels, sampleRate } = stream.described
-  const isSane = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0 && stream.timescale > 0
-  if (!isSane || stream.timescale > MAX_SAMPLE_RATE)
+  const isPlausible =
+    channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0 && stream.timescale > 0
+  if (!isPlausible || stream.timescale > MAX_SAMPLE_RATE)
     return unplayable({ code: 'audio-format-invalid' })
   return { status: 'playable', stream }
 }
@@ -98,7 +99,7 @@ function track(
   const { language, name, defaultDurationNs } = entry
   const { sampleRate } = described
   const ticks = Math.round((defaultDurationNs / 1e9) * sampleRate)
-  const isSaid = frame.kind === 'unknown' && ticks > 0
+  const isDeclared = frame.kind === 'unknown' && ticks > 0
   return {
     described: {
       kind: 'audio',
@@ -107,7 +108,7 @@ function track(
       ...(name !== undefined && { name }),
     },
     timescale: described.transcodedFrom?.sampleRate ?? sampleRate,
-    frame: isSaid ? { kind: 'fixed', ticks } : frame,
+    frame: isDeclared ? { kind: 'fixed', ticks } : frame,
   }
 }
 

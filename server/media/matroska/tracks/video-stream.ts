@@ -73,8 +73,8 @@ export function describeVideo(entry: TrackEntry): Described<VideoStream> {
     return unplayable({ code: 'video-compressed' })
   }
   const { width, height } = entry.video
-  const isSane = width > 0 && height > 0 && Math.max(width, height) <= MAX_SIDE_PIXELS
-  if (!isSane) return unplayable({ code: 'video-size-invalid' })
+  const isPlausible = width > 0 && height > 0 && Math.max(width, height) <= MAX_SIDE_PIXELS
+  if (!isPlausible) return unplayable({ code: 'video-size-invalid' })
   const set = configOf(known.codec, entry)
   const isLater = known.codec === 'av1' || known.codec === 'vp9'
   if (set === undefined && !isLater) {
@@ -167,8 +167,9 @@ function displaySize(fields: VideoFields): Pick<VideoStream, 'displayWidth' | 'd
       ? { displayWidth: wide, displayHeight: height }
       : coded
   }
-  const isSane = displayUnit === PIXELS && Math.max(displayWidth, displayHeight) <= MAX_SIDE_PIXELS
-  return isSane ? { displayWidth, displayHeight } : coded
+  const isPlausible =
+    displayUnit === PIXELS && Math.max(displayWidth, displayHeight) <= MAX_SIDE_PIXELS
+  return isPlausible ? { displayWidth, displayHeight } : coded
 }
 
 const UNSPECIFIED = 2

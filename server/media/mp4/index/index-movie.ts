@@ -41,10 +41,14 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
   const video =
     chosen.video && (await surveyTrack(file, chosen.video, { ...plan, stopsAtChange: 'continue' }))
   const videoSplits = video && (await splitVideo(window, video))
-  const { audioTracks, limitations: broken } = await splitAudioTracks(window, chosen.audioTracks, {
-    plan,
-    video: videoSplits,
-  })
+  const { audioTracks, limitations: audioLimitations } = await splitAudioTracks(
+    window,
+    chosen.audioTracks,
+    {
+      plan,
+      video: videoSplits,
+    },
+  )
   const { index, startSeconds } = assemble(window, {
     ...(videoSplits && { video: videoSplits }),
     audioTracks,
@@ -54,7 +58,7 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
   const limitations = [
     ...movie.limitations,
     ...chosen.limitations,
-    ...broken,
+    ...audioLimitations,
     ...(chosen.video && videoSplits === undefined ? [NO_VIDEO] : []),
     ...(truncated ? [truncatedLimitation(window, index)] : []),
   ]
@@ -147,8 +151,10 @@ function splitTimes(
       }
     )
   }
-  const own = first.splitPoints.audioOnlyTicks.map((ticks) => movieSeconds(first.clock, ticks))
-  return { splitPointSeconds: [...splitPointSeconds, ...own], endSeconds: Infinity }
+  const audioOnly = first.splitPoints.audioOnlyTicks.map((ticks) =>
+    movieSeconds(first.clock, ticks),
+  )
+  return { splitPointSeconds: [...splitPointSeconds, ...audioOnly], endSeconds: Infinity }
 }
 
 interface Parts {

@@ -67,10 +67,10 @@ export function baseTrack(
   shift: TrackShift,
 ): Omit<Mp4Track, 'cursors'> {
   const { matrix, width, height } = track
-  const isShown = track.kind === 'video'
+  const isVideo = track.kind === 'video'
   const [{ pcmFrameBytes }] = descriptions
   return {
-    kind: isShown ? 'video' : 'audio',
+    kind: isVideo ? 'video' : 'audio',
     timescale: clock.timescale,
     tickScale: clock.tickScale,
     decodeShiftTicks: shift.decodeShiftTicks,
@@ -81,9 +81,9 @@ export function baseTrack(
       ...(decoder && { decoder }),
     })),
     ...(pcmFrameBytes !== undefined && { packetSamples: PCM_PACKET_SAMPLES }),
-    ...(isShown && !isIdentity(matrix) && { matrix }),
-    width: isShown ? width : 0,
-    height: isShown ? height : 0,
+    ...(isVideo && !isIdentity(matrix) && { matrix }),
+    width: isVideo ? width : 0,
+    height: isVideo ? height : 0,
   }
 }
 

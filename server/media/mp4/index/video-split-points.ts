@@ -8,7 +8,7 @@ import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { SyncWalk } from '../sample-tables/sync-walk.ts'
 import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'
 
-/** The cuts of a video track. Times in the file's ticks, edit list not applied. */
+/** Split points of a video track. Times in ticks of the file, edit list not applied. */
 export interface VideoSplitPoints {
   cursors: CursorTable
   /** Presentation times, strictly increasing. */
@@ -47,8 +47,8 @@ export async function findVideoSplitPoints(
       presentationTicks.push(lastTicks)
       descriptions.push(changes[change - 1]?.description ?? 0)
       const isKey = syncs.sample === walk.sample
-      const isBreak = isChange && recorder.length > 1
-      flags.push((isKey ? SPLIT_KEY_FRAME : 0) | (isBreak ? SPLIT_DISCONTINUITY : 0))
+      const isDiscontinuity = isChange && recorder.length > 1
+      flags.push((isKey ? SPLIT_KEY_FRAME : 0) | (isDiscontinuity ? SPLIT_DISCONTINUITY : 0))
     }
     await toNextCandidate(walk, syncs, {
       end: changes[change]?.sample ?? map.sampleCount,

@@ -28,7 +28,7 @@ const FIELD_BYTES = 28
 const VERSION_AT = 8
 const CHANNELS_AT = 16
 /**
- * Further fields of QuickTime's entry versions 0, 1 and 2 (QuickTime File Format, sound sample
+ * Further fields of QuickTime's entry versions 0, 1 and 2 (QuickTime File Format, sample
  * descriptions).
  */
 const QUICKTIME_BYTES = [0, 16, 36] as const

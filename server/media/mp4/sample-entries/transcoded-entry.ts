@@ -95,7 +95,7 @@ function signed(bits: number, endian: Endian): PcmCodec | undefined {
   return bits === 24 ? `pcm_s24${endian}` : undefined
 }
 
-/** PCM formats (QuickTime File Format, sound formats; ISO/IEC 23003-5 for `ipcm`). */
+/** PCM formats (QuickTime File Format, audio codecs; ISO/IEC 23003-5 for `ipcm`). */
 const PCM_FORMATS = new Map<string, (fields: AudioFields) => PcmCodec | undefined>([
   ['alaw', () => 'pcm_alaw'],
   ['ulaw', () => 'pcm_mulaw'],

@@ -97,8 +97,8 @@ async function locateSizes(
   if (entryBits !== 4 && entryBits !== 8 && entryBits !== 16 && entryBits !== 32) {
     throw invalidBox(box, 'entry-invalid', entryBits)
   }
-  const place = { offset: box.contentStart + 12, count: sampleCount, entryBits } satisfies Table
-  return { sampleCount, sizes: { kind: 'table', table: await withInline(window, box, place) } }
+  const table = { offset: box.contentStart + 12, count: sampleCount, entryBits } satisfies Table
+  return { sampleCount, sizes: { kind: 'table', table: await withInline(window, box, table) } }
 }
 
 async function fullBoxHeader(window: FileWindow, box: Box, length: number): Promise<DataView> {
