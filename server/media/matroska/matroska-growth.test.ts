@@ -57,7 +57,7 @@ async function expectStable(early: MediaIndex, late: MediaIndex, bytes: Uint8Arr
       ...early.splitPoints[list].subarray(0, count),
     ])
   }
-  const { growth: growth } = count >= 2 ? early : late
+  const { growth } = count >= 2 ? early : late
   expect(late.growth?.stableRange).toEqual(growth?.stableRange)
   const file = bytesFile(bytes)
   for (let from = Math.max(0, count - 4); from + 1 < count; from += 1) {
