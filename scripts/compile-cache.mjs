@@ -1,7 +1,11 @@
-// Lets every Node that tests start find what another has compiled: starting the program takes half as long then.
+// Shares the compile cache between all Node processes of the tests: the program starts in half the
+// time.
 import path from 'node:path'
 
-/** Names the folder in the environment, from which all children have it. Entries go by content, so none is ever stale. */
+/**
+ * Sets the folder in the environment, for all children. Entries are keyed by content: none is
+ * stale.
+ */
 export function shareCompileCache() {
   const folder = path.resolve(import.meta.dirname, '../node_modules/.cache/aftercast-compile')
   process.env.NODE_COMPILE_CACHE ??= folder

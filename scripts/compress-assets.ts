@@ -1,4 +1,5 @@
-// A step of the page's build: compresses its files as far as can be, once, so that the server need not.
+// A step of the page's build: compresses its files once, as far as possible, so that the server
+// need not.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -8,11 +9,11 @@ import type { Plugin } from 'vite'
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** Below this, headers outweigh what is saved. */
+/** Below this size, headers outweigh the saving. */
 const MIN_COMPRESSED_BYTES = 1024
 const TEXT = /\.(?:css|js|svg)$/
 
-/** Puts `NAME.br` and `NAME.gz` beside every text of the built assets. */
+/** Writes `NAME.br` and `NAME.gz` next to every text file of the built assets. */
 export function compressAssets(): Plugin {
   return {
     name: 'compress-assets',
@@ -24,7 +25,7 @@ export function compressAssets(): Plugin {
   }
 }
 
-/** Compresses every text in a folder that is worth it. */
+/** Compresses every text file of a folder that is large enough. */
 export async function compressFolder(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => TEXT.test(name))
   await Promise.all(names.map((name) => compressFile(path.join(folder, name))))

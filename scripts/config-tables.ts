@@ -1,4 +1,5 @@
-// Writes the configuration table of README.md and .env.example from the schema; with --check it only compares.
+// Writes the configuration tables of README.md and .env.example from the schema; with --check it
+// only compares.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +21,7 @@ async function main(args: string[]): Promise<void> {
   for (const { file, wanted } of stale) await writeFile(path.join(root, file), wanted)
 }
 
-/** Files that say something else than the schema, and what they should say. */
+/** Files that differ from the schema, with their expected content. */
 export async function findStaleConfigTables(): Promise<{ file: string; wanted: string }[]> {
   const options = listConfigOptions()
   const readme = await readFile(path.join(root, 'README.md'), 'utf8')
@@ -62,7 +63,7 @@ function plainText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Columns padded as the formatter pads them. */
+/** Columns padded like the formatter does. */
 function formatTable(rows: string[][]): string {
   const cells = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
   const widths = (cells[0] ?? []).map((_, at) =>

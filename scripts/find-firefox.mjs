@@ -1,4 +1,4 @@
-// Where a stock Firefox lies on this machine.
+// Finds a stock Firefox on this machine.
 import { findProgram } from './find-program.mjs'
 
 /**

@@ -5,8 +5,8 @@ import path from 'node:path'
 /**
  * @typedef {object} ProgramSearch
  * @property {string[]} variables environment variables that may name the file; they win
- * @property {string[]} names names looked for on the path
- * @property {string[]} [places] files looked at last
+ * @property {string[]} names names to find on the path
+ * @property {string[]} [places] files to try last
  */
 
 /**

@@ -1,4 +1,4 @@
-// Where WebKitGTK, its WebDriver and a screen without a monitor lie on this machine.
+// Finds WebKitGTK, its WebDriver and a virtual screen on this machine.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { findProgram } from './find-program.mjs'
@@ -11,7 +11,7 @@ import { findProgram } from './find-program.mjs'
  */
 
 /**
- * The programs that drive WebKitGTK, or undefined where one is missing.
+ * The programs that drive WebKitGTK, or undefined if one is missing.
  * @returns {WebKitPrograms | undefined}
  */
 export function findWebKit() {
@@ -25,7 +25,7 @@ export function findWebKit() {
   return driver && browser && screen ? { driver, browser, screen } : undefined
 }
 
-/** Distributions put it beside the library's own programs; the newest interface first. */
+/** Distributions install it in the folder of the library's own programs; newest API first. */
 function miniBrowsers() {
   if (process.platform !== 'linux') return []
   const libraries = ['/usr/lib', '/usr/lib64', '/usr/libexec', ...foldersBelow('/usr/lib')]
@@ -35,7 +35,7 @@ function miniBrowsers() {
 }
 
 /**
- * Debian's libraries lie one folder deeper, in one named after the machine.
+ * Debian has libraries one folder deeper, in one named after the architecture.
  * @param {string} folder
  */
 function foldersBelow(folder) {

@@ -1,17 +1,17 @@
-// What the house ads that come with the program say, and their colours.
+// Texts and colours of the bundled house ads.
 
-/** A banner: a page of its own that fits a row as well as a box. */
+/** A banner: an HTML page whose layout fits a row and a box. */
 export interface Banner {
   id: string
   title: string
   line: string
   call: string
   weight: number
-  /** Colours of its sky, from dark to light. */
+  /** Colours of the sky, from dark to light. */
   sky: [string, string, string]
 }
 
-/** A pre-roll; see house-film.js for what the colours are. */
+/** A pre-roll; house-film.js describes the colours. */
 export interface Film {
   id: string
   title: string

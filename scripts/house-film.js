@@ -1,5 +1,5 @@
-// Draws the house's pre-rolls, picture by picture, on a canvas in a browser; run by make-house-ads.ts.
-// @ts-check
+// Draws the house's pre-rolls, picture by picture, on a canvas in a browser; run by
+// make-house-ads.ts. @ts-check
 ;(() => {
   /** Everything below is drawn on 640 by 360, and comes out half as large again. */
   const SCALE = 1.5

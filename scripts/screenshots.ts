@@ -1,4 +1,5 @@
-// Takes the pictures in docs/screenshots: the three pages of the demo library at the width of a phone, a tablet and a desk.
+// Takes the screenshots of docs/screenshots: the three pages of the demo library at the widths of a
+// phone, a tablet and a desktop.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -41,7 +42,7 @@ try {
   await rm(data, { recursive: true, force: true })
 }
 
-/** The pages to show: the list, the streamer with the most sessions, and that streamer's newest session. */
+/** The pages: the list, the streamer with most sessions, and that streamer's newest session. */
 async function choosePages(site: string): Promise<{ name: string; url: string }[]> {
   const { streamers } = parseShape(streamersResponse, await fetchJson(site + streamersApiPath))
   const [busiest] = streamers.toSorted((a, b) => b.recording_count - a.recording_count)
@@ -71,11 +72,11 @@ async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
   await page.goto(url)
   await page.getByRole('listitem').first().waitFor()
   if (name === 'player') await page.waitForTimeout(5000)
-  // The first visit has the pictures made; the second shows them all.
+  // The first visit makes the thumbnails; the second one shows them all.
   await page.waitForLoadState('networkidle')
   if (name !== 'player') await page.reload({ waitUntil: 'networkidle' })
   const devtools = await page.context().newCDPSession(page)
-  // Playwright writes PNG and JPEG alone; WebP is a fifth of the size.
+  // Playwright writes only PNG and JPEG; WebP is a fifth of the size.
   const options = { format: 'webp', quality: 82 } as const
   const { data: encoded } = capture.parse(await devtools.send('Page.captureScreenshot', options))
   const bytes = Buffer.from(encoded, 'base64')

@@ -1,4 +1,5 @@
-// Makes a smaller fixture of a Matroska file: one track ends early. `node scripts/trim-matroska.ts IN OUT TRACK SECONDS`
+// Makes a smaller fixture of a Matroska file: one track ends early. `node scripts/trim-matroska.ts
+// IN OUT TRACK SECONDS`
 import { readFileSync, writeFileSync } from 'node:fs'
 
 // RFC 9559 5.1: element ids.
@@ -13,7 +14,7 @@ const UNKNOWN_SIZE = 0xff
 
 interface Element {
   id: number
-  /** The whole element, header included. */
+  /** The complete element, header included. */
   bytes: Buffer
   content: Buffer
 }
@@ -60,7 +61,7 @@ if (input === undefined || output === undefined || seconds === undefined) {
 const trimmed = [...elements(readFileSync(input))].flatMap(({ id, bytes, content }) => {
   if (id !== SEGMENT) return [bytes]
   const kept = [...elements(content)]
-    // They name places that are others now.
+    // Their positions are wrong now.
     .filter((inner) => inner.id !== SEEK_HEAD && inner.id !== CUES)
     .map((inner) =>
       inner.id === CLUSTER

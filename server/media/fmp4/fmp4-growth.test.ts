@@ -157,7 +157,7 @@ describe('any fragmented recording', () => {
       { numRuns: 250, seed: 3 },
     )
     expect(promised).toBeGreaterThan(1000)
-  }, 60_000)
+  })
 
   it('serves each sample once, whatever split points form a segment', async () => {
     let samples = 0
@@ -177,5 +177,5 @@ describe('any fragmented recording', () => {
       { numRuns: 200, seed: 5 },
     )
     expect(samples).toBeGreaterThan(10_000)
-  }, 60_000)
+  })
 })
