@@ -19,15 +19,9 @@ export interface MediaIndex {
   /** Subtitle tracks with all their cues; absent if there are none. */
   subtitles?: SubtitleTrack[]
   splitPoints: SplitPointTable
-  /**
-   * Why viewers do not get the recording as it was meant, at most MAX_LIMITATIONS; absent if there
-   * is no reason.
-   */
+  /** What is missing or wrong in playback, at most MAX_LIMITATIONS; absent if nothing is. */
   limitations?: Limitation[]
-  /**
-   * What stays stable while the recording grows; absent if the container cannot be read as it
-   * grows.
-   */
+  /** What is final while the recording grows; absent if its container must be complete. */
   growth?: Growth
   /** Sample locations, by container. Only the reader of that container reads them. */
   source: MediaSource

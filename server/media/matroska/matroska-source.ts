@@ -1,6 +1,6 @@
 // What a Matroska index stores: the location of each split point, and the scan state to resume
 // from.
-import type { WalkState } from './elements/element-walk.ts'
+import type { WalkState } from './elements/walk-visitor.ts'
 import type { Limitation } from '../../problem.ts'
 
 /** Source of a MediaIndex for Matroska or WebM. A plain value of about 60 bytes per split point. */

@@ -1,7 +1,7 @@
 // Times of blocks. Audio packets are timed by counting samples, as long as the coarser clock of the
 // container agrees.
 import { opusPacketSamples } from '../../codec/opus-packet.ts'
-import type { WalkedBlock } from '../elements/element-walk.ts'
+import type { WalkedBlock } from '../elements/walk-visitor.ts'
 import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'
 
 /** Converts ticks of a segment to ticks of CLOCK_RATE. */

@@ -10,7 +10,7 @@ import {
 import { CueList } from './cue-list.ts'
 import { SplitPointList } from './split-point-list.ts'
 import { EBML_HEADER, INFO, TRACKS } from '../elements/element-ids.ts'
-import type { WalkVisitor, WalkedBlock } from '../elements/element-walk.ts'
+import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
 import {
   MAX_SECTIONS,
   MAX_SESSION_SECONDS,

@@ -1,6 +1,6 @@
 // The split points that a scan has found so far, as growing arrays.
 import type { SplitPointTable } from '../../media-index.ts'
-import type { WalkedBlock } from '../elements/element-walk.ts'
+import type { WalkedBlock } from '../elements/walk-visitor.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type SplitPointLocations } from '../matroska-source.ts'
 import { UnplayableError } from '../../../errors.ts'

@@ -2,7 +2,8 @@
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
-import { ElementWalk, type WalkVisitor, type WalkedBlock } from '../elements/element-walk.ts'
+import { ElementWalk } from '../elements/element-walk.ts'
+import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
 import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from '../matroska-limits.ts'
 import {
   CLOCK_RATE,
