@@ -1,6 +1,7 @@
 // Builds audio configurations from the record of the recorder, or from a frame.
 import { parseAacConfig } from '../codec/audio-specific-config.ts'
 import { aacSampleConfig, flacConfig, opusConfig } from '../codec/sample-entry.ts'
+import { transcodedAudio } from '../codec/transcoded-audio.ts'
 import type { AudioSampleConfig } from '../codec/sample-entry.ts'
 import type { AudioTrack } from '../media-index.ts'
 import type { ConfiguredAudio } from './audio-tag.ts'
@@ -81,13 +82,9 @@ export function plainAudioConfig(codec: PlainAudio, frame: AudioFrame): AudioCon
 /** The track as the index describes it. */
 export function describeAudio(setup: AudioConfigRecord): AudioTrack {
   const { codec, codecString, codecName, channels, sampleRate } = setup
-  const track = { kind: 'audio', codec: codecString, codecName, channels, sampleRate } as const
-  if (codec === 'aac' || codec === 'opus' || codec === 'flac') return track
+  if (codec === 'aac' || codec === 'opus' || codec === 'flac')
+    return { kind: 'audio', codec: codecString, codecName, channels, sampleRate }
   const isOf44100 = sampleRate % 11_025 === 0 || sampleRate === 5512
-  return {
-    ...track,
-    channels: Math.min(channels, 2),
-    sampleRate: isOf44100 ? 44_100 : 48_000,
-    transcodedFrom: { codec, channels, sampleRate },
-  }
+  const described = transcodedAudio(codecName, { codec, channels, sampleRate })
+  return { kind: 'audio', ...described, sampleRate: isOf44100 ? 44_100 : 48_000 }
 }

@@ -7,6 +7,7 @@ import {
   opusConfig,
   type AudioSampleConfig,
 } from '../../codec/sample-entry.ts'
+import { transcodedAudio } from '../../codec/transcoded-audio.ts'
 import { aacConfig } from './aac-config.ts'
 import type {
   DescribedAudio,
@@ -130,13 +131,7 @@ function describeTranscoded(entry: TrackEntry): AudioStreamInfo | undefined {
     sampleRate,
     ...(extradata && { extradata }),
   }
-  const described = {
-    codec: 'mp4a.40.2',
-    codecName,
-    channels: Math.min(channels, 2),
-    sampleRate: sampleRate === 44_100 ? 44_100 : 48_000,
-    transcodedFrom,
-  }
+  const described = transcodedAudio(codecName, transcodedFrom)
   return { ...base(entry), ...track(entry, described, frame) }
 }
 

@@ -1,5 +1,6 @@
 // Sample entries of audio that no browser plays in fMP4 and that is transcoded.
 import { DOLBY_CHANNELS, DOLBY_RATES } from '../../codec/dolby-frame.ts'
+import { transcodedAudio } from '../../codec/transcoded-audio.ts'
 import type { AudioTrack, PcmCodec, AudioFormat } from '../../media-index.ts'
 
 /** Fields of an audio sample entry. */
@@ -62,12 +63,9 @@ export function parseTranscodedEntry(
   const isPlausible = channels >= 1 && channels <= MAX_CHANNELS && sampleRate >= 1
   if (!isPlausible || sampleRate > MAX_SAMPLE_RATE) return undefined
   const pcmBytes = isPcm(codec) ? PCM_BYTES[codec] : undefined
+  const format = { codec, channels, sampleRate: Math.round(sampleRate) }
   return {
-    codec: 'mp4a.40.2',
-    codecName: compressed?.[1] ?? 'PCM',
-    channels: Math.min(channels, 2),
-    sampleRate: sampleRate === 44_100 ? 44_100 : 48_000,
-    transcodedFrom: { codec, channels, sampleRate: Math.round(sampleRate) },
+    ...transcodedAudio(compressed?.[1] ?? 'PCM', format),
     ...(pcmBytes !== undefined && { pcmFrameBytes: pcmBytes * channels }),
   }
 }

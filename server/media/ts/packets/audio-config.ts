@@ -5,6 +5,7 @@ import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
 import { dtsFrameAt } from '../../codec/dts-frame.ts'
 import { latmConfig, loasFrameBytes } from '../../codec/latm.ts'
 import { aacSampleConfig, opusConfig } from '../../codec/sample-entry.ts'
+import { transcodedAudio } from '../../codec/transcoded-audio.ts'
 import type { AudioTrack, AudioFormat } from '../../media-index.ts'
 import { opusHead, opusUnitAt } from './opus-unit.ts'
 import { isPlayed, lpcmFrameAt } from './audio-frame.ts'
@@ -138,8 +139,6 @@ const CODEC_NAMES: Record<AudioConfig['codec'], string> = {
   opus: 'Opus',
   lpcm: 'LPCM',
 }
-/** Sample rates of transcoded AAC; other audio is resampled to the first. */
-const SENT_RATES = [48_000, 44_100]
 
 /** The track as served in fMP4. */
 export function describeAudio(audio: AudioConfig, language: string | undefined): AudioTrack {
@@ -151,15 +150,8 @@ export function describeAudio(audio: AudioConfig, language: string | undefined):
     const codec = audioEntry(audio)?.codec ?? 'mp4a.40.2'
     return { kind: 'audio', codec, codecName, channels, sampleRate, ...tongue }
   }
-  return {
-    kind: 'audio',
-    codec: 'mp4a.40.2',
-    codecName,
-    channels: Math.min(2, channels),
-    sampleRate: SENT_RATES.find((rate) => rate === sampleRate) ?? 48_000,
-    ...tongue,
-    transcodedFrom: { codec: transcoded, channels, sampleRate },
-  }
+  const format = { codec: transcoded, channels, sampleRate }
+  return { kind: 'audio', ...transcodedAudio(codecName, format), ...tongue }
 }
 
 /** Codec string and sample entry of audio that browsers play in fMP4. */
