@@ -63,7 +63,7 @@ const serverRows: Record<string, string> = {
   'hls/session': `${known} config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment`,
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
   http: 'errors.ts problem-text.ts config storage catalog delivery hls/playlist hls/session thumbnails',
-  demo: 'errors.ts config',
+  demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
   analytics: 'errors.ts config',

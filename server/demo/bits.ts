@@ -1,39 +1,5 @@
-// Reads and writes bits and Exp-Golomb codes (ISO/IEC 14496-10 7.2, 9.1), and escapes NAL units
+// Writes bits and Exp-Golomb codes (ISO/IEC 14496-10 7.2, 9.1), and escapes NAL units
 // (7.4.1).
-
-/** Reads bits of a raw byte sequence payload, most significant first. */
-export class BitReader {
-  readonly #bytes: Uint8Array
-  /** Position of the next bit. */
-  position = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-  }
-
-  bits(count: number): number {
-    let value = 0
-    for (let read = 0; read < count; read++) {
-      const byte = this.#bytes[this.position >> 3] ?? 0
-      value = value * 2 + ((byte >> (7 - (this.position & 7))) & 1)
-      this.position++
-    }
-    return value
-  }
-
-  /** Unsigned Exp-Golomb code, ue(v). */
-  unsigned(): number {
-    let zeros = 0
-    while (zeros < 32 && this.bits(1) === 0) zeros++
-    return 2 ** zeros - 1 + this.bits(zeros)
-  }
-
-  /** Signed Exp-Golomb code, se(v). */
-  signed(): number {
-    const code = this.unsigned()
-    return code % 2 === 1 ? (code + 1) / 2 : 0 - code / 2
-  }
-}
 
 /** Writes bits into a buffer of known capacity. */
 export class BitWriter {
@@ -88,22 +54,6 @@ export class BitWriter {
   }
 }
 
-/** The payload of a NAL unit after its one-byte header, without emulation prevention bytes. */
-export function unescapePayload(nal: Uint8Array): Uint8Array {
-  const payload = new Uint8Array(nal.length)
-  let length = 0
-  let zeros = 0
-  for (const byte of nal.subarray(1)) {
-    if (zeros >= 2 && byte === 3) {
-      zeros = 0
-      continue
-    }
-    zeros = byte === 0 ? zeros + 1 : 0
-    payload[length++] = byte
-  }
-  return payload.subarray(0, length)
-}
-
 /** A NAL unit with its start code (Annex B) from its header byte and payload. */
 export function escapePayload(header: number, payload: Uint8Array): Uint8Array {
   const nal = new Uint8Array(5 + Math.ceil(payload.length * 1.5))
@@ -119,18 +69,4 @@ export function escapePayload(header: number, payload: Uint8Array): Uint8Array {
     nal[length++] = byte
   }
   return nal.subarray(0, length)
-}
-
-/** The NAL units of an Annex B byte stream, without start codes. */
-export function splitNals(stream: Uint8Array): Uint8Array[] {
-  const starts: number[] = []
-  for (let at = 0; at + 3 <= stream.length; at++) {
-    if (stream[at] === 0 && stream[at + 1] === 0 && stream[at + 2] === 1) starts.push((at += 2) + 1)
-  }
-  return starts.map((start, index) => {
-    let end = (starts[index + 1] ?? stream.length + 3) - 3
-    // A four-byte start code leaves its first zero in the previous unit.
-    while (end > start && stream[end - 1] === 0) end--
-    return stream.subarray(start, end)
-  })
 }

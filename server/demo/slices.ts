@@ -1,7 +1,10 @@
 // Stacks two videos without re-encoding: H.264 slices are independent, so a picture can consist of
 // the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
 // our own encoder writes.
-import { BitReader, BitWriter, escapePayload, unescapePayload } from './bits.ts'
+import { createBitReader } from '../media/codec/bit-reader.ts'
+import type { BitReader } from '../media/codec/bit-reader.ts'
+import { unescapeNal } from '../media/codec/nal-unit.ts'
+import { BitWriter, escapePayload } from './bits.ts'
 
 /** Fields of the sequence parameter set that slice headers depend on. */
 export interface SliceFormat {
@@ -36,7 +39,7 @@ const MAX_HEADER_BYTES = 32
 
 /** Parses the needed fields of an SPS of the Main profile with frames only. */
 export function parseSliceFormat(sps: Uint8Array): SliceFormat {
-  const reader = new BitReader(unescapePayload(sps))
+  const reader = createBitReader(unescapeNal(sps.subarray(1)))
   const profile = reader.bits(8)
   reader.bits(16)
   reader.unsigned()
@@ -49,10 +52,10 @@ export function parseSliceFormat(sps: Uint8Array): SliceFormat {
 /** Parses a coded slice (NAL unit type 1 or 5). */
 export function parseSlice(nal: Uint8Array, format: SliceFormat): Slice {
   const header = nal[0] ?? 0
-  const payload = unescapePayload(nal)
+  const payload = unescapeNal(nal.subarray(1))
   const isIdr = (header & 31) === 5
   const isReference = header >> 5 !== 0
-  const reader = new BitReader(payload)
+  const reader = createBitReader(payload)
   reader.unsigned()
   const type = reader.unsigned()
   reader.unsigned()
@@ -62,7 +65,7 @@ export function parseSlice(nal: Uint8Array, format: SliceFormat): Slice {
   skipReferenceLists(reader, type)
   if (isReference) skipMarking(reader, isIdr)
   const qpDelta = reader.signed()
-  const deblockingBit = reader.position
+  const deblockingBit = reader.position()
   if (reader.unsigned() !== 1) {
     reader.signed()
     reader.signed()
@@ -78,7 +81,7 @@ export function parseSlice(nal: Uint8Array, format: SliceFormat): Slice {
     orderCount,
     qpDelta,
     deblockingBit,
-    dataBit: reader.position,
+    dataBit: reader.position(),
     endBit: stopBit(payload),
   }
 }
@@ -108,11 +111,11 @@ function stopBit(payload: Uint8Array): number {
 export function topSlice(slice: Slice): Uint8Array {
   const writer = new BitWriter(slice.payload.length + MAX_HEADER_BYTES)
   writer.copy(slice.payload, 0, slice.deblockingBit)
-  const reader = new BitReader(slice.payload)
-  reader.position = slice.deblockingBit
+  const reader = createBitReader(slice.payload)
+  reader.bits(slice.deblockingBit)
   if (reader.unsigned() === 1) return escapePayload(slice.header, slice.payload)
   writer.unsigned(DEBLOCK_WITHIN_SLICE)
-  writer.copy(slice.payload, reader.position, slice.endBit)
+  writer.copy(slice.payload, reader.position(), slice.endBit)
   return escapePayload(slice.header, writer.finish())
 }
 

@@ -7,13 +7,15 @@ import {
 } from 'node-av/constants'
 import { Codec, CodecContext, FFmpegError, Frame, Packet, Rational } from 'node-av/lib'
 import type { CodecParameters } from 'node-av/lib'
-import { splitNals } from './bits.ts'
+import { splitNals } from '../media/codec/nal-unit.ts'
 import { parseSlice, parseSliceFormat } from './slices.ts'
 import type { Slice, SliceFormat } from './slices.ts'
 
 /** Frames per second and per GOP: a key frame every two seconds. */
 export const FRAME_RATE = 20
 export const GOP_FRAMES = 40
+/** NAL units of one packet: parameter sets, SEI and slices. */
+const MAX_NALS = 64
 
 export interface VideoShape {
   width: number
@@ -67,7 +69,7 @@ export class VideoEncoder {
       FFmpegError.throwIfError(context.setOption(name, value), name)
     }
     FFmpegError.throwIfError(context.open2Sync(codec, null), 'open encoder')
-    this.#parameterSets = splitNals(context.extraData ?? new Uint8Array()).filter((nal) =>
+    this.#parameterSets = splitNals(context.extraData ?? new Uint8Array(), MAX_NALS).filter((nal) =>
       [7, 8].includes((nal[0] ?? 0) & 31),
     )
     this.format = parseSliceFormat(this.#parameterSets[0] ?? new Uint8Array())
@@ -116,7 +118,7 @@ export class VideoEncoder {
     using packet = new Packet()
     packet.alloc()
     while (this.#context.receivePacketSync(packet) >= 0) {
-      const nals = splitNals(Uint8Array.from(packet.data ?? []))
+      const nals = splitNals(Uint8Array.from(packet.data ?? []), MAX_NALS)
       const coded = nals.find((nal) => [1, 5].includes((nal[0] ?? 0) & 31))
       if (coded === undefined) throw new Error('a packet without a frame')
       frames.push({ slice: parseSlice(coded, this.format), shownAt: Number(packet.pts) })

@@ -87,7 +87,7 @@ const serverRows = `
   hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
   thumbnails         errors config storage media/media-index decoder-child
   http               errors problem-text config storage catalog delivery hls/playlist hls/session thumbnails
-  demo               errors config
+  demo               errors config media/codec
   ads/house          errors config
   ads                errors config ads/house
   analytics          errors config

@@ -35,7 +35,7 @@ export function createBitReader(bytes: Uint8Array): BitReader {
 
   function signed(): number {
     const value = unsigned()
-    return value % 2 === 0 ? -value / 2 : (value + 1) / 2
+    return value % 2 === 0 ? 0 - value / 2 : (value + 1) / 2
   }
 
   return {
