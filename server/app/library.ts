@@ -80,12 +80,7 @@ export async function openLibrary({
   const { settleSeconds } = config.library
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const indexes = new IndexStore({
-    folder: join(config.data, 'indexes'),
-    inspect: async (path, jobSignal, previous) => thread.inspect(path, jobSignal, previous),
-    isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
-    onWriteError,
-  })
+  const indexes = createIndexStore(config, { thread, onWriteError })
   const { segmentSeconds, encryption } = config.hls
   const transcoder = createAudioTranscoder({ log: logger })
   const partFolders = new PartFolders(storage)
@@ -122,4 +117,16 @@ export async function openLibrary({
       database.close()
     },
   }
+}
+
+function createIndexStore(
+  { data, library: { settleSeconds } }: Config,
+  { thread, onWriteError }: { thread: IndexThread; onWriteError: (error: unknown) => void },
+): IndexStore {
+  return new IndexStore({
+    folder: join(data, 'indexes'),
+    inspect: async (path, signal, previous) => thread.inspect(path, signal, previous),
+    isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
+    onWriteError,
+  })
 }
