@@ -77,10 +77,9 @@ export async function openLibrary({
   const secret = config.hls.secret ?? (await readOrCreateSecret(config.data))
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const thread = new IndexThread(recordings)
-  const { settleSeconds } = config.library
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const indexes = createIndexStore(config, { thread, onWriteError })
+  const indexes = createIndexStore(config, thread, onWriteError)
   const { segmentSeconds, encryption } = config.hls
   const transcoder = createAudioTranscoder({ log: logger })
   const partFolders = new PartFolders(storage)
@@ -92,7 +91,7 @@ export async function openLibrary({
     settings: { segmentSeconds, encryption, secret },
     growthFolder: join(config.data, 'indexes', 'grown'),
     onWriteError,
-    settleSeconds,
+    settleSeconds: config.library.settleSeconds,
     transcodedAudio: new TranscodedAudio({ transcoder, log: logger, signal }),
     signal,
   })
@@ -121,7 +120,8 @@ export async function openLibrary({
 
 function createIndexStore(
   { data, library: { settleSeconds } }: Config,
-  { thread, onWriteError }: { thread: IndexThread; onWriteError: (error: unknown) => void },
+  thread: IndexThread,
+  onWriteError: (error: unknown) => void,
 ): IndexStore {
   return new IndexStore({
     folder: join(data, 'indexes'),
