@@ -70,8 +70,8 @@ export interface AudioDistances {
 }
 
 /**
- * The rules of a container for times in ticks. A difference of ticks is divided once, which is exact at every limit:
- * readers must not convert before they subtract.
+ * The rules of a container for times in ticks. Each difference of ticks is divided once, which is
+ * exact at every limit, so readers must not convert before they subtract.
  */
 export function timelineRules(container: keyof typeof RULES, timescale: number) {
   const rules = RULES[container]
