@@ -2,7 +2,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -137,10 +137,10 @@ describe('recordings that grow', () => {
     expect([...index.splitPoints.flags].every((flags) => flags === 0)).toBe(true)
   })
 
-  it('files one behind the other, and damage between', async () => {
+  it('concatenated files with garbage between them', async () => {
     const film = mkvFile(TRACKS, clusters(filmBlocks({ seconds: 8, reordered: 1 })))
-    const damage = Buffer.alloc(5000, 0x07)
-    const bytes = Buffer.concat([film, film.subarray(0, 60_000), damage, film])
+    const garbage = Buffer.alloc(5000, 0x07)
+    const bytes = Buffer.concat([film, film.subarray(0, 60_000), garbage, film])
     const { splitPoints } = await expectSameInChunks(bytes, 60)
     expect(
       [...splitPoints.flags].filter((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
@@ -155,7 +155,7 @@ describe('recordings that grow', () => {
       const random = createRandom(7)
       let compared = 0
       for (let copy = 0; copy < 100; copy += 1) {
-        const bytes = damage(original, random)
+        const bytes = corrupt(original, random)
         const whole = await indexPart(bytes)
         let previous: MediaIndex | undefined
         for (
