@@ -1,26 +1,29 @@
-// Browser tests against the real server: in the Chromium of the system, and test/engines in others too.
+// Browser tests against the real server: in the system's Chromium, test/engines in other engines too.
 import { defineConfig } from '@playwright/test'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
-import { findChromium } from './scripts/find-chromium.mjs'
+import { findHeadlessChromium } from './scripts/find-chromium.mjs'
+import { patienceMs } from './test/support/patience.ts'
 
 shareCompileCache()
-const executablePath = findChromium()
+const executablePath = findHeadlessChromium()
 if (executablePath === undefined) {
-  throw new Error('The browser tests need Chromium: install it, or name one in AFTERCAST_CHROMIUM.')
+  throw new Error(
+    'The browser tests need Chromium: install it, or set AFTERCAST_CHROMIUM to its path.',
+  )
 }
 
 export default defineConfig({
   testDir: 'test',
-  // Those of other engines take longest: begun last, they would keep one worker busy while the others are done.
+  // The other engines first: their tests take longest, and at the end one worker would run alone.
   projects: ['engines', 'e2e'].map((name) => ({ name, testMatch: `${name}/**/*.spec.ts` })),
+  globalSetup: './test/e2e/indexed-library.ts',
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['./scripts/report-e2e.ts']],
-  // Files side by side, and the tests of the longest: most wait for times that the product promises.
   workers: 3,
   forbidOnly: true,
-  // Three browsers share two processors: what a page does at once takes longer now and then.
-  timeout: 180_000,
-  expect: { timeout: 30_000 },
+  // For what hangs. How long a test takes depends on what else the machine does.
+  timeout: 5 * patienceMs,
+  expect: { timeout: patienceMs },
   use: {
     launchOptions: {
       executablePath,

@@ -1,15 +1,30 @@
-// Unit tests of server, shared and web beside their files, and integration tests under test/.
+// Unit tests of server, shared and web next to their files, and integration tests in test/.
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
+import { soon } from './test/support/patience.ts'
 
 shareCompileCache()
 
-/** Those that start programs take longest: begun last, they would keep one worker busy while the others are done. */
-class ProgramsFirst extends BaseSequencer {
+/** The longest files; started last, one of them would run alone at the end. */
+const LONGEST = [
+  'test/bench-smoke',
+  'test/library-changes',
+  'test/growing-recordings',
+  'test/hls-http',
+  'test/damaged-recordings',
+  'test/media-bombs',
+  'test/bench-disk-smoke',
+]
+
+/** Long files first, then those that start programs, then all others. */
+class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number =>
-      /\/test\/bench/.test(moduleId) ? 0 : /\/test\/[^/]+$/.test(moduleId) ? 1 : 2
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const longest = LONGEST.findIndex((name) => moduleId.includes(`/${name}.`))
+      if (longest !== -1) return longest
+      return /\/test\/[^/]+$/.test(moduleId) ? LONGEST.length : LONGEST.length + 1
+    }
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
@@ -19,11 +34,15 @@ export default defineConfig({
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**'],
     globalSetup: 'test/support/build-page.ts',
-    sequence: { sequencer: ProgramsFirst },
-    // For what hangs: how long a test, or starting a program, takes depends on what else the machine does.
+    setupFiles: 'test/support/patient-dom.ts',
+    sequence: { sequencer: LongFirst },
+    // For tests that hang: how long a test takes depends on what else the machine does.
     testTimeout: 240_000,
     hookTimeout: 300_000,
-    // Most of the time is waiting: for programs to start, and for times that the product promises.
+    expect: { poll: soon },
+    // Tests wait for programs part of the time: three fill two processors.
     maxWorkers: 3,
+    // Tests that run at the same time in one file wait nearly all of their time.
+    maxConcurrency: 30,
   },
 })

@@ -1,4 +1,5 @@
-// `npm run bench -- catalog`: the lists of ten thousand streamers and a million sessions, and how soon a change shows.
+// `npm run bench -- catalog`: the lists of ten thousand streamers and a million sessions, and how
+// soon a change shows.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +30,7 @@ const MEDIA = path.resolve(import.meta.dirname, '../test/fixtures/media')
 const RECORDINGS = ['mp4-h264-vfr.mp4', 'mp4-hevc-hvc1-aac.mp4'] as const
 const FULL: TreeSize = { streamers: 10_000, dates: 2, files: 50 }
 const SMOKE: TreeSize = { streamers: 20, dates: 2, files: 5 }
-/** The lists of so many streamers are asked for in turn. */
+/** Number of streamers whose lists are requested one after another. */
 const MANY_STREAMERS = 1000
 const ENCODINGS = ['identity', 'br'] as const
 const READY_WITHIN_MS = 300_000
@@ -166,7 +167,7 @@ function formatRow({ name }: Row, at: number, samples: readonly Sample[][]): str
   return [...cells, `${speed.toFixed(2)}x`, `${cost.toFixed(2)}x`]
 }
 
-/** New recordings, then others in their places; each is taken away at the end. */
+/** Adds new recordings, then replaces them; each is removed at the end. */
 async function measureChanges({ options, folder, server, stops }: Setting): Promise<string[]> {
   const count = options.isSmoke ? 1 : CHANGES
   const places = Array.from({ length: count }, (_, number) => {
@@ -215,7 +216,10 @@ interface Expected {
   duration: string | undefined
 }
 
-/** Resolves when the session's list tells another length, with the longest that an answer took, the streamers' too. */
+/**
+ * Resolves once the session's list shows another length, with the longest response time of the
+ * lists of sessions and streamers.
+ */
 async function waitUntilShown(server: StartedServer, expected: Expected): Promise<number> {
   const { streamer, sessionId, duration } = expected
   const endMs = performance.now() + SHOWN_WITHIN_MS
@@ -232,7 +236,7 @@ async function waitUntilShown(server: StartedServer, expected: Expected): Promis
   throw new Error(`a change was not shown within ${SHOWN_WITHIN_MS / 1000} s`)
 }
 
-/** The length that is told of a session, as text; undefined where it is not listed, or without a length. */
+/** The listed length of a session; undefined if it is not listed, or has no length. */
 async function findSession(
   server: StartedServer,
   streamer: string,

@@ -1,9 +1,10 @@
-// Puts what the system's memory holds of a file out of it, so that the next reader waits for the disk. Linux only.
+// Puts what the system's memory holds of a file out of it, so that the next reader waits for the
+// disk. Linux only.
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
 import koffi from 'koffi'
 
-/** Forgets a file, and answers what share of it is in memory all the same: 0 where all is well. */
+/** Evicts a file from the page cache and returns the share that is still cached; 0 is ideal. */
 export type ForgetFile = (path: string) => number
 
 const POSIX_FADV_DONTNEED = 4
@@ -18,7 +19,8 @@ export function loadForgetFile(): ForgetFile | undefined {
     'int64 syscall(int64 number, int fd, void *range, void *found, uint flags)',
   )
   const pageBytes = Number(system.func('int getpagesize()')())
-  // All of the file; and of what is found the pages that are in memory. To look by reading would have the system read ahead.
+  // Evicts all pages, then counts those that are cached. Reading to find out would cause
+  // read-ahead.
   const range = new BigUint64Array(2)
   const found = new BigUint64Array(5)
   return (path) => {

@@ -1,4 +1,5 @@
-// The time of a first playlist: asked of a server under way that has listed the recording and never read it.
+// The time of a first playlist: from a running server that has listed the recording and never read
+// it.
 import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { playlistApiPath } from '../shared/paths.ts'
@@ -7,14 +8,20 @@ import { startServer } from '../test/support/start-server.ts'
 import type { StartedServer } from '../test/support/start-server.ts'
 import type { ForgetFile } from './cold-file.ts'
 
-/** A recording that makes the server start its index thread before anything is measured, as earlier ones did in its life. */
+/**
+ * A recording that makes the server start its index thread before anything is measured, as earlier
+ * ones did in its life.
+ */
 const FIRST_RECORDING = path.resolve(
   import.meta.dirname,
   '../test/fixtures/media/mp4-h264-aac-moov-first.mp4',
 )
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 
-/** Seconds from the request to the whole playlist. The recording must lie on the same disk as the cache. */
+/**
+ * Seconds from the request to the complete playlist. The recording must be on the same disk as the
+ * cache.
+ */
 export async function timePlaylist(
   recording: string,
   { cache, forget }: { cache: string; forget: ForgetFile },

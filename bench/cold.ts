@@ -1,4 +1,5 @@
-// `npm run bench -- cold`: recordings that the system has not in memory: their first playlist, and their index, beside ffprobe and cat.
+// `npm run bench -- cold`: recordings that are not in the page cache. Measures their first playlist
+// and their index, compared with ffprobe and cat.
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { loadForgetFile } from './cold-file.ts'
@@ -16,7 +17,7 @@ import { formatTable, median } from './table.ts'
 const SCANNED: readonly MediaFormat[] = ['ts', 'mkv', 'flv']
 const LONG_FACTOR = 10
 
-/** One thing that is measured beside another, in seconds. */
+/** Two measurements to compare, in seconds. */
 interface Pair {
   name: string
   /** Forgets the file itself, at the last moment. */
@@ -70,7 +71,7 @@ interface Movie {
   file: string
 }
 
-/** The longer one has smaller pictures: its tables are as long as any, and that is what is read of it. */
+/** The longer recording has smaller frames: only its tables are read, and they are full size. */
 async function makeMovies(options: BenchOptions): Promise<Movie[]> {
   const { mediaSeconds } = options
   const short = await ensureMedia(options, ['mp4'])
@@ -128,7 +129,7 @@ function timeProgram(program: string, args: readonly string[]): number {
   return (performance.now() - started) / 1000
 }
 
-/** Who comes first changes with the round. */
+/** The order alternates with the round. */
 async function measure(
   { name, file, ours, theirs }: Pair,
   samples: Samples | undefined,

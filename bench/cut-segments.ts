@@ -1,15 +1,15 @@
-// Writes a session's segments into files, as a server of files would have them: the very bytes that ours answers.
+// Writes a session's segments to files, for a static file server: the same bytes as our responses.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fetchBytes, fetchPlaylist } from '../test/support/hls-client.ts'
 
-/** Where the same segments are found on our server and below a folder of files, number by number. */
+/** Paths of the same segments on our server and in the folder of files, by number. */
 export interface CutSegments {
   serverPaths: string[]
   filePaths: string[]
 }
 
-/** Files that hold the right bytes already are left alone: writing would disturb what is measured next. */
+/** Files with the right bytes are not rewritten: writing would disturb the next measurement. */
 export async function cutSegments(
   playlistUrl: string,
   root: string,
@@ -31,13 +31,13 @@ function keepBytes(file: string, bytes: Buffer): void {
   try {
     if (readFileSync(file).equals(bytes)) return
   } catch {
-    // It is not there yet.
+    // It does not exist yet.
   }
   rmSync(file, { force: true })
   writeFileSync(file, bytes)
 }
 
-/** The list in an order that no read-ahead expects: each step goes about 0.38 of the list on. */
+/** The list in an order that defeats read-ahead: each step is about 0.38 of the list. */
 export function scatter<Item>(items: Item[]): Item[] {
   let step = Math.max(1, Math.round(items.length * 0.382))
   while (greatestDivisor(step, items.length) > 1) step += 1

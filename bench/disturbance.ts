@@ -2,7 +2,10 @@
 import { availableParallelism } from 'node:os'
 import { readBusySeconds, readEndedChildrenSeconds, readProcessSeconds } from './machine.ts'
 
-/** Begins to watch; the answer tells the share of the machine that went to neither this process nor its children. */
+/**
+ * Starts to measure. The returned function returns the share of processor time that neither this
+ * process nor its children used.
+ */
 export function watchOthers(): () => number {
   const before = readClocks()
   return () => {

@@ -1,15 +1,15 @@
-// One process of `npm run bench -- fuzz`: damages one file again and again, and says after each copy that it lives.
+// One process of `npm run bench -- fuzz`: mutates one file repeatedly, and reports after each copy.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRandom, damage } from '../test/support/damage.ts'
 import { exerciseRecording } from '../test/support/exercise-recording.ts'
 
-/** What the parent asks for: copies `from` to `to` of a file; each copy has its own seed. */
+/** The parent's order: copies `from` to `to` of a file; each copy has its own seed. */
 export interface FuzzJob {
   path: string
   from: number
   to: number
-  /** The damaged bytes under way lie here, so that what kills the process is kept. */
+  /** The current mutated bytes are written here, so that the input of a crash is saved. */
   copyPath: string
 }
 
@@ -20,9 +20,9 @@ export type FuzzReport =
   | { kind: 'failure'; copy: number; message: string }
   | { kind: 'done' }
 
-/** Copies of large files are cut to this, so that many can be looked at. */
+/** Copies of large files are truncated to this, so that many can be tested. */
 const MAX_BYTES = 5 * 1024 * 1024
-/** One in so many copies is also looked at as a recording that grows. */
+/** One in this many copies is also tested as a growing recording. */
 const GROWN_EVERY = 2
 
 process.once('message', (job: FuzzJob) => void run(job))
@@ -44,7 +44,7 @@ async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
       say({ kind: 'failure', copy, message })
     }
-    // The parent may keep the copy, which the next one replaces.
+    // The parent may save the copy before the next one replaces it.
     await once(process, 'message')
   }
   say({ kind: 'done' })

@@ -1,4 +1,5 @@
-// `npm run bench -- fuzz`: damaged copies of every fixture, many more than the tests make; a copy that kills, hangs or fails is kept.
+// `npm run bench -- fuzz`: mutated copies of every fixture, many more than the tests make. Saves
+// every copy that crashes, hangs or fails.
 import { fork } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -19,7 +20,7 @@ export interface FuzzOptions {
 
 const FIXTURES = path.resolve(import.meta.dirname, '../test/fixtures/media')
 const CHILD = path.resolve(import.meta.dirname, 'fuzz-child.ts')
-/** What every request must be answered in. */
+/** Time limit of any request. */
 const MAX_MS = 10_000
 /** What a busy machine may take to start a process. */
 const MAX_START_MS = 60_000
@@ -72,14 +73,14 @@ interface JobOptions {
   lane: number
 }
 
-/** A process that ends or hangs is one bad copy; a new one goes on behind it. */
+/** A process that ends or hangs is one bad copy; a new process continues with the next copy. */
 async function runJob(row: Row, { from, to, kept, lane }: JobOptions): Promise<void> {
   for (let next = from; next < to;) {
     next = await runChild(row, { from: next, to, kept, lane })
   }
 }
 
-/** Answers the copy to go on with. */
+/** Returns the number of the next copy. */
 async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise<number> {
   const copyPath = path.join(kept, `under-way-${process.pid}-${lane}`)
   const keep = (copy: number, why: string): void => {

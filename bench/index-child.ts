@@ -1,4 +1,5 @@
-// One process of `npm run bench -- index` and `-- cold`: indexes one recording once, and says what that took.
+// One process of `npm run bench -- index` and `-- cold`: indexes one recording once, and reports
+// the cost.
 import path from 'node:path'
 import { serialize } from 'node:v8'
 import { createMediaReaders } from '../server/media/readers.ts'

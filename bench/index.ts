@@ -1,4 +1,4 @@
-// `npm run bench -- index`: how long a recording takes until it can be played, beside reading it and doing nothing.
+// `npm run bench -- index`: the time to index a recording, compared with reading the file.
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -15,7 +15,7 @@ import type { BenchOptions } from './options.ts'
 import { formatTable, median } from './table.ts'
 
 const CHILD = path.resolve(import.meta.dirname, 'index-child.ts')
-/** Of the pictures and sound that are made; see make-media-child.ts. */
+/** Of the encoded frames and audio; see make-media-child.ts. */
 const MEGABYTES_PER_SECOND = 0.766
 /** A repeated stretch is as good as any: no reader decodes. */
 const ENCODED_SECONDS = 10
@@ -57,7 +57,7 @@ export async function benchIndex(options: BenchOptions): Promise<void> {
   if (peak > MAX_MEBIBYTES) throw new Error('the server took too much memory')
 }
 
-/** `cat` comes first: from then on the file is in the page cache, as far as it fits. */
+/** `cat` runs first: after it, the file is in the page cache, as far as it fits. */
 async function measure(row: Row | undefined, output: MediaOutput): Promise<void> {
   const started = performance.now()
   spawnSync('cat', [output.path], { stdio: 'ignore' })
@@ -65,7 +65,7 @@ async function measure(row: Row | undefined, output: MediaOutput): Promise<void>
   row?.reports.push(await indexOnce(output.path))
 }
 
-/** Indexes a recording in a process of its own. Rejects where that ends without a word. */
+/** Indexes a recording in its own process. Rejects if the process ends without a report. */
 export async function indexOnce(recording: string): Promise<IndexReport> {
   const child = fork(CHILD)
   const exited = once(child, 'exit')
@@ -78,7 +78,10 @@ export async function indexOnce(recording: string): Promise<IndexReport> {
   return report
 }
 
-/** Most memory of a server, its index thread in it, that indexed all recordings and sent every segment. */
+/**
+ * Most memory of a server, its index thread in it, that indexed all recordings and sent every
+ * segment.
+ */
 async function measureServer(library: BenchLibrary): Promise<number> {
   const data = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-index-'))
   const server = await startServer({

@@ -1,4 +1,5 @@
-// A plain client for machines without wrk: shows that a benchmark works; what it measures is mostly itself.
+// A plain client for machines without wrk: shows that a benchmark works; what it measures is mostly
+// itself.
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 
@@ -16,14 +17,15 @@ const { bytes, requests, errors } = total
 console.log(`RESULT ${bytes} ${requests} ${(Date.now() - begin) / 1000} ${errors} 0 0`)
 
 async function askUntilEnd(): Promise<void> {
-  while (Date.now() < end) {
+  // At least one request, however short the time or slow the machine.
+  do {
     const isGood = await ask(paths[total.requests % paths.length] ?? '/')
     total.requests += 1
     if (!isGood) total.errors += 1
-  }
+  } while (Date.now() < end)
 }
 
-/** Resolves when the answer has come whole, with whether it was one of success. */
+/** Resolves at the end of the response, with whether it was successful. */
 function ask(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(origin + path, { agent, headers, timeout: 30_000 }, (response) => {

@@ -1,4 +1,5 @@
-// Asks a server for a list of paths, over and over, by wrk, or by a slower client of our own where there is no wrk.
+// Asks a server for a list of paths, over and over, by wrk, or by a slower client of our own where
+// there is no wrk.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { hasProgram } from './machine.ts'
 
 const CONNECTIONS = 8
 
-/** What a load came to. */
+/** Totals of a load. */
 export interface LoadResult {
   bytes: number
   requests: number
@@ -33,12 +34,12 @@ export interface LoadPlan {
   scratch: string
 }
 
-/** Whether figures say something about the server rather than about our own client. */
+/** Whether figures describe the server rather than our own slow client. */
 export function hasLoadProgram(): boolean {
   return hasProgram('wrk')
 }
 
-/** @throws Error where an answer was an error: then there is nothing to compare */
+/** @throws Error if a response was an error: then there is nothing to compare */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const [command = '', ...words] = [...plan.wrapper, ...clientCommand(plan)]
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] })

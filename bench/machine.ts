@@ -6,7 +6,7 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 /** Linux counts processor time in these (USER_HZ), whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100
 
-/** The lines that stand above a table, so that figures can be compared later. */
+/** The header lines of a table, so that figures can be compared later. */
 export function describeMachine(programs: string[]): string[] {
   const memory = (totalmem() / 2 ** 30).toFixed(0)
   const versions = programs.map(readVersion).filter((version) => version !== '')
@@ -57,7 +57,10 @@ export function readPeakMebibytes(pid: number): number {
   return Number(kilobytes?.groups?.size ?? 0) / 1024
 }
 
-/** Seconds that all processors together have worked, or were taken by other machines on the same host. */
+/**
+ * Seconds that all processors together have worked, or were taken by other machines on the same
+ * host.
+ */
 export function readBusySeconds(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line

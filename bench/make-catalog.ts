@@ -1,4 +1,4 @@
-// A data folder whose catalog knows every recording of a made library as indexed.
+// A data folder whose catalog lists every recording of a generated library as indexed.
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -11,7 +11,10 @@ import { createFolderStorage } from '../server/storage/folder-storage.ts'
 
 const LAYOUT = '{streamer}/{date}/{sessionId}'
 
-/** Walks the library as the program does, then writes down lengths as if each recording had been read. */
+/**
+ * Walks the library as the program does, then writes down lengths as if each recording had been
+ * read.
+ */
 export async function ensureCatalog(folder: string, data: string): Promise<void> {
   const stamp = `${data}.made`
   if (existsSync(stamp)) return

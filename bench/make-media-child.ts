@@ -1,4 +1,5 @@
-// Encodes a minute and repeats its packets into an MP4 and a TS. A process of its own: it loads FFmpeg.
+// Encodes a minute and repeats its packets into an MP4 and a TS. A process of its own: it loads
+// FFmpeg.
 import {
   AV_CHANNEL_LAYOUT_STEREO,
   AV_CODEC_FLAG_GLOBAL_HEADER,
@@ -21,7 +22,7 @@ const GOP_FRAMES = 2 * FRAME_RATE
 const SAMPLE_RATE = 48_000
 const AUDIO_FRAME_SAMPLES = 1024
 const AUDIO_BIT_RATE = 128_000n
-/** Kilobits a second by picture height; the buffer model makes the encoder keep to it. */
+/** Kilobits per second by frame height; the buffer model makes the encoder respect it. */
 const VIDEO_KILOBITS = { 1080: 6000, 360: 1000 } as const
 
 /** FFmpeg's names of the containers. */
@@ -32,10 +33,10 @@ const MUXERS: Record<MediaFormat, string> = {
   mkv: 'matroska',
   flv: 'flv',
 }
-/** A fragment a GOP, and nothing that has to be written behind the last. */
+/** One fragment per GOP, and nothing to write after the last one. */
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov+default_base_moof+skip_trailer' }
 
-/** Coded pictures or sounds that can be repeated, with times in frames. */
+/** Encoded video or audio frames that can be repeated, with times in frames. */
 interface Track {
   context: CodecContext
   packets: { data: Buffer; shownAt: number; decodedAt: number; isKey: boolean }[]
@@ -81,7 +82,9 @@ function encodeVideo({ encodedSeconds, pictureHeight: height }: MediaPlan): Trac
   return { context, packets: [...packets, ...receive(context, 1)] }
 }
 
-/** Pictures of a rough texture that slides under the eye: as hard to encode as a stream of a game. */
+/**
+ * Pictures of a rough texture that slides under the eye: as hard to encode as a stream of a game.
+ */
 function createPainter(width: number, height: number): (number: number) => Buffer {
   const stride = width * 2
   const texture = Buffer.alloc(stride * height)
@@ -203,7 +206,7 @@ function addStream(
   return stream
 }
 
-/** Writes the packet with a number in coding order; behind the last comes the first again. */
+/** Writes the packet with a number in coding order; after the last one, the first is repeated. */
 function createWriter(
   muxer: FormatContext,
   stream: Stream,

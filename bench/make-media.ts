@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { readBenchOptions } from './options.ts'
 import type { BenchOptions } from './options.ts'
 
-/** What the child that encodes is told. */
+/** The order of the child that encodes. */
 export interface MediaPlan {
   outputs: MediaOutput[]
   mediaSeconds: number
@@ -32,7 +32,7 @@ export interface BenchLibrary {
   outputs: MediaOutput[]
 }
 
-/** Raised when the recordings would come out differently. */
+/** Incremented when the generated recordings change. */
 const MEDIA_VERSION = 1
 const DAY = 'bench/2026-01-31'
 const SESSIONS = {
@@ -49,7 +49,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   console.log((await ensureMedia(readBenchOptions(process.argv.slice(2)))).folder)
 }
 
-/** Makes the recordings unless they are there; a run that was broken off leaves nothing behind that looks done. */
+/** Makes the recordings unless they exist; an interrupted run does not count as done. */
 export async function ensureMedia(
   options: BenchOptions,
   formats: readonly MediaFormat[] = DEFAULT_FORMATS,
@@ -69,7 +69,7 @@ export async function ensureMedia(
   mkdirSync(path.join(folder, DAY), { recursive: true })
   console.error(`Making ${mediaSeconds} s of media in ${folder} …`)
   await runChild({ outputs, mediaSeconds, encodedSeconds, pictureHeight })
-  // Long ago, so that no recording looks as if it still grew.
+  // Long ago, so that no recording counts as growing.
   for (const output of outputs) utimesSync(output.path, 1_769_900_000, 1_769_900_000)
   mkdirSync(done)
   return library

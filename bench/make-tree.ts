@@ -23,14 +23,14 @@ export interface TreeSize {
 }
 
 const MEDIA = path.resolve(import.meta.dirname, '../test/fixtures/media')
-/** The recording whose index stands for all of them. */
+/** The recording whose index is used for all of them. */
 const MODEL = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
 /** Long enough ago that every file counts as finished. */
 const RECORDED_AT = new Date('2026-01-01T00:00:00Z')
 const FILE_BYTES = 8
 const WRITES_AT_ONCE = 64
 
-/** Makes the library in `folder` unless it is there whole. */
+/** Makes the library in `folder` unless it is complete. */
 export function ensureTree(folder: string, size: TreeSize): void {
   const stamp = `${folder}.made`
   if (existsSync(stamp)) return
@@ -46,7 +46,7 @@ export function ensureTree(folder: string, size: TreeSize): void {
   writeFileSync(stamp, '')
 }
 
-/** A hole takes no block of the disk. */
+/** A sparse file occupies no disk blocks. */
 function makeFile(target: string): void {
   const descriptor = openSync(target, 'w')
   ftruncateSync(descriptor, FILE_BYTES)
@@ -54,7 +54,10 @@ function makeFile(target: string): void {
   closeSync(descriptor)
 }
 
-/** Writes a side file for every recording into `indexes`, as if each had been inspected, unless they are there. */
+/**
+ * Writes a side file for every recording into `indexes`, as if each had been inspected, unless they
+ * are there.
+ */
 export async function ensureIndexes(
   indexes: string,
   { folder, size }: { folder: string; size: TreeSize },
@@ -82,7 +85,7 @@ export async function ensureIndexes(
   writeFileSync(stamp, '')
 }
 
-/** Name of the streamer with a number, as it stands in paths. */
+/** Name of the streamer with a number, as used in paths. */
 export function streamerName(number: number): string {
   return `streamer-${String(number).padStart(5, '0')}`
 }

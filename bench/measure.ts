@@ -1,4 +1,4 @@
-// Measures one row of a benchmark, and notes what else the machine did meanwhile.
+// Measures one row of a benchmark, and the load of the rest of the machine.
 import { availableParallelism } from 'node:os'
 import { runLoad } from './load.ts'
 import type { LoadPlan } from './load.ts'
@@ -10,16 +10,16 @@ import {
   readProcessSeconds,
 } from './machine.ts'
 
-/** A server and what it is asked for. */
+/** A server and its requests. */
 export interface Row {
   name: string
   pid: number
   origin: string
   /** Of each request. Default none. */
   headers?: Readonly<Record<string, string>>
-  /** What is asked for, in order, in a round. */
+  /** Requested paths of a round, in order. */
   paths: (round: number) => string[]
-  /** It is asked for a while before it is measured. */
+  /** Requested for a while before the measurement. */
   isWarmedUp?: boolean
 }
 
@@ -37,7 +37,7 @@ export interface Sample {
   othersShare: number
 }
 
-/** More than this in other hands, and the row says little about speed. */
+/** With a larger share for other processes, a row does not show the speed. */
 export const DISTURBED_SHARE = 0.1
 
 /** Whether the machine did little else. */

@@ -1,5 +1,6 @@
-// `npm run bench -- memory`: what a server holds while 300 slow viewers are answered, and how long its event loop is held up
-// while 100 viewers load segments: each time, a recording ten times as long comes and is indexed.
+// `npm run bench -- memory`: the memory of a server with 300 slow viewers, and the delay of its
+// event loop with 100 viewers that load segments, while a recording ten times as long is added and
+// indexed.
 import { fork } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -34,7 +35,7 @@ interface Scene {
 
 /** `pauseMs` makes 64 KiB every half second: a viewer with 1 Mbit/s. */
 const SLOW = { viewers: 300, pauseMs: 500, everyMs: 0 }
-/** Players ask for a segment when the last one's time is over. */
+/** Players request the next segment when the duration of the last one is over. */
 const PLAYERS = { viewers: 100, pauseMs: 0, everyMs: 6000 }
 /** Players that fill their buffers, all at once: as much as one processor gives. */
 const GREEDY = { viewers: 100, pauseMs: 0, everyMs: 0 }
@@ -156,7 +157,7 @@ function startViewers(plan: ViewersPlan) {
   }
 }
 
-/** Until the playlist of a recording that has only just come is there. */
+/** Waits for the playlist of a recording that was just added. */
 async function indexed(ask: () => Promise<unknown>): Promise<void> {
   const end = performance.now() + INDEXED_WITHIN_MS
   for (;;) {

@@ -1,4 +1,5 @@
-// nginx over a folder of segments, as Debian configures it and as well tuned as we know, on two ports of the same workers.
+// nginx over a folder of segments, with Debian's configuration and with a tuned one, on two ports
+// of the same workers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -6,7 +7,7 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findFreePort } from '../test/support/free-port.ts'
 
-/** How segments leave nginx. */
+/** How nginx sends segments. */
 export type NginxForm = 'default' | 'tuned'
 
 export interface StartedNginx {
@@ -18,7 +19,8 @@ export interface StartedNginx {
 const FORMS: Record<NginxForm, string> = {
   // Debian's /etc/nginx/nginx.conf.
   default: 'sendfile on; tcp_nopush on;',
-  // Reads of 256 KiB stay in the second cache between read and send, which on loopback beats sendfile.
+  // Reads of 256 KiB stay in the second cache between read and send, which on loopback beats
+  // sendfile.
   tuned: 'sendfile off; tcp_nopush off; output_buffers 2 256k;',
 }
 
@@ -70,7 +72,7 @@ function formatConfig({ root, folder, ports, workers }: ConfigParts): string {
   )
   return [
     'daemon off;',
-    // Started as root, a worker would be `nobody`, who may not read the caller's files.
+    // Started as root, a worker would be `nobody`, which may not read the caller's files.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     `worker_processes ${workers};`,
     `pid ${quote(path.join(folder, 'nginx.pid'))};`,

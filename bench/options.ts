@@ -26,7 +26,7 @@ const NAMES = [
 export interface BenchOptions {
   /** What to run, in order. */
   names: BenchName[]
-  /** Folder in which made media and segments are kept between runs. */
+  /** Folder in which generated media and segments are cached between runs. */
   cache: string
   /** Length of the recordings. */
   mediaSeconds: number
@@ -50,8 +50,9 @@ export interface BenchOptions {
 }
 
 /**
- * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N --mutations N --first-copy N
- * --megabytes N --chart FILE --smoke`; without a name, `segments`; `all` are all. @throws TypeError for anything else
+ * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N
+ * --mutations N --first-copy N --megabytes N --chart FILE --smoke`; without a name, `segments`;
+ * `all` are all. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -76,7 +77,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
     const few = { mutations: 8, firstCopy: 1, megabytes: 2 }
-    return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.5, isSmoke: true }
+    return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.1, isSmoke: true }
   }
   return {
     names,

@@ -1,4 +1,5 @@
-// `npm run bench -- page-plays` and its kin: the built page in a real browser, run by a program that may speak of documents.
+// `npm run bench -- page-plays` and its kin: the built page in a real browser, run by a program
+// that may speak of documents.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'

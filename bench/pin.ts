@@ -1,8 +1,8 @@
-// Keeps the server on one processor and the load on another, so that neither takes the other's time.
+// Pins the server to one processor and the load to another, so that they do not share one.
 import { availableParallelism } from 'node:os'
 import { hasProgram } from './machine.ts'
 
-/** The words before a command that keep it on a processor; none where that is not possible. */
+/** Prefix of a command that pins it to a processor; empty where that is not possible. */
 export type Pin = (processor: 0 | 1) => string[]
 
 /** Says on stderr why it does not pin. */

@@ -1,4 +1,4 @@
-// Asks for one answer and takes it as it was sent: `fetch` would unpack it, and would not revalidate.
+// Sends one request and returns the response as sent: `fetch` would decode it, and not revalidate.
 import { get } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'

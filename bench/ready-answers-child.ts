@@ -1,9 +1,9 @@
-// The competitor of `npm run bench -- catalog`: Fastify routes that send ready bytes and know nothing else.
+// The competitor of `npm run bench -- catalog`: Fastify routes that send prepared bytes.
 import Fastify from 'fastify'
 import { readResult } from './read-answer.ts'
 import type { RawResponse } from './read-answer.ts'
 
-/** What to send: the answers that another server gives to these paths. */
+/** The responses to send: those of another server to these paths. */
 export interface ReadyAnswersOrder {
   origin: string
   paths: string[]

@@ -1,4 +1,4 @@
-// One process of `npm run bench -- scan`: looks through a library once and says what that took.
+// One process of `npm run bench -- scan`: scans a library once and reports the cost.
 import { createLibraryScanner } from '../server/app/scanning.ts'
 import { createLogger } from '../server/app/logger.ts'
 import { openLibrary } from '../server/app/library.ts'
@@ -36,7 +36,7 @@ async function run({ recordings, data }: ScanOrder): Promise<void> {
   let walk = clock()
   let found = 0
   const onProgress = (progress: { done: number; found: number }): void => {
-    // the last that is told before the first inspection is the end of the walk
+    // The last report before the first inspection is the end of the walk.
     if (progress.done === 0) walk = clock()
     found = progress.found
   }

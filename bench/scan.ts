@@ -1,4 +1,4 @@
-// `npm run bench -- scan`: how long a library of very many recordings is looked through, beside `find` of the same tree.
+// `npm run bench -- scan`: the time to scan a very large library, compared with `find`.
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

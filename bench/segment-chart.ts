@@ -1,4 +1,5 @@
-// A chart of the segments benchmark: for every row a bar of its speed and one of its cost, as an SVG for both colour schemes.
+// A chart of the segments benchmark: for every row a bar of its speed and one of its cost, as an
+// SVG for both colour schemes.
 
 /** One row: a form of a server, and what it sends. */
 export interface ChartBar {
@@ -7,7 +8,7 @@ export interface ChartBar {
   cpuSecondsPerGigabyte: number
 }
 
-/** What stands above the bars. */
+/** Title above the bars. */
 export interface ChartTitle {
   title: string
   /** Machine and date. */
@@ -18,7 +19,7 @@ const WIDTH = 960
 const NAME_WIDTH = 300
 const PANEL_GAP = 40
 const PANEL_WIDTH = (WIDTH - NAME_WIDTH - 2 * PANEL_GAP) / 2
-/** Room for the figure behind the longest bar. */
+/** Space for the figure after the longest bar. */
 const FIGURE_WIDTH = 60
 const BAR_HEIGHT = 14
 const ROW_HEIGHT = 22

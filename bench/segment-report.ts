@@ -1,4 +1,4 @@
-// Tables of the segments benchmark: what each row came to, and our rows beside what they are to be compared with.
+// Tables of the segments benchmark: the result of each row, and our rows compared with others.
 import { isCalm } from './measure.ts'
 import type { Row, Sample } from './measure.ts'
 import type { ChartBar } from './segment-chart.ts'
@@ -21,7 +21,7 @@ const VARIATIONS = [
   ['ours zipf aes, cache of a fifth', 'ours zipf aes'],
 ] as const
 
-/** What the rows come to, for a chart. */
+/** Results of the rows, for a chart. */
 export function chartBars(rows: readonly MeasuredRow[]): ChartBar[] {
   return rows.map((measured) => ({
     name: measured.row.name,
@@ -72,7 +72,10 @@ function formatRow({ row: { name }, samples: all }: MeasuredRow): string[] {
   ]
 }
 
-/** Speed as a multiple of nginx's; and as often as nginx could do our work in the same processor time. */
+/**
+ * Speed as a multiple of nginx's; and as often as nginx could do our work in the same processor
+ * time.
+ */
 function nginxRatios(rows: readonly MeasuredRow[]): string[][] {
   return rows.flatMap((ours, at) => {
     const [standard, tuned] = rows.slice(at + 1, at + 3)
@@ -115,7 +118,7 @@ function thrift({ samples }: MeasuredRow): number {
   return 1 / median(counted(samples).map((one) => one.cpuSecondsPerGigabyte))
 }
 
-/** Disturbed rounds are thrown away, but where there are no others. */
+/** Disturbed rounds are ignored, unless there are no others. */
 function counted(samples: readonly Sample[]): readonly Sample[] {
   const calm = samples.filter(isCalm)
   return calm.length > 0 ? calm : samples

@@ -1,4 +1,4 @@
-// The rows of the segments benchmark: which server is asked for which segments.
+// The rows of the segments benchmark: which segments are requested from which server.
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -17,14 +17,14 @@ import type { Pin } from './pin.ts'
 
 /** As the configuration has it. */
 const SEGMENT_SECONDS = 6
-/** What the popular few of many are chosen from, and how often they are asked for in a round at most. */
+/** Number of segments that the popular ones are chosen from, and of requests in a round. */
 const ZIPF_SEGMENTS = 2000
 const ZIPF_REQUESTS = 8000
 const ZIPF_FORMATS: readonly MediaFormat[] = ['mp4', 'ts', 'mkv', 'fmp4']
 /** The cache has room for this share of them. */
 const ZIPF_CACHED_SHARE = 1 / 5
 
-/** A row before anything was started for it. `cut`: nginx is measured beside it. */
+/** A row before its servers start. `cut`: compared with nginx. */
 interface RowPlan {
   name: string
   server: ServerForm
@@ -62,7 +62,7 @@ const SMOKE_ROWS: ReadonlySet<string> = new Set([
   'zipf aes, cache of a fifth',
 ])
 
-/** The rows whose names hold the text that `--rows` tells; all where it tells none, and few to see that they work. */
+/** The rows whose names contain the value of `--rows`; all without one, few in smoke runs. */
 export function chooseRows({ rows, isSmoke }: BenchOptions): RowPlan[] {
   const chosen = PLANS.filter(
     ({ name }) => name.includes(rows) && (!isSmoke || SMOKE_ROWS.has(name)),
@@ -84,7 +84,7 @@ export interface RowSetting {
   stops: (() => Promise<unknown>)[]
 }
 
-/** Starts what the rows need; those of nginx stand behind ours. */
+/** Starts the servers of the rows; rows of nginx follow ours. */
 export async function prepareRows(plans: readonly RowPlan[], setting: RowSetting): Promise<Row[]> {
   const servers = new Map<ServerForm, StartedServer>()
   const competitors = new Map<number, StartedNginx | undefined>()
@@ -150,7 +150,7 @@ async function listPaths(playlists: readonly string[]): Promise<string[]> {
   return lists.flat()
 }
 
-/** What visitors ask for: the n-th of all by popularity 1/n times as often as the first (Zipf, exponent 1.0). */
+/** Zipf's law with exponent 1.0: the n-th most popular is requested 1/n times as often. */
 function zipf(paths: readonly string[]): (round: number) => string[] {
   const shuffle = createRandom(1)
   const ranked = paths

@@ -1,4 +1,4 @@
-// How fast segments leave: ours, made just in time, beside nginx that sends the same bytes from files.
+// Throughput of segments: ours, packaged just in time, and nginx with the same bytes from files.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

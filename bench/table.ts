@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN
 }
 
-/** Lines of a table; the first row is its head. Columns but the first stand to the right. */
+/** Lines of a table; the first row is its header. Columns but the first are right-aligned. */
 export function formatTable(rows: string[][]): string[] {
   const [head = []] = rows
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

@@ -1,4 +1,5 @@
-// `npm run bench -- thumbnails`: pictures of recordings that none was made of yet, eight asked for at once, beside ffmpeg.
+// `npm run bench -- thumbnails`: first thumbnails of recordings, eight requests at once, compared
+// with ffmpeg.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -32,7 +33,7 @@ const AT_ONCE = 8
 const RECORDINGS = { real: 48, smoke: 2 } as const
 /** Short, for they are as many; a key frame of a longer one is as far away. */
 const MEDIA_SECONDS = 30
-/** Where the server looks first, as a part of the length. */
+/** Where the server takes the first candidate, as a share of the length. */
 const PLACE = 0.1
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 const MADE_SECONDS = 1_769_900_000
@@ -79,7 +80,7 @@ export async function benchThumbnails(options: BenchOptions): Promise<void> {
   for (const line of report(ours, theirs, options)) console.log(line)
 }
 
-/** The same packets in every file, and behind them a box of another size, so that each is a recording of its own. */
+/** The same packets in every file, followed by a box of another size: distinct recordings. */
 async function makeRecordings(options: BenchOptions): Promise<Recordings> {
   const plan = { ...options, mediaSeconds: MEDIA_SECONDS, encodedSeconds: options.isSmoke ? 2 : 10 }
   const { name, outputs } = await ensureMedia(plan, ['mp4'])

@@ -1,18 +1,19 @@
-// Viewers in a process of their own, so that theirs is not the event loop that is measured: each asks for segment after segment.
+// Viewers in their own process, so that their event loop is not the measured one: each requests
+// segment after segment.
 import { Agent, get } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 
-/** What the viewers are told. */
+/** The order of the viewers. */
 export interface ViewersPlan {
   urls: string[]
   viewers: number
-  /** After each piece of an answer that has come, so long nothing is read. */
+  /** Pause after each received chunk. */
   pauseMs: number
   /** From the beginning of one segment to that of the next, at least. */
   everyMs: number
 }
 
-/** Now and then: how many answers are under way, and how many have come whole. */
+/** Sent periodically: responses in flight and completed responses. */
 export interface ViewersReport {
   inFlight: number
   ended: number
@@ -27,12 +28,12 @@ process.once('message', (plan) => void watch(plan as ViewersPlan))
 
 async function watch({ urls, viewers, ...pace }: ViewersPlan): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: viewers })
-  // Who listens may be gone by then, and this process ends a moment later.
+  // The listener may be gone by then, and this process ends a moment later.
   const tell = () => process.send?.(report, undefined, undefined, () => undefined)
   setInterval(tell, REPORT_MS)
   process.once('disconnect', () => process.exit())
   const watchers = Array.from({ length: viewers }, async (_, number) => {
-    // Each comes at another time, and is somewhere else in the recordings.
+    // Each starts at another time and another position of the recordings.
     await sleep((pace.everyMs * number) / viewers)
     for (let at = number * 7; ; at += 1) {
       const begun = performance.now()

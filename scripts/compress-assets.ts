@@ -1,4 +1,5 @@
-// Build step of the page: compresses its files once, at the highest level.
+// A step of the page's build: compresses its files once, as far as possible, so that the server
+// need not.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -8,7 +9,7 @@ import type { Plugin } from 'vite'
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** Below this size the compressed form is not smaller. */
+/** Below this size, headers outweigh the saving. */
 const MIN_COMPRESSED_BYTES = 1024
 const TEXT = /\.(?:css|js|svg)$/
 
@@ -24,7 +25,7 @@ export function compressAssets(): Plugin {
   }
 }
 
-/** Compresses the text files in a folder, except small ones. */
+/** Compresses every text file of a folder that is large enough. */
 export async function compressFolder(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => TEXT.test(name))
   await Promise.all(names.map((name) => compressFile(path.join(folder, name))))

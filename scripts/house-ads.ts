@@ -1,13 +1,13 @@
-// Wording and colours of the included house ads.
+// Wording and colours of the bundled house ads.
 
-/** A banner: an HTML page that fits a row and a box. */
+/** A banner: an HTML page whose layout fits a row and a box. */
 export interface Banner {
   id: string
   title: string
   line: string
   call: string
   weight: number
-  /** Colours of its sky, from dark to light. */
+  /** Colours of the sky, from dark to light. */
   sky: [string, string, string]
 }
 

@@ -1,5 +1,6 @@
-// Brings a clone to where it can run: packages installed, a new enough Node found, the page built. Plain JavaScript for
-// Node 20 without packages, because it runs before any is there. What is already done costs a few milliseconds.
+// Makes a clone ready to run: installs packages, finds a Node that is new enough, builds the page.
+// Plain JavaScript for Node 20 without packages, because it runs before they are installed. What is
+// done already costs a few milliseconds.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -28,28 +29,32 @@ const pageSources = [
   'package-lock.json',
 ]
 
-/** A failure that the user is told in one line. */
+/** A failure that is printed as one line. */
 export class PrepareError extends Error {}
 
 /**
- * Installs the locked packages unless they are there. The stamp is removed first and written last, so an interrupted
- * install never looks done. Linked node_modules belong to another clone and are left alone.
+ * Installs the locked packages unless they are installed. The stamp is removed first and written
+ * last, so an interrupted install does not count as done. Linked node_modules belong to another
+ * clone and are not changed.
  */
 export async function ensureInstalled() {
   if (isLink(path.join(root, 'node_modules'))) return
-  const wanted = fingerprint(
+  const expected = fingerprint(
     ['package.json', 'package-lock.json'],
     [process.platform, process.arch],
   )
-  if (readStamp(installStamp) === wanted) return
+  if (readStamp(installStamp) === expected) return
   rmSync(installStamp, { force: true })
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-progress']
-  await told('Installing packages, once', () => npm(['ci', '--include=dev', ...quiet]))
-  writeStamp(installStamp, wanted)
+  // `engines` is that of the published package: a clone starts with an older Node and installs a
+  // newer one.
+  const lenient = ['--include=dev', '--engine-strict=false']
+  await timed('Installing packages, once', () => npm(['ci', ...lenient, ...quiet]))
+  writeStamp(installStamp, expected)
 }
 
 /**
- * Path of a Node that is new enough: the one that runs this, else the one of the npm package `node`.
+ * Path of a Node that is new enough: the running one, else that of the npm package `node`.
  * @returns {string}
  */
 export function findRuntime() {
@@ -58,21 +63,22 @@ export function findRuntime() {
   const packaged = path.join(root, 'node_modules', 'node', 'bin', nodeName())
   if (existsSync(packaged)) return packaged
   throw new PrepareError(
-    `Aftercast needs Node ${oldestNode} or newer: this is Node ${process.versions.node}, and the npm package ` +
-      '"node" could not bring a newer one. Install it from https://nodejs.org and start again.',
+    `Aftercast needs Node ${oldestNode} or newer: this is Node ${process.versions.node}, ` +
+      'and the npm package "node" has no newer one for this machine. ' +
+      'Install it from https://nodejs.org and start again.',
   )
 }
 
-/** Builds the page into dist/web unless it was built from the very same sources. */
+/** Builds the page into dist/web unless it was built from the same sources. */
 export async function ensureBuilt() {
-  const wanted = fingerprint(pageSources, [process.env.VITE_API_BASE ?? ''])
+  const expected = fingerprint(pageSources, [process.env.VITE_API_BASE ?? ''])
   const page = path.join(root, 'dist', 'web', 'index.html')
-  if (readStamp(buildStamp) === wanted && existsSync(page)) return
+  if (readStamp(buildStamp) === expected && existsSync(page)) return
   rmSync(buildStamp, { force: true })
-  await told('Building the page', () =>
+  await timed('Building the page', () =>
     npm(['run', '--silent', 'build:web', '--', '--logLevel', 'warn']),
   )
-  writeStamp(buildStamp, wanted)
+  writeStamp(buildStamp, expected)
 }
 
 /**
@@ -81,12 +87,12 @@ export async function ensureBuilt() {
  */
 export async function npm(args) {
   const { program, first } = npmProgram()
-  // npm's chatter belongs on stderr: stdout is for what the program itself says.
+  // Output of npm goes to stderr: stdout is for the output of the program.
   const { code } = await run(program, [...first, ...args], { stdio: ['ignore', 2, 2] })
-  if (code !== 0) throw new PrepareError(`npm ${args[0]} failed; what it said is above.`)
+  if (code !== 0) throw new PrepareError(`npm ${args[0]} failed; its output is above.`)
 }
 
-/** The npm that runs us, so that its version and registry are kept; else the one on the path. */
+/** The npm that runs this script, with its version and registry; else the one on the path. */
 export function npmProgram() {
   const own = process.env.npm_execpath ?? ''
   if (path.basename(own) === 'npm-cli.js') return { program: process.execPath, first: [own] }
@@ -104,18 +110,18 @@ export function run(program, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, ...options })
     child.once('error', (cause) => {
-      reject(new PrepareError(`${program} could not be run: ${cause.message}`, { cause }))
+      reject(new PrepareError(`${program} could not be started: ${cause.message}`, { cause }))
     })
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
 }
 
 /**
- * One line for a long piece of work: what it is, and how long it took.
+ * Prints what a long task is, and how long it took.
  * @param {string} label
  * @param {() => Promise<void>} work
  */
-async function told(label, work) {
+async function timed(label, work) {
   const begin = Date.now()
   process.stderr.write(`${label}…\n`)
   await work()
@@ -123,11 +129,11 @@ async function told(label, work) {
 }
 
 /**
- * A hash over the names and contents of files and folders, and over a few words more.
+ * A hash of the names and contents of files and folders, and of other values.
  * @param {string[]} names
- * @param {string[]} words
+ * @param {string[]} values
  */
-function fingerprint(names, words) {
+function fingerprint(names, values) {
   const hash = createHash('sha256')
   for (const file of names.flatMap(filesBelow).toSorted()) {
     hash
@@ -135,11 +141,12 @@ function fingerprint(names, words) {
       .update(readFileSync(path.join(root, file)))
       .update('\0')
   }
-  return hash.update(words.join('\0')).digest('hex')
+  return hash.update(values.join('\0')).digest('hex')
 }
 
 /**
- * The file itself, or every file below a folder; nothing where there is none.
+ * The file itself, or every file in a folder and its subfolders; none where the name does not
+ * exist.
  * @param {string} name
  * @returns {string[]}
  */

@@ -1,6 +1,6 @@
-// Reporter of Playwright: the report that `npm test` reads.
+// Playwright reporter: writes the report that `npm test` reads.
 import type { Reporter, Suite, TestError } from '@playwright/test/reporter'
-import { writeTestReport, type TestFailure } from './test-report.ts'
+import { findSlowest, writeTestReport, type TestFailure } from './test-report.ts'
 
 export default class E2eReporter implements Reporter {
   #root: Suite | undefined
@@ -16,7 +16,7 @@ export default class E2eReporter implements Reporter {
 
   onEnd(): void {
     const tests = this.#root?.allTests() ?? []
-    // What passed only when tried again has failed.
+    // A test that passed only in a retry has failed.
     const failed = tests.filter((test) => ['unexpected', 'flaky'].includes(test.outcome()))
     writeTestReport('e2e', {
       passed: tests.filter((test) => test.outcome() === 'expected').length,
@@ -27,6 +27,12 @@ export default class E2eReporter implements Reporter {
         }),
         ...(this.#outside.length > 0 ? [failure('outside of the tests', this.#outside)] : []),
       ],
+      slowest: findSlowest(
+        tests.map(({ location, results }) => ({
+          file: location.file,
+          ms: results.reduce((sum, { duration }) => sum + duration, 0),
+        })),
+      ),
     })
   }
 }

@@ -1,6 +1,6 @@
-// Reporter of Vitest: the report that `npm test` reads.
+// Vitest reporter: writes the report that `npm test` reads.
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
-import { writeTestReport, type TestFailure } from './test-report.ts'
+import { findSlowest, writeTestReport, type TestFailure } from './test-report.ts'
 
 export default class UnitReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -10,11 +10,17 @@ export default class UnitReporter implements Reporter {
         ...modules.flatMap(failuresOf),
         ...(unhandled.length > 0 ? [failure('outside of the tests', unhandled)] : []),
       ],
+      slowest: findSlowest(
+        modules.map((module) => ({
+          file: module.relativeModuleId,
+          ms: module.diagnostic().duration,
+        })),
+      ),
     })
   }
 }
 
-/** Hooks and imports fail apart from tests, and take the tests with them. */
+/** A failed hook or import is no test, but its tests do not run. */
 function failuresOf(module: TestModule): TestFailure[] {
   const file = module.relativeModuleId
   const suites = [...module.children.allSuites()]

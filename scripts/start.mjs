@@ -1,9 +1,13 @@
-// `npm start`: prepares the clone, then serves. Signals reach the server, and its exit code is ours.
+// `npm start`: prepares the clone, then serves. Forwards signals to the server and returns its exit
+// code.
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { PrepareError, ensureBuilt, ensureInstalled, findRuntime, root } from './prepare.mjs'
 
-/** As in the first line of server/main.ts: by default the newest objects may take 128 MiB of each process. */
+/**
+ * As in the first line of server/main.ts: by default the newest objects may take 128 MiB of each
+ * process.
+ */
 const RUNTIME_FLAGS = ['--max-semi-space-size=8']
 
 try {
@@ -29,7 +33,7 @@ function serve(runtime, args) {
   for (const signal of signals) process.on(signal, () => server.kill(signal))
   endWithParent(server)
   server.once('error', (cause) => {
-    process.stderr.write(`${runtime} could not be run: ${cause.message}\n`)
+    process.stderr.write(`${runtime} could not be started: ${cause.message}\n`)
     process.exitCode = 1
   })
   server.once('exit', (code, signal) => {
@@ -40,7 +44,8 @@ function serve(runtime, args) {
 }
 
 /**
- * npm hands signals to the shell between us, which dies of them without a word: its end is our signal.
+ * npm sends signals to the shell between npm and this process. The shell ends without forwarding
+ * them, so its end counts as a signal.
  * @param {import('node:child_process').ChildProcess} server
  */
 function endWithParent(server) {

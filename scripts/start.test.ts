@@ -13,7 +13,7 @@ const program =
   "if (process.argv.includes('--wait')) console.log(`pid ${process.pid}`)\n" +
   "if (process.argv.includes('--wait')) setInterval(() => {}, 1000)\nelse process.exitCode = 7\n"
 
-/** A clone without dependencies, whose program says its arguments and exits with 7. */
+/** A clone without dependencies. Its program prints its arguments and exits with 7. */
 describe('npm start', () => {
   let clone = ''
   const write = async (name: string, text: string) => {
@@ -24,7 +24,8 @@ describe('npm start', () => {
   beforeEach(async () => {
     clone = await mkdtemp(path.join(tmpdir(), 'aftercast-start-'))
     const scripts = { start: 'node scripts/start.mjs', 'build:web': 'node build.mjs' }
-    await write('package.json', JSON.stringify({ name: 'clone', version: '1.0.0', scripts }))
+    const manifest = { name: 'clone', version: '1.0.0', scripts, engines: { node: '>=99' } }
+    await write('package.json', JSON.stringify(manifest))
     await write('package-lock.json', JSON.stringify(emptyLock))
     await write('build.mjs', build)
     await write('web/main.tsx', '1')
@@ -36,7 +37,13 @@ describe('npm start', () => {
   })
   afterEach(() => rm(clone, { recursive: true, force: true }))
 
-  function start(args: string[] = []) {
+  it('installs and starts with a Node that is too old for the published package', async () => {
+    const { code, err } = await start([], { npm_config_engine_strict: 'true' })
+    expect(code).toBe(7)
+    expect(err).not.toContain('EBADENGINE')
+  })
+
+  function start(args: string[] = [], environment: NodeJS.ProcessEnv = {}) {
     const { promise, resolve } = Promise.withResolvers<{
       code: unknown
       out: string
@@ -45,7 +52,7 @@ describe('npm start', () => {
     execFile(
       process.execPath,
       ['scripts/start.mjs', ...args],
-      { cwd: clone },
+      { cwd: clone, env: { ...process.env, ...environment } },
       (error, out, err) => {
         resolve({ code: error === null ? 0 : (error.code ?? error.signal), out, err })
       },
@@ -53,7 +60,7 @@ describe('npm start', () => {
     return promise
   }
 
-  it('installs and builds once, hands on arguments and exit code', async () => {
+  it('installs and builds once, passes arguments and returns the exit code', async () => {
     const first = await start(['a folder', '--port', '0'])
     expect(first).toMatchObject({ code: 7, out: 'serve a folder --port 0\n' })
     expect(first.err).toContain('Installing packages')
@@ -71,7 +78,7 @@ describe('npm start', () => {
     expect((await start()).err).toContain('Installing packages')
   })
 
-  it('says so and installs again next time where an install failed', async () => {
+  it('reports a failed install, and installs again the next time', async () => {
     await start()
     await write('package-lock.json', '{ broken')
     const failed = await start()
@@ -81,14 +88,14 @@ describe('npm start', () => {
     expect((await start()).err).toContain('Installing packages')
   })
 
-  it('leaves linked packages alone', async () => {
+  it('does not change linked packages', async () => {
     const elsewhere = path.join(clone, 'elsewhere')
     await mkdir(elsewhere)
     await symlink(elsewhere, path.join(clone, 'node_modules'))
     expect((await start()).err).not.toContain('Installing')
   })
 
-  it('hands signals to the server', async () => {
+  it('forwards signals to the server', async () => {
     await start()
     const child = execFile(process.execPath, ['scripts/start.mjs', '--wait'], { cwd: clone })
     await new Promise((resolve) => child.stdout?.once('data', resolve))
@@ -97,7 +104,7 @@ describe('npm start', () => {
     expect(await ended).toBe('SIGTERM')
   })
 
-  it('ends the server when npm is asked to end', async () => {
+  it('ends the server when npm is ended', async () => {
     await start()
     const folders = [path.dirname(process.execPath), process.env.PATH]
     const env = { ...process.env, PATH: folders.join(path.delimiter) }
@@ -109,7 +116,7 @@ describe('npm start', () => {
       })
     })
     npm.kill('SIGTERM')
-    await expect.poll(() => isAlive(serverId), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => isAlive(serverId)).toBe(false)
   })
 })
 

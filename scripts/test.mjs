@@ -1,9 +1,10 @@
-// `npm test`: prepares the clone and a browser, runs every gate and every test, and ends with the line `N passed, N failed`.
-// A gate counts as one; of vitest and Playwright each test counts.
+// `npm test`: prepares the clone and a browser, runs all gates and tests, and ends with the line
+// `N passed, N failed`.
+// A gate counts as one test; every test of Vitest and Playwright counts.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { findChromium } from './find-chromium.mjs'
+import { findChromium, findHeadlessChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
 import { findWebKit } from './find-webkit.mjs'
 import {
@@ -21,9 +22,9 @@ import {
  * @typedef {{ name: string, script: string, report?: string }} Step
  */
 
-/** Longest time of one step, after which it is ended and counts as failed. */
+/** Time limit of a step. A step that exceeds it has failed. */
 const stepLimitMs = 30 * 60_000
-/** Of a failure, told again at the end. */
+/** Lines of each failure in the summary. */
 const reasonLines = 20
 
 /** @type {Step[]} */
@@ -39,7 +40,7 @@ const steps = [
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json' },
 ]
 
-/** The engines that some machines cannot have, and the Debian packages that bring them. */
+/** Engines that a machine may lack, and their Debian packages. */
 const otherEngines = [
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
   {
@@ -59,25 +60,29 @@ const otherEngines = [
 try {
   await ensureInstalled()
   findRuntime()
-  // Tests of the whole server serve it.
+  // Tests of the whole server serve the page.
   await ensureBuilt()
-  process.env.AFTERCAST_CHROMIUM = await ensureChromium()
+  await ensureChromium()
   await runAll(await ensureOtherEngines())
 } catch (error) {
   if (!(error instanceof PrepareError)) throw error
   process.stderr.write(`${error.message}\n`)
-  conclude([{ passed: 0, failures: [{ name: 'preparation', reason: error.message }] }])
+  conclude([{ passed: 0, failures: [{ name: 'preparation', reason: error.message }], slowest: [] }])
 }
 
-/** @param {string[]} missing names of engines that this machine has not */
+/** @param {string[]} missing names of the engines that this machine lacks */
 async function runAll(missing) {
   /** @type {(TestReport & { name: string, seconds: string })[]} */
   const results = []
   for (const step of steps) {
     process.stdout.write(`\n── ${step.name}\n`)
-    const begin = Date.now()
+    const startMs = Date.now()
     const report = await runStep(step)
-    results.push({ name: step.name, ...report, seconds: ((Date.now() - begin) / 1000).toFixed(1) })
+    results.push({
+      name: step.name,
+      ...report,
+      seconds: ((Date.now() - startMs) / 1000).toFixed(1),
+    })
   }
   const allFailures = results.flatMap(({ failures }) => failures)
   if (allFailures.length > 0) process.stdout.write(`\n── what failed\n`)
@@ -87,15 +92,17 @@ async function runAll(missing) {
   process.stdout.write('\n')
   for (const { name, passed, failures, seconds } of results) {
     const mark = failures.length === 0 ? 'ok    ' : 'FAILED'
-    const numbers = `${String(passed).padStart(5)} passed ${String(failures.length).padStart(3)} failed`
+    const failed = String(failures.length).padStart(3)
+    const numbers = `${String(passed).padStart(5)} passed ${failed} failed`
     process.stdout.write(`${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${numbers}\n`)
   }
-  for (const name of missing) process.stdout.write(`skipped  ${name}: not on this machine\n`)
+  for (const name of missing) process.stdout.write(`skipped  ${name}: not installed\n`)
+  printSlowest(results)
   conclude(results)
 }
 
 /**
- * Runs one step; what its report says counts, and where it failed beyond its report, that counts as one more.
+ * Runs one step. The numbers of its report count; a failure that is not in its report counts as one.
  * @param {Step} step
  * @returns {Promise<TestReport>}
  */
@@ -107,17 +114,33 @@ async function runStep({ name, script, report }) {
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: stepLimitMs,
   })
-  const ending = { name, reason: `ended with ${code ?? signal}; what it wrote is above` }
-  if (!file) return code === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: [ending] }
-  if (!existsSync(file)) return { passed: 0, failures: [ending] }
+  const ending = { name, reason: `ended with ${code ?? signal}; its output is above` }
+  const failed = { passed: 0, failures: [ending], slowest: [] }
+  if (!file) return code === 0 ? { passed: 1, failures: [], slowest: [] } : failed
+  if (!existsSync(file)) return failed
   /** @type {TestReport} */
-  const { passed, failures } = JSON.parse(readFileSync(file, 'utf8'))
-  const isTold = failures.length > 0 || (code === 0 && passed > 0)
-  return { passed, failures: isTold ? failures : [ending] }
+  const { passed, failures, slowest } = JSON.parse(readFileSync(file, 'utf8'))
+  const isComplete = failures.length > 0 || (code === 0 && passed > 0)
+  return { passed, failures: isComplete ? failures : [ending], slowest }
 }
 
 /**
- * The beginning of what a test runner says, without its colours and its own part of the stack.
+ * Prints the ten slowest test files of all runners. The times of concurrent files overlap.
+ * @param {TestReport[]} results
+ */
+function printSlowest(results) {
+  const slowest = results
+    .flatMap((result) => result.slowest)
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, 10)
+  process.stdout.write('slowest files\n')
+  for (const { file, seconds } of slowest) {
+    process.stdout.write(`${seconds.toFixed(1).padStart(7)} s ${file}\n`)
+  }
+}
+
+/**
+ * The first lines of a runner's message, without colours and without its own stack frames.
  * @param {string} reason
  */
 function shorten(reason) {
@@ -126,22 +149,23 @@ function shorten(reason) {
   return own.slice(0, reasonLines).join('\n')
 }
 
-/**
- * Finds a Chromium; on Debian, root installs one.
- * @returns {Promise<string>}
- */
+/** Requires a Chromium; on Debian, root installs it, and the headless shell for faster tests. */
 async function ensureChromium() {
   if (!findChromium()) await installPackages('Chromium', ['chromium'])
-  const found = findChromium()
-  if (found) return found
-  throw new PrepareError(
-    'The browser tests need Chromium, and there is none: install it, or name one in AFTERCAST_CHROMIUM.',
-  )
+  if (!findChromium()) {
+    throw new PrepareError(
+      'The browser tests need Chromium, and none was found: ' +
+        'install it, or set AFTERCAST_CHROMIUM to its path.',
+    )
+  }
+  if (findHeadlessChromium() === findChromium() && !process.env.AFTERCAST_CHROMIUM) {
+    await installPackages('the headless shell of Chromium', ['chromium-headless-shell'])
+  }
 }
 
 /**
  * Finds the other engines, or installs them where that is possible.
- * @returns {Promise<string[]>} names of those that this machine has not; with CI=true there may be none
+ * @returns {Promise<string[]>} names of those that are missing; with CI=true that is an error
  */
 async function ensureOtherEngines() {
   for (const { name, find, packages } of otherEngines) {
@@ -149,13 +173,13 @@ async function ensureOtherEngines() {
   }
   const missing = otherEngines.filter(({ find }) => !find()).map(({ name }) => name)
   if (missing.length > 0 && process.env.CI === 'true') {
-    throw new PrepareError(`The tests need ${missing.join(' and ')}: install what is missing.`)
+    throw new PrepareError(`The tests need ${missing.join(' and ')}: install the missing engine.`)
   }
   return missing
 }
 
 /**
- * On Debian, as root; elsewhere nothing happens.
+ * On Debian, as root; elsewhere it does nothing.
  * @param {string} what
  * @param {string[]} packages
  */
@@ -178,7 +202,7 @@ async function apt(args) {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     timeout: stepLimitMs,
   })
-  if (code !== 0) throw new PrepareError(`apt-get ${args[0]} failed; what it said is above.`)
+  if (code !== 0) throw new PrepareError(`apt-get ${args[0]} failed; its output is above.`)
 }
 
 /** @param {TestReport[]} results */

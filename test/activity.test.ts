@@ -1,10 +1,10 @@
-// The first-party collector in the whole program: several workers count into one file, and `aftercast stats` tells.
-import { execFile } from 'node:child_process'
+// The first-party collector in the whole program: several workers count into one file, and
+// `aftercast stats` tells.
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runInProcess } from './support/run-program.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 
@@ -46,15 +46,8 @@ const post = (url: string, events: unknown) =>
   fetch(`${url}/api/activity`, { method: 'POST', body: JSON.stringify(events) })
 
 async function stats(...args: string[]): Promise<string> {
-  const program = path.resolve(import.meta.dirname, '../server/main.ts')
   const data = ['--data', path.join(folder, 'data')]
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    program,
-    'stats',
-    ...data,
-    ...args,
-  ])
-  return stdout
+  return (await runInProcess(['stats', ...data, ...args], { workingFolder: folder })).stdout
 }
 
 it('counts what all workers took, and keeps nothing of who sent it', async () => {

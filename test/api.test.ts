@@ -20,7 +20,7 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { patienceMs } from './support/patience.ts'
+import { soon } from './support/patience.ts'
 
 const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
 /** Streamers in the order of the list: without regard to case, then by code unit. */
@@ -46,14 +46,11 @@ beforeAll(async () => {
     environment: { AFTERCAST_WORKERS: '1' },
   })
   // Found is not indexed yet: wait for the last recording's length.
-  await vi.waitFor(
-    async () => {
-      const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Crowd'))))
-      const waiting = sessions.filter(({ duration }) => duration === undefined)
-      if (waiting.length > 0) throw new Error(`${waiting.length} not indexed:\n${server.output()}`)
-    },
-    { timeout: patienceMs, interval: 100 },
-  )
+  await vi.waitFor(async () => {
+    const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Crowd'))))
+    const waiting = sessions.filter(({ duration }) => duration === undefined)
+    if (waiting.length > 0) throw new Error(`${waiting.length} not indexed:\n${server.output()}`)
+  }, soon)
 })
 
 afterAll(async () => {

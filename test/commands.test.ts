@@ -1,21 +1,13 @@
 // The commands of the program: what they print, and the exit codes that scripts rely on.
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runInNewProcess, runInProcess } from './support/run-program.ts'
+import type { ProgramOutcome } from './support/run-program.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { patienceMs } from './support/patience.ts'
-
-const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
-
-interface Outcome {
-  code: unknown
-  stdout: string
-  stderr: string
-}
 
 let library: TempLibrary
 
@@ -28,21 +20,8 @@ beforeAll(async () => {
 
 afterAll(() => library.remove())
 
-async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const options = {
-    cwd: library.folder,
-    env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      ...environment,
-    },
-    timeout: patienceMs,
-  }
-  return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
-    })
-  })
+async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<ProgramOutcome> {
+  return runInProcess(args, { workingFolder: library.folder, environment })
 }
 
 /** A library with recordings that cannot be played, or are not served, beside one that plays. */
@@ -307,9 +286,9 @@ describe('serve', () => {
       await once(taken, 'listening')
       const address = taken.address()
       const port = typeof address === 'object' ? address?.port : undefined
-      const { code, stdout, stderr } = await run(
+      const { code, stdout, stderr } = await runInNewProcess(
         ['serve', ...library.args, '--port', String(port)],
-        { AFTERCAST_WORKERS: workers },
+        { workingFolder: library.folder, environment: { AFTERCAST_WORKERS: workers } },
       )
       taken.close()
       expect(code).toBe(1)

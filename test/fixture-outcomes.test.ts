@@ -1,5 +1,5 @@
-// What becomes of every recording of the fixtures: asked of the real program over HTTP, and of `check`.
-import { execFile } from 'node:child_process'
+// What becomes of every recording of the fixtures: asked of the real program over HTTP, and of
+// `check`.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,13 +12,13 @@ import { formatProblem } from '../server/problem-text.ts'
 import type { Limitation, UnplayableReason } from '../server/problem.ts'
 import { openDiskFile } from './support/bytes-file.ts'
 import { fetchPlaylist } from './support/hls-client.ts'
+import { runInProcess } from './support/run-program.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
-const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 const DURATION_TOLERANCE_SECONDS = 0.05
 /** What a player is told in EXT-X-STREAM-INF, and what FFmpeg finds behind the playlist. */
 const FFMPEG_NAMES: readonly (readonly [RegExp, string])[] = [
@@ -214,7 +214,10 @@ describe('unplayable recordings', () => {
 })
 
 it('check lists what is unplayable and what has limitations, and nothing else', async () => {
-  const { code, stdout } = await runCheck()
+  const { code, stdout } = await runInProcess(
+    ['check', library.recordings, '--json', '--data', path.join(library.folder, 'check')],
+    { workingFolder: library.folder },
+  )
   expect(code).toBe(1)
   const report: unknown = JSON.parse(stdout)
   const rows = [
@@ -253,16 +256,6 @@ function sessionIdOf(name: string): string {
 function playlistUrl(name: string): string {
   const session = { streamer: 'alice', date: '2026-01-31', sessionId: sessionIdOf(name) }
   return server.url + playlistApiPath(session)
-}
-
-function runCheck(): Promise<{ code: number | null; stdout: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ code: number | null; stdout: string }>()
-  const child = execFile(
-    process.execPath,
-    [PROGRAM, 'check', library.pathOf(''), '--json', '--data', path.join(library.folder, 'check')],
-    (_, stdout) => resolve({ code: child.exitCode, stdout }),
-  )
-  return promise
 }
 
 /** Errors that FFmpeg logs while it reads all packets of a file or playlist, and what it found. */

@@ -1,8 +1,6 @@
-// What is hidden cannot be had at any address that was known before, however it is spelled or asked for.
-import { execFile } from 'node:child_process'
+// What is hidden cannot be had at any address that was known before, however it is spelled or asked
+// for.
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   playerPagePath,
@@ -12,12 +10,12 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import { rawRequest } from './support/raw-request.ts'
+import { runInProcess } from './support/run-program.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../server/main.ts')
 /** Two sounds and a text track, so that there are renditions. */
 const FIXTURE = 'mp4-h264-two-video-two-audio-movtext.mp4'
 const STREAMER = 'Zo\u00eb'
@@ -91,13 +89,11 @@ test('every known address answers 410, and no spelling of one answers with what 
     tags.set(target, answer.headers.get('etag') ?? '')
   }
 
-  const hide = [PROGRAM, 'hide', `${STREAMER}/2026-01-31/a b`, '--data', library.data]
-  await promisify(execFile)(process.execPath, hide, { cwd: library.folder })
+  const hide = ['hide', `${STREAMER}/2026-01-31/a b`, '--data', library.data]
+  expect((await runInProcess(hide, { workingFolder: library.folder })).code).toBe(0)
   const statusOf = async (target: string, options: RequestInit = {}) =>
     (await fetch(server.url + target, options)).status
-  await expect
-    .poll(async () => statusOf(playlistApiPath(session)), { timeout: 5000, interval: 100 })
-    .toBe(410)
+  await expect.poll(async () => statusOf(playlistApiPath(session))).toBe(410)
 
   for (const target of known.filter((name) => name !== streamerThumbnailApiPath(STREAMER))) {
     const headers = { 'if-none-match': tags.get(target) ?? '' }

@@ -1,4 +1,5 @@
-// Every packet of a recording comes through HLS once, unchanged, at its time: compared with FFmpeg's reading of the source.
+// Every packet of a recording comes through HLS once, unchanged, at its time: compared with
+// FFmpeg's reading of the source.
 import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,12 +24,18 @@ const OFFSET_TOLERANCE_SECONDS = 0.01
 
 let folder: string
 let server: StartedServer
-/** Enough bits that segments are in the order of the file, with the heads of blocks and tags in between. */
+/**
+ * Enough bits that segments are in the order of the file, with the heads of blocks and tags in
+ * between.
+ */
 const REMUXED_FROM = 'mp4-h264-aac-moov-first.mp4'
 const REMUXED = ['remuxed-mkv.mkv', 'remuxed-flv.flv']
 const names = [...(await readdir(FIXTURES)).filter(isServed), ...REMUXED]
 
-/** Recordings of this test: those that are played whole and unchanged, byte for byte of each packet, in one playlist. */
+/**
+ * Recordings of this test: those that are played whole and unchanged, byte for byte of each packet,
+ * in one playlist.
+ */
 function isServed(name: string): boolean {
   return (
     /\.(mp4|mov|ts|mkv|webm|flv)$/.test(name) &&
@@ -73,9 +80,29 @@ async function listed(name: string): Promise<ListedPlaylist> {
   return fetchPlaylist(`${server.url}/api/video/alice/2026-01-31/${sessionId}/playlist.m3u8`)
 }
 
-async function readServed(
-  name: string,
-): Promise<{ playlist: ListedPlaylist; segments: ServedSegment[] }> {
+interface ServedRecording {
+  playlist: ListedPlaylist
+  segments: ServedSegment[]
+}
+
+const servedByName = new Map<string, Promise<ServedRecording>>()
+const sourcesByName = new Map<string, Promise<ReferencePacket[]>>()
+
+/** Every segment, read once for all tests. */
+async function servedOf(name: string): Promise<ServedRecording> {
+  const recording = servedByName.get(name) ?? readServed(name)
+  servedByName.set(name, recording)
+  return recording
+}
+
+/** The packets of the source, read once for all tests. */
+async function sourceOf(name: string): Promise<ReferencePacket[]> {
+  const packets = sourcesByName.get(name) ?? readReferencePackets(recordingPath(name))
+  sourcesByName.set(name, packets)
+  return packets
+}
+
+async function readServed(name: string): Promise<ServedRecording> {
   const playlist = await listed(name)
   const segments: ServedSegment[] = []
   for (const [i, segment] of playlist.segments.entries()) {
@@ -99,8 +126,8 @@ function sourceTrack(packets: ReferencePacket[], kind: Kind): ReferencePacket[] 
 
 describe('HLS of real recordings', () => {
   it.each(names)('%s: the same payload, packet for packet', async (name) => {
-    const source = await readReferencePackets(recordingPath(name))
-    const { segments } = await readServed(name)
+    const source = await sourceOf(name)
+    const { segments } = await servedOf(name)
     const served = segments.flatMap(({ packets }) => packets)
     for (const kind of ['video', 'audio'] as const) {
       const servedTrack = served.filter((packet) => packet.kind === kind)
@@ -123,7 +150,7 @@ describe('HLS of real recordings', () => {
   it.each(names)(
     '%s: every segment begins with a key frame and has its true length',
     async (name) => {
-      const { playlist, segments } = await readServed(name)
+      const { playlist, segments } = await servedOf(name)
       expect(playlist.isEnded).toBe(true)
       for (const { packets, durationSeconds } of segments) {
         const frames = packets.filter(({ kind }) => kind === 'video')
@@ -141,8 +168,8 @@ describe('HLS of real recordings', () => {
   )
 
   it.each(names)('%s: sound and picture keep their distance', async (name) => {
-    const source = await readReferencePackets(recordingPath(name))
-    const { playlist, segments } = await readServed(name)
+    const source = await sourceOf(name)
+    const { playlist, segments } = await servedOf(name)
     if (playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)) return
     const served = segments.flatMap(({ packets }) => packets)
     const shifts = (['video', 'audio'] as const).flatMap((kind) =>

@@ -1,4 +1,5 @@
-// HLS over HTTP by its rules, asked of the real program: playlists, ranges, caching, versions, and clients that misbehave.
+// HLS over HTTP by its rules, asked of the real program: playlists, ranges, caching, versions, and
+// clients that misbehave.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, rename, truncate, utimes, writeFile } from 'node:fs/promises'
@@ -26,7 +27,7 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { patienceMs } from './support/patience.ts'
+import { soon } from './support/patience.ts'
 
 const SECRET = 'a secret that two nodes share'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
@@ -61,7 +62,7 @@ async function placeSessions(to: TempLibrary, modified?: Date): Promise<void> {
     await to.place(`alice/2026-01-31/${id}${/\.\w+$/.exec(fixture)?.[0]}`, fixture, modified)
   await to.place('alice/2026-01-31/m2ts.m2ts', shortRecording(192), modified)
   await to.place('alice/2026-01-31/packets.ts', shortRecording(188), modified)
-  await to.place('alice/2026-01-31/sound.ts', audioRecording(), modified)
+  await to.place('alice/2026-01-31/audio.ts', audioRecording(), modified)
   await to.place('alice/2026-01-31/changing.mp4', changingRecording(), modified)
 }
 
@@ -410,7 +411,7 @@ describe('a recording that changes', () => {
   it('has other URLs once it was replaced, and the old ones are gone', async () => {
     const path = 'alice/2026-01-31/replaced.mp4'
     await library.place(path, SESSIONS.small)
-    await vi.waitFor(() => playlistOf('replaced'), { timeout: patienceMs, interval: 200 })
+    await vi.waitFor(() => playlistOf('replaced'), soon)
     const before = await playlistOf('replaced')
     await library.place('alice/2026-01-31/.incoming', 'mp4-h264-vfr.mp4')
     await rename(library.pathOf('alice/2026-01-31/.incoming'), library.pathOf(path))
@@ -432,7 +433,7 @@ describe('a recording that changes', () => {
   it('never gives a short body for a whole one when it is cut off during a download', async () => {
     const path = 'alice/2026-01-31/cut.ts'
     await library.place(path, large)
-    await vi.waitFor(() => playlistOf('cut'), { timeout: patienceMs, interval: 200 })
+    await vi.waitFor(() => playlistOf('cut'), soon)
     for (const ending of ['in the middle', 'to nothing'] as const) {
       await library.place(path, large)
       const { url } = await firstSegment('cut')
@@ -452,7 +453,7 @@ describe('a recording that changes', () => {
   it('never gives bytes of two recordings as one when it is written over during a download', async () => {
     const path = 'alice/2026-01-31/over.ts'
     await library.place(path, large)
-    await vi.waitFor(() => playlistOf('over'), { timeout: patienceMs, interval: 200 })
+    await vi.waitFor(() => playlistOf('over'), soon)
     const { url } = await firstSegment('over')
     const response = await open(url)
     response.pause()
@@ -465,7 +466,7 @@ describe('a recording that changes', () => {
   it('is sent to its end where it was replaced or removed during a download', async () => {
     const path = library.pathOf('alice/2026-01-31/going.ts')
     await library.place('alice/2026-01-31/going.ts', large)
-    await vi.waitFor(() => playlistOf('going'), { timeout: patienceMs, interval: 200 })
+    await vi.waitFor(() => playlistOf('going'), soon)
     const { url } = await firstSegment('going')
     const expected = hashOf(await fetchBytes(url))
     const response = await open(url)
@@ -537,10 +538,7 @@ describe('clients', () => {
         }),
       )
     }
-    await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before + 3), {
-      timeout: patienceMs,
-      interval: 200,
-    })
+    await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before + 3), soon)
     expect((await ask(urls[1] ?? '')).status).toBe(200)
   })
 

@@ -1,7 +1,9 @@
-// Libraries that mean harm, through the whole program: every request is answered in time, and nothing from outside comes through.
+// Libraries that mean harm, through the whole program: every request is answered in time, and
+// nothing from outside comes through.
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readProcessSeconds } from '../bench/machine.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import { box, fullBox, u32 } from './support/make-mp4.ts'
@@ -9,12 +11,9 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { SMALL_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { patienceMs } from './support/patience.ts'
 
-// A program is started here: a machine that does much else besides must not fail it.
-vi.setConfig({ testTimeout: 120_000 })
-
-const MAX_ANSWER_MS = 10_000
+/** Of the server's processor time: all requests of all tests take about three. */
+const MAX_CPU_SECONDS = 60
 const SEGMENTS_ASKED = 5
 /** Answers that tell what is the matter; anything else is a crash that was caught. */
 const HONEST = [200, 404, 422, 502, 503]
@@ -80,7 +79,7 @@ let names: string[]
 
 beforeAll(async () => {
   library = await createTempLibrary('hostile')
-  await library.place('bombs/2026-01-31/audio.mp4', SMALL_FIXTURE)
+  await library.place('bombs/2026-01-31/good.mp4', SMALL_FIXTURE)
   const made = await bombs()
   for (const [name, bytes] of made) await library.place(`bombs/2026-01-31/${name}`, bytes)
   names = made.map(([name]) => name)
@@ -135,10 +134,8 @@ async function placeFolders(): Promise<void> {
 }
 
 async function ask(target: string): Promise<{ status: number; body: Buffer }> {
-  const started = performance.now()
   const answer = await fetch(new URL(target, server.url))
   const body = Buffer.from(await answer.arrayBuffer())
-  expect(performance.now() - started, target).toBeLessThan(MAX_ANSWER_MS)
   expect(HONEST, `${target}: ${body.toString('utf8', 0, 200)}`).toContain(answer.status)
   expect(body.includes(CANARY), target).toBe(false)
   return { status: answer.status, body }
@@ -150,8 +147,7 @@ async function settled(
   sessionId: string,
 ): Promise<{ status: number; url: string }> {
   const target = playlistApiPath({ streamer, date: '2026-01-31', sessionId })
-  const options = { timeout: patienceMs, interval: 250 }
-  await expect.poll(async () => (await ask(target)).status, options).not.toBe(503)
+  await expect.poll(async () => (await ask(target)).status).not.toBe(503)
   return { status: (await ask(target)).status, url: server.url + target }
 }
 
@@ -169,7 +165,7 @@ describe('bombs', () => {
     }
     expect([...outcomes.values()]).toContain(422)
     expect((await ask('/healthz')).status).toBe(200)
-    const good = await settled('bombs', 'audio')
+    const good = await settled('bombs', 'good')
     expect(good.status).toBe(200)
     const { segments } = await fetchPlaylist(good.url)
     for (const segment of segments) expect((await fetchSegment(segment)).length).toBeGreaterThan(0)
@@ -209,4 +205,8 @@ describe('folders', () => {
     const { body } = await ask(sessionsApiPath('folders'))
     expect(body.includes(library.folder)).toBe(false)
   })
+})
+
+test('all of it costs little processor time', () => {
+  expect(readProcessSeconds(server.pid)).toBeLessThan(MAX_CPU_SECONDS)
 })

@@ -1,7 +1,9 @@
-// The program over a library that changes, is hostile, or is interrupted: what shows, what never does, what survives.
+// The program over a library that changes, is hostile, or is interrupted: what shows, what never
+// does, what survives.
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -26,11 +28,8 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
-import { patienceMs } from './support/patience.ts'
 
 const CANARY = 'canary-0d5b1f6e-outside-of-the-library'
-/** What an operator does to the library shows within this. */
-const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 
 async function start(library: TempLibrary, environment: NodeJS.ProcessEnv = {}) {
   return startServer({
@@ -83,32 +82,32 @@ describe('a library that changes while it is served', () => {
     await library.remove()
   })
 
-  it('shows an added recording within five seconds, with its length', async () => {
+  it('shows an added recording, with its length', async () => {
     await library.place('carol/2026-02-02/7.ts', 'ts-h264-pts-wrap-33bit.ts')
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('carol 2026-02-02 7 0:00:20')
+    await expect.poll(() => listAll(server)).toContain('carol 2026-02-02 7 0:00:20')
     const session = { streamer: 'carol', date: '2026-02-02', sessionId: '7' }
     expect(await isPlayable(server, session)).toBe(true)
   })
 
-  it('shows a replaced recording within five seconds', async () => {
+  it('shows a replaced recording', async () => {
     await library.place('alice/.new', 'mp4-h264-vfr.mp4')
     await rename(library.pathOf('alice/.new'), library.pathOf('alice/2026-01-31/1.mp4'))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-01-31 1 0:00:24')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-01-31 1 0:00:24')
   })
 
-  it('drops a removed recording within five seconds, and a streamer with their last', async () => {
+  it('drops a removed recording, and a streamer with their last', async () => {
     await rm(library.pathOf('bob'), { recursive: true })
-    await expect.poll(async () => (await listAll(server)).join(), SHOWS_WITHIN).not.toContain('bob')
+    await expect.poll(async () => (await listAll(server)).join()).not.toContain('bob')
     const gone = { streamer: 'bob', date: '2026-01-31', sessionId: '1' }
     for (const target of [sessionsApiPath('bob'), playlistApiPath(gone), playerPagePath(gone)])
       expect((await fetch(server.url + target)).status).toBe(404)
   })
 
-  it('shows a renamed streamer within five seconds', async () => {
+  it('shows a renamed streamer', async () => {
     await library.place('old/2026-01-31/1.mp4', SMALL_FIXTURE)
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('old 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('old 2026-01-31 1 0:00:10')
     await rename(library.pathOf('old'), library.pathOf('new'))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('new 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('new 2026-01-31 1 0:00:10')
     expect((await listAll(server)).join()).not.toContain('old')
   })
 
@@ -117,24 +116,22 @@ describe('a library that changes while it is served', () => {
     const target = library.pathOf('alice/2026-02-03/copy.mp4')
     await mkdir(path.dirname(target), { recursive: true })
     await writeFile(target, bytes.subarray(0, bytes.length / 2))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-03 copy -')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-03 copy -')
     await sleep(1500)
     expect(await listAll(server)).toContain('alice 2026-02-03 copy -')
     await writeFile(target, bytes)
-    await expect
-      .poll(() => listAll(server), SHOWS_WITHIN)
-      .toContain('alice 2026-02-03 copy 0:00:30')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-03 copy 0:00:30')
     const session = { streamer: 'alice', date: '2026-02-03', sessionId: 'copy' }
     expect(await isPlayable(server, session)).toBe(true)
   })
 
   it('takes the first of two files of one session that plays', async () => {
     await library.place('alice/2026-02-04/two.ts', 'ts-h264-pts-wrap-33bit.ts')
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:20')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:20')
     await library.place('alice/2026-02-04/two.mp4', SMALL_FIXTURE)
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:10')
     await rm(library.pathOf('alice/2026-02-04/two.mp4'))
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('alice 2026-02-04 two 0:00:20')
+    await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:20')
   })
 
   it('goes on beside names that are no text', async () => {
@@ -147,7 +144,7 @@ describe('a library that changes while it is served', () => {
     await mkdir(folder, { recursive: true })
     await writeFile(Buffer.concat([folder, Buffer.from('/1.mp4')]), 'no recording')
     await library.place('beside/2026-01-31/1.mp4', SMALL_FIXTURE)
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('beside 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('beside 2026-01-31 1 0:00:10')
     expect((await listAll(server)).join()).not.toContain('\uFFFD')
   })
 
@@ -155,15 +152,15 @@ describe('a library that changes while it is served', () => {
     const before = (await fetch(server.url + streamersApiPath)).headers.get('etag')
     await library.place('dora/2026-02-02/1.mp4', SMALL_FIXTURE)
     await expect
-      .poll(
-        async () => (await fetch(server.url + streamersApiPath)).headers.get('etag'),
-        SHOWS_WITHIN,
-      )
+      .poll(async () => (await fetch(server.url + streamersApiPath)).headers.get('etag'))
       .not.toBe(before)
   })
 })
 
-/** Names that file systems take, each for the folder of a streamer, the date being fixed, and for a session. */
+/**
+ * Names that file systems take, each for the folder of a streamer, the date being fixed, and for a
+ * session.
+ */
 const HOSTILE_NAMES = [
   'with space',
   '100%',
@@ -281,9 +278,7 @@ describe('a library of hostile names', () => {
 
   it('follows a link that stays inside', async () => {
     await symlink(library.pathOf('key'), library.pathOf('linked'))
-    await expect
-      .poll(() => listAll(server), SHOWS_WITHIN)
-      .toContain('linked 2026-01-31 key 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('linked 2026-01-31 key 0:00:10')
     await rm(library.pathOf('linked'))
   })
 
@@ -310,7 +305,7 @@ describe('a library of hostile names', () => {
   it('serves nothing from outside through a folder that became a link', async () => {
     await library.place('swapped/2026-01-31/1.mp4', SMALL_FIXTURE)
     const session = { streamer: 'swapped', date: '2026-01-31', sessionId: '1' }
-    await expect.poll(() => listAll(server), SHOWS_WITHIN).toContain('swapped 2026-01-31 1 0:00:10')
+    await expect.poll(() => listAll(server)).toContain('swapped 2026-01-31 1 0:00:10')
     const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
     await rm(library.pathOf('swapped'), { recursive: true })
     await symlink(path.join(library.folder, 'outside'), library.pathOf('swapped'))
@@ -419,8 +414,7 @@ describe('a server that is interrupted', () => {
     const expected = expect.stringMatching(/ 0:00:10$/)
     await expect
       .poll(async () => (await listAll(server)).filter((line) => !line.endsWith(' -')).length, {
-        timeout: patienceMs,
-        interval: 300,
+        interval: 500,
       })
       .toBe(count)
     expect(await listAll(server)).toEqual(Array.from({ length: count }, () => expected))
@@ -442,14 +436,12 @@ describe('a server that is interrupted', () => {
       const server = await start(library, { AFTERCAST_WORKERS: workers })
       const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
       const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
-      const slow = downloadSlowly(segments[0]?.url ?? '')
-      await sleep(300)
-      const began = performance.now()
-      const code = await server.stop()
-      expect(performance.now() - began).toBeLessThan(10_000)
-      expect(code).toBe(0)
-      const { received, announced } = await slow
-      expect(received).toBe(announced)
+      const response = await open(segments[0]?.url ?? '')
+      const stopped = server.stop()
+      const isListening = () => fetch(`${server.url}/readyz`).then(Boolean, () => false)
+      await expect.poll(isListening).toBe(false)
+      expect(await countBytes(response)).toBe(Number(response.headers['content-length']))
+      expect(await stopped).toBe(0)
       expect(server.output()).toMatch(/^Aftercast is ready at \S+\n$/)
     }
   })
@@ -463,7 +455,7 @@ describe('a server that is interrupted', () => {
       const server = await start(library, { AFTERCAST_WORKERS: workers })
       expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
       const lengths = ['alice 2026-01-31 2 0:00:20', 'alice 2026-01-31 1 0:00:10']
-      await expect.poll(() => listAll(server), SHOWS_WITHIN).toEqual(lengths)
+      await expect.poll(() => listAll(server)).toEqual(lengths)
       const each = Array.from({ length: 8 }, () => everyResponse(server))
       const [first = [], ...others] = await Promise.all(each)
       for (const other of others) expect(other).toEqual(first)
@@ -486,22 +478,21 @@ async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
   return new Map(await Promise.all(times))
 }
 
-/** Takes two seconds for a segment, on a connection of its own. */
-async function downloadSlowly(url: string): Promise<{ received: number; announced: number }> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false }, (response) => {
-      let received = 0
-      response.on('data', (chunk: Buffer) => {
-        received += chunk.length
-      })
-      response.pause()
-      setTimeout(() => response.resume(), 2000)
-      const announced = Number(response.headers['content-length'])
-      response.on('end', () => resolve({ received, announced }))
-      response.on('error', reject)
-    })
-    request.on('error', reject)
-  })
+/**
+ * A response on a connection of its own, of which nothing has been read: its body is larger than
+ * socket buffers.
+ */
+async function open(url: string): Promise<IncomingMessage> {
+  const request = get(url, { agent: false })
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request.once('response', resolve).once('error', reject)
+  return promise
+}
+
+async function countBytes(response: IncomingMessage): Promise<number> {
+  let count = 0
+  for await (const chunk of response) count += Buffer.from(chunk as Uint8Array).length
+  return count
 }
 
 /** Every list, playlist and first segment, each asked over a connection that any worker may get. */

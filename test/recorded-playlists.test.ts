@@ -1,4 +1,5 @@
-// Folders that a recorder filled with segments and a playlist: every packet comes through, and nothing from outside.
+// Folders that a recorder filled with segments and a playlist: every packet comes through, and
+// nothing from outside.
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -11,7 +12,6 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { patienceMs } from './support/patience.ts'
 
 const TS = 'ts-h264-aac-clean-hls-concat.ts'
 const FMP4 = 'fmp4-h264-aac-18frag.mp4'
@@ -147,7 +147,7 @@ describe('a folder with a playlist', () => {
     }
     // What cannot be played is taken off the list when it has been looked at.
     const playable = ['ranges', 'plain', 'encrypted', 'broken']
-    await expect.poll(list, { timeout: patienceMs }).toEqual(playable)
+    await expect.poll(list).toEqual(playable)
   })
 
   test('keeps the time of day that the recorder noted', async () => {

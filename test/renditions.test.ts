@@ -1,4 +1,5 @@
-// Recordings with several sounds or texts, asked of the real program: multivariant playlists, and what they name.
+// Recordings with several sounds or texts, asked of the real program: multivariant playlists, and
+// what they name.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +17,7 @@ import {
   SMALL_FIXTURE,
 } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { patienceMs } from './support/patience.ts'
+import { soon } from './support/patience.ts'
 
 const TWO_AUDIO_TRACKS = 'mp4-h264-two-video-two-audio-movtext.mp4'
 const SUBTITLES = 'mkv-h264-two-audio-subs-truncated.mkv'
@@ -60,14 +61,11 @@ interface Multivariant {
 
 async function multivariant(sessionId: string): Promise<Multivariant> {
   const base = playlistUrl(sessionId)
-  const text = await vi.waitFor(
-    async () => {
-      const response = await fetch(base)
-      expect(response.status).toBe(200)
-      return response.text()
-    },
-    { timeout: patienceMs, interval: 100 },
-  )
+  const text = await vi.waitFor(async () => {
+    const response = await fetch(base)
+    expect(response.status).toBe(200)
+    return response.text()
+  }, soon)
   const lines = text.trimEnd().split('\n')
   const media = lines
     .filter((line) => line.startsWith('#EXT-X-MEDIA:'))

@@ -1,4 +1,5 @@
-// Encrypted segments that are kept in memory, asked of the real program: the same bytes as without, and no others.
+// Encrypted segments that are kept in memory, asked of the real program: the same bytes as without,
+// and no others.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { get } from 'node:http'

@@ -1,4 +1,5 @@
-// A folder of parts over the whole program: listed as one session, played as one, and followed while parts come.
+// A folder of parts over the whole program: listed as one session, played as one, and followed
+// while parts come.
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
@@ -10,7 +11,6 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-const SHOWS_WITHIN = { timeout: 5000, interval: 100 }
 const folder = 'alice/2026-02-01/late-night'
 const session = { streamer: 'alice', date: '2026-02-01', sessionId: 'late-night' }
 
@@ -39,7 +39,7 @@ async function listed(): Promise<(string | undefined)[]> {
 
 describe('a folder of parts', () => {
   it('is one session, as long as its parts together', async () => {
-    await expect.poll(listed, SHOWS_WITHIN).toEqual(['0:00:30'])
+    await expect.poll(listed).toEqual(['0:00:30'])
   })
 
   it('is played as one playlist, its parts in the order of their names', async () => {
@@ -56,13 +56,13 @@ describe('a folder of parts', () => {
     expect((await fetch(server.url + thumbnailApiPath(session))).status).toBe(200)
   })
 
-  it('shows a part that comes, and one that goes, within five seconds', async () => {
+  it('shows a part that was added, and one that was removed,', async () => {
     await library.place(`${folder}/part3.mp4`, SMALL_FIXTURE)
-    await expect.poll(listed, SHOWS_WITHIN).toEqual(['0:00:40'])
+    await expect.poll(listed).toEqual(['0:00:40'])
     await rm(library.pathOf(`${folder}/part1.ts`))
-    await expect.poll(listed, SHOWS_WITHIN).toEqual(['0:00:20'])
+    await expect.poll(listed).toEqual(['0:00:20'])
     await rm(library.pathOf(folder), { recursive: true })
     const status = async () => (await fetch(server.url + playlistApiPath(session))).status
-    await expect.poll(status, SHOWS_WITHIN).toBe(404)
+    await expect.poll(status).toBe(404)
   })
 })

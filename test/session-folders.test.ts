@@ -1,6 +1,6 @@
-// Folders of parts, asked of the real program: one session in one playlist, whatever becomes of the parts.
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+// Folders of parts, through the real program: one session in one playlist, whatever happens to the
+// parts.
+import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
@@ -12,9 +12,11 @@ import type { StartedServer } from './support/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { packetsOfPid } from './support/ts-segments.ts'
-import { patienceMs } from './support/patience.ts'
+import { soon } from './support/patience.ts'
 
-const SETTLE_SECONDS = 3
+/** Longer than any test takes: nothing settles by itself. */
+const SETTLE_SECONDS = 3600
+const SETTLED_AT = new Date('2026-01-31T21:00:00Z')
 const DAY = 'alice/2026-01-31'
 
 let library: TempLibrary
@@ -51,10 +53,19 @@ function playlistUrl(sessionId: string): string {
 }
 
 async function listed(sessionId: string): Promise<ListedPlaylist> {
-  return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId)), {
-    timeout: patienceMs,
-    interval: 200,
-  })
+  return vi.waitFor(() => fetchPlaylist(playlistUrl(sessionId)), soon)
+}
+
+/** The playlist, once it meets a condition. */
+async function listedOnce(
+  sessionId: string,
+  condition: (playlist: ListedPlaylist) => boolean,
+): Promise<ListedPlaylist> {
+  return vi.waitFor(async () => {
+    const playlist = await fetchPlaylist(playlistUrl(sessionId))
+    expect(condition(playlist)).toBe(true)
+    return playlist
+  }, soon)
 }
 
 function joins({ segments }: ListedPlaylist): number {
@@ -100,63 +111,48 @@ describe('a folder of parts', () => {
 
   it('is as long as its parts together, and has a picture', async () => {
     await listed('mixed')
-    await vi.waitFor(
-      async () => {
-        const answer = await fetch(server.url + sessionsApiPath('alice'))
-        const sessions: unknown = await answer.json()
-        expect(sessions).toContainEqual(
-          expect.objectContaining({
-            sessionId: 'mixed',
-            duration: expect.stringMatching(/^0:02:[01]\d$/),
-          }),
-        )
-      },
-      { timeout: patienceMs, interval: 200 },
-    )
+    await vi.waitFor(async () => {
+      const answer = await fetch(server.url + sessionsApiPath('alice'))
+      const sessions: unknown = await answer.json()
+      expect(sessions).toContainEqual(
+        expect.objectContaining({
+          sessionId: 'mixed',
+          duration: expect.stringMatching(/^0:02:[01]\d$/),
+        }),
+      )
+    }, soon)
   })
 
   it('is told with the reason where no part plays', async () => {
-    await vi.waitFor(
-      async () => {
-        const answer = await fetch(playlistUrl('broken'))
-        expect(answer.status).toBe(422)
-        expect(await answer.json()).toHaveProperty('error.code', 'unplayable')
-      },
-      { timeout: patienceMs, interval: 200 },
-    )
+    await vi.waitFor(async () => {
+      const answer = await fetch(playlistUrl('broken'))
+      expect(answer.status).toBe(422)
+      expect(await answer.json()).toHaveProperty('error.code', 'unplayable')
+    }, soon)
   })
 })
 
 describe('a folder that grows', () => {
-  it('is appended to, part by part, and ends when it is still', async () => {
+  it('is appended to, part by part, and ends once it is settled', async () => {
     const half = Math.floor(minute.length / 2 / 188) * 188
     await library.place(`${DAY}/live/part1.ts`, minute.subarray(0, half), new Date())
-    const subtitles = [(await listed('live')).text]
+    const first = await listed('live')
     await appendFile(library.pathOf(`${DAY}/live/part1.ts`), minute.subarray(half))
-    await sleep(1500)
-    subtitles.push((await listed('live')).text)
-    // The next part begins, in the same bytes: the first one is finished soon, and then this is listed.
+    const longer = await listedOnce('live', ({ text }) => text !== first.text)
+    // The next part begins with the same bytes. It is listed once the first part is settled.
     await library.place(`${DAY}/live/part2.ts`, minute.subarray(0, half), new Date())
-    await vi.waitFor(
-      async () => {
-        await appendFile(library.pathOf(`${DAY}/live/part2.ts`), new Uint8Array(0))
-        const playlist = await fetchPlaylist(playlistUrl('live'))
-        expect(joins(playlist)).toBe(1)
-        subtitles.push(playlist.text)
-      },
-      { timeout: patienceMs, interval: 300 },
-    )
+    await utimes(library.pathOf(`${DAY}/live/part1.ts`), SETTLED_AT, SETTLED_AT)
+    const joined = await listedOnce('live', (playlist) => joins(playlist) === 1)
     await appendFile(library.pathOf(`${DAY}/live/part2.ts`), minute.subarray(half))
-    await sleep(SETTLE_SECONDS * 1000 + 1500)
-    const last = await fetchPlaylist(playlistUrl('live'))
-    subtitles.push(last.text)
-    expect(last.isEnded).toBe(true)
+    await utimes(library.pathOf(`${DAY}/live/part2.ts`), SETTLED_AT, SETTLED_AT)
+    const last = await listedOnce('live', ({ isEnded }) => isEnded)
+    const playlists = [first, longer, joined, last].map(({ text }) => text)
     expect(last.text).toContain('#EXT-X-PLAYLIST-TYPE:EVENT\n')
-    subtitles.slice(1).forEach((text, i) => {
-      const before = (subtitles[i] ?? '').replace('#EXT-X-ENDLIST\n', '')
+    playlists.slice(1).forEach((text, i) => {
+      const before = (playlists[i] ?? '').replace('#EXT-X-ENDLIST\n', '')
       expect(text.startsWith(before)).toBe(true)
     })
-    expect(subtitles.slice(0, 2).some((text) => text.includes('ENDLIST'))).toBe(false)
+    expect(playlists.slice(0, 2).some((text) => text.includes('ENDLIST'))).toBe(false)
     const frames = packetsOfPid(minute, VIDEO_PID)
     expect(await framesOf(last)).toEqual([...frames, ...frames])
   })

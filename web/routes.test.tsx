@@ -286,7 +286,7 @@ test('renders a long list in steps', async () => {
   await open('/', { streamers })
   const list = await screen.findByRole('list', { name: 'Streamers' })
   expect(list.childElementCount).toBe(60)
-  await waitFor(() => expect(list.childElementCount).toBe(1200), { timeout: 10_000 })
+  await waitFor(() => expect(list.childElementCount).toBe(1200))
 })
 
 test('restores the share of a long list that was seen at once', async () => {

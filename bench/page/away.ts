@@ -1,4 +1,4 @@
-// A server that goes away in mid-play, and how soon after its return the picture moves again.
+// A server that stops during playback, and the time from its restart to a moving picture.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from '@playwright/test'
 import { ensureBuilt } from '../../scripts/prepare.mjs'
@@ -44,13 +44,13 @@ export async function benchAway(options: BenchOptions): Promise<void> {
 }
 
 interface Absence {
-  /** Before the server goes: time to fill the buffer. */
+  /** Before the server stops: time to fill the buffer. */
   playedMs: number
   awayMs: number
   speed: number
 }
 
-/** Milliseconds from the line that says that the server is ready to a picture that moves; 0 where it never stood still. */
+/** Milliseconds from the server's ready line to a moving picture; 0 if playback never stalled. */
 async function leaveAndReturn(
   browser: Browser,
   library: string,
@@ -83,7 +83,7 @@ function readPosition(page: Page): Promise<number> {
   return page.evaluate(() => document.querySelector('video')?.currentTime ?? NaN)
 }
 
-/** Where a picture newer than one that is seen now comes. */
+/** Waits for a frame that is newer than the current one. */
 async function waitForFrame(
   page: Page,
   { atLeast, sinceMs }: { atLeast: number; sinceMs: number },

@@ -1,5 +1,6 @@
-// Tabs that nothing looks into while they are measured. A test's driver does: its scripts are compiled in the page, and the
-// stack of every request is noted, which takes a third of the time of a visit. Chrome DevTools Protocol, as little as there can be.
+// Tabs without instrumentation. A test driver compiles its scripts in the page and records the
+// stack of every request, which takes a third of the time of a visit. A minimal client of the
+// Chrome DevTools Protocol.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,7 +13,7 @@ import type { BenchOptions } from '../options.ts'
 import { chromiumArguments, chromiumPath } from './site.ts'
 
 export interface BareBrowser {
-  /** Runs in a tab of its own that knows nothing of earlier ones: no cache, no kept connection. */
+  /** Runs in a fresh tab: no cache, no open connection. */
   inNewTab<T>(visit: (tab: BareTab) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -22,12 +23,14 @@ export interface BareTab {
   runFirst(script: () => void): Promise<void>
   /** Resolves when it is on its way. */
   open(url: string): Promise<void>
-  /** Calls a function in the page, which sees nothing from here but its argument, and answers what it resolves to. */
+  /**
+   * Calls a function in the page and returns what it resolves to. It can use only its argument.
+   */
   call<T>(script: (argument: T) => unknown, argument: T): Promise<unknown>
-  /** The value of an expression once it is not null; looks now and then. */
+  /** The value of an expression once it is not null; polls. */
   waitFor(expression: string): Promise<unknown>
   movePointer(x: number, y: number): Promise<void>
-  /** Presses and lets go, where the pointer is. */
+  /** Presses and releases at the pointer. */
   press(x: number, y: number): Promise<void>
   type(key: string): Promise<void>
 }
@@ -36,7 +39,10 @@ type Send = (method: string, params?: object, sessionId?: string) => Promise<unk
 
 const LOOK_EVERY_MS = 250
 const LIMIT_MS = 30_000
-/** With a new tab comes a window, whose own pages (of the browser) take a processor for a second; visitors have theirs. */
+/**
+ * A new tab opens a window, whose browser pages use a processor for a second; visitors have theirs
+ * already.
+ */
 const REST_MS = 2500
 
 const message = z.object({

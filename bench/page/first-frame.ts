@@ -1,11 +1,11 @@
-// What a tab notes of itself from its first script on: when it was clicked, and when a video showed a picture.
+// Marks of a tab from its first script on: the click, and the first frame of a video.
 import type { Page } from '@playwright/test'
 
 /** Milliseconds since the navigation that made the document. */
 export interface Marks {
   clickedMs: number | undefined
   firstFrameMs: number | undefined
-  /** Longest piece of work on the main thread so far, milliseconds. */
+  /** Longest task on the main thread so far, milliseconds. */
   longestTaskMs: number
 }
 
@@ -24,7 +24,7 @@ export async function noteFirstFrame(page: Page): Promise<void> {
 export function noteMarks(): void {
   const marks: Marks = { clickedMs: undefined, firstFrameMs: undefined, longestTaskMs: 0 }
   window.marks = marks
-  // The event's own time: what the browser needs to hand it on counts as well.
+  // The time of the event includes the browser's delay before it dispatches the event.
   const note = (event: Event): void => void (marks.clickedMs ??= event.timeStamp)
   addEventListener('click', note, { capture: true })
   const watcher = new MutationObserver(() => {
@@ -36,7 +36,7 @@ export function noteMarks(): void {
   watcher.observe(document, { childList: true, subtree: true })
 }
 
-/** Waits for the first picture. */
+/** Waits for the first frame. */
 export async function readMarks(page: Page): Promise<Marks> {
   const seen = await page.waitForFunction(
     () => (window.marks.firstFrameMs === undefined ? undefined : window.marks),

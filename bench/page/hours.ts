@@ -15,6 +15,7 @@ const SPEED = 16
 /** Of the length that `--minutes` names: three hours by default. */
 const HOURS = 3
 const SAMPLES = 12
+const SMOKE_SAMPLES = 2
 
 interface Sample {
   positionSeconds: number
@@ -30,7 +31,10 @@ export async function benchHours(options: BenchOptions): Promise<void> {
   const server = await serveLibrary(library)
   const browser = await openBrowser()
   try {
-    const wholeSeconds = options.mediaSeconds * (options.isSmoke ? 0.5 : HOURS)
+    const { isSmoke, mediaSeconds } = options
+    const wholeSeconds = mediaSeconds * (isSmoke ? 0.5 : HOURS)
+    const count = isSmoke ? SMOKE_SAMPLES : SAMPLES
+    const positions = Array.from({ length: count }, (_, at) => (wholeSeconds * (at + 1)) / count)
     const samples = await inNewTab(browser, server.url, async (page) => {
       await noteFirstFrame(page)
       await page.goto(playerPagePath({ ...PLAYED, sessionId: 'long-1' }))
@@ -39,7 +43,7 @@ export async function benchHours(options: BenchOptions): Promise<void> {
         const video = document.querySelector('video')
         if (video) Object.assign(video, { playbackRate: rate, muted: true })
       }, SPEED)
-      return takeSamples(browser, page, wholeSeconds)
+      return takeSamples(browser, page, positions)
     })
     printSamples(samples)
   } finally {
@@ -48,10 +52,13 @@ export async function benchHours(options: BenchOptions): Promise<void> {
   }
 }
 
-async function takeSamples(browser: Browser, page: Page, wholeSeconds: number): Promise<Sample[]> {
+async function takeSamples(
+  browser: Browser,
+  page: Page,
+  positions: readonly number[],
+): Promise<Sample[]> {
   const samples: Sample[] = []
-  for (let number = 1; number <= SAMPLES; number += 1) {
-    const wanted = (wholeSeconds * number) / SAMPLES
+  for (const wanted of positions) {
     await page.waitForFunction(
       (seconds) => (document.querySelector('video')?.currentTime ?? 0) >= seconds,
       wanted,

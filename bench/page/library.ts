@@ -1,4 +1,5 @@
-// The libraries that the page is measured with: a long list of streamers, and recordings of one and ten hours.
+// The libraries that the page is measured with: a long list of streamers, and recordings of one and
+// ten hours.
 import { existsSync, linkSync, mkdirSync, rmSync, utimesSync, copyFileSync } from 'node:fs'
 import path from 'node:path'
 import { ensureMedia } from '../make-media.ts'
@@ -15,7 +16,7 @@ const SMALL = path.resolve(
 /** File systems allow so many names of one file, and some more. */
 const LINKS_PER_FILE = 1000
 
-/** A folder with one session for each of `count` streamers, kept between runs. */
+/** A folder with one session for each of `count` streamers, cached between runs. */
 export function ensureCrowd({ cache }: BenchOptions, count: number): string {
   const folder = path.join(cache, `crowd-${count}`)
   const done = path.join(folder, '.made')
@@ -29,7 +30,7 @@ export function ensureCrowd({ cache }: BenchOptions, count: number): string {
     const file = path.join(day, '1001.mp4')
     if (number % LINKS_PER_FILE === 0) {
       copyFileSync(SMALL, file)
-      // Long ago, so that no recording looks as if it still grew.
+      // Long ago, so that no recording counts as growing.
       utimesSync(file, 1_769_900_000, 1_769_900_000)
       source = file
     } else {
@@ -59,7 +60,7 @@ function streamerName(number: number): string {
   return `${word(number)} ${word(Math.floor(number / 10))} ${digits}`
 }
 
-/** A folder with a session of the wanted length, and sessions ten times as long, kept between runs. */
+/** A folder with a session of the given length, and sessions ten times as long, cached. */
 export async function ensureRecordings(options: BenchOptions): Promise<string> {
   const { cache, mediaSeconds, isSmoke } = options
   const folder = path.join(cache, `played-${mediaSeconds}s`)

@@ -67,7 +67,7 @@ function findLighthouse(): string | undefined {
   return status === 0 ? realpathSync(stdout.trim()) : undefined
 }
 
-/** It sometimes loses the trace of a page and asks to be run again. */
+/** It sometimes loses the trace of a page and requests another run. */
 function tryLighthouse(program: string, url: string, triesLeft = MAX_TRIES): Report {
   try {
     return runLighthouse(program, url)

@@ -1,4 +1,4 @@
-// From the click on 'Play', from a visit and from a seek to the picture.
+// The time to the first frame after a click on 'Play', a visit, and a seek.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { ensureBuilt } from '../../scripts/prepare.mjs'
@@ -15,12 +15,12 @@ import { indexLibrary, serveLibrary } from './site.ts'
 /** Times that each thing is done. */
 const RUNS = 20
 const SMOKE_RUNS = 1
-/** How long a hand takes to a button from the corner of the page, and rests on it before it presses. */
+/** How long a pointer moves from the corner to a button, and hovers before the click. */
 const TRAVEL_MS = 300
 const HOVER_MS = 150
-/** Between the moves that a pointer tells of on its way. */
+/** Interval of pointer moves. */
 const MOVE_MS = 15
-/** A page and its player have come to rest by then. */
+/** A page and its player are idle by then. */
 const SETTLE_MS = 2500
 const HOUR: SessionReference = { ...PLAYED, sessionId: 'hour' }
 
@@ -42,7 +42,8 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
       for (let at = 0; at < runs; at += 1) values.push(await play(at))
       return values
     }
-    const site = { browser, url: server.url }
+    const settleMs = options.isSmoke ? 0 : SETTLE_MS
+    const site = { browser, url: server.url, settleMs }
     const seconds = options.mediaSeconds
     printRows([
       {
@@ -82,11 +83,13 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
 interface Site {
   browser: BareBrowser
   url: string
+  /** How long a tab is left alone before anything in it is measured. */
+  settleMs: number
 }
 
 /** Milliseconds. */
 async function clickPlay(
-  { browser, url }: Site,
+  { browser, url, settleMs }: Site,
   session: SessionReference,
   hoverMs: number,
 ): Promise<number> {
@@ -95,8 +98,8 @@ async function clickPlay(
     await tab.open(url + sessionsPagePath(session.streamer))
     const button = `a[href="${playerPagePath(session)}"]`
     await tab.waitFor(`document.querySelector('${button}')?.href`)
-    // What the list does once it is there is not what is measured.
-    await sleep(SETTLE_MS)
+    // The work of the list after its first paint is not part of the measurement.
+    await sleep(settleMs)
     const [x, y] = place.parse(await tab.call(toMiddle, button))
     await moveTo(tab, x, y)
     await sleep(hoverMs)
@@ -115,7 +118,7 @@ function toMiddle(selector: string): number[] {
   return [left + width / 2, top + height / 2]
 }
 
-/** As a hand does: over what lies between. */
+/** Moves like a hand: over all elements in between. */
 async function moveTo(tab: BareTab, x: number, y: number): Promise<void> {
   const moves = TRAVEL_MS / MOVE_MS
   for (let move = 1; move <= moves; move += 1) {
@@ -124,18 +127,18 @@ async function moveTo(tab: BareTab, x: number, y: number): Promise<void> {
   }
 }
 
-async function visit({ browser, url }: Site): Promise<number> {
-  return browser.inNewTab(async (tab) => {
-    await openPlayer(tab, url)
+async function visit(site: Site): Promise<number> {
+  return site.browser.inNewTab(async (tab) => {
+    await openPlayer(tab, site)
     return (await readMarks(tab)).firstFrameMs
   })
 }
 
-async function openPlayer(tab: BareTab, url: string): Promise<void> {
+async function openPlayer(tab: BareTab, { url, settleMs }: Site): Promise<void> {
   await tab.runFirst(noteMarks)
   await tab.open(url + playerPagePath(HOUR))
-  // Nobody looks in before.
-  await sleep(SETTLE_MS)
+  // Nothing reads from the tab before.
+  await sleep(settleMs)
 }
 
 async function readMarks(tab: BareTab) {
@@ -144,14 +147,14 @@ async function readMarks(tab: BareTab) {
   )
 }
 
-/** Each time to a place that is far from all that was loaded. */
-async function seekAround({ browser, url }: Site, runs: number, seconds: number) {
-  return browser.inNewTab(async (tab) => {
-    await openPlayer(tab, url)
+/** Each seek is far from all loaded positions. */
+async function seekAround(site: Site, runs: number, seconds: number) {
+  return site.browser.inNewTab(async (tab) => {
+    await openPlayer(tab, site)
     await readMarks(tab)
     const values: number[] = []
     for (let at = 0; at < runs; at += 1) {
-      // Scattered evenly: multiples of the golden ratio never come close to each other.
+      // Evenly scattered: multiples of the golden ratio are never close to each other.
       const share = ((at + 1) * 0.618_034) % 1
       values.push(z.number().parse(await tab.call(seek, share * (seconds - 10))))
       await sleep(500)
@@ -160,14 +163,14 @@ async function seekAround({ browser, url }: Site, runs: number, seconds: number)
   })
 }
 
-/** Runs in the page. Milliseconds until a picture of the place is shown. */
+/** Runs in the page. Milliseconds until a frame of the new position is shown. */
 async function seek(toSeconds: number): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     const video = document.querySelector('video')
     if (!video) return reject(new Error('there is no video'))
     const startedMs = performance.now()
     const lookup = (_nowMs: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
-      // The picture of before may still be on its way.
+      // A frame of the old position may still arrive.
       if (Math.abs(mediaTime - toSeconds) < 1) resolve(performance.now() - startedMs)
       else video.requestVideoFrameCallback(lookup)
     }

@@ -1,13 +1,13 @@
-// What is measured of the page: values of one kind beside what they should be.
+// Results of the page's benchmarks: measured values and their targets.
 import { formatTable, median } from '../table.ts'
 
 export interface PageRow {
   name: string
-  /** Milliseconds unless the name says otherwise. */
+  /** Milliseconds unless the name has another unit. */
   values: number[]
-  /** What is to be reached, in words. */
+  /** The target, as text. */
   target: string
-  /** Digits behind the point. Default none. */
+  /** Decimal places. Default none. */
   digits?: number
 }
 

@@ -1,4 +1,4 @@
-// The program behind `npm run bench -- page`: one of the page's benchmarks.
+// The process of `npm run bench -- page-*`: runs one of the page's benchmarks.
 import { describeMachine } from '../machine.ts'
 import type { BenchOptions } from '../options.ts'
 import type { PageBenchName } from '../page.ts'

@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Indexes of 10,000 recordings may have to be made. */
 const READY_WITHIN_MS = 300_000
 
-/** Indexes a library, and serves it on `port` (0: any). The data is kept from run to run. */
+/** Indexes a library, and serves it on `port` (0: any). The data is cached between runs. */
 export async function serveLibrary(library: string, port = 0): Promise<StartedServer> {
   const data = `${library}-data`
   mkdirSync(data, { recursive: true })
@@ -22,7 +22,9 @@ export async function serveLibrary(library: string, port = 0): Promise<StartedSe
   })
 }
 
-/** Indexes what is new in a library, so that no work in the background disturbs what is measured. */
+/**
+ * Indexes what is new in a library, so that no work in the background disturbs what is measured.
+ */
 export function indexLibrary(library: string): void {
   const program = path.join(ROOT, 'server/main.ts')
   const args = [program, 'scan', library, '--data', `${library}-data`]
@@ -52,7 +54,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: chromiumArguments })
 }
 
-/** Runs in a tab of its own that knows nothing of earlier ones: no cache, no kept connection. */
+/** Runs in a fresh tab: no cache, no open connection. */
 export async function inNewTab<T>(
   browser: Browser,
   url: string,

@@ -128,7 +128,7 @@ it('cuts off a client that takes nothing, and not one that takes little by littl
   const origin = await listen()
   source = chunks(100, (chunk) => chunk)
   const still = await ask(origin)
-  await expect.poll(() => isSettled, { timeout: 5000 }).toBe(true)
+  await expect.poll(() => isSettled).toBe(true)
   still.destroy()
 
   isSettled = false

@@ -1,4 +1,4 @@
-// The stand-in keeps to the protocol of its kind; tests of the product would otherwise test a fancy.
+// The stand-in network follows the protocol of real ones: the tests of the product depend on it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAdNetwork, type AdNetwork } from './ad-network.ts'
 import { vastCases } from './vast-cases.ts'
@@ -10,15 +10,15 @@ beforeAll(async () => {
 afterAll(() => network.close())
 
 describe('startAdNetwork()', () => {
-  it('answers one creative for each zone that was asked for', async () => {
-    const answer = await fetch(`${network.url}/v1/api.php`, {
+  it('returns one creative for each requested zone', async () => {
+    const response = await fetch(`${network.url}/v1/api.php`, {
       method: 'POST',
       body: JSON.stringify({ zones: ['frame', 'no-fill', 'image'] }),
     })
-    expect(await answer.json()).toMatchObject([{ element: 'iframe' }, null, { element: 'img' }])
+    expect(await response.json()).toMatchObject([{ element: 'iframe' }, null, { element: 'img' }])
   })
 
-  it('records what it was asked, until it is reset', async () => {
+  it('records requests until it is reset', async () => {
     network.reset()
     await fetch(`${network.url}/px?event=start`, { headers: { referer: 'http://viewer.test/' } })
     expect(network.beacons()).toEqual(['event=start'])
@@ -27,19 +27,28 @@ describe('startAdNetwork()', () => {
     expect(network.requests()).toEqual([])
   })
 
-  it('has another script under the same path for each way in which scripts fail', async () => {
+  it('serves a different script under the same path for each failure', async () => {
     const noop = await fetch(`${network.variantUrls.get('noop')}/ad-provider.js`)
     expect(await noop.text()).not.toContain('AdProvider')
     const gone = await fetch(`${network.variantUrls.get('gone')}/ad-provider.js`)
     expect(gone.status).toBe(404)
   })
 
-  it('makes films that begin like an MP4 and answers ranges of them', async () => {
-    const answer = await fetch(`${network.url}/media/short.mp4`, {
+  it('makes MP4 videos and serves ranges of them', async () => {
+    const response = await fetch(`${network.url}/media/short.mp4`, {
       headers: { range: 'bytes=4-7' },
     })
-    expect(answer.status).toBe(206)
-    expect(await answer.text()).toBe('ftyp')
+    expect(response.status).toBe(206)
+    expect(await response.text()).toBe('ftyp')
+  })
+
+  it('holds late banners back until the test sends them', async () => {
+    const body = JSON.stringify({ zones: ['late'] })
+    const late = fetch(`${network.url}/v1/api.php`, { method: 'POST', body })
+    await fetch(`${network.url}/px`)
+    expect(await Promise.race([late.then(() => 'sent'), Promise.resolve('held')])).toBe('held')
+    network.sendLate()
+    expect(await (await late).json()).toMatchObject([{ element: 'iframe' }])
   })
 
   it('has every case of VAST once', () => {

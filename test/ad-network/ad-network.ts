@@ -1,62 +1,68 @@
-// A whole ad network for tests: script, banners, VAST, films and beacons on ports of its own, with a record of every request.
+// An ad network for tests: script, banners, VAST, videos and beacons on ports of its own. Records every request.
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { chooseBanner, lateMs } from './banner-cases.ts'
+import { chooseBanner } from './banner-cases.ts'
 import { makeFilms, sendFilm, type Films } from './films.ts'
 import { readRequest, type RecordedRequest } from './recorded-request.ts'
 import { sendScriptVariant, scriptVariants, type ScriptVariant } from './script-variants.ts'
 import { chooseVast } from './vast-cases.ts'
 
-/** Class that the network's script looks for. */
+/** Class of the placeholders that the network's script fills. */
 export const insClass = 'standin0ad2'
 
 export interface AdNetwork {
   /** Origin of the network. */
   url: string
-  /** Origins of networks that deliver another script under the same path. */
+  /** Origins of networks that serve a different script under the same path. */
   variantUrls: ReadonlyMap<ScriptVariant, string>
-  /** All requests since the last reset, in the order in which they came. */
+  /** All requests since the last reset, in the order of their arrival. */
   requests(path?: string): RecordedRequest[]
   /** The queries of all beacons since then, such as `event=start`. */
   beacons(): string[]
+  /** Sends the banners of zone `late` that were requested since the last reset. */
+  sendLate(): void
   reset(): void
   close(): Promise<void>
 }
 
-type Answer = (request: RecordedRequest, response: ServerResponse) => void | Promise<void>
+type Respond = (request: RecordedRequest, response: ServerResponse) => void | Promise<void>
 
-/** Starts on free ports of the loopback interface. */
+/** Listens on free ports of the loopback interface. */
 export async function startAdNetwork(): Promise<AdNetwork> {
   const films = await makeFilms()
   const script = await readFile(path.join(import.meta.dirname, 'ad-provider.js'), 'utf8')
   let recorded: RecordedRequest[] = []
+  let late = Promise.withResolvers<void>()
   const servers: Server[] = []
-  const listen = async (answer: Answer): Promise<string> => {
+  const listen = async (respond: Respond): Promise<string> => {
     const { server, url } = await startServer(async (request, response) => {
       recorded.push(request)
-      await answer(request, response)
+      await respond(request, response)
     })
     servers.push(server)
     return url
   }
   const url = await listen((request, response) =>
-    answerNetwork(request, response, { films, script }),
+    respondAsNetwork(request, response, { films, script, late: late.promise }),
   )
   const variants = scriptVariants.map(async (variant) => {
-    const send: Answer = (_request, response) => sendScriptVariant(variant, response)
+    const send: Respond = (_request, response) => sendScriptVariant(variant, response)
     return [variant, await listen(send)] as const
   })
-  const requests = (asked?: string) =>
-    recorded.filter((request) => asked === undefined || request.path === asked)
+  const requests = (wanted?: string) =>
+    recorded.filter((request) => wanted === undefined || request.path === wanted)
   return {
     url,
     variantUrls: new Map(await Promise.all(variants)),
     requests,
     beacons: () => requests('/px').map(({ query }) => query.toString()),
-    reset: () => void (recorded = []),
+    sendLate: () => late.resolve(),
+    reset() {
+      recorded = []
+      late = Promise.withResolvers<void>()
+    },
     async close() {
       for (const server of servers) server.closeAllConnections()
       await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
@@ -64,10 +70,10 @@ export async function startAdNetwork(): Promise<AdNetwork> {
   }
 }
 
-async function startServer(answer: Answer): Promise<{ server: Server; url: string }> {
+async function startServer(respond: Respond): Promise<{ server: Server; url: string }> {
   const server = createServer((incoming, response) => {
     readRequest(incoming)
-      .then((request) => answer(request, response))
+      .then((request) => respond(request, response))
       .catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -76,15 +82,17 @@ async function startServer(answer: Answer): Promise<{ server: Server; url: strin
   return { server, url: `http://127.0.0.1:${address.port}` }
 }
 
-interface Stock {
+interface NetworkContent {
   films: Films
   script: string
+  /** Resolves when the banners of zone `late` may be sent. */
+  late: Promise<void>
 }
 
-function answerNetwork(
+function respondAsNetwork(
   request: RecordedRequest,
   response: ServerResponse,
-  { films, script }: Stock,
+  { films, script, late }: NetworkContent,
 ): void | Promise<void> {
   if (request.path.startsWith('/media/')) return sendFilm(films, request, response)
   response.setHeader('cache-control', 'no-store')
@@ -95,11 +103,11 @@ function answerNetwork(
       return
     }
     case '/v1/api.php':
-      return sendBanners(request, response)
+      return sendBanners(request, response, late)
     case '/v1/vast.php':
       return sendVast(request, response)
     case '/creative.svg':
-      response.setHeader('content-type', 'image/svg+xml').end(frame)
+      response.setHeader('content-type', 'image/svg+xml').end(image)
       return
     case '/creative.html':
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>Ad</title>An ad')
@@ -109,10 +117,14 @@ function answerNetwork(
   }
 }
 
-const frame = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="50"/>'
+const image = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="50"/>'
 
-/** One answer for all placeholders of a page, so the worst of their zones decides how it comes. */
-async function sendBanners(request: RecordedRequest, response: ServerResponse): Promise<void> {
+/** One response for all placeholders of a request: the worst of their zones decides how it is sent. */
+async function sendBanners(
+  request: RecordedRequest,
+  response: ServerResponse,
+  late: Promise<void>,
+): Promise<void> {
   const zones = zonesOf(request.body)
   response.setHeader('access-control-allow-origin', request.headers.origin ?? '*')
   response.setHeader('access-control-allow-credentials', 'true')
@@ -120,7 +132,7 @@ async function sendBanners(request: RecordedRequest, response: ServerResponse): 
   if (zones.includes('error')) return void response.writeHead(500).end('broken')
   response.setHeader('content-type', 'application/json')
   if (zones.includes('malformed')) return void response.end('[{"element":')
-  if (zones.includes('late')) await wait(lateMs)
+  if (zones.includes('late')) await late
   response.end(JSON.stringify(zones.map((zone) => chooseBanner(zone, request.base))))
 }
 
@@ -131,13 +143,13 @@ function zonesOf(body: string): string[] {
 }
 
 function sendVast(request: RecordedRequest, response: ServerResponse): void {
-  const answer = chooseVast(request.query.get('idzone') ?? '', request.base)
-  if (answer.hold === 'headers') return
-  if (answer.allow !== 'none') {
-    const origin = answer.allow === 'any' ? '*' : (request.headers.origin ?? '*')
+  const vast = chooseVast(request.query.get('idzone') ?? '', request.base)
+  if (vast.hold === 'headers') return
+  if (vast.allow !== 'none') {
+    const origin = vast.allow === 'any' ? '*' : (request.headers.origin ?? '*')
     response.setHeader('access-control-allow-origin', origin)
   }
-  response.writeHead(answer.status, { 'content-type': answer.type })
-  if (answer.hold === 'body') response.write(answer.body.slice(0, answer.body.length / 2))
-  else response.end(answer.body)
+  response.writeHead(vast.status, { 'content-type': vast.type })
+  if (vast.hold === 'body') response.write(vast.body.slice(0, vast.body.length / 2))
+  else response.end(vast.body)
 }

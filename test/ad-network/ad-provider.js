@@ -1,5 +1,5 @@
-// The script of the stand-in ad network, as publishers embed it: drains the queue `AdProvider`, asks its own server for
-// ads for every placeholder not served yet, and puts what it gets before the placeholder.
+// The script of the stand-in ad network as publishers embed it: executes the commands queued in `AdProvider`, requests
+// ads for every placeholder without one, and inserts them before the placeholder.
 ;(() => {
   const networkOrigin = 'NETWORK_ORIGIN'
   const selector = 'ins[class^="INS_CLASS"][data-zoneid]:not([data-processed="true"])'
@@ -22,13 +22,13 @@
       return { zone: ins.dataset.zoneid, wrapper }
     })
     if (placeholders.length === 0) return
-    const answer = await fetch(`${networkOrigin}/v1/api.php`, {
+    const response = await fetch(`${networkOrigin}/v1/api.php`, {
       method: 'POST',
       credentials: 'include',
       headers: { 'content-type': 'text/plain' },
       body: JSON.stringify({ url: location.href, zones: placeholders.map(({ zone }) => zone) }),
     })
-    const creatives = await answer.json()
+    const creatives = await response.json()
     placeholders.forEach(({ wrapper }, index) => fill(wrapper, creatives[index]))
   }
 

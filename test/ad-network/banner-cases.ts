@@ -1,19 +1,16 @@
-// What the stand-in network answers for banners, by zone id.
+// Banners of the stand-in network by zone id.
 
-/** What the network's script puts into the page. */
+/** Element that the network's script inserts into the page. */
 export interface BannerCreative {
   element: 'iframe' | 'img' | 'video'
   attributes: Record<string, string>
 }
 
-/** How long `late` takes: a second more than an empty block is shown. */
-export const lateMs = 6000
-
 const size = { width: '300', height: '50' }
 const sandbox =
   'allow-forms allow-pointer-lock allow-popups allow-popups-to-escape-sandbox allow-scripts'
 
-/** The creative of a zone; null where the network has none. `late` is answered after the visitor's page has given up. */
+/** The creative of a zone; null where the network has none. */
 export function chooseBanner(zone: string, origin: string): BannerCreative | null {
   const frame = { ...size, sandbox, title: 'Stand-in ad' }
   switch (zone) {

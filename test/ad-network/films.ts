@@ -1,4 +1,4 @@
-// The films of the stand-in network: good ones, and one of each kind that goes wrong.
+// The video ads of the stand-in network: working ones, and one for each kind of failure.
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import path from 'node:path'
 import { makeAdVideo } from './make-ad-video.ts'
 import type { RecordedRequest } from './recorded-request.ts'
 
-/** Seconds of the films that play; the long one outlasts any overlay. */
+/** Seconds of the videos that play. The long one is longer than any overlay may be shown. */
 const lengths = {
   'short.mp4': 3,
   'first.mp4': 10,
@@ -18,7 +18,7 @@ const lengths = {
 
 export type Films = ReadonlyMap<string, Buffer>
 
-/** Makes those that play; takes a second. */
+/** Makes those that play. */
 export async function makeFilms(): Promise<Films> {
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-films-'))
   const films = new Map<string, Buffer>()
@@ -29,7 +29,7 @@ export async function makeFilms(): Promise<Films> {
   return films
 }
 
-/** Answers a request for `/media/{name}`, also for a range of it. */
+/** Responds to a request for `/media/{name}`, with a range where it names one. */
 export function sendFilm(films: Films, request: RecordedRequest, response: ServerResponse): void {
   const name = path.posix.basename(request.path)
   if (name === 'hanging.mp4') return
@@ -42,7 +42,7 @@ export function sendFilm(films: Films, request: RecordedRequest, response: Serve
   sendRange(film, request.headers.range, response)
 }
 
-/** Promises the whole and falls silent in the middle. */
+/** Announces the whole length, and stops in the middle. */
 function sendHalf(film: Buffer, response: ServerResponse): void {
   response.writeHead(200, { 'content-length': film.length })
   response.write(film.subarray(0, film.length / 2))

@@ -1,4 +1,4 @@
-// Makes the stand-in network's video ads: moving grey in H.264, as long as a case needs, a few kilobytes.
+// Makes the stand-in network's video ads: changing grey in H.264, a few kilobytes.
 import { readFile } from 'node:fs/promises'
 import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
@@ -21,7 +21,7 @@ const width = 160
 const height = 90
 const framesPerSecond = 10
 
-/** The bytes of an MP4 of so many seconds with its tables in front; it is written to `path` on the way. */
+/** The bytes of an MP4 with its sample tables first. Also writes them to `path`. */
 export async function makeAdVideo(path: string, seconds: number): Promise<Buffer> {
   Log.setLevel(AV_LOG_ERROR)
   const encoder = openEncoder()
@@ -37,13 +37,13 @@ export async function makeAdVideo(path: string, seconds: number): Promise<Buffer
   packet.alloc()
   const frames = seconds * framesPerSecond
   for (let number = 0; number <= frames; number += 1) {
-    // One call more than there are pictures: it asks for those still inside.
+    // One call more than frames: it flushes the encoder.
     send(encoder, number < frames ? number : undefined)
     while (encoder.receivePacketSync(packet) >= 0) {
       packet.streamIndex = stream.index
       packet.duration = 1n
       packet.rescaleTs(encoder.timeBase, stream.timeBase)
-      FFmpegError.throwIfError(muxer.writeFrameSync(packet), 'write picture')
+      FFmpegError.throwIfError(muxer.writeFrameSync(packet), 'write frame')
       packet.unref()
     }
   }
@@ -76,9 +76,9 @@ function send(encoder: CodecContext, number: number | undefined): void {
     FFmpegError.throwIfError(encoder.sendFrameSync(null), 'encode')
     return
   }
-  const videoFrame = Buffer.alloc((width * height * 3) / 2, 128)
-  videoFrame.fill(16 + ((number * 7) % 200), 0, width * height)
-  using frame = Frame.fromVideoBuffer(videoFrame, { width, height, format: AV_PIX_FMT_YUV420P })
+  const pixels = Buffer.alloc((width * height * 3) / 2, 128)
+  pixels.fill(16 + ((number * 7) % 200), 0, width * height)
+  using frame = Frame.fromVideoBuffer(pixels, { width, height, format: AV_PIX_FMT_YUV420P })
   frame.pts = BigInt(number)
   FFmpegError.throwIfError(encoder.sendFrameSync(frame), 'encode')
 }

@@ -1,25 +1,22 @@
-// A request to the stand-in network, read whole and kept for the tests to look at.
+// A request to the stand-in network, read completely and recorded for the tests.
 import type { IncomingMessage } from 'node:http'
 
 export interface RecordedRequest {
-  /** Milliseconds of `performance.now()` when its head had come. */
-  atMs: number
   method: string
   path: string
   query: URLSearchParams
-  /** Address under which the network was asked. */
+  /** Origin to which the request was sent. */
   base: string
   headers: IncomingMessage['headers']
   body: string
 }
 
-/** Rejects where the sender breaks off. */
+/** Rejects where the client aborts. */
 export async function readRequest(request: IncomingMessage): Promise<RecordedRequest> {
-  const atMs = performance.now()
   const base = `http://${request.headers.host}`
   const { pathname, searchParams } = new URL(request.url ?? '/', base)
   let body = ''
   for await (const chunk of request) body += String(chunk)
   const { method = 'GET', headers } = request
-  return { atMs, method, path: pathname, query: searchParams, base, headers, body }
+  return { method, path: pathname, query: searchParams, base, headers, body }
 }

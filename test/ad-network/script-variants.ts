@@ -1,11 +1,11 @@
-// What comes in place of an ad script when something stands between the page and the network, or the network fails.
+// Responses in place of the ad script: what blockers substitute, and failures of the network.
 import type { ServerResponse } from 'node:http'
 
-/** `noop` is what blockers put in its place: it loads and does nothing. */
+/** `noop` is the substitute of blockers: it loads and does nothing. */
 export const scriptVariants = ['noop', 'throwing', 'html', 'gone', 'redirect', 'hanging'] as const
 export type ScriptVariant = (typeof scriptVariants)[number]
 
-/** Answers any request as that variant. */
+/** Responds to any request with that variant. */
 export function sendScriptVariant(variant: ScriptVariant, response: ServerResponse): void {
   switch (variant) {
     case 'noop':
@@ -27,6 +27,6 @@ export function sendScriptVariant(variant: ScriptVariant, response: ServerRespon
   }
 }
 
-/** Fails when it starts, and again on each command. */
+/** Throws on load, and again on each command. */
 const throwing = `window.AdProvider = { push() { throw new Error('stand-in push') } }
 throw new Error('stand-in start')`

@@ -1,23 +1,23 @@
-// What the stand-in network answers to a VAST request, by zone id, and what a visitor must see of it.
+// VAST responses of the stand-in network by zone id, and what the page must show for each.
 
-/** One answer; `hold` sends nothing at all, or nothing behind the first bytes. */
-export interface VastAnswer {
+/** `hold`: sends nothing at all (`headers`), or nothing after the first half of the body (`body`). */
+export interface VastResponse {
   status: number
   type: string
   body: string
   hold: 'none' | 'headers' | 'body'
-  /** CORS: the origin that asked, any, or none. */
+  /** Allowed by CORS: the origin of the request, any, or none. */
   allow: 'origin' | 'any' | 'none'
 }
 
 export interface VastCase {
   zone: string
-  /** File under /media/ that the overlay plays; undefined: no overlay is ever shown. */
+  /** File below /media/ that the overlay plays; undefined where no overlay may appear. */
   media: string | undefined
-  answer(base: string): Partial<VastAnswer>
+  respond(base: string): Partial<VastResponse>
 }
 
-/** Long enough to be looked at on a busy machine. */
+/** Longer than any test needs. */
 const usual = 'ten.mp4'
 
 export const vastCases: VastCase[] = [
@@ -64,7 +64,7 @@ export const vastCases: VastCase[] = [
   shown('script-click', usual, (base) =>
     inline(base, { files: [file(base, usual)], click: 'javascript:document.title="broken"' }),
   ),
-  { zone: 'any-origin', media: usual, answer: (base) => ({ body: plain(base), allow: 'any' }) },
+  { zone: 'any-origin', media: usual, respond: (base) => ({ body: plain(base), allow: 'any' }) },
   hidden('empty', () => ({ body: vast('') })),
   hidden('empty-error', (base) => ({
     body: vast(`<Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>`),
@@ -96,12 +96,9 @@ export const vastCases: VastCase[] = [
   hidden('slow-body', (base) => ({ body: plain(base), hold: 'body' })),
 ]
 
-/** Ads whose film is not there, does not come, breaks off, is none, or is longer than the overlay may stay. */
-export const filmCases = ['missing.mp4', 'hanging.mp4', 'half.mp4', 'text.mp4', 'long.mp4'] as const
-
-/** The answer to a request; zones named `film-…` play that film. */
-export function chooseVast(zone: string, base: string): VastAnswer {
-  const defaults: VastAnswer = {
+/** Response to a request. A zone `film-…` plays that file. */
+export function chooseVast(zone: string, base: string): VastResponse {
+  const defaults: VastResponse = {
     status: 200,
     type: 'text/xml; charset=utf-8',
     body: '',
@@ -113,7 +110,7 @@ export function chooseVast(zone: string, base: string): VastAnswer {
   if (hops) {
     return { ...defaults, body: wrapper(`${base}/v1/vast.php?idzone=wrapper-${hops - 1}`, base) }
   }
-  if (found) return { ...defaults, ...found.answer(base) }
+  if (found) return { ...defaults, ...found.respond(base) }
   const film = /^film-(?<name>.+)$/.exec(zone)?.groups?.name
   if (film === undefined) return { ...defaults, body: vast('') }
   return { ...defaults, body: inline(base, { files: [file(base, film)], events: trackedEvents }) }
@@ -141,11 +138,11 @@ interface InlineAd {
 }
 
 function shown(zone: string, media: string, body: (base: string) => string): VastCase {
-  return { zone, media, answer: (base) => ({ body: body(base) }) }
+  return { zone, media, respond: (base) => ({ body: body(base) }) }
 }
 
-function hidden(zone: string, answer: VastCase['answer']): VastCase {
-  return { zone, media: undefined, answer }
+function hidden(zone: string, respond: VastCase['respond']): VastCase {
+  return { zone, media: undefined, respond }
 }
 
 function plain(base: string): string {

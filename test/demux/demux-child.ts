@@ -1,4 +1,4 @@
-// Reads a media file with FFmpeg, in a process of its own, and sends its tracks and packets to the test that asked.
+// Reads a media file with FFmpeg in its own process, and sends its tracks and packets to the test.
 import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
 import type { DemuxResult, DemuxedPacket } from './demux.ts'
 

@@ -1,4 +1,4 @@
-// A second opinion on media files for tests: what FFmpeg reads of them, by a process of its own.
+// An independent reading of media files for tests: by FFmpeg, in its own process.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -28,7 +28,7 @@ export interface DemuxResult {
   packets: DemuxedPacket[]
 }
 
-/** Tracks and packets of a file, in the file's order; the data of key packets alone unless `all` is asked for. */
+/** Tracks and packets of a file, in file order; data only of key packets unless `all` is set. */
 export async function demux(path: string, withData: 'all' | 'keys' = 'keys'): Promise<DemuxResult> {
   const child = fork(new URL('./demux-child.ts', import.meta.url), [], {
     execArgv: [],

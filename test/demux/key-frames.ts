@@ -1,4 +1,4 @@
-// Key frames of real recordings for tests of the decoder, read by FFmpeg.
+// Key frames of real recordings, read by FFmpeg, for tests of the decoder.
 import { fileURLToPath } from 'node:url'
 import type { KeyFrame } from '../../server/media/media-index.ts'
 import { demux } from './demux.ts'

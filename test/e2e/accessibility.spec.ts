@@ -1,4 +1,4 @@
-// The three pages hold to WCAG 2.2 AA as far as a machine can tell, in both colour schemes, and work by keyboard.
+// The three pages pass the automatic checks of WCAG 2.2 AA in both colour schemes, and work by keyboard.
 import { AxeBuilder } from '@axe-core/playwright'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
@@ -17,7 +17,7 @@ for (const { name, path } of pages) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.goto(path)
       await expect(page.getByRole('listitem').first()).toBeVisible()
-      // @ts-expect-error axe brings its own copy of playwright-core, whose types differ in optional properties.
+      // @ts-expect-error axe has its own copy of playwright-core, whose types differ in optional properties.
       const axe = new AxeBuilder({ page })
       const { violations } = await axe
         .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
@@ -27,14 +27,14 @@ for (const { name, path } of pages) {
   }
 }
 
-test('offers a way past the header as the first stop of the keyboard', async ({ page }) => {
+test('has a link past the header as the first tab stop', async ({ page }) => {
   await page.goto('/')
   await expect(page.getByRole('listitem').first()).toBeVisible()
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
 })
 
-test('moves the focus to the heading of the page that was opened', async ({ page }) => {
+test('moves the focus to the heading of the opened page', async ({ page }) => {
   await page.goto('/')
   const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
   await card.getByRole('link', { name: 'View Sessions' }).press('Enter')

@@ -1,94 +1,55 @@
-// The tests' `test` for advertising: a site that takes its ads from a stand-in network, and what a visitor sees of them.
-import type { Locator, Page } from '@playwright/test'
-import { insClass, startAdNetwork, type AdNetwork } from '../ad-network/ad-network.ts'
+// The `test` for advertising: a site with the ads of the stand-in network, a stopped page clock, and locators of ads.
+import { expect, type Locator, type Page } from '@playwright/test'
 import type { ScriptVariant } from '../ad-network/script-variants.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
-import { startSite, test as base } from './site.ts'
-import { patienceMs } from '../support/patience.ts'
+import { test as base } from './site.ts'
 
 export { expect } from '@playwright/test'
 
-/** Zones that the site is configured with; a test may ask for others. */
+/** Zone ids by kind of ad; the stand-in network answers each zone in its own way. */
 export interface Zones {
   banner?: string
   inline?: string
   video?: string
 }
 
-/** What the page is told in place of what the site is configured with. */
-export interface Placement {
+/** What replaces the site's configuration. */
+export interface AdsOverride {
   zones?: Zones
   script?: ScriptVariant
   fill?: 'frame' | 'creative'
 }
 
-interface TestFixtures {
-  /** The network, its record empty. */
-  network: AdNetwork
-}
-
-interface WorkerFixtures {
-  sharedNetwork: AdNetwork
-}
-
 export const playerPath = `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/ts-h264-aac-clean-hls-concat`
-const usualZones = { banner: 'frame', inline: 'frame', video: 'plain' }
+/** Longest time without a frame, after which a banner block is hidden. */
+export const emptyBlockMs = 5000
+/** Longest time for finding an ad, and for its video to start or to continue. */
+export const adLimitMs = 5000
 
-export const test = base.extend<TestFixtures, WorkerFixtures>({
-  sharedNetwork: [
-    // oxlint-disable-next-line no-empty-pattern
-    async ({}, provide) => {
-      const network = await startAdNetwork()
-      await provide(network)
-      await network.close()
-    },
-    { scope: 'worker', timeout: patienceMs },
-  ],
-  siteUrl: [
-    async ({ sharedNetwork }, provide) => {
-      const site = await startSite({ ads: networkAds(sharedNetwork) })
-      await provide(site.url)
-      await site.stop()
-    },
-    { scope: 'worker', timeout: patienceMs },
-  ],
-  network: async ({ sharedNetwork }, provide) => {
-    sharedNetwork.reset()
-    await provide(sharedNetwork)
-  },
+/** Recommendations load after the first frame of the recording, or after this time without one. */
+export const recommendedMs = 1000
+
+/** The page's clock is stopped: an ad is never late because the machine is busy. */
+export const test = base.extend({
+  siteUrl: async ({ networkSiteUrl }, provide) => provide(networkSiteUrl),
+  pageClock: 'stopped',
 })
 
-/** The configuration of a site that shows the network's ads: nothing but what an operator writes. */
-export function networkAds({ url, variantUrls }: AdNetwork): object {
-  const variants = [...variantUrls].map(([name, address]) => [
-    name,
-    { url: address, allowPrivate: true },
-  ])
-  return {
-    provider: 'network',
-    scriptHost: 'standin',
-    hosts: { standin: { url, allowPrivate: true }, ...Object.fromEntries(variants) },
-    insClass,
-    vastUrl: `${url}/v1/vast.php?idzone={zone}`,
-    zones: usualZones,
-  }
-}
-
-/** Changes what the page is told of its ads, from the next page load on. */
-export async function place(page: Page, { zones, script, fill }: Placement): Promise<void> {
+/** Changes the ads in the configuration that the page loads, from the next navigation on. */
+export async function overrideAds(page: Page, { zones, script, fill }: AdsOverride): Promise<void> {
   await page.route('**/api/config', async (route) => {
-    const answer = await route.fetch()
-    const config = await answer.json()
+    const response = await route.fetch()
+    const config = await response.json()
     if (zones) config.ads.zones = zones
     if (script) config.ads.scriptPath = `/api/proxy-ad/${script}/ad-provider.js`
     if (fill) config.ads.fill = fill
-    await route.fulfill({ response: answer, json: config })
+    await route.fulfill({ response, json: config })
   })
 }
 
-/** All ad blocks of a place, also hidden ones. */
-export function blocks(page: Page, where: string): Locator {
-  return page.locator(`[data-ad-block="${where}"]`)
+/** All ad blocks of a slot, also hidden ones. */
+export function blocks(page: Page, slot: string): Locator {
+  return page.locator(`[data-ad-block="${slot}"]`)
 }
 
 export function overlay(page: Page): Locator {
@@ -107,4 +68,19 @@ export function mainVideo(page: Page): Locator {
 /** Position of the recording in seconds. */
 export function position(page: Page): Promise<number> {
   return mainVideo(page).evaluate((video: HTMLVideoElement) => video.currentTime)
+}
+
+/** The recording waits, at its start. */
+export async function expectHeld(page: Page): Promise<void> {
+  await expect(mainVideo(page)).toHaveJSProperty('paused', true)
+  expect(await position(page)).toBe(0)
+}
+
+/** Nothing holds the recording any more although the clock is stopped; it plays once the clock runs. */
+export async function expectPlaying(page: Page): Promise<void> {
+  await expect(mainVideo(page)).toHaveJSProperty('paused', false)
+  await expect(overlay(page)).toBeHidden()
+  await page.clock.resume()
+  await expect.poll(() => position(page)).toBeGreaterThan(0.2)
+  await expect(overlay(page)).toBeHidden()
 }

@@ -1,21 +1,25 @@
-// House ads: a site that fills its own places, with no request to anybody else and a policy that stays strict.
-import { blocks, closeButton, expect, mainVideo, overlay, playerPath, position } from './ad-site.ts'
-import { startSite, test as base } from './site.ts'
-import { patienceMs } from '../support/patience.ts'
+// House ads: a site that fills its own ad slots, without requests to third parties and with a strict policy.
+import {
+  blocks,
+  closeButton,
+  expect,
+  expectHeld,
+  expectPlaying,
+  overlay,
+  playerPath,
+  recommendedMs,
+} from './ad-site.ts'
+import { test as base } from './site.ts'
 
-const test = base.extend<object, { siteUrl: string }>({
-  siteUrl: [
-    // oxlint-disable-next-line no-empty-pattern
-    async ({}, provide) => {
-      const site = await startSite({ ads: { provider: 'house' } })
-      await provide(site.url)
-      await site.stop()
-    },
-    { scope: 'worker', timeout: patienceMs },
-  ],
+const test = base.extend({
+  siteUrl: async ({ houseSiteUrl }, provide) => provide(houseSiteUrl),
+  pageClock: 'stopped',
 })
 
-test('fills every block and the pre-roll with no third party', async ({
+/** Blocks in lists are served 100 ms after the list has loaded. */
+const afterListMs = 100
+
+test('fills every block and the pre-roll without a third party', async ({
   page,
   siteUrl,
   consoleErrors,
@@ -26,21 +30,26 @@ test('fills every block and the pre-roll with no third party', async ({
     if (/^https?:/.test(url) && !url.startsWith(siteUrl)) foreign.push(url)
   })
   await page.goto('/')
-  for (const where of ['header', 'sidebar', 'footer']) {
-    await expect(blocks(page, where).locator('iframe')).toBeVisible()
+  for (const slot of ['header', 'sidebar', 'footer']) {
+    await expect(blocks(page, slot).locator('iframe')).toBeVisible()
   }
+  await expect(blocks(page, 'list').first()).toBeAttached()
+  await page.clock.runFor(afterListMs)
   await expect(blocks(page, 'list').first().locator('iframe')).toBeVisible()
   await page.goto(playerPath)
   await expect(overlay(page)).toBeVisible()
-  await expect(mainVideo(page)).toHaveJSProperty('paused', true)
+  await expectHeld(page)
+  await page.clock.runFor(recommendedMs)
+  await expect(blocks(page, 'recommended').first()).toBeAttached()
+  await page.clock.runFor(afterListMs)
   await expect(blocks(page, 'recommended').first().locator('iframe')).toBeVisible()
   await closeButton(page).click()
-  await expect.poll(() => position(page), { timeout: patienceMs }).toBeGreaterThan(0.5)
+  await expectPlaying(page)
   expect(foreign).toEqual([])
   expect(consoleErrors.list()).toEqual([])
 })
 
-test('describes its banners and says that they are advertising', async ({ page }) => {
+test('describes its banners and labels them as advertising', async ({ page }) => {
   await page.goto('/')
   const frame = blocks(page, 'header').frameLocator('iframe')
   await expect(frame.locator('img, [role="img"], a').first()).toBeVisible()

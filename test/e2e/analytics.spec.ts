@@ -1,20 +1,14 @@
-// Analytics in a real browser: what the site's own collector is sent, and what Google Analytics is told, visit by visit.
+// Analytics in a real browser: the events that the site's collector and Google Analytics receive during a visit.
 import type { Page, Request } from '@playwright/test'
 import { fixtureStreamer } from './library.ts'
-import { expect, startSite, test as base } from './site.ts'
-import { patienceMs } from '../support/patience.ts'
+import { expect, test as base } from './site.ts'
 
-const test = base.extend<object, { siteUrl: string }>({
-  siteUrl: [
-    // oxlint-disable-next-line no-empty-pattern
-    async ({}, provide) => {
-      const site = await startSite({ analytics: { ga4: 'G-TEST1', plausible: 'site.example' } })
-      await provide(site.url)
-      await site.stop()
-    },
-    { scope: 'worker', timeout: patienceMs },
-  ],
+const test = base.extend({
+  siteUrl: async ({ analyticsSiteUrl }, provide) => provide(analyticsSiteUrl),
 })
+
+/** More than the collector's batches wait. */
+const batchMs = 1000
 
 const visit = [
   'page_view',
@@ -27,21 +21,21 @@ const visit = [
   'begin_video',
 ]
 
-/** Answers the services' scripts with nothing, so that their queues keep what they were told. */
-async function standInForServices(page: Page): Promise<void> {
+/** Responds with empty scripts for the services, so that their queues keep every event. */
+async function stubServices(page: Page): Promise<void> {
   for (const host of ['https://www.googletagmanager.com/**', 'https://plausible.io/**']) {
     await page.route(host, (route) => route.fulfill({ contentType: 'text/javascript', body: '' }))
   }
 }
 
-/** From the streamers over the sessions to a video that plays. */
+/** Visits the streamers, the sessions and the player until the video plays. */
 async function watchOneSession(page: Page): Promise<void> {
   await page.goto('/')
   const card = page.getByRole('list', { name: 'Streamers' }).getByRole('listitem')
-  const wanted = card.filter({
+  const streamer = card.filter({
     has: page.getByRole('heading', { name: fixtureStreamer, exact: true }),
   })
-  await wanted.getByRole('link', { name: 'View Sessions' }).click()
+  await streamer.getByRole('link', { name: 'View Sessions' }).click()
   const session = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
   await session
     .filter({ hasText: 'mp4-h264-aac-moov-first' })
@@ -49,9 +43,7 @@ async function watchOneSession(page: Page): Promise<void> {
     .click()
   const video = page.locator('video')
   await expect
-    .poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime), {
-      timeout: patienceMs,
-    })
+    .poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime))
     .toBeGreaterThan(0.5)
 }
 
@@ -60,22 +52,22 @@ function namesIn(request: Request): string[] {
   return events.map(({ name }) => name)
 }
 
-test('tells the own collector and Google Analytics a visit in its order, the video once', async ({
+test('sends the events of a visit in order to the collector and Google Analytics, the video once', async ({
   page,
   consoleErrors,
 }) => {
-  await standInForServices(page)
+  await stubServices(page)
   const sent: string[] = []
   page.on('request', (request) => {
     if (request.url().endsWith('/api/activity')) sent.push(...namesIn(request))
   })
   await watchOneSession(page)
   await expect.poll(() => sent).toEqual(visit)
-  const told = await page.evaluate(() => {
+  const queued = await page.evaluate(() => {
     const layer: ArrayLike<unknown>[] = Reflect.get(window, 'dataLayer') ?? []
     return layer.filter((entry) => entry[0] === 'event').map((entry) => String(entry[1]))
   })
-  expect(told).toEqual(visit)
+  expect(queued).toEqual(visit)
   expect(consoleErrors.list()).toEqual([])
 })
 
@@ -84,8 +76,8 @@ test('plays on where every service is blocked', async ({ page }) => {
   await watchOneSession(page)
 })
 
-test('sends the own collector nothing from a visitor who asks for privacy', async ({ page }) => {
-  await standInForServices(page)
+test('sends the collector nothing where Global Privacy Control is on', async ({ page }) => {
+  await stubServices(page)
   await page.addInitScript(() => {
     Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })
   })
@@ -93,6 +85,10 @@ test('sends the own collector nothing from a visitor who asks for privacy', asyn
   page.on('request', (request) => {
     if (request.url().endsWith('/api/activity')) sent.push(request.url())
   })
+  await page.clock.install()
   await watchOneSession(page)
+  await page.clock.runFor(batchMs)
+  // Any batch has been sent before this request.
+  await page.evaluate(() => fetch('/api/config'))
   expect(sent).toEqual([])
 })

@@ -1,4 +1,4 @@
-// Visitors find their way: streamers, sessions, search, Back, and what they see while things load or fail.
+// Navigation: streamers, sessions, search, Back, and what the pages show while requests are pending or fail.
 import type { Locator } from '@playwright/test'
 import {
   crowdSize,
@@ -8,7 +8,6 @@ import {
   sessionIdOf,
 } from './library.ts'
 import { expect, test } from './site.ts'
-import { patienceMs } from '../support/patience.ts'
 
 const cards = (name: string) => ({ name, exact: true })
 
@@ -44,13 +43,9 @@ test('leads from the streamers over the sessions to the player', async ({
   expect(consoleErrors.list()).toEqual([])
 })
 
-test('tells the length of every session once it is indexed', async ({ page, request }) => {
+test('shows the duration of every session once it is indexed', async ({ page, request }) => {
   const path = `/api/sessions/${encodeURIComponent(fixtureStreamer)}`
-  await expect
-    .poll(async () => unknownDurations(await (await request.get(path)).json()), {
-      timeout: patienceMs,
-    })
-    .toBe(0)
+  await expect.poll(async () => unknownDurations(await (await request.get(path)).json())).toBe(0)
   await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
   const long = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
   await expect(long).toContainText('Session ts-h264-aac-clean-hls-concat • 0:00:36')
@@ -69,20 +64,20 @@ test('filters streamers by any part of the name, in any case', async ({ page }) 
   await expect(streamers).toHaveCount(crowdSize + 1)
 })
 
-test('says Loading… until the list has come', async ({ page }) => {
-  const { promise: mayGo, resolve: letGo } = Promise.withResolvers<void>()
+test('shows Loading… until the list has loaded', async ({ page }) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   await page.route('**/api/streamers', async (route) => {
-    await mayGo
+    await released
     await route.continue()
   })
   await page.goto('/')
   await expect(page.getByText('Loading…')).toBeVisible()
-  letGo()
+  release()
   await expect(page.getByRole('list', cards('Streamers'))).toBeVisible()
   await expect(page.getByText('Loading…')).toHaveCount(0)
 })
 
-test('leaves the list empty, without a word, where the call fails', async ({ page }) => {
+test('leaves the list empty, without a message, where the request fails', async ({ page }) => {
   await page.route('**/api/streamers', (route) => route.fulfill({ status: 500, body: 'broken' }))
   await page.goto('/')
   await expect(page.getByText('Loading…')).toHaveCount(0)
@@ -91,10 +86,10 @@ test('leaves the list empty, without a word, where the call fails', async ({ pag
   await expect(page.getByText(/error|failed|wrong/i)).toHaveCount(0)
 })
 
-test('hides pictures that fail and shows two letters on streamers', async ({ page }) => {
+test('hides thumbnails that fail and shows two letters on streamers', async ({ page }) => {
   await page.route(/\/api\/thumbnail/, (route) => route.abort())
   await page.goto('/')
-  // Pictures further down are not asked for before they come near.
+  // Thumbnails load only near the viewport.
   const streamer = page.getByRole('listitem').first()
   await expect(streamer.getByText('CR', { exact: true })).toBeVisible()
   await expect(streamer.locator('img:visible')).toHaveCount(0)
@@ -104,23 +99,19 @@ test('hides pictures that fail and shows two letters on streamers', async ({ pag
   await expect(session.locator('img:visible')).toHaveCount(0)
 })
 
-test('shows a picture of the recording on its card, and of the newest on the streamer', async ({
+test('shows a thumbnail on the card of a session, and the newest one on the streamer', async ({
   page,
 }) => {
   await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
   const session = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
   await session.scrollIntoViewIfNeeded()
-  await expect
-    .poll(() => pictureWidth(session.locator('img')), { timeout: patienceMs })
-    .toBeGreaterThan(100)
+  await expect.poll(() => imageWidth(session.locator('img'))).toBeGreaterThan(100)
   await page.goto('/')
   const streamer = page.getByRole('listitem').first()
-  await expect
-    .poll(() => pictureWidth(streamer.locator('img')), { timeout: patienceMs })
-    .toBeGreaterThan(100)
+  await expect.poll(() => imageWidth(streamer.locator('img'))).toBeGreaterThan(100)
 })
 
-test('comes back to where the visitor was on the page', async ({ page }) => {
+test('restores the scroll position', async ({ page }) => {
   await page.setViewportSize({ width: 800, height: 600 })
   await page.goto('/')
   const card = page.getByRole('listitem').filter({ hasText: 'Crowd 40' })
@@ -138,51 +129,66 @@ test('comes back to where the visitor was on the page', async ({ page }) => {
     .toBeLessThan(120)
 })
 
-test('makes the session ready while the pointer rests on Play, and loads no more than its first segment', async ({
-  page,
-  consoleErrors,
-}) => {
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-  const segments = () => asked.filter((path) => /^\/api\/video\/.*\.(?:ts|m4s)$/.test(path))
-  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
-  const card = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
-  await card.getByRole('link', { name: 'Play' }).hover()
-  await expect.poll(() => segments().length).toBe(1)
-  // Time for more, if it came.
-  await page.waitForTimeout(1500)
-  expect(segments().length).toBe(1)
-  await expect(page.locator('video')).toHaveCount(0)
-  await card.getByRole('link', { name: 'Play' }).click()
-  const position = () =>
-    page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
-  await expect.poll(position, { timeout: patienceMs }).toBeGreaterThan(0.2)
-  await expect.poll(() => segments().length).toBeGreaterThan(1)
-  // What was made ready is what plays: nothing of it was asked for again, and the worker is the one of before.
-  expect(new Set(segments()).size).toBe(segments().length)
-  expect(page.workers().length).toBe(1)
-  expect(asked.filter((path) => path.includes('warm'))).toEqual([])
-  expect(consoleErrors.list()).toEqual([])
-})
+test.describe('with a stopped clock', () => {
+  test.use({ pageClock: 'stopped' })
+  const preparedMs = 5000
+  const sessions = `/s/${encodeURIComponent(fixtureStreamer)}`
 
-test('makes no session ready for a pointer that crosses Play on its way', async ({ page }) => {
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-  await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
-  const link = page.getByRole('link', { name: 'Play' }).first()
-  await expect(link).toBeVisible()
-  // The player's code comes as soon as somebody is there.
-  expect(page.workers().length).toBe(0)
-  await page.mouse.move(1, 1)
-  await expect.poll(() => page.workers().length).toBe(1)
-  await link.evaluate((element) => {
-    for (const type of ['pointerover', 'pointerout']) {
-      element.dispatchEvent(new PointerEvent(type, { bubbles: true, relatedTarget: document.body }))
-    }
+  test('prepares the session while the pointer rests on Play, with its first segment alone', async ({
+    page,
+    consoleErrors,
+  }) => {
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    const segments = () => requested.filter((path) => /^\/api\/video\/.*\.(?:ts|m4s)$/.test(path))
+    await page.goto(sessions)
+    const card = page.getByRole('listitem').filter({ hasText: 'ts-h264-aac-clean-hls-concat' })
+    const play = card.getByRole('link', { name: 'Play' })
+    const loaded = page.waitForResponse((response) => /\.(?:ts|m4s)$/.test(response.url()))
+    await play.hover()
+    await expect(async () => {
+      await page.clock.runFor(20)
+      expect(segments().length).toBe(1)
+    }).toPass({ intervals: [50] })
+    await (await loaded).finished()
+    await page.clock.runFor(preparedMs)
+    expect(segments().length).toBe(1)
+    await expect(page.locator('video')).toHaveCount(0)
+    await play.click()
+    await page.clock.resume()
+    const position = () =>
+      page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+    await expect.poll(position).toBeGreaterThan(0.2)
+    await expect.poll(() => segments().length).toBeGreaterThan(1)
+    // The prepared session plays: no segment is requested twice, and there is no second worker.
+    expect(new Set(segments()).size).toBe(segments().length)
+    expect(page.workers().length).toBe(1)
+    expect(requested.filter((path) => path.includes('warm'))).toEqual([])
+    expect(consoleErrors.list()).toEqual([])
   })
-  await expect.poll(() => asked.some((path) => path.endsWith('/playlist.m3u8'))).toBe(true)
-  await page.waitForTimeout(1500)
-  expect(asked.filter((path) => /\.(?:ts|m4s)$/.test(path))).toEqual([])
+
+  test('prepares no session where the pointer only crosses Play', async ({ page }) => {
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    await page.goto(sessions)
+    const link = page.getByRole('link', { name: 'Play' }).first()
+    await expect(link).toBeVisible()
+    // The first movement of the pointer loads the player.
+    expect(page.workers().length).toBe(0)
+    await page.mouse.move(1, 1)
+    await expect.poll(() => page.workers().length).toBe(1)
+    await link.evaluate((element) => {
+      for (const type of ['pointerover', 'pointerout']) {
+        const init = { bubbles: true, relatedTarget: document.body }
+        element.dispatchEvent(new PointerEvent(type, init))
+      }
+    })
+    await expect.poll(() => requested.some((path) => path.endsWith('/playlist.m3u8'))).toBe(true)
+    await page.clock.runFor(preparedMs)
+    // Any request of the page was sent before this one.
+    await page.evaluate(() => fetch('/api/config'))
+    expect(requested.filter((path) => /\.(?:ts|m4s)$/.test(path))).toEqual([])
+  })
 })
 
 test('recommends at most eight sessions, each of another streamer', async ({ page }) => {
@@ -199,7 +205,7 @@ test('recommends at most eight sessions, each of another streamer', async ({ pag
   for (const path of links) expect(path).toMatch(/^\/p\/[^/]+\/[^/]+\/[^/]+$/)
 })
 
-test('has three columns of sessions on a desk, one on a phone', async ({ page }) => {
+test('has three columns of sessions on a desktop, one on a phone', async ({ page }) => {
   const columnsAt = async (width: number) => {
     await page.setViewportSize({ width, height: 900 })
     await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
@@ -213,7 +219,7 @@ test('has three columns of sessions on a desk, one on a phone', async ({ page })
   expect(await columnsAt(360)).toBe(1)
 })
 
-test('answers unknown names with 404 and JSON, and the page still stands', async ({
+test('responds to unknown names with 404 and JSON, and still renders the page', async ({
   page,
   request,
 }) => {
@@ -224,9 +230,9 @@ test('answers unknown names with 404 and JSON, and the page still stands', async
     '/api/video/nobody/2026-01-01/1/playlist.m3u8',
     '/api/nothing',
   ]) {
-    const answer = await request.get(path)
-    expect(answer.status(), path).toBe(404)
-    expect(await answer.json(), path).toMatchObject({
+    const response = await request.get(path)
+    expect(response.status(), path).toBe(404)
+    expect(await response.json(), path).toMatchObject({
       error: { code: expect.any(String), message: expect.any(String) },
     })
   }
@@ -234,8 +240,8 @@ test('answers unknown names with 404 and JSON, and the page still stands', async
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sessions: nobody')
 })
 
-test('survives a reload on every route', async ({ page }) => {
-  const sessionId = sessionIdOf({ file: 'mp4-h264-mp3.mp4', seconds: 0 })
+test('renders every route after a reload', async ({ page }) => {
+  const sessionId = sessionIdOf({ file: 'mp4-h264-mp3.mp4' })
   for (const path of [
     '/',
     `/s/${fixtureStreamer}`,
@@ -247,8 +253,8 @@ test('survives a reload on every route', async ({ page }) => {
   }
 })
 
-/** Width of the picture that has come, in its own pixels; 0 while there is none. */
-function pictureWidth(image: Locator): Promise<number> {
+/** Width of the loaded image in its own pixels; 0 before that. */
+function imageWidth(image: Locator): Promise<number> {
   return image.evaluate((element: HTMLImageElement) => element.naturalWidth)
 }
 

@@ -1,13 +1,13 @@
-// Recordings that were cut off or damaged play in the browser up to the break, or past the damage, without an error.
+// Truncated and corrupt recordings play in the browser to where they are truncated, or past the corrupt part, without an error.
 import { readFile } from 'node:fs/promises'
-import { expect, test } from '@playwright/test'
 import { createRandom } from '../support/damage.ts'
 import { readReferencePackets } from '../support/reference-packets.ts'
 import { startServer, type StartedServer } from '../support/start-server.ts'
 import { createTempLibrary, fixturePath, type TempLibrary } from '../support/temp-library.ts'
+import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'
 
-const day = 'Hurt/2026-01-31'
+const day = 'Corrupt/2026-01-31'
 const fixtures = {
   ts: 'ts-h264-aac-clean-hls-concat.ts',
   mkv: 'mkv-h264-aac-60s.mkv',
@@ -17,31 +17,30 @@ const fixtures = {
 type Container = keyof typeof fixtures
 const containers = ['ts', 'mkv', 'fmp4', 'flv'] as const
 
-/** A cut-off recording ends with its last whole element; of fragmented MP4 that is a second of pictures. */
-const splitSlackSeconds = 1.2
-/** Damage costs the segment that it is in at most, or two where it crosses their joint. */
+/** A truncated recording ends with its last complete element; in fragmented MP4 that is a second of video. */
+const truncatedSlackSeconds = 1.2
+/** A corrupt range costs its segment, or two where it crosses their boundary. */
 const lostSeconds = 13
 const endSlackSeconds = 0.5
-/** Chromium refuses its segment in the middle, 12.6 s long, as a whole: the sizes of units in it lie. */
-const lying = { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02, lostSeconds: 14 }
-/** Chromium gives up at a picture or sound that is noise; the player goes on behind it. */
-const repairMs = 8000
+/** Chromium refuses the middle segment as a whole, 12.6 s long: the sizes of its NAL units are wrong. */
+const refused = { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02, lostSeconds: 14 }
+const rate = 8
 
 let library: TempLibrary
 let server: StartedServer
 
 test.beforeAll(async () => {
   test.setTimeout(120_000)
-  library = await createTempLibrary('hurt')
+  library = await createTempLibrary('corrupt')
   for (const container of containers) {
     const bytes = await readFile(fixturePath(fixtures[container]))
     await library.place(
-      pathOf('cut', container),
+      pathOf('truncated', container),
       bytes.subarray(0, Math.floor(bytes.length * 0.61)),
     )
-    await library.place(pathOf('damaged', container), withHole(bytes))
+    await library.place(pathOf('corrupt', container), withNoise(bytes))
   }
-  await library.place(`${day}/lying.mp4`, withHole(await readFile(fixturePath(lying.file))))
+  await library.place(`${day}/refused.mp4`, withNoise(await readFile(fixturePath(refused.file))))
   server = await startServer({ args: library.args })
 })
 
@@ -51,21 +50,21 @@ test.afterAll(async () => {
 })
 
 for (const container of containers) {
-  test(`plays a cut-off ${container} recording up to the break`, async ({ page }) => {
-    const file = library.pathOf(pathOf('cut', container))
+  test(`plays a truncated ${container} recording to its last element`, async ({ page }) => {
+    const file = library.pathOf(pathOf('truncated', container))
     const seconds = await lengthOf(file)
-    await page.goto(`${server.url}/p/${day}/cut-${container}`)
-    const watched = await watchToEnd(page.locator('video'), { rate: 8 })
+    await page.goto(`${server.url}/p/${day}/truncated-${container}`)
+    const watched = await watchToEnd(page.locator('video'), rate)
     expect(watched).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
-    expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(splitSlackSeconds)
+    expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(truncatedSlackSeconds)
     expect(watched.frames).toBeGreaterThan(0)
     expect(watched.audioBytes).toBeGreaterThan(0)
   })
 
-  test(`plays a ${container} recording past damage in its middle`, async ({ page }) => {
+  test(`plays a ${container} recording past a corrupt range in its middle`, async ({ page }) => {
     const seconds = await lengthOf(fixturePath(fixtures[container]))
-    await page.goto(`${server.url}/p/${day}/damaged-${container}`)
-    const watched = await watchToEnd(page.locator('video'), { rate: 8, stallMs: 10_000, repairMs })
+    await page.goto(`${server.url}/p/${day}/corrupt-${container}`)
+    const watched = await watchToEnd(page.locator('video'), rate)
     expect(watched).toMatchObject({ reached: 'ended', error: '' })
     expect(watched.longestJump).toBeLessThan(lostSeconds)
     expect(Math.abs(watched.currentTime - seconds)).toBeLessThan(endSlackSeconds)
@@ -74,38 +73,38 @@ for (const container of containers) {
   })
 }
 
-test('leaves out a segment that the browser refuses, instead of loading it for ever', async ({
+test('skips a segment that the browser refuses, and does not load it again and again', async ({
   page,
 }) => {
   let segmentRequests = 0
   page.on('request', (request) => {
     if (request.url().endsWith('.m4s')) segmentRequests += 1
   })
-  await page.goto(`${server.url}/p/${day}/lying`)
-  const watched = await watchToEnd(page.locator('video'), { rate: 8, stallMs: 10_000, repairMs })
+  await page.goto(`${server.url}/p/${day}/refused`)
+  const watched = await watchToEnd(page.locator('video'), rate)
   expect(watched).toMatchObject({ reached: 'ended', error: '' })
-  expect(watched.longestJump).toBeLessThan(lying.lostSeconds)
-  expect(Math.abs(watched.currentTime - lying.seconds)).toBeLessThan(endSlackSeconds)
+  expect(watched.longestJump).toBeLessThan(refused.lostSeconds)
+  expect(Math.abs(watched.currentTime - refused.seconds)).toBeLessThan(endSlackSeconds)
   expect(segmentRequests).toBeLessThan(12)
 })
 
-function pathOf(kind: 'cut' | 'damaged', container: Container): string {
+function pathOf(kind: 'truncated' | 'corrupt', container: Container): string {
   const ending = fixtures[container].split('.').at(-1) ?? ''
   return `${day}/${kind}-${container}.${ending}`
 }
 
-/** The recording with two hundredths of it, from its half on, in noise. */
-function withHole(bytes: Uint8Array): Uint8Array {
+/** The recording with noise in place of two percent of its bytes, from the middle on. */
+function withNoise(bytes: Uint8Array): Uint8Array {
   const random = createRandom(20_260_131)
   const start = Math.floor(bytes.length * 0.5)
-  const hurt = Uint8Array.from(bytes)
-  hurt.subarray(start, start + Math.floor(bytes.length * 0.02)).forEach((_, at, hole) => {
-    hole[at] = random(256)
+  const corrupt = Uint8Array.from(bytes)
+  corrupt.subarray(start, start + Math.floor(bytes.length * 0.02)).forEach((_, at, range) => {
+    range[at] = random(256)
   })
-  return hurt
+  return corrupt
 }
 
-/** Seconds from the first packet to the end of the last one, as FFmpeg reads them. */
+/** Seconds from the first packet to the end of the last one, as FFmpeg demuxes them. */
 async function lengthOf(file: string): Promise<number> {
   const packets = await readReferencePackets(file)
   const shown = packets.filter(({ kind, ptsSeconds }) => kind !== 'other' && !isNaN(ptsSeconds))

@@ -1,20 +1,18 @@
-// Recordings that are still being written play in the browser, go on as they grow, and end when they are finished: no reload.
+// Recordings that grow play in the browser, continue as they grow, and end when they are finished, without a reload.
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test, type Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
+import { settleSeconds } from '../support/growing-file.ts'
 import { startServer, type StartedServer } from '../support/start-server.ts'
 import { fixturePath } from '../support/temp-library.ts'
 import { growingSessions, type GrowingSession } from './growing-sessions.ts'
+import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'
-import { patienceMs } from '../support/patience.ts'
 
-const settleSeconds = 4
-/** Faster than they are written, so that all are played up to where they end for now, and wait there. */
-const rate = 3
-/** Until a recording has settled and the player has asked again, nothing moves. */
-const stallMs = 30_000
-/** More than any hole between two parts; less than any way to the live edge. */
+/** Faster than the recordings grow: each is played to where it ends so far, and waits there. */
+const rate = 8
+/** More than any gap between two parts, less than any jump to the live edge. */
 const jumpSeconds = 2
 
 let folder: string
@@ -22,7 +20,6 @@ let day: string
 let server: StartedServer
 
 test.beforeAll(async () => {
-  test.setTimeout(120_000)
   folder = await mkdtemp(path.join(tmpdir(), 'aftercast-growing-'))
   const config = path.join(folder, 'aftercast.config.json')
   await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
@@ -38,40 +35,42 @@ test.afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('plays on while recordings grow, and to their end', async ({ context }) => {
-  test.setTimeout(180_000)
+test('continues while recordings grow, and to their end', async ({ context }) => {
   await Promise.all(
     growingSessions.map(async (session) => {
       const page = await context.newPage()
-      const begun = begin(page, session)
-      await Promise.all([session.write(day, begun), watchToItsEnd(page, { session, begun })])
+      const played = Promise.withResolvers<void>()
+      await Promise.all([
+        session.write(day, played.promise),
+        playWhileGrowing(page, session, () => played.resolve()).catch((error: unknown) => {
+          played.reject(error)
+          throw error
+        }),
+      ])
       await page.close()
     }),
   )
 })
 
-test('begins soon after there is something to play, where its page was opened before', async ({
-  page,
-}) => {
-  test.setTimeout(60_000)
+test('starts soon after there is a segment, on a page opened before that', async ({ page }) => {
   const bytes = await readFile(fixturePath('ts-h264-aac-clean-hls-concat.ts'))
   const file = path.join(day, 'young.ts')
   await writeFile(file, bytes.subarray(0, 10_000))
-  await expect.poll(() => statusOf('young'), { timeout: patienceMs }).toBe(503)
-  const answers: number[] = []
+  await expect.poll(() => statusOf('young')).toBe(503)
+  const statuses: number[] = []
   page.on('response', (response) => {
-    if (response.url().endsWith('/playlist.m3u8')) answers.push(response.status())
+    if (response.url().endsWith('/playlist.m3u8')) statuses.push(response.status())
   })
   await page.goto(`${server.url}/p/Live/2026-01-31/young`)
   let writtenBytes = 10_000
   await expect(async () => {
-    // Still far from the end of the first group of pictures, but being written.
+    // Still before the end of the first GOP, but growing.
     await appendFile(file, bytes.subarray(writtenBytes, (writtenBytes += 1000)))
-    expect(answers.length).toBeGreaterThan(3)
-  }).toPass({ intervals: [500], timeout: patienceMs })
-  expect(new Set(answers)).toEqual(new Set([503]))
+    expect(statuses.length).toBeGreaterThan(3)
+  }).toPass({ intervals: [500] })
+  expect(new Set(statuses)).toEqual(new Set([503]))
   await appendFile(file, bytes.subarray(writtenBytes))
-  await expect.poll(() => currentTime(page), { timeout: patienceMs }).toBeGreaterThan(0.2)
+  await expect.poll(() => currentTime(page)).toBeGreaterThan(0.2)
 })
 
 async function statusOf(session: string): Promise<number> {
@@ -83,33 +82,34 @@ function currentTime(page: Page): Promise<number> {
   return page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
 }
 
-/** Opens its page, and answers how long it is when it has begun to play. */
-async function begin(page: Page, { name }: GrowingSession): Promise<number> {
-  await expect
-    .poll(() => statusOf(name), { timeout: patienceMs, message: `${name} is there` })
-    .toBe(200)
+/** Plays the session from its first part to its end; calls `onEdge` when it waits for more. */
+async function playWhileGrowing(
+  page: Page,
+  { name, seconds }: GrowingSession,
+  onEdge: () => void,
+): Promise<void> {
+  await expect.poll(() => statusOf(name), { message: `${name} is listed` }).toBe(200)
   await page.goto(`${server.url}/p/Live/2026-01-31/${name}`)
   await page.evaluate(() => Object.assign(window, { wasNotReloaded: true }))
-  await expect
-    .poll(() => currentTime(page), { timeout: patienceMs, message: `${name} begins` })
-    .toBeGreaterThan(0.2)
-  return page.locator('video').evaluate((video: HTMLVideoElement) => video.duration)
-}
-
-interface Growth {
-  session: GrowingSession
-  /** Its length when it begins to play. */
-  begun: Promise<number>
-}
-
-/** Says what went wrong on the way. */
-async function watchToItsEnd(page: Page, { session, begun }: Growth): Promise<void> {
-  const { name, seconds } = session
-  const first = await begun
-  const watched = await watchToEnd(page.locator('video'), { rate, stallMs })
+  const video = page.locator('video')
+  const watching = watchToEnd(video, rate)
+  await expect.poll(() => isAtEdge(page), { message: `${name} waits at its end` }).toBe(true)
+  const firstSeconds = await video.evaluate(({ duration }: HTMLVideoElement) => duration)
+  onEdge()
+  const watched = await watching
   expect(watched, name).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
   expect(watched.longestJump, name).toBeLessThan(jumpSeconds)
   expect(Math.abs(watched.currentTime - seconds), name).toBeLessThan(0.5)
-  expect(watched.duration - first, `${name} grows`).toBeGreaterThan(1)
+  expect(watched.duration - firstSeconds, `${name} grows`).toBeGreaterThan(1)
   expect(await page.evaluate(() => 'wasNotReloaded' in window), name).toBe(true)
+}
+
+/** Whether all that is listed has been played. */
+function isAtEdge(page: Page): Promise<boolean> {
+  return page
+    .locator('video')
+    .evaluate(
+      ({ currentTime, readyState }: HTMLVideoElement) =>
+        currentTime > 1 && readyState < HTMLMediaElement.HAVE_FUTURE_DATA,
+    )
 }

@@ -1,34 +1,12 @@
-// House ads in a real browser: the script's protocol, the frames, and the policies they live under.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+// House ads in a real browser: the script's protocol, the frames, and their security policies.
 import type { Page } from '@playwright/test'
-import { startServer } from '../support/start-server.ts'
-import { layOutLibrary } from './library.ts'
 import { expect, test as base } from './site.ts'
-import { patienceMs } from '../support/patience.ts'
 
-/** A site with house ads, and an empty page on it under the site's own policy. */
-const test = base.extend<{ blank: Page }, { houseUrl: string }>({
-  houseUrl: [
-    // Playwright reads the names of what a fixture needs from the pattern, so an empty one says "nothing".
-    // oxlint-disable-next-line no-empty-pattern
-    async ({}, provide) => {
-      const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-house-'))
-      const library = path.join(folder, 'library')
-      await layOutLibrary(library)
-      const server = await startServer({
-        args: [library, '--data', path.join(folder, 'data')],
-        environment: { AFTERCAST_ADS: 'house', AFTERCAST_WORKERS: '1' },
-      })
-      await provide(server.url)
-      await server.stop()
-      await rm(folder, { recursive: true, force: true })
-    },
-    { scope: 'worker', timeout: patienceMs },
-  ],
-  blank: async ({ page, houseUrl }, provide) => {
-    const policy = (await fetch(houseUrl)).headers.get('content-security-policy') ?? ''
+/** A blank page of a site with house ads, under the policy of that site. */
+const test = base.extend<{ blank: Page }>({
+  siteUrl: async ({ houseSiteUrl }, provide) => provide(houseSiteUrl),
+  blank: async ({ page, siteUrl }, provide) => {
+    const policy = (await fetch(siteUrl)).headers.get('content-security-policy') ?? ''
     await page.route('**/blank', (route) =>
       route.fulfill({
         contentType: 'text/html',
@@ -36,31 +14,31 @@ const test = base.extend<{ blank: Page }, { houseUrl: string }>({
         body: '<!doctype html><title>blank</title><main></main>',
       }),
     )
-    await page.goto(`${houseUrl}/blank`)
+    await page.goto('/blank')
     await provide(page)
   },
 })
 
-interface Place {
+interface Placeholder {
   className: string
   zone: string
-  /** Style of the element around it. */
+  /** Style of its parent element. */
   minHeight?: string
 }
 
-/** Puts placeholders on the page, each in an element of its own. */
-async function addPlaces(page: Page, places: Place[]): Promise<void> {
+/** Adds placeholders to the page, each in an element of its own. */
+async function addPlaceholders(page: Page, placeholders: Placeholder[]): Promise<void> {
   await page.evaluate((added) => {
     for (const { className, zone, minHeight } of added) {
       const host = document.createElement('div')
       host.style.minHeight = minHeight ?? ''
-      const place = document.createElement('ins')
-      place.className = className
-      place.dataset.zoneid = zone
-      host.append(place)
+      const placeholder = document.createElement('ins')
+      placeholder.className = className
+      placeholder.dataset.zoneid = zone
+      host.append(placeholder)
       document.querySelector('main')?.append(host)
     }
-  }, places)
+  }, placeholders)
 }
 
 async function serve(page: Page): Promise<void> {
@@ -80,16 +58,16 @@ async function addScript(page: Page): Promise<void> {
   })
 }
 
-test('the house’s script fills what was asked for before it came, and leaves the rest alone', async ({
+test('the script fills placeholders that were served before it loaded, and no others', async ({
   blank,
   consoleErrors,
 }) => {
-  const asked: string[] = []
+  const requested: string[] = []
   blank.on('request', (request) => {
     const { pathname, search } = new URL(request.url())
-    if (pathname === '/api/promo/serve') asked.push(search)
+    if (pathname === '/api/promo/serve') requested.push(search)
   })
-  await addPlaces(blank, [
+  await addPlaceholders(blank, [
     { className: 'promo-ins', zone: 'banner' },
     { className: 'promo-ins2', zone: 'else' },
     { className: 'mine promo-ins', zone: 'banner' },
@@ -103,15 +81,15 @@ test('the house’s script fills what was asked for before it came, and leaves t
   await expect(blank.locator('ins:empty')).toHaveCount(3)
   await expect(blank.locator('iframe')).toHaveCount(1)
   await serve(blank)
-  await addPlaces(blank, [{ className: 'promo-ins', zone: 'inline' }])
+  await addPlaceholders(blank, [{ className: 'promo-ins', zone: 'inline' }])
   await serve(blank)
   await expect(blank.locator('iframe')).toHaveCount(2)
-  expect(asked).toEqual(['?zone=banner&zone=else', '?zone=inline'])
+  expect(requested).toEqual(['?zone=banner&zone=else', '?zone=inline'])
   expect(consoleErrors.list()).toEqual([])
 })
 
-test('a banner takes the room that was kept for it', async ({ blank }) => {
-  await addPlaces(blank, [
+test('a banner has the height that is reserved for it', async ({ blank }) => {
+  await addPlaceholders(blank, [
     { className: 'promo-ins', zone: 'banner', minHeight: '120px' },
     { className: 'promo-ins', zone: 'banner' },
   ])
@@ -123,11 +101,11 @@ test('a banner takes the room that was kept for it', async ({ blank }) => {
   await expect(frames.nth(1)).toHaveCSS('height', '90px')
 })
 
-test('a banner is styled, has no script, and opens its link in a tab of its own', async ({
+test('a banner is styled, has no script, and opens its link in a new tab', async ({
   blank,
-  houseUrl,
+  siteUrl,
 }) => {
-  await addPlaces(blank, [{ className: 'promo-ins', zone: 'banner' }])
+  await addPlaceholders(blank, [{ className: 'promo-ins', zone: 'banner' }])
   await addScript(blank)
   await serve(blank)
   const link = blank.frameLocator('iframe').getByRole('link')
@@ -135,18 +113,18 @@ test('a banner is styled, has no script, and opens its link in a tab of its own'
   await expect(blank.frameLocator('iframe').locator('script')).toHaveCount(0)
   const opened = blank.waitForEvent('popup')
   await link.click()
-  await expect(await opened).toHaveURL(`${houseUrl}/`)
+  await expect(await opened).toHaveURL(`${siteUrl}/`)
 })
 
-test('the page, its data and its ads’ frames have a policy each', async ({ houseUrl }) => {
+test('the page, its data and the frames of its ads have a policy each', async ({ siteUrl }) => {
   const policyOf = async (at: string) =>
-    (await fetch(houseUrl + at)).headers.get('content-security-policy') ?? ''
+    (await fetch(siteUrl + at)).headers.get('content-security-policy') ?? ''
   const page = await policyOf('/')
   expect(page).toMatch(/^default-src 'none';script-src 'self';style-src 'self' 'sha256-/)
   expect(page).toContain("frame-src 'self'")
   expect(page).not.toContain('unsafe')
   expect(await policyOf('/api/config')).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
-  const { placements } = await (await fetch(`${houseUrl}/api/promo/serve?zone=banner`)).json()
+  const { placements } = await (await fetch(`${siteUrl}/api/promo/serve?zone=banner`)).json()
   const frame = await policyOf(placements[0].frame)
   expect(frame).toContain("frame-ancestors 'self'")
   expect(frame).toContain('sandbox allow-popups allow-popups-to-escape-sandbox')

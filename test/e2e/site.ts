@@ -1,51 +1,98 @@
-// The tests' `test`: one real server over the fixture library for each worker, and a page that fails on console errors.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+// The `test` of all browser tests. Servers and the ad network are worker fixtures of this one `test`: all files share
+// them, and Playwright starts no new worker from file to file.
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test as base, type Page } from '@playwright/test'
-import { startServer, type StartedServer } from '../support/start-server.ts'
-import { layOutLibrary } from './library.ts'
+import { startAdNetwork, type AdNetwork } from '../ad-network/ad-network.ts'
 import { patienceMs } from '../support/patience.ts'
+import { startServer, type StartedServer } from '../support/start-server.ts'
+import { networkAds } from './network-ads.ts'
+import { indexedLibrary } from './indexed-library.ts'
+import { stopClock } from './page-clock.ts'
 
 export { expect } from '@playwright/test'
 
-/** What tests see of the page's console. */
+/** Errors in the page's console. */
 export interface ConsoleErrors {
-  /** Errors so far, but for pictures that were not there: those are the product's normal case. */
+  /** Errors so far, except missing thumbnails: those are normal. */
   list(): string[]
 }
 
 interface TestFixtures {
+  /** `stopped`: timers of the page run only where the test advances `page.clock`. */
+  pageClock: 'running' | 'stopped'
+  /** The site under test; also the `baseURL`. */
+  siteUrl: string
+  /** The ad network without recorded requests. */
+  network: AdNetwork
   consoleErrors: ConsoleErrors
 }
 
 interface WorkerFixtures {
-  siteUrl: string
+  plainSiteUrl: string
+  sharedNetwork: AdNetwork
+  networkSiteUrl: string
+  houseSiteUrl: string
+  analyticsSiteUrl: string
 }
 
+const workerScope = { scope: 'worker', timeout: patienceMs } as const
+
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  siteUrl: [
-    // Playwright reads the names of what a fixture needs from the pattern, so an empty one says "nothing".
+  plainSiteUrl: [
+    // Playwright reads the dependencies of a fixture from the pattern: an empty one means none.
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) => provideSite({ ads: { provider: 'none' } }, provide),
+    workerScope,
+  ],
+  sharedNetwork: [
     // oxlint-disable-next-line no-empty-pattern
     async ({}, provide) => {
-      const site = await startSite({})
-      await provide(site.url)
-      await site.stop()
+      const network = await startAdNetwork()
+      await provide(network)
+      await network.close()
     },
-    { scope: 'worker', timeout: patienceMs },
+    workerScope,
   ],
+  networkSiteUrl: [
+    async ({ sharedNetwork }, provide) => provideSite({ ads: networkAds(sharedNetwork) }, provide),
+    workerScope,
+  ],
+  houseSiteUrl: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) => provideSite({ ads: { provider: 'house' } }, provide),
+    workerScope,
+  ],
+  analyticsSiteUrl: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) =>
+      provideSite({ analytics: { ga4: 'G-TEST1', plausible: 'site.example' } }, provide),
+    workerScope,
+  ],
+  siteUrl: async ({ plainSiteUrl }, provide) => provide(plainSiteUrl),
   baseURL: async ({ siteUrl }, provide) => provide(siteUrl),
+  network: async ({ sharedNetwork }, provide) => {
+    sharedNetwork.reset()
+    await provide(sharedNetwork)
+  },
+  pageClock: ['running', { option: true }],
+  page: async ({ page, pageClock }, provide) => {
+    if (pageClock === 'stopped') await stopClock(page)
+    await provide(page)
+  },
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
 })
 
-/** The real server over the fixture library, in a folder of its own that goes with it; `config` is its file. */
+/** A server over the indexed library, with data of its own; `config` is the content of its config file. */
 export async function startSite(config: object): Promise<Pick<StartedServer, 'url' | 'stop'>> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-e2e-'))
-  const library = path.join(folder, 'library')
-  await layOutLibrary(library)
+  const indexed = indexedLibrary()
+  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-site-'))
+  const data = path.join(folder, 'data')
+  await cp(indexed.data, data, { recursive: true })
   const configFile = path.join(folder, 'aftercast.config.json')
   await writeFile(configFile, JSON.stringify(config))
-  const args = [library, '--data', path.join(folder, 'data'), '--config', configFile]
+  const args = [indexed.library, '--data', data, '--config', configFile]
   const server = await startServer({ args })
   return {
     url: server.url,
@@ -57,13 +104,19 @@ export async function startSite(config: object): Promise<Pick<StartedServer, 'ur
   }
 }
 
+async function provideSite(config: object, provide: (url: string) => Promise<void>): Promise<void> {
+  const site = await startSite(config)
+  await provide(site.url)
+  await site.stop()
+}
+
 function watchConsole(page: Page): ConsoleErrors {
   const errors: string[] = []
   page.on('console', (message) => {
-    const isFrame = message.location().url.includes('/api/thumbnail')
-    // Playwright itself knocks at every frame; without it, Chromium has nothing to say of frames without scripts.
-    const isKnock = message.text().includes('frame is sandboxed and the')
-    if (message.type() === 'error' && !isFrame && !isKnock) errors.push(message.text())
+    const isThumbnail = message.location().url.includes('/api/thumbnail')
+    // Playwright evaluates scripts in every frame, and Chromium reports that a sandboxed frame refuses them.
+    const isSandboxed = message.text().includes('frame is sandboxed and the')
+    if (message.type() === 'error' && !isThumbnail && !isSandboxed) errors.push(message.text())
   })
   page.on('pageerror', (error) => errors.push(String(error)))
   return { list: () => errors }

@@ -1,60 +1,51 @@
-// Plays a video to its end as fast as a browser can, and tells what was seen and heard of it on the way.
+// Plays a video to its end at a high rate, and reports what was shown and heard.
 import type { Locator } from '@playwright/test'
+import { patienceMs } from '../support/patience.ts'
 
-/** What was seen of a video that was played to its end. */
+/** Observations of a video that was played to its end. */
 export interface Watched {
   reached: 'ended' | 'stalled' | 'failed'
   currentTime: number
   duration: number
-  /** Times at which the position was before the last one. */
+  /** How often the position moved backwards. */
   stepsBack: number
-  /** The farthest that the position came, from one look to the next, beyond where it had been and what time and speed explain; seconds. */
+  /** Largest step of the position that elapsed time and rate do not explain, in seconds. */
   longestJump: number
+  /** Decoded video frames, also those that the browser drops at a high rate. */
   frames: number
-  dropped: number
-  /** Bytes of sound that the browser has decoded. */
+  /** Decoded bytes of audio. */
   audioBytes: number
   error: string
 }
 
-export interface Watching {
-  rate: number
-  /** How long it may take to begin: the server may have much to index first. */
-  startMs: number
-  /** Longest time without progress that is not yet a stall. */
-  stallMs: number
-  /** How long the player may take to repair an error. */
-  repairMs: number
-}
+/** At four times the speed Chromium still decodes all audio. */
+const playbackRate = 4
 
-/** Longer than any on a busy machine. */
-const usual: Watching = { rate: 4, startMs: 60_000, stallMs: 20_000, repairMs: 0 }
-
-/** Plays at speed, without sound, and watches until the end, an error, or a stall. */
-export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise<Watched> {
+/** Plays muted until the end. A stall or an error is final only after a time that no busy machine needs. */
+export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched> {
   return video.evaluate(
-    (element: HTMLVideoElement, { rate, startMs, stallMs, repairMs }) =>
+    (element: HTMLVideoElement, { rate, limitMs }) =>
       new Promise<Watched>((resolve) => {
-        // The page may have played all of a short recording before anybody looked: then it is played anew.
+        // A short recording may have ended before this runs: then it is played again.
         if (element.ended) element.currentTime = 0
         const last = { position: element.currentTime, atMs: performance.now() }
-        const began = last.position
+        const start = last.position
         const seen = { farthest: last.position, movedAtMs: last.atMs, stepsBack: 0, longestJump: 0 }
         element.muted = true
         const timer = setInterval(() => {
-          const hadBegun = seen.farthest > began
-          lookup(performance.now())
+          const hasStarted = seen.farthest > start
+          observe(performance.now())
           if (element.ended) finish('ended')
-          else if (element.error && last.atMs - seen.movedAtMs > repairMs) finish('failed')
-          else if (last.atMs - seen.movedAtMs > (hadBegun ? stallMs : startMs)) finish('stalled')
-          // Only to begin with: what goes on must do so by itself.
-          else if (!hadBegun) begin()
+          else if (last.atMs - seen.movedAtMs > limitMs)
+            finish(element.error ? 'failed' : 'stalled')
+          // Only at the start: later on playback must continue without help.
+          else if (!hasStarted) play()
         }, 100)
-        const begin = (): void => {
+        const play = (): void => {
           if (element.readyState > 0) element.playbackRate = rate
           if (element.paused) element.play().catch(() => undefined)
         }
-        const lookup = (nowMs: number): void => {
+        const observe = (nowMs: number): void => {
           const position = element.currentTime
           if (position < last.position) seen.stepsBack += 1
           if (position !== last.position) seen.movedAtMs = nowMs
@@ -65,7 +56,6 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
         }
         const finish = (reached: Watched['reached']): void => {
           clearInterval(timer)
-          const quality = element.getVideoPlaybackQuality()
           const audioBytes: unknown = Reflect.get(element, 'webkitAudioDecodedByteCount')
           resolve({
             reached,
@@ -73,13 +63,12 @@ export function watchToEnd(video: Locator, how: Partial<Watching> = {}): Promise
             duration: element.duration,
             stepsBack: seen.stepsBack,
             longestJump: seen.longestJump,
-            frames: quality.totalVideoFrames,
-            dropped: quality.droppedVideoFrames,
+            frames: element.getVideoPlaybackQuality().totalVideoFrames,
             audioBytes: typeof audioBytes === 'number' ? audioBytes : NaN,
             error: element.error?.message ?? '',
           })
         }
       }),
-    { ...usual, ...how },
+    { rate, limitMs: patienceMs },
   )
 }

@@ -1,24 +1,21 @@
-// The visit that matters, in the three engines of the web: find a streamer, play a session, follow a recommendation, go back.
-import { setTimeout } from 'node:timers/promises'
-import { type Browser } from '@playwright/test'
+// The main visit in the three browser engines: find a streamer, play a session, follow a recommendation, go back.
+import type { Browser } from '@playwright/test'
 import { findFirefox } from '../../scripts/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find-webkit.mjs'
 import { fixtureDate, fixtureStreamer } from '../e2e/library.ts'
-import { expect, networkAds, test } from '../e2e/ad-site.ts'
-import { startSite } from '../e2e/site.ts'
+import { networkAds } from '../e2e/network-ads.ts'
+import { expect, startSite, test as base } from '../e2e/site.ts'
 import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage, openPlaywrightPage } from './playwright-page.ts'
 import { openWebKitPage } from './webkit-page.ts'
 import { proxyWithoutMediaSource } from './without-media-source.ts'
-import { patienceMs } from '../support/patience.ts'
 
-/** One browser, and what takes the place of the site where it is to see less than there is. */
 interface Engine {
   name: string
   open(browser: Browser): Promise<EnginePage>
 }
 
-/** `npm test` names the engines that a machine has not; with CI=true it demands them all. */
+/** `npm test` lists the engines that the machine lacks; with CI=true it requires them all. */
 function findEngines(): Engine[] {
   const firefox = findFirefox()
   const webKit = findWebKit()
@@ -29,8 +26,9 @@ function findEngines(): Engine[] {
   ]
 }
 
-/** Long enough for the first segment to be there. */
-const restMs = 1500
+const test = base.extend({
+  siteUrl: async ({ networkSiteUrl }, provide) => provide(networkSiteUrl),
+})
 
 for (const engine of findEngines()) {
   test(`${engine.name}: from the streamers to a video that plays, to a recommended one, and back`, async ({
@@ -51,7 +49,7 @@ for (const engine of findEngines()) {
 const webKit = findWebKit()
 if (webKit) {
   test('WebKitGTK without MediaSource: plays by its own HLS', async ({ network }) => {
-    // GStreamer decrypts the init of fMP4 too, which is sent in the clear (RFC 8216 4.3.2.4): so no encryption here.
+    // GStreamer also decrypts the init segment of fMP4, which is not encrypted (RFC 8216 4.3.2.4).
     const origin = await startSite({
       ads: networkAds(network),
       hls: { encryption: 'none' },
@@ -79,7 +77,7 @@ async function visit(page: EnginePage, site: string): Promise<void> {
   const sessionId = 'ts-h264-aac-clean-hls-concat'
   const play = link('Sessions', `Session ${sessionId} •`, 'Play')
   await expect.poll(() => page.evaluate(restOn(play))).toBe(true)
-  await setTimeout(restMs)
+  await expect.poll(() => page.evaluate(isPrepared)).toBe(true)
   await page.click(play)
   const title = `${fixtureStreamer} - ${fixtureDate} - ${sessionId}`
   await heading(page, title)
@@ -104,24 +102,28 @@ function link(list: string, card: string, label: string): string {
   return `//ul[@aria-label="${list}"]/li[contains(., "${card}")]//a[normalize-space()="${label}"]`
 }
 
-/** What the page is told of a pointer that comes to rest: the session is made ready then. False while it is not there. */
+/** The event of a pointer over the element, which prepares the session. False before the element exists. */
 function restOn(xpath: string): string {
   const element = `document.evaluate(${JSON.stringify(xpath)}, document, null, 9).singleNodeValue`
   return `${element}?.dispatchEvent(new PointerEvent('pointerover', { bubbles: true })) ?? false`
 }
 
+/** Whether the page has loaded the first segment of the session, or without MediaSource its playlist. */
+const isPrepared = `performance.getEntriesByType('resource').some(({ name }) =>
+  ('MediaSource' in globalThis ? /\\.(?:ts|m4s)$/ : /\\.m3u8$/).test(name))`
+
 async function heading(page: EnginePage, text: string): Promise<void> {
-  await expect.poll(() => page.evaluate(headingText), { timeout: patienceMs }).toBe(text)
+  await expect.poll(() => page.evaluate(headingText)).toBe(text)
 }
 
 /**
- * The ad plays, muted, while the recording waits; × takes it away. A machine that does not get the film started in time
- * gives the ad up, and plays the recording.
+ * The ad plays, muted, while the recording waits; × closes it. The clock of these pages runs: where the machine does not
+ * start the ad in time, the page plays the recording instead. test/e2e tests the ad with a stopped clock.
  */
 async function closePreroll(page: EnginePage): Promise<void> {
   const film = `document.querySelector('[data-preroll] video')`
   const state = `${film}?.currentTime > 0 ? 'ad' : !${film} && ${mainVideo}?.currentTime > 0 ? 'recording' : ''`
-  await expect.poll(() => page.evaluate(state), { timeout: patienceMs }).not.toBe('')
+  await expect.poll(() => page.evaluate(state)).not.toBe('')
   if ((await page.evaluate(state)) === 'recording') return
   expect(await page.evaluate(`${film}.muted`)).toBe(true)
   expect(await page.evaluate(`${mainVideo}.paused`)).toBe(true)
@@ -131,10 +133,8 @@ async function closePreroll(page: EnginePage): Promise<void> {
 
 const mainVideo = `document.querySelector('video:not([data-preroll] video)')`
 
-/** Waits until the main video is a second into its recording. */
+/** Waits until the recording has played for a second. */
 async function playing(page: EnginePage): Promise<void> {
   const position = `${mainVideo}?.currentTime ?? -1`
-  await expect
-    .poll(() => page.evaluate(position), { timeout: patienceMs, intervals: [200] })
-    .toBeGreaterThan(1)
+  await expect.poll(() => page.evaluate(position), { intervals: [200] }).toBeGreaterThan(1)
 }

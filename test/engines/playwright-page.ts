@@ -3,7 +3,7 @@ import { firefox, type Browser } from '@playwright/test'
 import type { EnginePage } from './engine-page.ts'
 import { patienceMs } from '../support/patience.ts'
 
-/** A page of its own in a browser that runs already. */
+/** A page of its own in a running browser. */
 export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
@@ -16,7 +16,7 @@ export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> 
   }
 }
 
-/** A page in a Firefox as it is shipped, over WebDriver BiDi: no patched build is needed. */
+/** A page in an unpatched Firefox, over WebDriver BiDi. */
 export async function openFirefoxPage(executablePath: string): Promise<EnginePage> {
   const browser = await firefox.launch({ channel: 'moz-firefox', executablePath })
   const page = await openPlaywrightPage(browser)

@@ -1,18 +1,16 @@
-// A W3C WebDriver session over fetch: the few commands that the tests need.
+// A W3C WebDriver session over fetch, with the few commands that the tests need.
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
+import { patienceMs } from '../support/patience.ts'
 
-const commandLimitMs = 60_000
-/** How long an element may refuse what is asked of it. */
-const elementLimitMs = 30_000
-/** The key under which WebDriver names an element (W3C WebDriver 12.1). */
+/** The key of an element reference (W3C WebDriver 12.1). */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf'
 
 const failure = z.object({ value: z.object({ error: z.string(), message: z.string() }) })
-const sessionAnswer = z.object({ sessionId: z.string() })
-const elementAnswer = z.object({ [elementKey]: z.string() })
+const sessionResponse = z.object({ sessionId: z.string() })
+const elementResponse = z.object({ [elementKey]: z.string() })
 
-type FoundElement = z.infer<typeof elementAnswer>
+type FoundElement = z.infer<typeof elementResponse>
 
 export interface WebDriverSession {
   open(url: string): Promise<void>
@@ -22,13 +20,13 @@ export interface WebDriverSession {
   end(): Promise<void>
 }
 
-/** Starts a session at the driver that listens at `base`. */
+/** Starts a session of the driver that listens at `base`. */
 export async function startWebDriverSession(
   base: string,
   capabilities: object,
 ): Promise<WebDriverSession> {
   const body = { capabilities: { alwaysMatch: capabilities } }
-  const { sessionId } = sessionAnswer.parse(await command(`${base}/session`, 'POST', body))
+  const { sessionId } = sessionResponse.parse(await command(`${base}/session`, 'POST', body))
   const session = `${base}/session/${sessionId}`
   return {
     open: async (url) => void (await command(`${session}/url`, 'POST', { url })),
@@ -56,20 +54,20 @@ async function type(session: string, xpath: string, text: string): Promise<void>
 }
 
 /**
- * Does something with the element once it is there. What the page draws only near the screen is not clickable at the moment
- * it comes there, and what was found may belong to a page that is just being left: what is refused is tried again.
+ * Runs `work` on the element once it exists, and again while it fails: an element that comes into view may not be
+ * clickable yet, and the one found may belong to the page before.
  */
 async function withElement(
   session: string,
   xpath: string,
   work: (element: FoundElement) => Promise<void>,
 ): Promise<void> {
-  const lastMs = Date.now() + elementLimitMs
+  const limitMs = Date.now() + patienceMs
   for (;;) {
     try {
       return await work(await find(session, xpath))
     } catch (error) {
-      if (Date.now() > lastMs) throw error
+      if (Date.now() > limitMs) throw error
       await wait(100)
     }
   }
@@ -77,18 +75,19 @@ async function withElement(
 
 async function find(session: string, xpath: string): Promise<FoundElement> {
   const query = { using: 'xpath', value: xpath }
-  return elementAnswer.parse(await command(`${session}/element`, 'POST', query))
+  return elementResponse.parse(await command(`${session}/element`, 'POST', query))
 }
 
-/** Answers the command's value; rejects with the driver's own words. */
+/** Resolves with the command's value; rejects with the driver's message. */
 async function command(url: string, method: 'POST' | 'DELETE', body?: object): Promise<unknown> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
-    signal: AbortSignal.timeout(commandLimitMs),
+    // Longer than the driver waits for an element.
+    signal: AbortSignal.timeout(2 * patienceMs),
     ...(body && { body: JSON.stringify(body) }),
   })
-  const json: unknown = await answer.json()
-  if (!answer.ok) {
+  const json: unknown = await response.json()
+  if (!response.ok) {
     const { error, message } = failure.parse(json).value
     throw new Error(`${method} ${new URL(url).pathname}: ${error}: ${message}`)
   }

@@ -1,24 +1,21 @@
-// WebKitGTK's MiniBrowser on a screen of its own, driven by WebKitWebDriver.
+// WebKitGTK's MiniBrowser on a display of its own, driven by WebKitWebDriver.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { WebKitPrograms } from '../../scripts/find-webkit.mjs'
 import type { EnginePage } from './engine-page.ts'
+import { patienceMs } from '../support/patience.ts'
 import { startWebDriverSession } from './webdriver.ts'
 
-const startLimitMs = 60_000
-/** How long a click waits for its element to be there. */
-const elementLimitMs = 30_000
-
-/** One browser for one page: leaving a page that plays has hung a browser that was to go on. */
+/** One browser for one page: leaving a page that plays can hang this browser. */
 export async function openWebKitPage(programs: WebKitPrograms): Promise<EnginePage> {
   const screen = await startScreen(programs.screen)
   const port = await freePort()
   const driver = spawn(programs.driver, [`--port=${port}`], {
     detached: true,
     stdio: 'ignore',
-    // Without the second WebKitGTK says that it plays no HLS.
+    // Without the second variable WebKitGTK does not support HLS.
     env: { ...process.env, DISPLAY: screen.display, WEBKIT_GST_ENABLE_HLS_SUPPORT: '1' },
   })
   const stop = () => {
@@ -29,11 +26,11 @@ export async function openWebKitPage(programs: WebKitPrograms): Promise<EnginePa
     const base = `http://127.0.0.1:${port}`
     await waitUntilUp(`${base}/status`)
     const session = await startWebDriverSession(base, {
-      timeouts: { implicit: elementLimitMs },
+      timeouts: { implicit: patienceMs },
       'webkitgtk:browserOptions': { binary: programs.browser, args: ['--automation'] },
     })
     const close = async () => {
-      await session.end().catch(() => undefined) // The processes are ended in any case.
+      await session.end().catch(() => undefined) // The processes are killed in any case.
       stop()
     }
     return { ...session, close }
@@ -43,7 +40,7 @@ export async function openWebKitPage(programs: WebKitPrograms): Promise<EnginePa
   }
 }
 
-/** Xvfb chooses a free display by itself and writes its number to descriptor 3. */
+/** Xvfb chooses a free display and writes its number to descriptor 3. */
 async function startScreen(program: string) {
   const args = ['-displayfd', '3', '-screen', '0', '1280x1000x24', '-nolisten', 'tcp']
   const child = spawn(program, args, {
@@ -51,8 +48,8 @@ async function startScreen(program: string) {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })
   const written = child.stdio[3]
-  if (!written) throw new Error('Xvfb has no descriptor to answer on')
-  const [number] = await once(written, 'data', { signal: AbortSignal.timeout(startLimitMs) })
+  if (!written) throw new Error('Xvfb has no descriptor for its display number')
+  const [number] = await once(written, 'data', { signal: AbortSignal.timeout(patienceMs) })
   return { process: child, display: `:${String(number).trim()}` }
 }
 
@@ -66,24 +63,24 @@ async function freePort(): Promise<number> {
 }
 
 async function waitUntilUp(url: string): Promise<void> {
-  const lastMs = Date.now() + startLimitMs
+  const limitMs = Date.now() + patienceMs
   for (;;) {
     try {
       await fetch(url, { signal: AbortSignal.timeout(1000) })
       return
     } catch (error) {
-      if (Date.now() > lastMs) throw error
+      if (Date.now() > limitMs) throw error
       await wait(50)
     }
   }
 }
 
-/** The browser's processes are in the group of its driver. */
+/** The browser's processes belong to the process group of its driver. */
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

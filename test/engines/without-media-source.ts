@@ -1,4 +1,4 @@
-// A reverse proxy before the site that takes MediaSource away from its pages, as on phones that never had it.
+// A reverse proxy that removes MediaSource from the pages of a site, as on phones without it.
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 
@@ -12,11 +12,12 @@ export interface ProxiedSite {
   close(): Promise<void>
 }
 
-/** Passes everything on to the site at `target`, on a free port; only its HTML is changed. */
+/** Forwards everything to the site at `target`, on a free port; only its HTML is changed. */
 export async function proxyWithoutMediaSource(target: string): Promise<ProxiedSite> {
-  const server = createServer((asked, answer) => {
-    if (asked.url === scriptPath) answer.setHeader('content-type', 'text/javascript').end(script)
-    else pass(target, asked, answer)
+  const server = createServer((incoming, response) => {
+    if (incoming.url === scriptPath) {
+      response.setHeader('content-type', 'text/javascript').end(script)
+    } else forward(target, incoming, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -30,23 +31,24 @@ export async function proxyWithoutMediaSource(target: string): Promise<ProxiedSi
   }
 }
 
-function pass(target: string, asked: IncomingMessage, answer: ServerResponse): void {
-  const headers = { ...asked.headers, 'accept-encoding': 'identity' }
-  const forward = request(target + asked.url, { method: asked.method, headers }, (got) => {
-    const isPage = got.headers['content-type']?.startsWith('text/html') === true
-    if (isPage) return void sendPage(got, answer)
-    answer.writeHead(got.statusCode ?? 502, got.headers)
-    got.pipe(answer)
+function forward(target: string, incoming: IncomingMessage, response: ServerResponse): void {
+  const headers = { ...incoming.headers, 'accept-encoding': 'identity' }
+  const { method } = incoming
+  const outgoing = request(target + incoming.url, { method, headers }, (upstream) => {
+    const isPage = upstream.headers['content-type']?.startsWith('text/html') === true
+    if (isPage) return void sendPage(upstream, response)
+    response.writeHead(upstream.statusCode ?? 502, upstream.headers)
+    upstream.pipe(response)
   })
-  forward.on('error', () => answer.destroy())
-  answer.on('close', () => forward.destroy())
-  asked.pipe(forward)
+  outgoing.on('error', () => response.destroy())
+  response.on('close', () => outgoing.destroy())
+  incoming.pipe(outgoing)
 }
 
-async function sendPage(got: IncomingMessage, answer: ServerResponse): Promise<void> {
+async function sendPage(upstream: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
-  for await (const chunk of got) chunks.push(Buffer.from(chunk))
+  for await (const chunk of upstream) chunks.push(Buffer.from(chunk))
   const html = Buffer.concat(chunks).toString().replace('<head>', `<head>${tag}`)
-  const { 'content-length': _length, ...headers } = got.headers
-  answer.writeHead(got.statusCode ?? 502, headers).end(html)
+  const { 'content-length': _length, ...headers } = upstream.headers
+  response.writeHead(upstream.statusCode ?? 502, headers).end(html)
 }

@@ -1,4 +1,5 @@
-// Before all tests: the page is built, for the whole program serves it, and nothing may build it beside tests that do.
+// Global setup: builds the page before all tests, because the program serves it, and no test may
+// build it while others use it.
 import { ensureBuilt } from '../../scripts/prepare.mjs'
 
 export const setup = ensureBuilt

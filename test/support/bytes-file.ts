@@ -1,8 +1,8 @@
-// Open files for tests: bytes in memory, and files of the disk.
+// Open files for tests: bytes in memory, and files on disk.
 import { open } from 'node:fs/promises'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
-/** Bytes that are read like a file. `sizeBytes` larger than the bytes stands for zeros behind them. */
+/** Bytes as an open file. A larger `sizeBytes` adds zeros after them. */
 export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): OpenFile {
   async function read(buffer: Uint8Array, position: number): Promise<number> {
     const length = Math.max(0, Math.min(buffer.length, sizeBytes - position))
@@ -19,7 +19,7 @@ export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): 
   }
 }
 
-/** Opens a file of the disk; to be closed by the caller. */
+/** Opens a file on disk; the caller closes it. */
 export async function openDiskFile(path: string): Promise<OpenFile> {
   const handle = await open(path)
   const { size, mtimeMs } = await handle.stat()

@@ -1,4 +1,5 @@
-// What must be true of any index and of any segment, whatever the recording's bytes are: for recordings that are damaged.
+// Invariants of every index and every segment, whatever the bytes of the recording: for corrupt
+// recordings.
 import assert from 'node:assert/strict'
 import { SPLIT_DISCONTINUITY } from '../../server/media/media-index.ts'
 import type { MediaIndex, SubtitleTrack } from '../../server/media/media-index.ts'
@@ -7,10 +8,10 @@ import type { InitTrack, Part, SampleRun, SegmentContent } from '../../server/me
 const MAX_SUBTITLES = 64
 const MAX_CUES = 200_000
 const MAX_TEXT_CHARACTERS = 16 * 1024 * 1024
-/** First decode times are lifted to the sample's number in ticks, but what is shown when stays. */
+/** First decode times are raised to the sample's number in ticks; presentation times stay. */
 const MAX_LIFTED_SECONDS = 0.1
 
-/** Asserts that cuts follow each other, and that tracks and texts are such as can be offered. */
+/** Asserts that split points are in order, and that tracks and subtitles can be offered. */
 export function checkIndex({ tracks, splitPoints, subtitles = [], growth }: MediaIndex): void {
   assert(tracks.length > 0, 'an index without tracks')
   const videos = tracks.filter(({ kind }) => kind === 'video').length
@@ -49,7 +50,7 @@ function checkSubtitles(subtitles: readonly SubtitleTrack[]): void {
   }
 }
 
-/** Asserts that each init track holds one whole sample entry. */
+/** Asserts that each init track has one complete sample entry. */
 export function checkInitTracks(tracks: readonly InitTrack[] | undefined): void {
   for (const { sampleEntry, timescale } of tracks ?? []) {
     assert(timescale > 0, 'a timescale')
@@ -58,7 +59,7 @@ export function checkInitTracks(tracks: readonly InitTrack[] | undefined): void 
   }
 }
 
-/** Asserts that what a segment is made of lies in the file, with samples in order. */
+/** Asserts that all ranges of a segment are inside the file, with samples in order. */
 export function checkContent(content: SegmentContent, sizeBytes: number): void {
   if (content.kind === 'ts') checkParts(content.parts, sizeBytes)
   else for (const run of content.runs) checkRun(run, sizeBytes)
@@ -98,19 +99,20 @@ function checkInside(offset: number, length: number, sizeBytes: number): void {
   assert(isInside, `${length} bytes at ${offset} of ${sizeBytes}`)
 }
 
-/** Seconds at which the next sample of each kind is decoded at the earliest. */
+/** Earliest decode time of the next sample of each kind, in seconds. */
 export interface DecodedUpTo {
   video: number
   audio: number
 }
 
 /**
- * Fragments say when they begin, and durations when they end: where damage sets the two at odds by less than a break,
- * segments are where their fragments say, and the later one replaces the end of the one before.
+ * Start times are in fragments, end times follow from durations. Where corruption makes them differ
+ * by less than a discontinuity, segments start where their fragments do, and a later one replaces
+ * the end of the one before.
  */
 const MAX_FRAGMENT_OVERLAP_SECONDS = 1
 
-/** Asserts that decode times go on behind those of the segment before; answers how far they come. */
+/** Asserts that decode times continue from the segment before; returns how far they go. */
 export function checkDecodeOrder(
   { source }: MediaIndex,
   content: SegmentContent,
@@ -124,21 +126,21 @@ export function checkDecodeOrder(
     const isBehind = first >= upTo[kind] - overlapSeconds
     assert(isBehind, `${kind} at ${first} before ${upTo[kind]}`)
     const beforeLast = durations.subarray(0, -1).reduce((sum, ticks) => sum + ticks, 0)
-    // Damaged tables have samples that take no time.
+    // Corrupt tables have samples without duration.
     const step = Math.min(durations.at(-1) ?? 0, 1)
     upTo[kind] = (firstDecodeTicks + beforeLast + step) / timescale
   }
   return upTo
 }
 
-/** Whether the time stamps go on without a break from one cut to another. */
+/** Whether time stamps continue without a discontinuity from one split point to another. */
 export function goesOn({ splitPoints }: MediaIndex, from: number, to: number): boolean {
   return splitPoints.flags
     .subarray(from + 1, to + 1)
     .every((flags) => (flags & SPLIT_DISCONTINUITY) === 0)
 }
 
-/** Asserts that the index of a longer recording keeps what the earlier one promised. */
+/** Asserts that the index of a longer recording preserves the stable part of the earlier one. */
 export function checkKept(early: MediaIndex, late: MediaIndex): void {
   const stable = early.growth?.stableSplitPoints ?? 0
   if (stable === 0) return

@@ -1,15 +1,15 @@
-// Tells how like its source a piece of sound is that was transcoded, and how much later it is heard.
+// Compares transcoded audio with its source: similarity and delay.
 import type { DecodedAudio } from './make-audio.ts'
 
 /** Samples since time 0. */
 export interface Span {
   from: number
   to: number
-  /** What is heard lies so many samples behind the source. */
+  /** The result is this many samples later than the source. */
   lag?: number
 }
 
-/** The source's level above the difference, in decibels. */
+/** Signal-to-noise ratio: the level of the source above the difference, in decibels. */
 export function clarity(
   source: DecodedAudio,
   heard: DecodedAudio,
@@ -28,7 +28,7 @@ export function clarity(
   return 10 * Math.log10(loud / noise)
 }
 
-/** How many samples later something is heard, by the best likeness within 6 ms. */
+/** Delay in samples, by the best match within 6 ms. */
 export function lagOf(source: DecodedAudio, heard: DecodedAudio, from: number): number {
   const lags = Array.from({ length: 577 }, (_, i) => i - 288)
   const clarities = lags.map((lag) => clarity(source, heard, { from, to: from + 2400, lag }))

@@ -1,6 +1,6 @@
-// Time that this process works, which other work of the machine does not lengthen.
+// Processor time, which other work of the machine does not lengthen.
 
-/** Answers a function that tells the milliseconds that the process has worked since. */
+/** Starts a clock; the returned function returns the milliseconds of processor time used since. */
 export function watchCpu(): () => number {
   const started = process.cpuUsage()
   return () => {

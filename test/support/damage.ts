@@ -1,6 +1,7 @@
-// Damages copies of recordings in the ways that disks, networks and attackers do, the same on every run for a seed.
+// Corrupts copies of recordings like disks, networks and attackers do, the same on every run for a
+// seed.
 
-/** Numbers below a bound that look random and are the same on every run (mulberry32). */
+/** Pseudo-random numbers below a bound, the same on every run (mulberry32). */
 export type Random = (below: number) => number
 
 export function createRandom(seed: number): Random {
@@ -13,10 +14,10 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** Bytes at which parsers turn: ends of ranges, signs, sizes that mean "unknown", start codes, sync bytes. */
+/** Bytes at boundaries of parsers: range ends, signs, unknown sizes, start codes, sync bytes. */
 const MIN_JUDGED_BYTES = [0x00, 0x01, 0x02, 0x3f, 0x40, 0x47, 0x7f, 0x80, 0xfe, 0xff]
 const TELLING_WORDS = [0, 1, 7, 8, 0x7f_ff_ff_ff, 0x80_00_00_00, 0xff_ff_ff_fe, 0xff_ff_ff_ff]
-/** Where headers and tables lie: half of all damage is done in the first bytes of a file, a part at its end. */
+/** Where headers and tables are: half of all mutations are in the first bytes, some at the end. */
 const HEAD_BYTES = 16 * 1024
 const TAIL_BYTES = 4 * 1024
 
@@ -35,7 +36,7 @@ const damages: readonly Damage[] = [
   (bytes, at) => bytes.subarray(0, at),
 ]
 
-/** A copy of the recording with one to four wounds. */
+/** A copy of the recording with one to four mutations. */
 export function damage(original: Uint8Array, random: Random): Buffer {
   let bytes = Buffer.from(original)
   const wounds = 1 + random(4)
@@ -64,7 +65,7 @@ function flipBit(bytes: Buffer, at: number, random: Random): Buffer {
   return bytes
 }
 
-/** A 32-bit size or count that lies. */
+/** A wrong 32-bit size or count. */
 function setWord(bytes: Buffer, at: number, random: Random): Buffer {
   const word = TELLING_WORDS[random(TELLING_WORDS.length)] ?? 0
   bytes.writeUInt32BE(word, Math.min(at, bytes.length - 4))

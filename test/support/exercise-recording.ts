@@ -1,4 +1,4 @@
-// Asks all that the program asks of a recording, and holds what comes back against what must be true of any.
+// Uses every operation of a reader on a recording, and asserts the invariants of the results.
 import assert from 'node:assert/strict'
 import { isAppError } from '../../server/errors.ts'
 import type { SplitPointRange, MediaIndex } from '../../server/media/media-index.ts'
@@ -15,14 +15,14 @@ import {
   goesOn,
 } from './check-recording.ts'
 
-/** Segments that are read of one recording: its first ones, some in the middle, its last. */
+/** Segments to read of one recording: first, middle and last ones. */
 const SEGMENTS_READ = 6
 const KEY_FRAMES_READ = 3
-/** Cuts of one segment. */
+/** Split points of one segment. */
 const SPLIT_POINTS_PER_SEGMENT = 4
-/** Sounds that are read alone. */
+/** Audio tracks to read alone. */
 const AUDIO_TRACKS_READ = 3
-/** A shorter part of a recording is not looked at as one that grows. */
+/** A shorter part of a recording is not tested as a growing one. */
 const MIN_GROWN_BYTES = 8 * 1024
 
 const readers = createMediaReaders()
@@ -34,9 +34,9 @@ interface Exercise {
 }
 
 /**
- * Indexes the bytes as a recording and reads from it; with `grownFrom`, also as one of which only so many bytes were
- * there at first. `refused`: the reader said with an AppError why it cannot. Rejects for any other failure, for an
- * index or segment that cannot be true, and for a read outside of the file.
+ * Indexes the bytes as a recording and reads from it; with `grownFrom`, also as a growing one that
+ * had only that many bytes at first. `refused`: the reader threw an AppError. Rejects for any other
+ * failure, for an index or segment that breaks an invariant, and for a read outside the file.
  */
 export async function exerciseRecording(
   bytes: Uint8Array,
@@ -60,7 +60,7 @@ export async function exerciseRecording(
   return 'read'
 }
 
-/** Two segments behind each other, and each sound alone. */
+/** Two consecutive segments, and each audio track alone. */
 async function exerciseSegments(exercise: Exercise, from: number): Promise<void> {
   const { reader, index } = exercise
   const splitPoints = index.splitPoints.startTicks.length
@@ -100,7 +100,7 @@ async function readSegment(
   })
 }
 
-/** `whole` is the index of the file made at once; undefined where it was refused. */
+/** `whole` is the index of the complete file; undefined if it was refused. */
 async function exerciseGrowth(
   part: Uint8Array,
   file: OpenFile,
@@ -128,7 +128,7 @@ async function exerciseGrowth(
   assert.deepEqual(after, before, 'the same segment as before')
 }
 
-/** What was read; undefined where the reader refused. One damaged segment harms no other. */
+/** The result; undefined if the reader refused. One corrupt segment does not affect others. */
 async function unlessRefused<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -145,7 +145,7 @@ function placesOf(count: number, wanted: number): number[] {
   return [...new Set(places)]
 }
 
-/** The file, with an error that no reader catches for reads from outside of it. */
+/** The file; reads outside it throw an error that no reader catches. */
 function guarded(file: OpenFile): OpenFile {
   const check = (position: number): void => {
     if (position >= 0 && position <= file.stat.sizeBytes) return

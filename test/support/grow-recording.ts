@@ -1,16 +1,16 @@
-// Lets a recording grow under a reader, and holds every index on the way against the last one.
+// Grows a recording while a reader indexes it, and compares every index with the last one.
 import assert from 'node:assert/strict'
 import type { MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SegmentContent } from '../../server/media/media-reader.ts'
 import { bytesFile } from './bytes-file.ts'
 
-/** A reader, and the whole recording. */
+/** A reader, and the complete recording. */
 export interface GrowingRecording {
   reader: MediaReader
   bytes: Uint8Array
 }
 
-/** An index of the first bytes; `previous` as it comes out of a store. */
+/** An index of the first bytes; `previous` as loaded from a store. */
 export async function indexPrefix(
   { reader, bytes }: GrowingRecording,
   sizeBytes: number,
@@ -22,9 +22,10 @@ export async function indexPrefix(
 }
 
 /**
- * Reads the recording at each of the sizes (ascending) with the index before, and asserts what a playlist that grows
- * needs: stable cuts and the segments between them are those of the index made at once, and so is the last index.
- * A size at which nothing can be played yet is passed over. Answers the indexes.
+ * Indexes the recording at each size (ascending) from the previous index, and asserts what a
+ * growing playlist needs: stable split points and the segments between them are those of the
+ * complete index, and so is the last index. Skips sizes at which nothing is playable yet. Returns
+ * the indexes.
  */
 export async function checkGrowth(
   recording: GrowingRecording,
@@ -81,7 +82,7 @@ function assertSameSplitPoints(growing: MediaIndex, whole: MediaIndex, stable: n
   assert.ok((growth?.stableRange.length ?? 0) > 0)
 }
 
-/** All samples of a segment's content, with what tells them apart. */
+/** All samples of a segment's content, with their distinguishing fields. */
 export function samplesOf(
   content: SegmentContent,
   kind: 'video' | 'audio',

@@ -1,44 +1,45 @@
-// Writes a recording as a recorder does: a part at once, then piece by piece, cut anywhere, until it is whole.
-import { appendFile, mkdir, writeFile } from 'node:fs/promises'
+// Writes a recording as a recorder does: in chunks of any size, until it is complete.
+import { appendFile, mkdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { RECORDED_AT } from './temp-library.ts'
 
-export interface Growing {
-  /** Part of the bytes that is there from the beginning, 0 to 1. */
+export interface Growth {
+  /** Share of the bytes that the file has from the beginning, 0 to 1. */
   startShare: number
-  /** Seconds in which the rest comes. */
-  seconds: number
-  /** Until it resolves, hardly anything comes: enough to be seen as being written. At once where absent. */
-  after?: Promise<unknown>
+  /** The rest is written once it resolves. */
+  played: Promise<unknown>
 }
 
-const PAUSE_MS = 250
-const TRICKLE_BYTES = 100
+/**
+ * The server of a test takes a recording for growing if it was modified within this time: longer than any test, so
+ * that a busy machine never ends a recording early. `settle` ends it.
+ */
+export const settleSeconds = 3600
 
-/** Resolves when the file is whole; its first part is there at the next turn of the event loop. Rejects where `after` does. */
+const chunkCount = 16
+const pauseMs = 250
+
+/** Resolves when the file is complete and settled. Rejects where `played` does. */
 export async function growFile(
   filePath: string,
   bytes: Uint8Array,
-  { startShare, seconds, after = Promise.resolve() }: Growing,
+  { startShare, played }: Growth,
 ): Promise<void> {
   await mkdir(path.dirname(filePath), { recursive: true })
   let written = Math.floor(bytes.length * startShare)
   await writeFile(filePath, bytes.subarray(0, written))
-  const append = async (count: number): Promise<void> => {
-    await appendFile(filePath, bytes.subarray(written, written + count))
-    written = Math.min(bytes.length, written + count)
-  }
-  await repeatUntil(after, () => append(TRICKLE_BYTES))
-  const chunks = Math.max(1, Math.round((seconds * 1000) / PAUSE_MS))
-  const chunkBytes = Math.ceil((bytes.length - written) / chunks)
+  await played
+  const chunkBytes = Math.ceil((bytes.length - written) / chunkCount)
   while (written < bytes.length) {
-    await sleep(PAUSE_MS)
-    await append(chunkBytes)
+    await sleep(pauseMs)
+    await appendFile(filePath, bytes.subarray(written, written + chunkBytes))
+    written += chunkBytes
   }
+  await settle(filePath)
 }
 
-/** Does what recorders do while they wait, several times a second, until the promise resolves. Rejects where it does. */
-async function repeatUntil(promise: Promise<unknown>, work: () => Promise<void>): Promise<void> {
-  const isDone = promise.then(() => true)
-  while (!(await Promise.race([isDone, sleep(PAUSE_MS, false)]))) await work()
+/** Dates the file back: it was not modified for long, so it is finished. */
+export async function settle(filePath: string): Promise<void> {
+  await utimes(filePath, RECORDED_AT, RECORDED_AT)
 }

@@ -1,4 +1,4 @@
-// Reads a playlist as a player does, and gets its segments, decrypted.
+// Fetches a playlist like a player, and its segments, decrypted.
 import { createDecipheriv } from 'node:crypto'
 
 /** One segment of a playlist. URLs are absolute. */
@@ -17,7 +17,7 @@ export interface ListedPlaylist {
   segments: ListedSegment[]
 }
 
-/** Fetches a playlist and reads it (RFC 8216); of a multivariant one, that of its first variant. */
+/** Fetches and parses a playlist (RFC 8216); for a multivariant one, that of its first variant. */
 export async function fetchPlaylist(url: string): Promise<ListedPlaylist> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`${response.status} for ${url}: ${await response.text()}`)
@@ -83,7 +83,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** A segment's bytes in the clear, with its init in front: what a player can decode alone. */
+/** The decrypted bytes of a segment after those of its init: decodable alone. */
 export async function fetchSegment(segment: ListedSegment): Promise<Buffer> {
   const init = segment.initUrl === undefined ? Buffer.alloc(0) : await fetchBytes(segment.initUrl)
   const bytes = await fetchBytes(segment.url)

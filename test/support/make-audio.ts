@@ -1,4 +1,5 @@
-// Makes sound in the codecs that recorders write, and decodes sound in one go: what transcoded segments are compared with.
+// Encodes audio in the codecs that recorders write, and decodes audio in one pass: the reference of
+// transcoded segments.
 import {
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
@@ -23,7 +24,7 @@ import {
 } from 'node-av/lib'
 import type { AudioFormat } from '../../server/media/media-index.ts'
 
-/** Samples per channel, from time 0 on. */
+/** Samples per channel, starting at time 0. */
 export type Samples = Float32Array[]
 
 /** One packet; its time is that of its first sample, in samples. */
@@ -49,7 +50,7 @@ const ENCODERS: Record<Codable, { name: string; format: AVSampleFormat; bitRate?
   pcm_s16le: { name: 'pcm_s16le', format: AV_SAMPLE_FMT_S16 },
   pcm_alaw: { name: 'pcm_alaw', format: AV_SAMPLE_FMT_S16 },
 }
-/** PCM has no frames of its own. */
+/** PCM has no frames. */
 const PCM_FRAME_SAMPLES = 1024
 
 /** A chord with plucked notes and a soft hiss: tones, attacks and noise. */
@@ -147,7 +148,7 @@ function layoutOf(channels: number) {
   return channels === 2 ? AV_CHANNEL_LAYOUT_STEREO : AV_CHANNEL_LAYOUT_5POINT1
 }
 
-/** Floats in the form that an encoder takes. */
+/** Floats in the sample format of an encoder. */
 function formatSamples(planes: Samples, format: AVSampleFormat): Buffer {
   const isFloat = format === AV_SAMPLE_FMT_FLTP || format === AV_SAMPLE_FMT_FLT
   const isPlanar = format === AV_SAMPLE_FMT_FLTP || format === AV_SAMPLE_FMT_S16P
@@ -172,7 +173,9 @@ export interface DecodedAudio {
   start: number
 }
 
-/** The first sound of a media file, its positions in samples of the file's own clock; gaps of the clock are kept. */
+/**
+ * The first audio track of a file, positions in samples of the file's clock; gaps are preserved.
+ */
 export async function readAudio(
   path: string,
 ): Promise<Omit<CodedAudio, 'format'> & { format: Omit<AudioFormat, 'codec'> }> {
@@ -207,7 +210,7 @@ export interface DecodeOptions {
   channels: 1 | 2
 }
 
-/** Decodes all packets in one go, mixed to `channels`; holes between the frames' times are silence. */
+/** Decodes all packets in one pass, mixed to `channels`; gaps between frames are silence. */
 export function decodeWhole(
   { format, packets }: { format: Omit<AudioFormat, 'codec'>; packets: readonly AudioPacket[] },
   { decoder: decoderName, channels }: DecodeOptions,

@@ -1,4 +1,5 @@
-// Makes short MPEG-TS recordings with FFmpeg's own encoders and muxer (node-av), in codecs that recorders write.
+// Makes short MPEG-TS recordings with FFmpeg's encoders and muxer (node-av), in codecs that
+// recorders write.
 import {
   AV_CHANNEL_LAYOUT_5POINT1,
   AV_CHANNEL_LAYOUT_MONO,
@@ -23,7 +24,7 @@ import {
 } from 'node-av/lib'
 import type { Stream } from 'node-av/lib'
 
-/** `encoder` in FFmpeg's words. */
+/** `encoder` is FFmpeg's name. */
 export interface EncodedVideo {
   encoder: 'libx264' | 'libx265' | 'mpeg2video'
   /** Encoder options, e.g. `{ 'x265-params': 'bframes=2' }`. */
@@ -51,7 +52,7 @@ const HEIGHT = 96
 const FRAMES_PER_SECOND = 25
 const GOP_FRAMES = 25
 
-/** Writes the recording: a picture that brightens, and tones. */
+/** Writes the recording: video that brightens, and tones. */
 export async function makeEncodedTs(path: string, recording: EncodedTs): Promise<void> {
   Log.setLevel(AV_LOG_ERROR)
   const muxer = new FormatContext()
@@ -154,7 +155,7 @@ const SAMPLE_FORMATS: Partial<Record<EncodedAudio['encoder'], AVSampleFormat>> =
   dca: AV_SAMPLE_FMT_S32,
 }
 
-/** Tones of other heights in every channel, in the form that an encoder takes. */
+/** Another tone in every channel, in the sample format of an encoder. */
 function tone(
   format: AVSampleFormat,
   { channels, first, count }: { channels: number; first: number; count: number },

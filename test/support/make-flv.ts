@@ -1,4 +1,5 @@
-// Makes FLV files tag by tag, from made-up frames or from the packets of another recording, so that tests can lay them out in any way.
+// Makes FLV files tag by tag, from made-up frames or from the packets of another recording, so that
+// tests can lay them out in any way.
 import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
 import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
 
@@ -64,7 +65,9 @@ export interface VideoForm {
   codec: 7 | 12 | 2 | 4 | 'avc1' | 'hvc1' | 'av01' | 'vp09' | 'vp08'
   /** With a four-character code: modifiers in front, each with so many bytes. */
   modEx?: number[]
-  /** With a four-character code: number of the track, in a tag for one track; or tags for several. */
+  /**
+   * With a four-character code: number of the track, in a tag for one track; or tags for several.
+   */
   track?: number
 }
 
@@ -103,7 +106,10 @@ export function frameTag(form: VideoForm, videoFrame: Frame): FlvTag {
   return { kind: 'video', timeMs, body }
 }
 
-/** How an audio tag says what it holds: the first byte of the first specification, or a four-character code. */
+/**
+ * How an audio tag says what it holds: the first byte of the first specification, or a
+ * four-character code.
+ */
 export interface AudioForm {
   codec: number | 'mp4a' | 'Opus' | 'fLaC' | 'ac-3' | 'ec-3' | '.mp3'
   modEx?: number[]
@@ -182,7 +188,10 @@ export function aacConfig(sampleRate: 44_100 | 48_000 = 48_000): Uint8Array {
   return sampleRate === 44_100 ? Uint8Array.of(0x12, 0x10) : Uint8Array.of(0x11, 0x90)
 }
 
-/** A made-up picture: filler data (NAL unit type 12) with its length in front, told from others by `seed`. */
+/**
+ * A made-up picture: filler data (NAL unit type 12) with its length in front, told from others by
+ * `seed`.
+ */
 export function madeFrame(seed: number, sizeBytes = 40): Uint8Array {
   const bytes = Buffer.alloc(sizeBytes, 0xff)
   bytes.writeUInt32BE(sizeBytes - 4, 0)
@@ -201,7 +210,9 @@ export interface SmallPlan {
   startMs?: number
   gopSeconds?: number
   framesPerSecond?: number
-  /** Sets of pictures that are shown out of order: composition offsets of 2, 4, 1 and 1 pictures. */
+  /**
+   * Sets of pictures that are shown out of order: composition offsets of 2, 4, 1 and 1 pictures.
+   */
   bFrames?: boolean
   sampleRate?: 44_100 | 48_000
   audio?: 'none'
@@ -212,7 +223,10 @@ export interface SmallPlan {
   frameBytes?: number
 }
 
-/** A live stream as a recorder writes it: set-ups, then pictures and AAC in the order of their time stamps. */
+/**
+ * A live stream as a recorder writes it: set-ups, then pictures and AAC in the order of their time
+ * stamps.
+ */
 export function smallStream(plan: SmallPlan): FlvTag[] {
   const { seconds, startMs = 0, sampleRate = 44_100 } = plan
   const configs =
@@ -302,7 +316,9 @@ async function readStreams(
   }
 }
 
-/** A recording's packets as FLV in the order of their time stamps, the earliest at 0, set-ups first. */
+/**
+ * A recording's packets as FLV in the order of their time stamps, the earliest at 0, set-ups first.
+ */
 export function repackStreams(
   streams: readonly SourceStream[],
   forms: { video: VideoForm; audio: AudioForm },

@@ -31,15 +31,19 @@ export interface TrafPlan {
   /** Sample entry, from 1; left to trex if not given. */
   description?: number
   /**
-   * `each`: every sample says duration, size and flags. `defaults`: tfhd says what the first two samples agree on, flags included,
-   * and a trun's first sample its own flags. `trex`: nothing is said of durations and flags.
+   * `each`: every sample says duration, size and flags. `defaults`: tfhd says what the first two
+   * samples agree on, flags included, and a trun's first sample its own flags. `trex`: nothing is
+   * said of durations and flags.
    */
   fields?: 'each' | 'defaults' | 'trex'
 }
 
 /** What samples lie relative to, and where they lie. */
 export interface FragmentForm {
-  /** `moof`: default-base-is-moof. `file`: base-data-offset. `implicit`: neither flag, later trafs follow the one before. */
+  /**
+   * `moof`: default-base-is-moof. `file`: base-data-offset. `implicit`: neither flag, later trafs
+   * follow the one before.
+   */
   base?: 'moof' | 'file' | 'implicit'
   /** Position of the moof in the file, for `file`. */
   position?: number
@@ -86,7 +90,10 @@ export function fragment(trafs: TrafPlan[], form: FragmentForm = {}): Buffer {
   return Buffer.concat([moof, u32(size), type, data])
 }
 
-/** Samples of equal duration whose bytes tell them apart: `sizeBytes` each, a key frame every `keyEvery`. */
+/**
+ * Samples of equal duration whose bytes tell them apart: `sizeBytes` each, a key frame every
+ * `keyEvery`.
+ */
 export function plainSamples(
   count: number,
   {

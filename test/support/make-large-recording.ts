@@ -1,4 +1,5 @@
-// Makes a recording whose only segment is larger than sockets hold, so that a client can stand in the middle of it.
+// Makes a recording whose only segment is larger than sockets hold, so that a client can stand in
+// the middle of it.
 import { createTsMaker, H264_STREAM, h264Frame, joinPackets, VIDEO_PID } from './make-ts.ts'
 
 /** About the segment's size; both sides of a connection hold less. */

@@ -1,4 +1,5 @@
-// Writes MP4 recordings of many hours that are small: real packets of one GOP, listed again and again in the tables.
+// Writes MP4 recordings of many hours that are small: real packets of one GOP, listed again and
+// again in the tables.
 import { writeFile } from 'node:fs/promises'
 import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
 import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
@@ -19,7 +20,10 @@ export interface LongMp4Plan {
 export interface LongMp4 {
   videoCount: number
   audioCount: number
-  /** Pictures from key frame to key frame, and their presentation times in ticks of 1/30000 s, edit list applied. */
+  /**
+   * Pictures from key frame to key frame, and their presentation times in ticks of 1/30000 s, edit
+   * list applied.
+   */
   gopPresentationTicks: number[]
   /** Ticks of 1/30000 s of a picture. */
   frameTicks: number
@@ -45,7 +49,10 @@ const FRAME_TICKS = 1001
 const AUDIO_TIMESCALE = 48_000
 const AUDIO_TICKS = 1024
 
-/** Pictures and sound are interleaved as live recorders do: a chunk for each picture, and the sound up to it behind it. */
+/**
+ * Pictures and sound are interleaved as live recorders do: a chunk for each picture, and the sound
+ * up to it behind it.
+ */
 export async function makeLongMp4(plan: LongMp4Plan): Promise<LongMp4> {
   const source = await readGop(plan.sourcePath)
   // The sound lies there twice, so that a chunk which goes over the loop's end is in one piece.

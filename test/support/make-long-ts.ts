@@ -1,4 +1,5 @@
-// Writes MPEG-TS recordings of many hours in which every picture and every frame of sound differs from all others.
+// Writes MPEG-TS recordings of many hours in which every picture and every frame of sound differs
+// from all others.
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import {
@@ -29,7 +30,9 @@ const FRAMES_TOGETHER = 47
 const FRAME_TICKS = (1024 * TICKS_PER_SECOND) / 48_000
 const TABLES_EVERY_SECONDS = 10
 
-/** Writes pictures and sound of so many seconds (whole minutes); memory stays that of one minute. */
+/**
+ * Writes pictures and sound of so many seconds (whole minutes); memory stays that of one minute.
+ */
 export async function makeLongTs(path: string, seconds: number): Promise<void> {
   const file = await open(path, 'w')
   const maker = createTsMaker()

@@ -1,4 +1,5 @@
-// Builds Matroska files element by element, so that tests can lay them out in any way a recorder might, also a wrong one.
+// Builds Matroska files element by element, so that tests can lay them out in any way a recorder
+// might, also a wrong one.
 
 /** Bytes of an element, from its ID (as in RFC 9559, marker included) and content. */
 export function element(id: number, ...contents: Uint8Array[]): Buffer {
@@ -216,7 +217,10 @@ export function cluster(blocks: readonly BlockPlan[], size: 'known' | 'open' = '
     : Buffer.concat([openElement(ID.cluster), ...content])
 }
 
-/** Groups blocks into clusters of at least `ticks`, each begun at a key frame of track 1 or after twice that time. */
+/**
+ * Groups blocks into clusters of at least `ticks`, each begun at a key frame of track 1 or after
+ * twice that time.
+ */
 export function clusters(
   blocks: readonly BlockPlan[],
   { ticks = 2000, size = 'known' }: { ticks?: number; size?: 'known' | 'open' } = {},
@@ -254,7 +258,7 @@ export interface FilmPlan {
   frameBytes?: number
 }
 
-/** Blocks of H.264 on track 1 and AAC on track 2, interleaved as recorders do. Payloads are all different. */
+/** Interleaved blocks of H.264 on track 1 and AAC on track 2. All payloads differ. */
 export function filmBlocks(film: FilmPlan): BlockPlan[] {
   const { seconds, startMs = 0, audio = 'with' } = film
   const frames = frameBlocks(film)
@@ -264,7 +268,7 @@ export function filmBlocks(film: FilmPlan): BlockPlan[] {
     const time = startMs + Math.round((i * 1024_000) / 48_000)
     audioTracks.push({ track: 2, time, frames: [payload(2, i, 40 + (i % 7))] })
   }
-  // In the order of decoding, which for pictures is not that of showing.
+  // In decode order, which for frames differs from presentation order.
   return [...frames, ...audioTracks.map((plan) => ({ plan, order: plan.time }))]
     .toSorted((one, other) => one.order - other.order)
     .map(({ plan }) => plan)
@@ -284,7 +288,7 @@ function frameBlocks(plan: FilmPlan): { plan: BlockPlan; order: number }[] {
   })
 }
 
-/** Numbers of pictures in the order of decoding, closed at every key frame. */
+/** Frame numbers in decode order, closed at every key frame. */
 function decodeOrder(count: number, keyEvery: number, reordered: 0 | 1 | 3): number[] {
   const order: number[] = []
   for (let key = 0; key < count; key += keyEvery) {
@@ -321,7 +325,7 @@ function idBytes(id: number): Buffer {
   return Buffer.from(id.toString(16).padStart(2, '0'), 'hex')
 }
 
-/** A size, or any number of variable length, in as few bytes as it takes or in `length`. */
+/** A size, or any variable-length number, in the fewest bytes or in `length`. */
 export function sizeBytes(value: number, length?: number): Buffer {
   const needed = [1, 2, 3, 4, 5, 6, 7, 8].find((bytes) => value < 2 ** (7 * bytes) - 1) ?? 8
   const wanted = length ?? needed

@@ -1,6 +1,6 @@
-// Builds MP4 files from plain tables, byte by byte: any form of a table can be asked for, also a wrong one.
+// Builds MP4 files from plain tables, byte by byte, valid or not.
 
-/** A track as its tables say it. Numbers are written as they are. */
+/** A track as its tables describe it. Numbers are written unchanged. */
 export interface TrackPlan {
   kind: 'video' | 'audio' | 'text'
   /** 1 if not given. */
@@ -12,7 +12,7 @@ export interface TrackPlan {
   /** Ids of tracks with this track's chapter titles. */
   chapterTracks?: number[]
   timescale: number
-  /** Whole sample entry boxes. */
+  /** Complete sample entry boxes. */
   sampleEntries: Uint8Array[]
   /** (count, ticks). */
   durations: [number, number][]
@@ -118,7 +118,7 @@ function trak(plan: TrackPlan): Buffer {
   return box('trak', box('tkhd', u32(flags), tkhd), ...(edts ? [edts] : []), ...tref, mdia, ...name)
 }
 
-/** Five bits a letter, in the upper half of the word. */
+/** Five bits per letter, in the upper half of the word. */
 function packLanguage(language: string): number {
   const [first = 0, second = 0, third = 0] = Buffer.from(language).map((code) => code - 0x60)
   return (first * 1024 + second * 32 + third) * 0x1_00_00

@@ -1,4 +1,4 @@
-// Writes MPEG-TS recordings from what may happen in them: jumps, pauses, losses, other tables, sound or parameters.
+// Writes MPEG-TS recordings from events: jumps, pauses, losses, other tables, audio or parameters.
 import {
   AAC_STREAM,
   adtsFrames,
@@ -12,7 +12,7 @@ import type { TsMaker } from './make-ts.ts'
 
 const SECOND = 90_000
 
-/** One thing that happens in a recording. */
+/** One event of a recording. */
 export type TsEvent =
   | 'gop'
   | 'dense gop'
@@ -44,13 +44,13 @@ export const TS_EVENTS: TsEvent[] = [
 
 const OTHER_AUDIO_PID = 0x105
 
-/** Writes a recording from events; pictures 250 ms apart, the sound woven through them. */
+/** Writes a recording from events; frames every 250 ms, interleaved with audio. */
 export class TsStory {
   readonly packets: Uint8Array[] = []
   readonly maker: TsMaker = createTsMaker()
   clock: number
   audioPid = AUDIO_PID
-  /** `radio`: the tables list the sound alone; `languages`: they list another sound behind it. */
+  /** `radio`: the tables list only the audio; `languages`: they list a second audio track. */
   kind: 'video' | 'radio' | 'languages' = 'video'
   #version = 0
 
@@ -74,7 +74,7 @@ export class TsStory {
     const frame = kind && this.maker.pes(VIDEO_PID, stamps, h264Frame(kind, 500))
     const audio =
       audioTrack === 'audio' ? this.maker.pes(this.audioPid, { pts }, adtsFrames(12, 40)) : []
-    // A piece of the sound lies behind the next picture's start.
+    // A part of the audio is after the start of the next frame.
     this.packets.push(...audio.slice(0, 1), ...(frame ?? []).slice(0, 1), ...audio.slice(1))
     this.packets.push(...(frame ?? []).slice(1))
     if (this.kind === 'languages' && audioTrack === 'audio') {

@@ -1,4 +1,4 @@
-// Makes small MPEG-TS files, packet by packet, so that tests can lay them out in any way a muxer might.
+// Makes small MPEG-TS files packet by packet, in any layout that a muxer may write.
 
 export const VIDEO_PID = 0x100
 export const AUDIO_PID = 0x101
@@ -8,7 +8,7 @@ export const NULL_PACKET = packet({ pid: 0x1fff, isStart: false, counter: 0 }, n
 /** SPS and PPS of a 128x72 H.264 High picture, as x264 writes them. */
 const SPS = hex('67 64 00 0b ac 76 11 08 2f e5 c0 44 00 00 03 00 04 00 00 03 00 08 3c 50 a6 11 80')
 const PPS = hex('68 e8 43 81 04 b2 2c')
-/** The same with another level, as after a change of the encoder's settings. */
+/** The same with another level, as after a change of encoder settings. */
 const OTHER_SPS = SPS.with(3, 0x0c)
 
 export interface StreamListing {
@@ -20,7 +20,7 @@ export interface StreamListing {
 export const H264_STREAM: StreamListing = { type: 0x1b, pid: VIDEO_PID }
 export const AAC_STREAM: StreamListing = { type: 0x0f, pid: AUDIO_PID }
 
-/** Writes packets with continuity counters that go on per PID. */
+/** Writes packets with continuity counters per PID. */
 export interface TsMaker {
   /** One PAT packet; `programs` are number and PMT PID. */
   pat(programs?: [number, number][]): Uint8Array[]
@@ -29,7 +29,7 @@ export interface TsMaker {
     streams: StreamListing[],
     options?: { pid?: number; program?: number; version?: number },
   ): Uint8Array[]
-  /** A PES packet with these stamps, cut into packets. */
+  /** A PES packet with these time stamps, split into packets. */
   pes(pid: number, stamps: { pts: number; dts?: number }, payload: Uint8Array): Uint8Array[]
 }
 
@@ -62,7 +62,7 @@ export function createTsMaker(): TsMaker {
   }
 }
 
-/** A picture in Annex B; key frames come with SPS and PPS. */
+/** A frame in Annex B; key frames include SPS and PPS. */
 export function h264Frame(
   kind: 'key' | 'other key' | 'bare key' | 'recovery' | 'plain',
   sizeBytes: number,
@@ -102,13 +102,13 @@ export function mpegFrames(count: number, layer: 2 | 3): Uint8Array {
   return frames
 }
 
-/** Joins packets; with 192 bytes each gets a prefix. */
+/** Joins packets; with a packet size of 192, each gets a prefix. */
 export function joinPackets(packets: Uint8Array[], packetBytes: 188 | 192 = 188): Uint8Array {
   const prefix = packetBytes - 188
   const joined = new Uint8Array(packets.reduce((sum, { length }) => sum + length + prefix, 0))
   let at = 0
   for (const bytes of packets) {
-    // A time code that looks like sync bytes is the unkindest prefix.
+    // A time code that equals sync bytes is the hardest prefix.
     joined.fill(0x47, at, at + prefix)
     joined.set(bytes, at + prefix)
     at += prefix + bytes.length

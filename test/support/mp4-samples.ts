@@ -1,11 +1,12 @@
-// Reads a recording's samples back through a reader, segment by segment, as a client of the server would get them.
+// Reads a recording's samples back through a reader, segment by segment, like a client of the
+// server.
 import { createHash } from 'node:crypto'
 import { readExactly } from '../../server/storage/read-exactly.ts'
 import type { SplitPointRange, MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../server/media/media-reader.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
-/** One sample as a segment gives it; times in seconds of the session. */
+/** One sample of a segment; times in seconds of the session. */
 export interface ServedSample {
   offset: number
   sizeBytes: number
@@ -13,7 +14,7 @@ export interface ServedSample {
   ptsSeconds: number
   dtsSeconds: number
   isKey: boolean
-  /** First cut of the segment. */
+  /** First split point of the segment. */
   splitPoint: number
 }
 

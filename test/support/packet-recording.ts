@@ -1,4 +1,4 @@
-// A recording of sound alone in the plainest container: packets one behind the other, with an index made by hand.
+// An audio-only recording in a minimal container: consecutive packets, with a handmade index.
 import type { SplitPointTable, MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SegmentRange } from '../../server/media/media-reader.ts'
 import { makeSampleRun } from '../../server/media/sample-run.ts'
@@ -16,17 +16,17 @@ export interface PacketRecordingOptions {
   /** Clock of the packets' times; they are rounded to it. */
   timescale: number
   output: { sampleRate: number; channels: number }
-  /** Distance of the cuts. */
+  /** Distance of the split points. */
   splitPointSeconds: number
-  /** Sound lies so far behind its cut in the file; negative: before it. */
+  /** Offset of the audio from its split point in the file; negative: before it. */
   lagSeconds?: number
-  /** What a time is made to: gaps, drift. */
+  /** Maps times: gaps, drift. */
   warp?: (seconds: number) => number
-  /** Numbers of cuts that are breaks. */
+  /** Numbers of the split points that are discontinuities. */
   breaks?: readonly number[]
 }
 
-/** Packets belong to the cut in whose bytes they lie, as in MPEG-TS, Matroska and FLV. */
+/** Packets belong to the split point whose bytes contain them, as in MPEG-TS, Matroska and FLV. */
 export function packetRecording(
   { format, packets }: CodedAudio,
   options: PacketRecordingOptions,
@@ -70,7 +70,7 @@ export function packetRecording(
         },
       ],
       splitPoints,
-      // Looked into by no one but the reader below, which needs none.
+      // Used only by the reader below, which needs none.
       source: { kind: 'packets' } as unknown as MediaIndex['source'],
     },
     reader: {

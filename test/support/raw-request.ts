@@ -1,12 +1,12 @@
-// HTTP requests byte by byte over a socket: paths go out as they are, bodies come back as they were sent.
+// HTTP requests byte by byte over a socket: paths are sent unchanged, bodies returned as received.
 import { connect } from 'node:net'
 import { patienceMs } from './patience.ts'
 
 export interface RawResponse {
   status: number
-  /** Names in lower case; the last of equal names. */
+  /** Names in lower case; the last value of repeated names. */
   headers: Record<string, string>
-  /** Everything behind the headers; not decoded. */
+  /** Everything after the headers; not decoded. */
   body: Buffer
 }
 
@@ -16,7 +16,7 @@ export interface RawOptions {
   timeoutMs?: number
 }
 
-/** Sends one request whose target is not touched by any URL parser, and reads until the server closes. */
+/** Sends one request whose target no URL parser changes, and reads until the server closes. */
 export async function rawRequest(
   origin: string,
   target: string,
@@ -31,7 +31,7 @@ export async function rawRequest(
   )
 }
 
-/** Sends bytes and answers all that comes back until the server closes; rejects where it does not close in time. */
+/** Sends bytes and returns all received ones; rejects if the server does not close in time. */
 export async function exchange(origin: string, bytes: Uint8Array, timeoutMs = 10_000) {
   const { hostname, port } = new URL(origin)
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()

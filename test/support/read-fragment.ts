@@ -1,4 +1,5 @@
-// Reads an fMP4 segment box by box (ISO/IEC 14496-12 8.8), as players do: each sample, its times, and its bytes.
+// Parses an fMP4 segment box by box (ISO/IEC 14496-12 8.8), like a player: samples, times and
+// bytes.
 
 export interface FragmentSample {
   trackId: number
@@ -20,7 +21,7 @@ export interface ReadFragment {
   dataBytes: number
 }
 
-/** Samples in the order of the trafs. Throws where the segment is not a moof and an mdat that fill it. */
+/** Samples in the order of the trafs. Throws unless the segment is exactly a moof and an mdat. */
 export function readFragment(segment: Buffer): ReadFragment {
   const [moof, mdat, ...rest] = boxesOf(segment)
   if (moof?.type !== 'moof' || mdat?.type !== 'mdat' || rest.length > 0) {
@@ -70,7 +71,7 @@ interface TrunContext {
   decodeTicks: number
 }
 
-/** Adds the samples, and answers the decode time behind them. */
+/** Adds the samples, and returns the next decode time. */
 function readTrun(run: Buffer, context: TrunContext): number {
   const { segment, samples, trackId, trun } = context
   let at = 0

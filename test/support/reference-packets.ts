@@ -1,15 +1,15 @@
-// Reads a media file packet by packet with FFmpeg (node-av): the reference that our own readers are compared with.
+// Reads a media file packet by packet with FFmpeg (node-av): the reference for our own readers.
 import { createHash } from 'node:crypto'
 import { AV_NOPTS_VALUE, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
 import { Dictionary, FFmpegError, FormatContext, Packet, type Stream } from 'node-av/lib'
 
-/** One packet as FFmpeg's demuxer gives it. Times are seconds of the file's own clock. */
+/** One packet as returned by FFmpeg's demuxer. Times are seconds of the file's clock. */
 export interface ReferencePacket {
   streamIndex: number
   kind: 'video' | 'audio' | 'other'
-  /** Presentation time; NaN where the container gives none. */
+  /** Presentation time; NaN if the container has none. */
   ptsSeconds: number
-  /** Decode time; NaN where the container gives none. */
+  /** Decode time; NaN if the container has none. */
   dtsSeconds: number
   durationSeconds: number
   isKey: boolean
@@ -22,9 +22,9 @@ export interface ReferencePacket {
 export type DemuxerOptions = Record<string, string | number>
 
 /**
- * Every packet of every stream, in the order of the file's interleaving. Packets of MP4 come with simple edit lists
- * applied as one shift per track and none left out (`advanced_editlist` off), unless `options` say otherwise.
- * `hashPayload` stands in for the plain hash where not all bytes of a packet count.
+ * Every packet of every stream, in file order. Packets of MP4 have simple edit lists applied as one
+ * shift per track, with none left out (`advanced_editlist` off), unless `options` set it.
+ * `hashPayload` replaces the hash where not all bytes of a packet count.
  */
 export async function readReferencePackets(
   path: string,

@@ -1,4 +1,4 @@
-// Writes a recording's packets, as they are, into another container with FFmpeg's muxers (node-av).
+// Remuxes a recording's packets into another container with FFmpeg's muxers (node-av).
 import { FFmpegError, FormatContext, Packet, Rational } from 'node-av/lib'
 
 /** The container follows from the name of `to`. */

@@ -1,4 +1,4 @@
-// Runs benchmarks in smoke mode, which shows that they work and measures nothing.
+// Runs benchmarks in smoke mode, which tests that they work and measures nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
@@ -10,8 +10,8 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../bench/run.ts')
 const PAGE = path.resolve(import.meta.dirname, '../../dist/web/index.html')
 
 /**
- * What they print. Rejects with what they complain of where one fails, and where they built the page: tests beside them
- * serve it.
+ * Their output. Rejects with their errors if one fails, or if they built the page, which concurrent
+ * tests serve.
  */
 export async function runBench(names: readonly string[]): Promise<string> {
   const cache = await mkdtemp(path.join(tmpdir(), 'aftercast-bench-smoke-'))

@@ -1,4 +1,4 @@
-// Reads segments made of samples, and tells of each sample what it is, when it is shown and what bytes it has.
+// Reads segments of samples: the kind, presentation time and bytes of each sample.
 import { createHash } from 'node:crypto'
 import type { MediaIndex } from '../../server/media/media-index.ts'
 import type { MediaReader, SegmentRange } from '../../server/media/media-reader.ts'
@@ -14,14 +14,14 @@ export interface ServedSample {
   sha1: string
 }
 
-/** An index and what it was made of. */
+/** An index and its source. */
 export interface IndexedFile {
   reader: MediaReader
   file: OpenFile
   index: MediaIndex
 }
 
-/** Samples of a segment: pictures, then sound, each in decode order. */
+/** Samples of a segment: video, then audio, each in decode order. */
 export async function readSamples(
   { reader, file, index }: IndexedFile,
   range: SegmentRange,

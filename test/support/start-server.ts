@@ -1,29 +1,29 @@
-// Starts the real program as a child on a free port, and waits until it says that it is ready.
+// Starts the program in a child process on a free port, and waits until it is ready.
 import { spawn, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
 import { patienceMs } from './patience.ts'
 
-/** A server under way. */
+/** A running server. */
 export interface StartedServer {
   /** Address without a slash at the end. */
   url: string
-  /** Of the process that was started; with one worker it is the one that answers. */
+  /** Of the started process; with one worker, it is the one that serves. */
   pid: number
-  /** Everything it has written so far to both outputs. */
+  /** All output so far, of both streams. */
   output(): string
-  /** Asks it to end and answers its exit code; kills it where it hangs. */
+  /** Sends SIGTERM and returns the exit code; kills it if it hangs. */
   stop(): Promise<number | null>
-  /** Ends it at once, as a power cut would. */
+  /** Kills it, like a power failure. */
   kill(): Promise<void>
 }
 
 export interface StartOptions {
-  /** Arguments behind `serve --port 0`. */
+  /** Arguments after `serve --port 0`. */
   args: string[]
-  /** Default as long as a test waits for what comes soon: on a busy machine, several workers take their time. */
+  /** Default `patienceMs`: on a busy machine, several workers take their time. */
   readyWithinMs?: number
   environment?: NodeJS.ProcessEnv
-  /** What runs Node and becomes it, such as `taskset -c 0`. Default nothing. */
+  /** Prefix of the command, such as `taskset -c 0`. Default nothing. */
   wrapper?: string[]
   /** Flags of Node. Default none. */
   nodeFlags?: string[]
@@ -31,10 +31,10 @@ export interface StartOptions {
 
 const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
 
-/** Rejects with what the server wrote where it ends, or is not ready in time. */
+/** Rejects with the server's output if it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
   const program = path.resolve(import.meta.dirname, '../../server/main.ts')
-  // As npm start and the first line of main.ts have it.
+  // As in npm start and the first line of main.ts.
   const nodeFlags = ['--max-semi-space-size=8', ...(options.nodeFlags ?? [])]
   const flags = [...nodeFlags, program, 'serve', '--port', '0', ...options.args]
   const [command, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]

@@ -1,24 +1,26 @@
-// Lays libraries out in temporary folders for tests that start the program.
+// Creates libraries in temporary folders for tests that start the program.
 import { copyFile, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** Long enough ago that no recording looks as if it still grew. */
+/** Long enough ago that no recording counts as growing. */
 export const RECORDED_AT = new Date('2026-02-01T00:00:00Z')
 
-/** A small recording that plays: ten seconds of H.264 and AAC in MP4. */
+/** A small playable recording: ten seconds of H.264 and AAC in MP4. */
 export const SMALL_FIXTURE = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
-/** A recording that no reader understands. */
+/** A recording that no reader can parse. */
 export const BROKEN_FIXTURE = 'mp4-unreadable-malformed-box.mp4'
 
-/** A folder with a library and a place for the program's own data beside it. */
+/** A folder with a library and a data folder. */
 export interface TempLibrary {
   folder: string
   recordings: string
   data: string
   /** Arguments for `serve`. */
   args: string[]
-  /** Puts a fixture, or bytes, at a path of the library; its time lies in the past unless told. */
+  /**
+   * Copies a fixture, or writes bytes, to a path of the library; old unless `modified` is given.
+   */
   place(libraryPath: string, content: string | Uint8Array, modified?: Date): Promise<void>
   /** Real path of a library path. */
   pathOf(libraryPath: string): string
@@ -49,7 +51,7 @@ export async function createTempLibrary(name: string): Promise<TempLibrary> {
   }
 }
 
-/** Path of a file of the media fixtures. */
+/** Path of a media fixture. */
 export function fixturePath(name: string): string {
   return path.resolve(import.meta.dirname, '../fixtures/media', name)
 }

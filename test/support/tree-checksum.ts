@@ -1,9 +1,9 @@
-// One checksum over a folder tree: names, kinds, sizes, times and bytes of everything in it.
+// One checksum of a folder tree: names, kinds, sizes, times and bytes of all entries.
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Changes when anything below the folder does. */
+/** Changes with anything in the folder or its subfolders. */
 export async function checksumTree(folder: string): Promise<string> {
   const hash = createHash('sha256')
   const names = (await readdir(folder, { recursive: true })).toSorted()

@@ -1,11 +1,11 @@
-// Reads segments of MPEG-TS as players get them, and looks at them without the code that made them.
+// Reads MPEG-TS segments like a player, and parses them without the product's code.
 import type { MediaIndex } from '../../server/media/media-index.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_FORCED } from '../../server/media/media-index.ts'
 import type { SplitPointRange } from '../../server/media/media-index.ts'
 import type { MediaReader, Part } from '../../server/media/media-reader.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
-/** Bytes of the segment that holds the cuts. */
+/** Bytes of the segment with these split points. */
 export async function readSegmentBytes(
   { reader, file, index }: { reader: MediaReader; file: OpenFile; index: MediaIndex },
   range: SplitPointRange,
@@ -25,19 +25,19 @@ async function readPart(file: OpenFile, part: Part): Promise<Uint8Array> {
   return Buffer.concat(packets)
 }
 
-/** Ranges of one cut each, without those in mid-GOP. */
+/** Ranges of one split point each, without forced splits. */
 export function everySplitPoint(index: MediaIndex): SplitPointRange[] {
   const { flags } = index.splitPoints
   const starts = [...flags.keys()].filter((splitPoint) => flags[splitPoint] !== SPLIT_FORCED)
   return starts.map((from, i) => ({ from, to: starts[i + 1] ?? flags.length }))
 }
 
-/** Ranges of one cut each, be they in mid-GOP or not. */
+/** Ranges of one split point each, forced splits included. */
 export function everyChunk(index: MediaIndex): SplitPointRange[] {
   return Array.from(index.splitPoints.startTicks, (_, from) => ({ from, to: from + 1 }))
 }
 
-/** Ranges of `count` cuts each, which end at breaks. */
+/** Ranges of `count` split points each, which end at discontinuities. */
 export function groupedSplitPoints(index: MediaIndex, count: number): SplitPointRange[] {
   const total = index.splitPoints.startTicks.length
   const ranges: SplitPointRange[] = []

@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { AdsConfig } from '../../shared/contract.ts'
 import { createAdSlots } from './ad-slots.ts'
 import type { AdBlockElements, SlotEngine } from './slots/slot-engine.ts'
+import { soon } from '../../test/support/patience.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -58,7 +59,7 @@ test('loads the engine once, on first use', async () => {
   slots?.addBlock(createBlock())
   slots?.afterRoute()
   slots?.afterList()
-  await vi.waitFor(() => expect(calls).toEqual(['block', 'route', 'list']))
+  await vi.waitFor(() => expect(calls).toEqual(['block', 'route', 'list']), soon)
   expect(load).toHaveBeenCalledTimes(1)
 })
 
@@ -67,7 +68,7 @@ test('does not start what was undone during the load, and undoes the rest', asyn
   const slots = createAdSlots(network, async () => engine)
   slots?.addBlock(createBlock())()
   const leave = slots?.afterRoute()
-  await vi.waitFor(() => expect(calls).toEqual(['route']))
+  await vi.waitFor(() => expect(calls).toEqual(['route']), soon)
   leave?.()
   expect(calls).toEqual(['route', 'undo route'])
 })
@@ -78,6 +79,9 @@ test('hides the blocks and reports once if the engine cannot be loaded', async (
   const blocks = [createBlock(), createBlock()]
   for (const block of blocks) slots?.addBlock(block)
   slots?.afterRoute()
-  await vi.waitFor(() => expect(blocks.map(({ block }) => block.hidden)).toEqual([true, true]))
+  await vi.waitFor(
+    () => expect(blocks.map(({ block }) => block.hidden)).toEqual([true, true]),
+    soon,
+  )
   expect(report).toHaveBeenCalledTimes(1)
 })

@@ -6,6 +6,7 @@ import type { Mock } from 'vitest'
 import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
 import { Resource } from '../api/resource.ts'
 import { openPreroll, prerollUrl } from './open-preroll.ts'
+import { soon } from '../../test/support/patience.ts'
 
 const adDocument = `<VAST version="4.0"><Ad><InLine><Creatives><Creative><Linear><MediaFiles>
   <MediaFile>/ad.mp4</MediaFile></MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`
@@ -82,12 +83,12 @@ function overlay(): HTMLElement | null {
 
 test('shows the ad of the configured zone, and is over after a click on ×', async () => {
   enter(async () => withAds())
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
+  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
   expect(requested).toEqual(['/vast?zone=3'])
   expect(overlay()?.querySelector('video')?.src).toBe(`${origin}/ad.mp4`)
   expect(onOver).not.toHaveBeenCalled()
   overlay()?.querySelector('button')?.click()
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
 })
 
 test.each<[string, Partial<AdsConfig>]>([
@@ -95,7 +96,7 @@ test.each<[string, Partial<AdsConfig>]>([
   ['without a video zone', { zones: { banner: '1' } }],
 ])('is over at once %s', async (_what, ads) => {
   enter(async () => withAds(ads))
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
   expect(requested).toEqual([])
 })
 
@@ -108,7 +109,7 @@ test.each<[string, (response: ServerResponse) => void]>([
   respond = given
   const add = vi.spyOn(stage, 'append')
   enter(async () => withAds())
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), 5000)
+  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
   expect(add).not.toHaveBeenCalled()
 })
 
@@ -124,7 +125,7 @@ test('waits at most 1.5 s for the configuration', async () => {
 
 test('is over if the configuration cannot be loaded', async () => {
   enter(() => Promise.reject(new Error('no')))
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
 })
 
 test('waits at most 5 s for a response, and ignores a later one', async () => {
@@ -150,28 +151,28 @@ test('requests nothing in a hidden tab', async () => {
   expect(requested).toEqual([])
   hidden.mockReturnValue(false)
   document.dispatchEvent(new Event('visibilitychange'))
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
+  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
 })
 
 test('aborts the request and shows nothing after the visitor has left', async () => {
   let isClosed = false
   respond = (response) => void response.on('close', () => (isClosed = true))
   const leave = enter(async () => withAds())
-  await vi.waitFor(() => expect(requested).toHaveLength(1), 5000)
+  await vi.waitFor(() => expect(requested).toHaveLength(1), soon)
   leave()
-  await vi.waitFor(() => expect(isClosed).toBe(true))
+  await vi.waitFor(() => expect(isClosed).toBe(true), soon)
   expect(overlay()).toBeNull()
   expect(onOver).not.toHaveBeenCalled()
 })
 
 test('removes the ad when the visitor leaves, and shows another one next time', async () => {
   const leave = enter(async () => withAds())
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
+  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
   leave()
   expect(overlay()).toBeNull()
   expect(onOver).not.toHaveBeenCalled()
   enter(async () => withAds())
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), 5000)
+  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
   expect(requested).toHaveLength(2)
   expect(covered.inert).toBe(true)
 })

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock } from 'vitest'
 import { loadHlsEngine } from './load-hls-engine.ts'
 import { chooseEngine, playSession } from './play-session.ts'
+import { soon } from '../../test/support/patience.ts'
 
 const withoutMediaSource = { hasMediaSource: false, isFirefox: false }
 let video: HTMLVideoElement
@@ -35,7 +36,7 @@ test('sets the source directly if hls.js reports that it is not supported', asyn
     hasMediaSource: true,
     isFirefox: false,
   })
-  await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'))
+  await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   leave()
 })
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { loadHlsEngine } from './load-hls-engine.ts'
 import { createSessionPreloader } from './session-preloader.ts'
 import type { SessionPreloader } from './session-preloader.ts'
+import { soon } from '../../test/support/patience.ts'
 
 const SOURCE = 'http://127.0.0.1:1/a.m3u8'
 let preloader: SessionPreloader
@@ -36,7 +37,7 @@ async function takeLoaded(source: string): Promise<HTMLVideoElement> {
   const preloaded = preloader.take(source)
   if (!preloaded) throw new Error('nothing is preloaded')
   onTestFinished(preloaded.end)
-  await vi.waitFor(() => expect(preloaded.video.src).toBe(source))
+  await vi.waitFor(() => expect(preloaded.video.src).toBe(source), soon)
   return preloaded.video
 }
 
@@ -97,7 +98,7 @@ test('requests only the playlist with Save Data, and ignores a failure', async (
   const source = `http://127.0.0.1:${port}/playlist.m3u8`
   preloader.preload('http://127.0.0.1:1/nobody')
   preloader.preload(source)
-  await vi.waitFor(() => expect(requested).toEqual(['/playlist.m3u8']))
+  await vi.waitFor(() => expect(requested).toEqual(['/playlist.m3u8']), soon)
   vi.advanceTimersByTime(1000)
   expect(preloader.take(source)).toBeUndefined()
 })

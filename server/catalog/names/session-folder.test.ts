@@ -24,7 +24,6 @@ import { createScanner } from '../scan/scan.ts'
 import type { Scanner, ScannerOptions } from '../scan/scan.ts'
 import { readSessionFolder } from './session-folder.ts'
 import { createCatalog } from '../store/sqlite-catalog.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
 
 let base: string
 let root: string
@@ -202,10 +201,9 @@ describe('while the scanner runs', () => {
     await running
   })
 
-  const soon = { timeout: 5000 }
   const lengths = () => catalog.listSessions('alice')?.map(({ duration }) => duration)
 
-  test('shows changes inside a session folder within 5 s, and reads only that folder', async () => {
+  test('shows changes inside a session folder, and reads only that folder', async () => {
     put(`${nightPath}/part1.ts`)
     put('alice/2026-02-01/other/part1.ts', 'x'.repeat(30))
     const folder = createFolderStorage(root)
@@ -224,22 +222,22 @@ describe('while the scanner runs', () => {
     })
     running = one.run(stop.signal)
     await one.firstWalk
-    await expect.poll(lengths, soon).toEqual(['0:00:30', '0:00:01'])
+    await expect.poll(lengths).toEqual(['0:00:30', '0:00:01'])
     await sleep(1000)
     listed.length = 0
     put(`${nightPath}/part2.ts`, 'xx', 100)
-    await expect.poll(lengths, soon).toEqual(['0:00:30', '0:00:03'])
+    await expect.poll(lengths).toEqual(['0:00:30', '0:00:03'])
     appendFileSync(join(root, nightPath, 'part2.ts'), 'x')
-    await expect.poll(lengths, { timeout: patienceMs }).toEqual(['0:00:30', '0:00:04'])
+    await expect.poll(lengths).toEqual(['0:00:30', '0:00:04'])
     rmSync(join(root, nightPath, 'part1.ts'))
-    await expect.poll(lengths, { timeout: patienceMs }).toEqual(['0:00:30', '0:00:03'])
+    await expect.poll(lengths).toEqual(['0:00:30', '0:00:03'])
     expect(new Set(listed)).toEqual(new Set([nightPath]))
     renameSync(join(root, nightPath), join(root, 'alice/2026-02-01/renamed'))
     const names = () => catalog.listSessions('alice')?.map(({ sessionId }) => sessionId)
-    await expect.poll(names, soon).toEqual(['renamed', 'other'])
+    await expect.poll(names).toEqual(['renamed', 'other'])
     rmSync(join(root, 'alice/2026-02-01/renamed/part2.ts'))
-    await expect.poll(names, soon).toEqual(['other'])
-  }, 30_000)
+    await expect.poll(names).toEqual(['other'])
+  })
 })
 
 describe('the entries of a folder', () => {

@@ -25,6 +25,8 @@ export interface InspectorOptions {
   /** Number of concurrent inspections. */
   concurrency: number
   now: () => number
+  /** How long after a failed write the catalog is tried again. */
+  catalogRetryMs: number
   /** An inspection failed for a reason outside of the recording. */
   onError: (path: string, error: unknown) => void
   /** A result could not be written, or the queue could not be read. */
@@ -43,7 +45,6 @@ const MAX_WANTED = 1000
 const INSPECTION_TIMEOUT_MS = 600_000
 /** Longest sleep, in case the system clock is changed. */
 const MAX_SLEEP_MS = 60_000
-const CATALOG_RETRY_MS = 5000
 
 /**
  * The queue of pending recordings. Its state is in the database, so that a killed process loses
@@ -127,7 +128,7 @@ export class Inspector {
     } catch (error) {
       if (signal.aborted) return
       this.#options.onCatalogError(error)
-      await sleep(CATALOG_RETRY_MS, undefined, { signal }).catch(() => undefined)
+      await sleep(this.#options.catalogRetryMs, undefined, { signal }).catch(() => undefined)
     }
   }
 

@@ -23,8 +23,23 @@ export interface ScannerOptions {
   rescanSeconds?: number
   /** Milliseconds since 1970; default the system clock. */
   now?: () => number
+  pauses?: ScanPauses
   onProgress?: (progress: ScanProgress) => void
   onProblem?: (problem: ScanProblem) => void
+}
+
+/** How long the scanner waits before it repeats something, in milliseconds. */
+export interface ScanPauses {
+  /** After the library could not be read. */
+  libraryRetryMs: number
+  /** After the catalog could not be written. */
+  catalogRetryMs: number
+  /** Between full scans of a small library whose changes cannot be watched. */
+  smallPollMs: number
+  /** The same for a large library. */
+  largePollMs: number
+  /** Before watching is tried again. */
+  watchRetryMs: number
 }
 
 /** Progress of a scan. */
@@ -49,14 +64,14 @@ export interface ScanProblem {
   error: unknown
 }
 
-/** Retry interval while the library cannot be read. */
-const TROUBLE_RETRY_MS = 5000
-/** If changes cannot be watched, small libraries are walked often, large ones rarely. */
+const DEFAULT_PAUSES: ScanPauses = {
+  libraryRetryMs: 5000,
+  catalogRetryMs: 5000,
+  smallPollMs: 5000,
+  largePollMs: 60_000,
+  watchRetryMs: 60_000,
+}
 const SMALL_LIBRARY_RECORDINGS = 10_000
-const SMALL_POLL_MS = 5000
-const LARGE_POLL_MS = 60_000
-/** Retry interval for watching. */
-const WATCH_RETRY_MS = 60_000
 const DEFAULT_RESCAN_SECONDS = 300
 const PROGRESS_INTERVAL_MS = 250
 
@@ -68,6 +83,7 @@ export function createScanner(options: ScannerOptions): Scanner {
 export class Scanner {
   readonly #options: ScannerOptions
   readonly #now: () => number
+  readonly #pauses: ScanPauses
   readonly #inspector: Inspector
   readonly #watch: LibraryWatch
   readonly #firstWalk = Promise.withResolvers<void>()
@@ -85,11 +101,13 @@ export class Scanner {
   constructor(options: ScannerOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
+    this.#pauses = options.pauses ?? DEFAULT_PAUSES
     this.#inspector = new Inspector({
       writer: options.writer,
       inspect: options.inspect,
       concurrency: options.concurrency ?? 1,
       now: this.#now,
+      catalogRetryMs: this.#pauses.catalogRetryMs,
       onError: (path, error) => this.#tell({ kind: 'inspection', path, error }),
       onCatalogError: (error) => this.#tell({ kind: 'catalog', path: '', error }),
       onInspected: (count) => this.#countInspections(count),
@@ -251,7 +269,7 @@ export class Scanner {
   }
 
   #isTimeToWatch(): boolean {
-    return !this.#watch.isOn && performance.now() - this.#watchedAtMs > WATCH_RETRY_MS
+    return !this.#watch.isOn && performance.now() - this.#watchedAtMs > this.#pauses.watchRetryMs
   }
 
   /**
@@ -266,9 +284,10 @@ export class Scanner {
 
   /** How long to wait for a change before the next full walk. */
   #pauseMs(): number {
-    if (this.#hasTrouble) return TROUBLE_RETRY_MS
+    if (this.#hasTrouble) return this.#pauses.libraryRetryMs
     if (this.#watch.isOn) return (this.#options.rescanSeconds ?? DEFAULT_RESCAN_SECONDS) * 1000
-    return this.#found < SMALL_LIBRARY_RECORDINGS ? SMALL_POLL_MS : LARGE_POLL_MS
+    const { smallPollMs, largePollMs } = this.#pauses
+    return this.#found < SMALL_LIBRARY_RECORDINGS ? smallPollMs : largePollMs
   }
 
   #countInspections(count: number): void {

@@ -124,7 +124,7 @@ test('a scan that is killed at any time loses nothing, and the next one continue
   expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok')
   expect(sqlite.pragma('foreign_key_check')).toEqual([])
   sqlite.close()
-}, 60_000)
+})
 
 test('twenty thousand recordings are walked, and walked again without a change', async () => {
   fill(100, 2, 100)
@@ -151,7 +151,7 @@ test('twenty thousand recordings are walked, and walked again without a change',
   expect(writer.countRecordings()).toBe(0)
   expect(createCatalog(database).listStreamers()).toEqual([])
   database.close()
-}, 60_000)
+})
 
 test('a reader beside the writer notices changes by the generation', async () => {
   fill(1, 1, 1)

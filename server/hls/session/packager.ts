@@ -1,6 +1,6 @@
 // Opens sessions for HLS, and tells the catalog how long they are.
-import { AppError, UnplayableError } from '../../errors.ts'
 import { withTimeout } from '../../../shared/with-timeout.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
 import type { FileStat, OpenFile } from '../../storage/storage.ts'
 import { GrowingRecordings } from './growing-recordings.ts'

@@ -4,23 +4,21 @@ import { ThrottledLookup } from './throttled-lookup.ts'
 
 const EVERY_MS = 100
 
-function createCounter() {
+function createCounter(everyMs = EVERY_MS) {
   let count = 0
-  const looks = new ThrottledLookup<number>({ everyMs: EVERY_MS })
+  const looks = new ThrottledLookup<number>({ everyMs })
   return { lookup: async (name = 'one') => looks.lookup(name, async () => (count += 1)) }
 }
 
 it('looks at once where it was not looked a moment ago', async () => {
-  const { lookup } = createCounter()
-  const begunMs = performance.now()
+  const { lookup } = createCounter(3_600_000)
   expect([await lookup('one'), await lookup('other')]).toEqual([1, 2])
-  expect(performance.now() - begunMs).toBeLessThan(EVERY_MS)
 })
 
 it('shares the next look among all who ask before it begins, and keeps it apart from the last', async () => {
   const { lookup } = createCounter()
-  await lookup()
   const begunMs = performance.now()
+  await lookup()
   const found = await Promise.all(Array.from({ length: 50 }, async () => lookup()))
   expect(new Set(found)).toEqual(new Set([2]))
   expect(performance.now() - begunMs).toBeGreaterThan(EVERY_MS * 0.8)

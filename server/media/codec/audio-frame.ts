@@ -1,4 +1,4 @@
-// Frames of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3): their headers, and how many a PES packet holds.
+// Frame headers of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3).
 import { AAC_RATES } from './audio-specific-config.ts'
 
 export interface AudioFrame {
@@ -18,7 +18,10 @@ interface MpegFrame extends AudioFrame {
 
 const ADTS_HEADER_BYTES = 7
 const MPEG_HEADER_BYTES = 4
-/** Kilobits per second by bitrate_index: of MPEG-1 by layer, and of MPEG-2 and 2.5 (ISO/IEC 11172-3 2.4.2.3, 13818-3 2.4.2.3). */
+/**
+ * Kilobits per second by bitrate_index: MPEG-1 by layer, and MPEG-2 and 2.5 (ISO/IEC 11172-3
+ * 2.4.2.3, 13818-3 2.4.2.3).
+ */
 const MPEG_KILOBITS = {
   1: {
     1: [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
@@ -34,14 +37,14 @@ const MPEG_KILOBITS = {
 const MPEG_RATES = [44_100, 48_000, 32_000]
 const LAYERS = [undefined, 3, 2, 1] as const
 
-/** Whether the bytes are frames of AAC from the first one on: two in a row, or one that fills them. */
+/** Whether the bytes start with frames of AAC: two in a row, or one that fills them. */
 export function beginsWithAac(bytes: Uint8Array): boolean {
   const frame = adtsFrameAt(bytes, 0)
   if (frame === undefined) return false
   return frame.bytes >= bytes.length || adtsFrameAt(bytes, frame.bytes) !== undefined
 }
 
-/** A frame of AAC whose ADTS header stands at `at`. */
+/** A frame of AAC with its ADTS header at `at`. */
 export function adtsFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefined {
   if (at + ADTS_HEADER_BYTES > bytes.length) return undefined
   const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
@@ -54,7 +57,7 @@ export function adtsFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefin
   return {
     codec: `mp4a.40.${(third >>> 6) + 1}`,
     sampleRate,
-    // 7 stands for 7.1; 0 leaves it to the frames, where stereo is the likeliest.
+    // 7 means 7.1; 0 means that the frames define it, where stereo is the likeliest.
     channels: configuration === 7 ? 8 : configuration || 2,
     samples: 1024 * blocks,
     bytes: size,
@@ -62,8 +65,8 @@ export function adtsFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefin
 }
 
 /**
- * A frame of MPEG audio of any layer (ISO/IEC 11172-3 2.4.1.3, 13818-3) whose header stands at `at`. Frames of free
- * bitrate, which do not say their size, count as none.
+ * A frame of MPEG audio of any layer (ISO/IEC 11172-3 2.4.1.3, 13818-3) with its header at `at`.
+ * Frames of free bitrate, which have no size, are invalid.
  */
 export function mpegFrameAt(bytes: Uint8Array, at: number): MpegFrame | undefined {
   if (at + MPEG_HEADER_BYTES > bytes.length) return undefined

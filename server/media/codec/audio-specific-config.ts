@@ -1,4 +1,4 @@
-// AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1): which AAC it is, how many channels, how many samples a second.
+// AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1): type, channels and sample rate of AAC.
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
 import type { Esds } from './esds.ts'
@@ -7,11 +7,11 @@ import type { Esds } from './esds.ts'
 export interface AudioConfig {
   /** `mp4a.40.2` and like (RFC 6381 3.3). */
   codec: string
-  /** Samples per second of the decoded sound. */
+  /** Samples per second of the decoded audio. */
   sampleRate: number
-  /** Samples per second of the core, half of it where the band is replicated (SBR). */
+  /** Samples per second of the core, half of it with SBR. */
   coreRate: number
-  /** Undefined where a program config element says it, which is not parsed. */
+  /** Undefined if only a program config element defines it, which is not parsed. */
   channels: number | undefined
 }
 
@@ -37,7 +37,7 @@ const PLAYED = new Set([1, LC, 3, 4, SBR, PS, USAC])
 const SBR_SYNC = 0x2b7
 const PS_SYNC = 0x548
 
-/** Reads what an esds box says of AAC; undefined where it is no AAC that browsers play. */
+/** Parses the configuration in an esds box; undefined if it is not AAC that browsers play. */
 export function parseAudioConfig({ objectType, specific }: Esds): AudioConfig | undefined {
   if (objectType !== MPEG4_AUDIO && !MPEG2_AAC.has(objectType)) return undefined
   if (specific === undefined) return undefined
@@ -100,7 +100,9 @@ interface Core {
   channels: number | undefined
 }
 
-/** SBR and PS signalled behind the core's set-up, which old decoders do not see (1.6.6). */
+/**
+ * SBR and PS signalled after the configuration of the core, where old decoders ignore it (1.6.6).
+ */
 function findExtension(bits: Bits, core: Core): Pick<Core, 'objectType' | 'sampleRate'> {
   if (core.objectType !== LC || core.channels === undefined) return core
   bits(1)
@@ -118,7 +120,7 @@ function readObjectType(bits: Bits): number {
   return short === 31 ? 32 + bits(6) : short
 }
 
-/** 0 where the index is reserved. */
+/** 0 for a reserved index. */
 function readRate(bits: Bits): number {
   const index = bits(4)
   return index === 15 ? bits(24) : (AAC_RATES[index] ?? 0)

@@ -1,4 +1,4 @@
-// AV1: the sequence header (AV1 bitstream 5.5), and the av1C box made from it (AV1 in ISOBMFF 2.3.3).
+// AV1: the sequence header (AV1 bitstream 5.5), and the av1C box made from it (ISOBMFF 2.3.3).
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
 

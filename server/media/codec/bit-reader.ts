@@ -8,9 +8,9 @@ export interface BitReader {
   unsigned(): number
   /** se(v) */
   signed(): number
-  /** Bits that were read so far. */
+  /** Bits read so far. */
   position(): number
-  /** Whether more was read than there is. */
+  /** Whether more bits were read than exist. */
   isExhausted(): boolean
 }
 

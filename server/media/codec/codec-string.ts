@@ -1,4 +1,4 @@
-// Codec strings (RFC 6381) from decoder set-up boxes. A record too short for its fields gives undefined.
+// Codec strings (RFC 6381) from configuration boxes; undefined if a record is too short.
 
 /** `avc1.PPCCLL` from AVCDecoderConfigurationRecord (ISO/IEC 14496-15 5.3.3.1). */
 export function avcCodec(avcC: DataView, entryType: string): string | undefined {
@@ -6,7 +6,7 @@ export function avcCodec(avcC: DataView, entryType: string): string | undefined 
   return `${entryType}.${[1, 2, 3].map((at) => hex(avcC.getUint8(at), 2)).join('')}`
 }
 
-/** `hvc1.A1.6.L93.B0` from HEVCDecoderConfigurationRecord (ISO/IEC 14496-15 8.3.3.1, string: annex E.3). */
+/** `hvc1.A1.6.L93.B0` from HEVCDecoderConfigurationRecord (ISO/IEC 14496-15 8.3.3.1, annex E.3). */
 export function hevcCodec(hvcC: DataView, entryType: string): string | undefined {
   if (hvcC.byteLength < 23) return undefined
   const profileByte = hvcC.getUint8(1)
@@ -33,7 +33,7 @@ export function av1Codec(av1C: DataView): string | undefined {
   return `av01.${profile}.${level}${tier}.${bits}`
 }
 
-/** `vp09.PP.LL.DD` from VPCodecConfigurationRecord, a full box (VP Codec ISO Media File Format Binding). */
+/** `vp09.PP.LL.DD` from VPCodecConfigurationRecord, a full box (VP Codec ISO Media File Format). */
 export function vp9Codec(vpcC: DataView): string | undefined {
   if (vpcC.byteLength < 7) return undefined
   const fields = [vpcC.getUint8(4), vpcC.getUint8(5), vpcC.getUint8(6) >> 4]

@@ -1,4 +1,4 @@
-// Decoder configuration records made again from the parameter sets of those that other programs wrote.
+// Decoder configuration records rebuilt from the parameter sets of recorded ones.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -6,14 +6,14 @@ import { avcConfig, hevcConfig } from './decoder-config.ts'
 
 const FIXTURES = path.join(import.meta.dirname, '../../../test/fixtures/media')
 
-/** Content of the first box of a type, found by its name. */
+/** Content of the first box of a type. */
 async function boxContent(name: string, type: string): Promise<Buffer> {
   const bytes = await readFile(path.join(FIXTURES, name))
   const at = bytes.indexOf(type, 0, 'latin1')
   return bytes.subarray(at + 4, at - 4 + bytes.readUInt32BE(at - 4))
 }
 
-/** NAL units with 16-bit lengths in front, and where they end. */
+/** NAL units with 16-bit lengths, and where they end. */
 function readNals(bytes: Buffer, at: number, count: number): { nals: Buffer[]; end: number } {
   const nals: Buffer[] = []
   for (let i = 0; i < count; i++) {
@@ -44,13 +44,13 @@ describe('avcConfig()', () => {
     const sps = readNals(avcC, 6, (avcC[5] ?? 0) & 31)
     const pps = readNals(avcC, sps.end + 1, avcC[sps.end] ?? 0)
     const made = Buffer.from(avcConfig(sps.nals, pps.nals) ?? [])
-    // Some muxers leave out what a high profile has at the end.
+    // Some muxers omit the extension of a high profile.
     expect(made.subarray(0, avcC.length).toString('hex')).toBe(avcC.toString('hex'))
     const isHigh = [100, 110, 122, 144].includes(avcC[1] ?? 0)
     expect(made.length - pps.end).toBe(isHigh ? 4 : 0)
   })
 
-  it('is none without parameter sets', () => {
+  it('returns undefined without parameter sets', () => {
     expect(avcConfig([], [])).toBeUndefined()
     expect(avcConfig([Uint8Array.of(0x67, 66, 0, 30, 1)], [])).toBeUndefined()
   })
@@ -58,7 +58,7 @@ describe('avcConfig()', () => {
 
 describe('hevcConfig()', () => {
   it.each(['mp4-hevc-hev1-aac.mp4', 'mp4-hevc-hvc1-aac.mp4'])(
-    '%s: says of profile, colours, layers and parameter sets what its muxer says',
+    '%s: has the profile, colours, layers and parameter sets of its muxer',
     async (name) => {
       const hvcC = await boxContent(name, 'hvcC')
       const sets = hevcSets(hvcC)
@@ -71,7 +71,7 @@ describe('hevcConfig()', () => {
     },
   )
 
-  it('is none without parameter sets', () => {
+  it('returns undefined without parameter sets', () => {
     expect(hevcConfig({ vps: [], sps: [], pps: [] })).toBeUndefined()
   })
 })

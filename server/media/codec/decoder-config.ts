@@ -1,18 +1,22 @@
-// Decoder configuration records made from parameter sets: what avcC and hvcC boxes hold (ISO/IEC 14496-15 5.3.3, 8.3.3).
+// Decoder configuration records made from parameter sets: the content of avcC and hvcC (ISO/IEC
+// 14496-15 5.3.3, 8.3.3).
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
 import { unescapeNal } from './nal-unit.ts'
 import { HIGH_PROFILES, skipSubLayers } from './video-parameters.ts'
 import { uint16 } from './write-box.ts'
 
-/** Lengths in front of NAL units take four bytes (lengthSizeMinusOne). */
+/** Lengths of NAL units have four bytes (lengthSizeMinusOne). */
 const LENGTH_BYTES = 4
 const MAX_AVC_SPS = 31
 const MAX_PARAMETER_SETS = 64
 const MIN_AVC_SPS_BYTES = 4
 const MIN_HEVC_SPS_BYTES = 15
 
-/** avcC content (5.3.3.1.2) for whole NAL units; undefined where the first SPS is too short or a set is missing. */
+/**
+ * avcC content (5.3.3.1.2) for whole NAL units; undefined if the first SPS is too short or a set is
+ * missing.
+ */
 export function avcConfig(
   sps: readonly Uint8Array[],
   pps: readonly Uint8Array[],
@@ -31,7 +35,7 @@ export function avcConfig(
   ])
 }
 
-/** Colours of the high profiles, behind the parameter sets. */
+/** Colour fields of the high profiles, after the parameter sets. */
 function avcExtension(sps: Uint8Array): Uint8Array {
   const profile = sps[1] ?? 0
   if (!HIGH_PROFILES.has(profile)) return new Uint8Array(0)
@@ -49,7 +53,7 @@ interface Colours {
   chromaDepth: number
 }
 
-/** Both standards say it alike, but for what stands between the two parts. */
+/** Both standards have the same fields, with others between the two parts. */
 function readColours(reader: BitReader, skipBetween: () => void): Colours {
   const chroma = reader.unsigned()
   if (chroma === 3) reader.bits(1)
@@ -65,7 +69,10 @@ export interface HevcParameterSets {
 
 const NAL_TYPES = { vps: 32, sps: 33, pps: 34 } as const
 
-/** hvcC content (8.3.3.1.2) for whole NAL units; undefined where the first SPS is too short or a set is missing. */
+/**
+ * hvcC content (8.3.3.1.2) for whole NAL units; undefined if the first SPS is too short or a set is
+ * missing.
+ */
 export function hevcConfig(sets: HevcParameterSets): Uint8Array | undefined {
   const first = sets.sps[0]
   if (first === undefined || sets.vps.length === 0 || sets.pps.length === 0) return undefined
@@ -76,9 +83,9 @@ export function hevcConfig(sets: HevcParameterSets): Uint8Array | undefined {
   const { chroma, lumaDepth, chromaDepth } = readHevcColours(sps, subLayers)
   return Buffer.concat([
     Uint8Array.of(1),
-    // profile_tier_level, its first twelve bytes as they stand.
+    // profile_tier_level: its first twelve bytes unchanged.
     sps.subarray(3, 15),
-    // No least segmentation, parallelism unknown.
+    // min_spatial_segmentation_idc and parallelism unknown.
     Uint8Array.of(0xf0, 0, 0xfc),
     Uint8Array.of(0xfc | (chroma & 3), 0xf8 | (lumaDepth & 7), 0xf8 | (chromaDepth & 7)),
     // Average frame rate unknown.
@@ -98,7 +105,7 @@ function readHevcColours(sps: Uint8Array, subLayers: number): Colours {
   })
 }
 
-/** All sets of the kind are here and none in the samples (array_completeness), as `hvc1` asks. */
+/** The samples contain no sets of this kind (array_completeness), as `hvc1` requires. */
 function hevcArray(type: number, nals: readonly Uint8Array[]): Uint8Array[] {
   const listed = nals.slice(0, MAX_PARAMETER_SETS)
   return [Uint8Array.of(0x80 | type), uint16(listed.length), ...listed.flatMap(withLength)]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dolbyFrameAt } from './dolby-frame.ts'
 
-/** The head of an AC-3 frame: fscod, frmsizecod, and acmod with what follows it. */
+/** The start of an AC-3 frame: fscod, frmsizecod, and acmod with the bits after it. */
 function ac3({ rate = 0, size = 20, mode = 0, bsid = 8 }): Uint8Array {
   return Uint8Array.of(0x0b, 0x77, 0, 0, (rate << 6) | size, bsid << 3, mode, 0)
 }
@@ -34,7 +34,7 @@ describe('dolbyFrameAt()', () => {
       samples: 1536,
       bytes: 1792,
     })
-    // 44.1 kHz has frames of two sizes; acmod 2 has a word of its own in front of lfeon.
+    // 44.1 kHz has frames of two sizes; acmod 2 has a field before lfeon.
     const sizes = [20, 21].map(
       (size) => dolbyFrameAt(ac3({ rate: 1, size, mode: 0b010_00_0_00 }), 0)?.bytes,
     )
@@ -61,7 +61,7 @@ describe('dolbyFrameAt()', () => {
     })
   })
 
-  it('puts dependent substreams to the frame that they depend on', () => {
+  it('joins dependent substreams to their frame', () => {
     const bytes = Buffer.concat([
       eac3({ sizeBytes: 100 }),
       eac3({ sizeBytes: 60, type: 1, mode: 15 }),
@@ -73,7 +73,7 @@ describe('dolbyFrameAt()', () => {
     expect(dolbyFrameAt(bytes, 200)).toMatchObject({ bytes: 100 })
   })
 
-  it('takes nothing else for a frame', () => {
+  it('rejects other bytes', () => {
     expect(dolbyFrameAt(new Uint8Array(100), 0)).toBeUndefined()
     expect(dolbyFrameAt(ac3({ rate: 3 }), 0)).toBeUndefined()
     expect(dolbyFrameAt(ac3({ size: 38 }), 0)).toBeUndefined()

@@ -1,6 +1,6 @@
-// Frames of AC-3 and E-AC-3 (ETSI TS 102 366 4.3, annex E.1.2): their headers, and which frames belong together.
+// Frame headers of AC-3 and E-AC-3 (ETSI TS 102 366 4.3, annex E.1.2).
 
-/** What can be decoded at once: a frame, with the dependent substreams behind it. */
+/** A frame with its dependent substreams, which a decoder needs together. */
 export interface DolbyFrame {
   codec: 'ac3' | 'eac3'
   sampleRate: number
@@ -18,7 +18,7 @@ export const DOLBY_RATES: readonly number[] = [48_000, 44_100, 32_000]
 const KILOBITS = [
   32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
 ]
-/** Channels by acmod (table 4.3), without the low frequencies. */
+/** Channels by acmod (table 4.3), without the LFE channel. */
 export const DOLBY_CHANNELS: readonly number[] = [2, 1, 2, 3, 3, 4, 4, 5]
 /** Blocks of a frame by numblkscod (E.1.3.1.4). */
 const BLOCKS = [1, 2, 3, 6]
@@ -29,11 +29,14 @@ const LAST_EAC3_BSID = 16
 const MAX_SUBSTREAMS = 64
 
 interface Syncframe extends DolbyFrame {
-  /** Goes with the frame before: a dependent substream, or one of another program. */
+  /** Belongs to the frame before: a dependent substream, or one of another program. */
   isFollower: boolean
 }
 
-/** The frame whose sync word stands at `at`, as long as all that belongs to it; undefined where there is none. */
+/**
+ * The frame with its sync word at `at`, with the substreams that belong to it; undefined if
+ * invalid.
+ */
 export function dolbyFrameAt(bytes: Uint8Array, at: number): DolbyFrame | undefined {
   const first = syncframeAt(bytes, at)
   if (first === undefined || first.isFollower) return undefined
@@ -69,7 +72,7 @@ function parseAc3(header: Uint8Array, bsid: number): Syncframe | undefined {
   const acmod = mode >>> 5
   return {
     codec: 'ac3',
-    // bsid 9 and 10 are of half and quarter rate.
+    // bsid 9 and 10: half and quarter rate.
     sampleRate: rate >>> Math.max(0, bsid - 8),
     channels: (DOLBY_CHANNELS[acmod] ?? 2) + lowFrequencies(acmod, (mode << 8) | next),
     samples: 6 * BLOCK_SAMPLES,
@@ -78,7 +81,7 @@ function parseAc3(header: Uint8Array, bsid: number): Syncframe | undefined {
   }
 }
 
-/** lfeon stands behind the mix levels that acmod asks for. */
+/** lfeon follows the mix levels, which depend on acmod. */
 function lowFrequencies(acmod: number, modeBits: number): number {
   const center = (acmod & 1) !== 0 && acmod !== 1 ? 2 : 0
   const surround = (acmod & 4) !== 0 ? 2 : 0

@@ -1,4 +1,4 @@
-// Frames of DTS (ETSI TS 102 114 5.3, 7.4): the core's header, and the extension substream that goes with it.
+// Frames of DTS (ETSI TS 102 114 5.3, 7.4): the header of the core, and its extension substream.
 import { createBitReader } from './bit-reader.ts'
 
 interface DtsFrame {
@@ -6,7 +6,7 @@ interface DtsFrame {
   channels: number
   /** Samples per channel. */
   samples: number
-  /** Bytes of the core and of the extension substream behind it. */
+  /** Bytes of the core and of its extension substream. */
   bytes: number
 }
 
@@ -20,10 +20,10 @@ const BLOCK_SAMPLES = 32
 const RATES = [
   0, 8000, 16_000, 32_000, 0, 0, 11_025, 22_050, 44_100, 0, 0, 12_000, 24_000, 48_000, 0, 0,
 ]
-/** Channels by AMODE (table 5-4); what is not listed is defined by its user. */
+/** Channels by AMODE (table 5-4); other values are user defined. */
 const CHANNELS = [1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 6, 6, 7, 8, 8]
 
-/** The frame whose core begins at `at`; undefined where there is none. */
+/** The frame with its core at `at`; undefined if there is none. */
 export function dtsFrameAt(bytes: Uint8Array, at: number): DtsFrame | undefined {
   if (!startsWith(bytes, at, CORE_SYNC) || at + CORE_HEADER_BYTES > bytes.length) return undefined
   const bits = createBitReader(bytes.subarray(at + CORE_SYNC.length, at + CORE_HEADER_BYTES))
@@ -45,7 +45,7 @@ export function dtsFrameAt(bytes: Uint8Array, at: number): DtsFrame | undefined 
   }
 }
 
-/** Bytes of an extension substream at `at` (7.4.1); 0 where there is none. */
+/** Bytes of an extension substream at `at` (7.4.1); 0 if there is none. */
 function extensionBytes(bytes: Uint8Array, at: number): number {
   if (!startsWith(bytes, at, EXTENSION_SYNC)) return 0
   const bits = createBitReader(bytes.subarray(at, at + EXTENSION_HEADER_BYTES))

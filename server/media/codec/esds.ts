@@ -1,10 +1,10 @@
-// The esds box (ISO/IEC 14496-14 5.6): MPEG-4 descriptors (ISO/IEC 14496-1 7.2.6) down to the decoder's set-up.
+// The esds box (ISO/IEC 14496-14 5.6): MPEG-4 descriptors (ISO/IEC 14496-1 7.2.6).
 
-/** What an esds box says of the sound. */
+/** The decoder configuration of an esds box. */
 export interface Esds {
   /** Object type indication: 0x40 MPEG-4 audio, 0x66 to 0x68 MPEG-2 AAC, 0x6b MP3 … */
   objectType: number
-  /** AudioSpecificConfig, where there is one. */
+  /** AudioSpecificConfig, if present. */
   specific?: DataView
 }
 
@@ -17,7 +17,7 @@ interface Descriptor {
   content: DataView
 }
 
-/** Parses the content of an esds box; undefined where its descriptors are broken. */
+/** Parses the content of an esds box; undefined if its descriptors are invalid. */
 export function parseEsds(content: DataView): Esds | undefined {
   const es = content.byteLength > 4 ? descriptorAt(content, 4) : undefined
   if (es?.tag !== ES_DESCRIPTOR || es.content.byteLength < 3) return undefined
@@ -30,7 +30,7 @@ export function parseEsds(content: DataView): Esds | undefined {
     : { objectType }
 }
 
-/** ES_ID and flags, then what the flags announce: dependsOn_ES_ID, URL, OCR_ES_Id. */
+/** ES_ID and flags, then the fields that the flags announce: dependsOn_ES_ID, URL, OCR_ES_Id. */
 function optionalFieldsEnd(es: DataView): number {
   const flags = es.getUint8(2)
   const urlAt = (flags & 0x80) === 0 ? 3 : 5
@@ -39,7 +39,10 @@ function optionalFieldsEnd(es: DataView): number {
   return (flags & 0x20) === 0 ? behindUrl : behindUrl + 2
 }
 
-/** A descriptor at `position`, its size in up to four bytes of seven bits; cut at the end of `bytes`. */
+/**
+ * A descriptor at `position`, truncated at the end of `bytes`. Its size has up to four bytes of
+ * seven bits.
+ */
 function descriptorAt(bytes: DataView, position: number): Descriptor | undefined {
   if (position >= bytes.byteLength) return undefined
   let size = 0

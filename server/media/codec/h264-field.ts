@@ -1,12 +1,13 @@
-// Tells fields of H.264 apart, so that the two of a frame are known to belong together (ISO/IEC 14496-10 7.3.3, 7.4.1.2.4).
+// Distinguishes fields of H.264, so that the two fields of a frame are joined (ISO/IEC 14496-10
+// 7.3.3, 7.4.1.2.4).
 import { createBitReader } from './bit-reader.ts'
 import { unescapeNal } from './nal-unit.ts'
 import { HIGH_PROFILES, skipHighProfile, skipPictureOrder } from './video-parameters.ts'
 
-/** Bytes of a slice that hold what is read here. */
+/** Bytes of a slice that contain the fields below. */
 const SLICE_HEAD_BYTES = 24
 
-/** What of an SPS reading fields takes. */
+/** The part of an SPS that is needed to read fields. */
 export interface FieldFormat {
   frameNumberBits: number
 }
@@ -17,7 +18,7 @@ export interface Field {
   isBottom: boolean
 }
 
-/** Undefined where all pictures are frames (frame_mbs_only_flag). */
+/** Undefined if the stream has no fields (frame_mbs_only_flag). */
 export function parseFieldFormat(sps: Uint8Array): FieldFormat | undefined {
   const reader = createBitReader(unescapeNal(sps).subarray(4))
   reader.unsigned()
@@ -34,7 +35,7 @@ export function parseFieldFormat(sps: Uint8Array): FieldFormat | undefined {
     : undefined
 }
 
-/** The field that a slice is of; undefined where it is of a frame. */
+/** The field of a slice; undefined if it belongs to a frame. */
 export function readField({ frameNumberBits }: FieldFormat, slice: Uint8Array): Field | undefined {
   const reader = createBitReader(unescapeNal(slice.subarray(1, SLICE_HEAD_BYTES)))
   // first_mb_in_slice, slice_type, pic_parameter_set_id
@@ -43,7 +44,7 @@ export function readField({ frameNumberBits }: FieldFormat, slice: Uint8Array): 
   return reader.flag() ? { frameNumber, isBottom: reader.flag() } : undefined
 }
 
-/** Whether the second field completes the frame that the first one begins. */
+/** Whether the second field completes the frame of the first. */
 export function isPair(first: Field, second: Field): boolean {
   return first.frameNumber === second.frameNumber && first.isBottom !== second.isBottom
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { latmPayload, latmConfig, loasFrameBytes } from './latm.ts'
 
-/** A LOAS frame of an AudioMuxElement given in bits; blanks are left out. */
+/** A LOAS frame of an AudioMuxElement given in bits; blanks are ignored. */
 function loas(element: string): Uint8Array {
   const digits = element.replaceAll(/\s/g, '')
   const padded = digits.padEnd(Math.ceil(digits.length / 8) * 8, '0')
@@ -14,7 +14,7 @@ const SPECIFIC = '00010 0011 0010 000'
 const SPECIFIC_BYTES = Uint8Array.of(0x11, 0x90)
 /** Version 0, one clock, one frame, one program, one layer. */
 const USUAL = '0 0 1 000000 0000 000'
-/** Frames of varying length, buffer fullness, no other data, no checksum. */
+/** Frames of variable length, buffer fullness, no other data, no checksum. */
 const TAIL = '000 11111111 0 0'
 const PAYLOAD = '00000011 10101010 11001100 11110000'
 const RAW = Uint8Array.of(0xaa, 0xcc, 0xf0)
@@ -29,7 +29,7 @@ describe('loasFrameBytes()', () => {
 })
 
 describe('latmSetUp() and latmPayload()', () => {
-  it('take raw AAC out of the usual shape, with and without the set-up in front', () => {
+  it('extract raw AAC from the common form, with and without a configuration', () => {
     const first = loas(`${USUAL} ${SPECIFIC} ${TAIL} ${PAYLOAD}`)
     expect(latmConfig(first)).toEqual({ kind: 'plain', specific: SPECIFIC_BYTES })
     expect(latmPayload(first, SPECIFIC_BYTES)).toEqual(RAW)
@@ -38,14 +38,14 @@ describe('latmSetUp() and latmPayload()', () => {
     expect(latmPayload(next, SPECIFIC_BYTES)).toEqual(RAW)
   })
 
-  it('read version 1, which says how long the set-up is', () => {
+  it('read version 1, which contains the length of the configuration', () => {
     const version = '0 1 0 00 00000000 1 000000 0000 000 00 00010000'
     const frame = loas(`${version} ${SPECIFIC} ${TAIL} ${PAYLOAD}`)
     expect(latmConfig(frame)).toEqual({ kind: 'plain', specific: SPECIFIC_BYTES })
     expect(latmPayload(frame, SPECIFIC_BYTES)).toEqual(RAW)
   })
 
-  it('pass over other data and a checksum', () => {
+  it('skip other data and a checksum', () => {
     const tail = '000 11111111 1 0 00001000 1 01010101'
     const frame = loas(`${USUAL} ${SPECIFIC} ${tail} ${PAYLOAD}`)
     expect(latmPayload(frame, SPECIFIC_BYTES)).toEqual(RAW)
@@ -56,16 +56,16 @@ describe('latmSetUp() and latmPayload()', () => {
     ['several programs', `0 0 1 000000 0001 000 ${SPECIFIC} ${TAIL}`],
     ['several layers', `0 0 1 000000 0000 001 ${SPECIFIC} ${TAIL}`],
     ['version 1A', '0 1 1 0000000000000000'],
-    ['a codec that is no AAC', `${USUAL} 00110 0011 0010 000 ${TAIL}`],
+    ['a codec other than AAC', `${USUAL} 00110 0011 0010 000 ${TAIL}`],
     ['channels of its own', `${USUAL} 00010 0011 0000 000 ${TAIL}`],
     ['frames of one length', `${USUAL} ${SPECIFIC} 001 11111111 0 0`],
-    ['a set-up that is cut off', `${USUAL} 0001`],
+    ['a truncated configuration', `${USUAL} 0001`],
   ])('leave %s to a decoder', (_, element) => {
     expect(latmConfig(loas(element))).toEqual({ kind: 'other' })
     expect(latmPayload(loas(element), SPECIFIC_BYTES)).toBeUndefined()
   })
 
-  it('take no payload that has another set-up, or that is longer than its frame', () => {
+  it('reject a payload with another configuration, or longer than its frame', () => {
     const frame = loas(`${USUAL} ${SPECIFIC} ${TAIL} ${PAYLOAD}`)
     expect(latmPayload(frame, Uint8Array.of(0x12, 0x10))).toBeUndefined()
     expect(latmPayload(loas('1 11111111 11111111 00000000'), SPECIFIC_BYTES)).toBeUndefined()

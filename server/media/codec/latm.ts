@@ -1,14 +1,14 @@
-// AAC in LATM with LOAS framing (ISO/IEC 14496-3 1.7): frames are found, and raw AAC is taken out of those of the usual shape.
+// AAC in LATM with LOAS framing (ISO/IEC 14496-3 1.7). Raw AAC is extracted from the common form.
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
 
 const LOAS_HEADER_BYTES = 3
 const ESCAPE = 31
 const CHANNELS_IN_PROGRAM_CONFIG = 0
-/** AAC LC, and LC with its band replicated, without and with parametric stereo (1.5.1.1). */
+/** AAC LC, without and with SBR and parametric stereo (1.5.1.1). */
 const PLAIN_TYPES: ReadonlySet<number> = new Set([2, 5, 29])
 
-/** Bytes of the AudioSyncStream frame at `at` (1.7.2); undefined where there is none. */
+/** Bytes of the AudioSyncStream frame at `at` (1.7.2); undefined if there is none. */
 export function loasFrameBytes(bytes: Uint8Array, at: number): number | undefined {
   if (at + LOAS_HEADER_BYTES > bytes.length) return undefined
   const second = bytes[at + 1] ?? 0
@@ -17,17 +17,17 @@ export function loasFrameBytes(bytes: Uint8Array, at: number): number | undefine
   return length === 0 ? undefined : LOAS_HEADER_BYTES + length
 }
 
-/** `other`: a set-up that is read by decoders of LATM alone. */
+/** `other`: only a LATM decoder can read the configuration. */
 export type LatmConfig = { kind: 'plain'; specific: Uint8Array } | { kind: 'other' }
 
-/** What the frame says of its set-up; undefined where it goes by that of a frame before. */
+/** The configuration in the frame; undefined if it uses the one of an earlier frame. */
 export function latmConfig(frame: Uint8Array): LatmConfig | undefined {
   const bits = createBitReader(frame.subarray(LOAS_HEADER_BYTES))
   if (bits.flag()) return undefined
   return readMuxConfig(bits, frame.subarray(LOAS_HEADER_BYTES))
 }
 
-/** The raw AAC of a frame whose set-up is `specific` (AudioSpecificConfig); undefined where it has another. */
+/** The raw AAC of a frame with this AudioSpecificConfig; undefined if it has another. */
 export function latmPayload(frame: Uint8Array, specific: Uint8Array): Uint8Array | undefined {
   const element = frame.subarray(LOAS_HEADER_BYTES)
   const bits = createBitReader(element)
@@ -35,7 +35,7 @@ export function latmPayload(frame: Uint8Array, specific: Uint8Array): Uint8Array
     const own = readMuxConfig(bits, element)
     if (own.kind === 'other' || Buffer.compare(own.specific, specific) !== 0) return undefined
   }
-  // PayloadLengthInfo of one frame of varying length (1.7.3.1).
+  // PayloadLengthInfo of one frame of variable length (1.7.3.1).
   let length = 0
   for (let byte = 255; byte === 255 && !bits.isExhausted();) {
     byte = bits.bits(8)
@@ -46,7 +46,7 @@ export function latmPayload(frame: Uint8Array, specific: Uint8Array): Uint8Array
   return copyBits(element, from, 8 * length)
 }
 
-/** StreamMuxConfig (1.7.3.1): one program, one layer, one frame at a time are usual. */
+/** StreamMuxConfig (1.7.3.1): one program, one layer and one frame at a time are common. */
 function readMuxConfig(bits: BitReader, element: Uint8Array): LatmConfig {
   const version = bits.bits(1)
   if (version === 1 && bits.flag()) return { kind: 'other' }
@@ -70,7 +70,7 @@ function readMuxConfig(bits: BitReader, element: Uint8Array): LatmConfig {
   return { kind: 'plain', specific: copyBits(element, from, to - from) }
 }
 
-/** AudioSpecificConfig of AAC (1.6.2.1) with channels of the table; false where it is anything else. */
+/** AudioSpecificConfig of AAC (1.6.2.1) with channels of the table; false for anything else. */
 function skipSpecific(bits: BitReader): boolean {
   const type = bits.bits(5)
   if (!PLAIN_TYPES.has(type)) return false
@@ -105,7 +105,7 @@ function skipOtherData(bits: BitReader, version: number): void {
   bits.bits(8)
 }
 
-/** Bits of `bytes` from a bit position, moved to whole bytes; what is missing of the last byte is 0. */
+/** Bits of `bytes` from a bit position, aligned to whole bytes and padded with zeros. */
 function copyBits(bytes: Uint8Array, from: number, count: number): Uint8Array {
   const copy = new Uint8Array(Math.ceil(count / 8))
   const shift = from & 7

@@ -1,14 +1,17 @@
 // NAL units in Annex B byte streams of H.264 and HEVC (ISO/IEC 14496-10 annex B, 23008-2 annex B).
 
-/** Goes in front of a NAL unit. */
+/** Precedes a NAL unit. */
 export const START_CODE = Uint8Array.of(0, 0, 0, 1)
 
 export type VideoCodec = 'h264' | 'hevc'
 
-/** What a NAL unit holds, as far as cutting needs to know. */
+/** The content of a NAL unit, as far as splitting needs it. */
 type NalRole = 'key slice' | 'slice' | 'parameters' | 'sps' | 'sei' | 'other'
 
-/** Index of the first byte behind a start code (00 00 01) at or after `from`; -1 where there is none before `end`. */
+/**
+ * Index of the first byte after a start code (00 00 01) at or after `from`; -1 without one before
+ * `end`.
+ */
 export function findNal(bytes: Uint8Array, from: number, end: number): number {
   for (let at = from; at + 2 < end;) {
     const third = bytes[at + 2] ?? 0
@@ -19,7 +22,7 @@ export function findNal(bytes: Uint8Array, from: number, end: number): number {
   return -1
 }
 
-/** What the NAL unit that begins with this byte holds (14496-10 table 7-1, 23008-2 table 7-1). */
+/** The content of the NAL unit with this first byte (14496-10 table 7-1, 23008-2 table 7-1). */
 export function nalRole(codec: VideoCodec, firstByte: number): NalRole {
   return codec === 'h264' ? h264Role(firstByte & 0x1f) : hevcRole((firstByte >>> 1) & 0x3f)
 }
@@ -39,7 +42,7 @@ function hevcRole(type: number): NalRole {
   return type === 32 || type === 34 ? 'parameters' : 'other'
 }
 
-/** The raw payload of a NAL unit: without the bytes that prevent false start codes (14496-10 7.4.1.1). */
+/** The payload of a NAL unit without emulation prevention bytes (14496-10 7.4.1.1). */
 export function unescapeNal(nal: Uint8Array): Uint8Array {
   const raw = new Uint8Array(nal.length)
   let length = 0
@@ -55,7 +58,7 @@ export function unescapeNal(nal: Uint8Array): Uint8Array {
   return raw.subarray(0, length)
 }
 
-/** Zeros in front of a start code belong to it, not to the NAL unit before (14496-10 annex B.1.1). */
+/** Zeros before a start code belong to it, not to the previous NAL unit (14496-10 annex B.1.1). */
 export function withoutTrailingZeros(nal: Uint8Array): Uint8Array {
   let end = nal.length
   while (end > 0 && nal[end - 1] === 0) end--

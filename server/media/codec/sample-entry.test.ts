@@ -1,13 +1,13 @@
-// Set-ups of sound as containers carry them, made sample entries that browsers accept.
+// Sample entries that browsers accept, made from the audio configurations of containers.
 import { expect, it } from 'vitest'
 import { opusConfig, opusConfigFromBox } from './sample-entry.ts'
 
 /** RFC 7845 5.1: two channels, pre-skip 312, recorded at 44.1 kHz. */
 const OPUS_HEAD = Buffer.from('4f7075734865616401023801' + '44ac0000' + '000000', 'hex')
-/** The same, big-endian, as ISOBMFF holds it. */
+/** The same, big-endian, as in ISOBMFF. */
 const OPUS_BOX = Buffer.from('00020138' + '0000ac44' + '000000', 'hex')
 
-it('gives Opus one rate in both places, for Chromium refuses two', () => {
+it('writes one rate of Opus in both fields, since Chromium rejects two', () => {
   const fromHead = opusConfig(OPUS_HEAD)
   const fromBox = opusConfigFromBox(OPUS_BOX)
   expect(fromHead).toEqual(fromBox)
@@ -17,7 +17,7 @@ it('gives Opus one rate in both places, for Chromium refuses two', () => {
   expect(entry.subarray(dOps).toString('hex')).toBe('00020138' + '0000bb80' + '000000')
 })
 
-it('knows nothing of Opus from a set-up that is cut off', () => {
+it('returns undefined for a truncated configuration of Opus', () => {
   expect(opusConfig(OPUS_HEAD.subarray(0, 18))).toBeUndefined()
   expect(opusConfigFromBox(OPUS_BOX.subarray(0, 10))).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-// Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) made from a decoder's set-up, for containers that have none of their own.
+// Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) for containers that have none.
 import type { AudioTrack, VideoTrack } from '../media-index.ts'
 import { parseAacConfig } from './audio-specific-config.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
@@ -6,7 +6,7 @@ import { box, fullBox, uint16, uint32, zeros } from './write-box.ts'
 
 export type SampledVideoCodec = 'h264' | 'hevc' | 'av1' | 'vp9'
 
-/** A codec that fMP4 holds: the described track, and its sample entry for the init segment. */
+/** A codec of fMP4: the described track, and its sample entry for the init segment. */
 export interface VideoSampleConfig extends Pick<
   VideoTrack,
   'codec' | 'codecName' | 'width' | 'height'
@@ -21,7 +21,10 @@ export interface AudioSampleConfig extends Pick<
   sampleEntry: Uint8Array
 }
 
-/** Payload of the set-up box and the coded size in pixels. For VP9 the payload is that of vpcC, version and flags included. */
+/**
+ * Payload of the configuration box and the coded size in pixels. The payload of VP9 is that of vpcC
+ * with version and flags.
+ */
 export interface VideoConfig {
   config: Uint8Array
   width: number
@@ -38,7 +41,7 @@ const VIDEO = {
 const DOTS_PER_INCH_72 = 0x00480000
 const DEPTH_COLOUR = 0x18
 
-/** The entry of pictures; undefined where the set-up is too short to be one. */
+/** The video sample entry; undefined if the configuration is too short. */
 export function videoConfig(
   codec: SampledVideoCodec,
   { config, width, height }: VideoConfig,
@@ -64,10 +67,10 @@ export function videoConfig(
 
 const MPEG4_AUDIO = 0x40
 
-/** AAC from its AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1); undefined where it is none that browsers play. */
+/** AAC from its AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1); undefined if no browser plays it. */
 export function aacSampleConfig(specific: Uint8Array): AudioSampleConfig | undefined {
   const config = parseAacConfig(specific)
-  // A descriptor of more than 127 bytes would need longer size fields than those below; none is so long.
+  // A descriptor of more than 127 bytes would need longer size fields than those below.
   if (config === undefined || specific.length > 64) return undefined
   const channels = config.channels ?? 2
   const fields = audioFields(channels, config.coreRate)
@@ -76,7 +79,7 @@ export function aacSampleConfig(specific: Uint8Array): AudioSampleConfig | undef
   return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
 }
 
-/** ES, decoder config, decoder specific and SL config descriptors (ISO/IEC 14496-1 7.2.6, 14496-14 5.6). */
+/** ES, decoder config, decoder specific and SL config descriptors (ISO/IEC 14496-1 7.2.6). */
 function elementaryStream(specific: Uint8Array): Uint8Array {
   const decoderSpecific = descriptor(5, specific)
   const AUDIO_STREAM = 0x15
@@ -97,7 +100,7 @@ function descriptor(tag: number, ...contents: Uint8Array[]): Uint8Array {
 const OPUS_MAGIC_BYTES = 8
 const OPUS_HEAD_BYTES = 19
 
-/** Opus from its identification header (`OpusHead`, RFC 7845 5.1); undefined where it is too short. */
+/** Opus from its identification header (`OpusHead`, RFC 7845 5.1); undefined if too short. */
 export function opusConfig(head: Uint8Array): AudioSampleConfig | undefined {
   if (head.length < OPUS_HEAD_BYTES) return undefined
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
@@ -113,12 +116,12 @@ export function opusConfig(head: Uint8Array): AudioSampleConfig | undefined {
 }
 
 const OPUS_BOX_BYTES = 11
-/** The clock of Opus, whatever was encoded (RFC 7845 4). */
+/** The clock of Opus, whatever the encoded rate (RFC 7845 4). */
 const OPUS_RATE = 48_000
 
 /**
- * Opus from the content of a dOps box (Encapsulation of Opus in ISOBMFF 4.3.2); undefined where it is too short. The rate
- * that was encoded, which no decoder needs, becomes that of the entry: Chromium refuses them where they differ.
+ * Opus from a dOps box (Encapsulation of Opus in ISOBMFF 4.3.2); undefined if too short. Writes the
+ * rate of the entry into the box: decoders ignore the encoded rate, and Chromium rejects two rates.
  */
 export function opusConfigFromBox(content: Uint8Array): AudioSampleConfig | undefined {
   if (content.length < OPUS_BOX_BYTES) return undefined
@@ -131,21 +134,23 @@ export function opusConfigFromBox(content: Uint8Array): AudioSampleConfig | unde
 
 const STREAM_INFO_BYTES = 34
 
-/** FLAC from its metadata blocks, STREAMINFO first, without the `fLaC` mark (Encapsulation of FLAC in ISOBMFF 3.3.2). */
+/**
+ * FLAC from its metadata blocks without the `fLaC` mark (Encapsulation of FLAC in ISOBMFF 3.3.2).
+ */
 export function flacConfig(blocks: Uint8Array): AudioSampleConfig | undefined {
   if (blocks.length < 4 + STREAM_INFO_BYTES || ((blocks[0] ?? 0) & 0x7f) !== 0) return undefined
   const view = new DataView(blocks.buffer, blocks.byteOffset, blocks.byteLength)
   const rateAndChannels = view.getUint32(4 + 10)
   const sampleRate = rateAndChannels >>> 12
   const channels = ((rateAndChannels >>> 9) & 7) + 1
-  // The last block's mark is set on STREAMINFO, and no other block is taken along: pictures there can be large.
+  // STREAMINFO becomes the last block: other blocks may contain large images.
   const info = Uint8Array.from(blocks.subarray(0, 4 + STREAM_INFO_BYTES))
   info[0] = 0x80
   const sampleEntry = box('fLaC', audioFields(channels, sampleRate), fullBox('dfLa', {}, info))
   return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
 }
 
-/** AudioSampleEntry up to its boxes; a rate that 16 bits do not hold is left to the set-up. */
+/** AudioSampleEntry up to its boxes. A rate above 16 bits is only in the configuration. */
 function audioFields(channels: number, sampleRate: number): Uint8Array {
   return Buffer.concat([
     zeros(6),

@@ -7,7 +7,7 @@ function parseHex(codec: VideoCodec, hex: string) {
   return parseVideoParameters(codec, Buffer.concat([START_CODE, Buffer.from(hex, 'hex')]))
 }
 
-/** SPS as x264 and x265 write them, with the size they were told. */
+/** SPS written by x264 and x265, with the size of the video. */
 const written: [string, VideoCodec, string, object][] = [
   [
     'H.264, interlaced and cropped',
@@ -46,11 +46,11 @@ describe('parseVideoParameters()', () => {
     expect(parseHex(codec, hex)).toEqual(expected)
   })
 
-  it.each(written)('answers nothing where it is cut short: %s', (...[, codec, hex]) => {
+  it.each(written)('returns undefined if truncated: %s', (...[, codec, hex]) => {
     expect(parseHex(codec, hex.slice(0, 12))).toBeUndefined()
   })
 
-  it('answers nothing where there is no SPS, or one of nonsense', () => {
+  it('returns undefined without a valid SPS', () => {
     expect(parseHex('h264', '68e84381')).toBeUndefined()
     expect(parseHex('h264', '6742c00d00000000000000000000000000000000')).toBeUndefined()
     expect(parseHex('hevc', `4201${'00'.repeat(60)}`)).toBeUndefined()

@@ -1,13 +1,13 @@
-// What a sequence parameter set says of the pictures: codec string and size.
+// Codec string and size from a sequence parameter set.
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
 import { nalRole, splitNals, unescapeNal } from './nal-unit.ts'
 import type { VideoCodec } from './nal-unit.ts'
 
-/** Pictures larger than this are taken for a misread. */
+/** A larger size means that the parameter set is corrupt. */
 const MAX_SIDE_PIXELS = 16_384
 const MAX_PARAMETER_SETS = 64
-/** Profiles whose SPS says more of colours (14496-10 7.3.2.1.1). */
+/** Profiles whose SPS has colour fields (14496-10 7.3.2.1.1). */
 export const HIGH_PROFILES: ReadonlySet<number> = new Set([
   44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244,
 ])
@@ -15,12 +15,12 @@ export const HIGH_PROFILES: ReadonlySet<number> = new Set([
 interface VideoParameters {
   /** Codec string (RFC 6381; ISO/IEC 14496-15 annex E for HEVC). */
   codec: string
-  /** Size in pixels, cropped as the SPS says. */
+  /** Size in pixels, cropped by the SPS. */
   width: number
   height: number
 }
 
-/** Reads the first SPS of an Annex B byte stream; undefined where there is none that makes sense. */
+/** Reads the first SPS of an Annex B byte stream; undefined without a valid one. */
 export function parseVideoParameters(
   codec: VideoCodec,
   annexB: Uint8Array,
@@ -63,7 +63,7 @@ function parseH264Sps(sps: Uint8Array): ParsedSps {
   }
 }
 
-/** Answers chroma_format_idc; planes coded apart count as monochrome. */
+/** Returns chroma_format_idc; separate planes count as monochrome. */
 export function skipHighProfile(reader: BitReader): number {
   const chroma = reader.unsigned()
   const areApart = chroma === 3 && reader.flag()
@@ -142,7 +142,8 @@ function readHevcCodec(reader: BitReader, constraintBytes: Uint8Array): string {
   const constraints = [...constraintBytes]
   while (constraints.length > 0 && constraints.at(-1) === 0) constraints.pop()
   const tail = constraints.map((byte) => `.${byte.toString(16).toUpperCase()}`).join('')
-  return `hvc1.${space}${profile}.${compatibility.toString(16).toUpperCase()}.${tier}${level}${tail}`
+  const flags = compatibility.toString(16).toUpperCase()
+  return `hvc1.${space}${profile}.${flags}.${tier}${level}${tail}`
 }
 
 function reverseBits(value: number): number {

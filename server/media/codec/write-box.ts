@@ -20,7 +20,7 @@ export function box(type: string, ...contents: BoxContent[]): Uint8Array {
   return bytes
 }
 
-/** A full box: version and flags in front of its contents (ISO/IEC 14496-12 4.2.2). */
+/** A full box: version and flags before its contents (ISO/IEC 14496-12 4.2.2). */
 export function fullBox(
   type: string,
   { version = 0, flags = 0 }: { version?: number; flags?: number },
@@ -51,12 +51,12 @@ export function uint16(...values: number[]): Uint8Array {
   return bytes
 }
 
-/** Text in latin1, without an end mark. */
+/** A string in latin1, without a terminator. */
 export function ascii(text: string): Uint8Array {
   return Buffer.from(text, 'latin1')
 }
 
-/** So many zero bytes. */
+/** This many zero bytes. */
 export function zeros(count: number): Uint8Array {
   return Buffer.alloc(count)
 }

@@ -1,7 +1,7 @@
 // Decides whether a time stamp goes on from the last one, has wrapped, or has jumped; and notes where clocks are set anew.
 import { UnplayableError } from '../../errors.ts'
-import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
+import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 

@@ -1,8 +1,8 @@
 // Collects positions of a walk into the typed arrays that an index keeps.
 import { UnplayableError } from '../../errors.ts'
 import type { Limit } from '../../problem.ts'
-import { MAX_SPLIT_POINT_SAMPLES } from './mp4-limits.ts'
 import { MAX_SPLIT_POINTS } from '../timeline/timeline-rules.ts'
+import { MAX_SPLIT_POINT_SAMPLES } from './mp4-limits.ts'
 import type { CursorTable } from './mp4-source.ts'
 import type { TimeWalk } from './time-walk.ts'
 

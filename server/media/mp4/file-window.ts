@@ -1,8 +1,8 @@
 // A bounded view into an open file: the only place where the structure of an MP4 file is read.
 import { UnplayableError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, invalidBox, parseBox } from './box.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
+import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, invalidBox, parseBox } from './box.ts'
 import { MAX_BOXES, MAX_SLICE_BYTES } from './mp4-limits.ts'
 
 /** Smallest read: neighbouring headers and small tables come with the first of them. */

@@ -1,0 +1,119 @@
+// The program without its process: runs a command with the configuration of its surroundings, and maps failures to exit
+// codes.
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import type { Io } from './app/io.ts'
+import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
+import { loadConfig, type Config } from './config/load-config.ts'
+import { readConfigFile } from './config/read-config-file.ts'
+import { isAppError } from './errors.ts'
+
+const exitCodes = { done: 0, failed: 1, usage: 2 } as const
+
+/** What a process passes to the program. */
+export interface Surroundings {
+  io: Io
+  environment: NodeJS.ProcessEnv
+  /** Absolute path; relative paths of arguments and of the configuration start here. */
+  workingFolder: string
+}
+
+/** Runs the command line (without program names) and returns the exit code. Never rejects. */
+export async function runProgram(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  const { io } = surroundings
+  try {
+    return await runCommandLine(args, {
+      actions: createActions(surroundings),
+      version: await readVersion(),
+      output: {
+        stdout: (text) => io.stdout(withoutLastLineEnd(text)),
+        stderr: (text) => io.stderr(withoutLastLineEnd(text)),
+      },
+    })
+  } catch (error) {
+    if (io.signal.aborted && isAbort(error)) return exitCodes.done
+    return reportFailure(error, io)
+  }
+}
+
+/** Each command imports its own modules: those of a server take four times as long to load as the rest. */
+function createActions(surroundings: Surroundings): CommandActions {
+  const { io } = surroundings
+  const configure = async (input: CommandInput) => readConfiguration(input, surroundings)
+  return {
+    async serve(input) {
+      const { serve } = await import('./app/serve.ts')
+      await serve(await configure(input), io)
+      return exitCodes.done
+    },
+    async scan(input) {
+      const { scan } = await import('./app/scan.ts')
+      return scan(await configure(input), io)
+    },
+    async check(input, options) {
+      const { check } = await import('./app/check.ts')
+      return check(await configure(input), options, io)
+    },
+    async demo(folder) {
+      const { demo } = await import('./app/demo.ts')
+      return demo(folder, io)
+    },
+    async hide(input, name) {
+      const { hide } = await import('./app/hide.ts')
+      return hide(await configure(input), name, io)
+    },
+    async unhide(input, name) {
+      const { unhide } = await import('./app/hide.ts')
+      return unhide(await configure(input), name, io)
+    },
+    async listHidden(input) {
+      const { listHidden } = await import('./app/hide.ts')
+      return listHidden(await configure(input), io)
+    },
+    async stats(input, options) {
+      const { stats } = await import('./app/stats.ts')
+      return stats(await configure(input), options, io)
+    },
+  }
+}
+
+async function readConfiguration(
+  { flags, configFile }: CommandInput,
+  { environment, workingFolder }: Surroundings,
+): Promise<Config> {
+  const file = await readConfigFile({ named: configFile, workingFolder })
+  const cpuCount = availableParallelism()
+  return loadConfig({ flags, environment, file, workingFolder, cpuCount })
+}
+
+/** One line for a failure of the closed list, a stack for any other. */
+function reportFailure(error: unknown, io: Io): number {
+  if (!isAppError(error)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    io.stderr(`aftercast: ${text}`)
+    return exitCodes.failed
+  }
+  io.stderr(`aftercast: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}`)
+  return error.code === 'usage' ? exitCodes.usage : exitCodes.failed
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+function withoutLastLineEnd(text: string): string {
+  return text.endsWith('\n') ? text.slice(0, -1) : text
+}
+
+/** The version in package.json, which is in the parent of server/, or of dist/ once it is built. */
+async function readVersion(): Promise<string> {
+  for (const candidate of ['../package.json', '../../package.json']) {
+    const text = await readFile(new URL(candidate, import.meta.url), 'utf8').catch(() => undefined)
+    const found = text === undefined ? null : /"version":\s*"(?<version>[^"]+)"/.exec(text)
+    if (found?.groups?.version !== undefined) return found.groups.version
+  }
+  return 'unknown'
+}

@@ -1,0 +1,54 @@
+// Runs a command of the program and collects what it writes: in this process, or in a process of
+// its own.
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { runProgram } from '../../server/program.ts'
+import { patienceMs } from './patience.ts'
+
+export interface ProgramOptions {
+  workingFolder: string
+  environment?: NodeJS.ProcessEnv
+}
+
+export interface ProgramOutcome {
+  code: unknown
+  stdout: string
+  stderr: string
+}
+
+/** Path of the program's entry. */
+export const PROGRAM = path.resolve(import.meta.dirname, '../../server/main.ts')
+
+/** In this process: everything but the process itself (signals, workers, its exit code). */
+export async function runInProcess(
+  args: readonly string[],
+  { workingFolder, environment = {} }: ProgramOptions,
+): Promise<ProgramOutcome> {
+  const written = { stdout: '', stderr: '' }
+  const io = {
+    stdout: (line: string) => void (written.stdout += `${line}\n`),
+    stderr: (line: string) => void (written.stderr += `${line}\n`),
+    isTerminal: false,
+    signal: new AbortController().signal,
+  }
+  const code = await runProgram(args, { io, environment, workingFolder })
+  return { code, ...written }
+}
+
+/** In a process of its own, whose environment holds nothing else of ours. */
+export async function runInNewProcess(
+  args: readonly string[],
+  { workingFolder, environment = {} }: ProgramOptions,
+): Promise<ProgramOutcome> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const options = {
+    cwd: workingFolder,
+    env: { PATH, NODE_COMPILE_CACHE, ...environment },
+    timeout: patienceMs,
+  }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
+    })
+  })
+}
