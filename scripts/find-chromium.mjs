@@ -20,8 +20,8 @@ export function findChromium() {
 }
 
 /**
- * Path of the Chromium for tests: the headless shell of Debian if it is installed, because a test takes
- * half the CPU time without the user interface of the browser. The environment takes precedence.
+ * Path of the Chromium for tests: the headless shell of Debian if it is installed, because without
+ * the user interface a test takes half the CPU time. The environment takes precedence.
  * @returns {string | undefined}
  */
 export function findHeadlessChromium() {

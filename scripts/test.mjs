@@ -102,7 +102,7 @@ async function runAll(missing) {
 }
 
 /**
- * Runs one step. The numbers of its report count; a failure that is not in its report counts as one.
+ * Runs one step. The numbers of its report count; a failure outside of its report counts as one.
  * @param {Step} step
  * @returns {Promise<TestReport>}
  */
