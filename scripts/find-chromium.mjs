@@ -1,4 +1,4 @@
-// Finds a Chromium that plays H.264: named by the environment, or installed in the usual places.
+// Finds a Chromium that plays H.264, by environment variable or in the usual folders.
 import { findProgram } from './find-program.mjs'
 
 const variables = ['AFTERCAST_CHROMIUM', 'CHROME_PATH']

@@ -1,6 +1,6 @@
-// Wording and colours of the bundled house ads.
+// Wording and colours of the included house ads.
 
-/** A banner: an HTML page whose layout fits a row and a box. */
+/** A banner: an HTML page that fits a row and a box. */
 export interface Banner {
   id: string
   title: string

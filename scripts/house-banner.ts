@@ -1,4 +1,4 @@
-// The HTML of a house banner: own styles, no script; a row in flat slots, a box in tall ones.
+// The HTML of a house banner: inline styles, no script; a row in low slots, a box in high ones.
 import type { Banner } from './house-ads.ts'
 
 const STYLE = `
@@ -45,7 +45,7 @@ const STYLE = `
         @keyframes rise { from { transform: translateY(18px); opacity: 0.4; } }
       }`
 
-/** A complete document; `{click}` is the placeholder of the click URL. */
+/** A complete document; the server replaces `{click}` with the link. */
 export function formatBanner({ title, line, call, sky }: Banner): string {
   const [dark, middle, light] = sky
   return `<!doctype html>

@@ -1,6 +1,5 @@
-// `npm test`: prepares the clone and a browser, runs all gates and tests, and ends with the line
-// `N passed, N failed`.
-// A gate counts as one test; every test of Vitest and Playwright counts.
+// `npm test`: prepares the clone and a browser, runs every gate and every test, and ends with the
+// line `N passed, N failed`. A gate counts as one test; every test of Vitest and Playwright counts.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -92,9 +91,10 @@ async function runAll(missing) {
   process.stdout.write('\n')
   for (const { name, passed, failures, seconds } of results) {
     const mark = failures.length === 0 ? 'ok    ' : 'FAILED'
-    const failed = String(failures.length).padStart(3)
-    const numbers = `${String(passed).padStart(5)} passed ${failed} failed`
-    process.stdout.write(`${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${numbers}\n`)
+    const counts = [passed, failures.length].map((count) => String(count).padStart(5))
+    process.stdout.write(
+      `${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${counts[0]} passed ${counts[1]} failed\n`,
+    )
   }
   for (const name of missing) process.stdout.write(`skipped  ${name}: not installed\n`)
   printSlowest(results)
@@ -125,7 +125,7 @@ async function runStep({ name, script, report }) {
 }
 
 /**
- * Prints the ten slowest test files of all runners. The times of concurrent files overlap.
+ * Prints the ten slowest test files of all runners. Their times overlap: files run concurrently.
  * @param {TestReport[]} results
  */
 function printSlowest(results) {

@@ -21,7 +21,7 @@ describe('spec-map.md', () => {
     expect(rows.length).toBeGreaterThan(40)
   })
 
-  it('names a test that exists in every row', () => {
+  it('refers to an existing test in every row', () => {
     const missing = rows.filter(({ groups: { file = '', title = '' } = {} }) => {
       const text = readFileSync(path.join(root, file), 'utf8')
       return !/(?:test|it)\(/.test(text) || !text.includes(title)
