@@ -1,4 +1,5 @@
-// Browser tests against the real server: in the system's Chromium, test/engines in other engines too.
+// Browser tests against the real server: in the system's Chromium, test/engines in other engines
+// too.
 import { defineConfig } from '@playwright/test'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
 import { findHeadlessChromium } from './scripts/find-chromium.mjs'

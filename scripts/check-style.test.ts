@@ -24,7 +24,7 @@ describe('findProblems', () => {
     ])
   })
 
-  it('lets colours stand in the tokens, and names and ids elsewhere', () => {
+  it('allows colours in the tokens, and ids elsewhere', () => {
     expect(problemsOf('web/styles/tokens.css', '/* Tokens. */\n:root { --ink: #111; }')).toEqual([])
     const css = '/* Card. */\n#face { color: var(--ink); z-index: var(--layer-top); }'
     expect(problemsOf('web/ui/card.module.css', css)).toEqual([])
@@ -38,21 +38,32 @@ describe('findProblems', () => {
     expect(problemsOf('server/main.ts', '#!/usr/bin/env node\n// The program.\n')).toEqual([])
   })
 
-  it('finds a name that says nothing', () => {
+  it('finds a name that fits any file', () => {
     expect(problemsOf('server/http/utils.ts', '// Odds.\n')).toHaveLength(1)
     expect(problemsOf('server/http/time-helpers.ts', '// Ends.\n')).toHaveLength(1)
     expect(problemsOf('web/ui/commonplace.ts', '// Fine.\n')).toEqual([])
   })
 
   it.each([['test.only('], ['  test.describe.skip('], ['it.todo('], ['test.fixme(']])(
-    'finds a test that is skipped or runs alone: %s',
+    'finds a skipped or exclusive test: %s',
     (begin) => {
       expect(problemsOf('web/browse.spec.ts', `// Browse.\n${begin}'x', run)\n`)).toHaveLength(1)
     },
   )
 
+  it('finds dialect in comments and messages, and lines that are too wide', () => {
+    const text = "// Plan.\nthrow new Error('the file is damaged')\n// It tells more.\n"
+    expect(problemsOf('server/hls/plan.ts', text)).toEqual([
+      expect.stringMatching(/^server\/hls\/plan\.ts:2: "damaged": write corrupt/),
+      expect.stringMatching(/^server\/hls\/plan\.ts:3: "tells": write report/),
+    ])
+    expect(problemsOf('server/hls/plan.ts', `// ${'x'.repeat(98)}\n`)).toEqual([
+      'server/hls/plan.ts:1: 101 columns; at most 100',
+    ])
+  })
+
   it('finds a folder that the README does not name', () => {
-    expect(problemsOf('attic/old.txt', '')).toEqual(['README.md: does not say what `attic/` is'])
+    expect(problemsOf('attic/old.txt', '')).toEqual(['README.md: describe the folder `attic/`'])
   })
 
   it.each([
@@ -97,28 +108,28 @@ describe('findPathsToNodeAv', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('finds FFmpeg behind several imports', () => {
+  it('finds FFmpeg through several imports', () => {
     expect(findPathsToNodeAv(path.join(folder, 'direct.ts'))).toEqual([
       'direct.ts > middle.ts > decoder-child.ts > node-av/api',
     ])
   })
 
-  it('finds FFmpeg behind an import that is made later', () => {
+  it('finds FFmpeg through a dynamic import', () => {
     expect(findPathsToNodeAv(path.join(folder, 'later.ts'))).toHaveLength(1)
   })
 
-  it('lets types pass, and programs that are started', () => {
+  it('ignores type imports and child processes', () => {
     expect(findPathsToNodeAv(path.join(folder, 'clean.ts'))).toEqual([])
   })
 })
 
-describe('the configuration in words', () => {
+describe('the configuration as text', () => {
   const options = [
     { key: 'a.b', kind: 'number', about: 'One | two.', environment: 'A_B', defaultValue: 8 },
     { key: 'c', kind: 'text', about: 'Three.', fallback: 'made once' },
   ] as const
 
-  it('is a table with a row for each key', () => {
+  it('is a table with one row per key', () => {
     expect(formatConfigTable([...options]).split('\n')).toEqual([
       '| key   | environment | default   | what it is for |',
       '| ----- | ----------- | --------- | -------------- |',
@@ -127,7 +138,7 @@ describe('the configuration in words', () => {
     ])
   })
 
-  it('is a line for each variable, commented out', () => {
+  it('is one commented line per variable', () => {
     expect(formatEnvExample([...options])).toContain('# One | two.\n# A_B=8\n')
     expect(formatEnvExample([...options])).not.toContain('Three')
   })

@@ -1,9 +1,12 @@
-// House rules that the linter cannot see, one function each. Prints every violation; exits with 1 where there is one.
+// House rules that the linter cannot check, one function each. Prints each violation and exits with
+// 1 if there is one. Paths as arguments restrict the check: `check-style.ts server/media`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
+import { findDialect, findDialectNames, findWideLines } from './dialect.ts'
+import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
 import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
 
 /** A file of the project and its text. */
@@ -13,76 +16,104 @@ export interface ProjectFile {
   text: string
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = await checkProject(path.dirname(import.meta.dirname))
-  for (const problem of problems) console.error(problem)
-  process.exitCode = problems.length === 0 ? 0 : 1
-}
-
 async function checkProject(root: string): Promise<string[]> {
   const files = listFiles(root)
   const stale = await findStaleConfigTables()
   return [
     ...findProblems(files),
-    ...stale.map(({ file }) => `${file}: does not tell the schema; run npm run config-tables`),
+    ...stale.map(({ file }) => `${file}: differs from the schema; run npm run config-tables`),
     ...findPathsToNodeAv(path.join(root, 'server/main.ts')).map(
-      (chain) => `server/main.ts: reaches node-av, which belongs into child processes: ${chain}`,
+      (chain) => `server/main.ts: imports node-av, which only child processes may load: ${chain}`,
     ),
   ]
 }
 
-/** Every violation of the rules that look at files alone. */
+function checkPaths(root: string, paths: string[]): string[] {
+  const wanted = paths.map((name) => path.relative(root, path.resolve(name)))
+  return listFiles(root)
+    .filter(({ path: name }) => wanted.some((at) => name === at || name.startsWith(`${at}/`)))
+    .flatMap(findFileProblems)
+}
+
+/** Every violation of the rules that need only the files' text. */
 export function findProblems(files: ProjectFile[]): string[] {
-  const sources = files.filter(({ path: name }) => /\.(?:tsx?|mjs|css)$/.test(name))
   return [
-    ...sources.flatMap(findColours),
-    ...sources.flatMap(findMissingIntroduction),
-    ...sources.flatMap(findVagueName),
-    ...sources.flatMap(findSkippedTests),
+    ...files.flatMap(findFileProblems),
     ...findUnnamedFolders(files),
+    ...findMissingReferences(files.map(withoutPlantedViolations)),
+    ...findDecisionProblems(files),
     ...findCycles(files),
   ]
 }
 
-/** Colours and z-indices live in the tokens alone. */
+const testsOfRules = new Set(
+  ['check-style', 'dialect', 'document-rules'].map((name) => `scripts/${name}.test.ts`),
+)
+
+function withoutPlantedViolations(file: ProjectFile): ProjectFile {
+  return testsOfRules.has(file.path) ? { ...file, text: '' } : file
+}
+
+function findFileProblems(file: ProjectFile): string[] {
+  const isSource = /\.(?:tsx?|mjs|css)$/.test(file.path)
+  return [
+    ...(isSource ? sourceRules.flatMap((findIn) => findIn(file)) : []),
+    ...findWideLines(file),
+    ...findDialect(withoutPlantedViolations(file)),
+    ...findDialectNames(file),
+  ]
+}
+
+const sourceRules = [findColours, findMissingIntroduction, findVagueName, findSkippedTests]
+
+const colourOrLayer = new RegExp(
+  [
+    String.raw`#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b(?=[^{]*;)`,
+    String.raw`\b(?:rgba?|hsla?|oklch|oklab|lab|lch|hwb|color|light-dark)\(`,
+    String.raw`z-index:\s*-?\d`,
+  ].join('|'),
+  'gi',
+)
+
+/** Only the tokens define colours and z-indices. */
 function findColours({ path: name, text }: ProjectFile): string[] {
   if (!name.startsWith('web/') || name === 'web/styles/tokens.css') return []
   if (!/\.(?:css|tsx)$/.test(name)) return []
-  const colour =
-    /#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b(?=[^{]*;)|\b(?:rgba?|hsla?|oklch|oklab|lab|lch|hwb|color|light-dark)\(|z-index:\s*-?\d/gi
   return linesOf(text).flatMap((line, at) =>
-    [...line.matchAll(colour)].map(
-      ([found]) => `${name}:${at + 1}: ${found.trim()} belongs into web/styles/tokens.css`,
+    [...line.matchAll(colourOrLayer)].map(
+      ([found]) => `${name}:${at + 1}: move ${found.trim()} to web/styles/tokens.css`,
     ),
   )
 }
 
-/** Each file begins with a sentence that says what it is. */
+/** Each file begins with a sentence that describes it. */
 function findMissingIntroduction({ path: name, text }: ProjectFile): string[] {
   if (!/^(?:server|shared|web|scripts|bench)\//.test(name) || name.includes('.test.')) return []
-  // A CSS module belongs to the component beside it, which says what both are.
+  // A CSS module belongs to the component next to it, whose introduction describes both.
   if (name.endsWith('.d.ts') || name.endsWith('.module.css')) return []
   const begin = text.replace(/^#!.*\n/, '')
-  return /^(?:\/\/|\/\*)/.test(begin) ? [] : [`${name}:1: say in one sentence what this file is`]
+  return /^(?:\/\/|\/\*)/.test(begin)
+    ? []
+    : [`${name}:1: describe the file in one sentence at its top`]
 }
 
-/** A name that fits everything says nothing. */
+/** Names that fit any file. */
 function findVagueName({ path: name }: ProjectFile): string[] {
   const vague = /(?:^|[/-])(?:utils?|helpers?|misc|common|manager|service|impl)(?:[/.-]|$)/
   return vague.test(name) ? [`${name}: name the file after what it does`] : []
 }
 
-/** What is skipped or runs alone tells nothing; Playwright's tests are not seen by the linter's rule. */
+/** Skipped and exclusive tests. The linter's own rule does not cover Playwright's tests. */
 function findSkippedTests({ path: name, text }: ProjectFile): string[] {
   if (!/\.(?:test|spec)\.tsx?$/.test(name)) return []
   return linesOf(text).flatMap((line, at) =>
     /^\s*(?:test|it|describe|suite)(?:\.\w+)*\.(?:only|skip|fixme|todo)\b/.test(line)
-      ? [`${name}:${at + 1}: no test is skipped or runs alone`]
+      ? [`${name}:${at + 1}: remove .only, .skip, .fixme or .todo`]
       : [],
   )
 }
 
-/** The README tells of every folder of the root. */
+/** The README lists every folder of the root. */
 function findUnnamedFolders(files: ProjectFile[]): string[] {
   const readme = files.find(({ path: name }) => name === 'README.md')?.text ?? ''
   const folders = new Set(
@@ -90,7 +121,7 @@ function findUnnamedFolders(files: ProjectFile[]): string[] {
   )
   return [...folders]
     .filter((folder) => !readme.includes(`\`${folder}/\``))
-    .map((folder) => `README.md: does not say what \`${folder}/\` is`)
+    .map((folder) => `README.md: describe the folder \`${folder}/\``)
 }
 
 /** Dynamic imports and type imports count; the linter does not follow the former. */
@@ -103,11 +134,11 @@ function linesOf(text: string): string[] {
   return text.split('\n')
 }
 
-/** What git tracks or would track; without git, what lies there. Only our own text is read. */
+/** Files that git tracks or would track; without git, all files. Fixtures have no text here. */
 function listFiles(root: string): ProjectFile[] {
   return listNames(root).map((name) => {
     const isText =
-      /\.(?:tsx?|mjs|css|json|md|html)$/.test(name) && !name.startsWith('test/fixtures/')
+      /\.(?:tsx?|mjs|js|css|json|md|html)$/.test(name) && !name.startsWith('test/fixtures/')
     return { path: name, text: isText ? readFileSync(path.join(root, name), 'utf8') : '' }
   })
 }
@@ -129,4 +160,12 @@ function listBelow(root: string, folder: string): string[] {
     const name = folder === '' ? entry.name : `${folder}/${entry.name}`
     return entry.isDirectory() ? listBelow(root, name) : [name]
   })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = path.dirname(import.meta.dirname)
+  const paths = process.argv.slice(2)
+  const problems = paths.length === 0 ? await checkProject(root) : checkPaths(root, paths)
+  for (const problem of problems) console.error(problem)
+  process.exitCode = problems.length === 0 ? 0 : 1
 }

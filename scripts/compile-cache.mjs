@@ -1,10 +1,9 @@
-// Shares the compile cache between all Node processes of the tests: the program starts in half the
-// time.
+// Shares Node's compile cache between all processes of the tests, which halves their start time.
 import path from 'node:path'
 
 /**
- * Sets the folder in the environment, for all children. Entries are keyed by content: none is
- * stale.
+ * Sets the cache folder in the environment, which child processes inherit. Entries are keyed by
+ * content and never become stale.
  */
 export function shareCompileCache() {
   const folder = path.resolve(import.meta.dirname, '../node_modules/.cache/aftercast-compile')

@@ -5,19 +5,19 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { compressFolder } from './compress-assets.ts'
 
-test('puts both compressed forms beside texts that are worth it, and beside nothing else', async () => {
+test('writes both compressed forms of large text files only', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-assets-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const text = 'export const nothing = 0\n'.repeat(100)
   await writeFile(path.join(folder, 'index.js'), text)
   await writeFile(path.join(folder, 'short.css'), 'a{}')
-  await writeFile(path.join(folder, 'picture.webp'), text)
+  await writeFile(path.join(folder, 'image.webp'), text)
   await compressFolder(folder)
   expect((await readdir(folder)).toSorted()).toEqual([
+    'image.webp',
     'index.js',
     'index.js.br',
     'index.js.gz',
-    'picture.webp',
     'short.css',
   ])
   const read = (name: string) => readFile(path.join(folder, name))

@@ -1,5 +1,4 @@
-// A step of the page's build: compresses its files once, as far as possible, so that the server
-// need not.
+// Build step of the page: compresses its files once, at the highest level.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -9,7 +8,7 @@ import type { Plugin } from 'vite'
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** Below this size, headers outweigh the saving. */
+/** Below this size the compressed form is not smaller. */
 const MIN_COMPRESSED_BYTES = 1024
 const TEXT = /\.(?:css|js|svg)$/
 
@@ -25,7 +24,7 @@ export function compressAssets(): Plugin {
   }
 }
 
-/** Compresses every text file of a folder that is large enough. */
+/** Compresses the text files in a folder, except small ones. */
 export async function compressFolder(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => TEXT.test(name))
   await Promise.all(names.map((name) => compressFile(path.join(folder, name))))

@@ -1,10 +1,10 @@
-// Finds a Chromium that plays H.264: named by the environment, or installed in the usual places.
+// Finds a Chromium that plays H.264, by environment variable or in the usual folders.
 import { findProgram } from './find-program.mjs'
 
 const variables = ['AFTERCAST_CHROMIUM', 'CHROME_PATH']
 
 /**
- * Path of a Chromium, or undefined where there is none. AFTERCAST_CHROMIUM and CHROME_PATH win over the search.
+ * Path of a Chromium, or undefined. AFTERCAST_CHROMIUM and CHROME_PATH override the search.
  * @returns {string | undefined}
  */
 export function findChromium() {

@@ -2,7 +2,7 @@
 import { findProgram } from './find-program.mjs'
 
 /**
- * Path of a Firefox, or undefined where there is none. AFTERCAST_FIREFOX wins over the search.
+ * Path of a Firefox, or undefined. AFTERCAST_FIREFOX overrides the search.
  * @returns {string | undefined}
  */
 export function findFirefox() {

@@ -1,16 +1,16 @@
-// Finds a program on this machine: named by the environment, on the path, or in the usual places.
+// Finds a program by environment variable, on PATH, or in the usual folders.
 import { accessSync, constants, statSync } from 'node:fs'
 import path from 'node:path'
 
 /**
  * @typedef {object} ProgramSearch
- * @property {string[]} variables environment variables that may name the file; they win
- * @property {string[]} names names to find on the path
- * @property {string[]} [places] files to try last
+ * @property {string[]} variables environment variables that may name the file; they take precedence
+ * @property {string[]} names names to search on PATH
+ * @property {string[]} [places] files to check last
  */
 
 /**
- * Path of the first program found, or undefined where there is none.
+ * Path of the first program found, or undefined if there is none.
  * @param {ProgramSearch} search
  * @returns {string | undefined}
  */

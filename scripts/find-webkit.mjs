@@ -25,7 +25,7 @@ export function findWebKit() {
   return driver && browser && screen ? { driver, browser, screen } : undefined
 }
 
-/** Distributions install it in the folder of the library's own programs; newest API first. */
+/** Distributions install it next to the programs of the library; the newest API first. */
 function miniBrowsers() {
   if (process.platform !== 'linux') return []
   const libraries = ['/usr/lib', '/usr/lib64', '/usr/libexec', ...foldersBelow('/usr/lib')]
@@ -35,7 +35,7 @@ function miniBrowsers() {
 }
 
 /**
- * Debian has libraries one folder deeper, in one named after the architecture.
+ * Debian's libraries are one folder deeper, in a folder named after the architecture.
  * @param {string} folder
  */
 function foldersBelow(folder) {

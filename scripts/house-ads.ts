@@ -1,6 +1,6 @@
-// Texts and colours of the bundled house ads.
+// Wording and colours of the included house ads.
 
-/** A banner: an HTML page whose layout fits a row and a box. */
+/** A banner: an HTML page that fits a row and a box. */
 export interface Banner {
   id: string
   title: string
@@ -34,7 +34,7 @@ export const banners: Banner[] = [
   {
     id: 'missed-it-live',
     title: 'Missed it live?',
-    line: 'Every stream is kept, from the first minute to the last.',
+    line: 'Every stream is here, from the first minute to the last.',
     call: 'Catch up',
     weight: 3,
     sky: ['#141432', '#4a4f9c', '#c9a9e6'],

@@ -1,4 +1,4 @@
-// The HTML of a house banner: own styles, no script; a row in flat slots, a box in tall ones.
+// The HTML of a house banner: inline styles, no script; a row in low slots, a box in high ones.
 import type { Banner } from './house-ads.ts'
 
 const STYLE = `
@@ -24,7 +24,10 @@ const STYLE = `
       }
       a:hover b { background: #ffffff; }
       @media (max-height: 160px) {
-        a { flex-direction: row; align-items: center; justify-content: flex-start; gap: 2px 18px; padding: 8px 20px; }
+        a {
+          flex-direction: row; align-items: center; justify-content: flex-start;
+          gap: 2px 18px; padding: 8px 20px;
+        }
         a::after { background: linear-gradient(to right, var(--shade), transparent 80%); }
         p { flex: 1; min-width: 0; display: flex; flex-direction: column; gap: 2px; }
         strong { font-size: 20px; }
@@ -42,7 +45,7 @@ const STYLE = `
         @keyframes rise { from { transform: translateY(18px); opacity: 0.4; } }
       }`
 
-/** A complete document; `{click}` is the placeholder of the click URL. */
+/** A complete document; the server replaces `{click}` with the link. */
 export function formatBanner({ title, line, call, sky }: Banner): string {
   const [dark, middle, light] = sky
   return `<!doctype html>
@@ -52,7 +55,7 @@ export function formatBanner({ title, line, call, sky }: Banner): string {
     <meta name="viewport" content="width=device-width" />
     <title>${title}</title>
     <style>
-      /* A frame of another colour scheme than its page is painted white. */
+      /* Browsers paint a frame white if its colour scheme differs from the page's. */
       :root { color-scheme: light dark; }
       :root { --shade: ${dark}e0; }${STYLE}
     </style>

@@ -1,7 +1,7 @@
-// Draws the house's pre-rolls, picture by picture, on a canvas in a browser; run by
-// make-house-ads.ts. @ts-check
+// Draws the pre-rolls of the house ads frame by frame on a canvas; make-house-ads.ts runs it.
+// @ts-check
 ;(() => {
-  /** Everything below is drawn on 640 by 360, and comes out half as large again. */
+  /** Coordinates below are for 640 by 360; the output is 1.5 times as large. */
   const SCALE = 1.5
   const WIDTH = 640
   const HEIGHT = 360
@@ -26,7 +26,7 @@
   pen.scale(SCALE, SCALE)
 
   /**
-   * The picture at `time`, from 0 to 1, as base64 of its RGBA bytes.
+   * The frame at `time` (0 to 1), as base64 of its RGBA bytes.
    *
    * @param {Film} film
    * @param {number} time
@@ -83,7 +83,7 @@
     pen.fill()
   }
 
-  /** Words stand on the left: darker there, so that they are read on any sky. */
+  /** The left side, with the text, is darker, so that it is readable on any sky. */
   function drawShade() {
     const shade = pen.createLinearGradient(0, 0, WIDTH * 0.75, 0)
     shade.addColorStop(0, 'rgb(8 5 10 / 0.62)')
@@ -130,7 +130,7 @@
   }
 
   /**
-   * How far something that begins at `start` has come in.
+   * Progress of an element that fades in at `start`.
    *
    * @param {number} time
    * @param {number} start

@@ -1,5 +1,5 @@
-// Makes the bundled house ads: banners as HTML pages, pre-rolls drawn in Chromium and encoded as
-// H.264.
+// Generates the included house ads: banners as HTML pages, pre-rolls drawn in Chromium and encoded
+// as H.264.
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { chromium, type Page } from '@playwright/test'
@@ -96,7 +96,7 @@ async function makeFilm(page: Page, film: Film): Promise<void> {
   if (size > largestFilmBytes) throw new Error(`${film.id} is larger than ${largestFilmBytes}`)
 }
 
-/** RGBA of one frame. */
+/** RGBA bytes of one frame. */
 async function drawFrame(page: Page, film: Film, number: number): Promise<Buffer> {
   const time = number / (seconds * framesPerSecond - 1)
   const drawn: unknown = await page.evaluate(`drawPicture(${JSON.stringify(film)}, ${time})`)
@@ -118,7 +118,7 @@ function toPlanar(scaler: SoftwareScaleContext, rgba: Buffer): Frame {
   planar.height = height
   planar.format = AV_PIX_FMT_YUV420P
   planar.timeBase = new Rational(1, framesPerSecond)
-  FFmpegError.throwIfError(planar.getBuffer(0), 'allocate picture')
+  FFmpegError.throwIfError(planar.getBuffer(0), 'allocate frame')
   FFmpegError.throwIfError(scaler.scaleFrameSync(planar, frame), 'convert colours')
   return planar
 }

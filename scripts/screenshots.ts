@@ -1,4 +1,4 @@
-// Takes the screenshots of docs/screenshots: the three pages of the demo library at the widths of a
+// Takes the screenshots in docs/screenshots: the three pages of the demo library at the widths of a
 // phone, a tablet and a desktop.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ try {
   await rm(data, { recursive: true, force: true })
 }
 
-/** The pages: the list, the streamer with most sessions, and that streamer's newest session. */
+/** The pages: the list, the streamer with the most sessions, and the newest session of it. */
 async function choosePages(site: string): Promise<{ name: string; url: string }[]> {
   const { streamers } = parseShape(streamersResponse, await fetchJson(site + streamersApiPath))
   const [busiest] = streamers.toSorted((a, b) => b.recording_count - a.recording_count)
@@ -72,7 +72,7 @@ async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
   await page.goto(url)
   await page.getByRole('listitem').first().waitFor()
   if (name === 'player') await page.waitForTimeout(5000)
-  // The first visit makes the thumbnails; the second one shows them all.
+  // The first visit generates the thumbnails; the second shows all of them.
   await page.waitForLoadState('networkidle')
   if (name !== 'player') await page.reload({ waitUntil: 'networkidle' })
   const devtools = await page.context().newCDPSession(page)

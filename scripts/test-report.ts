@@ -1,4 +1,5 @@
-// The report of a test runner that `npm test` reads: passed tests, failures with their reasons, and the slowest files.
+// The report of a test runner that `npm test` reads: passed tests, failures with their reasons, and
+// the slowest files.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 

@@ -1,5 +1,5 @@
-// `npm test`: prepares the clone and a browser, runs every gate and every test, and ends with the line `N passed, N failed`.
-// A gate counts as one test; every test of Vitest and Playwright counts.
+// `npm test`: prepares the clone and a browser, runs every gate and every test, and ends with the
+// line `N passed, N failed`. A gate counts as one test; every test of Vitest and Playwright counts.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -91,8 +91,10 @@ async function runAll(missing) {
   process.stdout.write('\n')
   for (const { name, passed, failures, seconds } of results) {
     const mark = failures.length === 0 ? 'ok    ' : 'FAILED'
-    const numbers = `${String(passed).padStart(5)} passed ${String(failures.length).padStart(3)} failed`
-    process.stdout.write(`${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${numbers}\n`)
+    const counts = [passed, failures.length].map((count) => String(count).padStart(5))
+    process.stdout.write(
+      `${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${counts[0]} passed ${counts[1]} failed\n`,
+    )
   }
   for (const name of missing) process.stdout.write(`skipped  ${name}: not installed\n`)
   printSlowest(results)
@@ -100,7 +102,7 @@ async function runAll(missing) {
 }
 
 /**
- * Runs one step. The numbers of its report count; a failure that its report does not contain counts as one.
+ * Runs one step. The numbers of its report count; a failure outside of its report counts as one.
  * @param {Step} step
  * @returns {Promise<TestReport>}
  */
@@ -123,7 +125,7 @@ async function runStep({ name, script, report }) {
 }
 
 /**
- * Prints the ten slowest test files of all runners. The times of files that ran at the same time overlap.
+ * Prints the ten slowest test files of all runners. Their times overlap: files run concurrently.
  * @param {TestReport[]} results
  */
 function printSlowest(results) {
@@ -152,7 +154,8 @@ async function ensureChromium() {
   if (!findChromium()) await installPackages('Chromium', ['chromium'])
   if (!findChromium()) {
     throw new PrepareError(
-      'The browser tests need Chromium, and none was found: install it, or set AFTERCAST_CHROMIUM to its path.',
+      'The browser tests need Chromium, and none was found: ' +
+        'install it, or set AFTERCAST_CHROMIUM to its path.',
     )
   }
   if (findHeadlessChromium() === findChromium() && !process.env.AFTERCAST_CHROMIUM) {

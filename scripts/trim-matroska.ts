@@ -1,5 +1,5 @@
-// Makes a smaller fixture of a Matroska file: one track ends early. `node scripts/trim-matroska.ts
-// IN OUT TRACK SECONDS`
+// Trims a Matroska file to a smaller fixture in which one track ends early:
+// `node scripts/trim-matroska.ts IN OUT TRACK SECONDS`
 import { readFileSync, writeFileSync } from 'node:fs'
 
 // RFC 9559 5.1: element ids.
@@ -14,7 +14,7 @@ const UNKNOWN_SIZE = 0xff
 
 interface Element {
   id: number
-  /** The complete element, header included. */
+  /** The complete element, including its header. */
   bytes: Buffer
   content: Buffer
 }
@@ -61,7 +61,7 @@ if (input === undefined || output === undefined || seconds === undefined) {
 const trimmed = [...elements(readFileSync(input))].flatMap(({ id, bytes, content }) => {
   if (id !== SEGMENT) return [bytes]
   const kept = [...elements(content)]
-    // Their positions are wrong now.
+    // Their positions are no longer valid.
     .filter((inner) => inner.id !== SEEK_HEAD && inner.id !== CUES)
     .map((inner) =>
       inner.id === CLUSTER

@@ -135,11 +135,8 @@ describe('runCommandLine', () => {
       ['stats', '--days', '0'],
       "aftercast: option '--days <number>' argument '0' is invalid. It must be a whole number from 1 to 800.\n",
     ],
-    [['hide'], 'aftercast: name what to hide as STREAMER[/DATE/ID], or give --list alone\n'],
-    [
-      ['hide', 'a', '--list'],
-      'aftercast: name what to hide as STREAMER[/DATE/ID], or give --list alone\n',
-    ],
+    [['hide'], 'aftercast: expected STREAMER[/DATE/ID] or --list\n'],
+    [['hide', 'a', '--list'], 'aftercast: expected STREAMER[/DATE/ID] or --list\n'],
     [
       ['unhide', 'a/b'],
       "aftercast: command-argument value 'a/b' is invalid for argument 'STREAMER[/DATE/ID]'. It must be STREAMER[/DATE/ID].\n",

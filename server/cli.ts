@@ -1,17 +1,17 @@
-// The command line: which commands and options there are, and their help. What they do comes in as actions.
+// The command line: commands, options and help. The caller passes the actions.
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { SessionReference } from '../shared/paths.ts'
 import { defaultConfigName } from './config/read-config-file.ts'
 
-/** What a command that reads the configuration was given. */
+/** Arguments of a command that reads the configuration. */
 export interface CommandInput {
-  /** Values by configuration key, as text. */
+  /** Values by configuration key, as strings. */
   flags: Record<string, string | undefined>
   /** Path given with `--config`. */
   configFile?: string | undefined
 }
 
-/** What each command does; each answers its exit code. */
+/** One action per command; each returns its exit code. */
 export interface CommandActions {
   serve: (input: CommandInput) => Promise<number>
   scan: (input: CommandInput) => Promise<number>
@@ -23,30 +23,30 @@ export interface CommandActions {
   stats: (input: CommandInput, options: StatsOptions) => Promise<number>
 }
 
-/** How `check` answers. */
+/** Output of `check`. */
 export interface CheckOptions {
   format: 'table' | 'json'
 }
 
-/** A streamer, or one session of theirs. */
+/** A streamer or one session. */
 export type NameToHide =
   | { kind: 'streamer'; streamer: string }
   | ({ kind: 'session' } & SessionReference)
 
-/** How `stats` answers. */
+/** Output of `stats`. */
 export interface StatsOptions {
   /** Number of days, today included. */
   days: number
   format: 'tables' | 'json'
 }
 
-/** Where the command line writes; whole texts with their line ends. */
+/** Output streams; each call writes complete lines. */
 export interface CommandOutput {
   stdout: (text: string) => void
   stderr: (text: string) => void
 }
 
-/** What a run needs beside its arguments. */
+/** Dependencies of a run. */
 export interface CommandLine {
   actions: CommandActions
   output: CommandOutput
@@ -54,8 +54,8 @@ export interface CommandLine {
 }
 
 /**
- * Runs the command that the arguments (without program names) ask for and answers its exit code: 2 where they are
- * unusable, after one line on stderr. What an action throws is thrown.
+ * Runs the command that the arguments name (without program names) and returns its exit code.
+ * Unusable arguments print one line on stderr and return 2. Errors of actions propagate.
  */
 export async function runCommandLine(
   args: readonly string[],
@@ -67,7 +67,7 @@ export async function runCommandLine(
     await program.parseAsync([...args], { from: 'user' })
     return exitCode
   } catch (error) {
-    // Commander has written its line already; help that was asked for is no failure.
+    // Commander has already printed its line. Requested help is not a failure.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     throw error
   }
@@ -137,7 +137,7 @@ function addServe(program: Command): Command {
   return withLibrary(
     program
       .command('serve')
-      .description('Serves the recordings below DIR; without any, a demo library.')
+      .description('Serves the recordings in DIR, or a demo library without DIR.')
       .option('--port <number>', 'port to listen on (default: 8080)')
       .option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
   )
@@ -145,7 +145,7 @@ function addServe(program: Command): Command {
 
 function addScan(program: Command): Command {
   return withLibrary(
-    program.command('scan').description('Indexes the recordings below DIR once, and leaves.'),
+    program.command('scan').description('Indexes the recordings in DIR once and exits.'),
   )
 }
 
@@ -154,23 +154,23 @@ function addCheck(program: Command): Command {
     program
       .command('check')
       .description(
-        'Lists the recordings that cannot be played, or not fully, with reason, place and advice.',
+        'Lists unplayable and partly playable recordings with reason, position and advice.',
       )
-      .option('--json', 'all of it as one JSON document, instead of a table')
-      .addHelpText('after', '\nExits with 1 where a recording cannot be played.'),
+      .option('--json', 'print one JSON document instead of a table')
+      .addHelpText('after', '\nExits with 1 if a recording is unplayable.'),
   )
 }
 
 const NAME_FORM = 'STREAMER[/DATE/ID]'
-const HIDE_USAGE = `error: name what to hide as ${NAME_FORM}, or give --list alone`
+const HIDE_USAGE = `error: expected ${NAME_FORM} or --list`
 
 function addHide(program: Command): Command {
   return withConfig(
     program
       .command('hide')
-      .description('Takes a streamer or a session off the site; no file is touched.')
-      .argument(`[${NAME_FORM}]`, 'names as the site shows them', parseNameToHide)
-      .option('--list', 'list what is hidden'),
+      .description('Removes a streamer or a session from the site; files are not changed.')
+      .argument(`[${NAME_FORM}]`, 'names as shown on the site', parseNameToHide)
+      .option('--list', 'list hidden streamers and sessions'),
   )
 }
 
@@ -178,8 +178,8 @@ function addUnhide(program: Command): Command {
   return withConfig(
     program
       .command('unhide')
-      .description('Puts back what was hidden by this very name.')
-      .argument(`<${NAME_FORM}>`, 'as `hide --list` tells it', parseNameToHide),
+      .description('Restores a hidden streamer or session.')
+      .argument(`<${NAME_FORM}>`, 'name as printed by `hide --list`', parseNameToHide),
   )
 }
 
@@ -196,7 +196,7 @@ function addDemo(program: Command): Command {
   return program
     .command('demo')
     .description('Writes the demo library into DIR.')
-    .argument('<DIR>', 'a folder that is empty or not there yet')
+    .argument('<DIR>', 'an empty or new folder')
 }
 
 interface StatsFlags extends LibraryOptions {
@@ -211,9 +211,9 @@ function addStats(program: Command): Command {
   return withConfig(
     program
       .command('stats')
-      .description('Tells views and plays by day, streamer and session.')
-      .option('--days <number>', 'how many days, today included (UTC)', parseDays, DEFAULT_DAYS)
-      .option('--json', 'all of it as JSON, instead of tables'),
+      .description('Prints views and plays by day, streamer and session.')
+      .option('--days <number>', 'number of days, including today (UTC)', parseDays, DEFAULT_DAYS)
+      .option('--json', 'print JSON instead of tables'),
   )
 }
 
@@ -223,12 +223,15 @@ function parseDays(value: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_DAYS}.`)
 }
 
-/** What serve, scan and check share. */
+/** Arguments of serve, scan and check. */
 function withLibrary(command: Command): Command {
   return withConfig(
     command
-      .argument('[DIR]', 'folder of the recordings (default: the configuration’s)')
-      .option('--layout <NAME|TEMPLATE>', 'how paths name sessions (default: the configuration’s)'),
+      .argument('[DIR]', 'folder of the recordings (default: from the configuration)')
+      .option(
+        '--layout <NAME|TEMPLATE>',
+        'how paths name sessions (default: from the configuration)',
+      ),
   )
 }
 

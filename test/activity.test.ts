@@ -1,5 +1,5 @@
-// The first-party collector in the whole program: several workers count into one file, and
-// `aftercast stats` tells.
+// The first-party collector through the program: workers count into one file, and `aftercast stats`
+// prints the counts.
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -50,7 +50,7 @@ async function stats(...args: string[]): Promise<string> {
   return (await runInProcess(['stats', ...data, ...args], { workingFolder: folder })).stdout
 }
 
-it('counts what all workers took, and keeps nothing of who sent it', async () => {
+it('counts the events of all workers, and stores nothing about their senders', async () => {
   await withServer({}, { AFTERCAST_WORKERS: '2' }, async ({ url }) => {
     const events = [
       { name: 'page_view', path: '/p/alice/2026-01-31/1001', title: '' },
@@ -75,7 +75,7 @@ it('counts what all workers took, and keeps nothing of who sent it', async () =>
   for (const trace of ['127.0.0.1', 'undici', 'mallory']) expect(file.includes(trace)).toBe(false)
 })
 
-it('has no collector where it is switched off', async () => {
+it('has no collector when it is disabled', async () => {
   await withServer(
     { analytics: { firstParty: false } },
     { AFTERCAST_WORKERS: '1' },
@@ -90,7 +90,7 @@ it('has no collector where it is switched off', async () => {
   )
 })
 
-it('answers a malformed body and a foreign method in the form of every error', async () => {
+it('responds to a malformed body and a wrong method with the common error shape', async () => {
   await withServer({}, { AFTERCAST_WORKERS: '1' }, async ({ url }) => {
     const malformed = await post(url, 'x')
     expect(malformed.status).toBe(400)

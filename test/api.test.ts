@@ -1,4 +1,4 @@
-// The API, the page's HTML and the rest of HTTP that is not HLS, asked of the real program.
+// The API, the page's HTML and all other HTTP except HLS, through the program.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse, sessionsResponse, streamersResponse } from '../shared/contract.ts'
@@ -23,11 +23,11 @@ import type { TempLibrary } from './support/temp-library.ts'
 import { soon } from './support/patience.ts'
 
 const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
-/** Streamers in the order of the list: without regard to case, then by code unit. */
+/** Streamers in list order: case-insensitive, then by code unit. */
 const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '日本']
-/** As a browser makes it harmful: an attribute, an element, an entity, the end of a script. */
+/** HTML injection: an attribute, an element, an entity, the end of a script. */
 const HOSTILE = `"'><img src=x onerror=alert(1)>&amp;<!--`
-/** A picture that no recording shows: a PNG of one colour, 16 by 9. */
+/** An image that is in no recording: a PNG of one colour, 16 by 9. */
 const FRAME = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAABAAAAAJCAIAAAC0SDtlAAAAFElEQVR42mNQaPhPEmIY1TAoNAAAoPnpcW9o6sYAAAAASUVORK5CYII=',
   'base64',
@@ -45,7 +45,7 @@ beforeAll(async () => {
     args: library.args,
     environment: { AFTERCAST_WORKERS: '1' },
   })
-  // Found is not indexed yet: wait for the last recording's length.
+  // Recordings are listed before they are indexed: wait for the last one's length.
   await vi.waitFor(async () => {
     const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Crowd'))))
     const waiting = sessions.filter(({ duration }) => duration === undefined)
@@ -72,7 +72,7 @@ async function placeAll(to: TempLibrary): Promise<void> {
     await to.place(`Crowd/2026-01-01/${number}.mp4`, SMALL_FIXTURE)
 }
 
-/** Five seconds of pictures that have parameter sets and nothing to decode. */
+/** Five seconds of frames with parameter sets but nothing decodable. */
 function undecodableRecording(): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([H264_STREAM])]
@@ -92,12 +92,12 @@ function json(response: RawResponse): unknown {
 }
 
 describe('lists', () => {
-  it('sorts streamers by name without regard to case, then by code unit', async () => {
+  it('sorts streamers by name, case-insensitive, then by code unit', async () => {
     const { streamers } = parseExactly(streamersResponse, json(await raw(streamersApiPath)))
     expect(streamers.map(({ name }) => name)).toEqual([HOSTILE, ...STREAMERS])
   })
 
-  it('counts what can be played alone, and lists no streamer who has nothing else', async () => {
+  it('counts only playable sessions, and lists no streamer without one', async () => {
     const { streamers } = parseExactly(streamersResponse, json(await raw(streamersApiPath)))
     const counts = new Map(streamers.map(({ name, recording_count }) => [name, recording_count]))
     expect(counts.get('alice')).toBe(6)
@@ -118,21 +118,21 @@ describe('lists', () => {
     ])
   })
 
-  it('tells lengths as H:MM:SS, measured from packets', async () => {
+  it('formats lengths as H:MM:SS, measured from packets', async () => {
     const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('alice'))))
     const durations = new Map(sessions.map(({ sessionId, duration }) => [sessionId, duration]))
     expect(durations.get('10')).toBe('0:00:20')
     expect(durations.get('9')).toBe('0:00:10')
   })
 
-  it('answers nothing beside what the contract names', async () => {
+  it('returns only the fields of the contract', async () => {
     const [first] = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Bob'))))
     expect(json(await raw(sessionsApiPath('Bob')))).toEqual([
       { date: '2026-01-01', sessionId: '1', duration: first?.duration },
     ])
   })
 
-  it('tells the page public configuration alone', async () => {
+  it('returns only public configuration to the page', async () => {
     expect(json(await raw('/api/config'))).toMatchObject({ ads: { provider: 'none' } })
     expect((await raw('/api/config')).body.toString()).not.toMatch(/secret|recordings|host|data/)
   })
@@ -140,7 +140,7 @@ describe('lists', () => {
 
 describe('revalidation', () => {
   const targets = [streamersApiPath, sessionsApiPath('alice'), playlistApiPath(session), '/']
-  it.each(targets)('%s: answers 304 without a body to who has it', async (target) => {
+  it.each(targets)('%s: responds 304 without a body to a matching ETag', async (target) => {
     const full = await raw(target)
     expect(full.status).toBe(200)
     const again = await raw(target, { 'if-none-match': full.headers.etag ?? '' })
@@ -158,7 +158,7 @@ describe('revalidation', () => {
     expect((await raw(target)).headers.vary).toMatch(/\bAccept-Encoding\b/i)
   })
 
-  it('lets lists be kept only with a question whether they still hold', async () => {
+  it('allows lists to be cached only with revalidation', async () => {
     expect((await raw(streamersApiPath)).headers['cache-control']).toBe('no-cache')
   })
 })
@@ -177,7 +177,7 @@ describe('compression', () => {
     ['zstd', undefined],
     ['identity', undefined],
     [undefined, undefined],
-  ])('accept-encoding %s is answered in %s', async (accepted, expected) => {
+  ])('accept-encoding %s selects %s', async (accepted, expected) => {
     const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
     const response = await raw(target, headers)
     const encoding = response.headers['content-encoding']
@@ -186,7 +186,7 @@ describe('compression', () => {
     expect(decode(response)).toEqual((await raw(target)).body)
   })
 
-  it('leaves media alone', async () => {
+  it('does not compress media', async () => {
     const playlist = await fetchPlaylist(server.url + playlistApiPath(session))
     for (const url of mediaUrls(playlist)) {
       const response = await raw(new URL(url).pathname, { 'accept-encoding': 'gzip, br' })
@@ -224,7 +224,7 @@ describe('HEAD', () => {
     playlistApiPath(broken),
     '/s/nobody',
     '/nothing',
-  ])('%s: answers as GET does, without a body', async (target) => {
+  ])('%s: responds like GET, without a body', async (target) => {
     const get = await raw(target)
     const head = await rawRequest(server.url, target, { method: 'HEAD' })
     expect(head.status).toBe(get.status)
@@ -232,7 +232,7 @@ describe('HEAD', () => {
     expect(withoutDate(head.headers)).toEqual(withoutDate(get.headers))
   })
 
-  it('answers on keys, inits and segments', async () => {
+  it('responds for keys, inits and segments', async () => {
     const playlist = await fetchPlaylist(
       server.url + playlistApiPath({ ...session, sessionId: '9' }),
     )
@@ -280,7 +280,7 @@ describe('errors', () => {
     expect(parseExactly(errorResponse, json(response)).error.code).toBe(code)
   })
 
-  it('refuses names and addresses that are too long', async () => {
+  it('rejects names and URLs that are too long', async () => {
     expect((await raw(sessionsApiPath('x'.repeat(1025)))).status).toBe(400)
     expect((await raw(sessionsApiPath('x'.repeat(10_001)))).status).toBe(400)
     const tooLong = await raw(sessionsApiPath('x'.repeat(20_000)))
@@ -288,7 +288,7 @@ describe('errors', () => {
     expect(parseExactly(errorResponse, json(tooLong)).error.code).toBe('invalid')
   })
 
-  it('answers what is no HTTP in the same form, and closes', async () => {
+  it('responds to malformed HTTP with the common error shape, and closes', async () => {
     for (const bytes of ['GARBAGE\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET /\0 HTTP/1.1\r\n\r\n']) {
       const answer = (await exchange(server.url, Buffer.from(bytes))).toString()
       expect(answer).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
@@ -296,22 +296,22 @@ describe('errors', () => {
     }
   })
 
-  it('reads no query where none is meant, be it malformed or not', async () => {
+  it('ignores a query on routes without one, malformed or not', async () => {
     expect((await raw(`${streamersApiPath}?a=%zz&__proto__=1`)).status).toBe(200)
     expect((await raw('/?next=//evil.example')).status).toBe(200)
   })
 
-  it('says why a session cannot be played', async () => {
+  it('returns the reason why a session is unplayable', async () => {
     const { error } = parseExactly(errorResponse, json(await raw(playlistApiPath(broken))))
     expect(error.message.length).toBeGreaterThan(10)
   })
 
-  it('gives no picture of a session that cannot be played', async () => {
+  it('has no thumbnail of an unplayable session', async () => {
     expect((await raw(thumbnailApiPath(broken))).status).toBe(404)
   })
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
-    '%s changes nothing and is refused in the same form',
+    '%s changes nothing and is rejected with the common error shape',
     async (method) => {
       for (const target of [streamersApiPath, playlistApiPath(session), '/']) {
         const response = await rawRequest(server.url, target, { method })
@@ -321,7 +321,7 @@ describe('errors', () => {
     },
   )
 
-  it('tells no stack, path, version or software to anyone', async () => {
+  it('exposes no stack, path, version or software', async () => {
     const targets = [
       '/api/sessions/%zz',
       '/api/sessions/%00',
@@ -350,7 +350,7 @@ describe('errors', () => {
     }
   })
 
-  it('reads no metrics on the public listener', async () => {
+  it('serves no metrics on the public listener', async () => {
     expect((await raw('/metrics')).status).toBe(404)
   })
 })
@@ -371,7 +371,7 @@ describe('headers', () => {
     '/healthz',
     '/sitemap.xml',
   ]
-  it.each(everything)('%s: is never sniffed, and told its place', async (target) => {
+  it.each(everything)('%s: has nosniff and the security headers of its kind', async (target) => {
     const { headers } = await raw(target)
     expect(headers['x-content-type-options']).toBe('nosniff')
     expect(headers['referrer-policy']).toBe('strict-origin-when-cross-origin')
@@ -381,12 +381,12 @@ describe('headers', () => {
     expect(headers['cross-origin-resource-policy']).toBe('same-origin')
   })
 
-  it('lets data never be a page', async () => {
+  it('never serves data as a page', async () => {
     const { headers } = await raw(streamersApiPath)
     expect(headers['content-security-policy']).toContain('sandbox')
   })
 
-  it('gives media the same headers', async () => {
+  it('sends the same headers with media', async () => {
     const playlist = await fetchPlaylist(server.url + playlistApiPath(session))
     for (const url of mediaUrls(playlist)) {
       const { headers } = await raw(new URL(url).pathname)
@@ -398,12 +398,12 @@ describe('headers', () => {
 
 describe('other origins', () => {
   const origin = 'https://viewer.example'
-  it('are told nothing by default', async () => {
+  it('get no CORS headers by default', async () => {
     const { headers } = await raw(streamersApiPath, { origin })
     expect(headers['access-control-allow-origin']).toBeUndefined()
   })
 
-  it('may read where the configuration lists them', async () => {
+  it('may read if the configuration lists them', async () => {
     const open = await startServer({
       args: [library.recordings, '--data', `${library.data}-cors`],
       environment: { AFTERCAST_WORKERS: '1', AFTERCAST_CORS_ORIGINS: origin },
@@ -445,7 +445,7 @@ describe('video', () => {
     ['image/webp,*/*', 'image/webp'],
     ['*/*', 'image/jpeg'],
     [undefined, 'image/jpeg'],
-  ])('accept %s is answered as %s', async (accept, type) => {
+  ])('accept %s selects %s', async (accept, type) => {
     const headers = accept === undefined ? {} : { accept }
     for (const target of [thumbnailApiPath(session), streamerThumbnailApiPath('alice')]) {
       const frame = await raw(target, headers)
@@ -458,7 +458,7 @@ describe('video', () => {
     }
   })
 
-  it('beside a recording, or in the folder of a streamer, win', async () => {
+  it('next to a recording, or in the folder of a streamer, take precedence', async () => {
     for (const target of [
       thumbnailApiPath({ streamer: 'Bob', date: '2026-01-01', sessionId: '1' }),
       streamerThumbnailApiPath('Bob'),
@@ -469,7 +469,7 @@ describe('video', () => {
     }
   })
 
-  it('are not there for what cannot be decoded, which plays all the same', async () => {
+  it('are missing for an undecodable recording, which is still playable', async () => {
     const undecodable = { streamer: 'Zoë', date: '2026-01-02', sessionId: 'garbage' }
     expect((await raw(thumbnailApiPath(undecodable))).status).toBe(404)
     expect((await raw(playlistApiPath(undecodable))).status).toBe(200)
@@ -477,7 +477,7 @@ describe('video', () => {
 })
 
 describe('health and crawlers', () => {
-  it('answers that it lives and that it is ready, and lets neither be kept', async () => {
+  it('reports liveness and readiness, neither cacheable', async () => {
     for (const target of ['/healthz', '/readyz']) {
       const response = await raw(target)
       expect(response.status).toBe(200)
@@ -485,7 +485,7 @@ describe('health and crawlers', () => {
     }
   })
 
-  it('shows crawlers the way to the sitemap', async () => {
+  it('links the sitemap in robots.txt', async () => {
     const { body, headers } = await raw('/robots.txt')
     expect(headers['content-type']).toMatch(/^text\/plain/)
     expect(body.toString()).toMatch(/^User-agent: \*\n/)
@@ -534,7 +534,7 @@ describe('pages', () => {
   })
 
   it.each([sessionsPagePath(HOSTILE), playerPagePath(hostileSession())])(
-    '%s: shows a hostile name as text alone',
+    '%s: shows a hostile name only as text',
     async (target) => {
       const { status, body } = await raw(target)
       expect(status).toBe(200)
@@ -550,7 +550,7 @@ describe('pages', () => {
     },
   )
 
-  it('serves the built files for good, and nothing else of the folder', async () => {
+  it('serves the built files as immutable, and nothing else of the folder', async () => {
     const html = (await raw('/')).body.toString()
     const script = /src="(?<path>\/assets\/[^"]+\.js)"/.exec(html)?.groups?.path ?? ''
     const { status, headers, body } = await raw(script)

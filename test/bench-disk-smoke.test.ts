@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { runBench } from './support/run-bench.ts'
 
 it.runIf(platform() === 'linux')(
-  'the benchmarks of disks, pictures and memory run, small, and print their tables',
+  'the benchmarks of disks, thumbnails and memory run in smoke mode and print their tables',
   async () => {
     const output = await runBench(['cold', 'thumbnails', 'memory'])
     for (const row of ['mp4, 30 s', 'ts', 'mkv', 'flv']) {

@@ -17,7 +17,7 @@ const ROWS = [
 const LIMIT_MS = 240_000
 
 it(
-  'the benchmarks of recordings run, small, and print a speed for each of our rows',
+  'the benchmarks of recordings run in smoke mode and print a speed for each of our rows',
   async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-chart-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -40,7 +40,7 @@ it(
 )
 
 it(
-  'the benchmarks of large libraries run, small, and print how lists are answered and changes shown',
+  'the benchmarks of large libraries run in smoke mode and print their tables',
   async () => {
     const output = await runBench(['catalog', 'scan'])
     for (const list of ['streamers, identity', 'sessions of 20, identity', 'streamers, 304']) {
@@ -54,7 +54,7 @@ it(
 )
 
 it(
-  'the benchmarks of the page run, small, where there is a Chromium',
+  'the benchmarks of the page run in smoke mode if there is a Chromium',
   async () => {
     const names = ['page-lists', 'page-plays', 'page-away', 'page-hours']
     const output = await runBench(names)

@@ -1,4 +1,4 @@
-// The commands of the program: what they print, and the exit codes that scripts rely on.
+// The commands of the program: their output, and the exit codes that scripts rely on.
 import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -24,7 +24,7 @@ async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise
   return runInProcess(args, { workingFolder: library.folder, environment })
 }
 
-/** A library with recordings that cannot be played, or are not served, beside one that plays. */
+/** A library with unplayable and unserved recordings, and one that is playable. */
 async function flawedLibrary(): Promise<TempLibrary> {
   const flawed = await createTempLibrary('flawed')
   await flawed.place('alice/2026-01-31/1001.mp4', SMALL_FIXTURE)
@@ -38,18 +38,18 @@ async function flawedLibrary(): Promise<TempLibrary> {
 }
 
 describe('scan', () => {
-  it('indexes once, says what there is and leaves with 0', async () => {
+  it('indexes once, prints the totals and exits with 0', async () => {
     const { code, stdout } = await run(['scan', ...library.args])
     expect(code).toBe(0)
     expect(stdout).toBe('3 sessions of 2 streamers are indexed\n')
     expect(await readdir(library.data)).toContain('catalog.sqlite')
   })
 
-  it('leaves with 0 where nothing is new', async () => {
+  it('exits with 0 if nothing is new', async () => {
     expect((await run(['scan', ...library.args])).code).toBe(0)
   })
 
-  it('reads the recordings from the environment too', async () => {
+  it('reads the recordings folder from the environment too', async () => {
     const { code, stdout } = await run(['scan'], {
       AFTERCAST_RECORDINGS: library.recordings,
       AFTERCAST_DATA: library.data,
@@ -63,7 +63,7 @@ describe('layouts', () => {
     ['{streamer}/{date}_{sessionId}', 'alice/20260131_one.mp4', 'alice/20260131.mp4'],
     ['{streamer}/*-{date}-{sessionId}', 'alice/live-2026-01-31-one.mp4', 'alice/one.mp4'],
     ['{date}/{streamer}_{sessionId}', '2026-01-31/alice_one.mp4', 'alice/2026-01-31_one.mp4'],
-  ])('%s: finds what fits it, and nothing else', async (layout, fits, other) => {
+  ])('%s: finds matching paths, and nothing else', async (layout, fits, other) => {
     const laid = await createTempLibrary('layout')
     await laid.place(fits, SMALL_FIXTURE)
     await laid.place(other, SMALL_FIXTURE)
@@ -73,7 +73,7 @@ describe('layouts', () => {
   })
 })
 
-describe('layouts with a name', () => {
+describe('named layouts', () => {
   it.each([
     ['obs', '2026-01-31 20-15-07.mp4', 'recordings'],
     ['streamlink', 'alice/Art/41-2026-01-31_20-15-07.mp4', 'alice'],
@@ -88,7 +88,7 @@ describe('layouts with a name', () => {
     await laid.remove()
   })
 
-  it('leaves with 2 and the names for one that is unknown', async () => {
+  it('exits with 2 and lists the names for an unknown one', async () => {
     const { code, stderr } = await run(['scan', ...library.args, '--layout', 'obss'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/^aftercast: layout: [^\n]*obs, streamlink, [^\n]*\n$/)
@@ -96,12 +96,12 @@ describe('layouts with a name', () => {
 })
 
 describe('check', () => {
-  it('leaves with 0 where every recording plays', async () => {
+  it('exits with 0 if every recording is playable', async () => {
     const { code, stdout } = await run(['check', ...library.args])
     expect([code, stdout]).toEqual([0, ''])
   })
 
-  it('names each recording that cannot be played with its reason, and leaves with 1', async () => {
+  it('lists each unplayable recording with its reason, and exits with 1', async () => {
     const flawed = await flawedLibrary()
     const { code, stdout } = await run(['check', ...flawed.args])
     expect(code).toBe(1)
@@ -118,7 +118,7 @@ describe('check', () => {
     await flawed.remove()
   })
 
-  it('tells all of it as one JSON document', async () => {
+  it('prints the report as one JSON document', async () => {
     const flawed = await flawedLibrary()
     const { code, stdout } = await run(['check', ...flawed.args, '--json'])
     expect(code).toBe(1)
@@ -162,7 +162,7 @@ describe('check', () => {
     await flawed.remove()
   })
 
-  it('names what is missing of a session that plays, and leaves with 0', async () => {
+  it('lists the limitations of a playable session, and exits with 0', async () => {
     const limited = await createTempLibrary('limited')
     await limited.place('alice/2026-02-01/late-night/part1.ts', 'ts-h264-pts-wrap-33bit.ts')
     await limited.place('alice/2026-02-01/late-night/part2.mp4', BROKEN_FIXTURE)
@@ -193,7 +193,7 @@ describe('check', () => {
     await limited.remove()
   })
 
-  it('judges a recording that is still being written as it is', async () => {
+  it('checks a growing recording as it is now', async () => {
     const growing = await createTempLibrary('growing')
     await growing.place('alice/2026-01-31/1.mp4', BROKEN_FIXTURE, new Date())
     expect((await run(['check', ...growing.args])).code).toBe(1)
@@ -202,7 +202,7 @@ describe('check', () => {
 })
 
 describe('demo', () => {
-  it('refuses a folder that holds anything else, with 2', async () => {
+  it('rejects a folder that is not empty, with 2', async () => {
     const before = await readdir(library.recordings)
     const { code, stderr } = await run(['demo', library.recordings])
     expect(code).toBe(2)
@@ -231,7 +231,7 @@ describe('help', () => {
   })
 })
 
-describe('unusable arguments and configuration leave with 2 and one line', () => {
+describe('invalid arguments and configuration exit with 2 and one line', () => {
   it.each([
     [['serve', '--prot', '80'], '--prot'],
     [['nonsense'], 'nonsense'],
@@ -280,7 +280,7 @@ describe('unusable arguments and configuration leave with 2 and one line', () =>
 
 describe('serve', () => {
   it.each(['1', '2'])(
-    'with %s workers leaves with 1 and one line where the port is taken',
+    'with %s workers exits with 1 and one line if the port is in use',
     async (workers) => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
@@ -298,7 +298,7 @@ describe('serve', () => {
     },
   )
 
-  it('leaves with 1 and one line where the data folder cannot be used', async () => {
+  it('exits with 1 and one line if the data folder is unusable', async () => {
     const file = path.join(library.folder, 'a-file')
     await writeFile(file, '')
     const { code, stderr } = await run(['serve', library.recordings, '--port', '0', '--data', file])

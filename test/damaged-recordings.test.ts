@@ -1,5 +1,5 @@
-// Every reader on damaged copies of every fixture: it answers or says why not, in time, within the
-// file.
+// Every reader on corrupt copies of every fixture: it reads or refuses them, in bounded time,
+// within the file.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,14 +11,14 @@ const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
 const names = readdirSync(FOLDER).filter((name) => !name.endsWith('.md'))
 /** Copies of one file; `npm run bench -- fuzz` makes far more. */
 const COPIES = 100
-/** Copies of large files are cut to this, so that many can be looked at. */
+/** Copies of large files are truncated to this, so that many can be tested. */
 const MAX_BYTES = 1024 * 1024
-/** One in so many copies is also looked at as a recording that grows. */
+/** One in this many copies is also tested as a growing recording. */
 const GROWN_EVERY = 2
 /** Of processor time, far above what any copy takes. */
 const MAX_MS = 5000
 
-test.each(names)('damaged copies of %s are read or refused', async (name) => {
+test.each(names)('corrupt copies of %s are read or refused', async (name) => {
   const original = readFileSync(path.join(FOLDER, name)).subarray(0, MAX_BYTES)
   const random = createRandom(20_260_131)
   for (let copy = 0; copy < COPIES; copy += 1) {

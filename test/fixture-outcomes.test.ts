@@ -1,5 +1,4 @@
-// What becomes of every recording of the fixtures: asked of the real program over HTTP, and of
-// `check`.
+// The outcome of every fixture: over HTTP, and of `check`.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +19,7 @@ import type { TempLibrary } from './support/temp-library.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
 const DURATION_TOLERANCE_SECONDS = 0.05
-/** What a player is told in EXT-X-STREAM-INF, and what FFmpeg finds behind the playlist. */
+/** Codecs in EXT-X-STREAM-INF, and the names of FFmpeg's decoders for them. */
 const FFMPEG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^avc1\./, 'h264'],
   [/^hvc1\./, 'hevc'],
@@ -38,7 +37,7 @@ interface Played {
   seconds: number
   form: 'ts' | 'fmp4'
   playlist?: 'multivariant'
-  /** Text tracks. */
+  /** Subtitle tracks. */
   subtitles?: number
   /** As `check` reports them, without their positions. */
   limitations?: Limitation[]
@@ -80,7 +79,7 @@ const OUTCOMES: Record<string, Outcome> = {
     seconds: 4.238,
     form: 'fmp4',
   },
-  // Its index is whole; only a decoder sees that the pictures are damaged.
+  // Its index is complete; only a decoder detects the corrupt frames.
   'mp4-h264-aac-bitstream-corrupted.mp4': {
     codecs: ['avc1.64002a', AAC],
     seconds: 1.025,
@@ -168,7 +167,7 @@ it('every fixture has its expected outcome', () => {
   expect(names.toSorted()).toEqual(Object.keys(OUTCOMES).toSorted())
 })
 
-describe('what plays', () => {
+describe('playable recordings', () => {
   it.each(played)('$name: tracks, length and form', async (expected) => {
     const file = await openDiskFile(fixturePath(expected.name))
     const reader = await readers.forFile(file)
@@ -273,7 +272,7 @@ async function readWithFFmpeg(
     let packets = 0
     for (; (await demuxer.readFrame(packet)) >= 0; packets += 1) packet.unref()
     const codecs = demuxer.streams.map(({ codecpar }) => avGetCodecName(codecpar.codecId) ?? '')
-    // Lines come through a queue.
+    // Log lines arrive through a queue.
     await sleep(20)
     return { errors, packets, codecs }
   } finally {

@@ -139,7 +139,7 @@ async function segmentBytes({ segments }: ListedPlaylist): Promise<Buffer> {
   return Buffer.concat(bytes)
 }
 
-describe.concurrent('a recording that grows', () => {
+describe.concurrent('a growing recording', () => {
   it('is appended to, byte for byte, until it is settled', async () => {
     const path = 'alice/2026-01-31/live.ts'
     const step = Math.ceil(recording.length / 9)
@@ -254,8 +254,7 @@ describe.concurrent('a recording that grows', () => {
 })
 
 /**
- * Eighteen seconds with a key frame each two seconds, then a minute without one, then ten seconds
- * more.
+ * Eighteen seconds with a key frame every two seconds, a minute without one, then ten more seconds.
  */
 function longGroups(): Uint8Array {
   const maker = createTsMaker()
@@ -270,13 +269,13 @@ function longGroups(): Uint8Array {
   return joinPackets(packets)
 }
 
-/** A packet that carries nothing (ISO/IEC 13818-1 2.4.1). */
+/** A null packet (ISO/IEC 13818-1 2.4.1). */
 function nullPacket(): Buffer {
   return Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), Buffer.alloc(184, 0xff)])
 }
 
-describe.concurrent('the URLs of a recording that grows', () => {
-  it('never name two things where it goes on after its end', async () => {
+describe.concurrent('the URLs of a growing recording', () => {
+  it('never name two contents if it grows again after its end', async () => {
     const path = 'alice/2026-01-31/resumed.ts'
     const half = Math.floor(recording.length / 2)
     await begin(path, recording.subarray(0, half))
@@ -296,7 +295,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     )
   })
 
-  it('are others where it was cut off and written anew, and the old ones are gone', async () => {
+  it('change if it is truncated and rewritten, and the old ones are gone', async () => {
     const path = 'alice/2026-01-31/anew.ts'
     const other = Buffer.from(longGroups())
     await begin(path, recording.subarray(0, 200_000))
@@ -313,7 +312,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     expect(served).toEqual(packetsOfPid(other, VIDEO_PID).slice(0, served.length))
   })
 
-  it('are others where its end was cut off and other pictures follow', async () => {
+  it('change if its end is replaced by other frames', async () => {
     const path = 'alice/2026-01-31/branch.ts'
     const sizeBytes = 188 * 500
     await begin(path, recording.subarray(0, 188 * 1200))
@@ -329,7 +328,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     for (const { url } of before.segments) expect(await statusOf(url)).toBe(404)
   })
 
-  it('lead to its own bytes, however alike another one has begun', async () => {
+  it('serve its own bytes, even if another one starts alike', async () => {
     const at = 188 * 1000
     const others = {
       plain: recording,
@@ -343,7 +342,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     }
   })
 
-  it('answer at once under the last name that its recorder gives it', async () => {
+  it('work at once under the final file name of its recorder', async () => {
     const path = 'alice/2026-01-31/renamed.tmp.ts'
     const half = Math.floor(recording.length / 2)
     await begin(path, recording.subarray(0, half))
@@ -358,14 +357,14 @@ describe.concurrent('the URLs of a recording that grows', () => {
     ['empty', 'empty.ts'],
     ['hollow', 'hollow/1.ts'],
     ['no-playlist-yet', 'no-playlist-yet/init.mp4'],
-  ])('ask to come again while there are only empty files (%s)', async (id, place) => {
+  ])('respond 503 while there are only empty files (%s)', async (id, place) => {
     await begin(`alice/2026-01-31/${place}`, new Uint8Array(0))
     await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(503), soon)
     await settle(`alice/2026-01-31/${place}`)
     await vi.waitFor(async () => expect(await statusOf(playlistUrl(id))).toBe(422), soon)
   })
 
-  it('are none where the only file of its folder was emptied', async () => {
+  it('are gone if the only file of its folder is truncated to nothing', async () => {
     const path = 'alice/2026-01-31/emptied/1.ts'
     await begin(path, recording)
     const { segments } = await listed('emptied')
@@ -376,7 +375,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     await vi.waitFor(async () => expect(await statusOf(playlistUrl('emptied'))).toBe(422), soon)
   })
 
-  it('are answered where the recorder sets the time of the broadcast when all is written', async () => {
+  it('work if the recorder sets the file time to the broadcast at the end', async () => {
     const path = 'alice/2026-01-31/dated.ts'
     await begin(path, recording)
     // The scan indexes it while it is growing; no request does.
@@ -388,7 +387,7 @@ describe.concurrent('the URLs of a recording that grows', () => {
     expect((await segmentBytes(playlist)).length).toBeGreaterThan(recording.length * 0.9)
   })
 
-  it('are those of a finished recording where nobody saw it grow', async () => {
+  it('are those of a finished recording if it was never seen growing', async () => {
     await library.place('alice/2026-01-31/finished.ts', recording)
     const { text, isEnded } = await listed('finished')
     expect(isEnded).toBe(true)
@@ -404,8 +403,8 @@ describe.concurrent('the URLs of a recording that grows', () => {
   })
 })
 
-describe('the URLs of a recording that grows, where processes come and go', () => {
-  it('stay over a kill, in other processes, under another name, and when it has ended', async () => {
+describe('the URLs of a growing recording across processes', () => {
+  it('survive a kill, a restart with more workers, a rename, and the end of the recording', async () => {
     const path = 'alice/2026-01-31/stays.ts'
     const half = Math.floor(recording.length / 2)
     await begin(path, recording.subarray(0, half))
@@ -414,7 +413,7 @@ describe('the URLs of a recording that grows, where processes come and go', () =
     server = await serve('2')
     const restarted = await listed('stays')
     expect(restarted.text.startsWith(before.text)).toBe(true)
-    // Each connection may come to another process.
+    // Each connection may reach another process.
     for (const { url } of [...before.segments, ...before.segments])
       expect(await statusOf(url.replace(/^http:\/\/[^/]+/, server.url))).toBe(200)
     await append(path, recording.subarray(half))
@@ -427,7 +426,7 @@ describe('the URLs of a recording that grows, where processes come and go', () =
     expect((await listed('stays')).text).toBe(last.text)
   })
 
-  it('lead in each process to what any of them has listed', async () => {
+  it('work in each process once any of them has listed them', async () => {
     const several = await serve('2')
     try {
       const places = { alone: 'alone.ts', together: 'together/1.ts' }
@@ -470,8 +469,8 @@ describe('the URLs of a recording that grows, where processes come and go', () =
 })
 
 /**
- * Writes a session step by step and asks for each segment twice as soon as it is listed; how many
- * there were.
+ * Writes a session step by step and requests each segment twice once it is listed. Returns their
+ * number.
  */
 async function growAndAsk(id: string, place: string, of: StartedServer): Promise<number> {
   const path = `alice/2026-01-31/${place}`
@@ -484,7 +483,7 @@ async function growAndAsk(id: string, place: string, of: StartedServer): Promise
     const unknown = segments.filter(({ url }) => !asked.has(url))
     for (const { url } of unknown) {
       asked.add(url)
-      // Each connection may come to another process.
+      // Each connection may reach another process.
       expect([await statusOf(url), await statusOf(url)]).toEqual([200, 200])
     }
     await sleep(60)

@@ -1,5 +1,4 @@
-// The program over a library that changes, is hostile, or is interrupted: what shows, what never
-// does, what survives.
+// The program over libraries that change or are hostile, and servers that are interrupted.
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
@@ -95,7 +94,7 @@ describe('a library that changes while it is served', () => {
     await expect.poll(() => listAll(server)).toContain('alice 2026-01-31 1 0:00:24')
   })
 
-  it('drops a removed recording, and a streamer with their last', async () => {
+  it('drops a removed recording, and the streamer of the last one', async () => {
     await rm(library.pathOf('bob'), { recursive: true })
     await expect.poll(async () => (await listAll(server)).join()).not.toContain('bob')
     const gone = { streamer: 'bob', date: '2026-01-31', sessionId: '1' }
@@ -111,7 +110,7 @@ describe('a library that changes while it is served', () => {
     expect((await listAll(server)).join()).not.toContain('old')
   })
 
-  it('lists a recording that is still being copied without a length, and plays it when whole', async () => {
+  it('lists a partial copy without a length, and plays it once it is complete', async () => {
     const bytes = await readFile(fixturePath('mp4-h264-aac51-moov-last-bframes.mp4'))
     const target = library.pathOf('alice/2026-02-03/copy.mp4')
     await mkdir(path.dirname(target), { recursive: true })
@@ -125,7 +124,7 @@ describe('a library that changes while it is served', () => {
     expect(await isPlayable(server, session)).toBe(true)
   })
 
-  it('takes the first of two files of one session that plays', async () => {
+  it('serves the first playable file of a session', async () => {
     await library.place('alice/2026-02-04/two.ts', 'ts-h264-pts-wrap-33bit.ts')
     await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:20')
     await library.place('alice/2026-02-04/two.mp4', SMALL_FIXTURE)
@@ -134,7 +133,7 @@ describe('a library that changes while it is served', () => {
     await expect.poll(() => listAll(server)).toContain('alice 2026-02-04 two 0:00:20')
   })
 
-  it('goes on beside names that are no text', async () => {
+  it('skips names that are not valid UTF-8', async () => {
     const name = Buffer.from([0x62, 0xff, 0xfe])
     const folder = Buffer.concat([
       Buffer.from(library.pathOf('')),
@@ -148,7 +147,7 @@ describe('a library that changes while it is served', () => {
     expect((await listAll(server)).join()).not.toContain('\uFFFD')
   })
 
-  it('tells who asks again that the lists have changed', async () => {
+  it('changes the ETag of changed lists', async () => {
     const before = (await fetch(server.url + streamersApiPath)).headers.get('etag')
     await library.place('dora/2026-02-02/1.mp4', SMALL_FIXTURE)
     await expect
@@ -158,8 +157,7 @@ describe('a library that changes while it is served', () => {
 })
 
 /**
- * Names that file systems take, each for the folder of a streamer, the date being fixed, and for a
- * session.
+ * Names that file systems accept, each for a streamer and a session.
  */
 const HOSTILE_NAMES = [
   'with space',
@@ -206,9 +204,9 @@ describe('a library of hostile names', () => {
     library = await createTempLibrary('hostile')
     for (const name of HOSTILE_NAMES)
       await library.place(`${name}/2026-01-31/${name}.mp4`, SMALL_FIXTURE)
-    // 255 bytes is the most that a name may have
+    // the longest name of a file system: 255 bytes
     await library.place(`${'s'.repeat(255)}/2026-01-31/${'i'.repeat(251)}.mp4`, SMALL_FIXTURE)
-    // one name in both forms: one streamer
+    // one name in both normal forms: one streamer
     await library.place(`${'é'.normalize('NFC')}/2026-01-31/1.mp4`, SMALL_FIXTURE)
     await library.place(`${'é'.normalize('NFD')}/2026-01-31/2.mp4`, SMALL_FIXTURE)
     await placeTraps(library)
@@ -252,7 +250,7 @@ describe('a library of hostile names', () => {
     }
   })
 
-  it('has a page for each, which shows no name as HTML', async () => {
+  it('has a page for each, with no name as HTML', async () => {
     for (const session of sessions) {
       for (const target of [sessionsPagePath(session.streamer), playerPagePath(session)]) {
         const page = await fetch(server.url + target)
@@ -271,7 +269,7 @@ describe('a library of hostile names', () => {
     }
   })
 
-  it('lists no hidden file, nothing that is no recording, and no link that leaves', async () => {
+  it('lists only recordings: no hidden files, other files, or links that leave the library', async () => {
     const text = (await listAll(server)).join('\n')
     expect(text).not.toMatch(/hidden|notes|evil|outside|fifo/)
   })
@@ -282,7 +280,7 @@ describe('a library of hostile names', () => {
     await rm(library.pathOf('linked'))
   })
 
-  it('serves nothing from outside, however it is asked', async () => {
+  it('serves nothing from outside, whatever the request path', async () => {
     const all = traversalTargets(library)
     expect(all.length).toBeGreaterThan(1000)
     const targets = all.values()
@@ -302,7 +300,7 @@ describe('a library of hostile names', () => {
     expect(headers.location, target).toBeUndefined()
   }
 
-  it('serves nothing from outside through a folder that became a link', async () => {
+  it('serves nothing from outside through a folder replaced by a link', async () => {
     await library.place('swapped/2026-01-31/1.mp4', SMALL_FIXTURE)
     const session = { streamer: 'swapped', date: '2026-01-31', sessionId: '1' }
     await expect.poll(() => listAll(server)).toContain('swapped 2026-01-31 1 0:00:10')
@@ -315,12 +313,12 @@ describe('a library of hostile names', () => {
   })
 
   it('never wrote to the library', async () => {
-    // the folder's own time changed with what the tests above put in and took out
+    // the tests above changed the folder's own time
     expect(await checksumTree(library.recordings)).toBe(before)
   })
 })
 
-/** What must not be listed or served, inside and outside of the library. */
+/** Files that must not be listed or served, inside and outside the library. */
 async function placeTraps(to: TempLibrary): Promise<void> {
   const outside = path.join(to.folder, 'outside')
   await mkdir(path.join(outside, '2026-01-31'), { recursive: true })
@@ -330,7 +328,7 @@ async function placeTraps(to: TempLibrary): Promise<void> {
     path.join(outside, '2026-01-31/1.mp4'),
     await readFile(fixturePath(SMALL_FIXTURE)),
   )
-  // a folder whose name begins as the library's
+  // a folder whose name has the library's as its prefix
   await mkdir(`${to.recordings}-evil`, { recursive: true })
   await writeFile(`${to.recordings}-evil/canary.txt`, CANARY)
   await to.place('.hidden/2026-01-31/1.mp4', SMALL_FIXTURE)
@@ -346,7 +344,7 @@ async function placeTraps(to: TempLibrary): Promise<void> {
 const CLIMBS = ['..', '../..', '../outside', '../recordings-evil', '/etc', '//etc', '.', '~', '\0']
 const TAILS = ['canary.txt', 'passwd', '2026-01-31/1.mp4', '']
 
-/** Every way up, in every encoding, at every parameter of every route. */
+/** Every path traversal, in every encoding, at every parameter of every route. */
 function traversalTargets({ folder }: TempLibrary): string[] {
   const attempts = new Set([...CLIMBS, `${folder}/canary.txt`, `${folder}/outside/canary.txt`])
   for (const climb of CLIMBS) for (const tail of TAILS) attempts.add(`${climb}/${tail}`)
@@ -354,7 +352,7 @@ function traversalTargets({ folder }: TempLibrary): string[] {
     encodeURIComponent(text).replaceAll('.', '%2e'),
     encodeURIComponent(encodeURIComponent(text).replaceAll('.', '%2e')),
     encodeURIComponent(text.replaceAll('/', '\\')),
-    // as it is, where a request line can carry it
+    // unencoded, where a request line can contain it
     text.replaceAll('\0', '%00'),
     text.replaceAll('\0', '%00').replaceAll('..', '%c0%ae%c0%ae'),
   ])
@@ -388,7 +386,7 @@ describe('a server that is interrupted', () => {
     library = undefined
   })
 
-  /** Some hundreds of recordings, each with its own number of bytes. */
+  /** Hundreds of recordings of different sizes. */
   async function manyRecordings(count: number): Promise<TempLibrary> {
     const many = await createTempLibrary('many')
     const bytes = await readFile(fixturePath(SMALL_FIXTURE))
@@ -402,7 +400,7 @@ describe('a server that is interrupted', () => {
     return many
   }
 
-  it('loses nothing when it is killed during a scan, and indexes nothing twice', async () => {
+  it('loses nothing if it is killed during a scan, and indexes nothing twice', async () => {
     const count = 400
     library = await manyRecordings(count)
     for (const afterMs of [50, 400]) {
@@ -429,7 +427,7 @@ describe('a server that is interrupted', () => {
     expect(await indexTimes(library)).toEqual(indexed)
   })
 
-  it('finishes what is under way on SIGTERM, and ends with 0', async () => {
+  it('finishes open responses on SIGTERM, and exits with 0', async () => {
     library = await createTempLibrary('ending')
     await library.place('alice/2026-01-31/1.ts', makeLargeRecording())
     for (const workers of ['1', '2']) {
@@ -446,7 +444,7 @@ describe('a server that is interrupted', () => {
     }
   })
 
-  it('serves the same from several workers as from one', async () => {
+  it('serves the same with several workers as with one', async () => {
     library = await createTempLibrary('workers')
     await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
     await library.place('alice/2026-01-31/2.ts', 'ts-h264-pts-wrap-33bit.ts')
@@ -466,7 +464,7 @@ describe('a server that is interrupted', () => {
   })
 })
 
-/** Side files of the index with their times: one that is made anew has another. */
+/** Index files with their modification times, which change when an index is made again. */
 async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
   const folder = path.join(data, 'indexes')
   const names = (await readdir(folder, { recursive: true })).filter((name) =>
@@ -479,8 +477,7 @@ async function indexTimes({ data }: TempLibrary): Promise<Map<string, number>> {
 }
 
 /**
- * A response on a connection of its own, of which nothing has been read: its body is larger than
- * socket buffers.
+ * An unread response on its own connection: its body is larger than socket buffers.
  */
 async function open(url: string): Promise<IncomingMessage> {
   const request = get(url, { agent: false })
@@ -495,7 +492,7 @@ async function countBytes(response: IncomingMessage): Promise<number> {
   return count
 }
 
-/** Every list, playlist and first segment, each asked over a connection that any worker may get. */
+/** Every list, playlist and first segment, each over a connection that any worker may accept. */
 async function everyResponse(server: StartedServer): Promise<string[]> {
   const answers: string[] = []
   const ask = async (target: string): Promise<string> => {

@@ -1,5 +1,5 @@
-// Recordings of ten hours through HLS over HTTP: the playlist is whole and true, and any segment
-// has just its packets.
+// Recordings of ten hours over HLS: the playlist is complete and exact, and each segment has
+// exactly its packets.
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ import type { TempLibrary } from './support/temp-library.ts'
 
 const SECONDS = 10 * 3600
 const DATE = '2026-01-31'
-/** Of the server's processor time, far above what is measured (a quarter of a second). */
+/** Of the server's processor time, far above the measured quarter of a second. */
 const FIRST_PLAYLIST_SECONDS = 8
 const EXTINF_TOLERANCE_SECONDS = 0.05
 /** Time stamps are compared in seconds of doubles; a tick of 90 kHz is 11 µs. */
@@ -66,7 +66,7 @@ async function playlistOf(sessionId: string): Promise<ListedPlaylist> {
   return fetchPlaylist(server.url + playlistApiPath(session))
 }
 
-/** Packets of one segment, as FFmpeg reads them, and when the playlist says that it begins. */
+/** Packets of one segment, as FFmpeg reads them, and its start time in the playlist. */
 async function readSegment(playlist: ListedPlaylist, number: number) {
   const segment = playlist.segments.at(number)
   if (segment === undefined) throw new Error(`there is no segment ${number}`)
@@ -106,7 +106,7 @@ function numberOf(place: (typeof chosen)[number], { segments }: ListedPlaylist):
 }
 
 describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
-  it('have a whole playlist soon', async () => {
+  it('have a complete playlist at little cost', async () => {
     const before = readProcessSeconds(server.pid)
     const playlist = await playlistOf(id)
     expect(readProcessSeconds(server.pid) - before).toBeLessThan(FIRST_PLAYLIST_SECONDS)
@@ -127,21 +127,24 @@ describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
     await expect.poll(lengthOf).toBe('10:00:00')
   })
 
-  it.each(chosen)('begin with a key frame at the %s, where EXTINF says', async (place) => {
-    const playlist = await playlistOf(id)
-    const number = numberOf(place, playlist)
-    const segment = await readSegment(playlist, number)
-    const first = await readSegment(playlist, 0)
-    const [frame] = segment.frames
-    expect(frame?.isKey).toBe(true)
-    const distance = wrapped((frame?.ptsSeconds ?? NaN) - (first.frames[0]?.ptsSeconds ?? NaN))
-    // the first segment may begin with a packet of sound alone
-    const leadSeconds = number === 0 ? 0 : EXTINF_TOLERANCE_SECONDS
-    expect(Math.abs(distance - segment.startSeconds)).toBeLessThanOrEqual(leadSeconds)
-  })
+  it.each(chosen)(
+    'begin with a key frame at the %s, at the time of the playlist',
+    async (place) => {
+      const playlist = await playlistOf(id)
+      const number = numberOf(place, playlist)
+      const segment = await readSegment(playlist, number)
+      const first = await readSegment(playlist, 0)
+      const [frame] = segment.frames
+      expect(frame?.isKey).toBe(true)
+      const distance = wrapped((frame?.ptsSeconds ?? NaN) - (first.frames[0]?.ptsSeconds ?? NaN))
+      // the first segment may begin with an audio packet
+      const leadSeconds = number === 0 ? 0 : EXTINF_TOLERANCE_SECONDS
+      expect(Math.abs(distance - segment.startSeconds)).toBeLessThanOrEqual(leadSeconds)
+    },
+  )
 })
 
-/** Seconds of MPEG-TS begin anew after 2^33 ticks. */
+/** Time stamps of MPEG-TS wrap after 2^33 ticks. */
 function wrapped(seconds: number): number {
   const turn = 2 ** 33 / TICKS_PER_SECOND
   return seconds < -1 ? seconds + turn : seconds
@@ -154,7 +157,7 @@ describe('ten hours of mp4', () => {
     const expectedSeconds = (index: number): number => {
       const ticks =
         (index - (index % gop.length)) * made.frameTicks + (gop[index % gop.length] ?? NaN)
-      // one packet of sound lies before the edit list's start, and pictures are as much later
+      // one audio packet is before the start of the edit list, and frames are that much later
       return (ticks + (1024 * 30_000) / 48_000) / 30_000
     }
     const first = await readSegment(playlist, 0)
@@ -192,7 +195,7 @@ describe('ten hours of mp4', () => {
     const audioSeconds = lastAudio - (first.audioTracks[0]?.ptsSeconds ?? NaN)
     expect(Math.round((audioSeconds * 48_000) / 1024)).toBe(made.audioCount - 1)
     const lastFrame = ends.flatMap(({ frames }) => frames).at(-1)?.dtsSeconds ?? NaN
-    // the first pictures are decoded closer together, as no time of a fragment may be negative
+    // the first frames are decoded closer together, as no time of a fragment may be negative
     const second = await readSegment(playlist, 1)
     const frameSeconds = lastFrame - (second.frames[0]?.dtsSeconds ?? NaN)
     expect(Math.round((frameSeconds * 30_000) / made.frameTicks)).toBe(
@@ -206,7 +209,7 @@ function expectAt({ ptsSeconds }: ReferencePacket, seconds: number): void {
 }
 
 describe('ten hours of ts', () => {
-  /** Ticks behind the first picture, wherever the stamps wrap. */
+  /** Ticks after the first frame, time stamps unwrapped. */
   function ticksOf({ ptsSeconds }: ReferencePacket): number {
     const ticks = Math.round(ptsSeconds * TICKS_PER_SECOND) - FIRST_PTS
     return ((ticks % 2 ** 33) + 2 ** 33) % 2 ** 33
@@ -218,7 +221,7 @@ describe('ten hours of ts', () => {
     const firstVideoFrame = Math.round(
       (segment.startSeconds * TICKS_PER_SECOND) / VIDEO_FRAME_TICKS,
     )
-    // sound may outlast the last picture
+    // audio may outlast the last frame
     const count = Math.min(
       Math.round((segment.durationSeconds * TICKS_PER_SECOND) / VIDEO_FRAME_TICKS),
       (SECONDS * TICKS_PER_SECOND) / VIDEO_FRAME_TICKS - firstVideoFrame,
@@ -233,7 +236,7 @@ describe('ten hours of ts', () => {
     const frames = segment.audioTracks.map((_, at) => firstFrame + at)
     expect(frames.length).toBeGreaterThan(40)
     expect(segment.audioTracks.map(({ sha1 }) => sha1)).toEqual(frames.map(audioFrameHash))
-    // a PES packet holds about a second of sound, and stamps its first frame alone
+    // a PES packet has about a second of audio, and a time stamp only for its first frame
     const stamped = segment.audioTracks.flatMap((audio, at) =>
       Number.isNaN(audio.ptsSeconds) ? [] : { at, ticks: ticksOf(audio) },
     )

@@ -1,5 +1,5 @@
-// Sizes, counts and times that lie, put where each container keeps them: refused or passed over, in
-// little time and memory.
+// Wrong sizes, counts and times in the headers of each container: refused or skipped, in little
+// time and memory.
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -7,27 +7,27 @@ import { watchCpu } from './support/cpu-time.ts'
 import { exerciseRecording } from './support/exercise-recording.ts'
 import { fixturePath } from './support/temp-library.ts'
 
-/** The same lies on every run: `npm run bench -- fuzz` looks for new ones. */
+/** The same values on every run: `npm run bench -- fuzz` tries new ones. */
 const RUNS = 250
 const SEED = 86
 /** Of processor time, far above what any recording takes. */
 const MAX_MS = 5000
 const MAX_GROWTH_BYTES = 256 * 1024 * 1024
-/** Bytes behind the start of a box, element, tag or packet in which its sizes and counts are. */
+/** Bytes from the start of a box, element, tag or packet that contain its sizes and counts. */
 const HEAD_BYTES = 40
 const MAX_PLACES = 4000
 const BOXES_OF_BOXES = new Set(
   'moov trak mdia minf stbl edts moof traf mvex udta dinf meta'.split(' '),
 )
 /**
- * Elements of elements: Segment, Info, Tracks, TrackEntry, Video, Audio, Cluster, BlockGroup, Cues,
+ * Master elements: Segment, Info, Tracks, TrackEntry, Video, Audio, Cluster, BlockGroup, Cues,
  * CuePoint.
  */
 const MASTERS = new Set([
   0x18538067, 0x1549a966, 0x1654ae6b, 0xae, 0xe0, 0xe1, 0x1f43b675, 0xa0, 0x1c53bb6b, 0xbb,
 ])
 
-/** Starts of boxes (ISO/IEC 14496-12 4.2), those in boxes as well. */
+/** Starts of boxes (ISO/IEC 14496-12 4.2), nested ones included. */
 function boxStarts(bytes: Buffer, from = 0, to = bytes.length): number[] {
   const starts: number[] = []
   for (let at = from; at + 8 <= to;) {
@@ -42,7 +42,7 @@ function boxStarts(bytes: Buffer, from = 0, to = bytes.length): number[] {
   return starts
 }
 
-/** A number of EBML's variable length (RFC 8794 4), its marker kept for an id. */
+/** A variable-length number of EBML (RFC 8794 4); an id includes the marker. */
 function variableNumber(bytes: Buffer, at: number, keepsMarker: boolean) {
   const first = bytes[at] ?? 0
   const length = Math.clz32(first) - 23
@@ -52,7 +52,7 @@ function variableNumber(bytes: Buffer, at: number, keepsMarker: boolean) {
   return { value: isUnknown ? Infinity : value, next: at + length }
 }
 
-/** Starts of elements (RFC 8794 6), those in elements as well. */
+/** Starts of elements (RFC 8794 6), nested ones included. */
 function elementStarts(bytes: Buffer, from = 0, to = bytes.length): number[] {
   const starts: number[] = []
   for (let at = from; at < to && starts.length < MAX_PLACES && bytes[at] !== 0;) {
@@ -78,7 +78,7 @@ function packetStarts(bytes: Buffer): number[] {
 }
 
 interface Lie {
-  /** Which start, and how far behind it. */
+  /** Number of the start, and the offset from it. */
   start: number
   at: number
   bytes: Uint8Array
@@ -125,7 +125,7 @@ describe.each([
   ['ts-h264-pts-wrap-33bit.ts', packetStarts],
   ['ts-hevc-aac51.ts', packetStarts],
 ])('%s', (name, startsOf) => {
-  it('with sizes, counts and times that lie is read or refused at little cost', async () => {
+  it('with wrong sizes, counts and times is read or refused at little cost', async () => {
     const original = readFileSync(fixturePath(name))
     const starts = startsOf(original)
     expect(starts.length).toBeGreaterThan(20)

@@ -1,4 +1,4 @@
-// Figures for Prometheus: on a listener of their own, of all workers together, and nowhere else.
+// Metrics for Prometheus: of all workers together, on their own listener and nowhere else.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const METRICS = [
 ]
 
 it.each(['1', '2'])(
-  'tells the requests of %s worker(s) on the metrics listener alone',
+  'exports the requests of %s worker(s) on the metrics listener only',
   async (workers) => {
     const folder = await mkdtemp(join(tmpdir(), 'aftercast-metrics-'))
     await mkdir(join(folder, 'library'))

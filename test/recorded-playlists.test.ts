@@ -1,5 +1,5 @@
-// Folders that a recorder filled with segments and a playlist: every packet comes through, and
-// nothing from outside.
+// Folders with segments and a playlist of a recorder: every packet is served, and nothing from
+// outside.
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -63,7 +63,7 @@ async function placeSession(
   await library.place(`${folder}/playlist.m3u8`, Buffer.from(text.join('\n')))
 }
 
-/** As ffmpeg's hls_key_info_file does: one key in the folder, the media sequence number as IV. */
+/** Like ffmpeg's hls_key_info_file: one key in the folder, the media sequence number as IV. */
 async function placeEncrypted(name: string, chunks: Uint8Array[]): Promise<void> {
   const key = randomBytes(16)
   await library.place(`alice/2026-01-31/${name}/key.bin`, key)
@@ -83,7 +83,7 @@ async function placeEncrypted(name: string, chunks: Uint8Array[]): Promise<void>
   })
 }
 
-/** As ffmpeg's single_file does: one file, its init and fragments as byte ranges. */
+/** Like ffmpeg's single_file: one file, its init and fragments as byte ranges. */
 async function placeByteRanges(name: string, bytes: Buffer): Promise<void> {
   const starts: number[] = []
   for (let at = bytes.indexOf('moof'); at !== -1; at = bytes.indexOf('moof', at + 4))
@@ -139,23 +139,23 @@ describe('a folder with a playlist', () => {
     expect(seconds).toBeCloseTo(file === TS ? 36 : 15.5, 0)
   })
 
-  test('is one session, and its segments are none', async () => {
+  test('is one session, and its segments are not sessions', async () => {
     const list = async () => {
       const answer = await fetch(`${server.url}/api/sessions/alice`)
       const sessions = parseExactly(sessionsResponse, await answer.json())
       return sessions.map(({ sessionId }) => sessionId)
     }
-    // What cannot be played is taken off the list when it has been looked at.
+    // Unplayable sessions are removed from the list once they are inspected.
     const playable = ['ranges', 'plain', 'encrypted', 'broken']
     await expect.poll(list).toEqual(playable)
   })
 
-  test('keeps the time of day that the recorder noted', async () => {
+  test('preserves the date and time of the recorded playlist', async () => {
     const { playlist } = await servedPackets('encrypted')
     expect(playlist.text).toContain('#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z')
   })
 
-  test('keeps the breaks that the recorder marked', async () => {
+  test('preserves the discontinuities of the recorded playlist', async () => {
     const { playlist } = await servedPackets('broken')
     expect(playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)).toBe(true)
   })
@@ -175,7 +175,7 @@ describe('a folder with a playlist', () => {
     })
   })
 
-  test('has a picture of its own', async () => {
+  test('has a thumbnail', async () => {
     const answer = await fetch(`${server.url}/api/thumbnail/alice/2026-01-31/plain`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toMatch(/^image\//)

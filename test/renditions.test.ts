@@ -1,5 +1,5 @@
-// Recordings with several sounds or texts, asked of the real program: multivariant playlists, and
-// what they name.
+// Recordings with several audio or subtitle tracks, through the program: multivariant playlists and
+// their renditions.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,8 +90,8 @@ async function packetsOf(url: string) {
   return readReferencePackets(path)
 }
 
-describe('a recording with several sounds', () => {
-  it('plays with the first in its pictures, and offers the others apart', async () => {
+describe('a recording with several audio tracks', () => {
+  it('has the first in its segments, and the others as renditions', async () => {
     const { text, media, variantUrl } = await multivariant('audioTracks')
     expect(media.map(({ type, url }) => [type, url !== undefined])).toContainEqual(['AUDIO', true])
     expect(text).toMatch(/^#EXT-X-STREAM-INF:.*CODECS="avc1\.[^"]*mp4a/m)
@@ -122,8 +122,8 @@ describe('a recording with several sounds', () => {
   })
 })
 
-describe('texts', () => {
-  it('inside a recording are offered by language', async () => {
+describe('subtitles', () => {
+  it('of a recording are offered by language', async () => {
     const { media } = await multivariant('texts')
     const lines = media.filter(({ type }) => type === 'SUBTITLES')
     expect(lines.length).toBe(8)
@@ -138,7 +138,7 @@ describe('texts', () => {
     }
   })
 
-  it('beside a recording are cut as the recording is, by its own clock', async () => {
+  it('next to a recording are split like the recording, on its clock', async () => {
     const { media, variantUrl } = await multivariant('ts')
     const [text] = media
     const listed = await fetchPlaylist(text?.url ?? '')
@@ -164,7 +164,7 @@ describe('texts', () => {
     }
   })
 
-  it('have other URLs when they were changed', async () => {
+  it('have other URLs after a change', async () => {
     const before = (await multivariant('ts')).media[0]?.url ?? ''
     const other = Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nOther\n')
     await library.place('alice/2026-01-31/ts.de.srt', other, RECORDED_AT)
@@ -175,7 +175,7 @@ describe('texts', () => {
   })
 })
 
-describe('a recording with one sound and no text', () => {
+describe('a recording with one audio track and no subtitles', () => {
   it('has a media playlist, and no renditions', async () => {
     const { segments } = await fetchPlaylist(playlistUrl('plain'))
     const base = new URL('.', segments[0]?.url).href

@@ -1,5 +1,4 @@
-// Encrypted segments that are kept in memory, asked of the real program: the same bytes as without,
-// and no others.
+// Encrypted segments cached in memory, through the program: the same bytes as without the cache.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
@@ -61,7 +60,7 @@ async function firstUrl(sessionId: string): Promise<string> {
   return first.url
 }
 
-/** How often segments were, or were not, in memory. */
+/** Number of cache hits or misses. */
 async function countOf(result: 'hit' | 'miss'): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   const line = new RegExp(`cache_requests_total\\{result="${result}"\\} (?<n>\\d+)`).exec(text)
@@ -73,7 +72,7 @@ async function bodyOf(url: string, range?: string): Promise<Buffer> {
   return (await rawRequest(origin, pathname, { headers: range ? { range } : {} })).body
 }
 
-it('answers the bytes of before from memory, whole and by range', async () => {
+it('serves the same bytes from memory, completely and by range', async () => {
   const plain = await segmentsOf('one', uncached)
   const expected = await Promise.all(plain.map(({ url }) => fetchBytes(url)))
   const segments = await segmentsOf('one')
@@ -97,7 +96,7 @@ it('answers the bytes of before from memory, whole and by range', async () => {
   expect(await countOf('hit')).toBe(2 * segments.length + 3)
 })
 
-it('keeps sessions apart that are the same recording', async () => {
+it('separates sessions with the same recording', async () => {
   const [one, twin] = await Promise.all(['one', 'twin'].map(async (id) => segmentsOf(id)))
   for (let pass = 0; pass < 3; pass += 1) await fetchBytes(one?.[0]?.url ?? '')
   const bodies: Buffer[] = []
@@ -109,7 +108,7 @@ it('keeps sessions apart that are the same recording', async () => {
   expect(bodies.every((body) => body.equals(bodies[0] ?? body))).toBe(true)
 })
 
-it('sends the whole of a segment after clients that left half way', async () => {
+it('sends a complete segment after aborted downloads', async () => {
   const url = await firstUrl('large')
   const [plain] = await segmentsOf('large', uncached)
   const expected = await fetchBytes(plain?.url ?? '')
@@ -124,7 +123,7 @@ it('sends the whole of a segment after clients that left half way', async () => 
   expect(await countOf('hit')).toBe(hits + 1)
 })
 
-it('does not answer from memory what is no longer there', async () => {
+it('does not serve removed recordings from memory', async () => {
   const url = await firstUrl('twin')
   for (let pass = 0; pass < 3; pass += 1) await fetchBytes(url)
   await writeFile(library.pathOf('alice/2026-01-31/twin.mp4'), 'another recording')

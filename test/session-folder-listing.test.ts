@@ -1,5 +1,5 @@
-// A folder of parts over the whole program: listed as one session, played as one, and followed
-// while parts come.
+// A folder of parts through the program: listed as one session, played as one, and updated with its
+// parts.
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'

@@ -78,17 +78,17 @@ async function framesOf({ segments }: ListedPlaylist): Promise<string[]> {
 }
 
 describe('a folder of parts', () => {
-  it('plays in the order of names, without what cannot be played', async () => {
+  it('plays in the order of names, without unplayable parts', async () => {
     const playlist = await listed('mixed')
     const { text, segments, isEnded, targetDuration } = playlist
     expect(isEnded).toBe(true)
     expect(text).toContain('#EXT-X-PLAYLIST-TYPE:VOD\n')
     expect(joins(playlist)).toBe(2)
     const versions = segments.map(({ url }) => new URL(url).pathname.split('/').at(-2))
-    // The last part has the bytes of the first: it is the same under the same URLs.
+    // The last part has the bytes of the first, and so its URLs.
     expect(new Set(versions).size).toBe(2)
     const names = segments.map(({ url }) => url.slice(url.lastIndexOf('/') + 1))
-    // hls.js stops where MPEG-TS becomes fMP4.
+    // hls.js stops at a switch from MPEG-TS to fMP4.
     expect(names.filter((name) => name.startsWith('0.'))).toEqual(['0.m4s', '0.m4s', '0.m4s'])
     for (const segment of segments) {
       expect(Math.round(segment.durationSeconds)).toBeLessThanOrEqual(targetDuration)
@@ -97,7 +97,7 @@ describe('a folder of parts', () => {
     expect(segments.at(-1)?.initUrl).toMatch(/init-0\.mp4$/)
   })
 
-  it('tells the time of day of each part whose name says it, and goes on from there', async () => {
+  it('has the date and time of each part with one in its name, and continues from there', async () => {
     const { text } = await listed('mixed')
     const times = [...text.matchAll(/#EXT-X-PROGRAM-DATE-TIME:(?<time>\S+)/g)].map((match) =>
       new Date(match.groups?.time ?? '').getTime(),
@@ -109,7 +109,7 @@ describe('a folder of parts', () => {
     expect(times[2]).toBeGreaterThan(times[1] ?? Infinity)
   })
 
-  it('is as long as its parts together, and has a picture', async () => {
+  it('is as long as its parts together, and has a thumbnail', async () => {
     await listed('mixed')
     await vi.waitFor(async () => {
       const answer = await fetch(server.url + sessionsApiPath('alice'))
@@ -123,7 +123,7 @@ describe('a folder of parts', () => {
     }, soon)
   })
 
-  it('is told with the reason where no part plays', async () => {
+  it('responds 422 with the reason if no part is playable', async () => {
     await vi.waitFor(async () => {
       const answer = await fetch(playlistUrl('broken'))
       expect(answer.status).toBe(422)
@@ -132,7 +132,7 @@ describe('a folder of parts', () => {
   })
 })
 
-describe('a folder that grows', () => {
+describe('a growing folder', () => {
   it('is appended to, part by part, and ends once it is settled', async () => {
     const half = Math.floor(minute.length / 2 / 188) * 188
     await library.place(`${DAY}/live/part1.ts`, minute.subarray(0, half), new Date())

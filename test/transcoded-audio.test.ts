@@ -1,5 +1,5 @@
-// Sound that no browser plays, through the whole program: what is heard, when, and how soon it is
-// there.
+// Audio that no browser plays, through the program: quality, synchronisation and cost of the
+// transcoded audio.
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -15,10 +15,10 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-/** Sound and picture may move against each other by this much. */
+/** Maximum shift between audio and video. */
 const SYNC_TOLERANCE_SECONDS = 0.005
 /**
- * What all segments of one recording may take of processors, the start of the transcoder included.
+ * Processor time of all segments of one recording, including the start of the transcoder.
  */
 const MAX_CPU_SECONDS = 10
 const RECORDINGS = [
@@ -71,16 +71,16 @@ async function readServed(name: string): Promise<Served> {
   }
 }
 
-/** Where the timeline begins: at the first picture, or, without any, the first sound. */
+/** Start of the timeline: the first video frame, or without video the first audio frame. */
 function startSeconds(packets: readonly ReferencePacket[]): number {
   const frames = packets.filter(({ kind }) => kind === 'video')
   const timed = frames.length > 0 ? frames : packets
   return Math.min(...timed.map(({ ptsSeconds }) => ptsSeconds))
 }
 
-describe('recordings with sound that no browser plays', () => {
+describe('recordings with audio that no browser plays', () => {
   it.each(RECORDINGS)(
-    '$name: the source is heard, without a hole, beside its pictures',
+    '$name: has the audio of the source, without gaps, in sync with its video',
     async ({ name, decoder, sampleRate, noiseBelow }) => {
       const source = await readAudio(fixturePath(name))
       const reference = decodeWhole(source, { decoder, channels: 2 })
@@ -115,7 +115,7 @@ describe('recordings with sound that no browser plays', () => {
     },
   )
 
-  it('another server answers the same bytes', async () => {
+  it('another server returns the same bytes', async () => {
     const url = `${server.url}/api/video/alice/2026-01-31/mp4-h264-mp3/playlist.m3u8`
     const [segment] = (await fetchPlaylist(url)).segments
     if (segment === undefined) throw new Error('nothing is listed')

@@ -73,7 +73,7 @@ async function readLimitations(
   signal: AbortSignal,
 ): Promise<SessionLimitation[]> {
   try {
-    const inspection = await library.packager.inspect(recording, signal)
+    const inspection = await library.inspect(recording, signal)
     return inspection.status === 'playable' ? inspection.limitations : []
   } catch (error) {
     signal.throwIfAborted()

@@ -7,9 +7,12 @@ import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
 import type { JobFigures } from '../decoder-child/job-queue.ts'
-import { Packager } from '../hls/session/packager.ts'
-import { readOrMakeSecret } from '../delivery/secret.ts'
-import { TranscodedAudioTracks } from '../hls/segment/transcoded-audio.ts'
+import { PartFolders } from '../hls/session/part-folders.ts'
+import { inspectSession } from '../hls/session/session-inspection.ts'
+import type { InspectedSource, SessionInspection } from '../hls/session/session-inspection.ts'
+import { SessionOpener } from '../hls/session/session-opener.ts'
+import { readOrCreateSecret } from '../delivery/secret.ts'
+import { TranscodedAudio } from '../hls/segment/transcoded-audio.ts'
 import { IndexStore } from '../media/index/index-store.ts'
 import { IndexThread } from '../media/index/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
@@ -32,7 +35,8 @@ export interface Library {
   database: Database
   catalog: Catalog
   indexes: IndexStore
-  packager: Packager
+  sessions: SessionOpener
+  inspect(source: InspectedSource, signal: AbortSignal): Promise<SessionInspection>
   figures(): LibraryFigures
   close(): Promise<void>
 }
@@ -70,7 +74,7 @@ export async function openLibrary({
     folderThread,
   })
   const storage = withRecordedPlaylists(folder)
-  const secret = config.hls.secret ?? (await readOrMakeSecret(config.data))
+  const secret = config.hls.secret ?? (await readOrCreateSecret(config.data))
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const thread = new IndexThread(recordings)
   const { settleSeconds } = config.library
@@ -84,15 +88,17 @@ export async function openLibrary({
   })
   const { segmentSeconds, encryption } = config.hls
   const transcoder = createAudioTranscoder({ log: logger })
-  const packager = new Packager({
+  const partFolders = new PartFolders(storage)
+  const sessions = new SessionOpener({
     storage,
+    partFolders,
     indexes,
     readers: createMediaReaders(),
     settings: { segmentSeconds, encryption, secret },
-    growingFolder: join(config.data, 'indexes', 'grown'),
+    growthFolder: join(config.data, 'indexes', 'grown'),
     onWriteError,
     settleSeconds,
-    audioTracks: new TranscodedAudioTracks({ transcoder, log: logger, signal }),
+    transcodedAudio: new TranscodedAudio({ transcoder, log: logger, signal }),
     signal,
   })
   return {
@@ -101,7 +107,9 @@ export async function openLibrary({
     database,
     catalog: createCatalog(database),
     indexes,
-    packager,
+    sessions,
+    inspect: async (source, jobSignal) =>
+      inspectSession(source, { storage, indexes, partFolders, signal: jobSignal }),
     figures: () => ({
       openRecordings: folder.openFiles,
       index: thread.figures,

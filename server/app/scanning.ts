@@ -21,14 +21,14 @@ export function createLibraryScanner({
   logger,
   onProgress,
 }: ScanningOptions): Scanner {
-  const { storage, database, packager } = library
+  const { storage, database } = library
   return createScanner({
     storage,
     layout: createLayout(config.layout, library.name),
     writer: createCatalogWriter(database),
     settleSeconds: config.library.settleSeconds,
     inspect: async (recording, signal) => {
-      const inspection = await packager.inspect(recording, signal)
+      const inspection = await library.inspect(recording, signal)
       if (inspection.status === 'unplayable') return inspection
       return { ...inspection, isFlawed: inspection.limitations.length > 0 }
     },

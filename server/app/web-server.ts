@@ -55,7 +55,7 @@ export async function startWebServer({
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
-    packager: library.packager,
+    sessions: library.sessions,
     segmentCache,
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,

@@ -1,34 +1,31 @@
-// The one schema of the configuration: every key, its default, its environment name and what it is
-// for.
+// The schema of the configuration: every key, its default, its environment variable, its purpose.
 import { z } from 'zod'
 
-/** What the tables, the command line and the environment need to know of a key beside its shape. */
+/** Description of a key for the tables, the command line and the environment. */
 export interface OptionNote {
   about: string
   environment?: string
-  /** What stands in the tables where the default is not a plain value. */
+  /** Default shown in the tables if it is not a plain value. */
   fallback?: string
 }
 
 export const optionNotes = z.registry<OptionNote>()
 
-const text = (message: string) => z.string({ error: message }).min(1, message).max(4096, message)
+const string = (message: string) => z.string({ error: message }).min(1, message).max(4096, message)
 
-const httpUrl = text('must be an http or https URL').refine(isHttpUrl, {
+const httpUrl = string('must be an http or https URL').refine(isHttpUrl, {
   error: 'must be an http or https URL',
 })
 
-const origin = text('must be an origin such as https://a.example, or *').refine(isOrigin, {
+const origin = string('must be an origin such as https://a.example, or *').refine(isOrigin, {
   error: 'must be an origin such as https://a.example, or *',
 })
 
-const hostAndPort = text('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, {
+const hostAndPort = string('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, {
   error: 'must be host:port, such as 127.0.0.1:9090',
 })
 
-/**
- * Reverse proxies are told as one address or URL; `allowPrivate` lets it lie in a private network.
- */
+/** An ad host: a URL, or an object whose `allowPrivate` permits a private address. */
 const adHost = z.union(
   [
     httpUrl.refine((url) => url.startsWith('https:')),
@@ -38,40 +35,40 @@ const adHost = z.union(
 )
 
 const serverSection = z.strictObject({
-  host: noted(text('must be a host name or address').default('127.0.0.1'), {
+  host: noted(string('must be a host name or address').default('127.0.0.1'), {
     environment: 'AFTERCAST_HOST',
-    about: 'Address to listen on; `0.0.0.0` for all.',
+    about: 'Address to listen on; `0.0.0.0` listens on all.',
   }),
   port: noted(wholeNumber(0, 65_535).default(8080), {
     environment: 'PORT',
-    about: 'Port to listen on; 0 takes any free one.',
+    about: 'Port to listen on; 0 selects a free one.',
   }),
   publicUrl: noted(httpUrl.optional(), {
     environment: 'AFTERCAST_PUBLIC_URL',
-    about: 'Where visitors reach the site; used in the sitemap and in link previews.',
+    about: 'Public URL of the site, for the sitemap and link previews.',
   }),
   trustProxy: noted(z.boolean({ error: 'must be true or false' }).default(false), {
     environment: 'AFTERCAST_TRUST_PROXY',
-    about: 'Believe the `X-Forwarded-*` headers of a reverse proxy in front.',
+    about: 'Trust the `X-Forwarded-*` headers of a reverse proxy.',
   }),
   corsOrigins: noted(z.array(origin, { error: 'must be a list of origins' }).max(100).default([]), {
     environment: 'AFTERCAST_CORS_ORIGINS',
-    about: 'Other origins that may call the API, with commas between them in the environment.',
+    about: 'Other origins that may call the API; comma-separated in the environment.',
   }),
   metrics: noted(hostAndPort.optional(), {
     environment: 'AFTERCAST_METRICS',
-    about: '`host:port` of a listener of its own for Prometheus.',
+    about: '`host:port` of a separate listener for Prometheus.',
   }),
   workers: noted(wholeNumber(1, 256).optional(), {
     environment: 'AFTERCAST_WORKERS',
     fallback: 'the number of cores',
-    about: 'How many processes serve.',
+    about: 'Number of processes that serve requests.',
   }),
 })
 
 const hlsSection = z.strictObject({
   segmentSeconds: noted(numberBetween(1, 60).default(6), {
-    about: 'Length that segments aim at; they are cut at key frames.',
+    about: 'Target segment duration; segments split at key frames.',
   }),
   encryption: noted(
     z.enum(['aes-128', 'none'], { error: 'must be aes-128 or none' }).default('aes-128'),
@@ -80,20 +77,20 @@ const hlsSection = z.strictObject({
       about: 'Encryption of segments: `aes-128` or `none`.',
     },
   ),
-  secret: noted(text('must be a text').optional(), {
+  secret: noted(string('must be a string').optional(), {
     environment: 'AFTERCAST_HLS_SECRET',
-    fallback: 'made once in `data`',
-    about: 'Keys are derived from it; nodes that share it answer the same bytes.',
+    fallback: 'generated once in `data`',
+    about: 'Source of all keys; nodes with the same secret serve the same bytes.',
   }),
   cacheMegabytes: noted(wholeNumber(0, 1_000_000).default(64), {
     environment: 'AFTERCAST_HLS_CACHE_MEGABYTES',
-    about: 'Memory of each process for encrypted segments that many ask for; 0 keeps none.',
+    about: 'Memory per process for popular encrypted segments; 0 disables the cache.',
   }),
 })
 
 const librarySection = z.strictObject({
   settleSeconds: noted(numberBetween(0, 86_400).default(30), {
-    about: 'A recording that has not changed for so long is finished.',
+    about: 'A recording that has not changed for this long is finished.',
   }),
 })
 
@@ -119,9 +116,9 @@ const logSection = z.strictObject({
 })
 
 const zonesSection = z.strictObject({
-  banner: noted(text('must be a text').optional(), { about: 'Zone of the layout’s ads.' }),
-  inline: noted(text('must be a text').optional(), { about: 'Zone of the ads in lists.' }),
-  video: noted(text('must be a text').optional(), { about: 'Zone of the pre-roll.' }),
+  banner: noted(string('must be a string').optional(), { about: 'Zone of the layout ads.' }),
+  inline: noted(string('must be a string').optional(), { about: 'Zone of the ads in lists.' }),
+  video: noted(string('must be a string').optional(), { about: 'Zone of the pre-roll.' }),
 })
 
 const adsSection = z.strictObject({
@@ -130,10 +127,10 @@ const adsSection = z.strictObject({
     {
       environment: 'AFTERCAST_ADS',
       fallback: '`none`; `house` in the demo',
-      about: 'Who fills the ad places: `none`, `house`, `network`.',
+      about: 'Source of the ads: `none`, `house`, `network`.',
     },
   ),
-  scriptHost: noted(text('must be a key of ads.hosts').optional(), {
+  scriptHost: noted(string('must be a key of ads.hosts').optional(), {
     about: 'Key of `ads.hosts` that serves the ad script.',
   }),
   hosts: noted(
@@ -145,30 +142,29 @@ const adsSection = z.strictObject({
     { about: 'Ad hosts by name: `"https://a.example"` or `{ "url": …, "allowPrivate": true }`.' },
   ),
   vastUrl: noted(
-    text('must be a URL with {zone}')
+    string('must be a URL with {zone}')
       .refine((url) => url.includes('{zone}') && isHttpUrl(url.replaceAll('{zone}', '1')), {
         error: 'must be a URL with {zone}',
       })
       .optional(),
-    { about: 'The network’s VAST address, with `{zone}`.' },
+    { about: 'VAST URL of the network, with `{zone}`.' },
   ),
-  insClass: noted(text('must be a text').optional(), {
+  insClass: noted(string('must be a string').optional(), {
     about: 'Class of the network’s `ins` elements.',
   }),
   zones: zonesSection.prefault({}),
   fill: noted(
     z.enum(['frame', 'creative'], { error: 'must be frame or creative' }).default('frame'),
     {
-      about: 'What counts as a filled ad: `frame`, or `creative` (an image, video or canvas too).',
+      about:
+        'What counts as a filled slot: `frame`, or `creative` (also an image, video or canvas).',
     },
   ),
 })
 
 const measurementId = z.string().regex(/^[A-Z0-9-]{2,64}$/i)
 
-/**
- * What gtag is told before anything else; a type that is not named is left to Google's own default.
- */
+/** Consent defaults that gtag receives first; Google's own default applies to absent types. */
 const consent = z.partialRecord(
   z.enum([
     'ad_storage',
@@ -187,7 +183,7 @@ const ga4 = z.union(
   { error: 'must be a measurement id, or { "measurementId": "G-…", "consent": { … } }' },
 )
 
-/** Goes into an attribute of a script element. */
+/** Value of an attribute of a script element. */
 const siteName = z.string().min(1).max(255)
 
 const plausible = z.union(
@@ -206,32 +202,34 @@ const analyticsSection = z.strictObject({
   }),
   ga4: noted(ga4.optional(), {
     about:
-      'Google Analytics: a measurement id, or `{ "measurementId": …, "consent": { "ad_storage": "denied", … } }`.',
+      'Google Analytics: a measurement id, or ' +
+      '`{ "measurementId": …, "consent": { "ad_storage": "denied", … } }`.',
   }),
   plausible: noted(plausible.optional(), {
-    about: 'Plausible: the site’s domain, or `{ "domain": …, "scriptUrl": … }`.',
+    about: 'Plausible: the domain of the site, or `{ "domain": …, "scriptUrl": … }`.',
   }),
   umami: noted(umami.optional(), {
-    about: 'Umami: the website’s id, or `{ "websiteId": …, "scriptUrl": … }`.',
+    about: 'Umami: the website id, or `{ "websiteId": …, "scriptUrl": … }`.',
   }),
 })
 
 export const configSchema = z.strictObject({
-  recordings: noted(text('must be a folder').optional(), {
+  recordings: noted(string('must be a folder').optional(), {
     environment: 'AFTERCAST_RECORDINGS',
     fallback: 'the demo library',
     about: 'Folder of the recordings.',
   }),
-  layout: noted(text('must be a path template').default('{streamer}/{date}/{sessionId}'), {
+  layout: noted(string('must be a path template').default('{streamer}/{date}/{sessionId}'), {
     environment: 'AFTERCAST_LAYOUT',
     about:
-      'How paths name sessions: a template over `{streamer}`, `{date}`, `{sessionId}`, `*`, or a name such as `obs` (docs/layouts.md).',
+      'How paths name sessions: a template of `{streamer}`, `{date}`, `{sessionId}` and `*`, ' +
+      'or a preset such as `obs` (docs/layouts.md).',
   }),
-  data: noted(text('must be a folder').default('./aftercast-data'), {
+  data: noted(string('must be a folder').default('./aftercast-data'), {
     environment: 'AFTERCAST_DATA',
-    about: 'Folder of the catalog, the indexes and the thumbnails.',
+    about: 'Folder of the catalog, indexes and thumbnails.',
   }),
-  database: noted(text('must be a database URL').optional(), {
+  database: noted(string('must be a database URL').optional(), {
     environment: 'AFTERCAST_DATABASE_URL',
     fallback: 'SQLite in `data`',
     about: 'Database of the catalog.',

@@ -1,4 +1,3 @@
-// What hundreds of responses at once may hold.
 import { describe, expect, it } from 'vitest'
 import { BufferPool, BufferLease } from './buffer-pool.ts'
 
@@ -6,15 +5,15 @@ const RESPONSES = 300
 const MEBIBYTE = 1024 * 1024
 
 describe('BufferPool', () => {
-  it('holds little for hundreds of responses', () => {
+  it('limits the memory of hundreds of concurrent responses', () => {
     const pool = new BufferPool()
     const buffers = Array.from({ length: RESPONSES }, () => pool.take())
-    const cachedBytes = buffers.reduce((sum, { length }) => sum + length, 0)
-    expect(cachedBytes).toBeLessThan(120 * MEBIBYTE)
+    const takenBytes = buffers.reduce((sum, { length }) => sum + length, 0)
+    expect(takenBytes).toBeLessThan(120 * MEBIBYTE)
     expect(Math.min(...buffers.map(({ length }) => length))).toBeGreaterThan(0)
   })
 
-  it('lends a buffer again once it was given back', () => {
+  it('reuses a buffer that was given back', () => {
     const pool = new BufferPool()
     const buffer = pool.take()
     pool.give(buffer)
@@ -22,11 +21,11 @@ describe('BufferPool', () => {
   })
 })
 
-describe('LentBuffers', () => {
-  it('knows its own bytes', () => {
-    const lent = new BufferLease(new BufferPool())
-    expect(lent.holds(lent.main.subarray(5, 10))).toBe(true)
-    expect(lent.holds(lent.extra(100))).toBe(true)
-    expect(lent.holds(new Uint8Array(100))).toBe(false)
+describe('BufferLease', () => {
+  it('recognises bytes of its own buffers', () => {
+    const lease = new BufferLease(new BufferPool())
+    expect(lease.owns(lease.main.subarray(5, 10))).toBe(true)
+    expect(lease.owns(lease.extra(100))).toBe(true)
+    expect(lease.owns(new Uint8Array(100))).toBe(false)
   })
 })

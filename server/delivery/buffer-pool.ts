@@ -1,19 +1,18 @@
-// Buffers for bodies under way, kept for reuse and bounded in all.
+// Reusable buffers for response bodies, with a limit for the whole process.
 import { DISCARD_BYTES } from './read-plan.ts'
 
-/** 384 KiB stay in the processor's second cache between read, encryption and send: larger and smaller chunks are slower. */
+/** 384 KiB stay in the L2 cache between read, encryption and send. Other sizes are slower. */
 const CHUNK_BYTES = 384 * 1024
-/** What a response gets when the pool is at its bound: slower, but never refused. */
+/** Used when the pool has reached its limit: slower, but no response is refused. */
 const SMALL_CHUNK_BYTES = 64 * 1024
-/** All pooled buffers together. */
 const MAX_POOLED_BYTES = 96 * 1024 * 1024
 
-/** Lends buffers. A buffer that is not given back is only garbage, never an error. */
+/** A buffer that is never given back is garbage, not an error. */
 export class BufferPool {
   readonly #free: Uint8Array[] = []
   #pooledBytes = 0
 
-  /** A buffer of the best size, or a small one while too many are lent. */
+  /** A buffer of the best size, or a small one while the pool is at its limit. */
   take(): Uint8Array {
     const free = this.#free.pop()
     if (free !== undefined) return free
@@ -29,10 +28,10 @@ export class BufferPool {
   }
 }
 
-/** What one response borrows. */
+/** The buffers of one response. */
 export class BufferLease {
   readonly #pool: BufferPool
-  readonly #lent: Uint8Array[] = []
+  readonly #leased: Uint8Array[] = []
   #main: Uint8Array | undefined
   #discard: Uint8Array | undefined
 
@@ -40,13 +39,13 @@ export class BufferLease {
     this.#pool = pool
   }
 
-  /** The buffer that one chunk after another is read into. */
+  /** The buffer that each chunk is read into. */
   get main(): Uint8Array {
     this.#main ??= this.#take()
     return this.#main
   }
 
-  /** A buffer of exactly this size for bytes that are held back. */
+  /** A buffer of exactly this size, for bytes that are sent later than they are read. */
   extra(sizeBytes: number): Uint8Array {
     if (sizeBytes === 0) return new Uint8Array(0)
     const buffer = this.#take()
@@ -55,25 +54,25 @@ export class BufferLease {
       : buffer.subarray(0, sizeBytes)
   }
 
-  /** Room for bytes that nobody wants. */
+  /** A buffer for bytes that are read but not sent. */
   get discard(): Uint8Array {
     this.#discard ??= Buffer.allocUnsafe(DISCARD_BYTES)
     return this.#discard
   }
 
-  /** Whether these bytes lie in a buffer of the pool, and may be written over by who has read them. */
-  holds({ buffer }: Uint8Array): boolean {
-    return this.#lent.some((lent) => lent.buffer === buffer)
+  /** Whether the bytes are in a leased buffer, so that the reader may overwrite them. */
+  owns({ buffer }: Uint8Array): boolean {
+    return this.#leased.some((leased) => leased.buffer === buffer)
   }
 
-  /** Only when nothing reads or sends them any more. */
+  /** Call only when no read or send uses the buffers any more. */
   release(): void {
-    for (const buffer of this.#lent) this.#pool.give(buffer)
+    for (const buffer of this.#leased) this.#pool.give(buffer)
   }
 
   #take(): Uint8Array {
     const buffer = this.#pool.take()
-    this.#lent.push(buffer)
+    this.#leased.push(buffer)
     return buffer
   }
 }

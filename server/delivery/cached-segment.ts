@@ -1,24 +1,25 @@
-// One finished segment in memory, which may be read while it is still being filled.
+// One segment in memory, which can be read while it is being filled.
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { eachChunk } from './chunk-source.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
-import type { MemoryWindow, SegmentMemory } from './segment-memory.ts'
+import type { ByteWindow } from './segment-body.ts'
+import type { SegmentMemory } from './segment-memory.ts'
 
-/** What is read in one go where it cannot be sent from where it lies. */
+/** Size of one read if the bytes cannot be sent without a copy. */
 const CHUNK_BYTES = 256 * 1024
 
 /** Where a segment's bytes come from. */
 export interface SegmentSource {
   chunks: ChunkSource
-  /** Rejects where what was read may be of another recording. */
+  /** Rejects if the bytes that were read may belong to another recording. */
   checkUnchanged(this: void): Promise<void>
 }
 
 type State =
   | { status: 'filling' }
-  /** All bytes are there and may be kept. */
-  | { status: 'finished' }
+  /** All bytes are in memory and may be cached. */
+  | { status: 'filled' }
   | { status: 'failed'; error: unknown }
 
 export class CachedSegment {
@@ -28,7 +29,7 @@ export class CachedSegment {
   #state: State = { status: 'filling' }
   #progress = Promise.withResolvers<void>()
 
-  /** @param memory has room for so many bytes */
+  /** @param memory has at least `sizeBytes` */
   constructor(sizeBytes: number, memory: SegmentMemory) {
     this.sizeBytes = sizeBytes
     this.#memory = memory
@@ -38,37 +39,36 @@ export class CachedSegment {
     return this.#state.status === 'failed'
   }
 
-  /** Takes in all bytes, at its own pace: no reader waits for another's connection. Readers are told of an error. */
+  /** Fills the memory at its own pace, whatever the readers' connections. Readers get errors. */
   async fill({ chunks, checkUnchanged }: SegmentSource): Promise<void> {
     try {
       for await (const chunk of eachChunk(chunks)) {
         this.#append(chunk)
-        this.#tellReaders()
-        // A chunk is encrypted in one go, while all others wait.
+        this.#notifyReaders()
+        // Encrypting a chunk blocks the event loop: other requests run in between.
         await setImmediate()
       }
       if (this.#filledBytes < this.sizeBytes) throw wrongSize()
       await checkUnchanged()
-      this.#state = { status: 'finished' }
+      this.#state = { status: 'filled' }
     } catch (error) {
       this.#state = { status: 'failed', error }
     }
-    this.#tellReaders()
+    this.#notifyReaders()
   }
 
   /**
-   * The bytes of the window. The last of them come when all are known to be of one
-   * recording: where they are not, no reader has a whole body. Asking for a chunk throws what filling failed with.
+   * The bytes of the window. The last byte is withheld until the recording is known to be
+   * unchanged: if it has changed, no reader gets a complete body, and `next` throws the error.
    */
-  read(window: MemoryWindow): ChunkSource {
-    const { end } = window
-    let position = window.start
+  read({ start, end }: ByteWindow): ChunkSource {
+    let position = start
     let buffer: Buffer | undefined
     const next = (maxBytes = CHUNK_BYTES): Chunk | Promise<Chunk> => {
       if (position >= end) return undefined
       if (this.#state.status === 'failed') throw this.#state.error
       const to = Math.min(position + maxBytes, this.#readableUpTo(end))
-      if (to <= position) return this.#whenMoreIsThere(async () => next(maxBytes))
+      if (to <= position) return this.#afterProgress(async () => next(maxBytes))
       if (buffer === undefined || buffer.length < to - position)
         buffer = Buffer.allocUnsafeSlow(to - position)
       const chunk = this.#memory.read({ start: position, end: to }, buffer)
@@ -85,16 +85,16 @@ export class CachedSegment {
     return { next, send }
   }
 
-  /** Frees the memory; nothing reads or fills it any more. */
+  /** Frees the memory. Call only when nothing reads or fills it any more. */
   free(): void {
     this.#memory.free()
   }
 
   #readableUpTo(end: number): number {
-    return this.#state.status === 'finished' ? end : Math.min(this.#filledBytes, end - 1)
+    return this.#state.status === 'filled' ? end : Math.min(this.#filledBytes, end - 1)
   }
 
-  async #whenMoreIsThere(next: () => Promise<Chunk>): Promise<Chunk> {
+  async #afterProgress(next: () => Promise<Chunk>): Promise<Chunk> {
     await this.#progress.promise
     return next()
   }
@@ -105,7 +105,7 @@ export class CachedSegment {
     this.#filledBytes += chunk.length
   }
 
-  #tellReaders(): void {
+  #notifyReaders(): void {
     const { resolve } = this.#progress
     this.#progress = Promise.withResolvers()
     resolve()
@@ -113,5 +113,5 @@ export class CachedSegment {
 }
 
 function wrongSize(): AppError {
-  return new AppError('failed', 'a segment is not as long as it was planned')
+  return new AppError('failed', 'the segment does not have its planned size')
 }

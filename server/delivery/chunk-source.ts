@@ -1,28 +1,29 @@
-// Bytes that are asked for chunk by chunk, and answered at once where nothing has to be waited for.
+// A pull stream of bytes that returns synchronously whatever needs no wait.
 
-/** Undefined behind the last chunk. */
+/** Undefined after the last chunk. */
 export type Chunk = Uint8Array | undefined
 
 export interface ChunkSource {
   /**
-   * The next chunk, which stays valid until the one behind it is asked for. Only one is asked for at a time. It is of
-   * `maxBytes` at most where the source can tell in time, and never empty.
+   * The next chunk, never empty, valid until the next call. Calls must not overlap. A source that
+   * can limit a chunk to `maxBytes` does so.
    */
   next(maxBytes?: number): Chunk | Promise<Chunk>
   /**
-   * Sends up to `maxBytes` of what comes next to a socket (its descriptor) without a copy of ours, all that came before
-   * having left. Answers how many the socket has taken, 0 where it takes none for now; undefined where a chunk has to be
-   * asked for. A source that has no such bytes has no such method.
+   * Sends up to `maxBytes` of the next bytes to a socket (a file descriptor) without a copy in user
+   * space, once all bytes before them are sent. Returns the number of bytes that the socket has
+   * accepted, 0 if it is full, and undefined if the next bytes must come from `next`. Absent if no
+   * bytes of the source can be sent this way.
    */
   send?(socket: number, maxBytes: number): number | undefined
 }
 
-/** Goes on with a value: now, or when it is there. A promise costs a turn of the loop's queues, a value nothing. */
+/** Passes a value on, synchronously if possible: a promise costs a microtask. */
 export function whenReady<Value, Result>(
   value: Value | Promise<Value>,
-  goOn: (value: Value) => Result | Promise<Result>,
+  next: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value)
+  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** All chunks in order. */

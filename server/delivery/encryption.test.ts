@@ -13,7 +13,7 @@ const settings: HlsSettings = { segmentSeconds: 6, encryption: 'aes-128', secret
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1001' }
 
 describe('formatUrlVersion', () => {
-  it('is the same wherever recording, settings and secret are', () => {
+  it('is the same for equal recordings, settings and secrets', () => {
     expect(formatUrlVersion('identity', settings)).toBe(
       formatUrlVersion('identity', { ...settings }),
     )
@@ -28,7 +28,7 @@ describe('formatUrlVersion', () => {
     expect(formatUrlVersion(identity, other)).not.toBe(formatUrlVersion('identity', settings))
   })
 
-  it('does not depend on the secret where nothing is encrypted', () => {
+  it('does not depend on the secret without encryption', () => {
     const plain: HlsSettings = { ...settings, encryption: 'none' }
     expect(formatUrlVersion('identity', plain)).toBe(
       formatUrlVersion('identity', { ...plain, secret: 'x' }),
@@ -37,7 +37,7 @@ describe('formatUrlVersion', () => {
 })
 
 describe('deriveSessionKey', () => {
-  it('gives 16 bytes that differ by session, recording and secret', () => {
+  it('returns 16 bytes that differ by session, recording and secret', () => {
     const keys = [
       deriveSessionKey('s', session, 'a'),
       deriveSessionKey('s', session, 'b'),
@@ -51,7 +51,7 @@ describe('deriveSessionKey', () => {
 
 describe('createSegmentCipher', () => {
   it.each([0, 1, 15, 16, 17, 188 * 7])(
-    'encrypts %i bytes to the announced size, and back',
+    'encrypts %i bytes to the predicted size, and back',
     (size) => {
       const key = deriveSessionKey('s', session, 'a')
       const plain = Buffer.alloc(size, 7)

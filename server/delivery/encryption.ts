@@ -1,4 +1,4 @@
-// AES-128 of whole segments (RFC 8216 4.3.2.4, 5.2): keys derived per session, an IV per segment, the version in URLs.
+// AES-128 of whole segments (RFC 8216 4.3.2.4, 5.2): a key per session, an IV per segment.
 import { createCipheriv, createHash, hkdfSync } from 'node:crypto'
 import type { Cipheriv } from 'node:crypto'
 import type { SessionReference } from '../../shared/paths.ts'
@@ -6,27 +6,27 @@ import type { SessionReference } from '../../shared/paths.ts'
 const KEY_BYTES = 16
 const BLOCK_BYTES = 16
 const VERSION_BYTES = 12
-/** As many bytes in base64url. */
+/** The same number of bytes in base64url. */
 const URL_VERSION = /^[\w-]{16}$/
 
-/** Settings that change what a segment's URL answers. */
+/** Settings that change the bytes of segments. */
 export interface HlsSettings {
   segmentSeconds: number
   encryption: 'aes-128' | 'none'
-  /** Input of every key; nodes that share it answer the same bytes. */
+  /** Input of every key. Nodes with the same secret serve the same bytes. */
   secret: string
 }
 
-/** The layout of segments that this code writes; raised when the same recording would give other bytes. */
+/** Increase it when a code change gives the same recording other segment bytes. */
 const FORMAT_VERSION = 3
 
 /**
- * The part of a segment's URL that stands for the recording, the settings and the key.
+ * The part of a segment URL that identifies the recording, the settings and the key.
  *
  * @param identity of the recording's bytes
  */
 export function formatUrlVersion(identity: string, settings: HlsSettings): string {
-  const keyMark =
+  const keyHash =
     settings.encryption === 'none'
       ? 'none'
       : deriveBytes(settings.secret, 'url version', 16).toString('hex')
@@ -35,7 +35,7 @@ export function formatUrlVersion(identity: string, settings: HlsSettings): strin
     identity,
     settings.segmentSeconds,
     settings.encryption,
-    keyMark,
+    keyHash,
   ])
   return createHash('sha256')
     .update(facts)
@@ -44,12 +44,12 @@ export function formatUrlVersion(identity: string, settings: HlsSettings): strin
     .toString('base64url')
 }
 
-/** Whether a text can have come from `formatUrlVersion`. */
-export function isUrlVersion(text: string): boolean {
-  return URL_VERSION.test(text)
+/** Whether `formatUrlVersion` can have returned the string. */
+export function isUrlVersion(version: string): boolean {
+  return URL_VERSION.test(version)
 }
 
-/** The 16-byte key of one session's recording (HKDF, RFC 5869). */
+/** The 16-byte key of one recording of a session (HKDF, RFC 5869). */
 export function deriveSessionKey(
   secret: string,
   session: SessionReference,
@@ -69,18 +69,19 @@ function deriveBytes(secret: string, purpose: string, count: number): Buffer {
   )
 }
 
-/** What tells a segment from all others of its recording; `sound` is 0 where it comes with the pictures. */
-export interface IvPlace {
+/** Identifies a segment among all of its recording. */
+export interface IvInput {
   number: number
+  /** Number of the audio rendition; 0 for audio that is muxed with the video. */
   audio?: number
   tailBytes?: number | undefined
 }
 
 /**
- * A segment's IV: its number, as 128 bits big-endian, behind that of its sound where that is sent apart, and its mark
- * where it has one. Unique, for a key serves one recording alone.
+ * A segment's IV: 64 bits `tailBytes`, 32 bits audio rendition, 32 bits segment number, all
+ * big-endian. It is unique, because a key belongs to one recording.
  */
-export function segmentIv({ number, audio = 0, tailBytes = 0 }: IvPlace): Buffer {
+export function segmentIv({ number, audio = 0, tailBytes = 0 }: IvInput): Buffer {
   const iv = Buffer.alloc(BLOCK_BYTES)
   iv.writeBigUInt64BE(BigInt(tailBytes), 0)
   iv.writeUInt32BE(audio, BLOCK_BYTES - 8)
@@ -88,12 +89,12 @@ export function segmentIv({ number, audio = 0, tailBytes = 0 }: IvPlace): Buffer
   return iv
 }
 
-/** Encrypts one segment: feed its bytes in order, then finish (PKCS7 padding). */
+/** Encrypts one segment: pass its bytes in order, then call `final` (PKCS7 padding). */
 export function createSegmentCipher({ key, iv }: { key: Buffer; iv: Buffer }): Cipheriv {
   return createCipheriv('aes-128-cbc', key, iv)
 }
 
-/** Size after encryption: padding fills up the last block, or adds one. */
+/** Size after encryption: PKCS7 padding fills the last block or adds one. */
 export function encryptedBytes(plainBytes: number): number {
   return plainBytes - (plainBytes % BLOCK_BYTES) + BLOCK_BYTES
 }

@@ -6,24 +6,25 @@ import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, BufferLease } from './buffer-pool.ts'
 import { eachChunk } from './chunk-source.ts'
 import { createSegmentCipher, segmentIv } from './encryption.ts'
-import { encryptChunks, readBody, windowChunks } from './read-body.ts'
+import { encryptChunks, windowChunks } from './chunk-transforms.ts'
+import { readBody, readBodyHead, readWholeBody } from './read-body.ts'
 import { segmentBody, sliceBody } from './segment-body.ts'
 
-/** Bytes that differ everywhere, so that a wrong place shows. */
+/** Bytes that differ everywhere, so that a wrong position is noticed. */
 const bytes = Buffer.concat(
   Array.from({ length: 80_000 }, (_, i) => createHash('sha256').update(String(i)).digest()),
 )
 
-/** A file in memory that reads short now and then, as a disk may. */
+/** A file in memory. With `shortReads`, some reads return fewer bytes, as a disk may. */
 function memoryFile({ shortReads }: { shortReads: boolean }): OpenFile & { reads: number } {
   const file = {
     stat: { sizeBytes: bytes.length, modifiedMs: 0 },
     reads: 0,
     async read(buffer: Uint8Array, position: number): Promise<number> {
       file.reads += 1
-      const wanted =
+      const length =
         shortReads && file.reads % 3 === 0 ? Math.ceil(buffer.length / 2) : buffer.length
-      const slice = bytes.subarray(position, position + wanted)
+      const slice = bytes.subarray(position, position + length)
       buffer.set(slice)
       return slice.length
     },
@@ -43,14 +44,14 @@ function memoryFile({ shortReads }: { shortReads: boolean }): OpenFile & { reads
 }
 
 async function readAll(parts: Part[], shortReads = false): Promise<Buffer> {
-  const lent = new BufferLease(new BufferPool())
+  const buffers = new BufferLease(new BufferPool())
   const chunks: Buffer[] = []
   for await (const chunk of eachChunk(
-    readBody(memoryFile({ shortReads }), segmentBody(parts), lent),
+    readBody(memoryFile({ shortReads }), segmentBody(parts), buffers),
   )) {
     chunks.push(Buffer.from(chunk))
   }
-  lent.release()
+  buffers.release()
   return Buffer.concat(chunks)
 }
 
@@ -68,7 +69,7 @@ function expected(parts: readonly Part[]): Buffer {
   )
 }
 
-/** Interleaved tracks: pictures first, sound behind them, as in a computed segment. */
+/** Interleaved tracks: all video ranges, then all audio ranges, as in a computed segment. */
 const interleaved = fc
   .array(
     fc.tuple(
@@ -121,7 +122,7 @@ const anyParts = fc.array(
 )
 
 describe('readBody', () => {
-  it('sends interleaved tracks one behind the other', async () => {
+  it('returns interleaved tracks one after the other', async () => {
     await fc.assert(
       fc.asyncProperty(interleaved, fc.boolean(), async (parts, shortReads) => {
         expect((await readAll(parts, shortReads)).equals(expected(parts))).toBe(true)
@@ -130,7 +131,7 @@ describe('readBody', () => {
     )
   })
 
-  it('sends any parts in their order', async () => {
+  it('returns any parts in their order', async () => {
     await fc.assert(
       fc.asyncProperty(anyParts, fc.boolean(), async (parts, shortReads) => {
         expect((await readAll(parts, shortReads)).equals(expected(parts))).toBe(true)
@@ -139,7 +140,7 @@ describe('readBody', () => {
     )
   })
 
-  it('reads an interleaved stretch once, in few reads', async () => {
+  it('reads interleaved ranges once, in few reads', async () => {
     const file = memoryFile({ shortReads: false })
     let readvCalls = 0
     const counted: OpenFile = {
@@ -159,13 +160,15 @@ describe('readBody', () => {
       offset: i * 10_000 + 9000,
       length: 1000,
     }))
-    const lent = new BufferLease(new BufferPool())
-    for await (const chunk of eachChunk(readBody(counted, segmentBody([...video, ...audio]), lent)))
+    const buffers = new BufferLease(new BufferPool())
+    for await (const chunk of eachChunk(
+      readBody(counted, segmentBody([...video, ...audio]), buffers),
+    ))
       void chunk
     expect(readvCalls).toBeLessThanOrEqual(6)
   })
 
-  it('fails where the recording became shorter', async () => {
+  it('fails if the recording has become shorter', async () => {
     await expect(
       readAll([{ kind: 'range', offset: bytes.length - 10, length: 20 }]),
     ).rejects.toMatchObject({
@@ -174,15 +177,31 @@ describe('readBody', () => {
   })
 })
 
-describe('what is sent from the file', () => {
-  /** Takes what it is given as a socket would: some, none for now, or not this way. */
-  const taking = fc.array(fc.oneof(fc.nat(200_000), fc.constant(undefined)), { minLength: 1 })
+describe('readWholeBody and readBodyHead', () => {
+  it('return the body, or its first bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyParts, fc.nat(600_000), async (parts, maxBytes) => {
+        const file = memoryFile({ shortReads: true })
+        const body = segmentBody(parts)
+        const whole = await readWholeBody(file, body)
+        expect(expected(parts).equals(whole)).toBe(true)
+        const head = await readBodyHead(file, body, maxBytes)
+        expect(expected(parts).subarray(0, maxBytes).equals(head)).toBe(true)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
 
-  it('stands between the chunks in the body’s order, and never behind the last one', async () => {
+describe('sending from the file', () => {
+  /** What a socket accepts: some bytes, none while it is full, or undefined for no sendfile. */
+  const accepting = fc.array(fc.oneof(fc.nat(200_000), fc.constant(undefined)), { minLength: 1 })
+
+  it('preserves the order of the body, and the last bytes are always a chunk', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyParts,
-        taking,
+        accepting,
         fc.tuple(fc.nat(), fc.nat()),
         async (parts, turns, [a, b]) => {
           const body = segmentBody(parts)
@@ -194,17 +213,17 @@ describe('what is sent from the file', () => {
           const file: OpenFile = {
             ...memoryFile({ shortReads: true }),
             sendCached(position, length) {
-              const taken = turns[turn++ % turns.length]
-              if (taken === undefined) return undefined
-              const slice = bytes.subarray(position, position + Math.min(taken, length))
+              const accepted = turns[turn++ % turns.length]
+              if (accepted === undefined) return undefined
+              const slice = bytes.subarray(position, position + Math.min(accepted, length))
               received.push(Buffer.from(slice))
               return slice.length
             },
           }
           let isChecked = false
-          const lent = new BufferLease(new BufferPool())
+          const buffers = new BufferLease(new BufferPool())
           const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
-          const source = windowChunks(readBody(file, slice.body, lent), window, async () => {
+          const source = windowChunks(readBody(file, slice.body, buffers), window, async () => {
             expect(Buffer.concat(received).length).toBeLessThan(end - start)
             isChecked = true
           })
@@ -224,7 +243,7 @@ describe('what is sent from the file', () => {
     )
   })
 
-  it('is all of a long range but its last byte', async () => {
+  it('includes all of a long range except its last byte', async () => {
     const parts: Part[] = [
       { kind: 'bytes', bytes: Buffer.from('head') },
       { kind: 'range', offset: 7, length: 1_000_000 },
@@ -233,9 +252,9 @@ describe('what is sent from the file', () => {
       ...memoryFile({ shortReads: false }),
       sendCached: (_, length) => length,
     }
-    const lent = new BufferLease(new BufferPool())
+    const buffers = new BufferLease(new BufferPool())
     const window = { start: 0, end: 1_000_004 }
-    const source = windowChunks(readBody(file, segmentBody(parts), lent), window)
+    const source = windowChunks(readBody(file, segmentBody(parts), buffers), window)
     expect(source.send?.(1, 2_000_000)).toBeUndefined()
     expect(await source.next()).toEqual(Buffer.from('head'))
     expect(source.send?.(1, 2_000_000)).toBe(999_999)
@@ -247,14 +266,14 @@ describe('what is sent from the file', () => {
 describe('encryptChunks', () => {
   const key = Buffer.alloc(16, 7)
 
-  it('gives what decrypts to the body, chunks of any size', async () => {
+  it('decrypts to the body, with chunks of any size', async () => {
     await fc.assert(
       fc.asyncProperty(anyParts, fc.integer({ min: 1, max: 400_000 }), async (parts, maxBytes) => {
         const before = expected(parts)
-        const lent = new BufferLease(new BufferPool())
-        const plain = readBody(memoryFile({ shortReads: true }), segmentBody(parts), lent)
+        const buffers = new BufferLease(new BufferPool())
+        const plain = readBody(memoryFile({ shortReads: true }), segmentBody(parts), buffers)
         const cipher = createSegmentCipher({ key, iv: segmentIv({ number: 9 }) })
-        const source = encryptChunks(plain, cipher, lent)
+        const source = encryptChunks(plain, cipher, buffers)
         const iv = Buffer.from('0'.repeat(31) + '9', 'hex')
         const decipher = createDecipheriv('aes-128-cbc', key, iv)
         const decrypted: Buffer[] = []
@@ -266,7 +285,7 @@ describe('encryptChunks', () => {
         }
         decrypted.push(decipher.final())
         expect(Buffer.concat(decrypted).equals(before)).toBe(true)
-        // What is kept for other responses is not written over.
+        // Cached bytes of other responses are not overwritten.
         expect(expected(parts).equals(before)).toBe(true)
       }),
       { numRuns: 60 },
@@ -275,17 +294,17 @@ describe('encryptChunks', () => {
 })
 
 describe('sliceBody', () => {
-  it('gives any range of the body', async () => {
+  it('returns any byte window of the body', async () => {
     await fc.assert(
       fc.asyncProperty(anyParts, fc.nat(), fc.nat(), async (parts, a, b) => {
         const body = segmentBody(parts)
         const start = a % body.sizeBytes
         const end = start + 1 + (b % (body.sizeBytes - start))
         const slice = sliceBody(body, { start, end })
-        const lent = new BufferLease(new BufferPool())
+        const buffers = new BufferLease(new BufferPool())
         const chunks: Buffer[] = []
         const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
-        const source = readBody(memoryFile({ shortReads: false }), slice.body, lent)
+        const source = readBody(memoryFile({ shortReads: false }), slice.body, buffers)
         for await (const chunk of eachChunk(windowChunks(source, window))) {
           chunks.push(Buffer.from(chunk))
         }

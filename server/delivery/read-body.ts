@@ -1,5 +1,4 @@
-// Reads a segment's bytes from the recording, chunk by chunk, plain or encrypted.
-import type { Cipheriv } from 'node:crypto'
+// Reads a segment's bytes from the recording, chunk by chunk.
 import { AppError } from '../errors.ts'
 import type { RangePart } from '../media/media-reader.ts'
 import type { OpenFile } from '../storage/storage.ts'
@@ -11,113 +10,41 @@ import type { Pass } from './read-plan.ts'
 import { M2TS_PACKET_BYTES, sliceBody, unpackM2ts } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
 
-/** What is encrypted in one call. */
-const ENCRYPTED_SLICE_BYTES = 64 * 1024
-/** Less than this is quicker read and written than sent from the file. */
-const MIN_SENT_BYTES = 64 * 1024
+/** For fewer bytes than this, read and write are faster than sendfile. */
+export const MIN_SENDFILE_BYTES = 64 * 1024
 
 /**
- * The body's bytes in order. The buffers are given back by the caller, when the last chunk was sent. Asking for a chunk
- * throws AppError `failed` where the recording is shorter than its index says.
+ * The body's bytes in order. The caller releases the buffers after the last chunk is sent. `next`
+ * throws AppError `failed` if the recording is shorter than its index states.
  */
 export function readBody(file: OpenFile, body: SegmentBody, buffers: BufferLease): ChunkSource {
   const passes = planPasses(body.parts)
   return new JoinedChunks(passes.map((pass) => () => readPass(file, pass, buffers)))
 }
 
-/** At most so many of the body's first bytes, in memory of their own. */
+/** All bytes of a body, in one buffer. */
+export async function readWholeBody(file: OpenFile, body: SegmentBody): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(body.sizeBytes)
+  const buffers = new BufferLease(new BufferPool())
+  let filled = 0
+  for await (const chunk of eachChunk(readBody(file, body, buffers))) {
+    bytes.set(chunk, filled)
+    filled += chunk.length
+  }
+  return bytes
+}
+
+/** The first `maxBytes` of a body, or all if it is shorter. */
 export async function readBodyHead(
   file: OpenFile,
   body: SegmentBody,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  const slice = sliceBody(body, { start: 0, end: Math.min(body.sizeBytes, maxBytes) })
-  const lent = new BufferLease(new BufferPool())
-  const chunks: Uint8Array[] = []
-  for await (const chunk of eachChunk(readBody(file, slice.body, lent))) {
-    chunks.push(Uint8Array.from(chunk))
-  }
-  return Buffer.concat(chunks).subarray(0, maxBytes)
+  const head = sliceBody(body, { start: 0, end: Math.min(body.sizeBytes, maxBytes) })
+  return (await readWholeBody(file, head.body)).subarray(0, maxBytes)
 }
 
-/**
- * Encrypts chunks on their way; the last one carries the padding. Bytes that lie in the lent buffers are encrypted where
- * they lie, so that they stay in the processor's cache.
- */
-export function encryptChunks(
-  chunks: ChunkSource,
-  cipher: Cipheriv,
-  buffers: BufferLease,
-): ChunkSource {
-  let isOver = false
-  const next = (maxBytes?: number): Chunk | Promise<Chunk> => {
-    if (isOver) return undefined
-    return whenReady(chunks.next(maxBytes), (chunk) => {
-      isOver = chunk === undefined
-      if (chunk === undefined) return cipher.final()
-      const encrypted = buffers.holds(chunk) ? encryptInPlace(chunk, cipher) : cipher.update(chunk)
-      return encrypted.length === 0 ? next(maxBytes) : encrypted
-    })
-  }
-  return { next }
-}
-
-/**
- * In pieces, for which the allocator has memory at hand: a large piece is new memory each time, page by page, which costs
- * nearly as much as to encrypt it. What is freed at once starts no collection of the heap.
- */
-function encryptInPlace(chunk: Uint8Array, cipher: Cipheriv): Uint8Array {
-  let done = 0
-  for (let at = 0; at < chunk.length; at += ENCRYPTED_SLICE_BYTES) {
-    const slice = cipher.update(chunk.subarray(at, at + ENCRYPTED_SLICE_BYTES))
-    // A block that the chunk before began may be complete only now, and find no room.
-    if (done + slice.length > chunk.length) return Buffer.concat([chunk.subarray(0, done), slice])
-    chunk.set(slice, done)
-    done += slice.length
-    freeMemory(slice)
-  }
-  return chunk.subarray(0, done)
-}
-
-/** Frees memory that these bytes alone lie in; they are empty then. */
-function freeMemory({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
-}
-
-/**
- * Lets through the bytes from `start` up to, not including, `end`, then stops reading. Before the last of them
- * `beforeEnd` is awaited: where it rejects, the client never has a whole body.
- */
-export function windowChunks(
-  chunks: ChunkSource,
-  { start, end }: { start: number; end: number },
-  beforeEnd?: () => Promise<void>,
-): ChunkSource {
-  let position = 0
-  const next = (maxBytes?: number): Chunk | Promise<Chunk> => {
-    if (position >= end) return undefined
-    return whenReady(chunks.next(maxBytes), (chunk) => {
-      if (chunk === undefined) return undefined
-      const from = Math.max(start - position, 0)
-      const to = Math.min(end - position, chunk.length)
-      position += chunk.length
-      if (from >= to) return next(maxBytes)
-      const wanted = chunk.subarray(from, to)
-      return position >= end && beforeEnd !== undefined ? beforeEnd().then(() => wanted) : wanted
-    })
-  }
-  const send = (socket: number, maxBytes: number): number | undefined => {
-    // The last bytes are a chunk, so that they wait for `beforeEnd`.
-    const room = Math.min(maxBytes, end - position - 1)
-    if (position < start || room < MIN_SENT_BYTES) return undefined
-    const sent = chunks.send?.(socket, room)
-    position += sent ?? 0
-    return sent
-  }
-  return chunks.send === undefined ? { next } : { next, send }
-}
-
-/** One behind the other: chunks that are there, and sources that are made when their turn comes. */
+/** Concatenates chunks and sources; each source is created when its turn comes. */
 class JoinedChunks implements ChunkSource {
   readonly #chunks: readonly (() => Uint8Array | ChunkSource)[]
   #opened = 0
@@ -201,25 +128,25 @@ function readScattered(
     )
   }
   const send = (socket: number, maxBytes: number): number | undefined => {
-    const ahead = cursor.alone
-    if (ahead === undefined || ahead.length < MIN_SENT_BYTES) return undefined
-    const length = Math.min(ahead.length, maxBytes)
-    const sent = file.sendCached?.(ahead.offset, length, socket)
+    const range = cursor.contiguous
+    if (range === undefined || range.length < MIN_SENDFILE_BYTES) return undefined
+    const length = Math.min(range.length, maxBytes)
+    const sent = file.sendCached?.(range.offset, length, socket)
     cursor.skip(sent ?? 0)
     return sent
   }
   return { next, send }
 }
 
-/** Fills all buffers: at once where the system has the bytes in memory. @throws AppError `failed` */
+/** Fills all buffers, synchronously if the page cache has the bytes. @throws AppError `failed` */
 function fill(
   file: OpenFile,
   buffers: readonly Uint8Array[],
   position: number,
 ): undefined | Promise<undefined> {
-  const wanted = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+  const sizeBytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
   const count = file.readCached?.(buffers, position) ?? 0
-  if (count === wanted) return undefined
+  if (count === sizeBytes) return undefined
   return readRest(file, dropBytes(buffers, count), position + count)
 }
 

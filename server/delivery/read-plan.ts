@@ -1,29 +1,29 @@
-// Plans how a segment's parts are read: in the order of the file, although they are sent in another. Pure.
+// Plans the reads of a segment's parts: in file order, although they are sent in another. Pure.
 import type { Part, RangePart } from '../media/media-reader.ts'
 
 /**
- * One stretch of a body. `scatter`: ranges of `main` are sent first and those of `late` behind them, but both lie
- * among each other in the file and are read in one go.
+ * One group of parts. `scatter`: all `main` ranges are sent before all `late` ranges, but they are
+ * interleaved in the file and read together.
  */
 export type Pass =
   | { kind: 'bytes'; bytes: Uint8Array }
   | { kind: 'packets'; range: RangePart }
   | { kind: 'scatter'; main: readonly RangePart[]; late: readonly RangePart[]; lateBytes: number }
 
-/** More than this is not held back in memory: it is read in a pass of its own. Two minutes of 256 kbit/s sound. */
+/** More late bytes than this get their own pass. It is two minutes of audio at 256 kbit/s. */
 const MAX_LATE_BYTES = 4 * 1024 * 1024
 
-/** Groups the parts into passes, in the order they are sent. */
+/** Groups the parts into passes, in send order. */
 export function planPasses(parts: readonly Part[]): Pass[] {
   const passes: Pass[] = []
-  let stretch: RangePart[] = []
+  let ranges: RangePart[] = []
   const flush = (): void => {
-    passes.push(...scatterPasses(ascendingRuns(stretch)))
-    stretch = []
+    passes.push(...scatterPasses(ascendingRuns(ranges)))
+    ranges = []
   }
   for (const part of parts) {
     if (part.kind === 'range' && part.packing === undefined) {
-      stretch.push(part)
+      ranges.push(part)
     } else {
       flush()
       passes.push(part.kind === 'bytes' ? part : { kind: 'packets', range: part })
@@ -33,7 +33,7 @@ export function planPasses(parts: readonly Part[]): Pass[] {
   return passes
 }
 
-/** Splits ranges wherever the file position goes back. */
+/** Splits the ranges wherever the file position decreases. */
 function ascendingRuns(ranges: readonly RangePart[]): RangePart[][] {
   const runs: RangePart[][] = []
   let endOfLast = Infinity
@@ -61,25 +61,25 @@ function scatterPasses(runs: readonly RangePart[][]): Pass[] {
   return passes
 }
 
-/** One read of consecutive bytes, spread over buffers. */
+/** One read of consecutive bytes into several buffers. */
 export interface ScatterRead {
   position: number
   buffers: Uint8Array[]
-  /** Bytes that went to the main and to the late buffer. */
+  /** Bytes for the main and for the late buffer. */
   mainBytes: number
   lateBytes: number
 }
 
-/** A hole up to this size is read over rather than split into two reads. */
+/** A gap up to this size is read and discarded, instead of splitting the read. */
 const MAX_GAP_BYTES = 32 * 1024
-/** Bytes of one read, holes and late bytes included; and pieces of one read (IOV_MAX is 1024). */
+/** Bytes of one read, with gaps and late bytes. */
 const MAX_READ_BYTES = 1024 * 1024
-const MAX_SEGMENTS = 1000
+/** Buffers of one read (IOV_MAX is 1024). */
+const MAX_BUFFERS = 1000
 
-/** Room for bytes that nobody wants. */
 export const DISCARD_BYTES = MAX_GAP_BYTES
 
-/** Walks two ascending lists of ranges in the order of the file. */
+/** Walks two ascending lists of ranges in file order. */
 export class ScatterCursor {
   readonly #main: RangeCursor
   readonly #late: RangeCursor
@@ -89,22 +89,26 @@ export class ScatterCursor {
     this.#late = new RangeCursor(late)
   }
 
-  /** The next bytes to be sent, up to the end of their range, where none that are sent later lie among them. */
-  get alone(): { offset: number; length: number } | undefined {
+  /** The rest of the current main range, if no late bytes are in or before it. */
+  get contiguous(): { offset: number; length: number } | undefined {
     const { offset, remaining } = this.#main
     return this.#late.offset < offset + remaining ? undefined : { offset, length: remaining }
   }
 
-  /** Goes on behind so many of the bytes of `alone`. */
+  /** Continues after this number of bytes of `contiguous`. */
   skip(length: number): void {
     this.#main.advance(length)
   }
 
-  /** The next read; undefined when everything was read. `late` is what of the late buffer is still free. */
+  /**
+   * The next read; undefined after the last one.
+   *
+   * @param room `late` is the part of the late buffer that is still free
+   */
   next(room: { main: Uint8Array; late: Uint8Array; discard: Uint8Array }): ScatterRead | undefined {
     const read: ScatterRead = { position: -1, buffers: [], mainBytes: 0, lateBytes: 0 }
     let end = -1
-    while (read.buffers.length < MAX_SEGMENTS && end - read.position < MAX_READ_BYTES) {
+    while (read.buffers.length < MAX_BUFFERS && end - read.position < MAX_READ_BYTES) {
       const isMain = this.#main.offset < this.#late.offset
       const cursor = isMain ? this.#main : this.#late
       if (cursor.isDone) break

@@ -1,50 +1,50 @@
-// How often names were asked for of late; bounded, and what was popular once is forgotten by and by.
+// Recent requests by key, in bounded memory. Old requests count less and less.
 import { LRUCache } from 'lru-cache'
 
-const MAX_NAMES = 8192
-/** What was not asked for in so many times the usual pause is over, as each segment of a live broadcast is soon. */
-const OVER_AFTER_PAUSES = 8
+const MAX_KEYS = 8192
+/** A key without a request for this many of its usual intervals is no longer popular. */
+const EXPIRED_AFTER_INTERVALS = 8
 
 interface Requests {
   count: number
-  /** Number of the last request among those for all names. */
+  /** Sequence number of the last request, among those for all keys. */
   last: number
 }
 
 export class RequestCounts {
-  readonly #names = new LRUCache<string, Requests>({ max: MAX_NAMES })
+  readonly #keys = new LRUCache<string, Requests>({ max: MAX_KEYS })
   #total = 0
   #sinceHalved = 0
   #window = 0
 
-  /** Counts a request, and answers how many there were of late. Counts are halved after every `window` requests. */
-  add(name: string, window: number): number {
+  /** Counts a request and returns the recent ones. Halves all counts after `window` requests. */
+  add(key: string, window: number): number {
     this.#total += 1
     this.#sinceHalved += 1
     this.#window = window
     if (this.#sinceHalved >= window) this.#halve()
-    const count = (this.#names.peek(name)?.count ?? 0) + 1
-    this.#names.set(name, { count, last: this.#total })
+    const count = (this.#keys.peek(key)?.count ?? 0) + 1
+    this.#keys.set(key, { count, last: this.#total })
     return count
   }
 
-  /** Requests of late, without counting one; 0 where it looks as if there came no more. */
-  of(name: string): number {
-    const { count = 0, last = 0 } = this.#names.peek(name) ?? {}
-    // What was halved before stands for one window more.
+  /** Recent requests, without counting one; 0 if the requests for the key seem to have stopped. */
+  of(key: string): number {
+    const { count = 0, last = 0 } = this.#keys.peek(key) ?? {}
+    // A halved count represents one more window.
     const requests = Math.min(this.#total, this.#sinceHalved + this.#window)
-    const isOver = (this.#total - last) * count > OVER_AFTER_PAUSES * requests
-    return isOver ? 0 : count
+    const hasExpired = (this.#total - last) * count > EXPIRED_AFTER_INTERVALS * requests
+    return hasExpired ? 0 : count
   }
 
   #halve(): void {
     this.#sinceHalved = 0
-    // Setting makes a name the newest: from the oldest on, their order stays.
-    const names = [...this.#names.rkeys()]
-    for (const name of names) {
-      const { count = 0, last = 0 } = this.#names.peek(name) ?? {}
-      if (count > 1) this.#names.set(name, { count: Math.floor(count / 2), last })
-      else this.#names.delete(name)
+    // `set` makes a key the newest: iterating from the oldest preserves the order.
+    const keys = [...this.#keys.rkeys()]
+    for (const key of keys) {
+      const { count = 0, last = 0 } = this.#keys.peek(key) ?? {}
+      if (count > 1) this.#keys.set(key, { count: Math.floor(count / 2), last })
+      else this.#keys.delete(key)
     }
   }
 }

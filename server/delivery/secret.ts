@@ -1,4 +1,4 @@
-// The secret that keys are derived from, where the configuration names none: made once, kept in the data folder.
+// The secret that keys are derived from, if the configuration has none: a file in the data folder.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,15 +9,15 @@ const FILE_NAME = 'hls-secret'
 const SECRET_BYTES = 32
 
 /**
- * Reads the secret, or makes it. Processes that start at once agree on one: the first to finish wins.
+ * Reads the secret, or creates it. Of processes that start at once, the first one to finish wins.
  *
- * @throws AppError `failed` where the data folder can be neither read nor written
+ * @throws AppError `failed` if the data folder cannot be read or written
  */
-export async function readOrMakeSecret(dataFolder: string): Promise<string> {
+export async function readOrCreateSecret(dataFolder: string): Promise<string> {
   const path = join(dataFolder, FILE_NAME)
   try {
-    const known = await readFile(path, 'utf8').catch(ifMissing)
-    if (known !== undefined && known !== '') return known
+    const existing = await readFile(path, 'utf8').catch(ifMissing)
+    if (existing !== undefined && existing !== '') return existing
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
     await writeAtomically(path, secret, { existing: 'keep', mode: 0o600 })
     return await readFile(path, 'utf8')

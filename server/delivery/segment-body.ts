@@ -1,4 +1,4 @@
-// What is sent for one segment: its parts and their size. A plain value; how it is read and sent stands elsewhere.
+// The body of a segment as a plain value: its parts and their size.
 import type { Part } from '../media/media-reader.ts'
 
 export const M2TS_PACKET_BYTES = 192
@@ -10,25 +10,31 @@ export interface SegmentBody {
   sizeBytes: number
 }
 
+/** Bytes from `start` (included) to `end` (excluded). */
+export interface ByteWindow {
+  start: number
+  end: number
+}
+
 /** A body of these parts. */
 export function segmentBody(parts: readonly Part[]): SegmentBody {
   return { parts, sizeBytes: parts.reduce((sum, part) => sum + partBytes(part), 0) }
 }
 
-/** Bytes that a part gives when it is sent. */
-export function partBytes(part: Part): number {
+/** Bytes that a part has when it is sent. */
+function partBytes(part: Part): number {
   if (part.kind === 'bytes') return part.bytes.length
   if (part.packing === 'm2ts') return (part.length / M2TS_PACKET_BYTES) * TS_PACKET_BYTES
   return part.length
 }
 
 /**
- * The body's bytes from `start` up to, not including, `end`. The answer may begin earlier than asked, by `skipBytes`,
- * where a part can only be read from its beginning.
+ * The bytes of the window as a body. The body starts `skipBytes` too early if its first part can
+ * only be read from a packet boundary.
  */
 export function sliceBody(
   body: SegmentBody,
-  { start, end }: { start: number; end: number },
+  { start, end }: ByteWindow,
 ): { body: SegmentBody; skipBytes: number } {
   if (start === 0 && end === body.sizeBytes) return { body, skipBytes: 0 }
   const parts: Part[] = []
@@ -39,9 +45,9 @@ export function sliceBody(
     const from = Math.max(start - position, 0)
     const to = Math.min(end - position, length)
     if (from < to) {
-      const chunk = slicePart(part, from, to)
-      if (parts.length === 0) skipBytes = chunk.skipBytes
-      parts.push(chunk.part)
+      const slice = slicePart(part, from, to)
+      if (parts.length === 0) skipBytes = slice.skipBytes
+      parts.push(slice.part)
     }
     position += length
   }
@@ -55,7 +61,7 @@ function slicePart(part: Part, from: number, to: number): { part: Part; skipByte
   if (part.packing === undefined) {
     return { part: { kind: 'range', offset: part.offset + from, length: to - from }, skipBytes: 0 }
   }
-  // Whole packets: the reader drops what is before `from` and behind `to`.
+  // Whole packets: the caller drops the bytes before `from` and after `to`.
   const firstPacket = Math.floor(from / TS_PACKET_BYTES)
   const packets = Math.ceil(to / TS_PACKET_BYTES) - firstPacket
   return {
@@ -69,7 +75,7 @@ function slicePart(part: Part, from: number, to: number): { part: Part; skipByte
   }
 }
 
-/** Drops the four bytes in front of every packet, in place; answers the bytes that remain. */
+/** Drops the four-byte prefix of every packet, in place; returns the bytes that remain. */
 export function unpackM2ts(bytes: Uint8Array): Uint8Array {
   const packets = Math.floor(bytes.length / M2TS_PACKET_BYTES)
   for (let i = 0; i < packets; i += 1) {

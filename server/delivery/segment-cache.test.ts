@@ -13,7 +13,7 @@ const BLOCK_BYTES = 256 * 1024
 /** More than two of the chunks that a buffer is read in. */
 const SIZE_BYTES = 2 * BLOCK_BYTES + 1000
 
-/** Bytes that differ everywhere and between keys, so that a wrong place shows. */
+/** Bytes that differ everywhere and between keys, so that a wrong position is noticed. */
 function bytesOf(key: string, sizeBytes = SIZE_BYTES): Buffer {
   const cipherKey = createHash('md5').update(key).digest()
   return createCipheriv('aes-128-ctr', cipherKey, Buffer.alloc(16)).update(Buffer.alloc(sizeBytes))
@@ -43,30 +43,30 @@ function sourceOf(
   }
 }
 
-/** How often segments were made, and what asks for them. */
-function createAsker(cache: SegmentCache) {
-  const made: string[] = []
-  const hold = (key: string, options?: SourceOptions): SegmentLease | undefined =>
-    cache.hold({ key, sizeBytes: SIZE_BYTES }, () => {
-      made.push(key)
+/** Requests segments, and lists those that were created. */
+function createClient(cache: SegmentCache) {
+  const created: string[] = []
+  const lease = (key: string, options?: SourceOptions): SegmentLease | undefined =>
+    cache.lease({ key, sizeBytes: SIZE_BYTES }, () => {
+      created.push(key)
       return sourceOf(key, options)
     })
-  const ask = async (key: string): Promise<boolean> => {
-    const held = hold(key)
-    await held?.release()
-    return held !== undefined
+  const request = async (key: string): Promise<boolean> => {
+    const leased = lease(key)
+    await leased?.release()
+    return leased !== undefined
   }
-  return { made, hold, ask }
+  return { created, lease, request }
 }
 
-async function readAll(held: SegmentLease | undefined, start = 0, end = SIZE_BYTES) {
+async function readAll(leased: SegmentLease | undefined, start = 0, end = SIZE_BYTES) {
   const chunks: Uint8Array[] = []
-  if (held === undefined) throw new Error('it is not held')
-  for await (const chunk of eachChunk(held.read({ start, end }))) chunks.push(Buffer.from(chunk))
+  if (leased === undefined) throw new Error('it is not cached')
+  for await (const chunk of eachChunk(leased.read({ start, end }))) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
 
-describe.each(['files in memory', 'buffers'])('with %s', (memory) => {
+describe.each(['memory files', 'buffers'])('with %s', (memory) => {
   let pageCache: PageCache | undefined
 
   beforeAll(async () => {
@@ -74,20 +74,20 @@ describe.each(['files in memory', 'buffers'])('with %s', (memory) => {
     pageCache = await loadPageCache()
   })
 
-  /** @param segments as many as there is room for */
+  /** @param segments that fit */
   function createCache(segments: number): SegmentCache {
     return new SegmentCache({ maxBytes: segments * SIZE_BYTES, pageCache })
   }
 
-  it('holds what is asked for twice, makes it once, and gives it whole and in part', async () => {
+  it('caches a segment from the second request on, and returns it whole and in part', async () => {
     const cache = createCache(5.5)
-    const { hold, made } = createAsker(cache)
-    expect(hold('a')).toBeUndefined()
-    const [first, second] = [hold('a'), hold('a')]
+    const { lease, created } = createClient(cache)
+    expect(lease('a')).toBeUndefined()
+    const [first, second] = [lease('a'), lease('a')]
     const bodies = await Promise.all([readAll(first), readAll(second)])
     expect(bodies.map((body) => body.equals(bytesOf('a')))).toEqual([true, true])
     await Promise.all([first?.release(), second?.release()])
-    const third = hold('a')
+    const third = lease('a')
     for (const [start, end] of [
       [0, 1],
       [BLOCK_BYTES - 1, BLOCK_BYTES + 1],
@@ -98,95 +98,100 @@ describe.each(['files in memory', 'buffers'])('with %s', (memory) => {
       const part = await readAll(third, start, end)
       expect(part.equals(bytesOf('a').subarray(start, end))).toBe(true)
     }
-    expect(made).toEqual(['a'])
+    expect(created).toEqual(['a'])
     expect(cache.figures).toEqual({ hits: 2, misses: 2, cachedBytes: SIZE_BYTES })
   })
 
-  it('never takes more memory than it may, and keeps what was asked for last', async () => {
+  it('never exceeds its size, and evicts the least recently requested segment', async () => {
     const cache = createCache(4.5)
-    const { ask } = createAsker(cache)
+    const { request } = createClient(cache)
     for (const key of ['a', 'b', 'c', 'd'])
-      expect([await ask(key), await ask(key)]).toEqual([false, true])
+      expect([await request(key), await request(key)]).toEqual([false, true])
     expect(cache.figures.cachedBytes).toBe(4 * SIZE_BYTES)
-    await ask('a')
-    expect([await ask('e'), await ask('e'), await ask('e')]).toEqual([false, false, true])
+    await request('a')
+    expect([await request('e'), await request('e'), await request('e')]).toEqual([
+      false,
+      false,
+      true,
+    ])
     expect(cache.figures.cachedBytes).toBe(4 * SIZE_BYTES)
-    // The one that had to go is asked for more often now than the one that is oldest.
-    expect(await ask('a')).toBe(true)
-    expect(await ask('b')).toBe(true)
+    // The evicted one is now more popular than the oldest one.
+    expect(await request('a')).toBe(true)
+    expect(await request('b')).toBe(true)
   })
 
-  it('is not flushed by a sweep over many segments', async () => {
+  it('is not flushed by a scan over many segments', async () => {
     const cache = createCache(4.5)
-    const { ask, made } = createAsker(cache)
-    for (let i = 0; i < 5; i += 1) for (const key of ['a', 'b', 'c', 'd']) await ask(key)
-    for (let i = 0; i < 500; i += 1) expect(await ask(`once ${i}`)).toBe(false)
-    for (let i = 0; i < 500; i += 1) expect(await ask(`once ${i}`)).toBe(false)
-    expect(made).toEqual(['a', 'b', 'c', 'd'])
+    const { request, created } = createClient(cache)
+    for (let i = 0; i < 5; i += 1) for (const key of ['a', 'b', 'c', 'd']) await request(key)
+    for (let i = 0; i < 500; i += 1) expect(await request(`once ${i}`)).toBe(false)
+    for (let i = 0; i < 500; i += 1) expect(await request(`once ${i}`)).toBe(false)
+    expect(created).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('forgets what was popular once', async () => {
+  it('evicts segments that are no longer popular', async () => {
     const cache = createCache(4)
-    const { ask, made } = createAsker(cache)
-    for (const key of ['a', 'b', 'c', 'd']) for (let i = 0; i < 100; i += 1) await ask(key)
-    // As those who watch a broadcast do: each segment for a while, and never again.
-    for (let i = 0; i < 100; i += 1) for (let n = 0; n < 100; n += 1) await ask(`live ${i}`)
-    expect(made.length).toBe(104)
-    expect(await ask('a')).toBe(false)
+    const { request, created } = createClient(cache)
+    for (const key of ['a', 'b', 'c', 'd']) for (let i = 0; i < 100; i += 1) await request(key)
+    // As viewers of a live stream: each segment for a while, and never again.
+    for (let i = 0; i < 100; i += 1) for (let n = 0; n < 100; n += 1) await request(`live ${i}`)
+    expect(created.length).toBe(104)
+    expect(await request('a')).toBe(false)
   })
 
-  it('leaves memory alone that a response still reads from', async () => {
+  it('does not free memory that a response still reads', async () => {
     const cache = createCache(4)
-    const { ask, hold } = createAsker(cache)
+    const { request, lease } = createClient(cache)
     const slow = new Map<string, SegmentLease | undefined>()
     for (const key of ['a', 'b', 'c', 'd']) {
-      await ask(key)
-      slow.set(key, hold(key))
+      await request(key)
+      slow.set(key, lease(key))
     }
-    for (let i = 0; i < 20; i += 1) expect(await ask('e')).toBe(false)
-    for (const [key, held] of slow) expect((await readAll(held)).equals(bytesOf(key))).toBe(true)
+    for (let i = 0; i < 20; i += 1) expect(await request('e')).toBe(false)
+    for (const [key, leased] of slow)
+      expect((await readAll(leased)).equals(bytesOf(key))).toBe(true)
     await slow.get('c')?.release()
-    expect(await ask('e')).toBe(true)
-    expect((await readAll(hold('e'))).equals(bytesOf('e'))).toBe(true)
+    expect(await request('e')).toBe(true)
+    expect((await readAll(lease('e'))).equals(bytesOf('e'))).toBe(true)
     expect((await readAll(slow.get('a'))).equals(bytesOf('a'))).toBe(true)
   })
 
-  it('does not take a segment that is a large part of it', () => {
+  it('does not cache a segment that would use a large share', () => {
     const cache = createCache(3.9)
-    const { hold } = createAsker(cache)
-    for (let i = 0; i < 5; i += 1) expect(hold('a')).toBeUndefined()
+    const { lease } = createClient(cache)
+    for (let i = 0; i < 5; i += 1) expect(lease('a')).toBeUndefined()
   })
 
-  it('fills although whoever asked first has left, and is released only then', async () => {
+  it('is filled although the first client has disconnected, and released only then', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     const cache = createCache(5.5)
-    const { hold, made } = createAsker(cache)
-    hold('a')
+    const { lease, created } = createClient(cache)
+    lease('a')
     const state = { isReleased: false }
-    const released = hold('a', { gate })
+    const released = lease('a', { gate })
       ?.release()
       .then(() => (state.isReleased = true))
-    const other = readAll(hold('a'))
+    const other = readAll(lease('a'))
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(state.isReleased).toBe(false)
     open()
     expect((await other).equals(bytesOf('a'))).toBe(true)
     await released
-    expect(made).toEqual(['a'])
+    expect(created).toEqual(['a'])
   })
 
-  it('gives no whole body of a recording that changed, to nobody, and does not keep it', async () => {
+  it('returns no complete body of a changed recording, and does not cache it', async () => {
     const { promise: isChanged, resolve: change } = Promise.withResolvers<void>()
     const check = async (): Promise<void> => {
       await isChanged
       throw new Error('another recording')
     }
     const cache = createCache(5.5)
-    const { hold } = createAsker(cache)
-    hold('a')
-    const holds = [hold('a', { check }), hold('a')]
-    const sources = holds.map((held) => held?.read({ start: 0, end: SIZE_BYTES }))
-    const early = hold('a')?.read({ start: 0, end: 1 }).next()
+    const { lease } = createClient(cache)
+    lease('a')
+    const leases = [lease('a', { check }), lease('a')]
+    const sources = leases.map((leased) => leased?.read({ start: 0, end: SIZE_BYTES }))
+    const early = lease('a')?.read({ start: 0, end: 1 }).next()
     for (const source of sources) {
       for (let read = 0; read < SIZE_BYTES - 1;) read += (await source?.next())?.length ?? 0
     }
@@ -196,20 +201,20 @@ describe.each(['files in memory', 'buffers'])('with %s', (memory) => {
     )
     change()
     await Promise.all(ends)
-    await Promise.all(holds.map(async (held) => held?.release()))
-    const again = hold('a')
+    await Promise.all(leases.map(async (leased) => leased?.release()))
+    const again = lease('a')
     expect((await readAll(again)).equals(bytesOf('a'))).toBe(true)
   })
 
   it.each([SIZE_BYTES - 1, SIZE_BYTES + 1])(
-    'does not keep a segment that comes to %i bytes instead of those that were planned',
+    'does not cache a segment that has %i bytes, unlike its plan',
     async (sizeBytes) => {
       const cache = createCache(4)
-      const { hold } = createAsker(cache)
-      hold('a')
-      const held = hold('a', { sizeBytes })
-      await expect(readAll(held)).rejects.toThrow('not as long as it was planned')
-      await held?.release()
+      const { lease } = createClient(cache)
+      lease('a')
+      const leased = lease('a', { sizeBytes })
+      await expect(readAll(leased)).rejects.toThrow('does not have its planned size')
+      await leased?.release()
       expect(cache.figures.cachedBytes).toBe(0)
     },
   )

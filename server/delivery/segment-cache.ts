@@ -1,36 +1,38 @@
-// Finished segments that many ask for, kept in memory: what is encrypted once is sent again and again.
+// A cache of encrypted segments: each popular one is encrypted once and sent many times.
 import type { ChunkSource } from './chunk-source.ts'
 import type { PageCache } from '../storage/page-cache.ts'
 import { CachedSegment } from './cached-segment.ts'
 import type { SegmentSource } from './cached-segment.ts'
 import { RequestCounts } from './request-counts.ts'
+import type { ByteWindow } from './segment-body.ts'
 import { allocateSegment } from './segment-memory.ts'
 
-/** Asked for so often, a segment is worth a place: most are asked for once. */
+/** A segment is cached from this request on: most are requested once. */
 const ADMITTED_AT = 2
-/** What the smallest segment counts for, as each may take a descriptor. */
-const MIN_COUNTED_BYTES = 128 * 1024
-/** No segment takes more of the cache than this share of it. */
+/** Charged at least for each segment, which may use a file descriptor. */
+const MIN_CHARGED_BYTES = 128 * 1024
+/** Largest share of the cache for one segment. */
 const MAX_SHARE = 1 / 4
-/** Popularity is of the last requests: so many, and so many for each segment that is held. */
+/** Popularity counts at least this many of the last requests, and more for a full cache. */
 const MIN_WINDOW = 1024
-const WINDOW_A_SEGMENT = 16
+const WINDOW_PER_SEGMENT = 16
 
-export interface SegmentRequest {
-  /** Stands for every byte of the segment. */
+export interface CachedBytes {
+  /** Identifies every byte of the segment. */
   key: string
   sizeBytes: number
 }
 
-/** A segment in memory, for one response. */
+/** A cached segment, for one response. */
 export interface SegmentLease {
-  /** Bytes from `start` up to, not including, `end`. */
-  read(window: { start: number; end: number }): ChunkSource
-  /** When nothing reads or sends them any more. Settles when what the bytes come from is needed no more either. */
+  read(window: ByteWindow): ChunkSource
+  /**
+   * Call when nothing reads or sends the segment's bytes any more. Resolves when the source of the
+   * segment is not needed any more either.
+   */
   release(): Promise<void>
 }
 
-/** What the cache has come to. */
 export interface SegmentCacheFigures {
   hits: number
   misses: number
@@ -44,7 +46,7 @@ interface Entry {
 }
 
 export class SegmentCache {
-  /** The one that was asked for longest ago comes first. */
+  /** In order of the last request, oldest first. */
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new RequestCounts()
   readonly #maxBytes: number
@@ -53,7 +55,7 @@ export class SegmentCache {
   #hits = 0
   #misses = 0
 
-  /** @param options.pageCache has the memory lie where sockets take it without a copy */
+  /** @param options.pageCache allocates memory that sockets can send without a copy */
   constructor({ maxBytes, pageCache }: { maxBytes: number; pageCache?: PageCache | undefined }) {
     this.#maxBytes = maxBytes
     this.#pageCache = pageCache
@@ -64,25 +66,26 @@ export class SegmentCache {
   }
 
   /**
-   * The segment, where it is held, or popular enough to be from now on: then it is filled from what `open` gives, once
-   * for all who ask meanwhile. Undefined where it is to be made for this response alone.
+   * The segment if it is cached, or popular enough to be cached from now on. In the second case it
+   * is filled from `open`, once for all concurrent requests. Undefined if the caller has to create
+   * the bytes for this response.
    */
-  hold({ key, sizeBytes }: SegmentRequest, open: () => SegmentSource): SegmentLease | undefined {
-    const window = Math.max(MIN_WINDOW, WINDOW_A_SEGMENT * this.#entries.size)
+  lease({ key, sizeBytes }: CachedBytes, open: () => SegmentSource): SegmentLease | undefined {
+    const window = Math.max(MIN_WINDOW, WINDOW_PER_SEGMENT * this.#entries.size)
     const count = this.#counts.add(key, window)
-    const known = this.#entries.get(key)
-    if (known !== undefined) {
+    const cached = this.#entries.get(key)
+    if (cached !== undefined) {
       this.#hits += 1
       this.#entries.delete(key)
-      this.#entries.set(key, known)
-      return this.#lend(known, undefined)
+      this.#entries.set(key, cached)
+      return this.#lend(cached, undefined)
     }
     this.#misses += 1
-    if (count < ADMITTED_AT || countedBytes(sizeBytes) > this.#maxBytes * MAX_SHARE)
+    if (count < ADMITTED_AT || chargedBytes(sizeBytes) > this.#maxBytes * MAX_SHARE)
       return undefined
-    if (!this.#makeRoom(countedBytes(sizeBytes), count)) return undefined
+    if (!this.#evictFor(chargedBytes(sizeBytes), count)) return undefined
     const segment = new CachedSegment(sizeBytes, allocateSegment(sizeBytes, this.#pageCache))
-    this.#cachedBytes += countedBytes(sizeBytes)
+    this.#cachedBytes += chargedBytes(sizeBytes)
     const entry: Entry = { key, segment, readers: 0 }
     this.#entries.set(key, entry)
     return this.#lend(entry, this.#fill(entry, open()))
@@ -100,27 +103,27 @@ export class SegmentCache {
       release: async () => {
         await filled
         entry.readers -= 1
-        const isHeld = this.#entries.get(entry.key) === entry
-        if (entry.readers === 0 && !isHeld) this.#free(entry.segment)
+        const isCached = this.#entries.get(entry.key) === entry
+        if (entry.readers === 0 && !isCached) this.#free(entry.segment)
       },
     }
   }
 
   /**
-   * Gives up what was asked for longest ago, as far as needed. Not for one that is asked for no more often than what
-   * would have to go, so that no sweep over many segments drives out the few that are popular.
+   * Evicts the least recently requested segments, as many as needed. Evicts none that is at least
+   * as popular as the new one, so that a scan over many segments does not flush popular ones.
    */
-  #makeRoom(neededBytes: number, count: number): boolean {
+  #evictFor(neededBytes: number, count: number): boolean {
     const victims: Entry[] = []
-    let roomBytes = this.#maxBytes - this.#cachedBytes
+    let freeBytes = this.#maxBytes - this.#cachedBytes
     for (const entry of this.#entries.values()) {
-      if (roomBytes >= neededBytes) break
+      if (freeBytes >= neededBytes) break
       if (entry.readers > 0) continue
       if (this.#counts.of(entry.key) >= count) return false
       victims.push(entry)
-      roomBytes += countedBytes(entry.segment.sizeBytes)
+      freeBytes += chargedBytes(entry.segment.sizeBytes)
     }
-    if (roomBytes < neededBytes) return false
+    if (freeBytes < neededBytes) return false
     for (const { key, segment } of victims) {
       this.#entries.delete(key)
       this.#free(segment)
@@ -130,10 +133,10 @@ export class SegmentCache {
 
   #free(segment: CachedSegment): void {
     segment.free()
-    this.#cachedBytes -= countedBytes(segment.sizeBytes)
+    this.#cachedBytes -= chargedBytes(segment.sizeBytes)
   }
 }
 
-function countedBytes(sizeBytes: number): number {
-  return Math.max(sizeBytes, MIN_COUNTED_BYTES)
+function chargedBytes(sizeBytes: number): number {
+  return Math.max(sizeBytes, MIN_CHARGED_BYTES)
 }

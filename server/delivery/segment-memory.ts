@@ -1,25 +1,20 @@
-// Memory for finished segments: a file that lies in memory alone, from which a socket takes bytes without a copy; or a buffer.
+// Memory for cached segments: a memory file that sockets send from without a copy, or a buffer.
 import { closeSync, readSync, writeSync } from 'node:fs'
 import type { PageCache } from '../storage/page-cache.ts'
+import type { ByteWindow } from './segment-body.ts'
 
-/** Room for the bytes of one segment. Whoever has it frees it, once. */
+/** Memory for the bytes of one segment. The owner frees it, once. */
 export interface SegmentMemory {
   write(bytes: Uint8Array, position: number): void
-  /** Bytes that were written, valid until the memory is freed, or `into` is used again. */
-  read(window: MemoryWindow, into: Uint8Array): Uint8Array
-  /** As `ChunkSource.send`, of bytes that were written. */
-  send(window: MemoryWindow, socket: number): number | undefined
-  /** What a socket has taken already is not touched. */
+  /** Bytes that were written, valid until the memory is freed or `into` is reused. */
+  read(window: ByteWindow, into: Uint8Array): Uint8Array
+  /** As `ChunkSource.send`, for bytes that were written. */
+  send(window: ByteWindow, socket: number): number | undefined
+  /** Bytes that a socket has already accepted stay valid. */
   free(): void
 }
 
-/** Bytes from `start` up to, not including, `end`. */
-export interface MemoryWindow {
-  start: number
-  end: number
-}
-
-/** The best that the system has. */
+/** A memory file where the system has one, else a buffer. */
 export function allocateSegment(sizeBytes: number, pageCache?: PageCache): SegmentMemory {
   const descriptor = pageCache?.createFile()
   if (pageCache === undefined || descriptor === undefined) return new BufferMemory(sizeBytes)
@@ -37,7 +32,7 @@ class BufferMemory implements SegmentMemory {
     this.#bytes.set(bytes, position)
   }
 
-  read({ start, end }: MemoryWindow): Uint8Array {
+  read({ start, end }: ByteWindow): Uint8Array {
     return this.#bytes.subarray(start, end)
   }
 
@@ -46,12 +41,12 @@ class BufferMemory implements SegmentMemory {
   }
 
   free(): void {
-    // Left to the garbage collector, these megabytes would start one collection of the whole heap after another.
+    // Without it, these megabytes would trigger one full garbage collection after another.
     if (this.#bytes.buffer instanceof ArrayBuffer) this.#bytes.buffer.transfer(0)
   }
 }
 
-/** Its pages do not count as memory of this process (RSS), but of the system. */
+/** Its pages are not part of this process's RSS, but of the system's page cache. */
 class FileMemory implements SegmentMemory {
   readonly #descriptor: number
   readonly #pageCache: PageCache
@@ -61,19 +56,19 @@ class FileMemory implements SegmentMemory {
     this.#pageCache = pageCache
   }
 
-  /** Nothing is waited for: there is no disk. */
+  /** Synchronous: no disk is involved. */
   write(bytes: Uint8Array, position: number): void {
     for (let done = 0; done < bytes.length;) {
       done += writeSync(this.#descriptor, bytes, done, bytes.length - done, position + done)
     }
   }
 
-  read({ start, end }: MemoryWindow, into: Uint8Array): Uint8Array {
+  read({ start, end }: ByteWindow, into: Uint8Array): Uint8Array {
     const length = Math.min(end - start, into.length)
     return into.subarray(0, readSync(this.#descriptor, into, 0, length, start))
   }
 
-  send({ start, end }: MemoryWindow, socket: number): number | undefined {
+  send({ start, end }: ByteWindow, socket: number): number | undefined {
     const range = { descriptor: this.#descriptor, position: start, length: end - start }
     return this.#pageCache.send(range, socket)
   }

@@ -12,7 +12,8 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BufferPool, BufferLease } from './buffer-pool.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
-import { readBody, windowChunks } from './read-body.ts'
+import { windowChunks } from './chunk-transforms.ts'
+import { readBody } from './read-body.ts'
 import { segmentBody } from './segment-body.ts'
 import type { Part } from '../media/media-reader.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
@@ -24,10 +25,10 @@ const CHUNK = Buffer.alloc(256 * 1024, 7)
 
 let app: FastifyInstance
 let source: ChunkSource
-/** Whether the route's handler is done with its buffers. */
+/** Whether the route's handler has finished. */
 let isSettled: boolean
 let stalledMs: number | undefined
-/** The length that the headers tell; 0: none. */
+/** Content-Length of the response; 0 for none. */
 let announcedBytes: number
 
 beforeEach(() => {
@@ -51,26 +52,26 @@ async function listen(): Promise<string> {
   return app.listen({ port: 0, host: '127.0.0.1' })
 }
 
-/** So many chunks, each answered by what `give` makes of it. */
+/** `count` chunks, each passed through `give`. */
 function chunks(count: number, give: (chunk: Buffer) => Chunk | Promise<Chunk>): ChunkSource {
   let left = count
   return { next: () => (left-- > 0 ? give(CHUNK) : undefined) }
 }
 
-/** A client that asks, and reads nothing until it is told to. */
-async function ask(origin: string): Promise<Socket> {
+/** A client that sends a request and reads nothing. */
+async function sendRequest(origin: string): Promise<Socket> {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
   return socket
 }
 
-/** A client that now and then does not read for a while. */
+/** A client that pauses between reads. */
 async function fetchSlowly(url: string, agent: Agent): Promise<Buffer> {
-  const asked = request(url, { agent }).end()
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const sent = request(url, { agent }).end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     chunks.push(chunk as Buffer)
     if (chunks.length % 50 === 0) await sleep(5)
   }
@@ -78,41 +79,41 @@ async function fetchSlowly(url: string, agent: Agent): Promise<Buffer> {
 }
 
 it.each([
-  ['at once', (chunk: Buffer): Chunk => chunk],
+  ['synchronously', (chunk: Buffer): Chunk => chunk],
   ['later', async (chunk: Buffer): Promise<Chunk> => sleep(1, chunk)],
-])('sends chunks that are there %s, whole and in order', async (_, give) => {
+])('sends all chunks in order if they come %s', async (_, give) => {
   source = chunks(20, give)
-  const answer = await fetch(await listen())
-  const body = Buffer.from(await answer.arrayBuffer())
+  const response = await fetch(await listen())
+  const body = Buffer.from(await response.arrayBuffer())
   expect(body.equals(Buffer.concat(Array.from({ length: 20 }, () => CHUNK)))).toBe(true)
   expect(isSettled).toBe(true)
 })
 
-it('answers an error before the first byte, and cuts the connection at a later one', async () => {
+it('responds to an error before the first byte, and disconnects at a later one', async () => {
   const origin = await listen()
-  const broken = async (): Promise<Chunk> => Promise.reject(new Error('the disk is gone'))
+  const broken = async (): Promise<Chunk> => Promise.reject(new Error('the disk has failed'))
   source = chunks(1, broken)
   expect((await fetch(origin)).status).toBe(500)
   let given = 0
   source = chunks(3, (chunk) => (++given < 2 ? chunk : broken()))
-  await expect(fetch(origin).then(async (answer) => answer.arrayBuffer())).rejects.toThrow(
+  await expect(fetch(origin).then(async (response) => response.arrayBuffer())).rejects.toThrow(
     'terminated',
   )
   given = 0
   source = chunks(3, (chunk) => {
     if (++given < 2) return chunk
-    throw new Error('the disk is gone')
+    throw new Error('the disk has failed')
   })
-  await expect(fetch(origin).then(async (answer) => answer.arrayBuffer())).rejects.toThrow(
+  await expect(fetch(origin).then(async (response) => response.arrayBuffer())).rejects.toThrow(
     'terminated',
   )
 })
 
-it('is not done before a read is over, although the client left', async () => {
+it('waits for a pending read although the client has disconnected', async () => {
   const { promise, resolve } = Promise.withResolvers<Chunk>()
   let given = 0
   source = chunks(3, (chunk) => (++given < 2 ? chunk : promise))
-  const socket = await ask(await listen())
+  const socket = await sendRequest(await listen())
   await once(socket, 'data')
   socket.destroy()
   await sleep(100)
@@ -123,18 +124,18 @@ it('is not done before a read is over, although the client left', async () => {
   expect(given).toBe(2)
 })
 
-it('cuts off a client that takes nothing, and not one that takes little by little', async () => {
+it('disconnects a client that reads nothing, but not a slow one', async () => {
   stalledMs = 400
   const origin = await listen()
   source = chunks(100, (chunk) => chunk)
-  const still = await ask(origin)
+  const still = await sendRequest(origin)
   await expect.poll(() => isSettled).toBe(true)
   still.destroy()
 
   isSettled = false
   stalledMs = 4000
   source = chunks(40, (chunk) => chunk)
-  const slow = await ask(origin)
+  const slow = await sendRequest(origin)
   slow.pause()
   let received = 0
   while (received < 40 * CHUNK.length) {
@@ -144,7 +145,7 @@ it('cuts off a client that takes nothing, and not one that takes little by littl
   slow.destroy()
 })
 
-describe.runIf(platform() === 'linux')('from a file that is in memory', () => {
+describe.runIf(platform() === 'linux')('from a file in the page cache', () => {
   const parts: Part[] = [
     { kind: 'bytes', bytes: Buffer.from('head') },
     { kind: 'range', offset: 1000, length: 20_000_000 },
@@ -175,9 +176,9 @@ describe.runIf(platform() === 'linux')('from a file that is in memory', () => {
       close: () => opened.close(),
     }
     const body = segmentBody(parts)
-    const lent = new BufferLease(new BufferPool())
+    const buffers = new BufferLease(new BufferPool())
     const window = { start: 0, end: body.sizeBytes }
-    source = windowChunks(readBody(file, body, lent), window, () => file.checkUnchanged())
+    source = windowChunks(readBody(file, body, buffers), window, () => file.checkUnchanged())
     announcedBytes = body.sizeBytes
   })
 
@@ -186,7 +187,7 @@ describe.runIf(platform() === 'linux')('from a file that is in memory', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('sends nearly all bytes without reading them, whole and in order, then the next answer', async () => {
+  it('sends nearly all bytes without reading them, in order, then the next response', async () => {
     const origin = await listen()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const body = await fetchSlowly(`${origin}/`, agent)
@@ -198,9 +199,9 @@ describe.runIf(platform() === 'linux')('from a file that is in memory', () => {
     agent.destroy()
   })
 
-  it('does not end well where the file became shorter or was written to meanwhile', async () => {
+  it('sends no complete body if the file is truncated meanwhile', async () => {
     const origin = await listen()
-    const socket = await ask(origin)
+    const socket = await sendRequest(origin)
     await once(socket, 'readable')
     truncateSync(join(folder, 'file'), 15_000_000)
     const received = Buffer.concat(await socket.toArray())
@@ -209,15 +210,15 @@ describe.runIf(platform() === 'linux')('from a file that is in memory', () => {
   })
 })
 
-it('lets other requests in while a client takes all that there is', async () => {
+it('serves other requests while a fast client reads all bytes', async () => {
   const origin = await listen()
-  let isAnswered = false
-  // Ends only when another request was answered in between.
-  source = { next: () => (isAnswered ? undefined : CHUNK) }
-  const socket = await ask(origin)
+  let hasResponded = false
+  // Ends only after another request got its response.
+  source = { next: () => (hasResponded ? undefined : CHUNK) }
+  const socket = await sendRequest(origin)
   socket.resume()
   expect(await (await fetch(`${origin}/other`)).text()).toBe('here')
-  isAnswered = true
+  hasResponded = true
   await expect.poll(() => isSettled).toBe(true)
   socket.destroy()
 })

@@ -1,39 +1,39 @@
-// Sends a segment chunk by chunk, and cuts off a client that stands still.
+// Writes the chunks of a body to a client, and disconnects one that has stalled.
 import type { ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
 
-/** Longest wait for a client to take any byte. */
+/** Longest wait for a client to accept a byte. */
 const STALLED_MS = 60_000
-/** What one response may send in one go, while all others wait: half a millisecond. */
+/** Bytes that one response sends before others get a turn: half a millisecond. */
 const MAX_TURN_BYTES = 1024 * 1024
-/** A chunk that is written for its wait alone. */
-const WAITING_BYTES = 16 * 1024
+/** Size of a chunk that is written only to wait until the socket is writable. */
+const PROBE_BYTES = 16 * 1024
 
 /**
- * Sends the chunks behind the reply's status and headers, and settles when it is over, also where the client left; then
- * nothing reads or sends any more. An error before the first byte is thrown, so that it can be answered; a later one
- * ends the connection, for what was announced can no longer be kept.
+ * Sends the reply's status, its headers and the chunks. Settles when nothing reads or sends any
+ * more, also if the client has disconnected. Throws an error that occurs before the first byte, so
+ * that it gets a response; a later one closes the connection, because Content-Length is sent.
  */
 export async function sendBody(
   reply: FastifyReply,
   chunks: ChunkSource,
   stalledMs = STALLED_MS,
 ): Promise<void> {
-  // What can be sent from the file is not to be read before.
-  const first = await chunks.next(chunks.send && WAITING_BYTES)
+  // A source that can send from its file is only probed, so that little is copied.
+  const first = await chunks.next(chunks.send && PROBE_BYTES)
   const response = writeHead(reply)
-  response.setTimeout(stalledMs, () => response.destroy(new Error('the client stood still')))
+  response.setTimeout(stalledMs, () => response.destroy(new Error('the client has stalled')))
   try {
     await new BodySender(response, chunks).send(first)
   } catch (error) {
-    reply.log.info({ err: error }, 'a segment was not sent to its end')
+    reply.log.info({ err: error }, 'a segment was sent incompletely')
     response.destroy()
   }
 }
 
-/** Answers HEAD: the headers of the body, with its true length. */
+/** Responds to HEAD: the headers of the body, with its Content-Length. */
 export function sendHead(reply: FastifyReply): FastifyReply {
   writeHead(reply).end()
   return reply
@@ -49,17 +49,18 @@ function writeHead(reply: FastifyReply): ServerResponse {
 }
 
 /**
- * Reads a chunk only when the one before has left: it goes through the processor's cache then, while a chunk read ahead
- * has left the cache again before its turn. The socket's own buffer keeps the client busy meanwhile.
+ * Reads a chunk only after the previous one was written, so that its bytes are still in the CPU
+ * cache when they are sent; a prefetched chunk would already be evicted. Meanwhile the socket's own
+ * buffer supplies the client.
  *
- * Bytes that can go from the file to the socket do so between two chunks. Nothing tells us when a full socket takes bytes
- * again but a write that waits for that: so a small chunk is written whenever it is full.
+ * Between two chunks, bytes go from the file to the socket without a copy. Only a pending write
+ * notifies that a full socket is writable again, so then a small chunk is written.
  */
 class BodySender {
   readonly #response: ServerResponse
   readonly #chunks: ChunkSource
   #turnBytes = 0
-  /** A read under way, whose buffer is nobody else's until it is over. */
+  /** The pending read, which uses the leased buffers until it settles. */
   #reading: Promise<unknown> | undefined
   #settle: (() => void) | undefined
   #error: unknown
@@ -69,7 +70,7 @@ class BodySender {
     this.#chunks = chunks
   }
 
-  /** Settles when the last chunk has left our memory; rejects where one could not be read or sent. */
+  /** Resolves when the last chunk was written; rejects if one could not be read or written. */
   async send(first: Chunk): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#settle = resolve
@@ -80,7 +81,7 @@ class BodySender {
     if (this.#error !== undefined) throw this.#error
   }
 
-  readonly #onClose = (): void => this.#fail(new Error('the client left'))
+  readonly #onClose = (): void => this.#fail(new Error('the client has disconnected'))
 
   readonly #fail = (error: unknown): void => {
     if (this.#settle === undefined) return
@@ -107,21 +108,21 @@ class BodySender {
 
   readonly #onWritten = (error?: Error | null): void => {
     if (error !== undefined && error !== null) this.#fail(error)
-    else this.#goOn()
+    else this.#continue()
   }
 
-  readonly #goOn = (): void => {
+  readonly #continue = (): void => {
     if (this.#settle === undefined) return
     if (this.#turnBytes >= MAX_TURN_BYTES) {
       this.#turnBytes = 0
-      setImmediate(this.#goOn)
+      setImmediate(this.#continue)
       return
     }
     try {
       const sent = this.#sendFromFile()
       if (sent === undefined) this.#readNext()
-      else if (sent === 0) this.#readNext(WAITING_BYTES)
-      else this.#goOn()
+      else if (sent === 0) this.#readNext(PROBE_BYTES)
+      else this.#continue()
     } catch (error) {
       this.#fail(error)
     }
@@ -143,7 +144,7 @@ class BodySender {
   }
 }
 
-/** Undefined where the bytes do not leave as they are (TLS), or by no socket that the system knows. */
+/** Undefined if the socket transforms the bytes (TLS), has no descriptor, or has queued bytes. */
 function socketDescriptor({ socket }: ServerResponse): number | undefined {
   if (socket === null || socket instanceof TLSSocket || socket.writableLength > 0) return undefined
   const handle: unknown = Reflect.get(socket, '_handle')

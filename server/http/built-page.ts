@@ -1,4 +1,4 @@
-// Reads what the page's build left in dist/web: the shell, the names of its scripts.
+// Reads the built page from dist/web: its HTML shell and the names of its scripts.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import { parsePageShell } from './page-shell.ts'
 import type { PageShell } from './page-shell.ts'
 
-/** The built page, ready to be answered. */
+/** The built page, ready to be served. */
 export interface BuiltPage {
   shell: PageShell
   assetsFolder: string
@@ -19,7 +19,7 @@ const manifestShape = z.record(
   z.object({ file: z.string(), isDynamicEntry: z.boolean().optional() }),
 )
 
-/** @throws AppError `failed` where the page was not built */
+/** @throws AppError `failed` if the page was not built */
 export async function readBuiltPage(folder: string): Promise<BuiltPage> {
   try {
     const html = await readFile(join(folder, 'index.html'), 'utf8')

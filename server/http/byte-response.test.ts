@@ -4,8 +4,8 @@ import { planByteResponse } from './byte-response.ts'
 const body = { sizeBytes: 1000, etag: '"v-1"' }
 const whole = { kind: 'bytes', status: 200, start: 0, end: 1000 }
 
-describe('planByteAnswer', () => {
-  it('answers the whole body where no range is asked', () => {
+describe('planByteResponse', () => {
+  it('returns the whole body without a range', () => {
     expect(planByteResponse({}, body)).toEqual(whole)
   })
 
@@ -17,11 +17,11 @@ describe('planByteAnswer', () => {
     ['bytes=-5', 995, 1000],
     ['bytes=-5000', 0, 1000],
     ['BYTES=0-99999999999999999999', 0, 1000],
-  ])('answers 206 for %s', (range, start, end) => {
+  ])('returns 206 for %s', (range, start, end) => {
     expect(planByteResponse({ range }, body)).toEqual({ kind: 'bytes', status: 206, start, end })
   })
 
-  it.each(['bytes=1000-', 'bytes=5000-6000', 'bytes=-0'])('answers 416 for %s', (range) => {
+  it.each(['bytes=1000-', 'bytes=5000-6000', 'bytes=-0'])('returns 416 for %s', (range) => {
     expect(planByteResponse({ range }, body)).toEqual({ kind: 'unsatisfiable' })
   })
 
@@ -32,12 +32,12 @@ describe('planByteAnswer', () => {
     },
   )
 
-  it('answers 304 to who has it, whatever range is asked', () => {
+  it('returns 304 if the ETag matches, whatever the range', () => {
     const headers = { 'if-none-match': '"v-1"', range: 'bytes=0-5' }
     expect(planByteResponse(headers, body)).toEqual({ kind: 'not-modified' })
   })
 
-  it('gives a part only of the version that the client holds', () => {
+  it('returns a range only of the version in If-Range', () => {
     const range = 'bytes=0-5'
     expect(planByteResponse({ range, 'if-range': '"v-0"' }, body)).toEqual(whole)
     expect(planByteResponse({ range, 'if-range': '"v-1"' }, body)).toMatchObject({ status: 206 })

@@ -1,23 +1,23 @@
-// Decides how bytes of known size are answered: whole, in part, not modified, or not at all (RFC 9110 13, 14). Pure.
+// Plans the response for bytes of known size: 200, 206, 304 or 416 (RFC 9110 13, 14). Pure.
 import type { IncomingHttpHeaders } from 'node:http'
 import fresh from 'fresh'
 
 export type ByteResponse =
   | { kind: 'not-modified' }
   | { kind: 'unsatisfiable' }
-  /** Bytes from `start` up to, not including, `end`. */
+  /** Bytes from `start` (included) to `end` (excluded). */
   | { kind: 'bytes'; status: 200 | 206; start: number; end: number }
 
-/** The answer to a GET or HEAD with these headers, for a body of this size and strong ETag. */
+/** The response to a GET or HEAD with these headers, for a body with this size and strong ETag. */
 export function planByteResponse(
   headers: IncomingHttpHeaders,
   { sizeBytes, etag }: { sizeBytes: number; etag: string },
 ): ByteResponse {
-  // RFC 9110 13.2.2: the precondition comes before the range.
+  // RFC 9110 13.2.2: the precondition has precedence over the range.
   if (fresh(headers, { etag })) return { kind: 'not-modified' }
   const whole: ByteResponse = { kind: 'bytes', status: 200, start: 0, end: sizeBytes }
   if (headers.range === undefined) return whole
-  // RFC 9110 13.1.5: a part of another version is of no use.
+  // RFC 9110 13.1.5: a range of another version is useless to the client.
   if (headers['if-range'] !== undefined && headers['if-range'] !== etag) return whole
   return planRange(headers.range, sizeBytes) ?? whole
 }
@@ -25,8 +25,8 @@ export function planByteResponse(
 const ONE_RANGE = /^bytes=(?<first>\d*)-(?<last>\d*)$/i
 
 /**
- * One byte range (RFC 9110 14.1.2). Undefined where it is malformed, of another unit, or one of several: a server may
- * ignore those (14.2).
+ * One byte range (RFC 9110 14.1.2). Undefined for ranges that a server may ignore (14.2): malformed
+ * ones, other units, several ranges.
  */
 function planRange(range: string, sizeBytes: number): ByteResponse | undefined {
   const { first = '', last = '' } = ONE_RANGE.exec(range)?.groups ?? {}

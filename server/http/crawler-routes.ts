@@ -1,23 +1,23 @@
-// GET /robots.txt and /sitemap.xml: what crawlers may read, and where all pages are (sitemaps.org protocol).
+// GET /robots.txt and /sitemap.xml: rules for crawlers, and all pages (sitemaps.org protocol).
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { escapeMarkup } from '../../shared/escape-markup.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 
-/** The protocol allows 50,000 addresses a file. */
-const MAX_ADDRESSES = 50_000
+/** Limit of the protocol for one file. */
+const MAX_URLS = 50_000
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 const CRAWLER_CACHE = 'public, max-age=3600'
 
 export interface CrawlerRouteOptions {
   catalog: Catalog
-  /** Origin of the site as visitors see it, without a slash at its end. */
+  /** Public origin of the site, without a trailing slash. */
   publicUrl: () => string
 }
 
-/** Registers the routes. A site with more pages than one sitemap holds answers an index of sitemaps. */
+/** Registers the routes. A site with too many pages for one sitemap has an index of sitemaps. */
 export function addCrawlerRoutes(app: FastifyInstance, options: CrawlerRouteOptions): void {
   const { catalog, publicUrl } = options
 
@@ -28,36 +28,36 @@ export function addCrawlerRoutes(app: FastifyInstance, options: CrawlerRouteOpti
   )
 
   app.get('/sitemap.xml', async (_request, reply) => {
-    const pages = Math.ceil(countAddresses(catalog) / MAX_ADDRESSES)
-    if (pages > 1) return sendXml(reply, formatSitemapIndex(publicUrl(), pages))
-    return sendXml(reply, formatSitemap(publicUrl(), [...addresses(catalog)]))
+    const sitemaps = Math.ceil(countPages(catalog) / MAX_URLS)
+    if (sitemaps > 1) return sendXml(reply, formatSitemapIndex(publicUrl(), sitemaps))
+    return sendXml(reply, formatSitemap(publicUrl(), [...pagePaths(catalog)]))
   })
 
   app.get<{ Params: { page: string } }>(
     '/sitemap-:page(^\\d{1,6}$).xml',
     async (request, reply) => {
-      const first = (Number(request.params.page) - 1) * MAX_ADDRESSES
-      const page = [...addresses(catalog, { first, limit: MAX_ADDRESSES })]
+      const first = (Number(request.params.page) - 1) * MAX_URLS
+      const page = [...pagePaths(catalog, { first, limit: MAX_URLS })]
       if (page.length === 0) throw new AppError('not_found', 'there is no such sitemap')
       return sendXml(reply, formatSitemap(publicUrl(), page))
     },
   )
 }
 
-function countAddresses(catalog: Catalog): number {
+function countPages(catalog: Catalog): number {
   return catalog
     .listStreamers()
     .reduce((count, { recording_count }) => count + 1 + recording_count, 1)
 }
 
-/** Paths of all pages in a fixed order: the home page, then each streamer with its sessions. */
-function* addresses(
+/** Paths of all pages in a fixed order: the home page, then each streamer and its sessions. */
+function* pagePaths(
   catalog: Catalog,
-  { first, limit }: { first: number; limit: number } = { first: 0, limit: MAX_ADDRESSES },
+  { first, limit }: { first: number; limit: number } = { first: 0, limit: MAX_URLS },
 ): Generator<string> {
   let position = 0
-  const isWanted = (): boolean => position >= first && position < first + limit
-  if (isWanted()) yield '/'
+  const isInRange = (): boolean => position >= first && position < first + limit
+  if (isInRange()) yield '/'
   position += 1
   for (const { name, recording_count } of catalog.listStreamers()) {
     if (position >= first + limit) return
@@ -65,10 +65,10 @@ function* addresses(
       position += 1 + recording_count
       continue
     }
-    if (isWanted()) yield sessionsPagePath(name)
+    if (isInRange()) yield sessionsPagePath(name)
     position += 1
     for (const { date, sessionId } of catalog.listSessions(name) ?? []) {
-      if (isWanted()) yield playerPagePath({ streamer: name, date, sessionId })
+      if (isInRange()) yield playerPagePath({ streamer: name, date, sessionId })
       position += 1
     }
   }
@@ -79,12 +79,12 @@ function formatSitemap(origin: string, paths: readonly string[]): string {
   return `${XML_HEAD}\n<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`
 }
 
-function formatSitemapIndex(origin: string, pages: number): string {
-  const maps = Array.from(
-    { length: pages },
+function formatSitemapIndex(origin: string, sitemaps: number): string {
+  const entries = Array.from(
+    { length: sitemaps },
     (_, i) => `<sitemap><loc>${escapeMarkup(`${origin}/sitemap-${i + 1}.xml`)}</loc></sitemap>`,
   )
-  return `${XML_HEAD}\n<sitemapindex ${NAMESPACE}>\n${maps.join('\n')}\n</sitemapindex>\n`
+  return `${XML_HEAD}\n<sitemapindex ${NAMESPACE}>\n${entries.join('\n')}\n</sitemapindex>\n`
 }
 
 function sendXml(reply: FastifyReply, text: string): FastifyReply {

@@ -1,8 +1,12 @@
-// GET /healthz and /readyz: is the process alive, is its catalog usable.
+// GET /healthz (the process is alive) and /readyz (its catalog is usable).
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
 
-/** Registers the routes. `isReady` answers whether the first walk over the library is done. */
+/**
+ * Registers the routes.
+ *
+ * @param options.isReady whether the first scan of the library is complete
+ */
 export function addHealthRoutes(
   app: FastifyInstance,
   { isReady }: { isReady: () => boolean },

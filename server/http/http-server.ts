@@ -5,26 +5,27 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigResponse } from '../../shared/contract.ts'
 import { apiPrefix } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { BufferPool } from '../delivery/buffer-pool.ts'
-import type { Packager } from '../hls/session/packager.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
+import { SegmentSender } from '../delivery/segment-sender.ts'
+import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
 import { addCrawlerRoutes } from './crawler-routes.ts'
 import { sendError } from './errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
-import { sendUnreadable, readableUrl } from './malformed-request.ts'
+import { sendMalformed, decodableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
+import { addRequestKind } from './request-kind.ts'
 import { createPagePolicy, createSecurityHeaders } from './security-headers.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
 
-/** As long as Node lets a request's head be: which names are too long is for the routes to say. */
+/** Node's limit for a request head: the routes limit the length of names themselves. */
 const MAX_PARAMETER_LENGTH = 16 * 1024
-// Slow clients: node looks at them every 2 s and drops a request whose headers take longer than 8 s.
+// Slow clients: every 2 s, Node drops requests with headers that take longer than 8 s.
 const CONNECTION_CHECK_MS = 2000
 const HEADERS_TIMEOUT_MS = 8000
 const REQUEST_TIMEOUT_MS = 15_000
@@ -33,21 +34,21 @@ const MAX_BODY_BYTES = 64 * 1024
 
 export interface HttpServerOptions {
   catalog: Catalog
-  packager: Packager
-  /** Undefined: no segment is kept. */
+  sessions: SessionOpener
+  /** Undefined to cache no segments. */
   segmentCache: SegmentCache | undefined
   page: BuiltPage
   thumbnails: Thumbnails
   sources: ThumbnailSources
   config: ConfigResponse
-  /** Addresses of the ad network, for the page's policy. */
+  /** URLs of the ad network, for the page's policy. */
   adUrls: readonly string[]
   logger: FastifyBaseLogger
   corsOrigins: readonly string[]
   trustProxy: boolean
   isReady: () => boolean
   publicUrl: () => string
-  /** Routes of parts that this layer does not know. */
+  /** Routes of other layers. */
   extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
 }
 
@@ -55,8 +56,8 @@ export interface HttpServerOptions {
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
-    // What is logged of a request is one line: a logger of its own, with a number, would cost more than it tells. As the
-    // server's logger it would have every response watched to its end for a line that nobody wants.
+    // A child logger with a request id would cost more than it helps. As the server's logger, it
+    // would make Fastify watch each response to its end for a log line that is switched off.
     childLoggerFactory: () => options.logger,
     trustProxy: options.trustProxy,
     bodyLimit: MAX_BODY_BYTES,
@@ -68,19 +69,21 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
     },
-    rewriteUrl: ({ url }) => readableUrl(url ?? '/'),
-    clientErrorHandler: sendUnreadable,
+    rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
+    clientErrorHandler: sendMalformed,
     frameworkErrors: (error, request, reply) => {
       void sendError(error, request, reply)
     },
   })
+  // Hooks that log or measure requests belong here: `request.kind` is set in `onResponse`.
+  addRequestKind(app)
   const headers = chooseHeaders(options)
   await addHeaders(app, { ...options, headers })
   addFallbacks(app, { ...options, headers })
   addHealthRoutes(app, options)
   addListRoutes(app, { ...options, headers })
-  const sending = { buffers: new BufferPool(), cache: options.segmentCache, headers: headers.data }
-  addVideoRoutes(app, { ...options, sending })
+  const sender = new SegmentSender(options.segmentCache)
+  addVideoRoutes(app, { ...options, sender, headers: headers.data })
   addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
   for (const extend of options.extensions) await extend(app)
@@ -95,12 +98,12 @@ function chooseHeaders({ page, config, adUrls, corsOrigins }: HttpServerOptions)
   return createSecurityHeaders({ pagePolicy, readers })
 }
 
-/** What is sent past the framework (text-answer.ts, segment-answer.ts) has these headers by itself. */
+/** `sendText` and `sendSegment` add these headers themselves: they do not call the hooks. */
 async function addHeaders(
   app: FastifyInstance,
   { headers, corsOrigins }: HttpServerOptions & { headers: SecurityHeaders },
 ): Promise<void> {
-  // oxlint-disable-next-line max-params -- the framework's signature; an async hook would put every answer off
+  // oxlint-disable-next-line max-params -- Fastify's signature; an async hook delays each response
   app.addHook('onSend', (request, reply, _payload, done) => {
     const security = request.url.startsWith(apiPrefix) ? headers.data : headers.page
     for (const [name, value] of Object.entries(security)) {

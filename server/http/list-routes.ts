@@ -1,4 +1,4 @@
-// GET /api/streamers, /api/sessions/{streamer}, /api/config: ready texts, made anew only when what they say has changed.
+// GET /api/streamers, /api/sessions/{streamer}, /api/config: cached until the catalog changes.
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type {
@@ -15,10 +15,10 @@ import type { SecurityHeaders } from './security-headers.ts'
 import { sendText, TextResponse } from './text-response.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-/** Every list is revalidated: what changed shows at once, what did not costs a 304. */
+/** Clients revalidate each list: a change is visible immediately, no change costs a 304. */
 const REVALIDATE = 'no-cache'
-/** Asking the database costs a fifth of an answer, and who asks many times a second sees no change so soon. */
-const LOOK_EVERY_MS = 50
+/** The database is queried at most this often: a query costs a fifth of a response. */
+const QUERY_EVERY_MS = 50
 const MAX_LISTS_BYTES = 24 * 1024 * 1024
 
 export interface ListRouteOptions {
@@ -32,71 +32,75 @@ export function addListRoutes(
   app: FastifyInstance,
   { catalog, config, headers }: ListRouteOptions,
 ): void {
-  const toText: ToText = (value) =>
+  const toResponse: ToResponse = (value) =>
     new TextResponse(JSON.stringify(value), {
       contentType: JSON_TYPE,
       cacheControl: REVALIDATE,
       headers: headers.data,
     })
-  const lists = new ListStrings(catalog, toText)
-  const configText = toText(config)
+  const lists = new ListResponses(catalog, toResponse)
+  const configResponse = toResponse(config)
 
-  app.get(pathPatterns.streamers, (request, reply) => sendText(request, reply, lists.streamers()))
-
-  app.get(pathPatterns.sessions, (request, reply) => {
-    const text = lists.sessions(parseName(request.params, 'streamer'))
-    if (text === undefined) throw new AppError('not_found', 'there is no such streamer')
-    return sendText(request, reply, text)
+  app.get(pathPatterns.streamers, (request, reply) => {
+    request.kind = 'list'
+    return sendText(request, reply, lists.streamers())
   })
 
-  app.get(pathPatterns.config, (request, reply) => sendText(request, reply, configText))
+  app.get(pathPatterns.sessions, (request, reply) => {
+    request.kind = 'list'
+    const response = lists.sessions(parseName(request.params, 'streamer'))
+    if (response === undefined) throw new AppError('not_found', 'there is no such streamer')
+    return sendText(request, reply, response)
+  })
+
+  app.get(pathPatterns.config, (request, reply) => sendText(request, reply, configResponse))
 }
 
-type ToText = (value: ConfigResponse | SessionsResponse | StreamersResponse) => TextResponse
+type ToResponse = (value: ConfigResponse | SessionsResponse | StreamersResponse) => TextResponse
 
-/** The lists as texts, each kept as long as it says what the catalog says. */
-class ListStrings {
+/** Responses with lists, cached until the catalog changes. */
+class ListResponses {
   readonly #catalog: Catalog
-  readonly #toText: ToText
+  readonly #toResponse: ToResponse
   readonly #sessions = new LRUCache<string, TextResponse>({
     maxSize: MAX_LISTS_BYTES,
-    sizeCalculation: (text) => text.sizeBytes + 1,
+    sizeCalculation: (response) => response.sizeBytes + 1,
   })
   #streamers: TextResponse | undefined
   #listed: readonly StreamerItem[] = []
   #generation = -1
-  #isLookedAt = false
+  #isCurrent = false
 
-  constructor(catalog: Catalog, toText: ToText) {
+  constructor(catalog: Catalog, toResponse: ToResponse) {
     this.#catalog = catalog
-    this.#toText = toText
+    this.#toResponse = toResponse
   }
 
   streamers(): TextResponse {
-    this.#dropOld()
+    this.#evictChanged()
     if (this.#streamers !== undefined) return this.#streamers
     const streamers = this.#catalog.listStreamers()
-    const answer: StreamersResponse = { streamers }
-    this.#streamers = this.#toText(answer)
+    const list: StreamersResponse = { streamers }
+    this.#streamers = this.#toResponse(list)
     this.#listed = streamers
     return this.#streamers
   }
 
   sessions(streamer: string): TextResponse | undefined {
-    this.#dropOld()
-    const known = this.#sessions.get(streamer)
-    if (known !== undefined) return known
+    this.#evictChanged()
+    const cached = this.#sessions.get(streamer)
+    if (cached !== undefined) return cached
     const sessions: SessionsResponse | undefined = this.#catalog.listSessions(streamer)
     if (sessions === undefined) return undefined
-    const text = this.#toText(sessions)
-    this.#sessions.set(streamer, text)
-    return text
+    const response = this.#toResponse(sessions)
+    this.#sessions.set(streamer, response)
+    return response
   }
 
-  #dropOld(): void {
-    if (this.#isLookedAt) return
-    this.#isLookedAt = true
-    setTimeout(() => (this.#isLookedAt = false), LOOK_EVERY_MS).unref()
+  #evictChanged(): void {
+    if (this.#isCurrent) return
+    this.#isCurrent = true
+    setTimeout(() => (this.#isCurrent = false), QUERY_EVERY_MS).unref()
     const generation = this.#catalog.generation()
     if (generation === this.#generation) return
     const changed = this.#catalog.changedStreamers(this.#generation, generation)

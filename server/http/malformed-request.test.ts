@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readableUrl } from './malformed-request.ts'
+import { decodableUrl } from './malformed-request.ts'
 
-describe('readableUrl', () => {
+describe('decodableUrl', () => {
   it.each([
     '/',
     '/api/sessions/a%20b',
@@ -9,8 +9,8 @@ describe('readableUrl', () => {
     '/s/%00',
     '/s/%2e%2e%2f',
     '/a?b=%',
-  ])('leaves %s as it is', (url) => {
-    expect(readableUrl(url)).toBe(url)
+  ])('does not change %s', (url) => {
+    expect(decodableUrl(url)).toBe(url)
   })
 
   it.each([
@@ -19,7 +19,7 @@ describe('readableUrl', () => {
     ['/s/a%2', '/s/%00'],
     ['/p/a/%ED%A0%80/c', '/p/a/%00/c'],
     ['/p/%ff/b/%c0%ae?x=1', '/p/%00/b/%00?x=1'],
-  ])('makes %s a name that no route takes', (url, readable) => {
-    expect(readableUrl(url)).toBe(readable)
+  ])('replaces the invalid part of %s by a name that all routes reject', (url, decodable) => {
+    expect(decodableUrl(url)).toBe(decodable)
   })
 })

@@ -1,23 +1,23 @@
-// Requests that no route ever sees: what Node or the router cannot read is answered in the form of every other error.
+// Requests that Node or the router cannot parse get the same form of error as all others.
 import type { Socket } from 'node:net'
 import { errorResponse } from './errors.ts'
 
-/** Decodes to a character that no name can hold, so that the routes refuse it themselves. */
-const UNREADABLE = '%00'
+/** Decodes to NUL, which no name can contain, so that the routes reject it. */
+const UNDECODABLE = '%00'
 
 /**
- * The URL with percent-encoding that can be decoded: what cannot becomes NUL, which every route answers as any other
- * malformed name, with all headers. The router alone would answer without them.
+ * The URL with valid percent-encoding. Invalid parts become NUL, which every route rejects as a
+ * malformed name, with all headers; the router itself would respond without them.
  */
-export function readableUrl(url: string): string {
+export function decodableUrl(url: string): string {
   if (!url.includes('%')) return url
   const [path = ''] = url.split('?', 1)
   if (isDecodable(path)) return url
-  const readable = path
+  const decodable = path
     .split('/')
-    .map((part) => (isDecodable(part) ? part : UNREADABLE))
+    .map((part) => (isDecodable(part) ? part : UNDECODABLE))
     .join('/')
-  return readable + url.slice(path.length)
+  return decodable + url.slice(path.length)
 }
 
 function isDecodable(part: string): boolean {
@@ -34,8 +34,8 @@ const STATUS_LINES: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 }
 
-/** Answers bytes that are no HTTP request, or one that is too long or too slow, and ends the connection. */
-export function sendUnreadable(error: Error & { code?: string }, socket: Socket): void {
+/** Responds to bytes that are not an HTTP request, or to a long or slow one, and disconnects. */
+export function sendMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

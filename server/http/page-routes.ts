@@ -1,4 +1,4 @@
-// The page: three routes that answer the shell with their own head, and its built files.
+// The page: three routes with the same shell and different heads, and the built files.
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
@@ -36,7 +36,7 @@ export interface PageRouteOptions {
   headers: SecurityHeaders
 }
 
-/** Answers everything that is no route, and every error; routes that are added later are covered. */
+/** Handles unknown paths and errors, also of routes that are added later. */
 export function addFallbacks(app: FastifyInstance, options: PageRouteOptions): void {
   const heads = createHeads(options)
 
@@ -72,7 +72,7 @@ export async function addPageRoutes(
 
   app.get(pathPatterns.sessionsPage, async (request, reply) => {
     const streamer = parseName(request.params, 'streamer')
-    // The same page with its true status: a crawler must not keep a streamer who left.
+    // The same page with the true status: crawlers must drop a removed streamer.
     if (catalog.listSessions(streamer) === undefined) void reply.code(404)
     return sendPage(request, reply, { head: heads.sessions(streamer), ...options })
   })
@@ -105,6 +105,7 @@ async function sendPage(
   reply: FastifyReply,
   { page, head, headers }: Pick<PageRouteOptions, 'page' | 'headers'> & { head: PageHead },
 ): Promise<FastifyReply> {
+  request.kind = 'page'
   const html = new TextResponse(formatPage(page.shell, head), {
     contentType: HTML_TYPE,
     cacheControl: 'no-cache',
@@ -170,20 +171,20 @@ function showsBanners(ads: AdsConfig): boolean {
   return ads.provider !== 'none' && ads.scriptPath !== undefined && ads.zones.banner !== undefined
 }
 
-/** schema.org VideoObject; left out where the date is none or the session is not indexed yet. */
+/** schema.org VideoObject; absent if the date is not a date or the session is not indexed yet. */
 function structuredVideo(
   facts: { title: string; imageUrl: string; date: string; contentUrl: string },
   row: SessionRow | undefined,
 ): Pick<PageHead, 'structuredData'> {
-  const day = /^\d{4}-\d{2}-\d{2}/.exec(facts.date)?.[0]
-  if (day === undefined || row?.state.status !== 'playable') return {}
+  const date = /^\d{4}-\d{2}-\d{2}/.exec(facts.date)?.[0]
+  if (date === undefined || row?.state.status !== 'playable') return {}
   return {
     structuredData: {
       '@context': 'https://schema.org',
       '@type': 'VideoObject',
       name: facts.title,
       thumbnailUrl: facts.imageUrl,
-      uploadDate: day,
+      uploadDate: date,
       duration: `PT${Math.round(row.state.durationSeconds)}S`,
       contentUrl: facts.contentUrl,
     },

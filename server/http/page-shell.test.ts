@@ -16,22 +16,22 @@ const head: PageHead = {
 }
 
 describe('parsePageShell', () => {
-  it('moves the styles into the page and tells their hash', () => {
+  it('inlines the styles and returns their hashes', () => {
     const shell = parsePageShell(html, () => 'body{margin:0}')
     expect(formatPage(shell, head)).toContain('<style>body{margin:0}</style>')
     const hash = createHash('sha256').update('body{margin:0}').digest('base64')
     expect(shell.styleHashes).toEqual([`'sha256-${hash}'`])
   })
 
-  it('refuses a shell without a place for the head', () => {
-    expect(() => parsePageShell('<html></html>', () => '')).toThrow('no place')
+  it('rejects a shell without a marked head', () => {
+    expect(() => parsePageShell('<html></html>', () => '')).toThrow('no marked head')
   })
 })
 
 describe('formatPage', () => {
   const shell = parsePageShell(html, () => '')
 
-  it('lets no name out of its attribute, its title or its data', () => {
+  it('escapes names in attributes, in the title and in data', () => {
     const name = `</title></script><script>alert("1")</script>"'<img src=x onerror=alert(1)>`
     const page = formatPage(shell, {
       ...head,
@@ -46,13 +46,13 @@ describe('formatPage', () => {
     expect(page.match(/<\/title>/g)).toHaveLength(1)
   })
 
-  it('says beforehand whether there will be banners', () => {
+  it('marks pages with banners', () => {
     const mark = '<meta name="banner-slots" content="reserved">'
     expect(formatPage(shell, { ...head, hasBanners: true })).toContain(mark)
     expect(formatPage(shell, head)).not.toContain('banner-slots')
   })
 
-  it('keeps a name with replacement patterns as it is', () => {
+  it('does not interpret replacement patterns in a name', () => {
     expect(formatPage(shell, { ...head, title: '$& $1 $$' })).toContain(
       '<title>$&amp; $1 $$</title>',
     )

@@ -1,19 +1,19 @@
-// The page's HTML: the built shell with the head that belongs to one route. Pure text work, no rendering of the page.
+// The page's HTML: the built shell with the head of one route. Pure; it does not render the page.
 import { createHash } from 'node:crypto'
 import { escapeMarkup } from '../../shared/escape-markup.ts'
 
-/** What the head of one route says. */
+/** The head of one route. */
 export interface PageHead {
   title: string
   description: string
-  /** Address of the page as visitors see it. */
+  /** Public URL of the page. */
   canonicalUrl: string
-  /** Picture for share cards. */
+  /** Image for share cards. */
   imageUrl?: string
   openGraphType: 'website' | 'video.other'
-  /** Things the page will ask for at once. */
+  /** Resources that the page requests first. */
   preloads: readonly Preload[]
-  /** The page will have banners in its layout: their room is kept from the first paint. */
+  /** The layout has banners, and reserves their space from the first paint on. */
   hasBanners: boolean
   /** schema.org data (JSON-LD). */
   structuredData?: object
@@ -21,7 +21,7 @@ export interface PageHead {
 
 export type Preload = { kind: 'fetch'; path: string } | { kind: 'script'; path: string }
 
-/** The built shell, taken apart once. */
+/** The built shell, split at its head. */
 export interface PageShell {
   before: string
   after: string
@@ -33,10 +33,11 @@ const HEAD_REGION = /<!--head-->[\s\S]*<!--\/head-->/
 const STYLESHEET = /<link rel="stylesheet"[^>]*href="(?<href>[^"]+)"[^>]*>/g
 
 /**
- * Takes the built index.html apart: its styles move into the page, so that the first paint waits for nothing.
+ * Splits the built index.html at its head. Inlines its styles, so that the first paint needs no
+ * other request.
  *
- * @param readStyle text of a stylesheet that the shell links to
- * @throws Error where the shell has no place for a head: it was not built from this source
+ * @param readStyle returns the content of a linked stylesheet
+ * @throws Error if the shell has no marked head: it was not built from this source
  */
 export function parsePageShell(html: string, readStyle: (href: string) => string): PageShell {
   const styleHashes: string[] = []
@@ -46,8 +47,7 @@ export function parsePageShell(html: string, readStyle: (href: string) => string
     return `<style>${style}</style>`
   })
   const [before, after] = inlined.split(HEAD_REGION)
-  if (before === undefined || after === undefined)
-    throw new Error('the page has no place for its head')
+  if (before === undefined || after === undefined) throw new Error('the page has no marked head')
   return { before, after, styleHashes }
 }
 
@@ -84,7 +84,7 @@ function preloadTag(preload: Preload): string {
   return `<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous">`
 }
 
-/** `<` is escaped: a name may hold `</script>`. */
+/** Escapes `<`: a name may contain `</script>`. */
 function structuredDataTags(data: object | undefined): string[] {
   if (data === undefined) return []
   const json = JSON.stringify(data).replaceAll('<', String.raw`\u003c`)

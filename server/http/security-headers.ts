@@ -1,4 +1,4 @@
-// The headers that fence the page in, made from what the configuration lets it load. Pure; each is explained in docs/headers.md.
+// Security headers, from the sources that the configuration allows. docs/headers.md explains each.
 import type { AnalyticsConfig, ConfigResponse } from '../../shared/contract.ts'
 
 /** Directives of a Content-Security-Policy (CSP Level 3) with their sources. */
@@ -6,16 +6,16 @@ export type Policy = Record<string, string[]>
 
 export interface PolicyOptions {
   config: ConfigResponse
-  /** Addresses of the ad network as configured: its hosts and its VAST endpoint. Their origins are named. */
+  /** URLs of the ad network: its hosts and its VAST endpoint. Their origins are allowed. */
   adUrls: readonly string[]
-  /** Hashes of the styles in the page, quoted as sources. */
+  /** CSP sources of the inlined styles. */
   styleHashes: readonly string[]
 }
 
-/** Answers of the API are data, never a page, wherever they are opened. */
+/** Responses of the API are data, never a page, even if they are opened as one. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-/** What neither this site nor an ad on it has any use for is off. */
+/** Switches off features that neither this site nor an ad needs. */
 export const PERMISSIONS_POLICY = [
   'camera=()',
   'microphone=()',
@@ -30,7 +30,7 @@ export const PERMISSIONS_POLICY = [
   'picture-in-picture=(self)',
 ].join(', ')
 
-/** Ad networks look at the origin that a visitor comes from; paths are nobody's business. */
+/** Ad networks need the origin of the page; its path is private. */
 const REFERRER_POLICY = 'strict-origin-when-cross-origin'
 
 /** Google's own list for gtag.js with GA4. */
@@ -41,23 +41,23 @@ const GA4_BEACONS = [
   'https://*.googletagmanager.com',
 ]
 
-/** The headers of every answer: of the API's data, and of all else. */
+/** The headers of all responses: `data` for those of the API, `page` for all others. */
 export interface SecurityHeaders {
   page: Readonly<Record<string, string>>
   data: Readonly<Record<string, string>>
 }
 
-/** Makes them, once. */
+/** Creates the headers, once. */
 export function createSecurityHeaders({
   pagePolicy,
   readers,
 }: {
   pagePolicy: Policy
-  /** Whose pages may read the answers. */
+  /** Pages that may read the responses. */
   readers: 'same-origin' | 'cross-origin'
 }): SecurityHeaders {
   const always = {
-    // An ad's window may talk to the page that opened it.
+    // The window of an ad may access the page that opened it.
     'cross-origin-opener-policy': 'same-origin-allow-popups',
     'cross-origin-resource-policy': readers,
     'referrer-policy': REFERRER_POLICY,
@@ -77,7 +77,7 @@ function formatPolicy(policy: Policy): string {
     .join(';')
 }
 
-/** The page's policy: strict, with what house ads, an ad network and the analytics targets need on top. */
+/** The page's policy: strict, plus the sources of ads and analytics. */
 export function createPagePolicy(options: PolicyOptions): Policy {
   const { config } = options
   const targets = analyticsSources(config.analytics)
@@ -110,13 +110,13 @@ function strictPolicy(styleHashes: readonly string[]): Policy {
 }
 
 /**
- * The network's script comes through this server, but what it brings does not: creatives in frames, pictures, films and
- * scripts from hosts that change from day to day. Frames of `srcdoc` inherit this policy, so scripts of creatives need
- * their sources here; and a hash would switch 'unsafe-inline' off (CSP3 6.7.3.2), so styles have none.
+ * The network's script comes through this server, but its creatives do not: frames, images, videos
+ * and scripts from hosts that change daily. Frames with `srcdoc` inherit this policy, so it must
+ * allow their scripts. A hash would disable 'unsafe-inline' (CSP3 6.7.3.2), so styles have none.
  */
 function openForNetwork(policy: Policy, adUrls: readonly string[]): Policy {
   const origins = adUrls.map((url) => new URL(url.replaceAll('{zone}', '0')).origin)
-  // Where this site is https itself, http sources are blocked all the same (Mixed Content).
+  // If this site uses https, browsers block http sources anyway (Mixed Content).
   const anywhere = [...origins, 'https:']
   const opened = addSources(policy, {
     'script-src': ["'unsafe-inline'", ...anywhere],
@@ -135,7 +135,7 @@ interface AnalyticsSources {
   images: string[]
 }
 
-/** Plausible and Umami are told to the host that their script comes from. */
+/** Plausible and Umami receive events at the origin of their script. */
 function analyticsSources({ ga4, plausible, umami }: AnalyticsConfig): AnalyticsSources {
   const hosts = [plausible, umami].flatMap((target) =>
     target === undefined ? [] : [new URL(target.scriptUrl).origin],
@@ -148,7 +148,7 @@ function analyticsSources({ ga4, plausible, umami }: AnalyticsConfig): Analytics
   }
 }
 
-/** Every source once, in order. */
+/** Each source once, in order. */
 function addSources(policy: Policy, added: Policy): Policy {
   const merged = Object.entries(added).map(([directive, sources]) => [
     directive,

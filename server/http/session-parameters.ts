@@ -1,11 +1,11 @@
-// Reads streamer, date and session id from a URL. They are looked up, never joined into a path.
+// Parses streamer, date and session id of a URL. They are catalog keys, never parts of a file path.
 import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 
-/** Longer than any name that a file system takes (255 bytes), in either normal form. */
+/** Exceeds every name that a file system allows (255 bytes), in either normal form. */
 const MAX_NAME_LENGTH = 1024
 
-/** @throws AppError `invalid` where a name is none that a session can have */
+/** @throws AppError `invalid` for a name that no session can have */
 export function parseSessionParameters(parameters: unknown): SessionReference {
   return {
     streamer: parseName(parameters, 'streamer'),

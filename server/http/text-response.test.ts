@@ -22,26 +22,26 @@ describe('chooseEncoding', () => {
     ['br;q=0, gzip;q=0', 'identity'],
     ['*', 'gzip'],
     ['gzip;q=0, *', 'identity'],
-    // What Chromium's own HLS player sends; it cannot read brotli.
+    // Chromium's own HLS player cannot decode brotli.
     ['gzip, identity;q=1, *;q=0', 'gzip'],
     ['brotli-like', 'identity'],
-  ])('answers %j with %s', (header, encoding) => {
+  ])('chooses for %j: %s', (header, encoding) => {
     expect(chooseEncoding(header)).toBe(encoding)
   })
 })
 
 const options = { contentType: 'text/plain', cacheControl: 'no-cache', headers: {} }
 
-describe('TextAnswer', () => {
-  it('gives the same text in every encoding', async () => {
+describe('TextResponse', () => {
+  it('has the same text in every encoding', async () => {
     const text = 'one two three '.repeat(200)
-    const answer = new TextResponse(text, options)
-    expect((await answer.encoded('identity')).bytes.toString()).toBe(text)
-    expect(gunzipSync((await answer.encoded('gzip')).bytes).toString()).toBe(text)
-    expect(brotliDecompressSync((await answer.encoded('br')).bytes).toString()).toBe(text)
+    const response = new TextResponse(text, options)
+    expect((await response.encoded('identity')).bytes.toString()).toBe(text)
+    expect(gunzipSync((await response.encoded('gzip')).bytes).toString()).toBe(text)
+    expect(brotliDecompressSync((await response.encoded('br')).bytes).toString()).toBe(text)
   })
 
-  it('has an ETag that changes with the text alone', () => {
+  it('has an ETag that depends only on the text', () => {
     expect(new TextResponse('a', options).etag).toBe(new TextResponse('a', options).etag)
     expect(new TextResponse('a', options).etag).not.toBe(new TextResponse('b', options).etag)
   })
@@ -49,44 +49,44 @@ describe('TextAnswer', () => {
 
 describe('sendText', () => {
   const text = 'one two three '.repeat(200)
-  const answer = new TextResponse(text, {
+  const served = new TextResponse(text, {
     contentType: 'text/plain; charset=utf-8',
     cacheControl: 'no-cache',
     headers: { 'x-content-type-options': 'nosniff' },
   })
-  /** Of every answer. */
-  const always = {
+  /** Headers of every response. */
+  const common = {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-cache',
-    etag: answer.etag,
+    etag: served.etag,
     vary: 'Origin, Accept-Encoding',
   }
-  const strong = answer.etag.slice('W/'.length)
+  const strong = served.etag.slice('W/'.length)
   let app: FastifyInstance
   let url: string
-  /** Status of every answer that the server's hook was told of. */
-  let told: number[]
+  /** Status of each response in the hook. */
+  let hooked: number[]
 
   beforeEach(async () => {
-    told = []
+    hooked = []
     app = Fastify()
-    app.addHook('onResponse', async (_request, reply) => void told.push(reply.raw.statusCode))
+    app.addHook('onResponse', async (_request, reply) => void hooked.push(reply.raw.statusCode))
     await app.register(cors, { origin: ['https://reader.example'] })
-    app.get('/', (request, reply) => sendText(request, reply, answer))
-    app.get('/missing', (request, reply) => sendText(request, reply.code(404), answer))
+    app.get('/', (request, reply) => sendText(request, reply, served))
+    app.get('/missing', (request, reply) => sendText(request, reply.code(404), served))
     url = await app.listen({ host: '127.0.0.1', port: 0 })
   })
 
   afterEach(() => app.close())
 
-  it.each(['identity', 'gzip', 'br'])('answers HEAD as GET in %s', async (encoding) => {
+  it.each(['identity', 'gzip', 'br'])('responds to HEAD as to GET in %s', async (encoding) => {
     const headers = { 'accept-encoding': encoding }
-    // Compressed when first asked for, ready from then on.
+    // The first response compresses, the second one uses the result.
     const first = await rawRequest(url, '/', { headers })
     const get = await rawRequest(url, '/', { headers })
     const head = await rawRequest(url, '/', { method: 'HEAD', headers })
     expect(first.body).toEqual(get.body)
-    expect(get.headers).toMatchObject(always)
+    expect(get.headers).toMatchObject(common)
     expect(get.headers['content-encoding'] ?? 'identity').toBe(encoding)
     expect(Number(get.headers['content-length'])).toBe(get.body.length)
     expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' })
@@ -95,17 +95,17 @@ describe('sendText', () => {
   })
 
   it.each([
-    [answer.etag],
-    // RFC 9110 8.8.3.2: the weak comparison looks at the opaque tags alone.
+    [served.etag],
+    // RFC 9110 8.8.3.2: the weak comparison ignores W/.
     [strong],
-    [`"other", ${answer.etag}`],
+    [`"other", ${served.etag}`],
     [`W/"other",${strong} , "third"`],
     ['*'],
-  ])('answers 304 to If-None-Match: %s', async (condition) => {
+  ])('responds with 304 to If-None-Match: %s', async (condition) => {
     const response = await rawRequest(url, '/', { headers: { 'if-none-match': condition } })
     expect(response.status).toBe(304)
     expect(response.body.length).toBe(0)
-    expect(response.headers).toMatchObject(always)
+    expect(response.headers).toMatchObject(common)
     expect(response.headers['content-length']).toBeUndefined()
     expect(response.headers['content-encoding']).toBeUndefined()
   })
@@ -113,61 +113,61 @@ describe('sendText', () => {
   it.each([
     ['"other"'],
     ['W/"other", "third"'],
-    [answer.etag.slice(0, -2)],
-    [answer.etag.slice(3)],
-  ])('answers the text to If-None-Match: %s', async (condition) => {
+    [served.etag.slice(0, -2)],
+    [served.etag.slice(3)],
+  ])('responds with the text to If-None-Match: %s', async (condition) => {
     const response = await rawRequest(url, '/', { headers: { 'if-none-match': condition } })
     expect(response.status).toBe(200)
     expect(response.body.toString()).toBe(text)
   })
 
-  it('answers the text to who reloads', async () => {
-    const headers = { 'if-none-match': answer.etag, 'cache-control': 'no-cache' }
+  it('responds with the text to a reload', async () => {
+    const headers = { 'if-none-match': served.etag, 'cache-control': 'no-cache' }
     expect((await rawRequest(url, '/', { headers })).status).toBe(200)
   })
 
-  it('takes no condition where the answer is no success', async () => {
-    const headers = { 'if-none-match': answer.etag }
+  it('ignores preconditions if the status is not 200', async () => {
+    const headers = { 'if-none-match': served.etag }
     const response = await rawRequest(url, '/missing', { headers })
     expect(response.status).toBe(404)
     expect(response.body.toString()).toBe(text)
   })
 
-  it.each([{}, { 'if-none-match': answer.etag }])(
-    'says what other origins may do, and varies by origin too, asked with %o',
+  it.each([{}, { 'if-none-match': served.etag }])(
+    'has CORS headers and varies by origin, for a request with %o',
     async (condition) => {
       const headers = { origin: 'https://reader.example', ...condition }
       const response = await rawRequest(url, '/', { headers })
       expect(response.headers).toMatchObject({
-        ...always,
+        ...common,
         'access-control-allow-origin': 'https://reader.example',
       })
     },
   )
 
-  it('keeps the connection behind every kind of answer, and tells each to the hooks', async () => {
+  it('keeps the connection alive after each kind of response, and calls the hooks', async () => {
     const lines = (method: string, ...headers: string[]): string =>
       [`${method} / HTTP/1.1`, 'host: x', ...headers, '', ''].join('\r\n')
     const requests =
-      lines('GET', `if-none-match: ${answer.etag}`) +
+      lines('GET', `if-none-match: ${served.etag}`) +
       lines('HEAD') +
       lines('GET') +
-      lines('GET', `if-none-match: ${answer.etag}`, 'connection: close')
-    const answers = (await exchange(url, Buffer.from(requests))).toString()
-    expect(answers.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9)))).toEqual([
+      lines('GET', `if-none-match: ${served.etag}`, 'connection: close')
+    const responses = (await exchange(url, Buffer.from(requests))).toString()
+    expect(responses.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9)))).toEqual([
       304, 200, 200, 304,
     ])
-    expect(answers.split(text).length).toBe(2)
-    expect(told).toEqual([304, 200, 200, 304])
+    expect(responses.split(text).length).toBe(2)
+    expect(hooked).toEqual([304, 200, 200, 304])
   })
 
-  it('writes the headers of the text alone where no hook has set any', async () => {
+  it('has only the headers of the text if no hook sets any', async () => {
     const alone = Fastify()
-    alone.get('/', (request, reply) => sendText(request, reply, answer))
+    alone.get('/', (request, reply) => sendText(request, reply, served))
     const { headers } = await rawRequest(await alone.listen({ port: 0, host: '127.0.0.1' }), '/')
     const { date: _, connection, ...own } = headers
     expect(own).toEqual({
-      ...always,
+      ...common,
       vary: 'Accept-Encoding',
       'content-type': 'text/plain; charset=utf-8',
       'content-length': String(text.length),

@@ -1,4 +1,4 @@
-// Text that is answered many times: compressed once for each encoding, revalidated by ETag.
+// Text that is served many times: compressed once per encoding, revalidated by ETag.
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
@@ -9,9 +9,9 @@ import Negotiator from 'negotiator'
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
-/** Below this, headers outweigh what is saved. */
+/** Below this, the headers exceed the saving. */
 const MIN_COMPRESSED_BYTES = 1024
-/** Good for text that is compressed while a visitor waits. */
+/** Fast enough for text that is compressed during a request. */
 const BROTLI_QUALITY = 5
 
 const compressBrotli = promisify(brotliCompress)
@@ -19,8 +19,8 @@ const compressGzip = promisify(gzip)
 
 const VARY = 'Accept-Encoding'
 
-/** What browsers send, so that nearly no request is negotiated. */
-const usualChoices: ReadonlyMap<string, Encoding> = new Map([
+/** Values that browsers send, so that few requests need negotiation. */
+const commonChoices: ReadonlyMap<string, Encoding> = new Map([
   ['gzip, deflate, br, zstd', 'br'],
   ['gzip, deflate, br', 'br'],
   ['gzip, deflate', 'gzip'],
@@ -31,22 +31,22 @@ const usualChoices: ReadonlyMap<string, Encoding> = new Map([
 export interface TextResponseOptions {
   contentType: string
   cacheControl: string
-  /** Of every answer: a text is sent past the framework, which would add them. */
+  /** Headers of every response, because `sendText` does not call the framework's hooks. */
   headers: Headers
 }
 
 type Headers = Readonly<Record<string, string>>
 
-/** A text in one encoding, with all headers. */
+/** The text in one encoding, with all headers. */
 interface EncodedText {
   headers: Headers
   bytes: Buffer
 }
 
-/** One text with its headers; safe to keep and to send to any number of requests. */
+/** Text with its headers, for any number of requests. */
 export class TextResponse {
   readonly etag: string
-  /** Of an answer in any encoding, and of one without the text. */
+  /** Headers of any encoding, and of a 304. */
   readonly headers: Headers
   readonly #body: Buffer
   readonly #encoded = new Map<Encoding, Promise<EncodedText>>()
@@ -70,19 +70,19 @@ export class TextResponse {
     return this.#body.length
   }
 
-  /** The text in an encoding; compressed when first asked for, at once after that. */
+  /** Compresses on the first call for an encoding; synchronous once that is complete. */
   encoded(encoding: Encoding): EncodedText | Promise<EncodedText> {
     const ready = this.#ready.get(encoding)
     if (ready !== undefined) return ready
-    const made = this.#encoded.get(encoding) ?? this.#make(encoding)
-    this.#encoded.set(encoding, made)
-    return made
+    const pending = this.#encoded.get(encoding) ?? this.#prepare(encoding)
+    this.#encoded.set(encoding, pending)
+    return pending
   }
 
-  async #make(encoding: Encoding): Promise<EncodedText> {
+  async #prepare(encoding: Encoding): Promise<EncodedText> {
     const bytes = await this.#encode(encoding)
-    const coding = encoding === 'identity' ? {} : { 'content-encoding': encoding }
-    const headers = { ...this.headers, ...coding, 'content-length': String(bytes.length) }
+    const contentEncoding = encoding === 'identity' ? {} : { 'content-encoding': encoding }
+    const headers = { ...this.headers, ...contentEncoding, 'content-length': String(bytes.length) }
     const encoded = { headers, bytes }
     this.#ready.set(encoding, encoded)
     return encoded
@@ -103,25 +103,25 @@ export class TextResponse {
 }
 
 /**
- * Sends the text, or 304 to who has it. Also answers HEAD. The headers lie ready and are written at once: put together one
- * by one, they cost more than all else that is ours in an answer.
+ * Sends the text, or 304 if the client has it; also for HEAD. The headers are prepared and written
+ * at once: set one by one, they would be the most expensive part of the response.
  */
 export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: TextResponse,
+  response: TextResponse,
 ): FastifyReply | Promise<FastifyReply> {
-  // RFC 9110 13.2.1: a condition counts only where the answer would be a success.
-  if (reply.statusCode === 200 && fresh(request.headers, { etag: answer.etag })) {
-    writeHead(reply.code(304), answer.headers).end()
+  // RFC 9110 13.2.1: a precondition applies only to a response that would be a success.
+  if (reply.statusCode === 200 && fresh(request.headers, { etag: response.etag })) {
+    writeHead(reply.code(304), response.headers).end()
     return reply
   }
   const encoding =
-    answer.sizeBytes < MIN_COMPRESSED_BYTES
+    response.sizeBytes < MIN_COMPRESSED_BYTES
       ? 'identity'
       : chooseEncoding(request.headers['accept-encoding'])
-  const encoded = answer.encoded(encoding)
-  if (encoded instanceof Promise) return encoded.then((made) => sendEncoded(request, reply, made))
+  const encoded = response.encoded(encoding)
+  if (encoded instanceof Promise) return encoded.then((ready) => sendEncoded(request, reply, ready))
   return sendEncoded(request, reply, encoded)
 }
 
@@ -138,7 +138,7 @@ function writeHead(reply: FastifyReply, headers: Headers): ServerResponse {
   const fromHooks = reply.getHeaders()
   reply.hijack()
   if (Object.keys(fromHooks).length === 0) return reply.raw.writeHead(reply.statusCode, headers)
-  // What hooks have set besides (CORS) goes with it, and varies it too.
+  // Headers of hooks (CORS) are added, and their Vary is merged.
   for (const [name, value] of Object.entries(fromHooks)) {
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
@@ -146,21 +146,21 @@ function writeHead(reply: FastifyReply, headers: Headers): ServerResponse {
 }
 
 /**
- * The best encoding that the client takes. Brotli goes only to who names it: `*` comes from players that cannot read it
- * (Chromium's own HLS sends `gzip, identity;q=1, *;q=0`).
+ * The best encoding that the client accepts. Brotli only if it is listed: players that cannot
+ * decode it also send `*` (Chromium's own HLS sends `gzip, identity;q=1, *;q=0`).
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return 'identity'
-  const known = usualChoices.get(acceptEncoding)
-  if (known !== undefined) return known
-  const named = /\bbr\b/i.test(acceptEncoding) ? ['br', 'gzip', 'identity'] : ['gzip', 'identity']
+  const common = commonChoices.get(acceptEncoding)
+  if (common !== undefined) return common
+  const offered = /\bbr\b/i.test(acceptEncoding) ? ['br', 'gzip', 'identity'] : ['gzip', 'identity']
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } })
-  const accepted = negotiator.encodings(named)
+  const accepted = negotiator.encodings(offered)
   if (accepted.includes('br')) return 'br'
   return accepted.includes('gzip') ? 'gzip' : 'identity'
 }
 
-/** A Vary header with one more name. */
+/** The Vary header with one more name. */
 export function addVary(header: unknown, name: string): string {
   if (header === undefined) return name
   const names = typeof header === 'string' && header !== '' ? header.split(/\s*,\s*/) : []

@@ -1,4 +1,4 @@
-// GET /api/thumbnail/… and /api/thumbnail-streamer/…: pictures in the best format that the browser takes.
+// GET /api/thumbnail/… and /api/thumbnail-streamer/…: in the best format that the client accepts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import { pathPatterns } from '../../shared/paths.ts'
@@ -14,7 +14,7 @@ export interface ThumbnailRouteOptions {
   sources: ThumbnailSources
 }
 
-/** A replaced recording shows its new picture within a minute. */
+/** The thumbnail of a replaced recording changes within a minute. */
 const IMAGE_CACHE = 'public, max-age=60'
 
 /** Registers the routes. */
@@ -23,24 +23,26 @@ export function addThumbnailRoutes(
   { thumbnails, sources }: ThumbnailRouteOptions,
 ): void {
   app.get(pathPatterns.thumbnail, async (request, reply) => {
+    request.kind = 'thumbnail'
     const source = await sources.session(parseSessionParameters(request.params))
     const format = chooseImageFormat(request.headers.accept)
-    return answer(request, reply, source && (await thumbnails.session(source, format)))
+    return sendThumbnail(request, reply, source && (await thumbnails.session(source, format)))
   })
 
   app.get(pathPatterns.streamerThumbnail, async (request, reply) => {
+    request.kind = 'thumbnail'
     const source = await sources.streamer(parseName(request.params, 'streamer'))
     const format = chooseImageFormat(request.headers.accept)
-    return answer(request, reply, source && (await thumbnails.streamer(source, format)))
+    return sendThumbnail(request, reply, source && (await thumbnails.streamer(source, format)))
   })
 }
 
-function answer(
+function sendThumbnail(
   request: FastifyRequest,
   reply: FastifyReply,
   thumbnail: Thumbnail | undefined,
 ): FastifyReply {
-  if (thumbnail === undefined) throw new AppError('not_found', 'there is no picture')
+  if (thumbnail === undefined) throw new AppError('not_found', 'there is no thumbnail')
   const etag = `"${thumbnail.version}"`
   void reply.headers({
     'content-type': thumbnail.contentType,

@@ -1,46 +1,46 @@
-// Where the pictures of sessions and streamers come from: an image beside the recording, or its key frames.
+// Sources of thumbnails: an image next to the recording, or its key frames.
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
-import type { Packager } from '../hls/session/packager.ts'
+import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
 import type { StreamerThumbnailSource, ThumbnailSource } from '../thumbnails/thumbnails.ts'
 
 const STREAMER_IMAGES = ['avatar', 'poster']
-/** Sessions of a streamer that may lend their picture. */
+/** Newest sessions of a streamer that are tried for its thumbnail. */
 const MAX_SESSIONS = 8
-// A page of cards asks for one folder many times; what an operator adds shows a moment later.
+// A page of cards needs one folder many times. A new image is found after this time.
 const MAX_FOLDERS = 1000
 const FOLDER_TTL_MS = 5000
 
 export interface ThumbnailSourceOptions {
   catalog: Catalog
   storage: Storage
-  packager: Packager
+  sessions: SessionOpener
 }
 
 export class ThumbnailSources {
   readonly #catalog: Catalog
   readonly #storage: Storage
-  readonly #packager: Packager
+  readonly #sessions: SessionOpener
   readonly #folders = new LRUCache<string, string[]>({ max: MAX_FOLDERS, ttl: FOLDER_TTL_MS })
 
-  constructor({ catalog, storage, packager }: ThumbnailSourceOptions) {
+  constructor({ catalog, storage, sessions }: ThumbnailSourceOptions) {
     this.#catalog = catalog
     this.#storage = storage
-    this.#packager = packager
+    this.#sessions = sessions
   }
 
-  /** A session's source; undefined where there is no such session, or none that can be played. */
+  /** Undefined if the session does not exist or is unplayable. */
   async session(session: SessionReference): Promise<ThumbnailSource | undefined> {
     const row = this.#catalog.findSession(session)
     return row === undefined || row.state.status === 'unplayable' ? undefined : this.#ofRow(row)
   }
 
-  /** A streamer's source; undefined where there is no such streamer. */
+  /** Undefined if the streamer does not exist. */
   async streamer(streamer: string): Promise<StreamerThumbnailSource | undefined> {
     const rows = this.#catalog.newestSessions(streamer, MAX_SESSIONS)
     const [newest] = rows
@@ -57,7 +57,7 @@ export class ThumbnailSources {
       try {
         yield await this.#ofRow(row)
       } catch (error) {
-        // Gone or damaged since it was listed: the next session may have a picture.
+        // Removed or corrupt since it was listed: the next session may have a thumbnail.
         if (!isAppError(error, 'not_found', 'gone', 'unplayable')) throw error
       }
     }
@@ -66,8 +66,8 @@ export class ThumbnailSources {
   async #ofRow(row: SessionRow): Promise<ThumbnailSource> {
     const { folder, base } = splitFileName(row.path)
     const sidecar = await this.#sidecar(folder, [base])
-    const opened = await this.#packager.open(row, 'file')
-    const { key, count, readKeyFrame } = opened.frames
+    const opened = await this.#sessions.openListed(row)
+    const { key, count, read: readKeyFrame } = opened.keyFrames
     await opened.close()
     return { key, sidecar, splitPoints: count, readKeyFrame }
   }
@@ -97,8 +97,8 @@ export class ThumbnailSources {
   }
 
   async #names(folder: string): Promise<string[]> {
-    const known = this.#folders.get(folder)
-    if (known !== undefined) return known
+    const cached = this.#folders.get(folder)
+    if (cached !== undefined) return cached
     const entries = await this.#storage.list(folder)
     const names = entries.filter(({ kind }) => kind === 'file').map(({ name }) => name)
     this.#folders.set(folder, names)
@@ -106,7 +106,7 @@ export class ThumbnailSources {
   }
 }
 
-/** The folder that bears the streamer's name, where the layout has one. */
+/** The folder with the streamer's name, if the layout has one. */
 function streamerFolder({ path, streamer }: SessionRow): string | undefined {
   const folders = path.split('/').slice(0, -1)
   const depth = folders.findIndex((name) => name.normalize('NFC') === streamer)

@@ -1,44 +1,49 @@
-// GET /api/video/…: playlist, key, init and media segments of one session.
+// GET /api/video/…: playlist, key, init segments, media segments and subtitles of a session.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
+import type { SegmentSender } from '../delivery/segment-sender.ts'
 import { AppError, UnplayableError } from '../errors.ts'
-import type { Packager, Purpose } from '../hls/session/packager.ts'
-import type { PlayableSession, SessionFile, TextResource } from '../hls/session/playable-session.ts'
+import { parseFileName } from '../hls/playlist/segment-names.ts'
+import type { HlsFile } from '../hls/session/open-session.ts'
+import type { SessionOpener } from '../hls/session/session-opener.ts'
+import type { TextFile } from '../hls/session/session-playlists.ts'
+import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
-import type { SegmentSending } from './segment-response.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextResponse } from './text-response.ts'
 import type { TextResponseOptions } from './text-response.ts'
 
 export interface VideoRouteOptions {
   catalog: Catalog
-  packager: Packager
-  sending: SegmentSending
+  sessions: SessionOpener
+  sender: SegmentSender
+  /** Headers of every response. */
+  headers: TextResponseOptions['headers']
 }
 
-const TEXT_CACHE = {
-  /** A recording that may still be written to has another playlist soon. */
-  fresh: 'public, max-age=2',
+const TEXT_CACHE_CONTROL = {
+  /** The playlist of a growing recording changes soon. */
+  short: 'public, max-age=2',
   hour: 'public, max-age=3600',
   immutable: IMMUTABLE,
 } as const
-const MAX_PLAYLISTS = 256
+const MAX_TEXTS = 256
 
 /** Registers the routes. */
-export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions): void {
-  const subtitles = new LRUCache<string, TextResponse>({ max: MAX_PLAYLISTS })
-  const { headers } = options.sending
+export function addVideoRoutes(
+  app: FastifyInstance,
+  { catalog, sessions, sender, headers }: VideoRouteOptions,
+): void {
+  const texts = new LRUCache<string, TextResponse>({ max: MAX_TEXTS })
 
   app.get(pathPatterns.playlist, async (request, reply) => {
-    const session = await openSession(request, options, 'playlist')
+    request.kind = 'playlist'
+    const session = await sessions.open(findPlayable(catalog, request))
     try {
-      return await sendText(
-        request,
-        reply,
-        cachedResponse(subtitles, await session.playlist(), headers),
-      )
+      const text = await session.playlist()
+      return await sendText(request, reply, cachedResponse(texts, text, headers))
     } finally {
       await session.close()
     }
@@ -46,17 +51,18 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
 
   app.get(pathPatterns.playlistFile, async (request, reply) => {
     const version = parseName(request.params, 'version')
-    const fileName = parseName(request.params, 'file')
-    const session = await openSession(request, options, 'file')
+    const name = parseFileName(parseName(request.params, 'file'))
+    request.kind = fileKind(name)
+    const { file, session } = await sessions.openFile(findPlayable(catalog, request), {
+      version,
+      name,
+    })
     try {
-      const file = await session.find(version, fileName)
-      if (file === undefined) throw new AppError('not_found', 'there is no such file')
       if (file.kind === 'segment') {
-        const { segment } = file
-        return await sendSegment(request, reply, { segment, ...options.sending })
+        return await sendSegment(request, reply, { segment: file.segment, sender, headers })
       }
       if (file.kind === 'text') {
-        return await sendText(request, reply, cachedResponse(subtitles, file.text, headers))
+        return await sendText(request, reply, cachedResponse(texts, file.text, headers))
       }
       return await sendBytes(reply, file)
     } finally {
@@ -65,45 +71,37 @@ export function addVideoRoutes(app: FastifyInstance, options: VideoRouteOptions)
   })
 }
 
-async function openSession(
-  request: FastifyRequest,
-  { catalog, packager }: VideoRouteOptions,
-  purpose: Purpose,
-): Promise<PlayableSession> {
-  const session = parseSessionParameters(request.params)
-  return packager.open(requirePlayable(catalog.findSession(session)), purpose)
-}
-
-/** The answer of before where the text is the same: neither made nor compressed again. */
-function cachedResponse(
-  subtitles: LRUCache<string, TextResponse>,
-  text: TextResource,
-  headers: TextResponseOptions['headers'],
-): TextResponse {
-  const cacheControl = TEXT_CACHE[text.caching]
-  const key = `${text.version} ${cacheControl}`
-  const known = subtitles.get(key)
-  if (known !== undefined) return known
-  const { contentType } = text
-  const answer = new TextResponse(text.format(), { contentType, cacheControl, headers })
-  subtitles.set(key, answer)
-  return answer
-}
-
 /** @throws AppError `not_found`, `unplayable` */
-function requirePlayable(row: SessionRow | undefined): SessionRow {
+function findPlayable(catalog: Catalog, { params }: FastifyRequest): SessionRow {
+  const row = catalog.findSession(parseSessionParameters(params))
   if (row === undefined) throw new AppError('not_found', 'there is no such session')
-  // What has no bytes yet may have some in a moment: only the files themselves tell.
-  const mayHaveBegun = row.sizeBytes === 0
-  if (row.state.status === 'unplayable' && !mayHaveBegun) {
+  // An empty file may have bytes by now, which the catalog does not list yet.
+  const mayHaveBytes = row.sizeBytes === 0
+  if (row.state.status === 'unplayable' && !mayHaveBytes) {
     throw new UnplayableError(row.state.reason)
   }
   return row
 }
 
+/** The cached response of an equal text, which is neither formatted nor compressed again. */
+function cachedResponse(
+  texts: LRUCache<string, TextResponse>,
+  text: TextFile,
+  headers: TextResponseOptions['headers'],
+): TextResponse {
+  const cacheControl = TEXT_CACHE_CONTROL[text.caching]
+  const key = `${text.version} ${cacheControl}`
+  const cached = texts.get(key)
+  if (cached !== undefined) return cached
+  const { contentType } = text
+  const response = new TextResponse(text.format(), { contentType, cacheControl, headers })
+  texts.set(key, response)
+  return response
+}
+
 function sendBytes(
   reply: FastifyReply,
-  file: Extract<SessionFile, { kind: 'key' | 'init' }>,
+  file: Extract<HlsFile, { kind: 'key' | 'init' }>,
 ): FastifyReply {
   const headers =
     file.kind === 'key'

@@ -1,4 +1,4 @@
-// Writes a file of the program's own data so that a crash leaves the old content or the new, never a part.
+// Writes files of the data folder so that a crash leaves the old content or the new one, complete.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -15,7 +15,10 @@ export interface AtomicWriteOptions {
   sync?: boolean
 }
 
-/** Creates the folder if needed. Rejects with the error of the file system, and removes the temporary file. */
+/**
+ * Creates the folder if needed. Rejects with the error of the file system, without a temporary file
+ * left.
+ */
 export async function writeAtomically(
   path: string,
   content: string | Uint8Array,

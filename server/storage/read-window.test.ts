@@ -5,13 +5,13 @@ import { ReadWindow } from './read-window.ts'
 const BYTES = Uint8Array.from({ length: 1000 }, (_, i) => i)
 
 describe('ReadWindow', () => {
-  it('holds what was read, and neither what lies behind the limit nor what was there before', async () => {
+  it('holds the bytes read last, and none after the limit', async () => {
     const window = new ReadWindow(bytesFile(BYTES), { limit: 150, readBytes: 100 })
     await window.need(0, 50)
     expect(window.holds(0, 100)).toBe(true)
     expect(window.holds(0, 101)).toBe(false)
     await window.need(90, 50)
-    // Its room still has bytes of the first place behind these.
+    // The memory still has bytes of the first position after these.
     expect(window.bytes.length).toBe(100)
     expect([window.start, window.holds(90, 60), window.holds(90, 61)]).toEqual([90, true, false])
     expect(window.holds(89, 10)).toBe(false)

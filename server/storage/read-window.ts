@@ -9,7 +9,9 @@ export interface WindowOptions {
   largestReadBytes?: number
   /** No byte at or after this position is read. Default the size of the file. */
   limit?: number
-  /** `reused`: views are valid until the next `need`. `fresh`: views stay valid. Default `reused`. */
+  /**
+   * `reused`: views are valid until the next `need`. `fresh`: they stay valid. Default `reused`.
+   */
   memory?: 'reused' | 'fresh'
   signal?: AbortSignal | undefined
 }

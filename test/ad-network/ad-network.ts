@@ -1,4 +1,5 @@
-// An ad network for tests: script, banners, VAST, videos and beacons on ports of its own. Records every request.
+// An ad network for tests: script, banners, VAST, videos and beacons on ports of its own. Records
+// every request.
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
@@ -119,7 +120,9 @@ function respondAsNetwork(
 
 const image = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="50"/>'
 
-/** One response for all placeholders of a request: the worst of their zones decides how it is sent. */
+/**
+ * One response for all placeholders of a request: the worst of their zones decides how it is sent.
+ */
 async function sendBanners(
   request: RecordedRequest,
   response: ServerResponse,

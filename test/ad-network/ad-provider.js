@@ -1,5 +1,6 @@
-// The script of the stand-in ad network as publishers embed it: executes the commands queued in `AdProvider`, requests
-// ads for every placeholder without one, and inserts them before the placeholder.
+// The script of the stand-in ad network as publishers embed it: executes the commands queued in
+// `AdProvider`, requests ads for every placeholder without one, and inserts them before the
+// placeholder.
 ;(() => {
   const networkOrigin = 'NETWORK_ORIGIN'
   const selector = 'ins[class^="INS_CLASS"][data-zoneid]:not([data-processed="true"])'

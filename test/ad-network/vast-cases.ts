@@ -1,6 +1,8 @@
 // VAST responses of the stand-in network by zone id, and what the page must show for each.
 
-/** `hold`: sends nothing at all (`headers`), or nothing after the first half of the body (`body`). */
+/**
+ * `hold`: sends nothing at all (`headers`), or nothing after the first half of the body (`body`).
+ */
 export interface VastResponse {
   status: number
   type: string
@@ -33,7 +35,8 @@ export const vastCases: VastCase[] = [
   shown('vpaid-first', usual, (base) =>
     inline(base, {
       files: [
-        `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID">${base}/media/vpaid.js</MediaFile>`,
+        '<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID">' +
+          `${base}/media/vpaid.js</MediaFile>`,
         file(base, usual),
       ],
     }),
@@ -52,7 +55,9 @@ export const vastCases: VastCase[] = [
   shown('leading-space', usual, (base) => `\n  ${inline(base, { files: [file(base, usual)] })}`),
   shown('pod', 'first.mp4', (base) =>
     vast(
-      `${ad(base, { files: [file(base, 'first.mp4')], sequence: 1 })}${ad(base, { files: [file(base, 'second.mp4')], sequence: 2 })}`,
+      ['first.mp4', 'second.mp4']
+        .map((name, at) => ad(base, { files: [file(base, name)], sequence: at + 1 }))
+        .join(''),
     ),
   ),
   shown('skip-offset', usual, (base) =>
@@ -158,24 +163,29 @@ function ad(base: string, { files, events = [], linear = '', click, sequence }: 
     .map((name) => `<Tracking event="${name}"><![CDATA[${base}/px?event=${name}]]></Tracking>`)
     .join('')
   const through = click ?? `${base}/landing`
-  return `<Ad id="1"${sequence ? ` sequence="${sequence}"` : ''}><InLine><AdSystem>Stand-in</AdSystem>
+  const order = sequence ? ` sequence="${sequence}"` : ''
+  return `<Ad id="1"${order}><InLine><AdSystem>Stand-in</AdSystem>
     <AdTitle>Ad</AdTitle><Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>
     <Impression><![CDATA[ ${base}/px?event=impression ]]></Impression>
     <Creatives><Creative><Linear ${linear}><Duration>00:00:02</Duration>
     <TrackingEvents>${tracking}</TrackingEvents>
-    <VideoClicks><ClickThrough><![CDATA[${through}]]></ClickThrough><ClickTracking><![CDATA[${base}/px?event=click]]></ClickTracking></VideoClicks>
+    <VideoClicks><ClickThrough><![CDATA[${through}]]></ClickThrough>
+    <ClickTracking><![CDATA[${base}/px?event=click]]></ClickTracking></VideoClicks>
     <MediaFiles>${files.join('')}</MediaFiles></Linear></Creative></Creatives></InLine></Ad>`
 }
 
 function wrapper(target: string, base: string): string {
+  const wrapped = encodeURIComponent(target)
   return vast(`<Ad id="w"><Wrapper><AdSystem>Stand-in</AdSystem>
     <VASTAdTagURI><![CDATA[${target}]]></VASTAdTagURI>
     <Error><![CDATA[${base}/px?wrapper-error=[ERRORCODE]]]></Error>
-    <Impression><![CDATA[${base}/px?event=wrapper-impression&of=${encodeURIComponent(target)}]]></Impression></Wrapper></Ad>`)
+    <Impression><![CDATA[${base}/px?event=wrapper-impression&of=${wrapped}]]></Impression>
+    </Wrapper></Ad>`)
 }
 
 function file(base: string, name: string): string {
-  return `<MediaFile delivery="progressive" type="video/mp4" width="160" height="90"><![CDATA[ ${base}/media/${name} ]]></MediaFile>`
+  return `<MediaFile delivery="progressive" type="video/mp4" width="160" height="90">
+    <![CDATA[ ${base}/media/${name} ]]></MediaFile>`
 }
 
 function vast(content: string, root = 'version="3.0"'): string {

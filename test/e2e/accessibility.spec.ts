@@ -1,4 +1,5 @@
-// The three pages pass the automatic checks of WCAG 2.2 AA in both colour schemes, and work by keyboard.
+// The three pages pass the automatic checks of WCAG 2.2 AA in both colour schemes, and work by
+// keyboard.
 import { AxeBuilder } from '@axe-core/playwright'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
@@ -17,7 +18,7 @@ for (const { name, path } of pages) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.goto(path)
       await expect(page.getByRole('listitem').first()).toBeVisible()
-      // @ts-expect-error axe has its own copy of playwright-core, whose types differ in optional properties.
+      // @ts-expect-error axe has its own copy of playwright-core, with other types.
       const axe = new AxeBuilder({ page })
       const { violations } = await axe
         .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])

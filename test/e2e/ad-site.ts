@@ -1,4 +1,5 @@
-// The `test` for advertising: a site with the ads of the stand-in network, a stopped page clock, and locators of ads.
+// The `test` for advertising: a site with the ads of the stand-in network, a stopped page clock,
+// and locators of ads.
 import { expect, type Locator, type Page } from '@playwright/test'
 import type { ScriptVariant } from '../ad-network/script-variants.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
@@ -20,7 +21,8 @@ export interface AdsOverride {
   fill?: 'frame' | 'creative'
 }
 
-export const playerPath = `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/ts-h264-aac-clean-hls-concat`
+const sessionId = 'ts-h264-aac-clean-hls-concat'
+export const playerPath = `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`
 /** Longest time without a frame, after which a banner block is hidden. */
 export const emptyBlockMs = 5000
 /** Longest time for finding an ad, and for its video to start or to continue. */
@@ -76,7 +78,9 @@ export async function expectHeld(page: Page): Promise<void> {
   expect(await position(page)).toBe(0)
 }
 
-/** Nothing holds the recording any more although the clock is stopped; it plays once the clock runs. */
+/**
+ * Nothing holds the recording any more although the clock is stopped; it plays once the clock runs.
+ */
 export async function expectPlaying(page: Page): Promise<void> {
   await expect(mainVideo(page)).toHaveJSProperty('paused', false)
   await expect(overlay(page)).toBeHidden()

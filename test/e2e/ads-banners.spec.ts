@@ -242,12 +242,17 @@ async function openSessions(page: Page, network: AdNetwork): Promise<void> {
   await expect.poll(() => network.requests('/v1/api.php').length).toBeGreaterThan(0)
 }
 
-/** An empty block has no size where it is shown, so that only its style differs from a hidden one. */
+/**
+ * An empty block has no size where it is shown, so that only its style differs from a hidden one.
+ */
 async function expectShown(page: Page, slot: string): Promise<void> {
   await expect(blocks(page, slot)).toHaveCSS('display', /^(?!none)/)
 }
 
-/** Which entries of a list with so many cards are blocks: one before each card with index 2, 4, …. */
+/**
+ * Which items of a list with so many cards are blocks: one directly after each card with index 2,
+ * 4, ….
+ */
 function expectedPattern(cards: number): boolean[] {
   const items: boolean[] = []
   for (let index = 0; index < cards; index += 1) {
@@ -297,7 +302,10 @@ function recordLayoutShifts(): void {
   }).observe({ type: 'layout-shift', buffered: true })
 }
 
-/** Sum of all layout shifts so far. Entries arrive in order, so that a last shift of a marker ends them. */
+/**
+ * Sum of all layout shifts so far. Entries arrive in order, so that a last shift of a marker ends
+ * them.
+ */
 async function layoutShift(page: Page): Promise<number> {
   await page.evaluate(() => {
     const marker = document.createElement('div')

@@ -1,4 +1,5 @@
-// With an ad blocker, or a network that fails: the page and the recording work, and no visitor waits longer than promised.
+// With an ad blocker, or a network that fails: the page and the recording work, and no visitor
+// waits longer than promised.
 import type { Page } from '@playwright/test'
 import { scriptVariants } from '../ad-network/script-variants.ts'
 import {
@@ -107,7 +108,10 @@ for (const script of scriptVariants) {
   })
 }
 
-/** Visits all pages. The recording starts when the player page has been open for exactly `heldMs` of the page's clock. */
+/**
+ * Visits all pages. The recording starts when the player page has been open for exactly `heldMs` of
+ * the page's clock.
+ */
 async function expectAllPages(page: Page, heldMs = 0): Promise<void> {
   const errors: Error[] = []
   page.on('pageerror', (error) => errors.push(error))

@@ -1,4 +1,5 @@
-// House ads: a site that fills its own ad slots, without requests to third parties and with a strict policy.
+// House ads: a site that fills its own ad slots, without requests to third parties and with a
+// strict policy.
 import {
   blocks,
   closeButton,

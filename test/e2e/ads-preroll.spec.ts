@@ -1,4 +1,5 @@
-// The pre-roll: what is shown, when it ends, and that the recording starts only then, and always then.
+// The pre-roll: what is shown, when it ends, and that the recording starts only then, and always
+// then.
 import type { Locator, Page } from '@playwright/test'
 import { vastCases } from '../ad-network/vast-cases.ts'
 import {

@@ -1,4 +1,5 @@
-// Analytics in a real browser: the events that the site's collector and Google Analytics receive during a visit.
+// Analytics in a real browser: the events that the site's collector and Google Analytics receive
+// during a visit.
 import type { Page, Request } from '@playwright/test'
 import { fixtureStreamer } from './library.ts'
 import { expect, test as base } from './site.ts'
@@ -52,7 +53,7 @@ function namesIn(request: Request): string[] {
   return events.map(({ name }) => name)
 }
 
-test('sends the events of a visit in order to the collector and Google Analytics, the video once', async ({
+test('sends a visit in order to the collector and Google Analytics, the video once', async ({
   page,
   consoleErrors,
 }) => {

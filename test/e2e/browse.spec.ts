@@ -1,4 +1,5 @@
-// Navigation: streamers, sessions, search, Back, and what the pages show while requests are pending or fail.
+// Navigation: streamers, sessions, search, Back, and what the pages show while requests are pending
+// or fail.
 import type { Locator } from '@playwright/test'
 import {
   crowdSize,
@@ -134,7 +135,7 @@ test.describe('with a stopped clock', () => {
   const preparedMs = 5000
   const sessions = `/s/${encodeURIComponent(fixtureStreamer)}`
 
-  test('prepares the session while the pointer rests on Play, with its first segment alone', async ({
+  test('prepares the first segment of the session while the pointer rests on Play', async ({
     page,
     consoleErrors,
   }) => {

@@ -22,7 +22,10 @@ test('draws the controls where no frame arrives', async ({ page }) => {
   await expect.poll(() => controlsAreDrawn(video)).toBe(true)
 })
 
-/** Whether screenshots with and without controls differ, twice, and nothing else has changed. Controls fade in. */
+/**
+ * Whether screenshots with and without controls differ, twice, and nothing else has changed.
+ * Controls fade in.
+ */
 async function controlsAreDrawn(video: Locator): Promise<boolean> {
   await video.hover()
   const screenshots: string[] = []

@@ -1,4 +1,5 @@
-// Truncated and corrupt recordings play in the browser to where they are truncated, or past the corrupt part, without an error.
+// Truncated and corrupt recordings play in the browser to where they are truncated, or past the
+// corrupt part, without an error.
 import { readFile } from 'node:fs/promises'
 import { createRandom } from '../support/damage.ts'
 import { readReferencePackets } from '../support/reference-packets.ts'
@@ -17,12 +18,18 @@ const fixtures = {
 type Container = keyof typeof fixtures
 const containers = ['ts', 'mkv', 'fmp4', 'flv'] as const
 
-/** A truncated recording ends with its last complete element; in fragmented MP4 that is a second of video. */
+/**
+ * A truncated recording ends with its last complete element; in fragmented MP4 that is a second of
+ * video.
+ */
 const truncatedSlackSeconds = 1.2
 /** A corrupt range costs its segment, or two where it crosses their boundary. */
 const lostSeconds = 13
 const endSlackSeconds = 0.5
-/** Chromium refuses the middle segment as a whole, 12.6 s long: the sizes of its NAL units are wrong. */
+/**
+ * Chromium refuses the middle segment as a whole, 12.6 s long: the sizes of its NAL units are
+ * wrong.
+ */
 const refused = { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02, lostSeconds: 14 }
 const rate = 8
 

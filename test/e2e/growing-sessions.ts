@@ -1,4 +1,5 @@
-// Sessions that grow while they are played, as recorders write them: one file, several, or segments with a playlist.
+// Sessions that grow while they are played, as recorders write them: one file, several, or segments
+// with a playlist.
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +11,10 @@ export interface GrowingSession {
   name: string
   /** Its final length. */
   seconds: number
-  /** Writes its first part into the folder of its date, and the rest once `played` resolves. Resolves when it is finished. */
+  /**
+   * Writes its first part into the folder of its date, and the rest once `played` resolves.
+   * Resolves when it is finished.
+   */
   write(day: string, played: Promise<unknown>): Promise<void>
 }
 
@@ -39,7 +43,10 @@ function file(name: string, fixture: string, startShare = 0.7): GrowingSession['
   }
 }
 
-/** The second part appears, and grows, while the first is played: nothing of it can be listed before it is complete. */
+/**
+ * The second part appears, and grows, while the first is played: nothing of it can be listed before
+ * it is complete.
+ */
 async function writeParts(day: string, played: Promise<unknown>): Promise<void> {
   const bytes = await readFile(fixturePath(shortTs))
   const startShare = 0.7

@@ -1,4 +1,5 @@
-// Recordings that grow play in the browser, continue as they grow, and end when they are finished, without a reload.
+// Recordings that grow play in the browser, continue as they grow, and end when they are finished,
+// without a reload.
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

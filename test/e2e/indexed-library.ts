@@ -1,4 +1,5 @@
-// The library of the browser tests and the data of a server that has indexed it. Made once, before all tests.
+// The library of the browser tests and the data of a server that has indexed it. Made once, before
+// all tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -63,7 +63,8 @@ export async function layOutLibrary(folder: string): Promise<void> {
   for (const { file } of playableFixtures) {
     await place(path.join(mediaFolder, file), path.join(sessions, file))
   }
-  // Both tracks start at 0: otherwise WebKitGTK's native HLS (GStreamer) sometimes stalls at the start.
+  // Both tracks start at 0: otherwise WebKitGTK's native HLS (GStreamer) sometimes stalls at the
+  // start.
   const simple = path.join(sessions, 'mp4-h264-aac-moov-first.mp4')
   for (let number = 1; number <= crowdSize; number += 1) {
     const name = `Crowd ${String(number).padStart(2, '0')}`

@@ -10,8 +10,9 @@ import { expect, test } from './site.ts'
 
 const day = 'Open/2026-01-31'
 /**
- * Only the first frame is an IDR frame. `pyramid`: frames after each further I frame refer to frames before it, and
- * Chromium's decoder fails when it starts there; playback continues at the nearest position that it can decode.
+ * Only the first frame is an IDR frame. `pyramid`: frames after each further I frame refer to
+ * frames before it, and Chromium's decoder fails when it starts there; playback continues at the
+ * nearest position that it can decode.
  */
 const recordings = {
   plain: 'open-gop=1:bframes=3:b-pyramid=none:keyint=50:scenecut=0',

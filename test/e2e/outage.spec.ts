@@ -1,4 +1,5 @@
-// A server that is unreachable for longer than the buffer lasts: playback continues soon after it is back.
+// A server that is unreachable for longer than the buffer lasts: playback continues soon after it
+// is back.
 import type { Page } from '@playwright/test'
 import { playerPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'

@@ -6,8 +6,9 @@ const startMs = Date.UTC(2026, 5, 1)
 const marginMs = 3_600_000
 
 /**
- * Stops the clock of all pages in the context, before the first one is opened. A timer of the page fires
- * only when the test calls `page.clock.runFor`, `fastForward` or `resume`. Media and network are not affected.
+ * Stops the clock of all pages in the context, before the first one is opened. A timer of the page
+ * fires only when the test calls `page.clock.runFor`, `fastForward` or `resume`. Media and network
+ * are not affected.
  */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install({ time: startMs - marginMs })

@@ -1,4 +1,5 @@
-// Every recording plays to its end in the browser: the position advances, frames are decoded, the console has no errors.
+// Every recording plays to its end in the browser: the position advances, frames are decoded, the
+// console has no errors.
 import type { Locator } from '@playwright/test'
 import { fixtureDate, fixtureStreamer, playableFixtures, sessionIdOf } from './library.ts'
 import { expect, test } from './site.ts'
@@ -63,7 +64,10 @@ function currentTime(video: Locator): Promise<number> {
   return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }
 
-/** Plays from the start until audio is audible, or to the end. Resolves with the largest sample; 1 is full scale. */
+/**
+ * Plays from the start until audio is audible, or to the end. Resolves with the largest sample; 1
+ * is full scale.
+ */
 function measurePeak(video: Locator): Promise<number> {
   return video.evaluate(async (element: HTMLVideoElement, enough) => {
     const context = new AudioContext()

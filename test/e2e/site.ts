@@ -1,5 +1,5 @@
-// The `test` of all browser tests. Servers and the ad network are worker fixtures of this one `test`: all files share
-// them, and Playwright starts no new worker from file to file.
+// The `test` of all browser tests. Servers and the ad network are worker fixtures of this one
+// `test`: all files share them, and Playwright starts no new worker from file to file.
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -84,7 +84,10 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
 })
 
-/** A server over the indexed library, with data of its own; `config` is the content of its config file. */
+/**
+ * A server over the indexed library, with data of its own; `config` is the content of its config
+ * file.
+ */
 export async function startSite(config: object): Promise<Pick<StartedServer, 'url' | 'stop'>> {
   const indexed = indexedLibrary()
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-site-'))
@@ -114,7 +117,8 @@ function watchConsole(page: Page): ConsoleErrors {
   const errors: string[] = []
   page.on('console', (message) => {
     const isThumbnail = message.location().url.includes('/api/thumbnail')
-    // Playwright evaluates scripts in every frame, and Chromium reports that a sandboxed frame refuses them.
+    // Playwright evaluates scripts in every frame, and Chromium reports that a sandboxed frame
+    // refuses them.
     const isSandboxed = message.text().includes('frame is sandboxed and the')
     if (message.type() === 'error' && !isThumbnail && !isSandboxed) errors.push(message.text())
   })

@@ -21,7 +21,10 @@ export interface Watched {
 /** At four times the speed Chromium still decodes all audio. */
 const playbackRate = 4
 
-/** Plays muted until the end. A stall or an error is final only after a time that no busy machine needs. */
+/**
+ * Plays muted until the end. A stall or an error is final only after a time that no busy machine
+ * needs.
+ */
 export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched> {
   return video.evaluate(
     (element: HTMLVideoElement, { rate, limitMs }) =>

@@ -1,4 +1,5 @@
-// The main visit in the three browser engines: find a streamer, play a session, follow a recommendation, go back.
+// The main visit in the three browser engines: find a streamer, play a session, follow a
+// recommendation, go back.
 import type { Browser } from '@playwright/test'
 import { findFirefox } from '../../scripts/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find-webkit.mjs'
@@ -30,12 +31,10 @@ const test = base.extend({
   siteUrl: async ({ networkSiteUrl }, provide) => provide(networkSiteUrl),
 })
 
+const visitTitle = 'from the streamers to a video that plays, to a recommended one, and back'
+
 for (const engine of findEngines()) {
-  test(`${engine.name}: from the streamers to a video that plays, to a recommended one, and back`, async ({
-    browser,
-    siteUrl,
-    network,
-  }) => {
+  test(`${engine.name}: ${visitTitle}`, async ({ browser, siteUrl, network }) => {
     expect(network.requests()).toEqual([])
     const page = await engine.open(browser)
     try {
@@ -102,13 +101,19 @@ function link(list: string, card: string, label: string): string {
   return `//ul[@aria-label="${list}"]/li[contains(., "${card}")]//a[normalize-space()="${label}"]`
 }
 
-/** The event of a pointer over the element, which prepares the session. False before the element exists. */
+/**
+ * The event of a pointer over the element, which prepares the session. False before the element
+ * exists.
+ */
 function restOn(xpath: string): string {
   const element = `document.evaluate(${JSON.stringify(xpath)}, document, null, 9).singleNodeValue`
   return `${element}?.dispatchEvent(new PointerEvent('pointerover', { bubbles: true })) ?? false`
 }
 
-/** Whether the page has loaded the first segment of the session, or without MediaSource its playlist. */
+/**
+ * Whether the page has loaded the first segment of the session, or without MediaSource its
+ * playlist.
+ */
 const isPrepared = `performance.getEntriesByType('resource').some(({ name }) =>
   ('MediaSource' in globalThis ? /\\.(?:ts|m4s)$/ : /\\.m3u8$/).test(name))`
 
@@ -117,17 +122,19 @@ async function heading(page: EnginePage, text: string): Promise<void> {
 }
 
 /**
- * The ad plays, muted, while the recording waits; × closes it. The clock of these pages runs: where the machine does not
- * start the ad in time, the page plays the recording instead. test/e2e tests the ad with a stopped clock.
+ * The ad plays, muted, while the recording waits; × closes it. The clock of these pages runs: where
+ * the machine does not start the ad in time, the page plays the recording instead. test/e2e tests
+ * the ad with a stopped clock.
  */
 async function closePreroll(page: EnginePage): Promise<void> {
   const film = `document.querySelector('[data-preroll] video')`
-  const state = `${film}?.currentTime > 0 ? 'ad' : !${film} && ${mainVideo}?.currentTime > 0 ? 'recording' : ''`
+  const isRecording = `!${film} && ${mainVideo}?.currentTime > 0`
+  const state = `${film}?.currentTime > 0 ? 'ad' : ${isRecording} ? 'recording' : ''`
   await expect.poll(() => page.evaluate(state)).not.toBe('')
   if ((await page.evaluate(state)) === 'recording') return
   expect(await page.evaluate(`${film}.muted`)).toBe(true)
   expect(await page.evaluate(`${mainVideo}.paused`)).toBe(true)
-  await page.click('//*[@data-preroll]//button[contains(., "×") or contains(@aria-label, "Close")]')
+  await page.click('//*[@data-preroll]//button[contains(@aria-label, "Close")]')
   await expect.poll(() => page.evaluate(`${film} === null`)).toBe(true)
 }
 

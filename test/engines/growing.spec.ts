@@ -1,4 +1,5 @@
-// A growing recording plays to its end in the engines other than Chromium, which test/e2e tests in detail.
+// A growing recording plays to its end in the engines other than Chromium, which test/e2e tests in
+// detail.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,7 +13,8 @@ import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage } from './playwright-page.ts'
 import { openWebKitPage } from './webkit-page.ts'
 
-// Audio and video start together, at 0: WebKitGTK sometimes hangs in a seek over a gap at the start.
+// Audio and video start together, at 0: WebKitGTK sometimes hangs in a seek over a gap at the
+// start.
 const recording = { file: 'ts-h264-aac-clean-hls-concat.ts', bytes: 5500 * 188, seconds: 10 }
 const startShare = 0.7
 

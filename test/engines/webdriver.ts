@@ -54,8 +54,8 @@ async function type(session: string, xpath: string, text: string): Promise<void>
 }
 
 /**
- * Runs `work` on the element once it exists, and again while it fails: an element that comes into view may not be
- * clickable yet, and the one found may belong to the page before.
+ * Runs `work` on the element once it exists, and again while it fails: an element that comes into
+ * view may not be clickable yet, and the one found may belong to the page before.
  */
 async function withElement(
   session: string,

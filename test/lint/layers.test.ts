@@ -82,11 +82,11 @@ const serverRows = `
   audio              errors media/media-index decoder-child
   delivery           errors config storage
   hls/fmp4           errors media/media-index media/codec
-  hls/playlist       errors config storage media/media-index media/readers media/codec media/index delivery
-  hls/segment        errors config storage media/media-index media/readers media/codec audio delivery hls/fmp4 hls/playlist
+  hls/playlist       errors media/media-index media/readers media/codec delivery
+  hls/segment        errors config storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
   hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
   thumbnails         errors config storage media/media-index decoder-child
-  http               errors problem-text config storage catalog delivery hls/session thumbnails
+  http               errors problem-text config storage catalog delivery hls/playlist hls/session thumbnails
   demo               errors config
   ads/house          errors config
   ads                errors config ads/house

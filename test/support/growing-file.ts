@@ -12,8 +12,8 @@ export interface Growth {
 }
 
 /**
- * The server of a test takes a recording for growing if it was modified within this time: longer than any test, so
- * that a busy machine never ends a recording early. `settle` ends it.
+ * The server of a test takes a recording for growing if it was modified within this time: longer
+ * than any test, so that a busy machine never ends a recording early. `settle` ends it.
  */
 export const settleSeconds = 3600
 

@@ -2,7 +2,7 @@
 import type { InitTrack } from '../../media/media-reader.ts'
 import { ascii, box, fullBox, int32, uint16, uint32, zeros } from '../../media/codec/write-box.ts'
 
-/** Track numbers in init and media segments; a kind occurs once. */
+/** Track ids in init and media segments, which have at most one track of each kind. */
 export const TRACK_IDS = { video: 1, audio: 2 } as const
 
 const MOVIE_TIMESCALE = 1000
@@ -47,7 +47,7 @@ function trackHeader(track: InitTrack): Uint8Array {
   )
 }
 
-/** 16.16 fixed point, as tkhd wants widths and heights. */
+/** 16.16 fixed point, as in tkhd. */
 function fixedPoint(pixels: number): number {
   return Math.min(Math.round(pixels * 0x10000), 0xffffffff)
 }

@@ -1,67 +1,70 @@
-// The media data (mdat) of an fMP4 segment: in which order its samples stand, and what is sent for them. Pure.
+// The media data (mdat) of an fMP4 segment: order and sources of its samples. Pure.
 import type { Part, RangePart, SampleRun } from '../../media/media-reader.ts'
 
 /**
- * `track`: run after run, nothing between samples. `file`: as the recording interleaves its tracks, with the small holes
- * between their samples, which no trun points to (ISO/IEC 14496-12 8.1.1): few long ranges instead of many short ones.
+ * `track`: run after run, without gaps. `file`: interleaved as in the recording, with small gaps
+ * between samples, which no trun references (ISO/IEC 14496-12 8.1.1). It has few long ranges
+ * instead of many short ones.
  */
 export type DataOrder = 'track' | 'file'
 
 /**
- * A hole up to this size is sent: heads of Matroska's blocks, and of FLV's tags. Less than the head of a cluster and its
- * first block takes, for recorders write the cluster's size there later, and a segment's bytes never change.
+ * A gap up to this size is sent: headers of Matroska blocks and FLV tags. It must be smaller than
+ * the headers of a cluster and its first block: recorders overwrite the cluster's size later, and a
+ * segment's bytes must never change.
  */
-const MAX_HOLE_BYTES = 20
+const MAX_GAP_BYTES = 20
 
 export interface MediaData {
-  /** What is sent, in order. */
+  /** In send order. */
   parts: Part[]
   sizeBytes: number
-  /** The runs, in the order they were given. */
+  /** In the order of the input. */
   runs: PlacedRun[]
 }
 
 export interface PlacedRun {
   run: SampleRun
-  /** Where each sample begins: bytes from the beginning of the data. */
+  /** Offset of each sample from the start of the data. */
   positions: Float64Array
 }
 
 /**
- * Places the samples of all runs. Those of one track stay in decode order whatever the order: Chromium reads truns in the
- * order of their data, and GStreamer never goes back. Bytes that samples share are sent for each of them.
+ * Places the samples of all runs. Samples of one track are always in decode order: Chromium reads
+ * truns in the order of their data, and GStreamer does not seek back. Bytes that several samples
+ * share are sent for each of them.
  */
 export function layOutData(runs: readonly SampleRun[], order: DataOrder): MediaData {
   const placed = runs.map((run) => ({ run, positions: new Float64Array(run.sizes.length) }))
-  const stretches = placed.flatMap(splitRun)
+  const extents = placed.flatMap(splitRun)
   const sent =
-    order === 'file' ? joinRanges(sortByFile(stretches), MAX_HOLE_BYTES) : joinRanges(stretches, 0)
+    order === 'file' ? joinRanges(sortByFile(extents), MAX_GAP_BYTES) : joinRanges(extents, 0)
   return { ...sent, runs: placed }
 }
 
-/** Samples of a run that come from one place without a hole. */
-interface Stretch {
+/** Samples of a run that are contiguous in the recording, or in memory. */
+interface Extent {
   placed: PlacedRun
-  /** Its samples from `from` up to, not including, `to`. */
+  /** Samples `from` (included) to `to` (excluded) of the run. */
   from: number
   to: number
   sizeBytes: number
-  /** Their position in the recording, or they themselves. */
+  /** Position in the recording, or the bytes. */
   source: number | Uint8Array
 }
 
-interface RecordedStretch extends Stretch {
+interface RecordedExtent extends Extent {
   source: number
 }
 
-/** Empty samples lie where their neighbours do. */
-function splitRun(placed: PlacedRun): Stretch[] {
+/** Empty samples get the position of their neighbours. */
+function splitRun(placed: PlacedRun): Extent[] {
   const { sizes, offsets, bytes } = placed.run
   if (bytes !== undefined) {
     return [{ placed, from: 0, to: sizes.length, sizeBytes: bytes.length, source: bytes }]
   }
-  const stretches: RecordedStretch[] = []
-  let last: RecordedStretch | undefined
+  const extents: RecordedExtent[] = []
+  let last: RecordedExtent | undefined
   for (let at = 0; at < sizes.length; at += 1) {
     const size = sizes[at] ?? 0
     const source = offsets?.[at] ?? 0
@@ -71,63 +74,63 @@ function splitRun(placed: PlacedRun): Stretch[] {
       last.to = at + 1
     } else {
       last = { placed, from: at, to: at + 1, sizeBytes: size, source }
-      stretches.push(last)
+      extents.push(last)
     }
   }
-  return stretches
+  return extents
 }
 
-/** As they lie in the file; what its track needs later than something that lies farther behind, right behind that. */
-function sortByFile(stretches: readonly Stretch[]): Stretch[] {
+/** In file order, but never before an earlier sample of the same track. */
+function sortByFile(extents: readonly Extent[]): Extent[] {
   const reached = { video: -1, audio: -1 }
-  const turns = stretches.map((stretch) => {
-    const { placed, source } = stretch
+  const ranked = extents.map((extent) => {
+    const { placed, source } = extent
     const { kind } = placed.run
     if (typeof source === 'number') reached[kind] = Math.max(reached[kind], source)
-    return { stretch, turn: reached[kind] }
+    return { extent, rank: reached[kind] }
   })
-  // Sorting is stable: where turns are equal, a track's order stays.
-  return turns.sort((a, b) => a.turn - b.turn).map(({ stretch }) => stretch)
+  // The sort is stable, so it preserves the order of a track.
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ extent }) => extent)
 }
 
-/** Ranges that lie behind each other, with holes of at most so many bytes, become one; samples get their positions. */
+/** Joins ranges with gaps of at most `maxGapBytes`, and sets the positions of the samples. */
 function joinRanges(
-  stretches: readonly Stretch[],
-  maxHoleBytes: number,
+  extents: readonly Extent[],
+  maxGapBytes: number,
 ): Pick<MediaData, 'parts' | 'sizeBytes'> {
   const parts: Part[] = []
   let sizeBytes = 0
   let range: RangePart | undefined
-  for (const stretch of stretches) {
-    const hole = holeBytes(range, stretch)
-    if (range !== undefined && hole <= maxHoleBytes) {
-      range.length += hole + stretch.sizeBytes
-      sizeBytes += hole
-    } else if (stretch.sizeBytes > 0) {
-      const part = partOf(stretch)
+  for (const extent of extents) {
+    const gap = gapBytes(range, extent)
+    if (range !== undefined && gap <= maxGapBytes) {
+      range.length += gap + extent.sizeBytes
+      sizeBytes += gap
+    } else if (extent.sizeBytes > 0) {
+      const part = partOf(extent)
       range = part.kind === 'range' ? part : undefined
       parts.push(part)
     }
-    placeSamples(stretch, sizeBytes)
-    sizeBytes += stretch.sizeBytes
+    placeSamples(extent, sizeBytes)
+    sizeBytes += extent.sizeBytes
   }
   return { parts, sizeBytes }
 }
 
-/** Bytes between a range and what lies behind it in the recording; Infinity where that is not so, or is nothing. */
-function holeBytes(range: RangePart | undefined, { source, sizeBytes }: Stretch): number {
+/** Bytes between a range and the next extent; Infinity if the extent is empty or not after it. */
+function gapBytes(range: RangePart | undefined, { source, sizeBytes }: Extent): number {
   if (range === undefined || typeof source !== 'number' || sizeBytes === 0) return Infinity
-  const hole = source - range.offset - range.length
-  return hole < 0 ? Infinity : hole
+  const gap = source - range.offset - range.length
+  return gap < 0 ? Infinity : gap
 }
 
-function partOf({ source, sizeBytes }: Stretch): Part {
+function partOf({ source, sizeBytes }: Extent): Part {
   return typeof source === 'number'
     ? { kind: 'range', offset: source, length: sizeBytes }
     : { kind: 'bytes', bytes: source }
 }
 
-function placeSamples({ placed, from, to }: Stretch, position: number): void {
+function placeSamples({ placed, from, to }: Extent, position: number): void {
   let at = position
   for (let i = from; i < to; i += 1) {
     placed.positions[i] = at

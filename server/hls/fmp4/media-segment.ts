@@ -1,4 +1,4 @@
-// The fMP4 media segment: a computed moof and mdat header in front of the recording's own bytes.
+// The fMP4 media segment: a computed moof and mdat header before the recording's own bytes.
 import { UnplayableError } from '../../errors.ts'
 import type { Part, SampleRun } from '../../media/media-reader.ts'
 import { TRACK_IDS } from './init-segment.ts'
@@ -15,7 +15,7 @@ const TRUN_DURATION = 0x100
 const TRUN_SIZE = 0x200
 const TRUN_COMPOSITION = 0x800
 
-// ISO/IEC 14496-12 8.8.3.1: depends on none, or on others and is no sync sample.
+// ISO/IEC 14496-12 8.8.3.1: independent; or dependent and not a sync sample.
 const SYNC_SAMPLE = 0x02000000
 const DEPENDENT_SAMPLE = 0x01010000
 
@@ -23,15 +23,15 @@ const DEPENDENT_SAMPLE = 0x01010000
 const MAX_SEGMENT_BYTES = 0x7fffffff
 const MDAT_HEADER_BYTES = 8
 
-/** Share of a segment's bytes that longer ranges of the recording may cost in truns and holes. */
+/** Share of a segment's bytes that file order may cost in truns and gaps. */
 const MAX_FILE_ORDER_COST = 0.02
 
 /**
- * The segment's parts in the order they are sent: moof and mdat header, then the samples of all runs, as the recording
- * interleaves them where that costs little.
+ * The segment's parts in send order: moof and mdat header, then the samples of all runs, in file
+ * order if that costs little.
  *
  * @param sequence number of the fragment, from 1 (mfhd)
- * @throws AppError `unplayable` where the samples exceed 2 GiB
+ * @throws AppError `unplayable` if the samples exceed 2 GiB
  */
 export function formatMediaSegment(runs: readonly SampleRun[], sequence: number): Part[] {
   const { layouts, trafSizes, data, headBytes, sizeBytes } = planSegment(runs)
@@ -57,7 +57,7 @@ interface SegmentLayout {
   data: MediaData
   layouts: RunLayout[]
   trafSizes: number[]
-  /** The moof and the mdat's header. */
+  /** Size of the moof and the mdat header. */
   headBytes: number
   sizeBytes: number
 }
@@ -76,11 +76,11 @@ function layOutSegment(data: MediaData): SegmentLayout {
 }
 
 interface RunLayout extends PlacedRun {
-  /** Numbers of the samples that begin a trun: every key frame, and what does not stand right behind the sample before. */
+  /** Samples that start a trun: key frames, and those that do not follow the previous sample. */
   trunStarts: number[]
-  /** Fields of each sample in a trun. */
+  /** trun flags of the fields that each sample has. */
   sampleFlags: number
-  /** Duration of every sample where all are equal. */
+  /** Undefined if the samples have different durations. */
   constantDuration: number | undefined
 }
 
@@ -197,7 +197,7 @@ class HeadWriter {
     this.#at += 4
   }
 
-  /** Signed and unsigned values alike: both have the same 32 bits. */
+  /** Values may be signed or unsigned: the 32 bits are the same. */
   words(...values: number[]): void {
     for (const value of values) {
       this.#view.setUint32(this.#at, value)

@@ -12,7 +12,7 @@ function plan(durations: number[], breaks: number[] = []): SegmentPlan {
       to: i + 1,
       startTicks,
       endTicks: startTicks + seconds * 1000,
-      isBreak: breaks.includes(i),
+      followsDiscontinuity: breaks.includes(i),
     }
     startTicks = segment.endTicks
     return segment
@@ -47,12 +47,12 @@ describe('formatPlaylist', () => {
     )
   })
 
-  it('names no target duration below a rounded EXTINF', () => {
+  it('has no target duration below a rounded EXTINF', () => {
     const text = formatPlaylist([part('ts', [6, 8.5])], { encryption: 'none' })
     expect(text).toContain('#EXT-X-TARGETDURATION:9\n')
   })
 
-  it('leaves every init in the clear and gives every segment an IV of its own', () => {
+  it('lists init segments in the clear, and an IV for each segment', () => {
     const text = formatPlaylist([part('fmp4', [6, 6], [1])], { encryption: 'aes-128' })
     expect(text.split('\n').slice(6)).toEqual([
       '#EXT-X-MAP:URI="v/init-0.mp4"',
@@ -72,7 +72,7 @@ describe('formatPlaylist', () => {
 })
 
 describe('formatPlaylist of several parts', () => {
-  it('joins them by a discontinuity, and counts segments anew in each', () => {
+  it('separates them by a discontinuity, and numbers the segments of each from 0', () => {
     const parts = [part('ts', [6]), { ...part('ts', [9, 3]), urlPrefix: 'w/' }]
     const text = formatPlaylist(parts, { encryption: 'none' })
     expect(text).toContain('#EXT-X-TARGETDURATION:9\n')
@@ -89,14 +89,14 @@ describe('formatPlaylist of several parts', () => {
     ])
   })
 
-  it('maps MPEG-TS behind fMP4 too, for a map holds until the next', () => {
+  it('has a map for MPEG-TS after fMP4 too, because a map applies until the next one', () => {
     const parts = [part('fmp4', [6]), { ...part('ts', [6]), urlPrefix: 'w/' }]
     const text = formatPlaylist(parts, { encryption: 'aes-128' })
     expect(text).toContain('#EXT-X-VERSION:6\n')
     expect(text).toContain('#EXT-X-KEY:METHOD=NONE\n#EXT-X-MAP:URI="w/init-0.ts"\n')
   })
 
-  it('tells the time of day at the start of every part and behind every break', () => {
+  it('has the time of day at the start of each part and after each discontinuity', () => {
     const startMs = Date.UTC(2026, 0, 31, 20)
     const parts = [{ ...part('ts', [6, 6, 6], [2]), startMs }]
     const lines = formatPlaylist(parts, { encryption: 'none' }).split('\n')

@@ -1,32 +1,38 @@
-// The text of a media playlist (RFC 8216 4.3).
+// Formats media playlists (RFC 8216 4.3).
 import { secondsFromTicks } from '../../media/media-index.ts'
 import { segmentIv } from '../../delivery/encryption.ts'
 import { initFileName, MAIN, segmentFileName, audioNumber } from './segment-names.ts'
 import type { ListedForm, Rendition } from './segment-names.ts'
 import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
 
-/** One recording's place in a playlist. */
+/** One recording in a playlist. */
 export interface PlaylistPart {
   plan: SegmentPlan
-  /** What every URI begins with: stands for recording, settings and key. '' where the playlist lies beside its segments. */
+  /** Start of every URI: the version and a slash, or '' if the playlist is next to the segments. */
   urlPrefix: string
   form: ListedForm
-  /** Absent: pictures with the default sound. */
+  /** Absent for the video with the default audio. */
   rendition?: Rendition | undefined
-  /** When its first segment begins, in milliseconds since 1970, where that is known. */
+  /** Start of its first segment in milliseconds since 1970, if it is known. */
   startMs?: number | undefined
 }
 
 export interface PlaylistOptions {
   encryption: 'aes-128' | 'none'
-  /** Of a session that was ever listed while it grew: it is appended to, and nothing that stands in it changes. */
-  growth?: { isEnded: boolean; longestSeconds: number } | undefined
+  /** Present if the session was ever listed while it was growing: then the playlist is an EVENT. */
+  growth?: PlaylistGrowth | undefined
 }
 
-// RFC 8216 7: EXT-X-MAP in a playlist of whole pictures wants 6, decimal EXTINF 3.
+export interface PlaylistGrowth {
+  isEnded: boolean
+  /** EXT-X-TARGETDURATION, which must not change while the playlist grows. */
+  longestSeconds: number
+}
+
+// RFC 8216 7: EXT-X-MAP needs version 6, a decimal EXTINF version 3.
 const PLAYLIST_VERSION = { ts: 3, fmp4: 6 } as const
 
-/** The playlist of recordings that are played one behind the other. URIs are relative to the playlist. */
+/** The playlist of recordings that play in sequence. URIs are relative to the playlist. */
 export function formatPlaylist(parts: readonly PlaylistPart[], options: PlaylistOptions): string {
   const { encryption, growth } = options
   const firstMapped = parts.findIndex(({ form }) => form === 'fmp4')
@@ -34,7 +40,7 @@ export function formatPlaylist(parts: readonly PlaylistPart[], options: Playlist
     growth?.longestSeconds ?? 1,
     ...parts.map(({ plan }) => longestSeconds(plan)),
   )
-  // One that grows promises nothing that parts to come might break.
+  // The tag applies to all segments, and those of later recordings are not known yet.
   const isIndependent = growth === undefined && parts.every(({ plan }) => plan.isIndependent)
   const isMapped = firstMapped !== -1 || growth !== undefined
   const head = [
@@ -74,10 +80,10 @@ function formatIv(number: number, { tailBytes }: PlannedSegment, rendition = MAI
   return segmentIv({ number, tailBytes, audio: audioNumber(rendition) }).toString('hex')
 }
 
-/** How a segment stands in the whole playlist. */
-interface Place {
+/** The segment's context in the playlist. */
+interface SegmentContext {
   isFirst: boolean
-  /** It, or a part before it, has an EXT-X-MAP, which holds for all that follows. */
+  /** This or an earlier part has an EXT-X-MAP, which applies to all following segments. */
   isMapped: boolean
   isEncrypted: boolean
 }
@@ -85,15 +91,15 @@ interface Place {
 function segmentLines(
   { plan, urlPrefix, form, rendition, startMs }: PlaylistPart,
   number: number,
-  { isFirst, isMapped, isEncrypted }: Place,
+  { isFirst, isMapped, isEncrypted }: SegmentContext,
 ): string[] {
   const segment = plan.segments[number]
   if (segment === undefined) return []
   const lines: string[] = []
-  const isJoin = segment.isBreak || number === 0
-  if (isJoin && !isFirst) lines.push('#EXT-X-DISCONTINUITY')
-  if (isJoin && isMapped) {
-    // A key applies to the EXT-X-MAP tags behind it as well: the init stays clear (RFC 8216 4.3.2.5).
+  const isDiscontinuity = segment.followsDiscontinuity || number === 0
+  if (isDiscontinuity && !isFirst) lines.push('#EXT-X-DISCONTINUITY')
+  if (isDiscontinuity && isMapped) {
+    // A key also applies to the EXT-X-MAP tags after it (RFC 8216 4.3.2.5). The init is clear.
     if (isEncrypted && !isFirst) lines.push('#EXT-X-KEY:METHOD=NONE')
     lines.push(`#EXT-X-MAP:URI="${urlPrefix}${initFileName(number, form, rendition)}"`)
   }
@@ -101,7 +107,7 @@ function segmentLines(
     const iv = formatIv(number, segment, rendition)
     lines.push(`#EXT-X-KEY:METHOD=AES-128,URI="${urlPrefix}key",IV=0x${iv}`)
   }
-  if (isJoin && startMs !== undefined) {
+  if (isDiscontinuity && startMs !== undefined) {
     const elapsedMs = secondsFromTicks(segment.startTicks, plan.timescale) * 1000
     lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs + elapsedMs).toISOString()}`)
   }

@@ -1,11 +1,11 @@
-// The text of a multivariant playlist (RFC 8216 4.3.4): one variant, with its further sounds and its texts.
+// Formats multivariant playlists (RFC 8216 4.3.4): one variant with its audio and subtitles.
 import type { MediaIndex, VideoTrack } from '../../media/media-index.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import type { Renditions, AudioRendition, SubtitleRendition } from './renditions.ts'
 import { MAIN, playlistFileName } from './segment-names.ts'
 
 export interface MultivariantOptions {
-  /** First part of every URI. */
+  /** First segment of every URI path. */
   urlVersion: string
   tracks: MediaIndex['tracks']
   renditions: Renditions
@@ -14,8 +14,8 @@ export interface MultivariantOptions {
   isIndependent: boolean
 }
 
-const AUDIO_TRACKS = 'audio'
-const SUBTITLES = 'text'
+const AUDIO_GROUP = 'audio'
+const SUBTITLE_GROUP = 'text'
 
 /** URIs are relative to the playlist. */
 export function formatMultivariant(options: MultivariantOptions): string {
@@ -26,38 +26,38 @@ export function formatMultivariant(options: MultivariantOptions): string {
     '#EXT-X-VERSION:6',
     ...(isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
     ...(audioTracks.length > 1 ? audioTracks.map((audio) => audioLine(audio, urlVersion)) : []),
-    ...subtitles.map((text) => textLine(text, urlVersion)),
+    ...subtitles.map((rendition) => subtitleLine(rendition, urlVersion)),
     `#EXT-X-STREAM-INF:${variantAttributes(options).join(',')}`,
     `${urlVersion}/${playlistFileName(MAIN)}`,
     '',
   ].join('\n')
 }
 
-/** The default sound comes with the pictures: it has no URI (RFC 8216 4.3.4.2.1). */
+/** The default audio is muxed with the video, so it has no URI (RFC 8216 4.3.4.2.1). */
 function audioLine(audio: AudioRendition, urlVersion: string): string {
   const { number, channels } = audio
   const isDefault = number === 0
   return mediaLine([
     'TYPE=AUDIO',
-    `GROUP-ID="${AUDIO_TRACKS}"`,
+    `GROUP-ID="${AUDIO_GROUP}"`,
     ...labels(audio),
     `DEFAULT=${yesNo(isDefault)}`,
-    `AUTOSELECT=${yesNo(isDefault || audio.isChosenByLanguage)}`,
+    `AUTOSELECT=${yesNo(isDefault || audio.isFirstOfLanguage)}`,
     `CHANNELS="${channels}"`,
     ...(isDefault ? [] : [`URI="${urlVersion}/${playlistFileName({ kind: 'audio', number })}"`]),
   ])
 }
 
-function textLine(text: SubtitleRendition, urlVersion: string): string {
-  const { id, isDefault, isChosenByLanguage } = text
+function subtitleLine(subtitles: SubtitleRendition, urlVersion: string): string {
+  const { id, isDefault, isFirstOfLanguage } = subtitles
   return mediaLine([
     'TYPE=SUBTITLES',
-    `GROUP-ID="${SUBTITLES}"`,
-    ...labels(text),
+    `GROUP-ID="${SUBTITLE_GROUP}"`,
+    ...labels(subtitles),
     `DEFAULT=${yesNo(isDefault)}`,
-    `AUTOSELECT=${yesNo(isDefault || isChosenByLanguage)}`,
+    `AUTOSELECT=${yesNo(isDefault || isFirstOfLanguage)}`,
     'FORCED=NO',
-    `URI="${urlVersion}/${playlistFileName({ kind: 'text', id })}"`,
+    `URI="${urlVersion}/${playlistFileName({ kind: 'subtitles', id })}"`,
   ])
 }
 
@@ -78,20 +78,20 @@ function variantAttributes({ tracks, renditions, bandwidth }: MultivariantOption
     `AVERAGE-BANDWIDTH=${Math.ceil(bandwidth.average)}`,
     ...(codecs.length > 0 ? [`CODECS="${codecs.map(quotable).join(',')}"`] : []),
     ...(video ? [`RESOLUTION=${resolution(video)}`] : []),
-    ...(audioTracks.length > 1 ? [`AUDIO="${AUDIO_TRACKS}"`] : []),
-    ...(subtitles.length > 0 ? [`SUBTITLES="${SUBTITLES}"`] : []),
+    ...(audioTracks.length > 1 ? [`AUDIO="${AUDIO_GROUP}"`] : []),
+    ...(subtitles.length > 0 ? [`SUBTITLES="${SUBTITLE_GROUP}"`] : []),
   ]
 }
 
-/** As it is shown, so upright. */
+/** Size after rotation. */
 function resolution({ width, height, rotationDegrees }: VideoTrack): string {
-  const isTurned = rotationDegrees === 90 || rotationDegrees === 270
-  return isTurned ? `${height}x${width}` : `${width}x${height}`
+  const isRotated = rotationDegrees === 90 || rotationDegrees === 270
+  return isRotated ? `${height}x${width}` : `${width}x${height}`
 }
 
 /** RFC 8216 4.2: no line feed, carriage return or double quote in a quoted string. */
 function quotable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- controls have no place in a playlist
+  // eslint-disable-next-line no-control-regex -- a playlist must not contain control characters
   return text.replaceAll('"', "'").replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, ' ')
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AudioTrack, SubtitleTrack, VideoTrack } from '../../media/media-index.ts'
 import { formatMultivariant } from './multivariant-playlist.ts'
 import { countRenditions, listRenditions } from './renditions.ts'
-import type { SubtitleSidecar, TracksAndSubtitles } from './renditions.ts'
+import type { SubtitleSidecar, TrackLists } from './renditions.ts'
 
 const cue = { startSeconds: 1, endSeconds: 2, text: 'Hello' }
 const sidecar: SubtitleSidecar = {
@@ -29,12 +29,12 @@ function text(said: Partial<SubtitleTrack>): SubtitleTrack {
   return { isDefault: false, cues: [cue], ...said }
 }
 
-function renditionsOf(index: TracksAndSubtitles, sidecars: SubtitleSidecar[] = []) {
+function renditionsOf(index: TrackLists, sidecars: SubtitleSidecar[] = []) {
   return listRenditions(index, 'fmp4', { counts: countRenditions(index), sidecars })
 }
 
 describe('listRenditions', () => {
-  it('names them by what the recording says, by language, or by number', () => {
+  it('have the name in the recording, else the language, else a number', () => {
     const { audioTracks, subtitles } = renditionsOf(
       {
         tracks: [video, audio({ language: 'eng' }), audio({ name: 'Commentary' }), audio({})],
@@ -45,7 +45,7 @@ describe('listRenditions', () => {
     expect(audioTracks.map(({ name, language, track }) => [name, language, track])).toEqual([
       ['English', 'en', 1],
       ['Commentary', undefined, 2],
-      ['Sound 3', undefined, 3],
+      ['Audio 3', undefined, 3],
     ])
     expect(subtitles.map(({ id, name, language }) => [id, name, language])).toEqual([
       ['0', 'Deutsch', 'de'],
@@ -54,7 +54,7 @@ describe('listRenditions', () => {
     ])
   })
 
-  it('gives no two of a kind one name, and one default text', () => {
+  it('have unique names, and one default for subtitles', () => {
     const { subtitles } = renditionsOf({
       tracks: [video],
       subtitles: [
@@ -67,7 +67,7 @@ describe('listRenditions', () => {
     expect(subtitles.map(({ isDefault }) => isDefault)).toEqual([true, false, false])
   })
 
-  it('offers what was there when the recording was first listed, and one sound of MPEG-TS', () => {
+  it('are those at the time of the first listing, and one audio for MPEG-TS', () => {
     const index = { tracks: [video, audio({}), audio({})], subtitles: [text({})] }
     const counts = { audioTracks: 1, subtitles: 0 }
     const growing = listRenditions(index, 'fmp4', { counts, sidecars: [] })
@@ -78,7 +78,7 @@ describe('listRenditions', () => {
 })
 
 describe('formatMultivariant', () => {
-  it('lists one variant whose default sound comes with the pictures', () => {
+  it('lists one variant with the default audio muxed', () => {
     const index = {
       tracks: [video, audio({ language: 'en' }), audio({ language: 'en', codec: 'opus' })],
       subtitles: [text({ name: 'a "name"\nof two lines' })],
@@ -94,10 +94,14 @@ describe('formatMultivariant', () => {
       '#EXTM3U',
       '#EXT-X-VERSION:6',
       '#EXT-X-INDEPENDENT-SEGMENTS',
-      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"',
-      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English (2)",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="v/audio-1.m3u8"',
-      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="text",NAME="a 'name' of two lines",DEFAULT=NO,AUTOSELECT=NO,FORCED=NO,URI="v/text-0.m3u8"`,
-      '#EXT-X-STREAM-INF:BANDWIDTH=1001,AVERAGE-BANDWIDTH=900,CODECS="avc1.64001f,mp4a.40.2,opus",RESOLUTION=720x1280,AUDIO="audio",SUBTITLES="text"',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",' +
+        'DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English (2)",LANGUAGE="en",' +
+        'DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="v/audio-1.m3u8"',
+      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="text",NAME="a 'name' of two lines",` +
+        'DEFAULT=NO,AUTOSELECT=NO,FORCED=NO,URI="v/text-0.m3u8"',
+      '#EXT-X-STREAM-INF:BANDWIDTH=1001,AVERAGE-BANDWIDTH=900,' +
+        'CODECS="avc1.64001f,mp4a.40.2,opus",RESOLUTION=720x1280,AUDIO="audio",SUBTITLES="text"',
       'v/main.m3u8',
       '',
     ])

@@ -1,26 +1,26 @@
-// The sounds and texts that a recording is offered with. Pure.
+// The audio and subtitle renditions of a recording. Pure.
 import type { AudioTrack, MediaIndex, SubtitleCue, SubtitleTrack } from '../../media/media-index.ts'
 import type { SegmentForm } from './segment-names.ts'
 
-/** How much of what a recording holds is offered: of one that grows, what it held when it was first listed. */
+/** Numbers of offered tracks; of a growing recording those when it was first listed. */
 export interface RenditionCounts {
   audioTracks: number
   subtitles: number
 }
 
 interface Labelled {
-  /** Unique among its kind. */
+  /** Unique among all renditions of its kind. */
   name: string
   /** BCP 47. */
   language?: string
-  /** The first of its language: a player may choose it by that. */
-  isChosenByLanguage: boolean
+  /** Then players may select it by its language (AUTOSELECT). */
+  isFirstOfLanguage: boolean
 }
 
 export interface AudioRendition extends Labelled {
-  /** 0 is the default sound, which comes with the pictures. */
+  /** 0 is the default audio, which is muxed with the video. */
   number: number
-  /** Number of the track in `MediaIndex.tracks`. */
+  /** Index in `MediaIndex.tracks`. */
   track: number
   codec: string
   channels: number
@@ -37,47 +37,48 @@ export interface Renditions {
   subtitles: readonly SubtitleRendition[]
 }
 
-/** A text beside a recording; `version` stands for its content. */
+/** A subtitle file next to a recording. */
 export interface SubtitleSidecar extends SubtitleTrack {
+  /** Hash of its content. */
   version: string
 }
 
-/** What of an index says what there is. */
-export type TracksAndSubtitles = Pick<MediaIndex, 'tracks' | 'subtitles'>
+/** The part of an index that lists tracks. */
+export type TrackLists = Pick<MediaIndex, 'tracks' | 'subtitles'>
 
-/** What there is to count in an index. */
-export function countRenditions({ tracks, subtitles = [] }: TracksAndSubtitles): RenditionCounts {
+/** The numbers of tracks in an index. */
+export function countRenditions({ tracks, subtitles = [] }: TrackLists): RenditionCounts {
   return {
     audioTracks: tracks.filter(({ kind }) => kind === 'audio').length,
     subtitles: subtitles.length,
   }
 }
 
-/** Sounds of MPEG-TS segments are never apart. */
+/** Segments of MPEG-TS have no separate audio renditions. */
 export function listRenditions(
-  index: TracksAndSubtitles,
+  index: TrackLists,
   form: SegmentForm,
   { counts, sidecars }: { counts: RenditionCounts; sidecars: readonly SubtitleSidecar[] },
 ): Renditions {
   const tracks = index.tracks.flatMap((track, at) => (track.kind === 'audio' ? { track, at } : []))
   const offered = tracks.slice(0, form === 'ts' ? 1 : Math.max(1, counts.audioTracks))
-  const labelAudio = createLabels('Sound')
-  const labelText = createLabels('Subtitles')
+  const labelAudio = createLabels('Audio')
+  const labelSubtitles = createLabels('Subtitles')
   const own = (index.subtitles ?? []).slice(0, counts.subtitles)
   const subtitles = [
-    ...own.map((text, i) => ({ text, id: String(i) })),
-    ...sidecars.map((text, i) => ({ text, id: `${own.length + i}-${text.version}` })),
+    ...own.map((track, i) => ({ track, id: String(i) })),
+    ...sidecars.map((track, i) => ({ track, id: `${own.length + i}-${track.version}` })),
   ]
-  const defaultSubtitle = subtitles.findIndex(({ text }) => text.isDefault)
+  const defaultSubtitle = subtitles.findIndex(({ track }) => track.isDefault)
   return {
     audioTracks: offered.map(({ track, at }, number) =>
       audioRendition(track, { at, number, labelAudio }),
     ),
-    subtitles: subtitles.map(({ text, id }, i) => ({
+    subtitles: subtitles.map(({ track, id }, i) => ({
       id,
-      cues: text.cues,
+      cues: track.cues,
       isDefault: i === defaultSubtitle,
-      ...labelText(text),
+      ...labelSubtitles(track),
     })),
   }
 }
@@ -90,38 +91,38 @@ function audioRendition(
   return { number, track: at, codec, channels, ...labelAudio(track) }
 }
 
-type Labeller = (said: { language?: string; name?: string }) => Labelled
+type Labeller = (track: { language?: string; name?: string }) => Labelled
 
-/** Gives names that differ (RFC 8216 4.3.4.1.1): what the recording says, else the language, else a number. */
+/** Unique names (RFC 8216 4.3.4.1.1): the track's own, else its language, else a number. */
 function createLabels(fallback: string): Labeller {
   const used = new Set<string>()
   const languages = new Set<string>()
   let count = 0
-  return (said) => {
+  return (track) => {
     count += 1
-    const language = said.language === undefined ? undefined : canonicalLanguage(said.language)
-    const wished =
-      said.name?.trim() || (language && languageName(language)) || `${fallback} ${count}`
-    const name = used.has(wished) ? `${wished} (${count})` : wished
+    const language = track.language === undefined ? undefined : canonicalLanguage(track.language)
+    const preferred =
+      track.name?.trim() || (language && languageName(language)) || `${fallback} ${count}`
+    const name = used.has(preferred) ? `${preferred} (${count})` : preferred
     used.add(name)
-    const isChosenByLanguage = language !== undefined && !languages.has(language)
+    const isFirstOfLanguage = language !== undefined && !languages.has(language)
     if (language !== undefined) languages.add(language)
-    return { name, isChosenByLanguage, ...(language && { language }) }
+    return { name, isFirstOfLanguage, ...(language && { language }) }
   }
 }
 
-/** ISO 639-2 as containers write it (`ger`) becomes BCP 47 (`de`). */
-function canonicalLanguage(text: string): string | undefined {
+/** Converts ISO 639-2 as in containers (`ger`) to BCP 47 (`de`). */
+function canonicalLanguage(tag: string): string | undefined {
   try {
-    const [language] = Intl.getCanonicalLocales(text.replaceAll('_', '-'))
+    const [language] = Intl.getCanonicalLocales(tag.replaceAll('_', '-'))
     return language === 'und' ? undefined : language
   } catch {
-    // RangeError: it is no language.
+    // RangeError: not a language tag.
     return undefined
   }
 }
 
-/** In the language itself: `Deutsch`. */
+/** The language's own name: `Deutsch`. */
 function languageName(language: string): string | undefined {
   return new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(language)
 }

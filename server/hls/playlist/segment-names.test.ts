@@ -2,26 +2,26 @@ import { describe, expect, it } from 'vitest'
 import {
   initFileName,
   MAIN,
-  parseSegmentFileName,
+  parseFileName,
   playlistFileName,
   segmentFileName,
 } from './segment-names.ts'
 import type { Rendition } from './segment-names.ts'
 
 const AUDIO: Rendition = { kind: 'audio', number: 2 }
-const TEXT: Rendition = { kind: 'text', id: '0' }
-const SIDECAR: Rendition = { kind: 'text', id: '1-0123abcd' }
+const SUBTITLES: Rendition = { kind: 'subtitles', id: '0' }
+const SIDECAR: Rendition = { kind: 'subtitles', id: '1-0123abcd' }
 
-describe('parseSegmentFileName', () => {
-  it('reads every name that playlists write', () => {
+describe('parseFileName', () => {
+  it('parses every name that playlists contain', () => {
     for (const [rendition, form] of [
       [MAIN, 'ts'],
       [MAIN, 'fmp4'],
       [AUDIO, 'fmp4'],
-      [TEXT, 'vtt'],
+      [SUBTITLES, 'vtt'],
       [SIDECAR, 'vtt'],
     ] as const)
-      expect(parseSegmentFileName(segmentFileName({ number: 12 }, form, rendition))).toEqual({
+      expect(parseFileName(segmentFileName({ number: 12 }, form, rendition))).toEqual({
         kind: 'segment',
         rendition,
         number: 12,
@@ -32,33 +32,33 @@ describe('parseSegmentFileName', () => {
       [MAIN, 'fmp4'],
       [AUDIO, 'fmp4'],
     ] as const)
-      expect(parseSegmentFileName(initFileName(7, form, rendition))).toEqual({
+      expect(parseFileName(initFileName(7, form, rendition))).toEqual({
         kind: 'init',
         rendition,
         segmentNumber: 7,
         form,
       })
-    for (const rendition of [MAIN, AUDIO, TEXT, SIDECAR])
-      expect(parseSegmentFileName(playlistFileName(rendition))).toEqual({
+    for (const rendition of [MAIN, AUDIO, SUBTITLES, SIDECAR])
+      expect(parseFileName(playlistFileName(rendition))).toEqual({
         kind: 'playlist',
         rendition,
       })
-    for (const rendition of [TEXT, SIDECAR]) {
+    for (const rendition of [SUBTITLES, SIDECAR]) {
       const name = segmentFileName({ number: 9_999_999, tailBytes: 12_345_678 }, 'vtt', rendition)
-      expect(parseSegmentFileName(name)).toMatchObject({
+      expect(parseFileName(name)).toMatchObject({
         rendition,
         number: 9_999_999,
         tailBytes: 12_345_678,
       })
     }
-    expect(parseSegmentFileName(segmentFileName({ number: 0, tailBytes: 188 }, 'ts'))).toEqual({
+    expect(parseFileName(segmentFileName({ number: 0, tailBytes: 188 }, 'ts'))).toEqual({
       kind: 'segment',
       rendition: MAIN,
       form: 'ts',
       number: 0,
       tailBytes: 188,
     })
-    expect(parseSegmentFileName('key')).toEqual({ kind: 'key' })
+    expect(parseFileName('key')).toEqual({ kind: 'key' })
   })
 
   it.each([
@@ -81,7 +81,7 @@ describe('parseSegmentFileName', () => {
     'audio-0.m3u8',
     'text-.m3u8',
     'playlist.m3u8',
-  ])('refuses %j', (name) => {
-    expect(parseSegmentFileName(name)).toBeUndefined()
+  ])('rejects %j', (name) => {
+    expect(parseFileName(name)).toBeUndefined()
   })
 })

@@ -1,25 +1,25 @@
-// Names of the files beside a playlist: what each URL's last part asks for.
+// File names next to a playlist: the last part of each URL.
 
-/** What segments are: MPEG-TS, fMP4, or WebVTT. */
+/** Container of the segments. */
 export type SegmentForm = 'ts' | 'fmp4'
 export type ListedForm = SegmentForm | 'vtt'
 
-/** What a playlist lists: pictures with the default sound, one further sound (from 1), or one text. */
+/** Content of a media playlist: video with default audio, another audio (from 1), or subtitles. */
 export type Rendition =
   | { kind: 'main' }
   | { kind: 'audio'; number: number }
-  | { kind: 'text'; id: string }
+  | { kind: 'subtitles'; id: string }
 
 export const MAIN: Rendition = { kind: 'main' }
 
-/** 0 for the sound that comes with the pictures. */
+/** 0 for the audio that is muxed with the video. */
 export function audioNumber(rendition: Rendition): number {
   return rendition.kind === 'audio' ? rendition.number : 0
 }
 
 const EXTENSIONS = { ts: 'ts', fmp4: 'm4s', vtt: 'vtt' } as const
 
-/** Name of the init that holds from a segment on. */
+/** Name of the init segment that applies from a segment on. */
 export function initFileName(
   segmentNumber: number,
   form: ListedForm,
@@ -28,7 +28,7 @@ export function initFileName(
   return `${prefixOf(rendition)}init-${segmentNumber}.${form === 'ts' ? 'ts' : 'mp4'}`
 }
 
-/** A segment's place in a plan: its number, and its mark where the recording may yet go on (PlannedSegment). */
+/** Identifies a segment in a plan; for `tailBytes` see PlannedSegment. */
 export interface SegmentNumber {
   number: number
   tailBytes?: number | undefined
@@ -40,8 +40,8 @@ export function segmentFileName(
   form: ListedForm,
   rendition: Rendition = MAIN,
 ): string {
-  const mark = tailBytes === undefined ? '' : `-${tailBytes}`
-  return `${prefixOf(rendition)}${number}${mark}.${EXTENSIONS[form]}`
+  const tail = tailBytes === undefined ? '' : `-${tailBytes}`
+  return `${prefixOf(rendition)}${number}${tail}.${EXTENSIONS[form]}`
 }
 
 /** Name of a rendition's own playlist. */
@@ -51,7 +51,7 @@ export function playlistFileName(rendition: Rendition): string {
       return 'main.m3u8'
     case 'audio':
       return `audio-${rendition.number}.m3u8`
-    case 'text':
+    case 'subtitles':
       return `text-${rendition.id}.m3u8`
   }
 }
@@ -62,13 +62,13 @@ function prefixOf(rendition: Rendition): string {
       return ''
     case 'audio':
       return `a${rendition.number}-`
-    case 'text':
+    case 'subtitles':
       return `t${rendition.id}-`
   }
 }
 
-/** What a file name in a segment URL asks for. */
-export type SegmentFile =
+/** A file name next to a playlist, parsed. */
+export type FileName =
   | { kind: 'key' }
   | { kind: 'playlist'; rendition: Rendition }
   | { kind: 'init'; rendition: Rendition; segmentNumber: number; form: SegmentForm }
@@ -76,10 +76,10 @@ export type SegmentFile =
 
 const NUMBER = String.raw`(?:0|[1-9]\d{0,6})`
 const TAIL = String.raw`(?:-(?<tail>[1-9]\d{0,14}))?`
-/** Of a text: its place, and what stands for its content where that may change. */
-const TEXT_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
+/** Number of a subtitle track, and a hash of its content if that may change. */
+const SUBTITLES_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
 const PLAYLIST_NAME = new RegExp(
-  `^(?:main|audio-(?<audio>[1-9]\\d{0,2})|text-(?<text>${TEXT_ID}))\\.m3u8$`,
+  `^(?:main|audio-(?<audio>[1-9]\\d{0,2})|text-(?<subtitles>${SUBTITLES_ID}))\\.m3u8$`,
 )
 const INIT_NAME = new RegExp(
   `^(?:a(?<audio>[1-9]\\d{0,2})-)?init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`,
@@ -87,10 +87,12 @@ const INIT_NAME = new RegExp(
 const SEGMENT_NAME = new RegExp(
   `^(?:a(?<audio>[1-9]\\d{0,2})-)?(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`,
 )
-const TEXT_NAME = new RegExp(`^t(?<text>${TEXT_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`)
+const SUBTITLE_NAME = new RegExp(
+  `^t(?<subtitles>${SUBTITLES_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`,
+)
 
-/** Reads a file name that this module formats; undefined for any other. */
-export function parseSegmentFileName(name: string): SegmentFile | undefined {
+/** Parses a file name that this module formats; undefined for any other. */
+export function parseFileName(name: string): FileName | undefined {
   if (name === 'key') return { kind: 'key' }
   const playlist = PLAYLIST_NAME.exec(name)
   if (playlist !== null) return { kind: 'playlist', rendition: renditionOf(playlist.groups) }
@@ -100,7 +102,7 @@ export function parseSegmentFileName(name: string): SegmentFile | undefined {
     const segmentNumber = Number(init.groups?.number)
     return { kind: 'init', rendition: renditionOf(init.groups), segmentNumber, form }
   }
-  const segment = SEGMENT_NAME.exec(name) ?? TEXT_NAME.exec(name)
+  const segment = SEGMENT_NAME.exec(name) ?? SUBTITLE_NAME.exec(name)
   if (segment === null) return undefined
   const { extension, number, tail } = segment.groups ?? {}
   const form = extension === undefined ? 'vtt' : extension === 'ts' ? 'ts' : 'fmp4'
@@ -115,5 +117,5 @@ export function parseSegmentFileName(name: string): SegmentFile | undefined {
 
 function renditionOf(groups: Record<string, string | undefined> | undefined): Rendition {
   if (groups?.audio !== undefined) return { kind: 'audio', number: Number(groups.audio) }
-  return groups?.text === undefined ? MAIN : { kind: 'text', id: groups.text }
+  return groups?.subtitles === undefined ? MAIN : { kind: 'subtitles', id: groups.subtitles }
 }

@@ -23,7 +23,7 @@ function ranges(splitPoints: SplitPointTable, segmentSeconds = 6): [number, numb
 }
 
 describe('planSegments', () => {
-  it('joins key frames until a segment is long enough', () => {
+  it('adds GOPs until a segment is long enough', () => {
     expect(ranges(splitPointTable([0, 2, 4, 6, 8, 10, 12], 14))).toEqual([
       [0, 3],
       [3, 6],
@@ -31,21 +31,21 @@ describe('planSegments', () => {
     ])
   })
 
-  it('takes a key frame that lies a rounding error before the wished length', () => {
+  it('tolerates a rounding error in the configured length', () => {
     expect(ranges(splitPointTable([0, 1.9999, 3.9998, 5.9997, 7.9996], 10))).toEqual([
       [0, 3],
       [3, 5],
     ])
   })
 
-  it('makes one long segment where no key frame comes for minutes', () => {
+  it('plans one long segment if there is no key frame for minutes', () => {
     expect(ranges(splitPointTable([0, 300], 302))).toEqual([
       [0, 1],
       [1, 2],
     ])
   })
 
-  it('begins a segment at a break, however short the one before is', () => {
+  it('starts a segment at a discontinuity, however short the previous one is', () => {
     const plan = planSegments(
       splitPointTable([0, 2, 3, 9], 10, [
         SPLIT_KEY_FRAME,
@@ -55,14 +55,16 @@ describe('planSegments', () => {
       ]),
       6,
     )
-    expect(plan.segments.map(({ from, to, isBreak }) => [from, to, isBreak])).toEqual([
+    expect(
+      plan.segments.map(({ from, to, followsDiscontinuity }) => [from, to, followsDiscontinuity]),
+    ).toEqual([
       [0, 2, false],
       [2, 3, true],
       [3, 4, false],
     ])
   })
 
-  it('joins half a minute without pictures to the segment in front', () => {
+  it('extends the previous segment by up to half a minute without video', () => {
     const seconds = Array.from({ length: 50 }, (_, i) => i)
     const flags = seconds.map((second) => (second % 2 === 0 && second < 8 ? SPLIT_KEY_FRAME : 0))
     expect(ranges(splitPointTable(seconds, 50, flags))).toEqual([
@@ -86,7 +88,7 @@ describe('planSegments', () => {
     ])
   })
 
-  it('calls segments independent when each begins with a key frame, but for sound alone', () => {
+  it('calls segments independent if each starts with a key frame or has audio only', () => {
     expect(
       planSegments(splitPointTable([0, 6, 12], 13, [SPLIT_KEY_FRAME, SPLIT_KEY_FRAME, 0]), 6)
         .isIndependent,
@@ -100,7 +102,7 @@ describe('planSegments', () => {
     ).toBe(false)
   })
 
-  it('covers every cut once, without holes, from the start to the end', () => {
+  it('covers every split point once, without gaps', () => {
     const gaps = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 200 })
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 30 }), (milliseconds, segmentSeconds) => {
@@ -133,7 +135,7 @@ describe('planGrowingSegments', () => {
       finishedBytes: stableSplitPoints === undefined ? 1000 : undefined,
     }).segments.map(({ from, to }) => [from, to])
 
-  it('marks the last segments of a finished recording that another would replace if it went on', () => {
+  it('marks the last segments of a finished recording, which would change if it continued', () => {
     const splitPoints = splitPointTable([0, 6, 12, 18], 20)
     const rules = {
       segmentSeconds: 6,
@@ -145,7 +147,7 @@ describe('planGrowingSegments', () => {
     expect(segments.map(({ tailBytes }) => tailBytes)).toEqual([undefined, undefined, 1000, 1000])
   })
 
-  it('lists a segment once the cut that ends it is there for good', () => {
+  it('lists a segment once the split point that ends it is stable', () => {
     const splitPoints = splitPointTable([0, 2, 4, 6, 8], 9)
     expect(growing(splitPoints, 3)).toEqual([])
     expect(growing(splitPoints, 4)).toEqual([[0, 3]])
@@ -155,7 +157,7 @@ describe('planGrowingSegments', () => {
     ])
   })
 
-  it('ends a segment early at a key frame where the next one is too far', () => {
+  it('ends a segment early at a key frame if the next one is too far', () => {
     const splitPoints = splitPointTable([0, 4, 13, 19], 20)
     expect(growing(splitPoints, 2)).toEqual([])
     expect(growing(splitPoints, 3)).toEqual([
@@ -170,7 +172,7 @@ describe('planGrowingSegments', () => {
     ])
   })
 
-  it('cuts without a key frame where there is none within the promise', () => {
+  it('splits without a key frame if there is none within the target duration', () => {
     const mids = [0, 5, 7, 9, 11, 13, 15, 24]
     const flags = mids.map((seconds) =>
       seconds === 0 || seconds === 24 ? SPLIT_KEY_FRAME : SPLIT_FORCED,
@@ -184,14 +186,14 @@ describe('planGrowingSegments', () => {
       [6, 7],
       [7, 8],
     ])
-    // A finished recording that nobody saw growing has no need for that.
+    // A finished recording that was not listed while growing has no such limit.
     expect(ranges(splitPoints)).toEqual([
       [0, 7],
       [7, 8],
     ])
   })
 
-  it('never changes what it listed, and covers all in the end', () => {
+  it('never changes a listed segment, and covers all in the end', () => {
     const splitPoint = fc.record({
       milliseconds: fc.integer({ min: 1, max: 15_000 }),
       flags: fc.constantFrom(

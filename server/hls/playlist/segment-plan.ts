@@ -1,4 +1,4 @@
-// Decides which cuts become segments. Pure: the same index and setting give the same plan everywhere.
+// Chooses the split points that start segments. Pure: equal input gives an equal plan on each node.
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media/media-index.ts'
 import type { SplitPointRange, SplitPointTable } from '../../media/media-index.ts'
 
@@ -6,11 +6,10 @@ import type { SplitPointRange, SplitPointTable } from '../../media/media-index.t
 export interface PlannedSegment extends SplitPointRange {
   startTicks: number
   endTicks: number
-  /** A discontinuity lies in front of it. */
-  isBreak: boolean
+  followsDiscontinuity: boolean
   /**
-   * Of the last one of a recording that grew: the file's size. Where the recording goes on after all, another segment
-   * takes its place, which must not have its name.
+   * The file's size, in the last segment of a finished recording that was listed while it was
+   * growing. If the recording continues, a longer segment replaces it and must not have its name.
    */
   tailBytes?: number | undefined
 }
@@ -23,18 +22,18 @@ export interface SegmentPlan {
   isIndependent: boolean
 }
 
-/** A cut this little before the wished length counts: 2 s of 29.97 frames a second are 1.9999 s. */
+/** A segment may be shorter than configured by this: 2 s at 29.97 frames a second are 1.9999 s. */
 const TOLERANCE_SECONDS = 0.1
 
 /**
- * A stretch without pictures belongs to the segment in front of it for so long: players want both in every segment, and
- * what is short needs no picture then that was not recorded.
+ * Audio without video frames is part of the previous segment for up to this long: players expect
+ * both in each segment, and no frame has to be repeated.
  */
 const MAX_JOINED_SECONDS = 30
 
 /**
- * Plans segments of at least `segmentSeconds` each, begun at cuts; a break always begins one. The last one, and those
- * before a break, may be shorter; those with sound that outlasts the pictures may be longer.
+ * Plans segments of at least `segmentSeconds`. A discontinuity always starts one, so the segment
+ * before it may be shorter, as may the last one. One with audio after its last frame may be longer.
  */
 export function planSegments(splitPoints: SplitPointTable, segmentSeconds: number): SegmentPlan {
   const minimumTicks = (segmentSeconds - TOLERANCE_SECONDS) * splitPoints.timescale
@@ -46,7 +45,7 @@ export function planSegments(splitPoints: SplitPointTable, segmentSeconds: numbe
       to,
       startTicks: splitPoints.startTicks[from] ?? 0,
       endTicks: splitPoints.startTicks[to] ?? splitPoints.endTicks,
-      isBreak: hasFlag(splitPoints, from, SPLIT_DISCONTINUITY) && from > 0,
+      followsDiscontinuity: hasFlag(splitPoints, from, SPLIT_DISCONTINUITY) && from > 0,
     }
   })
   return {
@@ -66,7 +65,7 @@ function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): numb
   let lastTicks = -Infinity
   let frameTicks = -Infinity
   splitPoints.startTicks.forEach((ticks, i) => {
-    if (isMidOnly(splitPoints, i)) return
+    if (isForcedOnly(splitPoints, i)) return
     if (hasFlag(splitPoints, i, SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY)) frameTicks = ticks
     else if (ticks - frameTicks < joinedTicks) return
     if (
@@ -81,14 +80,14 @@ function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): numb
   return starts
 }
 
-/** Behind the last key frame there is only sound, which needs none. */
+/** After the last key frame there is only audio, which needs none. */
 function startsWithKeys(splitPoints: SplitPointTable, starts: readonly number[]): boolean {
   const lastKey = splitPoints.flags.findLastIndex((flags) => (flags & SPLIT_KEY_FRAME) !== 0)
   return starts.every((start) => start > lastKey || hasFlag(splitPoints, start, SPLIT_KEY_FRAME))
 }
 
-/** A place that only growing playlists need. */
-function isMidOnly(splitPoints: SplitPointTable, splitPoint: number): boolean {
+/** A split point for growing playlists only. */
+function isForcedOnly(splitPoints: SplitPointTable, splitPoint: number): boolean {
   return (
     splitPoint > 0 &&
     hasFlag(splitPoints, splitPoint, SPLIT_FORCED) &&
@@ -100,29 +99,30 @@ function hasFlag(splitPoints: SplitPointTable, splitPoint: number, flag: number)
   return ((splitPoints.flags[splitPoint] ?? 0) & flag) !== 0
 }
 
-/** A playlist that grows promises at least this; long groups of pictures are cut. */
-const LEAST_PROMISE_SECONDS = 12
+/** Least EXT-X-TARGETDURATION of a growing playlist; longer GOPs are split. */
+const MIN_TARGET_SECONDS = 12
 
-/** The longest segment of a session that grows, whatever comes (EXT-X-TARGETDURATION): it never changes. */
+/** EXT-X-TARGETDURATION of growing playlists. It must not change, whatever is recorded later. */
 export function longestGrowingSeconds(segmentSeconds: number): number {
-  return Math.max(LEAST_PROMISE_SECONDS, Math.ceil(2 * segmentSeconds))
+  return Math.max(MIN_TARGET_SECONDS, Math.ceil(2 * segmentSeconds))
 }
 
-/** What a playlist that grows has promised, and how much of the recording is known to stay. */
+/** Limits of a growing playlist, and how much of the recording is final. */
 export interface GrowthRules {
-  /** Segments are at least so long, but where a longer one would break the promise. */
+  /** Segments are at least this long, unless they would exceed `longestSeconds`. */
   segmentSeconds: number
-  /** No segment is longer, where there is any cut to prevent it. */
+  /** No segment is longer if there is a split point to end it. */
   longestSeconds: number
-  /** As in Growth. */
+  /** As in `Growth`. */
   stableSplitPoints: number
-  /** Of a recording that is finished: its size. Then all of it is listed. */
+  /** Size of a finished recording. Then all of it is listed. */
   finishedBytes?: number | undefined
 }
 
 /**
- * Plans the segments that may be listed by now. What a shorter recording's plan held stands unchanged in front of a
- * longer one's: a segment's end depends only on cuts up to the promised length behind its start, and on stable ones.
+ * Plans the segments that may be listed now. The plan of a longer version of the recording starts
+ * with exactly these segments: the end of a segment depends only on stable split points, up to
+ * `longestSeconds` after its start.
  */
 export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthRules): SegmentPlan {
   const segments: PlannedSegment[] = []
@@ -136,7 +136,7 @@ export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthR
       to,
       startTicks: ticksOf(splitPoints, from),
       endTicks: ticksOf(splitPoints, to),
-      isBreak: from > 0 && hasFlag(splitPoints, from, SPLIT_DISCONTINUITY),
+      followsDiscontinuity: from > 0 && hasFlag(splitPoints, from, SPLIT_DISCONTINUITY),
       ...(isTail && { tailBytes: rules.finishedBytes }),
     })
     from = to
@@ -144,7 +144,7 @@ export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthR
   return { timescale: splitPoints.timescale, segments, isIndependent: false }
 }
 
-/** Where the segment that begins at a cut ends; undefined while that cannot be told. */
+/** Where the segment that starts at `from` ends; undefined while it is not final. */
 function segmentEnd(
   splitPoints: SplitPointTable,
   from: number,
@@ -153,17 +153,17 @@ function segmentEnd(
   const count = splitPoints.flags.length
   const lastKnown = rules.finishedBytes === undefined ? rules.stableSplitPoints - 1 : count
   const startTicks = ticksOf(splitPoints, from)
-  let latestWhole: number | undefined
-  let latestMid: number | undefined
+  let latestRegular: number | undefined
+  let latestForced: number | undefined
   for (let splitPoint = from + 1; splitPoint <= lastKnown; splitPoint += 1) {
     const seconds = (ticksOf(splitPoints, splitPoint) - startTicks) / splitPoints.timescale
-    // A key frame is the better place, and any is better than a broken promise.
-    if (seconds > rules.longestSeconds) return latestWhole ?? latestMid ?? splitPoint
+    // A key frame is best, but any split point is better than a segment that is too long.
+    if (seconds > rules.longestSeconds) return latestRegular ?? latestForced ?? splitPoint
     if (splitPoint === count || hasFlag(splitPoints, splitPoint, SPLIT_DISCONTINUITY))
       return splitPoint
-    if (isMidOnly(splitPoints, splitPoint)) latestMid = splitPoint
+    if (isForcedOnly(splitPoints, splitPoint)) latestForced = splitPoint
     else if (seconds >= rules.segmentSeconds - TOLERANCE_SECONDS) return splitPoint
-    else latestWhole = splitPoint
+    else latestRegular = splitPoint
   }
   return undefined
 }

@@ -9,7 +9,7 @@ function parse(text: string | Uint8Array, format: 'srt' | 'vtt' = 'srt') {
 }
 
 describe('parseSubtitles', () => {
-  it('reads SRT with any line ends, keeps bold, italic and underlined, and escapes the rest', () => {
+  it('parses SRT with any line ends, preserves basic tags, and escapes the rest', () => {
     const srt = [
       '\uFEFF1',
       '00:00:01,500 --> 00:00:03,25  X1:40',
@@ -33,7 +33,7 @@ describe('parseSubtitles', () => {
     }
   })
 
-  it('reads WebVTT as it is, without what is no cue, in order of time', () => {
+  it('parses the cues of WebVTT, in order of time', () => {
     const vtt = [
       'WEBVTT',
       '',
@@ -57,13 +57,13 @@ describe('parseSubtitles', () => {
     ])
   })
 
-  it('reads what was written on an old Windows, and in UTF-16', () => {
+  it('decodes Windows-1252 and UTF-16', () => {
     const srt = '1\n00:00:01,000 --> 00:00:02,000\nGrüße\n'
     expect(parse(Buffer.from(srt, 'latin1'))[0]?.text).toBe('Grüße')
     expect(parse(Buffer.from(`\uFEFF${srt}`, 'utf16le'))[0]?.text).toBe('Grüße')
   })
 
-  it('takes any bytes in no time', () => {
+  it('parses any bytes fast', () => {
     const cpuMs = watchCpu()
     for (const text of ['<'.repeat(100_000), '{\\'.repeat(50_000), '1:'.repeat(100_000)])
       parse(`00:00:01,000 --> 00:00:02,000\n${text}\n\n${text} --> ${text}`)
@@ -71,8 +71,8 @@ describe('parseSubtitles', () => {
   })
 })
 
-describe('findTexts', () => {
-  it('finds those of one recording alone, with their languages', () => {
+describe('findSubtitles', () => {
+  it('finds the files of one recording, with their languages', () => {
     const names = ['a.srt', 'a.pt-BR.vtt', 'a.de.SRT', 'ab.srt', 'a.ts', 'a.live_chat.vtt', 'b.vtt']
     expect(findSubtitles(names, 'a').map(({ name, language }) => [name, language])).toEqual([
       ['a.de.SRT', 'de'],
@@ -82,8 +82,8 @@ describe('findTexts', () => {
   })
 })
 
-describe('formatTextSegment', () => {
-  it('holds every cue that is shown in its time, at its true time', () => {
+describe('formatSubtitleSegment', () => {
+  it('contains every cue that is visible during the segment, at its own time', () => {
     const cues = [
       { startSeconds: 1, endSeconds: 6, text: 'before' },
       { startSeconds: 5, endSeconds: 7, text: 'into' },

@@ -1,15 +1,15 @@
-// Reads a subtitle file that lies beside a recording: SRT, or WebVTT.
+// Parses subtitle files: SRT and WebVTT.
 import { cleanPayload, escapeSrt } from '../../media/codec/webvtt-text.ts'
 import type { SubtitleCue } from '../../media/media-index.ts'
 
-/** Most cues of one file, and most characters of one cue. */
+/** Limits of one file and of one cue. */
 const MAX_CUES = 200_000
 const MAX_CUE_CHARACTERS = 10_000
 
-const TIMES =
-  /^(?:(?<h>\d{1,4}):)?(?<m>\d{1,2}):(?<s>\d{1,2})[.,](?<f>\d{1,3})\s*-->\s*(?:(?<h2>\d{1,4}):)?(?<m2>\d{1,2}):(?<s2>\d{1,2})[.,](?<f2>\d{1,3})/
+const TIME = /(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
+const TIMES = new RegExp(`^${TIME.source}\\s*-->\\s*${TIME.source}`)
 
-/** The cues in order of their starts. What is no cue is passed over. */
+/** The cues in order of their starts. Blocks that are not cues are skipped. */
 export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): SubtitleCue[] {
   const lines = decodeText(bytes).split(/\r\n|\r|\n/)
   const cues: SubtitleCue[] = []
@@ -27,7 +27,7 @@ export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): Subtit
   return cues.toSorted((left, right) => left.startSeconds - right.startSeconds)
 }
 
-/** UTF-8 or UTF-16; what is neither was written on an old Windows. */
+/** UTF-8 or UTF-16, else Windows-1252. */
 function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -35,16 +35,15 @@ function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    // TypeError: it is not UTF-8.
+    // TypeError: not UTF-8.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }
 
 function parseTimes(line: string): { startSeconds: number; endSeconds: number } | undefined {
-  const groups = TIMES.exec(line.trimStart())?.groups
-  if (groups === undefined) return undefined
-  const { h, m, s, f, h2, m2, s2, f2 } = groups
-  return { startSeconds: seconds([h, m, s, f]), endSeconds: seconds([h2, m2, s2, f2]) }
+  const times = TIMES.exec(line.trimStart())
+  if (times === null) return undefined
+  return { startSeconds: seconds(times.slice(1, 5)), endSeconds: seconds(times.slice(5, 9)) }
 }
 
 function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefined)[]): number {

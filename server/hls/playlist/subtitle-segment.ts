@@ -1,17 +1,17 @@
-// One segment of a text rendition: a WebVTT file with the cues of its time (RFC 8216 3.5).
+// One segment of a subtitle rendition: a WebVTT file with the cues of its time (RFC 8216 3.5).
 import { secondsFromTicks } from '../../media/media-index.ts'
 import type { SubtitleCue } from '../../media/media-index.ts'
 import type { PlannedSegment } from './segment-plan.ts'
 
-/** How the session's timeline lies beside the time stamps of the media. */
+/** Relation between the session's timeline and the time stamps of the media. */
 export interface TimestampMap {
-  /** Of 90 kHz, as in the media. */
+  /** At 90 kHz, as in the media. */
   mediaTicks: number
-  /** The same moment on the session's timeline. */
+  /** The same time on the session's timeline. */
   localSeconds: number
 }
 
-/** Every cue that is shown at some time of the segment; one that lasts longer stands in several. */
+/** All cues that are visible during the segment; a long one is in several segments. */
 export function formatSubtitleSegment(
   cues: readonly SubtitleCue[],
   segment: Pick<PlannedSegment, 'startTicks' | 'endTicks'>,
@@ -19,14 +19,15 @@ export function formatSubtitleSegment(
 ): string {
   const start = secondsFromTicks(segment.startTicks, timescale)
   const end = secondsFromTicks(segment.endTicks, timescale)
-  const shown = cues.filter(
+  const visible = cues.filter(
     ({ startSeconds, endSeconds }) => startSeconds < end && endSeconds > start,
   )
-  const blocks = shown.map(
+  const blocks = visible.map(
     ({ startSeconds, endSeconds, text }) =>
       `${formatTime(startSeconds)} --> ${formatTime(endSeconds)}\n${text}\n`,
   )
-  const head = `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${map.mediaTicks},LOCAL:${formatTime(map.localSeconds)}\n`
+  const timestampMap = `MPEGTS:${map.mediaTicks},LOCAL:${formatTime(map.localSeconds)}`
+  const head = `WEBVTT\nX-TIMESTAMP-MAP=${timestampMap}\n`
   return [head, ...blocks].join('\n')
 }
 
@@ -41,7 +42,7 @@ function formatTime(seconds: number): string {
 const PACKET_BYTES = 188
 const PES_HEAD_BYTES = 14
 
-/** The first time stamp of pictures, else of sound, in a segment's first bytes (ISO/IEC 13818-1 2.4.3.6). */
+/** The first time stamp of video, else of audio, in a segment (ISO/IEC 13818-1 2.4.3.6). */
 export function readFirstStamp(bytes: Uint8Array): number | undefined {
   let audio: number | undefined
   for (let at = 0; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {

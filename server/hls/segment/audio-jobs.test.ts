@@ -23,7 +23,7 @@ function audioAt(seconds: readonly number[], untilSeconds: number): RecordedAudi
   }
 }
 
-/** From one time to another, a packet each 20 ms. */
+/** A packet each 20 ms, from one time to another. */
 function packets(from: number, to: number): number[] {
   return Array.from({ length: Math.round((to - from) * 50) }, (_, at) => from + at / 50)
 }
@@ -36,15 +36,15 @@ function framesOf(audio: RecordedAudio): number {
   )
 }
 
-describe('divideSound', () => {
-  it('a segment of usual length is one job', () => {
+describe('divideAudio', () => {
+  it('makes one job of a segment with a usual duration', () => {
     const audio = audioAt(packets(0, 6), 5.9)
     const { format, output, packets: all, leadInPackets, end, fromFrame, toFrame } = audio
     const job = { format, output, packets: all, leadInPackets, end, fromFrame, toFrame }
     expect(divideAudio(audio)).toEqual([{ kind: 'job', job }])
   })
 
-  it('a long segment is jobs of ten seconds, each with a second of lead-in', () => {
+  it('divides a long segment into jobs of ten seconds, each with a second of lead-in', () => {
     const chunks = divideAudio(audioAt(packets(0, 35), 34.9))
     const jobs = chunks.flatMap((chunk) => (chunk.kind === 'job' ? [chunk.job] : []))
     expect(jobs.map(({ leadInPackets }) => leadInPackets)).toEqual([0, 50, 50, 50])
@@ -56,14 +56,14 @@ describe('divideSound', () => {
     expect(framesOf(audioAt(packets(0, 35), 34.9))).toBe(frameAt(34.9))
   })
 
-  it('of a long lead-in the last second is enough', () => {
+  it('uses the last second of a long lead-in', () => {
     const audio = audioAt(packets(0, 16), 15.9)
     const chunks = divideAudio({ ...audio, leadInPackets: 500, fromFrame: frameAt(10) - 4 })
     expect(chunks).toHaveLength(1)
     expect(chunks[0]).toMatchObject({ kind: 'job', job: { leadInPackets: 51 } })
   })
 
-  it('what lies in a long gap is not encoded', () => {
+  it('does not encode a long gap', () => {
     const audio = audioAt([...packets(0, 5), ...packets(3600, 3605)], 3604.9)
     const chunks = divideAudio(audio)
     expect(chunks.map(({ kind }) => kind)).toEqual(['job', 'silence', 'job'])
@@ -74,7 +74,7 @@ describe('divideSound', () => {
     expect(Math.max(...encoded)).toBeLessThan(frameAt(7))
   })
 
-  it('sound that begins late, ends early or is missing is silence around', () => {
+  it('adds silence before late audio, after early audio, and for missing audio', () => {
     const kinds = (seconds: number[]) => divideAudio(audioAt(seconds, 60)).map(({ kind }) => kind)
     expect(kinds(packets(50, 60))).toEqual(['job', 'silence', 'job'])
     expect(kinds(packets(0, 5))).toEqual(['job', 'silence'])
@@ -83,12 +83,12 @@ describe('divideSound', () => {
       expect(framesOf(audioAt(seconds, 60))).toBe(frameAt(60))
   })
 
-  it('packets whose times stand still or lie outside give each frame once', () => {
+  it('makes each frame once from packets with equal times or times outside', () => {
     const wild = [...packets(0, 3), ...packets(0, 3).fill(1), 1e7, 5, -3, 5]
     expect(framesOf(audioAt(wild, 6))).toBe(frameAt(6))
   })
 
-  it('a segment without frames is no piece', () => {
+  it('makes no chunk of a segment without frames', () => {
     expect(divideAudio(audioAt(packets(0, 1), 0))).toEqual([])
   })
 })

@@ -1,34 +1,34 @@
-// Divides a segment's sound into jobs of bounded length for the transcoder, with silence where there is none. Pure.
+// Divides a segment's audio into transcoder jobs of bounded length, and silence. Pure.
 import type { AudioFormat } from '../../media/media-index.ts'
 import { FRAME_SAMPLES, MAX_JOB_BYTES } from '../../audio/audio-job.ts'
 import type { AudioJob, AudioOutput, AudioPackets } from '../../audio/audio-job.ts'
-import { frameBeforeJoint, LEAD_IN_SECONDS } from './audio-plan.ts'
+import { frameBeforeBoundary, LEAD_IN_SECONDS } from './audio-plan.ts'
 
-/** One job holds so much sound. */
+/** Limits of one job. */
 const JOB_SECONDS = 10
 const JOB_BYTES = MAX_JOB_BYTES / 2
-/** What lies in a longer gap is not encoded, but for a second of silence on either side. */
+/** A longer gap is not encoded, except for a second of silence at each end. */
 const GAP_SECONDS = 3
 const GAP_EDGE_SECONDS = 1
 
-/** A segment's sound, as it was recorded. */
+/** A segment's audio, as it was recorded. */
 export interface RecordedAudio {
   format: AudioFormat
   output: AudioOutput
   packets: AudioPackets
-  /** Packets that belong to the segment before. */
+  /** Packets of the previous segment. */
   leadInPackets: number
   end: AudioJob['end']
   fromFrame: number
   toFrame: number
 }
 
-/** A piece of a segment's frames. */
+/** Consecutive frames of a segment. */
 export type RecordedAudioChunk =
   | { kind: 'job'; job: AudioJob }
   | { kind: 'silence'; frames: number }
 
-/** Where a piece begins; it ends where the next begins. */
+/** Start of a chunk; it ends where the next one starts. */
 type Mark = AudioMark | { kind: 'silence'; frame: number }
 
 interface AudioMark {
@@ -39,14 +39,14 @@ interface AudioMark {
   leadIn: number
 }
 
-/** Pieces that hold the wanted frames, each once, in order. */
+/** Chunks with all frames from `fromFrame` to `toFrame`, in order. */
 export function divideAudio(audio: RecordedAudio): RecordedAudioChunk[] {
   const marks = markChunks(audio)
   const chunks: RecordedAudioChunk[] = []
   let fromFrame = audio.fromFrame
   marks.forEach((mark, number) => {
-    const wanted = marks[number + 1]?.frame ?? audio.toFrame
-    const toFrame = Math.max(fromFrame, Math.min(wanted, audio.toFrame))
+    const nextFrame = marks[number + 1]?.frame ?? audio.toFrame
+    const toFrame = Math.max(fromFrame, Math.min(nextFrame, audio.toFrame))
     if (toFrame === fromFrame) return
     if (mark.kind === 'silence') chunks.push({ kind: 'silence', frames: toFrame - fromFrame })
     else
@@ -63,7 +63,7 @@ function markChunks({ packets, leadInPackets, output, fromFrame, toFrame }: Reco
   let before = (fromFrame * FRAME_SAMPLES) / output.sampleRate
   let leadIn = leadInPackets
   if (leadInPackets > 0) {
-    // Cuts can be far apart, and all of the sound between two of them is here.
+    // Split points can be far apart, and the lead-in has all audio between two of them.
     const since = seconds(leadInPackets - 1) - LEAD_IN_SECONDS
     leadIn = firstWithin(packets, { packet: leadInPackets, since, from: 0 })
     before = Math.max(before, seconds(leadInPackets - 1))
@@ -81,7 +81,7 @@ function markChunks({ packets, leadInPackets, output, fromFrame, toFrame }: Reco
       bytes = 0
     } else if (time - seconds(current.packet) >= JOB_SECONDS || bytes > JOB_BYTES) {
       const since = time - LEAD_IN_SECONDS
-      const frame = frameBeforeJoint(seconds(packet - 1), output.sampleRate)
+      const frame = frameBeforeBoundary(seconds(packet - 1), output.sampleRate)
       const first = firstWithin(packets, { packet, since, from: current.leadIn })
       marks.push((current = { kind: 'audio', frame, packet, leadIn: first }))
       bytes = 0
@@ -93,7 +93,7 @@ function markChunks({ packets, leadInPackets, output, fromFrame, toFrame }: Reco
   return marks
 }
 
-/** The first packet from `from` on that begins at `since` seconds or later, at most `packet`. */
+/** The first packet from `from` to `packet` that starts at `since` seconds or later. */
 function firstWithin(
   { ticks, timescale }: AudioPackets,
   { packet, since, from }: { packet: number; since: number; from: number },
@@ -103,24 +103,24 @@ function firstWithin(
   return first
 }
 
-interface Place {
+interface MarkPosition {
   marks: readonly Mark[]
   number: number
   fromFrame: number
   toFrame: number
 }
 
-function jobOf(audio: RecordedAudio, mark: AudioMark, place: Place): AudioJob {
+function jobOf(audio: RecordedAudio, mark: AudioMark, position: MarkPosition): AudioJob {
   const { format, output, packets } = audio
-  const { marks, number, fromFrame, toFrame } = place
+  const { marks, number, fromFrame, toFrame } = position
   const nextAudio = marks.slice(number + 1).find((other) => other.kind === 'audio')
-  const goesOn = marks[number + 1]?.kind === 'audio'
+  const continues = marks[number + 1]?.kind === 'audio'
   return {
     format,
     output,
     packets: slicePackets(packets, mark.leadIn, nextAudio?.packet ?? packets.sizes.length),
     leadInPackets: mark.packet - mark.leadIn,
-    end: nextAudio === undefined ? audio.end : goesOn ? 'joined' : 'open',
+    end: nextAudio === undefined ? audio.end : continues ? 'joined' : 'open',
     fromFrame,
     toFrame,
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media/media-index.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'
-import { beginningOf, frameAtSplitPoint, planAudioRanges } from './audio-plan.ts'
+import { audioStartRange, frameAtSplitPoint, planAudioRanges } from './audio-plan.ts'
 
 const sampleRate = 48_000
 
-/** Cuts at these seconds; breaks at these of them. */
+/** Split points at these seconds, with discontinuities at some of them. */
 function splitPointsAt(
   seconds: readonly number[],
   breaks: readonly number[] = [],
@@ -21,8 +21,8 @@ function splitPointsAt(
   }
 }
 
-describe('planSoundRanges', () => {
-  it('reads a second before both ends, and divides where sides must agree', () => {
+describe('planAudioRanges', () => {
+  it('reads a second before both ends, divided at the points that both sides need', () => {
     const splitPoints = splitPointsAt([0, 2, 4, 6, 8, 10])
     expect(planAudioRanges(splitPoints, { from: 2, to: 5 })).toEqual({
       leadIn: 1,
@@ -35,7 +35,7 @@ describe('planSoundRanges', () => {
     })
   })
 
-  it('goes back over cuts that are close together', () => {
+  it('skips back over split points that are close together', () => {
     const splitPoints = splitPointsAt([0, 0.5, 0.9, 1.4, 1.8, 2.2])
     expect(planAudioRanges(splitPoints, { from: 4, to: 5 })).toEqual({
       leadIn: 1,
@@ -48,7 +48,7 @@ describe('planSoundRanges', () => {
     })
   })
 
-  it('reads nothing before the start or a break, nor behind the end', () => {
+  it('reads nothing before the start or a discontinuity, or after the end', () => {
     const splitPoints = splitPointsAt([0, 2, 4, 6], [2])
     expect(planAudioRanges(splitPoints, { from: 0, to: 2 })).toEqual({
       leadIn: 0,
@@ -63,40 +63,40 @@ describe('planSoundRanges', () => {
   })
 })
 
-describe('frameAtCut', () => {
+describe('frameAtSplitPoint', () => {
   const splitPoints = splitPointsAt([0, 2, 4, 6, 20, 40], [2])
   const at = (splitPoint: number, before: Parameters<typeof frameAtSplitPoint>[2]['before']) =>
     frameAtSplitPoint(splitPoints, splitPoint, { sampleRate, before })
 
-  it('is exact where the sound begins or ends', () => {
+  it('is exact where the audio starts or ends', () => {
     expect(at(0, { status: 'silent' })).toBe(0)
-    expect(at(2, { status: 'heard', lastSeconds: 3.9 })).toBe(Math.ceil((4 * sampleRate) / 1024))
-    expect(at(6, { status: 'heard', lastSeconds: 41 })).toBe(Math.ceil((42 * sampleRate) / 1024))
+    expect(at(2, { status: 'present', lastSeconds: 3.9 })).toBe(Math.ceil((4 * sampleRate) / 1024))
+    expect(at(6, { status: 'present', lastSeconds: 41 })).toBe(Math.ceil((42 * sampleRate) / 1024))
   })
 
-  it('lies four frames before the last packet, wherever the pictures are', () => {
+  it('is four frames before the last packet, wherever the video is', () => {
     for (const lastSeconds of [1.4, 1.98, 2.5]) {
       const frame = Math.floor((lastSeconds * sampleRate) / 1024) - 4
-      expect(at(1, { status: 'heard', lastSeconds })).toBe(frame)
+      expect(at(1, { status: 'present', lastSeconds })).toBe(frame)
     }
   })
 
-  it('is near the pictures whatever the packets say', () => {
-    expect(at(4, { status: 'heard', lastSeconds: 0 })).toBe(
+  it('is near the video, whatever the packets contain', () => {
+    expect(at(4, { status: 'present', lastSeconds: 0 })).toBe(
       Math.floor((10 * sampleRate) / 1024) - 4,
     )
-    expect(at(4, { status: 'heard', lastSeconds: 1e9 })).toBe(
+    expect(at(4, { status: 'present', lastSeconds: 1e9 })).toBe(
       Math.floor((30 * sampleRate) / 1024) - 4,
     )
     expect(at(4, { status: 'silent' })).toBe(Math.floor((20 * sampleRate) / 1024) - 4)
   })
 
-  it('is never before the break, and waits there for sound that comes late', () => {
+  it('is never before the discontinuity, and is there if the audio is late', () => {
     const begin = Math.ceil((4 * sampleRate) / 1024)
-    expect(at(3, { status: 'heard', lastSeconds: 3 })).toBe(begin)
-    expect(at(3, { status: 'not begun' })).toBe(begin)
-    expect(beginningOf(splitPoints, 3)).toEqual({ from: 2, to: 3 })
-    expect(beginningOf(splitPoints, 4)).toBeUndefined()
-    expect(beginningOf(splitPoints, 2)).toBeUndefined()
+    expect(at(3, { status: 'present', lastSeconds: 3 })).toBe(begin)
+    expect(at(3, { status: 'not started' })).toBe(begin)
+    expect(audioStartRange(splitPoints, 3)).toEqual({ from: 2, to: 3 })
+    expect(audioStartRange(splitPoints, 4)).toBeUndefined()
+    expect(audioStartRange(splitPoints, 2)).toBeUndefined()
   })
 })

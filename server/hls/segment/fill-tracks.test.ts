@@ -12,32 +12,32 @@ const AAC: AudioTrack = {
   channels: 2,
   sampleRate: 48_000,
 }
-const STILL: KeyFrame = {
+const KEY_FRAME: KeyFrame = {
   codec: 'h264',
   extradata: Uint8Array.of(1),
   data: Uint8Array.of(0, 0, 0, 1, 0x65),
   rotationDegrees: 0,
 }
-const FRAMES: InitTrack = {
+const VIDEO: InitTrack = {
   kind: 'video',
   timescale: 90_000,
   sampleEntry: new Uint8Array(0),
   width: 320,
   height: 180,
 }
-const AUDIO: InitTrack = { ...FRAMES, kind: 'audio', timescale: 48_000 }
+const AUDIO: InitTrack = { ...VIDEO, kind: 'audio', timescale: 48_000 }
 
 function filling(more: Partial<FilledTracks> = {}): FilledTracks {
   return {
-    inits: [FRAMES, AUDIO],
+    inits: [VIDEO, AUDIO],
     audio: AAC,
-    readStill: async () => STILL,
+    readKeyFrame: async () => KEY_FRAME,
     readAudioBefore: async () => undefined,
     ...more,
   }
 }
 
-/** Samples of a hundredth of a second. */
+/** Samples of 10 ms. */
 function run(kind: SampleRun['kind'], fromSeconds: number, toSeconds: number): SampleRun {
   const timescale = kind === 'video' ? 90_000 : 48_000
   const count = Math.round((toSeconds - fromSeconds) * 100)
@@ -62,12 +62,12 @@ function secondsOf(runs: readonly SampleRun[], wanted: SampleRun['kind']): [numb
 }
 
 describe('fillTracks', () => {
-  it('leaves a segment alone whose tracks go to its end, or nearly so', async () => {
+  it('does not change a segment with tracks that end at or near its end', async () => {
     const runs = [run('video', 12, 17.9), run('audio', 11.2, 16.8)]
     expect(await fillTracks(runs, filling(), SPAN)).toEqual(runs)
   })
 
-  it('holds the last picture where pictures end before the segment does', async () => {
+  it('extends the last frame if the video ends before the segment', async () => {
     const frames = run('video', 12, 14)
     const runs = await fillTracks([frames, run('audio', 12, 18)], filling(), SPAN)
     expect(secondsOf(runs, 'video')).toEqual([[12, 18]])
@@ -76,19 +76,19 @@ describe('fillTracks', () => {
     expect(frames.durations.at(-1)).toBe(900)
   })
 
-  it('holds the picture that is shown last, where others are decoded behind it', async () => {
+  it('extends the frame that is displayed last, if others are decoded after it', async () => {
     const frames = {
       ...run('video', 12, 12.04),
       bytes: Buffer.from('IIIIIIIIIIPPPPPPPPPPbbbbbbbbbbBBBBBBBBBB'),
     }
-    // Shown in the order 0, 2, 3, 1.
+    // Display order: 0, 2, 3, 1.
     const compositionOffsets = Int32Array.of(900, 2700, 0, 0)
-    const filled = filling({ inits: [FRAMES] })
+    const filled = filling({ inits: [VIDEO] })
     const runs = await fillTracks([{ ...frames, compositionOffsets }], filled, SPAN)
-    const [held, behind] = runs
+    const [extended, rest] = runs
     expect(runs).toHaveLength(2)
-    expect([...(held?.durations ?? [])]).toEqual([900, 6 * 90_000 - 4500 + 900])
-    expect(behind).toMatchObject({
+    expect([...(extended?.durations ?? [])]).toEqual([900, 6 * 90_000 - 4500 + 900])
+    expect(rest).toMatchObject({
       firstDecodeTicks: 12 * 90_000 + 1800,
       bytes: frames.bytes.subarray(20),
       durations: Uint32Array.of(900, 900),
@@ -97,21 +97,21 @@ describe('fillTracks', () => {
     })
   })
 
-  it('shows the last key frame again where there is no picture', async () => {
+  it('repeats the last key frame in a segment without video', async () => {
     const runs = await fillTracks([run('audio', 12, 18)], filling(), SPAN)
     expect(secondsOf(runs, 'video')).toEqual([[12, 18]])
-    expect(runs[0]).toMatchObject({ bytes: STILL.data, syncs: Uint8Array.of(1) })
+    expect(runs[0]).toMatchObject({ bytes: KEY_FRAME.data, syncs: Uint8Array.of(1) })
   })
 
   it.each<[string, Partial<FilledTracks>]>([
-    ['there has been none yet', { readStill: async () => undefined }],
-    ['it would be Annex B', { readStill: async () => ({ ...BARE }) }],
-  ])('shows no key frame where %s', async (_, more) => {
+    ['there has been none yet', { readKeyFrame: async () => undefined }],
+    ['it would be Annex B', { readKeyFrame: async () => ({ ...BARE }) }],
+  ])('repeats no key frame if %s', async (_, more) => {
     const runs = await fillTracks([run('audio', 12, 18)], filling(more), SPAN)
     expect(secondsOf(runs, 'video')).toEqual([])
   })
 
-  it('is silent where there is no sound, in whole frames', async () => {
+  it('adds whole frames of silence if there is no audio', async () => {
     const runs = await fillTracks([run('video', 12, 18)], filling(), SPAN)
     expect(secondsOf(runs, 'audio')).toEqual([[12, 18]])
     const [, silence] = runs
@@ -121,7 +121,7 @@ describe('fillTracks', () => {
     expect(Math.max(...(silence?.durations ?? []))).toBeLessThan(2048)
   })
 
-  it('adds nothing to a segment that is over before a player waits', async () => {
+  it('adds nothing to a segment that is shorter than the gap that players skip', async () => {
     const short: SegmentSpan = { ...SPAN, endSeconds: 12.2 }
     const frames = [run('video', 12, 12.2)]
     expect(await fillTracks(frames, filling(), short)).toEqual(frames)
@@ -129,13 +129,13 @@ describe('fillTracks', () => {
     expect(await fillTracks(audioTracks, filling(), short)).toEqual(audioTracks)
   })
 
-  it('is silent from where the sound of the segment before ended', async () => {
+  it('starts the silence where the audio of the previous segment ended', async () => {
     const readAudioBefore = async () => run('audio', 6, 11.5)
     const runs = await fillTracks([run('video', 12, 18)], filling({ readAudioBefore }), SPAN)
     expect(secondsOf(runs, 'audio')).toEqual([[11.5, 18]])
   })
 
-  it('is silent before and behind sound that has long gaps there', async () => {
+  it('adds silence in long gaps before and after audio', async () => {
     const parts = [run('video', 12, 18), run('audio', 14, 15)]
     const runs = await fillTracks(parts, filling(), SPAN)
     expect(secondsOf(runs, 'audio')).toEqual([
@@ -145,7 +145,7 @@ describe('fillTracks', () => {
     ])
   })
 
-  it('lets sound begin late where the player begins anew', async () => {
+  it('allows audio to start late after a discontinuity', async () => {
     const parts = [run('video', 12, 18), run('audio', 15, 18)]
     expect(await fillTracks(parts, filling(), { ...SPAN, start: 'new' })).toEqual(parts)
   })
@@ -153,12 +153,12 @@ describe('fillTracks', () => {
   it.each<[string, AudioTrack]>([
     ['FLAC', { ...AAC, codec: 'flac' }],
     ['six channels', { ...AAC, channels: 6 }],
-  ])('knows no silence of %s', async (_, audio) => {
+  ])('adds no silence for %s', async (_, audio) => {
     const parts = [run('video', 12, 18)]
     expect(await fillTracks(parts, filling({ audio }), SPAN)).toEqual(parts)
   })
 
-  it('bounds the frames of a silence of hours', async () => {
+  it('limits the frames of hours of silence', async () => {
     const span: SegmentSpan = { startSeconds: 0, endSeconds: 36_000, start: 'joined' }
     const runs = await fillTracks([], filling({ inits: [AUDIO] }), span)
     expect(runs[0]?.sizes.length).toBe(20_000)
@@ -166,4 +166,4 @@ describe('fillTracks', () => {
   })
 })
 
-const { extradata: _, ...BARE } = STILL
+const { extradata: _, ...BARE } = KEY_FRAME

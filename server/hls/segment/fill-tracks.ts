@@ -1,37 +1,39 @@
-// Gives every track of an fMP4 segment samples up to its end: players keep sound and pictures in one buffer, and wait where one of them is missing.
+// Extends each track of an fMP4 segment to the segment's end: players buffer audio and video
+// together, and stall if one of them is missing.
 import type { AudioTrack, KeyFrame } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
 import { silentFrame } from '../../audio/silent-frame.ts'
 
-/** Pictures that end earlier than this before their segment does are held; one without any that is as short has none. */
-const MAX_STILL_SECONDS = 0.25
-/** Sound lies in the segment of its bytes, so that of a segment may be a little early or late. */
-const MAX_SILENCE_SECONDS = 1.5
-/** More frames of silence than seven minutes of AAC are not written: the last one then lasts as long as it takes. */
+/** A shorter gap in the video is not filled. */
+const MAX_VIDEO_GAP_SECONDS = 0.25
+/** A shorter gap is not filled: the audio in a segment's bytes may be early or late. */
+const MAX_AUDIO_GAP_SECONDS = 1.5
+/** Seven minutes of AAC. In a longer silence, the last frame gets the remaining duration. */
 const MAX_SILENT_FRAMES = 20_000
 const MAX_TICKS = 2 ** 32 - 1
 
-/** Where a segment lies on the session's timeline. */
+/** Times of a segment on the session's timeline. */
 export interface SegmentSpan {
   startSeconds: number
   endSeconds: number
-  /** `new`: players begin anew with it, so that sound may begin late. */
+  /** `new`: the first one, or after a discontinuity. Then audio may start late. */
   start: 'new' | 'joined'
 }
 
-/** What the segment's init announces, and what to fill it with. */
+/** The tracks of the segment's init, and samples to fill gaps with, which are read if needed. */
 export interface FilledTracks {
   inits: readonly InitTrack[]
-  /** What is sent as sound. */
+  /** The audio track that is sent. */
   audio: AudioTrack | undefined
-  /** A picture to show where the segment has none; undefined where there is none yet. */
-  readStill(this: void): Promise<KeyFrame | undefined>
-  /** The sound of the segment in front, where there is one without a break in between. */
+  /** The key frame to repeat in a segment without video; undefined before the first one. */
+  readKeyFrame(this: void): Promise<KeyFrame | undefined>
+  /** Audio of the previous segment; undefined after a discontinuity. */
   readAudioBefore(this: void): Promise<SampleRun | undefined>
 }
 
 /**
- * The runs, with the last picture held to the end, or the last key frame shown again where there is no picture, and with silence where there is no sound (of the kinds of sound that silence is known of).
+ * The runs without gaps. The last frame is extended to the end, or the last key frame is repeated
+ * in a segment without video. Gaps in audio become silence, for codecs with a known silent frame.
  */
 export async function fillTracks(
   runs: readonly SampleRun[],
@@ -44,8 +46,8 @@ export async function fillTracks(
     if (kind === 'video') {
       const frames =
         run === undefined
-          ? stillRun(await before.readStill(), timescale, span)
-          : holdLast(run, span)
+          ? repeatedRun(await before.readKeyFrame(), timescale, span)
+          : extendLast(run, span)
       filled.push(...frames)
     } else {
       const silence = audio && silenceOf(audio)
@@ -58,46 +60,47 @@ export async function fillTracks(
   return filled
 }
 
-/** Annex B, which comes without a set-up, is no sample of fMP4. */
-function stillRun(
-  still: KeyFrame | undefined,
+/** Annex B data, which has no `extradata`, is not a valid fMP4 sample. */
+function repeatedRun(
+  keyFrame: KeyFrame | undefined,
   timescale: number,
   { startSeconds, endSeconds }: SegmentSpan,
 ): SampleRun[] {
-  if (still === undefined) return []
-  const isSample = still.extradata !== undefined || still.codec === 'vp9' || still.codec === 'av1'
-  if (!isSample || endSeconds - startSeconds <= MAX_STILL_SECONDS) return []
+  if (keyFrame === undefined) return []
+  const isSample =
+    keyFrame.extradata !== undefined || keyFrame.codec === 'vp9' || keyFrame.codec === 'av1'
+  if (!isSample || endSeconds - startSeconds <= MAX_VIDEO_GAP_SECONDS) return []
   const firstDecodeTicks = Math.round(startSeconds * timescale)
   const durationTicks = Math.round(endSeconds * timescale) - firstDecodeTicks
-  const held: SampleRun = {
+  const repeated: SampleRun = {
     kind: 'video',
     timescale,
     firstDecodeTicks,
-    sizes: Uint32Array.of(still.data.length),
-    bytes: still.data,
+    sizes: Uint32Array.of(keyFrame.data.length),
+    bytes: keyFrame.data,
     durations: Uint32Array.of(Math.min(durationTicks, MAX_TICKS)),
     syncs: Uint8Array.of(1),
   }
-  return [held]
+  return [repeated]
 }
 
 /**
- * The picture that is shown last gets the time up to the end. Others may be decoded behind it: they are a run of their own,
- * whose decode times are their own, so that none moves.
+ * Extends the frame that is displayed last to the segment's end. Frames that are decoded after it
+ * become another run, so that their decode times do not change.
  */
-function holdLast(run: SampleRun, { endSeconds }: SegmentSpan): SampleRun[] {
-  const { at, endTicks: shownTicks } = lastShown(run)
-  const missing = Math.round(endSeconds * run.timescale) - shownTicks
-  if (missing <= MAX_STILL_SECONDS * run.timescale) return [run]
-  const held = sliceRun(run, 0, at + 1)
-  const durations = held.durations.slice()
+function extendLast(run: SampleRun, { endSeconds }: SegmentSpan): SampleRun[] {
+  const { at, endTicks: displayedTicks } = lastDisplayed(run)
+  const missing = Math.round(endSeconds * run.timescale) - displayedTicks
+  if (missing <= MAX_VIDEO_GAP_SECONDS * run.timescale) return [run]
+  const extended = sliceRun(run, 0, at + 1)
+  const durations = extended.durations.slice()
   durations[at] = Math.min((durations[at] ?? 0) + missing, MAX_TICKS)
-  const behind = at + 1 < run.sizes.length ? [sliceRun(run, at + 1, run.sizes.length)] : []
-  return [{ ...held, durations }, ...behind]
+  const rest = at + 1 < run.sizes.length ? [sliceRun(run, at + 1, run.sizes.length)] : []
+  return [{ ...extended, durations }, ...rest]
 }
 
-/** The picture that is shown last, and when its own time is over. */
-function lastShown(run: SampleRun): { at: number; endTicks: number } {
+/** The frame that is displayed last, and when its own duration ends. */
+function lastDisplayed(run: SampleRun): { at: number; endTicks: number } {
   const { compositionOffsets, durations } = run
   let last = { at: 0, endTicks: -Infinity }
   let decodeTicks = run.firstDecodeTicks
@@ -109,18 +112,18 @@ function lastShown(run: SampleRun): { at: number; endTicks: number } {
   return last
 }
 
-/** The samples from `from` up to, not including, `to`. */
+/** Samples `from` (included) to `to` (excluded). */
 function sliceRun(run: SampleRun, from: number, to: number): SampleRun {
   const { sizes, durations, offsets, bytes, compositionOffsets, syncs } = run
   const startBytes = sumOf(sizes.subarray(0, from))
-  const countBytes = sumOf(sizes.subarray(from, to))
+  const lengthBytes = sumOf(sizes.subarray(from, to))
   return {
     ...run,
     firstDecodeTicks: run.firstDecodeTicks + sumOf(durations.subarray(0, from)),
     sizes: sizes.subarray(from, to),
     durations: durations.subarray(from, to),
     ...(offsets && { offsets: offsets.subarray(from, to) }),
-    ...(bytes && { bytes: bytes.subarray(startBytes, startBytes + countBytes) }),
+    ...(bytes && { bytes: bytes.subarray(startBytes, startBytes + lengthBytes) }),
     ...(compositionOffsets && { compositionOffsets: compositionOffsets.subarray(from, to) }),
     ...(syncs && { syncs: syncs.subarray(from, to) }),
   }
@@ -134,16 +137,16 @@ function endTicks({ firstDecodeTicks, durations }: SampleRun): number {
   return firstDecodeTicks + sumOf(durations)
 }
 
-/** A frame of silence, and how long it is. */
+/** A silent frame and its duration. */
 interface Silence {
   frame: Uint8Array
   frameSeconds: number
 }
 
-/** 20 ms of CELT, full band, with no pulses (RFC 6716 3.1): one channel, which decoders of two take too. */
+/** 20 ms of CELT, full band, no pulses (RFC 6716 3.1). Mono; stereo decoders accept it too. */
 const SILENT_OPUS = Uint8Array.of(0xf8, 0xff, 0xfe)
 
-/** Undefined where we know no silence of its kind. */
+/** Undefined for codecs and channel counts without a known silent frame. */
 function silenceOf({ codec, channels, sampleRate }: AudioTrack): Silence | undefined {
   if (channels !== 1 && channels !== 2) return undefined
   if (codec === 'opus') return { frame: SILENT_OPUS, frameSeconds: 0.02 }
@@ -152,16 +155,16 @@ function silenceOf({ codec, channels, sampleRate }: AudioTrack): Silence | undef
   return { frame: silentFrame(channels), frameSeconds: samples / sampleRate }
 }
 
-/** AAC-LC, and with spectral band replication. */
+/** AAC-LC, and AAC with spectral band replication. */
 const AAC_FRAME_SAMPLES = new Map([
   ['mp4a.40.2', 1024],
   ['mp4a.40.5', 2048],
 ])
 
-/** Right behind the sound before, where that ends near the segment: players stop at holes. */
+/** Directly after the previous segment's audio, if that ends near: players stall at gaps. */
 function silenceStart(before: SampleRun | undefined, { startSeconds }: SegmentSpan): number {
   const endSeconds = before === undefined ? startSeconds : endTicks(before) / before.timescale
-  return Math.abs(endSeconds - startSeconds) > MAX_SILENCE_SECONDS ? startSeconds : endSeconds
+  return Math.abs(endSeconds - startSeconds) > MAX_AUDIO_GAP_SECONDS ? startSeconds : endSeconds
 }
 
 function withSilence(
@@ -177,13 +180,13 @@ function withSilence(
   return [...before, run, ...fill(endTicks(run) / run.timescale, endSeconds)]
 }
 
-/** None where players come over the gap by themselves. */
+/** None for a gap that players skip by themselves. */
 function silenceIfLong(
   silence: Silence & { timescale: number },
   fromSeconds: number,
   toSeconds: number,
 ): SampleRun[] {
-  return toSeconds - fromSeconds > MAX_SILENCE_SECONDS
+  return toSeconds - fromSeconds > MAX_AUDIO_GAP_SECONDS
     ? silentRun(silence, fromSeconds, toSeconds)
     : []
 }

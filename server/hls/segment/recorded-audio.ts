@@ -1,53 +1,56 @@
-// Reads the packets of sound that a segment's AAC frames are made of: those in the segment's bytes, and some before them.
+// Reads the audio packets that a segment's AAC frames need: those in its bytes, and a lead-in.
 import { UnplayableError } from '../../errors.ts'
 import type { AudioTrack, SplitPointRange, MediaIndex } from '../../media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../media/media-reader.ts'
 import type { AudioOutput, AudioPackets } from '../../audio/audio-job.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { BufferPool, BufferLease } from '../../delivery/buffer-pool.ts'
-import { eachChunk } from '../../delivery/chunk-source.ts'
 import { layOutData } from '../fmp4/media-data.ts'
-import { readBody } from '../../delivery/read-body.ts'
+import { readWholeBody } from '../../delivery/read-body.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import type { RecordedAudio } from './audio-jobs.ts'
-import { beginningOf, frameAtSplitPoint, LEAD_IN_SECONDS, planAudioRanges } from './audio-plan.ts'
+import {
+  audioStartRange,
+  frameAtSplitPoint,
+  LEAD_IN_SECONDS,
+  planAudioRanges,
+} from './audio-plan.ts'
 import type { AudioBefore } from './audio-plan.ts'
 
-/** Sound in a segment's bytes: five minutes as on a CD, three hours as in most recordings. */
+/** Audio of one segment: five minutes of CD quality, three hours of a usual recording. */
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
-/** Packets of PCM can be one sample long: so much of them is put together. */
+/** PCM packets can have a single sample: they are joined up to this size and duration. */
 const PCM_PACKET_BYTES = 4096
 const PCM_PACKET_SECONDS = 0.02
 
-/** A recording, open to be read. */
+/** An open recording. */
 export interface AudioSource {
   file: OpenFile
   index: MediaIndex
   reader: MediaReader
 }
 
-/** A track that is transcoded, by its number in the index, and the segment's cuts. */
+/** A transcoded track, by its index in `MediaIndex.tracks`, and the segment's split points. */
 export interface AudioPosition {
   number: number
   range: SplitPointRange
 }
 
-/** A track whose sound no browser plays as it was recorded. */
+/** A track with audio that no browser can play as it was recorded. */
 export type TranscodedTrack = AudioTrack & Required<Pick<AudioTrack, 'transcodedFrom'>>
 
 export function isTranscoded(track: MediaIndex['tracks'][number]): track is TranscodedTrack {
   return track.kind === 'audio' && track.transcodedFrom !== undefined
 }
 
-/** What a transcoded track is sent as. */
+/** Format of a transcoded track. */
 export function outputOf({ sampleRate, channels }: AudioTrack): AudioOutput {
   return { sampleRate, channels: channels === 1 ? 1 : 2 }
 }
 
 /**
- * The packets of the segment and of its lead-in, and the frames to make of them.
+ * The packets of the segment and of its lead-in, and the frames to encode from them.
  *
- * @throws AppError `failed` where the file no longer matches, `unplayable` where a segment holds absurdly much sound
+ * @throws AppError `failed` if the file has changed, `unplayable` if the segment has too much audio
  */
 export async function readRecordedAudio(
   source: AudioSource,
@@ -57,17 +60,17 @@ export async function readRecordedAudio(
   const { splitPoints } = source.index
   const output = outputOf(track)
   const { ranges, leadIn, nextLeadIn } = planAudioRanges(splitPoints, range)
-  const chunks: RecordedAudioChunk[] = []
+  const chunks: PacketChunk[] = []
   for (const splitPointRange of ranges) {
     const run = await readRun(source, number, splitPointRange)
     const isLeadIn = splitPointRange.to <= range.from
-    const wanted = run && isLeadIn ? lastOf(run, LEAD_IN_SECONDS) : run
-    chunks.push({ range: splitPointRange, packets: await readPackets(source.file, wanted) })
+    const needed = run && isLeadIn ? lastOf(run, LEAD_IN_SECONDS) : run
+    chunks.push({ range: splitPointRange, packets: await readPackets(source.file, needed) })
   }
   const frameAt = async (splitPoint: number, from = splitPoint) => {
     const before =
       findLast(chunks, { from, to: splitPoint }) ??
-      (await readBeginning(source, number, splitPoint))
+      (await readAudioStart(source, number, splitPoint))
     return frameAtSplitPoint(splitPoints, splitPoint, { sampleRate: output.sampleRate, before })
   }
   const fromFrame = await frameAt(range.from, leadIn)
@@ -86,14 +89,14 @@ export async function readRecordedAudio(
   }
 }
 
-interface RecordedAudioChunk {
+interface PacketChunk {
   range: SplitPointRange
   packets: AudioPackets
 }
 
-/** When the last packet between two cuts begins, by their order in the file. */
+/** Time of the last packet in a range, in file order. */
 function findLast(
-  chunks: readonly RecordedAudioChunk[],
+  chunks: readonly PacketChunk[],
   { from, to }: SplitPointRange,
 ): AudioBefore | undefined {
   const last = chunks.findLast(
@@ -101,19 +104,19 @@ function findLast(
   )?.packets
   const ticks = last?.ticks.at(-1)
   if (last === undefined || ticks === undefined) return undefined
-  return { status: 'heard', lastSeconds: ticks / last.timescale }
+  return { status: 'present', lastSeconds: ticks / last.timescale }
 }
 
-/** Whether there was any sound at all, where there is none in the cut's lead-in. */
-async function readBeginning(
+/** Whether audio has started before the split point, if its lead-in has none. */
+async function readAudioStart(
   source: AudioSource,
   track: number,
   splitPoint: number,
 ): Promise<AudioBefore> {
-  const range = beginningOf(source.index.splitPoints, splitPoint)
+  const range = audioStartRange(source.index.splitPoints, splitPoint)
   if (range === undefined) return { status: 'silent' }
   const run = await readRun(source, track, range)
-  return { status: run === undefined ? 'not begun' : 'silent' }
+  return { status: run === undefined ? 'not started' : 'silent' }
 }
 
 async function readRun(
@@ -125,7 +128,7 @@ async function readRun(
   return content.kind === 'samples' ? content.runs.find(({ kind }) => kind === 'audio') : undefined
 }
 
-/** The samples that begin within so many seconds of the last one. Cuts can be far apart, and only these are needed. */
+/** The samples of the last seconds: split points can be far apart, and no more are needed. */
 function lastOf(run: SampleRun, seconds: number): SampleRun {
   let first = run.sizes.length - 1
   let spanTicks = 0
@@ -174,17 +177,10 @@ async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> 
       max: MAX_AUDIO_BYTES,
     })
   }
-  const bytes = Buffer.allocUnsafeSlow(body.sizeBytes)
-  const lent = new BufferLease(new BufferPool())
-  let at = 0
-  for await (const chunk of eachChunk(readBody(file, body, lent))) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+  return readWholeBody(file, body)
 }
 
-/** Packets that follow each other closely become one. Each is a whole number of samples. */
+/** Joins packets that are close to each other. Each has a whole number of samples. */
 function joinSmall({ bytes, sizes, ticks, timescale }: AudioPackets): AudioPackets {
   const joinedSizes: number[] = []
   const joinedTicks: number[] = []

@@ -6,32 +6,33 @@ import { encodeAudio, makeMusic } from '../../../test/support/make-audio.ts'
 import { packetRecording } from '../../../test/support/packet-recording.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
-import { createSegmentBodies, Presentation } from '../session/presentation.ts'
+import { HlsRecording } from '../session/hls-recording.ts'
+import { createSegmentBodies } from './segment-bodies.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planSegments } from '../playlist/segment-plan.ts'
-import { TranscodedAudioTracks } from './transcoded-audio.ts'
+import { TranscodedAudio } from './transcoded-audio.ts'
 
 const RATE = 48_000
 const transcoder = createAudioTranscoder()
 let folder = ''
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-sound-'))
+  folder = await mkdtemp(join(tmpdir(), 'aftercast-audio-'))
 })
 afterAll(async () => {
   transcoder.close()
   await rm(folder, { recursive: true })
 })
 
-describe('a presentation with transcoded sound', () => {
-  it('has segments that FFmpeg reads without a hole', async () => {
+describe('a recording with transcoded audio', () => {
+  it('has segments that FFmpeg reads without a gap', async () => {
     const recording = packetRecording(encodeAudio('ac3', makeMusic(14, RATE), RATE), {
       timescale: 90_000,
       output: { sampleRate: RATE, channels: 2 },
       splitPointSeconds: 2,
       lagSeconds: 0.5,
     })
-    const presentation = new Presentation(
+    const hls = new HlsRecording(
       {
         session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
         identity: 'audio',
@@ -42,18 +43,18 @@ describe('a presentation with transcoded sound', () => {
       { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
       {
         bodies: createSegmentBodies(),
-        audioTracks: new TranscodedAudioTracks({
+        transcodedAudio: new TranscodedAudio({
           transcoder,
           log: { warn: () => undefined },
           signal: new AbortController().signal,
         }),
       },
     )
-    expect(presentation.form).toBe('fmp4')
-    const place = { segmentNumber: 0, form: 'fmp4', rendition: MAIN } as const
-    const parts = [await presentation.init(place, recording.file)]
-    for (const number of presentation.plan.segments.keys()) {
-      const body = await presentation.mainSegment(number, recording.file)
+    expect(hls.form).toBe('fmp4')
+    const address = { segmentNumber: 0, form: 'fmp4', rendition: MAIN } as const
+    const parts = [await hls.init(address, recording.file)]
+    for (const number of hls.plan.segments.keys()) {
+      const body = await hls.mainSegment(number, recording.file)
       parts.push(
         ...(body?.parts ?? []).map((part) => (part.kind === 'bytes' ? part.bytes : undefined)),
       )

@@ -1,20 +1,19 @@
-// What is sent of a segment's tracks: those that browsers play as they were recorded, and the others as AAC.
+// The tracks of a segment as they are sent: as recorded if browsers can play them, else as AAC.
 import type { AudioTrack, SplitPointRange, MediaIndex } from '../../media/media-index.ts'
 import type { InitTrack, MediaReader, SampleRun, SegmentContent } from '../../media/media-reader.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { isTranscoded } from './recorded-audio.ts'
 import { transcodedInitTrack } from './transcoded-audio.ts'
-import type { TranscodedAudioTracks } from './transcoded-audio.ts'
+import type { TranscodedAudio } from './transcoded-audio.ts'
 
-/** A recording's reader and index. */
-interface Indexed {
+interface IndexedRecording {
   index: MediaIndex
   reader: MediaReader
 }
 
-/** As `MediaReader.initTracks`, with the tracks that are transcoded behind the others. */
+/** As `MediaReader.initTracks`, with the transcoded tracks after the others. */
 export function servedInitTracks(
-  { index, reader }: Indexed,
+  { index, reader }: IndexedRecording,
   splitPoint: number,
   tracks?: readonly number[],
 ): InitTrack[] | undefined {
@@ -27,16 +26,16 @@ export function servedInitTracks(
 export interface ServedSegment {
   file: OpenFile
   range: SplitPointRange
-  /** Stands for the recording, the settings and the segment. */
+  /** Identifies the recording, the settings and the segment. */
   key: string
   tracks?: readonly number[]
 }
 
-/** As `MediaReader.readSegment`, with the tracks that are transcoded behind the others. */
+/** As `MediaReader.readSegment`, with the transcoded tracks after the others. */
 export async function readServedSegment(
-  { index, reader }: Indexed,
+  { index, reader }: IndexedRecording,
   { file, range, key, tracks }: ServedSegment,
-  audioTracks: TranscodedAudioTracks,
+  audioTracks: TranscodedAudio,
 ): Promise<SegmentContent> {
   const { asRecorded, transcoded } = divideTracks(index, tracks)
   const { from, to } = range
@@ -51,15 +50,15 @@ export async function readServedSegment(
   }
   const source = { file, index, reader }
   for (const { number, track } of transcoded) {
-    const run = await audioTracks.makeRun({ source, track, key, number, range: { from, to } })
+    const run = await audioTracks.transcode({ source, track, key, number, range: { from, to } })
     if (run !== undefined) runs.push(run)
   }
   return { kind: 'samples', runs }
 }
 
-/** The asked tracks; unasked, the video and the first sound. */
-export function divideTracks({ tracks: all }: MediaIndex, asked?: readonly number[]) {
-  const numbers = asked ?? defaultTracks(all)
+/** The given tracks, or by default the video and the first audio track. */
+export function divideTracks({ tracks: all }: MediaIndex, selected?: readonly number[]) {
+  const numbers = selected ?? defaultTracks(all)
   return {
     asRecorded: numbers.filter((number) => all[number] !== undefined && !isTranscoded(all[number])),
     transcoded: numbers.flatMap((number) => {
@@ -69,12 +68,12 @@ export function divideTracks({ tracks: all }: MediaIndex, asked?: readonly numbe
   }
 }
 
-/** The sound among the asked tracks, or the one that comes unasked, and its number. */
+/** The audio among the given tracks, or by default the first audio track. */
 export function servedAudio(
   { tracks: all }: MediaIndex,
-  asked?: readonly number[],
+  selected?: readonly number[],
 ): { number: number; track: AudioTrack } | undefined {
-  for (const number of asked ?? defaultTracks(all)) {
+  for (const number of selected ?? defaultTracks(all)) {
     const track = all[number]
     if (track?.kind === 'audio') return { number, track }
   }

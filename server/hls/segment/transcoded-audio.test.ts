@@ -13,11 +13,11 @@ import { SPLIT_DISCONTINUITY } from '../../media/media-index.ts'
 import type { SampleRun } from '../../media/media-reader.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { isTranscoded } from './recorded-audio.ts'
-import { transcodedInitTrack, TranscodedAudioTracks } from './transcoded-audio.ts'
+import { transcodedInitTrack, TranscodedAudio } from './transcoded-audio.ts'
 
 const RATE = 48_000
 const STEREO = { sampleRate: RATE, channels: 2 } as const
-/** Packets with exact times, a cut a second. */
+/** Packets with exact times, and a split point each second. */
 const EXACT: PacketRecordingOptions = { timescale: RATE, output: STEREO, splitPointSeconds: 1 }
 const CODECS = ['mp3', 'mp2', 'vorbis', 'dts', 'pcm_s16le', 'pcm_alaw', 'ac3', 'eac3'] as const
 
@@ -27,30 +27,30 @@ const warnings: string[] = []
 const log = { warn: (_: object, message: string) => void warnings.push(message) }
 afterAll(() => transcoder.close())
 
-function newAudioTracks(): TranscodedAudioTracks {
-  return new TranscodedAudioTracks({ transcoder, log, signal })
+function newTranscodedAudio(): TranscodedAudio {
+  return new TranscodedAudio({ transcoder, log, signal })
 }
 
-async function makeRun(
+async function transcode(
   recording: PacketRecording,
   [from, to]: [from: number, to: number],
-  audioTracks = newAudioTracks(),
+  transcoded = newTranscodedAudio(),
 ): Promise<SampleRun | undefined> {
   const [track] = recording.index.tracks
   if (track === undefined || !isTranscoded(track)) throw new Error('nothing to transcode')
   const key = `${from}-${to}`
-  return audioTracks.makeRun({ source: recording, track, number: 0, range: { from, to }, key })
+  return transcoded.transcode({ source: recording, track, number: 0, range: { from, to }, key })
 }
 
-/** Every segment of so many cuts. */
-async function makeRuns(
+/** All segments, each with this number of split points. */
+async function transcodeAll(
   recording: PacketRecording,
   splitPointsPerSegment: number,
 ): Promise<SampleRun[]> {
   const count = recording.index.splitPoints.startTicks.length
   const runs: SampleRun[] = []
   for (let from = 0; from < count; from += splitPointsPerSegment) {
-    const run = await makeRun(recording, [from, Math.min(count, from + splitPointsPerSegment)])
+    const run = await transcode(recording, [from, Math.min(count, from + splitPointsPerSegment)])
     if (run !== undefined) runs.push(run)
   }
   return runs
@@ -69,21 +69,21 @@ function positionsOf(runs: readonly SampleRun[]): number[] {
   return runs.flatMap((run) => framesOf(run).map(({ position }) => position))
 }
 
-/** What a player hears of the segments, one behind the other. */
-function listen(runs: readonly SampleRun[], output: { sampleRate: number; channels: 1 | 2 }) {
+/** The segments, decoded in sequence as a player does. */
+function decode(runs: readonly SampleRun[], output: { sampleRate: number; channels: 1 | 2 }) {
   const extradata = audioSpecificConfig(output)
   const format = { ...output, ...(extradata && { extradata }) }
   const packets = runs.flatMap(framesOf)
   return decodeWhole({ format, packets }, { decoder: 'aac', channels: output.channels })
 }
 
-/** What the source sounds like when it is decoded in one go. */
+/** The source, decoded as a whole. */
 function referenceOf(audio: CodedAudio, channels: 1 | 2 = 2): DecodedAudio {
   const { codec } = audio.format
   return decodeWhole(audio, { decoder: codec === 'dts' ? 'dca' : codec, channels })
 }
 
-/** The largest step that a pure tone does not make by itself, between two samples. */
+/** The largest deviation from a pure tone, between two samples. */
 function roughness({ samples, start }: DecodedAudio, hertz: number, { from, to }: Span): number {
   const turn = 2 * Math.cos((2 * Math.PI * hertz) / RATE)
   const [plane = new Float32Array()] = samples
@@ -100,120 +100,120 @@ function expectUnbroken(runs: readonly SampleRun[]): void {
   expect(positions).toEqual(positions.map((_, at) => (positions[0] ?? 0) + at * 1024))
 }
 
-describe('joins of transcoded segments', () => {
+describe('boundaries of transcoded segments', () => {
   const music = makeMusic(9, RATE)
 
-  it.each(CODECS)('%s: no more noise at a join than elsewhere, and in phase', async (codec) => {
+  it.each(CODECS)('%s: no more noise at a boundary than elsewhere, and in phase', async (codec) => {
     const audio = encodeAudio(codec, music, RATE)
-    const runs = await makeRuns(packetRecording(audio, EXACT), 2)
+    const runs = await transcodeAll(packetRecording(audio, EXACT), 2)
     expect(runs).toHaveLength(5)
     expectUnbroken(runs)
     const reference = referenceOf(audio)
-    const heard = listen(runs, STEREO)
+    const decoded = decode(runs, STEREO)
     const at = (frame: number) =>
-      clarity(reference, heard, { from: frame * 1024, to: frame * 1024 + 2048 })
+      clarity(reference, decoded, { from: frame * 1024, to: frame * 1024 + 2048 })
     const elsewhere = Array.from({ length: 360 }, (_, frame) => at(frame + 8))
     const joins = runs.slice(1).map(({ firstDecodeTicks }) => at(firstDecodeTicks / 1024 - 1))
     expect(Math.min(...joins)).toBeGreaterThanOrEqual(Math.min(...elsewhere))
     // A lag of a single sample would leave 25 dB.
-    expect(clarity(reference, heard, { from: 4800, to: 8 * RATE })).toBeGreaterThan(33)
+    expect(clarity(reference, decoded, { from: 4800, to: 8 * RATE })).toBeGreaterThan(33)
   })
 
   it.each(['mp3', 'vorbis', 'pcm_s16le'] as const)(
     '%s: the frames are those of the whole encoded at once',
     async (codec) => {
       const recording = packetRecording(encodeAudio(codec, music, RATE), EXACT)
-      const [whole] = await makeRuns(recording, 100)
-      const runs = await makeRuns(recording, 2)
+      const [whole] = await transcodeAll(recording, 100)
+      const runs = await transcodeAll(recording, 2)
       expect(runs.flatMap(framesOf)).toEqual(whole && framesOf(whole))
     },
   )
 
-  it('a long segment is the same sound as many short ones', async () => {
+  it('a long segment has the same audio as many short ones', async () => {
     const audio = encodeAudio('mp2', makeMusic(26, RATE), RATE)
     const recording = packetRecording(audio, EXACT)
-    const [long] = await makeRuns(recording, 100)
-    expect(long && framesOf(long)).toEqual((await makeRuns(recording, 5)).flatMap(framesOf))
+    const [long] = await transcodeAll(recording, 100)
+    expect(long && framesOf(long)).toEqual((await transcodeAll(recording, 5)).flatMap(framesOf))
   })
 
-  it('the same bytes whatever was asked before, and whoever asks', async () => {
+  it('the bytes do not depend on earlier requests', async () => {
     const recording = packetRecording(encodeAudio('ac3', music, RATE), EXACT)
-    const first = await makeRun(recording, [4, 6])
-    await makeRun(recording, [0, 2])
-    expect(await makeRun(recording, [4, 6])).toEqual(first)
+    const first = await transcode(recording, [4, 6])
+    await transcode(recording, [0, 2])
+    expect(await transcode(recording, [4, 6])).toEqual(first)
   })
 })
 
-describe('times of transcoded sound', () => {
-  it('a clock of milliseconds leaves no clicks', async () => {
+describe('times of transcoded audio', () => {
+  it('time stamps in milliseconds cause no clicks', async () => {
     const audio = encodeAudio('mp3', makeSine(440, 9, 44_100), 44_100)
     const output = { sampleRate: 44_100, channels: 2 } as const
     const recording = packetRecording(audio, { ...EXACT, timescale: 1000, output })
-    const runs = await makeRuns(recording, 2)
+    const runs = await transcodeAll(recording, 2)
     expectUnbroken(runs)
-    const heard = listen(runs, output)
-    const [exact] = await makeRuns(
+    const decoded = decode(runs, output)
+    const [exact] = await transcodeAll(
       packetRecording(audio, { ...EXACT, output, timescale: 44_100 }),
       100,
     )
-    const wanted = listen(exact ? [exact] : [], output)
+    const wanted = decode(exact ? [exact] : [], output)
     const hertz = (440 * RATE) / 44_100
     const span = { from: 8192, to: 8 * 44_100 }
-    expect(roughness(heard, hertz, span)).toBeLessThan(roughness(wanted, hertz, span) * 1.5)
+    expect(roughness(decoded, hertz, span)).toBeLessThan(roughness(wanted, hertz, span) * 1.5)
     for (const from of [10_000, 100_000, 300_000]) {
-      // A tenth of a millisecond of this tone.
-      expect(clarity(wanted, heard, { from, to: from + 4800 })).toBeGreaterThan(10)
+      // 0.1 ms of this tone.
+      expect(clarity(wanted, decoded, { from, to: from + 4800 })).toBeGreaterThan(10)
     }
   })
 
-  it('a clock that drifts is followed without clicks', async () => {
+  it('a clock that drifts causes no clicks', async () => {
     const drift = 1.0005
     const options = { ...EXACT, warp: (seconds: number) => seconds * drift }
     const tone = encodeAudio('mp2', makeSine(440, 9, RATE), RATE)
-    const runs = await makeRuns(packetRecording(tone, options), 2)
+    const runs = await transcodeAll(packetRecording(tone, options), 2)
     expectUnbroken(runs)
     const span = { from: 8192, to: 8 * RATE }
-    const exact = listen(await makeRuns(packetRecording(tone, EXACT), 2), STEREO)
+    const exact = decode(await transcodeAll(packetRecording(tone, EXACT), 2), STEREO)
     const worst = roughness(exact, 440, span)
-    expect(roughness(listen(runs, STEREO), 440, span)).toBeLessThan(worst * 1.5)
+    expect(roughness(decode(runs, STEREO), 440, span)).toBeLessThan(worst * 1.5)
 
     const audio = encodeAudio('mp2', makeMusic(9, RATE), RATE)
-    const heard = listen(await makeRuns(packetRecording(audio, options), 2), STEREO)
+    const decoded = decode(await transcodeAll(packetRecording(audio, options), 2), STEREO)
     for (const seconds of [1, 4, 7]) {
-      const lag = lagOf(referenceOf(audio), heard, seconds * RATE)
+      const lag = lagOf(referenceOf(audio), decoded, seconds * RATE)
       expect(Math.abs(lag - seconds * RATE * (drift - 1))).toBeLessThan(0.002 * RATE)
     }
   })
 
-  it('a gap is silent, and the sound behind it is at its time', async () => {
+  it('a gap is silent, and the audio after it has its own time', async () => {
     const audio = encodeAudio('ac3', makeMusic(12, RATE), RATE)
     const gapFrom = 125 * 1536
     const warp = (seconds: number) => (seconds * RATE < gapFrom ? seconds : seconds + 4.5)
     const recording = packetRecording(audio, { ...EXACT, warp })
-    const runs = await makeRuns(recording, 3)
+    const runs = await transcodeAll(recording, 3)
     expectUnbroken(runs)
-    const heard = listen(runs, STEREO)
+    const decoded = decode(runs, STEREO)
     const reference = referenceOf(audio)
     const energy = (from: number, to: number) =>
-      heard.samples[0]?.subarray(from, to).reduce((sum, value) => sum + value ** 2, 0)
+      decoded.samples[0]?.subarray(from, to).reduce((sum, value) => sum + value ** 2, 0)
     expect(energy(gapFrom + 4096, gapFrom + 4.4 * RATE)).toBeLessThan(1e-3)
-    expect(clarity(reference, heard, { from: 8192, to: gapFrom - 4096 })).toBeGreaterThan(30)
+    expect(clarity(reference, decoded, { from: 8192, to: gapFrom - 4096 })).toBeGreaterThan(30)
     const behind = { from: gapFrom + 8192, to: 11 * RATE, lag: 4.5 * RATE }
-    expect(clarity(reference, heard, behind)).toBeGreaterThan(30)
+    expect(clarity(reference, decoded, behind)).toBeGreaterThan(30)
   })
 
   it.each([0.3, -0.3, 0.8, 3])(
-    'sound that lies %d s behind its pictures in the file is whole',
+    'audio that is %d s after its video in the file is complete',
     async (lagSeconds) => {
       const audio = encodeAudio('mp3', makeMusic(12, RATE), RATE)
-      const runs = await makeRuns(packetRecording(audio, { ...EXACT, lagSeconds }), 2)
+      const runs = await transcodeAll(packetRecording(audio, { ...EXACT, lagSeconds }), 2)
       expectUnbroken(runs)
       const span = { from: 8192, to: 8 * RATE }
-      expect(clarity(referenceOf(audio), listen(runs, STEREO), span)).toBeGreaterThan(30)
+      expect(clarity(referenceOf(audio), decode(runs, STEREO), span)).toBeGreaterThan(30)
     },
   )
 
-  it('a segment stays as it is while the recording grows', async () => {
+  it('a segment does not change while the recording grows', async () => {
     const audio = encodeAudio('mp3', makeMusic(9, RATE), RATE)
     const lagSeconds = 0.2
     const whole = packetRecording(audio, { ...EXACT, lagSeconds })
@@ -223,24 +223,24 @@ describe('times of transcoded sound', () => {
       [0, 2],
       [2, 4],
     ] as const) {
-      expect(await makeRun(begun, [...range])).toEqual(await makeRun(whole, [...range]))
+      expect(await transcode(begun, [...range])).toEqual(await transcode(whole, [...range]))
     }
   })
 
-  it('nothing is carried over a break', async () => {
+  it('audio before a discontinuity has no effect after it', async () => {
     const audio = encodeAudio('mp2', makeMusic(6, RATE), RATE)
     const recording = packetRecording(audio, { ...EXACT, breaks: [3] })
     expect(recording.index.splitPoints.flags[3]).toBe(SPLIT_DISCONTINUITY)
-    const runs = await makeRuns(recording, 3)
+    const runs = await transcodeAll(recording, 3)
     expectUnbroken(runs)
     expect(runs[1]?.firstDecodeTicks).toBe(Math.ceil((3 * RATE) / 1024) * 1024)
     const behind = audio.packets.filter(({ position }) => position >= 3 * RATE)
     const alone = packetRecording({ ...audio, packets: behind }, { ...EXACT, breaks: [3] })
-    expect(await makeRun(alone, [3, 6])).toEqual(runs[1])
+    expect(await transcode(alone, [3, 6])).toEqual(runs[1])
   })
 })
 
-describe('forms of transcoded sound', () => {
+describe('formats of transcoded audio', () => {
   it.each([
     [32_000, 48_000],
     [22_050, 44_100],
@@ -250,32 +250,32 @@ describe('forms of transcoded sound', () => {
     const audio = encodeAudio('pcm_s16le', makeSine(997, 5, from), from)
     const output = { sampleRate: to, channels: 2 } as const
     const recording = packetRecording(audio, { ...EXACT, timescale: from, output })
-    const runs = await makeRuns(recording, 2)
+    const runs = await transcodeAll(recording, 2)
     expectUnbroken(runs)
     const wanted = { samples: makeSine(997, 5, to), start: 0 }
     const span = { from: 8192, to: 4 * to }
-    expect(clarity(wanted, listen(runs, output), span)).toBeGreaterThan(40)
+    expect(clarity(wanted, decode(runs, output), span)).toBeGreaterThan(40)
   })
 
-  it('one channel stays one', async () => {
+  it('mono remains mono', async () => {
     const audio = encodeAudio('mp3', makeMusic(4, RATE).slice(0, 1), RATE)
     const output = { sampleRate: RATE, channels: 1 } as const
-    const runs = await makeRuns(packetRecording(audio, { ...EXACT, output }), 2)
+    const runs = await transcodeAll(packetRecording(audio, { ...EXACT, output }), 2)
     const span = { from: 8192, to: 3 * RATE }
-    expect(clarity(referenceOf(audio, 1), listen(runs, output), span)).toBeGreaterThan(30)
+    expect(clarity(referenceOf(audio, 1), decode(runs, output), span)).toBeGreaterThan(30)
   })
 
-  it('six channels are mixed to two', async () => {
+  it('six channels are downmixed to two', async () => {
     const [left, right] = makeMusic(4, RATE)
     if (left === undefined || right === undefined) throw new Error('no music')
     const quiet = left.map((value) => value / 4)
     const audio = encodeAudio('ac3', [left, right, quiet, quiet, quiet, quiet], RATE)
-    const runs = await makeRuns(packetRecording(audio, EXACT), 2)
+    const runs = await transcodeAll(packetRecording(audio, EXACT), 2)
     const span = { from: 8192, to: 3 * RATE }
-    expect(clarity(referenceOf(audio), listen(runs, STEREO), span)).toBeGreaterThan(30)
+    expect(clarity(referenceOf(audio), decode(runs, STEREO), span)).toBeGreaterThan(30)
   })
 
-  it('PCM in packets of one sample is read as well', async () => {
+  it('PCM packets may have one sample', async () => {
     const audio = encodeAudio('pcm_s16le', makeMusic(3, RATE), RATE)
     const packets = audio.packets.flatMap(({ data, position }) =>
       Array.from({ length: 1024 }, (_, at) => ({
@@ -283,12 +283,12 @@ describe('forms of transcoded sound', () => {
         position: position + at,
       })),
     )
-    const runs = await makeRuns(packetRecording({ ...audio, packets }, EXACT), 2)
+    const runs = await transcodeAll(packetRecording({ ...audio, packets }, EXACT), 2)
     const span = { from: 8192, to: 2 * RATE }
-    expect(clarity(referenceOf(audio), listen(runs, STEREO), span)).toBeGreaterThan(30)
+    expect(clarity(referenceOf(audio), decode(runs, STEREO), span)).toBeGreaterThan(30)
   })
 
-  it('the init says AAC-LC of the rate', () => {
+  it('the init segment declares AAC-LC with the sample rate', () => {
     const track = { kind: 'audio', codec: 'mp4a.40.2', codecName: 'MP3', ...STEREO } as const
     const { timescale, sampleEntry } = transcodedInitTrack(track)
     expect(timescale).toBe(RATE)
@@ -296,64 +296,66 @@ describe('forms of transcoded sound', () => {
   })
 })
 
-describe('sound that cannot be had', () => {
+describe('audio that cannot be decoded', () => {
   const audio = encodeAudio('mp3', makeMusic(6, RATE), RATE)
 
-  it('is silent where the packets are damaged, and whole elsewhere', async () => {
+  it('is silent where packets are corrupt, and complete elsewhere', async () => {
     const packets = audio.packets.map(({ data, position }) =>
       position > 2 * RATE && position < 4 * RATE
         ? { data: Buffer.alloc(data.length, 0x55), position }
         : { data, position },
     )
-    const runs = await makeRuns(packetRecording({ ...audio, packets }, EXACT), 2)
+    const runs = await transcodeAll(packetRecording({ ...audio, packets }, EXACT), 2)
     expectUnbroken(runs)
-    const heard = listen(runs, STEREO)
+    const decoded = decode(runs, STEREO)
     const reference = referenceOf(audio)
-    expect(clarity(reference, heard, { from: 8192, to: 1.9 * RATE })).toBeGreaterThan(30)
-    expect(clarity(reference, heard, { from: 4.3 * RATE, to: 5 * RATE })).toBeGreaterThan(30)
-    const middle = heard.samples[0]?.subarray(2.2 * RATE, 3.8 * RATE) ?? []
+    expect(clarity(reference, decoded, { from: 8192, to: 1.9 * RATE })).toBeGreaterThan(30)
+    expect(clarity(reference, decoded, { from: 4.3 * RATE, to: 5 * RATE })).toBeGreaterThan(30)
+    const middle = decoded.samples[0]?.subarray(2.2 * RATE, 3.8 * RATE) ?? []
     expect(Math.max(...middle)).toBeLessThan(0.01)
   })
 
-  it('is silent, and said once, where no process starts', async () => {
+  it('is silent, with one warning, if no process starts', async () => {
     const broken = createAudioTranscoder({ limits: { startMs: 1 } })
-    const audioTracks = new TranscodedAudioTracks({ transcoder: broken, log, signal })
+    const transcoded = new TranscodedAudio({ transcoder: broken, log, signal })
     const recording = packetRecording(audio, EXACT)
     const before = warnings.length
     const runs = [
-      await makeRun(recording, [0, 2], audioTracks),
-      await makeRun(recording, [2, 4], audioTracks),
+      await transcode(recording, [0, 2], transcoded),
+      await transcode(recording, [2, 4], transcoded),
     ]
     broken.close()
-    expect(warnings.slice(before)).toEqual(['sound is not transcoded: it is silent'])
-    const heard = listen(
+    expect(warnings.slice(before)).toEqual([
+      'the transcoder is not available: audio is replaced by silence',
+    ])
+    const decoded = decode(
       runs.filter((run) => run !== undefined),
       STEREO,
     )
-    expect(heard.samples[0]?.length).toBeGreaterThan(3.8 * RATE)
-    expect(heard.samples.flatMap((plane) => [...plane]).every((value) => value === 0)).toBe(true)
+    expect(decoded.samples[0]?.length).toBeGreaterThan(3.8 * RATE)
+    expect(decoded.samples.flatMap((plane) => [...plane]).every((value) => value === 0)).toBe(true)
   })
 
-  it('is to be asked for again where it took too much, silent where it did three times', async () => {
+  it('is busy if the decoder was killed, and silent after three times', async () => {
     const greedy = createAudioTranscoder({ limits: { residentBytes: 1 } })
-    const audioTracks = new TranscodedAudioTracks({ transcoder: greedy, log, signal })
+    const transcoded = new TranscodedAudio({ transcoder: greedy, log, signal })
     const recording = packetRecording(audio, EXACT)
     for (const _ of ['once', 'twice'])
-      await expect(makeRun(recording, [0, 2], audioTracks)).rejects.toMatchObject({ code: 'busy' })
-    expect((await makeRun(recording, [0, 2], audioTracks))?.sizes.every((size) => size === 6)).toBe(
-      true,
-    )
+      await expect(transcode(recording, [0, 2], transcoded)).rejects.toMatchObject({ code: 'busy' })
+    expect(
+      (await transcode(recording, [0, 2], transcoded))?.sizes.every((size) => size === 6),
+    ).toBe(true)
     greedy.close()
   })
 
-  it('is made once for all who ask at a time, and kept', async () => {
-    const audioTracks = newAudioTracks()
+  it('is transcoded once for concurrent requests, and cached', async () => {
+    const transcoded = newTranscodedAudio()
     const recording = packetRecording(audio, EXACT)
     const [first, second] = await Promise.all([
-      makeRun(recording, [0, 2], audioTracks),
-      makeRun(recording, [0, 2], audioTracks),
+      transcode(recording, [0, 2], transcoded),
+      transcode(recording, [0, 2], transcoded),
     ])
     expect(second).toBe(first)
-    expect(await makeRun(recording, [0, 2], audioTracks)).toBe(first)
+    expect(await transcode(recording, [0, 2], transcoded)).toBe(first)
   })
 })

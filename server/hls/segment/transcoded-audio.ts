@@ -1,4 +1,4 @@
-// Tracks of sound that no browser plays, as AAC: what their init says, and their samples in each segment.
+// Audio that no browser can play, as AAC: its init segment, and its samples in each segment.
 import { LRUCache } from 'lru-cache'
 import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
 import { AppError, isAppError } from '../../errors.ts'
@@ -15,73 +15,74 @@ import type { AudioPosition, AudioSource, TranscodedTrack } from './recorded-aud
 import { divideAudio } from './audio-jobs.ts'
 import type { RecordedAudio, RecordedAudioChunk } from './audio-jobs.ts'
 
-/** Transcoded sound that is kept, in bytes. Ten hours of one recording are about 600 MB. */
+/** Cached AAC. Ten hours of one recording are about 600 MB. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024
-/** A visitor waits this long, then is asked to come again; the work goes on. */
+/** Longest wait of a request, which then gets 503. Transcoding continues. */
 const WAIT_MS = 8500
-/** Pieces of one segment that are transcoded at once. */
-const MAX_CONCURRENT_READS = 2
-/** A decoder that ended before its time may have had too little of it: so often a segment is tried before it is silent. */
+/** Chunks of one segment that are transcoded concurrently. */
+const CONCURRENT_JOBS = 2
+/** A decoder may be killed by its time limit under load: tries before a segment is silent. */
 const MAX_TRIES = 3
-/** Segments whose failed tries are remembered. */
-const MAX_REMEMBERED = 1000
-/** Segments under way, and the recorded sound in memory for them. */
-const MAX_UNDER_WAY = 64
-const MAX_UNDER_WAY_BYTES = 192 * 1024 * 1024
+/** Segments with failed tries that are counted. */
+const MAX_FAILED_SEGMENTS = 1000
+/** Limits of concurrent segments and of their packets in memory. */
+const MAX_IN_FLIGHT = 64
+const MAX_IN_FLIGHT_BYTES = 192 * 1024 * 1024
 
 export interface TranscodedAudioOptions {
   transcoder: AudioTranscoder
   log: { warn(details: object, message: string): void }
-  /** Ends the work when the program ends. */
+  /** Aborted on shutdown. */
   signal: AbortSignal
 }
 
-/** What is asked of a recording. */
+/** One track of one segment. */
 export interface AudioRequest extends AudioPosition {
   source: AudioSource
   track: TranscodedTrack
-  /** Stands for the recording, the settings and the segment. */
+  /** Identifies the recording, the settings and the segment. */
   key: string
 }
 
-/** A segment's sound under way. */
+/** A transcoding in progress. */
 interface Flight {
-  /** Until then the file of the visitor who asked first is needed. */
+  /** Settles when the file of the first request is not needed any more. */
   read: Promise<unknown>
   run: Promise<SampleRun>
 }
 
-/** Finished sound of all recordings, kept within a bound; equal requests at a time are one. */
-export class TranscodedAudioTracks {
+/** Cache of transcoded audio. Coalesces equal requests. */
+export class TranscodedAudio {
   readonly #options: TranscodedAudioOptions
-  readonly #kept = new LRUCache<string, SampleRun>({
+  readonly #cached = new LRUCache<string, SampleRun>({
     maxSize: MAX_CACHED_BYTES,
     sizeCalculation: (run) => (run.bytes?.length ?? 0) + run.sizes.length * 8 + 1,
   })
   readonly #flights = new Map<string, Flight>()
-  #underWayBytes = 0
-  readonly #failedTries = new LRUCache<string, number>({ max: MAX_REMEMBERED })
-  #isMissingTold = false
+  #inFlightBytes = 0
+  readonly #failedTries = new LRUCache<string, number>({ max: MAX_FAILED_SEGMENTS })
+  #hasWarned = false
 
   constructor(options: TranscodedAudioOptions) {
     this.#options = options
   }
 
   /**
-   * The track's AAC frames in a segment; undefined where it holds none. What cannot be decoded is silence.
+   * The track's AAC frames in a segment; undefined if it has none. Undecodable audio is silence.
    *
-   * @throws AppError `busy` where it takes too long (the work goes on), `failed` where the file no longer matches
+   * @throws AppError `busy` after the time limit (transcoding continues), `failed` if the file has
+   *   changed
    */
-  async makeRun(request: AudioRequest): Promise<SampleRun | undefined> {
+  async transcode(request: AudioRequest): Promise<SampleRun | undefined> {
     const key = `${request.key}/${request.number}`
-    const run = this.#kept.get(key) ?? (await this.#makeOnce(key, request))
+    const run = this.#cached.get(key) ?? (await this.#transcodeOnce(key, request))
     return run.sizes.length === 0 ? undefined : run
   }
 
-  async #makeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
-    const underWay = this.#flights.get(key)
-    if (underWay !== undefined) return withTimeout(() => underWay.run, TIME_LIMIT)
-    if (this.#flights.size >= MAX_UNDER_WAY) throw tooMuch()
+  async #transcodeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
+    const inFlight = this.#flights.get(key)
+    if (inFlight !== undefined) return withTimeout(() => inFlight.run, TIME_LIMIT)
+    if (this.#flights.size >= MAX_IN_FLIGHT) throw overloaded()
     const flight = this.#startFlight(key, request)
     await flight.read
     return withTimeout(() => flight.run, TIME_LIMIT)
@@ -89,86 +90,89 @@ export class TranscodedAudioTracks {
 
   #startFlight(key: string, { source, track, number, range }: AudioRequest): Flight {
     const read = readRecordedAudio(source, track, { number, range })
-    const run = this.#transcode(key, read).finally(() => this.#flights.delete(key))
-    // A failure is told to whoever still waits.
+    const run = this.#transcodeAll(key, read).finally(() => this.#flights.delete(key))
+    // Requests that wait get the error.
     run.catch(() => undefined)
     const flight = { read, run }
     this.#flights.set(key, flight)
     return flight
   }
 
-  async #transcode(key: string, read: Promise<RecordedAudio>): Promise<SampleRun> {
+  async #transcodeAll(key: string, read: Promise<RecordedAudio>): Promise<SampleRun> {
     const audio = await read
     const sizeBytes = audio.packets.bytes.length
-    if (this.#underWayBytes + sizeBytes > MAX_UNDER_WAY_BYTES) throw tooMuch()
-    this.#underWayBytes += sizeBytes
+    if (this.#inFlightBytes + sizeBytes > MAX_IN_FLIGHT_BYTES) throw overloaded()
+    this.#inFlightBytes += sizeBytes
     try {
-      const run = joinFrames(await this.#makeChunks(key, audio), audio)
-      this.#kept.set(key, run)
+      const run = joinFrames(await this.#transcodeChunks(key, audio), audio)
+      this.#cached.set(key, run)
       return run
     } finally {
-      this.#underWayBytes -= sizeBytes
+      this.#inFlightBytes -= sizeBytes
     }
   }
 
-  async #makeChunks(key: string, audio: RecordedAudio): Promise<AudioFrames[]> {
+  async #transcodeChunks(key: string, audio: RecordedAudio): Promise<AudioFrames[]> {
     const chunks = divideAudio(audio)
     const frames: AudioFrames[] = []
-    for (let at = 0; at < chunks.length; at += MAX_CONCURRENT_READS) {
-      const group = chunks.slice(at, at + MAX_CONCURRENT_READS)
-      frames.push(...(await Promise.all(group.map((chunk) => this.#makeChunk(key, audio, chunk)))))
+    for (let at = 0; at < chunks.length; at += CONCURRENT_JOBS) {
+      const group = chunks.slice(at, at + CONCURRENT_JOBS)
+      frames.push(
+        ...(await Promise.all(group.map((chunk) => this.#transcodeChunk(key, audio, chunk)))),
+      )
     }
     return frames
   }
 
-  async #makeChunk(
+  async #transcodeChunk(
     key: string,
     { output }: RecordedAudio,
     chunk: RecordedAudioChunk,
   ): Promise<AudioFrames> {
     if (chunk.kind === 'silence') return silence(chunk.frames, output)
     const { job } = chunk
-    const made = await this.#tryChunk(key, job)
-    return made ?? silence(job.toFrame - job.fromFrame, output)
+    const frames = await this.#tryChunk(key, job)
+    return frames ?? silence(job.toFrame - job.fromFrame, output)
   }
 
-  /** Undefined where the sound cannot be had, now or ever. */
+  /** Undefined if the audio cannot be decoded. */
   async #tryChunk(key: string, job: AudioJob): Promise<AudioFrames | undefined> {
     const { transcoder, signal, log } = this.#options
     try {
-      const answer = await transcoder.transcode(job, signal)
-      if (answer.status === 'done') return answer.value
-      if (answer.status === 'killed') this.#noteFailedTry(key)
-      log.warn({ reason: answer.reason }, 'a piece of sound is silent')
+      const result = await transcoder.transcode(job, signal)
+      if (result.status === 'done') return result.value
+      if (result.status === 'killed') this.#noteFailedTry(key)
+      log.warn({ reason: result.reason }, 'audio was replaced by silence')
     } catch (error) {
       if (!isAppError(error, 'failed')) throw error
-      if (!this.#isMissingTold) log.warn({ err: error }, 'sound is not transcoded: it is silent')
-      this.#isMissingTold = true
+      if (!this.#hasWarned)
+        log.warn({ err: error }, 'the transcoder is not available: audio is replaced by silence')
+      this.#hasWarned = true
     }
     return undefined
   }
 
-  /** @throws AppError `busy` where it is worth another try */
+  /** @throws AppError `busy` if a retry may succeed */
   #noteFailedTry(key: string): void {
     const tries = (this.#failedTries.get(key) ?? 0) + 1
     this.#failedTries.set(key, tries)
     if (tries < MAX_TRIES) {
-      throw new AppError('busy', 'the sound could not be transcoded in time; try again soon')
+      throw new AppError('busy', 'the audio could not be transcoded in time; try again soon')
     }
   }
 }
 
-function tooMuch(): AppError {
-  return new AppError('busy', 'Too much sound is being transcoded at once; try again soon')
+function overloaded(): AppError {
+  return new AppError('busy', 'too much audio is being transcoded; try again soon')
 }
 
-/** Throws AppError `failed` where AAC has no such rate. */
+/** @throws AppError `failed` if AAC does not support the sample rate */
 export function transcodedInitTrack(track: AudioTrack): InitTrack {
   const config = audioSpecificConfig(outputOf(track))
-  const setup = config && aacSampleConfig(config)
-  if (setup === undefined) throw new AppError('failed', 'AAC has no such sample rate')
+  const sample = config && aacSampleConfig(config)
+  if (sample === undefined) throw new AppError('failed', 'AAC does not support the sample rate')
   const { sampleRate: timescale } = track
-  return { kind: 'audio', timescale, sampleEntry: setup.sampleEntry, width: 0, height: 0 }
+  return { kind: 'audio', timescale, sampleEntry: sample.sampleEntry, width: 0, height: 0 }
 }
 
 function joinFrames(chunks: readonly AudioFrames[], audio: RecordedAudio): SampleRun {
@@ -193,5 +197,5 @@ function silence(count: number, { channels }: RecordedAudio['output']): AudioFra
 
 const TIME_LIMIT: TimeLimit = {
   timeoutMs: WAIT_MS,
-  reason: () => new AppError('busy', 'the sound is being transcoded; try again in a moment'),
+  reason: () => new AppError('busy', 'the audio is being transcoded; try again in a moment'),
 }

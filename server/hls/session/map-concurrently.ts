@@ -1,18 +1,17 @@
-// Work on many things, a few at once.
+// Maps items with a limit of concurrent calls.
 
-/** Under way at once. */
-const AT_ONCE = 4
+const MAX_CONCURRENT = 4
 
-/** As Promise.all over `work`, with a few under way at once. */
+/** As Promise.all, with at most four calls of `work` in flight. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  const turns = items.entries()
+  const entries = items.entries()
   const worker = async (): Promise<void> => {
-    for (const [i, item] of turns) results[i] = await work(item, i)
+    for (const [i, item] of entries) results[i] = await work(item, i)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker))
   return results
 }

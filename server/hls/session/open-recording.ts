@@ -1,18 +1,18 @@
-// Opens a session's file, also in the moment after its recorder has given it its last name, before the catalog knows.
+// Opens a session's file, also if its recorder has renamed it since the last scan.
 import { joinPath, splitPath } from '../../catalog/names/library-path.ts'
 import { parseRecordingName } from '../../catalog/names/recording-name.ts'
 import { isAppError } from '../../errors.ts'
 import type { OpenFile, Storage } from '../../storage/storage.ts'
 
-/** A file, and where it lies by now. */
+/** An open file and its current path. */
 export interface OpenRecording {
   path: string
   file: OpenFile
 }
 
 /**
- * The file at `path`, or the best of those beside it whose names say that they are the same recording on its way or
- * whole: `x.ts` for `x.tmp.ts`.
+ * The file at `path`, or another file in its folder that is the same recording by its name: `x.ts`
+ * for `x.tmp.ts`.
  *
  * @throws AppError `not_found`
  */
@@ -28,15 +28,15 @@ export async function openRecording(storage: Storage, path: string): Promise<Ope
 }
 
 async function findRenamed(storage: Storage, path: string): Promise<string | undefined> {
-  const place = splitPath(path)
-  const wanted = place && parseRecordingName(place.name)?.base
-  if (place === undefined || wanted === undefined) return undefined
-  const entries = await storage.list(place.folder)
+  const parts = splitPath(path)
+  const base = parts && parseRecordingName(parts.name)?.base
+  if (parts === undefined || base === undefined) return undefined
+  const entries = await storage.list(parts.folder)
   const [best] = entries
     .flatMap(({ name, kind }) => {
       const parsed = kind === 'file' ? parseRecordingName(name) : undefined
-      return parsed?.base === wanted ? [{ name, rank: parsed.rank }] : []
+      return parsed?.base === base ? [{ name, rank: parsed.rank }] : []
     })
     .toSorted((a, b) => a.rank - b.rank)
-  return best && joinPath(place.folder, best.name)
+  return best && joinPath(parts.folder, best.name)
 }

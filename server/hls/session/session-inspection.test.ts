@@ -42,7 +42,7 @@ test('a single recording has the limitations of its index; truncated is at its e
   })
 })
 
-test('parts add up, limitations move to the timeline of the session, an unplayable part is a limitation', () => {
+test('sums up parts, with limitations on the session timeline', () => {
   const parts = [
     { name: 'a.ts', inspection: playable(10) },
     { name: 'b.ts', inspection: broken },

@@ -1,20 +1,60 @@
-// What is known of a session's recordings together: how long they are, what of them is flawed, or why none plays. Pure.
-import type { SessionLimitation } from '../../problem.ts'
+// Inspects the recordings of a session: their duration and limitations, or why none is playable.
+import { UnplayableError } from '../../errors.ts'
+import type { IndexStore } from '../../media/index/index-store.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
 import { durationSeconds, MAX_LIMITATIONS } from '../../media/media-index.ts'
+import type { SessionLimitation } from '../../problem.ts'
+import type { FileStat, Storage } from '../../storage/storage.ts'
+import { mapConcurrently } from './map-concurrently.ts'
+import type { PartFile, PartFolders } from './part-folders.ts'
+import type { SessionSource } from './session-source.ts'
 
-/** What the catalog and `check` want to know of a session. */
+/** The inspections of a session's recordings, joined. */
 export type SessionInspection =
   | { status: 'playable'; durationSeconds: number; limitations: SessionLimitation[] }
   | Extract<Inspection, { status: 'unplayable' }>
 
-/** A part of a session; the name is empty where it is the only recording. */
+export interface InspectedSource extends Pick<SessionSource, 'path' | 'kind'> {
+  /** Inspects a file as it was then. */
+  stat?: FileStat
+}
+
+export interface InspectionOptions {
+  storage: Storage
+  indexes: IndexStore
+  partFolders: PartFolders
+  signal: AbortSignal
+}
+
+/** @throws AppError `not_found`, `gone` (the file has changed), `failed`; the signal's reason */
+export async function inspectSession(
+  { path, kind, stat }: InspectedSource,
+  { storage, indexes, partFolders, signal }: InspectionOptions,
+): Promise<SessionInspection> {
+  const inspect = async (file: Pick<PartFile, 'name' | 'path' | 'stat'>) => ({
+    name: file.name,
+    inspection: (await indexes.find(file.path, file.stat, signal)).inspection,
+  })
+  if (kind === 'file') {
+    return joinInspections([
+      await inspect({ name: '', path, stat: stat ?? (await storage.stat(path)) }),
+    ])
+  }
+  try {
+    return joinInspections(await mapConcurrently(await partFolders.listNow(path), inspect))
+  } catch (error) {
+    if (!(error instanceof UnplayableError)) throw error
+    return { status: 'unplayable', reason: error.reason }
+  }
+}
+
+/** A part of a session; the name is empty if it is the only recording. */
 interface InspectedPart {
   name: string
   inspection: Inspection
 }
 
-/** All that plays counts; where nothing does, the first reason is told. */
+/** Sums up all playable parts; if there is none, returns the first reason. */
 export function joinInspections(parts: readonly InspectedPart[]): SessionInspection {
   const limitations: SessionLimitation[] = []
   let seconds = 0

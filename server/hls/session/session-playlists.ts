@@ -1,156 +1,178 @@
-// The texts of a session: its playlist, those of its renditions, and segments of subtitles.
+// The text files of a session: its playlist, those of its renditions, and subtitle segments.
 import { createHash } from 'node:crypto'
+import { readBodyHead } from '../../delivery/read-body.ts'
 import { secondsFromTicks } from '../../media/media-index.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { PLAYLIST_TYPE, TEXT_TYPE } from '../playlist/media-types.ts'
-import { formatMultivariant } from '../playlist/multivariant-playlist.ts'
-import type { TextResource } from './playable-session.ts'
 import { formatPlaylist } from '../playlist/media-playlist.ts'
-import type { PlaylistOptions, PlaylistPart } from '../playlist/media-playlist.ts'
-import type { Presentation, SegmentPlace } from './presentation.ts'
+import type { PlaylistGrowth, PlaylistPart } from '../playlist/media-playlist.ts'
+import { PLAYLIST_TYPE, SUBTITLE_TYPE } from '../playlist/media-types.ts'
+import { formatMultivariant } from '../playlist/multivariant-playlist.ts'
 import type { Renditions } from '../playlist/renditions.ts'
-import { readBodyHead } from '../../delivery/read-body.ts'
 import type { Rendition } from '../playlist/segment-names.ts'
-import type { SubtitleFiles } from './subtitle-files.ts'
 import { formatSubtitleSegment, readFirstStamp } from '../playlist/subtitle-segment.ts'
 import type { TimestampMap } from '../playlist/subtitle-segment.ts'
+import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
+import type { SessionSource } from './session-source.ts'
+import type { SubtitleFiles } from './subtitle-files.ts'
 
-/** One recording of a session. */
-export interface SessionPart {
+/** A recording in the playlist of a session. */
+export interface ListedRecording {
   path: string
-  presentation: Presentation
-  /** When it began, in milliseconds since 1970, where that is known. */
+  recording: HlsRecording
+  /** Start in milliseconds since 1970, if it is known. */
   startMs?: number | undefined
 }
 
-/** What a playlist that grows, or once did, says of itself. */
-export type ListedGrowth = NonNullable<PlaylistOptions['growth']>
-
-export interface SessionPlaylistsOptions {
-  parts: readonly SessionPart[]
-  isFresh: boolean
-  growth: ListedGrowth | undefined
-  /** Only of a session that is one recording. */
-  sidecars?: SubtitleFiles
+/** What a session's playlist lists. */
+export interface Listing {
+  /** With the path where the recording was found. */
+  source: SessionSource
+  recordings: readonly ListedRecording[]
+  /** A recording may still be written to. */
+  isGrowing: boolean
+  /** Present if the session was ever listed while it was growing. */
+  growth: PlaylistGrowth | undefined
+  /** Only for a session that is a single file. */
+  subtitleFiles: SubtitleFiles | undefined
 }
 
-/** Players that saw a playlist grow may ask for it for so long after its end: until then it stays of one kind. */
-const SIDECARS_AFTER_MS = 3_600_000
-/** The head of a segment in which a time stamp stands. */
+/** A text file, which is formatted only if its version is not cached. */
+export interface TextFile {
+  /** Files with equal versions have equal text. */
+  version: string
+  contentType: string
+  /** `short`: it may change soon. `immutable`: it never changes. */
+  caching: 'short' | 'hour' | 'immutable'
+  format(): string
+}
+
+/**
+ * Players that started with a growing playlist may reload it for this long after its end. Until
+ * then, a new subtitle file must not make it multivariant.
+ */
+const SUBTITLE_FILES_AFTER_MS = 3_600_000
+/** The start of a segment, which has a time stamp. */
 const STAMP_BYTES = 188 * 2000
 
-export class SessionPlaylists {
-  readonly #options: SessionPlaylistsOptions
-
-  constructor(options: SessionPlaylistsOptions) {
-    this.#options = options
+/** `playlist.m3u8`: multivariant if there are several audio renditions or any subtitles. */
+export async function sessionPlaylist(
+  listing: Listing,
+  file: OpenFile | undefined,
+): Promise<TextFile> {
+  const [listed, second] = listing.recordings
+  // Several recordings play with the default audio of each: their renditions may differ.
+  if (listed === undefined || second !== undefined || file === undefined) {
+    return mediaPlaylist(listing)
   }
-
-  /** `playlist.m3u8`: a media playlist, or a multivariant one where there is more than one sound or any text. */
-  async playlist(file: OpenFile | undefined): Promise<TextResource> {
-    const { parts } = this.#options
-    const [part] = parts
-    // What several recordings have in common is not looked for: they play with the first sound of each.
-    if (parts.length !== 1 || part === undefined || file === undefined) return this.#listing()
-    const renditions = await this.#renditions(part)
-    if (renditions.audioTracks.length < 2 && renditions.subtitles.length === 0)
-      return this.#listing()
-    const { presentation } = part
-    const bandwidth = await presentation.bandwidth(file)
-    const { urlVersion, recording, plan } = presentation
-    const { tracks } = recording.index
-    const isIndependent = plan.isIndependent
-    return this.#text([urlVersion, offerOf(renditions)], () =>
-      formatMultivariant({ urlVersion, tracks, renditions, bandwidth, isIndependent }),
-    )
+  const renditions = await findRenditions(listing, listed)
+  if (renditions.audioTracks.length < 2 && renditions.subtitles.length === 0) {
+    return mediaPlaylist(listing)
   }
+  const { recording } = listed
+  const bandwidth = await recording.bandwidth(file)
+  const { urlVersion, planned, plan } = recording
+  const { tracks } = planned.index
+  const { isIndependent } = plan
+  return playlistFile(listing, [urlVersion, renditionFacts(renditions)], () =>
+    formatMultivariant({ urlVersion, tracks, renditions, bandwidth, isIndependent }),
+  )
+}
 
-  /** The playlist of one rendition of a session that is one recording. */
-  async mediaPlaylist(part: SessionPart, rendition: Rendition): Promise<TextResource | undefined> {
-    if (this.#options.parts.length !== 1) return undefined
-    const renditions = await this.#renditions(part)
-    if (rendition.kind === 'text') {
-      const isOffered = renditions.subtitles.some(({ id }) => id === rendition.id)
-      return isOffered ? this.#listing({ rendition, form: 'vtt' }) : undefined
-    }
-    const isMissing = rendition.kind === 'audio' && !renditions.audioTracks[rendition.number]
-    return isMissing ? undefined : this.#listing({ rendition, form: part.presentation.form })
+/** The playlist of one rendition, for a session that is one recording. */
+export async function renditionPlaylist(
+  listing: Listing,
+  listed: ListedRecording,
+  rendition: Rendition,
+): Promise<TextFile | undefined> {
+  if (listing.recordings.length !== 1) return undefined
+  const renditions = await findRenditions(listing, listed)
+  if (rendition.kind === 'subtitles') {
+    const exists = renditions.subtitles.some(({ id }) => id === rendition.id)
+    return exists ? mediaPlaylist(listing, { rendition, form: 'vtt' }) : undefined
   }
+  const isMissing = rendition.kind === 'audio' && !renditions.audioTracks[rendition.number]
+  if (isMissing) return undefined
+  return mediaPlaylist(listing, { rendition, form: listed.recording.form })
+}
 
-  /** One segment of a text. */
-  async segment(
-    part: SessionPart,
-    { rendition, number, tailBytes }: SegmentPlace,
-    file: OpenFile,
-  ): Promise<TextResource | undefined> {
-    const { presentation } = part
-    const segment = presentation.plannedSegment({ number, tailBytes })
-    if (rendition.kind !== 'text' || segment === undefined) return undefined
-    const { subtitles } = await this.#renditions(part)
-    const text = subtitles.find(({ id }) => id === rendition.id)
-    if (text === undefined) return undefined
-    const { timescale } = presentation.plan
-    const map = await timestampMap(presentation, number, file)
-    return {
-      version: hashOf([presentation.urlVersion, rendition.id, number, tailBytes ?? null]),
-      contentType: TEXT_TYPE,
-      caching: 'immutable',
-      format: () => formatSubtitleSegment(text.cues, segment, { timescale, map }),
-    }
-  }
-
-  /** A media playlist: of all parts, or of one's rendition, which lies beside its segments. */
-  #listing(alone?: Pick<PlaylistPart, 'rendition' | 'form'>): TextResource {
-    const { parts, growth } = this.#options
-    const listed = parts.map(({ presentation: { urlVersion, plan, form }, startMs }) => ({
-      plan,
-      urlPrefix: alone === undefined ? `${urlVersion}/` : '',
-      form,
-      startMs,
-      ...alone,
-    }))
-    const isClear = alone?.form === 'vtt' || parts.every(({ presentation: { key } }) => !key)
-    const encryption = isClear ? 'none' : 'aes-128'
-    // With its version, a recording's segments are told by their number, and the last by its mark.
-    const facts = parts.map(({ presentation: { urlVersion, plan }, startMs }) => [
-      urlVersion,
-      plan.segments.length,
-      plan.segments.at(-1)?.tailBytes ?? null,
-      startMs ?? null,
-    ])
-    return this.#text([alone ?? null, growth ?? null, facts], () =>
-      formatPlaylist(listed, { encryption, growth }),
-    )
-  }
-
-  #text(facts: unknown, format: () => string): TextResource {
-    return {
-      version: hashOf(facts),
-      contentType: PLAYLIST_TYPE,
-      caching: this.#options.isFresh ? 'fresh' : 'hour',
-      format,
-    }
-  }
-
-  async #renditions({ path, presentation }: SessionPart): Promise<Renditions> {
-    const { sidecars } = this.#options
-    const { growth, stat } = presentation.recording
-    const mayHaveMore = growth === undefined || Date.now() - stat.modifiedMs > SIDECARS_AFTER_MS
-    const found = mayHaveMore ? await sidecars?.find(path) : undefined
-    return presentation.renditions(found ?? [])
+/** One segment of a subtitle rendition. */
+export async function subtitleSegment(
+  listing: Listing,
+  listed: ListedRecording,
+  { rendition, number, tailBytes, file }: SegmentAddress & { file: OpenFile },
+): Promise<TextFile | undefined> {
+  const { recording } = listed
+  const segment = recording.plannedSegment({ number, tailBytes })
+  if (rendition.kind !== 'subtitles' || segment === undefined) return undefined
+  const { subtitles } = await findRenditions(listing, listed)
+  const track = subtitles.find(({ id }) => id === rendition.id)
+  if (track === undefined) return undefined
+  const { timescale } = recording.plan
+  const map = await timestampMap(recording, number, file)
+  return {
+    version: hashOf([recording.urlVersion, rendition.id, number, tailBytes ?? null]),
+    contentType: SUBTITLE_TYPE,
+    caching: 'immutable',
+    format: () => formatSubtitleSegment(track.cues, segment, { timescale, map }),
   }
 }
 
-/** In MPEG-TS the media keeps its own clock, in fMP4 it has the session's. */
+/** A media playlist: of all recordings, or of one rendition, which is next to its segments. */
+function mediaPlaylist(
+  listing: Listing,
+  single?: Pick<PlaylistPart, 'rendition' | 'form'>,
+): TextFile {
+  const { recordings, growth } = listing
+  const parts = recordings.map(({ recording: { urlVersion, plan, form }, startMs }) => ({
+    plan,
+    urlPrefix: single === undefined ? `${urlVersion}/` : '',
+    form,
+    startMs,
+    ...single,
+  }))
+  const isClear = single?.form === 'vtt' || recordings.every(({ recording: { key } }) => !key)
+  const encryption = isClear ? 'none' : 'aes-128'
+  // For a URL version, the number of segments and the last one's tail identify the list.
+  const facts = recordings.map(({ recording: { urlVersion, plan }, startMs }) => [
+    urlVersion,
+    plan.segments.length,
+    plan.segments.at(-1)?.tailBytes ?? null,
+    startMs ?? null,
+  ])
+  return playlistFile(listing, [single ?? null, growth ?? null, facts], () =>
+    formatPlaylist(parts, { encryption, growth }),
+  )
+}
+
+function playlistFile({ isGrowing }: Listing, facts: unknown, format: () => string): TextFile {
+  return {
+    version: hashOf(facts),
+    contentType: PLAYLIST_TYPE,
+    caching: isGrowing ? 'short' : 'hour',
+    format,
+  }
+}
+
+async function findRenditions(
+  { subtitleFiles }: Listing,
+  { path, recording }: ListedRecording,
+): Promise<Renditions> {
+  const { growth, stat } = recording.planned
+  const mayAddFiles = growth === undefined || Date.now() - stat.modifiedMs > SUBTITLE_FILES_AFTER_MS
+  const sidecars = mayAddFiles ? await subtitleFiles?.find(path) : undefined
+  return recording.renditions(sidecars ?? [])
+}
+
+/** MPEG-TS media has its own clock, fMP4 media has the session's. */
 async function timestampMap(
-  presentation: Presentation,
+  recording: HlsRecording,
   number: number,
   file: OpenFile,
 ): Promise<TimestampMap> {
   const fromStart = { mediaTicks: 0, localSeconds: 0 }
-  if (presentation.form === 'fmp4') return fromStart
-  const { segments, timescale } = presentation.plan
-  const body = await presentation.mainSegment(number, file)
+  if (recording.form === 'fmp4') return fromStart
+  const { segments, timescale } = recording.plan
+  const body = await recording.mainSegment(number, file)
   const mediaTicks = body && readFirstStamp(await readBodyHead(file, body, STAMP_BYTES))
   if (mediaTicks === undefined) return fromStart
   return {
@@ -159,8 +181,8 @@ async function timestampMap(
   }
 }
 
-/** What tells one offer from another; cues are told by the texts' ids. */
-function offerOf({ audioTracks, subtitles }: Renditions): unknown {
+/** Identifies the list of renditions. The ids of subtitles identify their cues. */
+function renditionFacts({ audioTracks, subtitles }: Renditions): unknown {
   return [
     audioTracks,
     subtitles.map(({ id, name, language, isDefault }) => [id, name, language, isDefault]),

@@ -1,4 +1,4 @@
-// Subtitle files beside a recording: `name.vtt`, `name.de.srt`.
+// Subtitle files next to a recording: `name.vtt`, `name.de.srt`.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { compareNatural } from '../../catalog/names/ordering.ts'
@@ -8,12 +8,12 @@ import type { Storage } from '../../storage/storage.ts'
 import type { SubtitleSidecar } from '../playlist/renditions.ts'
 import { parseSubtitles } from '../playlist/subtitle-file.ts'
 
-/** What an operator adds shows a moment later. */
+/** New files are found after this time. */
 const FOLDER_TTL_MS = 5000
 const MAX_FOLDERS = 256
 const MAX_SUBTITLES = 32
 const MAX_FILE_BYTES = 8 * 1024 * 1024
-/** Files that were read, by their size. */
+/** Parsed files, charged by their size on disk. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024
 
 const ENDING = /^(?:\.(?<language>[a-z]{2,3}(?:-[a-z0-9]{2,8})*))?\.(?<format>vtt|srt)$/i
@@ -36,19 +36,19 @@ export class SubtitleFiles {
     this.#storage = storage
   }
 
-  /** Those of the recording at `path`, in natural order of their names. What cannot be read is left out. */
+  /** The files of the recording at `path`, in natural order. Leaves out unreadable files. */
   async find(path: string): Promise<SubtitleSidecar[]> {
     const slash = path.lastIndexOf('/')
     const folder = path.slice(0, Math.max(slash, 0))
     const base = path.slice(slash + 1).replace(/\.[^.]*$/, '')
     const files = findSubtitles(await this.#names(folder), base)
     const subtitles = await Promise.all(files.map(async (file) => this.#read(folder, file)))
-    return subtitles.filter((text) => text !== undefined)
+    return subtitles.filter((track) => track !== undefined)
   }
 
   async #names(folder: string): Promise<string[]> {
-    const known = this.#folders.get(folder)
-    if (known !== undefined) return known
+    const cached = this.#folders.get(folder)
+    if (cached !== undefined) return cached
     const names = this.#storage
       .list(folder)
       .then((entries) => entries.filter(({ kind }) => kind === 'file').map(({ name }) => name))
@@ -59,14 +59,14 @@ export class SubtitleFiles {
 
   async #read(folder: string, found: FoundFile): Promise<SubtitleSidecar | undefined> {
     try {
-      return await this.#readText(joinPath(folder, found.name), found)
+      return await this.#parse(joinPath(folder, found.name), found)
     } catch (error) {
       if (!isAppError(error, 'not_found', 'failed')) throw error
       return undefined
     }
   }
 
-  async #readText(
+  async #parse(
     path: string,
     { language, format }: FoundFile,
   ): Promise<SubtitleSidecar | undefined> {
@@ -75,16 +75,16 @@ export class SubtitleFiles {
       const { sizeBytes, modifiedMs } = file.stat
       if (sizeBytes > MAX_FILE_BYTES) throw new AppError('failed', 'the subtitle file is too large')
       const key = `${sizeBytes} ${modifiedMs} ${path}`
-      const known = this.#subtitles.get(key)
-      if (known !== undefined) return known
+      const cached = this.#subtitles.get(key)
+      if (cached !== undefined) return cached
       const bytes = Buffer.alloc(sizeBytes)
       const content = bytes.subarray(0, await file.read(bytes, 0))
       const version = createHash('sha256').update(content).digest('hex').slice(0, 8)
       const cues = parseSubtitles(content, format)
       if (cues.length === 0) return undefined
-      const text = { cues, version, isDefault: false, ...(language && { language }) }
-      this.#subtitles.set(key, text, { size: sizeBytes + 1 })
-      return text
+      const track = { cues, version, isDefault: false, ...(language && { language }) }
+      this.#subtitles.set(key, track, { size: sizeBytes + 1 })
+      return track
     } finally {
       await file.close()
     }

@@ -1,40 +1,40 @@
-// Looks at things anew, at each of them at most so often, however many ask.
+// Runs a lookup per key at most every so often, and shares its result among all callers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 
-/** Things that were looked at a moment ago; of one that is forgotten, the next look comes too soon. */
-const MAX_KEPT = 1000
+/** Keys with a known time of the last lookup. An evicted key is looked up too soon. */
+const MAX_KEYS = 1000
 
 export interface ThrottledLookupOptions {
-  /** Looks at one thing begin at least so far apart. */
+  /** Least time between the starts of two lookups of one key. */
   everyMs: number
 }
 
 export class ThrottledLookup<Found> {
   readonly #everyMs: number
-  readonly #begunMs: LRUCache<string, number>
-  /** Looks that have not begun. */
+  readonly #startedMs: LRUCache<string, number>
+  /** Lookups that have not started. */
   readonly #next = new Map<string, Promise<Found>>()
 
   constructor({ everyMs }: ThrottledLookupOptions) {
     this.#everyMs = everyMs
-    this.#begunMs = new LRUCache({ max: MAX_KEPT })
+    this.#startedMs = new LRUCache({ max: MAX_KEYS })
   }
 
-  /** What is found by a look that begins from now on; all who ask before it does share it. */
-  async lookup(name: string, find: () => Promise<Found>): Promise<Found> {
-    const planned = this.#next.get(name)
+  /** The result of a lookup that starts after this call; calls before its start share it. */
+  async lookup(key: string, find: () => Promise<Found>): Promise<Found> {
+    const planned = this.#next.get(key)
     if (planned !== undefined) return planned
-    const next = this.#lookup(name, find)
-    this.#next.set(name, next)
+    const next = this.#lookup(key, find)
+    this.#next.set(key, next)
     return next
   }
 
-  async #lookup(name: string, find: () => Promise<Found>): Promise<Found> {
-    const begunMs = this.#begunMs.get(name) ?? -Infinity
-    await sleep(Math.max(0, begunMs + this.#everyMs - performance.now()))
-    this.#next.delete(name)
-    this.#begunMs.set(name, performance.now())
+  async #lookup(key: string, find: () => Promise<Found>): Promise<Found> {
+    const startedMs = this.#startedMs.get(key) ?? -Infinity
+    await sleep(Math.max(0, startedMs + this.#everyMs - performance.now()))
+    this.#next.delete(key)
+    this.#startedMs.set(key, performance.now())
     return find()
   }
 }

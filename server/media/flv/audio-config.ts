@@ -1,4 +1,4 @@
-// Makes the set-up of sound: from the recorder's own record, or from what a frame says of itself.
+// Builds audio configurations from the record of the recorder, or from a frame.
 import { parseAacConfig } from '../codec/audio-specific-config.ts'
 import { aacSampleConfig, flacConfig, opusConfig } from '../codec/sample-entry.ts'
 import type { AudioSampleConfig } from '../codec/sample-entry.ts'
@@ -10,7 +10,7 @@ import type { AudioFrame } from './audio-frame.ts'
 const AAC_SAMPLES = 1024
 const FLAC_SAMPLES = 4096
 const FLAC_MARK = Buffer.from('fLaC')
-/** What transcoding gives: AAC-LC. */
+/** The result of transcoding: AAC-LC. */
 const TRANSCODED = 'mp4a.40.2'
 const PLAIN_NAMES: Record<PlainAudio, string> = {
   mp3: 'MP3',
@@ -22,7 +22,7 @@ const PLAIN_NAMES: Record<PlainAudio, string> = {
   pcm_mulaw: 'G.711 µ-law',
 }
 
-/** Undefined where the record is none that browsers play. */
+/** Undefined if the record is not audio that browsers play. */
 export function readAudioConfig(
   codec: ConfiguredAudio,
   config: Uint8Array,
@@ -56,7 +56,7 @@ function withoutMark(config: Uint8Array): Uint8Array {
 function fixedFrameTicks(codec: ConfiguredAudio, config: Uint8Array): number | undefined {
   if (codec === 'opus') return undefined
   if (codec === 'flac') {
-    // Largest block (RFC 9639 8.2); all but the last are of this size where the smallest is, too.
+    // Largest block (RFC 9639 8.2): the size of all but the last if the smallest is equal.
     const blocks = withoutMark(config)
     return ((blocks[6] ?? 0) << 8) | (blocks[7] ?? 0) || FLAC_SAMPLES
   }
@@ -64,7 +64,7 @@ function fixedFrameTicks(codec: ConfiguredAudio, config: Uint8Array): number | u
   return parsed && (AAC_SAMPLES * parsed.sampleRate) / parsed.coreRate
 }
 
-/** Set-up of sound that is transcoded, from one of its frames. */
+/** The configuration of transcoded audio, from one of its frames. */
 export function plainAudioConfig(codec: PlainAudio, frame: AudioFrame): AudioConfigRecord {
   const { sampleRate, channels } = frame
   return {

@@ -1,4 +1,4 @@
-// What a frame of sound says of itself: rate, channels and number of samples, for sound that comes without a set-up.
+// Rate, channels and samples of an audio frame, for audio without a configuration.
 import { mpegFrameAt } from '../codec/audio-frame.ts'
 import { dolbyFrameAt } from '../codec/dolby-frame.ts'
 import { opusPacketSamples } from '../codec/opus-packet.ts'
@@ -12,7 +12,7 @@ export interface AudioFrame {
   samples: number
 }
 
-/** First bytes of the frame, its whole length, and what its tag says. */
+/** The first bytes of a frame, its size, and the format in its tag. */
 export interface FrameBytes {
   head: Uint8Array
   sizeBytes: number
@@ -20,7 +20,7 @@ export interface FrameBytes {
   channels: number
 }
 
-/** Undefined where the frame is broken. */
+/** Undefined if the frame is invalid. */
 export function describeFrame(codec: PlainAudio, frame: FrameBytes): AudioFrame | undefined {
   switch (codec) {
     case 'mp3': {
@@ -47,7 +47,7 @@ function describePcm(
   return samples > 0 ? { sampleRate, channels, samples } : undefined
 }
 
-/** Samples in a frame, in ticks of its set-up; undefined where it is none of that set-up. */
+/** Samples of a frame in ticks of its configuration; undefined if it has another one. */
 export function audioTicks(
   config: AudioConfigRecord,
   frame: FrameBytes & { codec: ConfiguredAudio | PlainAudio },

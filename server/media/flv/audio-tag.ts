@@ -1,12 +1,12 @@
-// The body of an audio tag (Adobe FLV 10.1 annex E.4.2, Enhanced RTMP): set-up, frame, or a codec that is not served.
+// The body of an audio tag (Adobe FLV 10.1 annex E.4.2, Enhanced RTMP).
 import { CODED_FRAMES, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
 import type { PlainAudio } from './flv-source.ts'
 
-/** Sound that needs a set-up before its frames. */
+/** Audio that needs a configuration before its frames. */
 export type ConfiguredAudio = 'aac' | 'opus' | 'flac'
 
-/** What an audio tag holds for one track. `from` and `to` are positions in the body. */
+/** The packet of one track. `from` and `to` are positions in the body. */
 export type AudioBody =
   | { kind: 'set-up'; codec: ConfiguredAudio; trackId: number; config: Uint8Array }
   | {
@@ -15,7 +15,7 @@ export type AudioBody =
       trackId: number
       from: number
       to: number
-      /** What the tag itself says of sound without a header of its own. */
+      /** The format in the tag, for audio without a header of its own. */
       sampleRate: number
       channels: number
     }
@@ -41,7 +41,7 @@ const EXTENDED = new Map<string, ConfiguredAudio | PlainAudio>([
   ['ec-3', 'eac3'],
 ])
 
-/** Packets of the tag, one a track; empty where it holds none that matter. */
+/** Packets of the tag, one per track; empty if none is needed. */
 export function parseAudioBody(tag: TagBody): AudioBody[] {
   const first = tag.body[0]
   if (first === undefined) return []

@@ -1,18 +1,19 @@
-// The header of Enhanced RTMP (v1 and v2): a four-character code names the codec, and one tag may hold several tracks.
+// The header of Enhanced RTMP (v1 and v2): a four-character codec, and one or several tracks per
+// tag.
 import { MAX_MOD_EX } from './flv-limits.ts'
 import { fourCc, uint24 } from './tag-bytes.ts'
 
-/** One track's part of a tag. */
+/** The packet of one track. */
 export interface ExtendedPacket {
   codec: string
   packetType: number
   trackId: number
-  /** Where its data begins in the body, and ends. */
+  /** Start and end of its data in the body. */
   from: number
   to: number
 }
 
-/** A tag's body, of which the first bytes are at hand. */
+/** The body of a tag, of which `body` has the first bytes. */
 export interface TagBody {
   body: Uint8Array
   bodyBytes: number
@@ -25,8 +26,8 @@ const MOD_EX = 7
 const MANY_CODECS = 2
 
 /**
- * The packets of an extended tag, of which the first byte says so; empty where the header is broken. `multitrack` is
- * the packet type that announces tracks: 6 for pictures, 5 for sound.
+ * The packets of an extended tag; empty if its header is invalid. `multitrack` is the packet type
+ * that announces tracks: 6 for video, 5 for audio.
  */
 export function parseExtended({ body, bodyBytes }: TagBody, multitrack: 5 | 6): ExtendedPacket[] {
   let packetType = (body[0] ?? 0) & 0x0f
@@ -44,7 +45,7 @@ export function parseExtended({ body, bodyBytes }: TagBody, multitrack: 5 | 6): 
   return packet.from <= bodyBytes ? [packet] : []
 }
 
-/** Tracks that lie in the bytes at hand. */
+/** Tracks within the bytes of `body`. */
 function parseTracks({ body, bodyBytes }: TagBody, start: number): ExtendedPacket[] {
   const form = (body[start] ?? 0) >> 4
   const packetType = (body[start] ?? 0) & 0x0f

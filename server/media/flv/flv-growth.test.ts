@@ -1,4 +1,5 @@
-// Recordings that are still written: what is there is played, what was listed stays, and only what was added is read.
+// Growing recordings: they play as far as they go, stable segments stay, and only new bytes are
+// read.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { createRandom } from '../../../test/support/damage.ts'
@@ -22,7 +23,7 @@ import { patienceMs } from '../../../test/support/patience.ts'
 const reader = createFlvReader()
 const signal = AbortSignal.timeout(patienceMs)
 
-/** The index of what is there; undefined while nothing can be played. */
+/** The index so far; undefined while nothing is playable. */
 async function indexSoFar(file: OpenFile, previous?: MediaIndex): Promise<MediaIndex | undefined> {
   try {
     return await reader.index(file, signal, previous)
@@ -49,7 +50,7 @@ function sameSplitPoints(index: MediaIndex, count: number): unknown {
   })
 }
 
-/** A stream with all that may happen to one. */
+/** A stream with every kind of change. */
 function eventful(): Buffer {
   const jumping = (tags: FlvTag[], byMs: number) =>
     tags.map((tag) => ({ ...tag, timeMs: tag.timeMs + byMs }))
@@ -76,10 +77,10 @@ function eventful(): Buffer {
   ])
 }
 
-describe('a recording that is still written', () => {
+describe('a growing recording', () => {
   const whole = eventful()
 
-  it('keeps every stable cut, and every segment that ends at one, whatever is added', async () => {
+  it('keeps every stable split point, and every segment that ends at one', async () => {
     const random = createRandom(41)
     const final = await reader.index(bytesFile(whole), signal)
     const file = bytesFile(whole)
@@ -118,7 +119,7 @@ describe('a recording that is still written', () => {
     expect(final.growth?.stableSplitPoints).toBe(all.length)
   })
 
-  it('is the same recording for the same bytes, cut at every byte of a joint', async () => {
+  it('gives the same index for the same bytes, wherever a read ends between two tags', async () => {
     const bytes = flvFile(smallStream({ seconds: 7 }))
     const final = await reader.index(bytesFile(bytes), signal)
     const start = Math.floor(bytes.length / 2)
@@ -130,7 +131,7 @@ describe('a recording that is still written', () => {
     }
   })
 
-  it('is read only where it grew', async () => {
+  it('is read only from where it grew', async () => {
     const bytes = flvFile(smallStream({ seconds: 600, frameBytes: 900 }))
     let read = 0
     const counting = (size: number): OpenFile => {
@@ -155,7 +156,7 @@ describe('a recording that is still written', () => {
     expect(read).toBeLessThan(4096)
   })
 
-  it('shows a cut in mid-GOP about every two seconds once no key frame has come for five', async () => {
+  it('has forced split points after five seconds without a key frame', async () => {
     const bytes = flvFile(smallStream({ seconds: 14, gopSeconds: 12, bFrames: true }))
     const { splitPoints, growth } = await reader.index(bytesFile(bytes), signal)
     expect([...splitPoints.flags]).toEqual([
@@ -173,7 +174,7 @@ describe('a recording that is still written', () => {
     )
   })
 
-  it('has a mark of its bytes that stays when its metadata are written anew', async () => {
+  it('has a growth mark that stays when its metadata are rewritten', async () => {
     const tags = smallStream({ seconds: 10 })
     const growing = flvFile([metadataTag({ duration: 0 }), ...tags])
     const closed = flvFile([metadataTag({ duration: 10 }), ...tags])
@@ -186,7 +187,7 @@ describe('a recording that is still written', () => {
     expect(range(closed)).toBe(range(growing))
   })
 
-  it('plays the pictures that are there before its sound begins', async () => {
+  it('plays its video before its audio begins', async () => {
     const tags = smallStream({ seconds: 3 }).filter(({ kind }) => kind === 'video')
     const { tracks, growth } = await reader.index(bytesFile(flvFile(tags)), signal)
     expect(tracks.map(({ kind }) => kind)).toEqual(['video'])

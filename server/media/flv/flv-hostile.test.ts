@@ -1,4 +1,4 @@
-// The reader against bytes that nobody promised anything about, and against length.
+// The reader with corrupt and hostile bytes, and with long recordings.
 import { open, rm, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -28,7 +28,7 @@ import { createFlvReader } from './flv-reader.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
 
 const reader = createFlvReader()
-/** File header and two set-ups. */
+/** File header and two configurations. */
 const HEAD_BYTES = 100
 
 interface Damage {
@@ -55,13 +55,13 @@ function applyDamage(bytes: Uint8Array, { kind, at, length, byte }: Damage): Uin
   return Buffer.concat([bytes.subarray(0, from), ...middle[kind], bytes.subarray(behind)])
 }
 
-/** The file header and the set-ups stay. */
+/** The file header and the configurations stay. */
 function corruptAfterHead(bytes: Uint8Array, damages: Damage[]): Uint8Array {
   const head = bytes.subarray(0, HEAD_BYTES)
   return Buffer.concat([head, damages.reduce(applyDamage, bytes.subarray(HEAD_BYTES))])
 }
 
-/** Bodies of tags that are nearly right. */
+/** Bodies of tags that are almost valid. */
 const strangeBody = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   fc
@@ -126,11 +126,11 @@ const strangeTag: fc.Arbitrary<FlvTag> = fc.record(
   { requiredKeys: ['kind', 'timeMs', 'body'] },
 )
 
-describe('damaged recordings', () => {
+describe('corrupt recordings', () => {
   const whole = flvFile(smallStream({ seconds: 6, bFrames: true }))
   const long = flvFile(smallStream({ seconds: 60, frameBytes: 200 }))
 
-  it('are played or refused, whatever is changed, lost, added or repeated', async () => {
+  it('are played or rejected, whatever is changed, lost, added or repeated', async () => {
     const seen = { read: 0, refused: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 12 }), async (damages) => {
@@ -141,7 +141,7 @@ describe('damaged recordings', () => {
     expect(seen.read).toBeGreaterThan(300)
   })
 
-  it('are played or refused, whatever tags they are made of', async () => {
+  it('are played or rejected, whatever their tags contain', async () => {
     const seen = { read: 0, refused: 0 }
     const tags = fc.array(strangeTag, { maxLength: 60 })
     await fc.assert(
@@ -155,7 +155,7 @@ describe('damaged recordings', () => {
     expect(seen.refused).toBeGreaterThan(0)
   })
 
-  it('lose no more than what was damaged and the pictures that hang on it', async () => {
+  it('lose only the corrupt bytes and the frames that depend on them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
         const bytes = corruptAfterHead(long, damages)
@@ -170,7 +170,7 @@ describe('damaged recordings', () => {
           if (content.kind === 'samples')
             count += content.runs.reduce((sum, { sizes }) => sum + sizes.length, 0)
         }
-        // 10 pictures and 43 frames of sound a second; a piece that is taken out is up to 2 seconds long.
+        // 10 frames of video and 43 of audio a second; a removed range is up to 2 seconds long.
         expect(count).toBeGreaterThan(60 * 53 - damages.length * 4 * 53)
       }),
       { numRuns: 40, seed: 41 },
@@ -178,7 +178,7 @@ describe('damaged recordings', () => {
   })
 })
 
-describe('damaged recordings that are still written', () => {
+describe('corrupt growing recordings', () => {
   async function indexSoFar(
     bytes: Uint8Array,
     previous?: MediaIndex,
@@ -203,7 +203,7 @@ describe('damaged recordings that are still written', () => {
     return lists.map((list) => list.slice(0, count))
   }
 
-  it('give the same cuts as when they are read at once', async () => {
+  it('have the same split points as when they are read at once', async () => {
     const places = fc.array(fc.integer({ min: 0, max: 9999 }), { minLength: 1, maxLength: 8 })
     const strange = fc.array(strangeTag, { maxLength: 40 })
     const damages = fc.array(damage, { maxLength: 4 })
@@ -235,7 +235,7 @@ describe('hostile recordings', () => {
   it.each([
     ['zeros', Buffer.concat([flvHeader(), Buffer.alloc(20_000_000)])],
     [
-      'what looks like tags all over',
+      'what looks like tags everywhere',
       Buffer.concat([
         flvHeader(),
         Buffer.alloc(3_000_000, Buffer.from('0900000100000000000000', 'hex')),
@@ -250,7 +250,7 @@ describe('hostile recordings', () => {
       ]),
     ],
     [
-      'set-ups that take turns',
+      'alternating configurations',
       flvFile(
         Array.from({ length: 20_000 }, (_, i) =>
           videoConfigTag({ codec: 7 }, i, avcConfig(i & 0xff)),
@@ -267,7 +267,7 @@ describe('hostile recordings', () => {
       ]),
     ],
     [
-      'sound that jumps with every tag',
+      'audio that jumps with every tag',
       flvFile([
         ...smallStream({ seconds: 1 }),
         ...Array.from({ length: 60_000 }, (_, i) => audioTag(AAC, (i % 7) * 100_000, madeAudio(i))),
@@ -279,7 +279,7 @@ describe('hostile recordings', () => {
     expect(cpuMs()).toBeLessThan(5000)
   })
 
-  it('are not read on once nobody waits for them', async () => {
+  it('stop being read after an abort', async () => {
     const controller = new AbortController()
     const bytes = flvFile(smallStream({ seconds: 60, frameBytes: 20_000 }))
     const file = bytesFile(bytes)
@@ -296,7 +296,7 @@ describe('hostile recordings', () => {
     expect(reads).toBe(3)
   })
 
-  it('are refused as another file where they became shorter', async () => {
+  it('are rejected after they became shorter', async () => {
     const bytes = flvFile(smallStream({ seconds: 6 }))
     const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000))
     const shorter = bytesFile(bytes.subarray(0, 10_000))
@@ -318,7 +318,7 @@ describe('hostile recordings', () => {
 })
 
 describe('long recordings', () => {
-  it('take little memory and a small index, and a segment few reads', async () => {
+  it('need little memory, a small index, and few reads per segment', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'flv-long-'))
     try {
       const target = path.join(folder, 'long.flv')

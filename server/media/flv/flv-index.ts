@@ -1,4 +1,4 @@
-// Reads an FLV file once, or what was added to it, and makes the index that playlists and segments are cut by.
+// Indexes an FLV file, or the bytes added to it.
 import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import { withReadHints } from '../../storage/read-ahead.ts'
@@ -24,10 +24,7 @@ const CODEC_NAMES = new Map([
   ['vp9', 'VP9'],
 ])
 
-/**
- * Reads the index; with `previous` only what lies behind what that one has read. Throws AppError `unplayable` with a
- * reason that a person understands.
- */
+/** Builds the index; with `previous`, reads only the bytes after it. */
 export async function readFlvIndex(
   file: OpenFile,
   signal: AbortSignal,
@@ -97,7 +94,7 @@ function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSour
   }
 }
 
-/** Fills in the sizes that only key frames tell. */
+/** Fills in the sizes that only key frames contain. */
 async function findSizes(
   file: OpenFile,
   source: FlvSource,
@@ -117,7 +114,7 @@ function needsSize(config: FlvConfig): config is VideoConfigRecord & { codec: 'a
   return config.codec === 'av1' || config.codec === 'vp9'
 }
 
-/** The first set-up of pictures, and of sound. */
+/** The first configurations of video and audio. */
 function describeTracks({ sections, configs }: FlvSource): Track[] {
   const used = (key: 'video' | 'audio') => {
     const number = sections.find((section: FlvSection) => section[key] !== undefined)?.[key]

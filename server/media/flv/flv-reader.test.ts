@@ -1,4 +1,5 @@
-// The reader on real recordings and on other recordings' packets put into FLV, with FFmpeg's demuxer as the second opinion.
+// The reader with real recordings, and with their packets in FLV, compared with the demuxer of
+// FFmpeg.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -62,14 +63,16 @@ async function samplesOf(indexed: IndexedFile, ranges: SplitPointRange[]): Promi
   return samples
 }
 
-/** Every packet once, unchanged, all moved by one and the same time but for the rounding of milliseconds. */
+/**
+ * Every packet once, unchanged, all shifted by the same time except for rounding to milliseconds.
+ */
 function expectSame(served: ServedSample[], source: ReferencePacket[]): void {
   const shifts: number[] = []
   for (const kind of ['video', 'audio'] as const) {
     const wanted = source.filter((packet) => packet.kind === kind)
     const given = served.filter((sample) => sample.kind === kind)
     expect(given.map(({ sha1 }) => sha1)).toEqual(wanted.map(({ sha1 }) => sha1))
-    // Where pictures are made up, FFmpeg looks into them and finds no key frames.
+    // In synthetic frames FFmpeg finds no key frames.
     const keys = wanted.some(({ isKey }) => isKey) ? wanted : given
     expect(given.map(({ isKey }) => isKey)).toEqual(keys.map(({ isKey }) => isKey))
     given.forEach((sample, i) => {
@@ -107,7 +110,7 @@ async function repack(name: string, forms: Parameters<typeof repackStreams>[1]):
 }
 
 describe('a real recording', () => {
-  it('is served packet for packet as FFmpeg reads it', async () => {
+  it('has the packets that FFmpeg reads', async () => {
     const { index } = await expectLikeFfmpeg(
       await readFile(path.join(fixtures, 'flv-h264-aac.flv')),
     )
@@ -126,7 +129,7 @@ describe('a real recording', () => {
     expect(deserialize(serialize(index))).toEqual(index)
   })
 
-  it('whose pictures no browser plays names their codec', async () => {
+  it('that browsers do not play is rejected with its codec', async () => {
     const bytes = await readFile(path.join(fixtures, 'flv-h263-mp3.flv'))
     await expect(indexBytes(bytes)).rejects.toMatchObject({
       code: 'unplayable',
@@ -172,7 +175,7 @@ describe('codecs', () => {
     expect(height).toBeGreaterThan(0)
   })
 
-  it('VP9 finds its size in the key frame, and Opus its lengths in the packets', async () => {
+  it('VP9 has its size in the key frame, and Opus its durations in the packets', async () => {
     const streams = await readSourceStreams(path.join(fixtures, 'webm-vp9-opus51.webm'))
     const config = Uint8Array.of(0, 10, 0x82, 1, 1, 1, 0, 0)
     const withConfig = streams.map((stream) =>
@@ -245,7 +248,7 @@ describe('Enhanced RTMP', () => {
   })
 })
 
-describe('sound that no browser plays in HLS', () => {
+describe('audio that no browser plays in HLS', () => {
   const MP3_FRAME = Buffer.concat([Uint8Array.of(0xff, 0xfb, 0x90, 0x40), Buffer.alloc(413, 1)])
   const PCM = Buffer.alloc(320, 5)
   const AC3_FRAME = Buffer.from(`0b77ffff1440e100${'00'.repeat(200)}`, 'hex')
@@ -293,7 +296,7 @@ describe('sound that no browser plays in HLS', () => {
     ['Speex', 0xb6],
     ['Nellymoser', 0x6e],
     ['ADPCM', 0x1f],
-  ])('%s is left out beside pictures, and alone it is named', async (name, codec) => {
+  ])('%s is omitted beside video, and alone is rejected with its name', async (name, codec) => {
     const audioTracks = Array.from({ length: 50 }, (_, i) =>
       audioTag({ codec }, i * 20, Buffer.alloc(9)),
     )
@@ -322,7 +325,7 @@ describe('an unplayable FLV', () => {
       { code: 'video-codec-unsupported', codec: 'VP8' },
     ],
     [
-      'a set-up that is missing',
+      'a missing configuration',
       flvFile([frameTag({ codec: 7 }, key)]),
       { code: 'video-config-missing', codec: 'H.264', box: 'sequence header' },
     ],
@@ -347,8 +350,8 @@ describe('an unplayable FLV', () => {
   })
 })
 
-describe('where pictures and sound begin', () => {
-  it('keeps the distance of pictures that start half a second behind the sound', async () => {
+describe('the start of video and audio', () => {
+  it('keeps the offset of video that starts half a second after the audio', async () => {
     const tags = smallStream({ seconds: 6, bFrames: true }).map((tag) =>
       tag.kind === 'video' && tag.body[1] === 1
         ? frameTag(
@@ -366,7 +369,7 @@ describe('where pictures and sound begin', () => {
     expect([...index.splitPoints.startTicks]).toEqual([0, 2500, 4500])
   })
 
-  it('begins at the first key frame, with the sound behind the pictures that were left out', async () => {
+  it('begins at the first key frame, with the audio after the omitted frames', async () => {
     const tags = smallStream({ seconds: 6 })
     const firstKey = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
     const indexed = await indexBytes(flvFile(tags.filter((_, i) => i !== firstKey)))
@@ -377,7 +380,7 @@ describe('where pictures and sound begin', () => {
     expect(firstAudio?.presentationSeconds).toBe(0)
   })
 
-  it('plays sound alone, cut about every second', async () => {
+  it('plays audio alone, split about every second', async () => {
     const indexed = await expectLikeFfmpeg(flvFile(smallStream({ seconds: 7, video: 'none' })))
     const { index } = indexed
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
@@ -385,7 +388,7 @@ describe('where pictures and sound begin', () => {
     expect([...index.splitPoints.flags].every((flags) => flags === 0)).toBe(true)
   })
 
-  it('goes on with sound where pictures end early', async () => {
+  it('continues with audio after the end of the video', async () => {
     const long = smallStream({ seconds: 40 }).filter(
       (tag) => tag.kind !== 'video' || tag.timeMs < 8000,
     )
@@ -395,7 +398,7 @@ describe('where pictures and sound begin', () => {
     expect(own.length).toBeGreaterThan(20)
   })
 
-  it('does not drift, though time stamps are rounded to milliseconds', async () => {
+  it('does not drift, although time stamps are rounded to milliseconds', async () => {
     const indexed = await indexBytes(flvFile(smallStream({ seconds: 60 })))
     const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
     const audioTracks = samples.filter(({ kind }) => kind === 'audio')
@@ -410,8 +413,8 @@ describe('where pictures and sound begin', () => {
   })
 })
 
-describe('breaks', () => {
-  it('has a new init behind a discontinuity where the set-up changes, none where it is repeated', async () => {
+describe('discontinuities', () => {
+  it('has a new init after a change of configuration, none after a repeated one', async () => {
     const repeated = smallStream({ seconds: 4, startMs: 4000 })
     const changed = smallStream({ seconds: 4, startMs: 8000, level: 0x15 })
     const { index } = await expectLikeFfmpeg(
@@ -427,7 +430,7 @@ describe('breaks', () => {
     expect(Buffer.from(behind?.sampleEntry ?? []).indexOf(avcConfig(0x15))).toBeGreaterThan(0)
   })
 
-  it('goes on with new sound at once, in mid-GOP', async () => {
+  it('continues with new audio at once, within a GOP', async () => {
     const tags = smallStream({ seconds: 8 })
     const at = tags.findIndex(({ timeMs }) => timeMs >= 5000)
     const change = audioConfigTag(AAC, 5000, aacConfig(48_000))
@@ -442,9 +445,9 @@ describe('breaks', () => {
   })
 
   it.each([
-    ['jumps forward by an hour', 3_604_000],
-    ['goes back to 0', 0],
-  ])('goes on without a hole where a new connection %s', async (_, startMs) => {
+    ['continues an hour later', 3_604_000],
+    ['restarts at 0', 0],
+  ])('continues without a gap after a new connection that %s', async (_, startMs) => {
     const before = smallStream({ seconds: 4, startMs: 50_000 })
     const behind = smallStream({ seconds: 4, startMs })
     const bytes = flvFile([...before, ...behind])
@@ -466,7 +469,7 @@ describe('breaks', () => {
     expectMonotonic(samples)
   })
 
-  it('may begin without a key frame where time stamps jump and pictures go on', async () => {
+  it('starts without a key frame after a jump that loses no frames', async () => {
     const tags = smallStream({ seconds: 8 }).map((tag) =>
       tag.timeMs >= 5000 ? { ...tag, timeMs: tag.timeMs + 100_000 } : tag,
     )
@@ -510,7 +513,7 @@ describe('breaks', () => {
     )
   })
 
-  it('plays a file behind another one in the same file', async () => {
+  it('plays a file appended to another one', async () => {
     const one = flvFile([metadataTag({ duration: 4 }), ...smallStream({ seconds: 4 })])
     const two = flvFile(smallStream({ seconds: 4, startMs: 300 }))
     const splitPoint = one.subarray(0, one.length - 20)
@@ -527,7 +530,7 @@ describe('breaks', () => {
     }
   })
 
-  it('lets sound that jumps alone go on beside the pictures', async () => {
+  it('continues audio that jumps alone beside the video', async () => {
     const tags = smallStream({ seconds: 20 }).map((tag) =>
       tag.kind === 'audio' && tag.timeMs >= 5000 && tag.timeMs < 12_000
         ? { ...tag, timeMs: tag.timeMs + 500_000 }
@@ -550,37 +553,37 @@ describe('breaks', () => {
   })
 })
 
-describe('notes for the operator', () => {
+describe('limitations', () => {
   const tags = smallStream({ seconds: 8 })
   const bytes = flvFile(tags)
   const key = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
 
   it.each([
-    ['none where all is well', bytes, undefined],
-    ['the end that is missing', bytes.subarray(0, bytes.length - 9), ['truncated']],
+    ['nothing for a valid file', bytes, undefined],
+    ['a missing end', bytes.subarray(0, bytes.length - 9), ['truncated']],
     [
-      'what was skipped',
+      'skipped bytes',
       Buffer.concat([bytes, Buffer.alloc(900, 0x77), ...tags.slice(-9).map(flvTag)]),
       ['corrupt'],
     ],
     ['zeros at the end', Buffer.concat([bytes, Buffer.alloc(900)]), ['corrupt']],
-    ['where time stamps begin anew', flvFile([...tags, ...tags]), ['gap']],
+    ['a restart of the time stamps', flvFile([...tags, ...tags]), ['gap']],
     [
-      'pictures without their key frame',
+      'frames without their key frame',
       flvFile(tags.filter((_, i) => i !== key)),
       ['frames-undecodable'],
     ],
     [
-      'sound that cannot be served',
+      'audio that cannot be served',
       flvFile([...tags, audioTag({ codec: 0xb6 }, 8000, madeAudio(1))]),
       ['audio-not-served'],
     ],
-  ])('tell %s', async (_, recording, codes) => {
+  ])('report %s', async (_, recording, codes) => {
     const { index } = await indexBytes(recording)
     expect(index.limitations?.map(({ code }) => code)).toEqual(codes)
   })
 
-  it('tell where damage is, in bytes and in time', async () => {
+  it('have the position of corrupt bytes and its time', async () => {
     const rest = Buffer.alloc(900)
     const again = tags.slice(-9).map(flvTag)
     const { index } = await indexBytes(Buffer.concat([bytes, rest, ...again, rest]))
@@ -602,12 +605,12 @@ describe('notes for the operator', () => {
   })
 })
 
-describe('damage', () => {
+describe('corruption', () => {
   const tags = smallStream({ seconds: 20, frameBytes: 300 })
   const wholeTags = tags.map(flvTag)
   const offsets = wholeTags.reduce((ends, tag) => [...ends, (ends.at(-1) ?? 0) + tag.length], [13])
 
-  it('plays a file that is cut off anywhere up to its last whole tag', async () => {
+  it('plays a file that is truncated anywhere up to its last whole tag', async () => {
     const whole = flvFile(tags)
     for (const end of [whole.length - 1, whole.length - 5, whole.length - 200, 30_003, 20_000]) {
       const bytes = whole.subarray(0, end)
@@ -620,13 +623,9 @@ describe('damage', () => {
   it.each([
     ['garbage between tags', () => [Buffer.alloc(5000, 0xaa)], 0],
     ['zeros between tags', () => [Buffer.alloc(100_000)], 0],
+    ['a truncated tag', (at: number) => [wholeTags[at]?.subarray(0, 9) ?? Buffer.alloc(0)], 0],
     [
-      'a tag that was cut off',
-      (at: number) => [wholeTags[at]?.subarray(0, 9) ?? Buffer.alloc(0)],
-      0,
-    ],
-    [
-      'sizes behind tags that are wrong',
+      'wrong sizes after tags',
       (at: number) => [flvTag({ ...(tags[at] ?? metadataTag({})), trailer: 7 })],
       0,
     ],
@@ -642,7 +641,7 @@ describe('damage', () => {
     expect(lost.size).toBe(0)
   })
 
-  it('reads on where all sizes behind tags are wrong, or none are there', async () => {
+  it('continues if all sizes after tags are wrong or missing', async () => {
     const plain = await indexBytes(flvFile(tags))
     const wanted = await samplesOf(plain, everySplitPoint(plain.index))
     for (const trailer of [0, 99, 'none'] as const) {
@@ -651,7 +650,7 @@ describe('damage', () => {
     }
   })
 
-  it('keeps its sound where one frame looks like sound of another kind', async () => {
+  it('keeps its audio if one frame looks like audio of another codec', async () => {
     const at = Math.floor(tags.length / 2)
     const strange = audioTag({ codec: 0x0f }, 10_000, Buffer.alloc(400, 1))
     const bytes = flvFile([...tags.slice(0, at), strange, ...tags.slice(at)])
@@ -662,10 +661,10 @@ describe('damage', () => {
     )
   })
 
-  it('does not take bytes inside of a tag for one because a broken size leads to them', async () => {
+  it('does not parse bytes inside a tag as one after an invalid size', async () => {
     const at = Math.floor(tags.length / 2)
     const inner = { timeMs: 10_000, isKey: false, data: Buffer.alloc(600, 0xa5) }
-    // Within it: what looks like the head of a tag.
+    // Inside it: what looks like the header of a tag.
     Buffer.from('0900200000000000000000', 'hex').copy(inner.data, 300)
     const carrier = Buffer.from(flvTag(frameTag({ codec: 7 }, inner)))
     const lie = carrier.indexOf(Buffer.from('0900200000000000000000', 'hex'))
@@ -681,7 +680,7 @@ describe('damage', () => {
     expect(given.size).toBe(new Set(wanted.map(({ sha1 }) => sha1)).size)
   })
 
-  it('finds the next tag where the size of one is broken', async () => {
+  it('finds the next tag after an invalid size', async () => {
     const at = Math.floor(tags.length / 2)
     const bytes = flvFile(tags)
     bytes.writeUIntBE(0xfffff0, (offsets[at] ?? 0) + 1, 3)

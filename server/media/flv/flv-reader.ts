@@ -1,4 +1,5 @@
-// The reader of FLV (Adobe FLV 10.1, Enhanced RTMP): samples lie whole in its tags, and go into fMP4 as they are.
+// The reader of FLV (Adobe FLV 10.1, Enhanced RTMP): each tag has whole samples, copied to fMP4
+// unchanged.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
@@ -8,7 +9,7 @@ import { readFlvIndex } from './flv-index.ts'
 import { findKeyFrame, readSampleRuns, sectionAt, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvConfig, FlvSource } from './flv-source.ts'
 
-/** A reader without state: what it knows of a recording is in the index. */
+/** A stateless reader: the index has all it needs of a recording. */
 export function createFlvReader(): MediaReader {
   return { index: readFlvIndex, readSegment, initTracks, readKeyFrame }
 }
@@ -50,7 +51,7 @@ function initTrack(config: FlvConfig): InitTrack | undefined {
     return sampleEntry && { kind: 'audio', timescale, sampleEntry, width: 0, height: 0 }
   }
   const described = videoConfig(config.codec, config)
-  if (described === undefined) throw new AppError('failed', 'the index is damaged')
+  if (described === undefined) throw new AppError('failed', 'the index is corrupt')
   const { sampleEntry, width, height } = described
   return { kind: 'video', timescale: VIDEO_TIMESCALE, sampleEntry, width, height }
 }

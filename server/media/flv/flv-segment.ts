@@ -1,4 +1,4 @@
-// Finds the samples of a segment by going through its tags once more; only their headers are looked at.
+// Finds the samples of a segment by a second walk over its tags, of which it reads the headers.
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
@@ -19,10 +19,10 @@ import type { Tag } from './tag-walk.ts'
 import { parseVideoBody } from './video-tag.ts'
 
 export const VIDEO_TIMESCALE = 1000
-/** Behind a segment, what tells that its last tag ends there. */
+/** Bytes after a segment, which confirm where its last tag ends. */
 const TAIL_BYTES = 16
 
-/** What is gathered of a segment. */
+/** The samples of a segment so far. */
 interface Gathering {
   source: FlvSource
   video: VideoConfigRecord | undefined
@@ -34,7 +34,10 @@ interface Gathering {
   audioEndTicks: number
 }
 
-/** Runs of the cuts, the pictures first. Throws AppError `failed` where the file no longer matches the index. */
+/**
+ * Runs of the split points, video first. Throws AppError `failed` if the file no longer matches the
+ * index.
+ */
 export async function readSampleRuns(
   file: OpenFile,
   { source, splitPoints }: { source: FlvSource; splitPoints: SplitPointTable },
@@ -63,7 +66,7 @@ export async function readSampleRuns(
   return runs.filter((run) => run !== undefined)
 }
 
-/** The first picture of the cut, where it is a key frame: its bytes in the file. */
+/** The bytes of the first frame at a split point, if it is a key frame. */
 export async function findKeyFrame(
   file: OpenFile,
   { source, splitPoints }: Pick<MediaIndex, 'splitPoints'> & { source: FlvSource },
@@ -83,7 +86,7 @@ export async function findKeyFrame(
   return readExactly(file, frame.offset, frame.sizeBytes)
 }
 
-/** The section that holds a cut. */
+/** The section of a split point. */
 export function sectionAt(
   { sections, offsets }: FlvSource,
   splitPoint: number,
@@ -136,7 +139,7 @@ function startGathering(source: FlvSource, section: FlvSection, splitPoint: numb
   }
 }
 
-/** Answers the shift that is in force at a position; positions come in order. */
+/** Returns the shift in force at a position; positions come in order. */
 function clockReader(clock: Float64Array): (position: number) => number {
   let at = 0
   return (position) => {
@@ -191,7 +194,9 @@ function push(samples: Sample[], sample: Sample): void {
   samples.push(sample)
 }
 
-/** Some writers show pictures before they are decoded: they are decoded earlier, then. */
+/**
+ * Some writers give frames a presentation time before their decode time: these are decoded earlier.
+ */
 function lowerDecodeTimes(frames: Sample[]): void {
   let latest = Infinity
   for (let at = frames.length - 1; at >= 0; at -= 1) {
@@ -203,7 +208,7 @@ function lowerDecodeTimes(frames: Sample[]): void {
   }
 }
 
-/** Decode time of the picture behind the range, where it is of the same section. */
+/** Decode time of the frame after the range, if it belongs to the same section. */
 function nextFrameTicks(
   { source, splitPoints }: { source: FlvSource; splitPoints: SplitPointTable },
   section: FlvSection,

@@ -1,37 +1,44 @@
-// Where the cuts, set-ups and clocks of an FLV file lie: what a segment needs, and what reading goes on from.
+// Split points, configurations and clocks of an FLV file.
 import type { ScanState } from './scan-progress.ts'
 
-/** Stands for a cut that is no picture. */
+/** Marks a split point that is not a frame. */
 export const NO_FRAME = -(2 ** 31)
 
-/** Source of a MediaIndex made from FLV: about 30 bytes a cut. Times in milliseconds, positions in bytes of the file. */
+/**
+ * Source of a MediaIndex made from FLV: about 30 bytes per split point. Times in milliseconds,
+ * positions in bytes.
+ */
 export interface FlvSource {
   container: 'flv'
-  /** Size of the file when it was indexed. */
+  /** Size of the file at the time of the index. */
   sizeBytes: number
-  /** First tag of each cut. A cut ends where the next begins, the last of a section at the section's end. */
+  /**
+   * First tag of each split point. Its segment ends at the next one, or at the end of its section.
+   */
   offsets: Float64Array
-  /** How much earlier than it is shown each cut's picture is decoded; NO_PICTURE where it is not a picture. */
+  /** Presentation minus decode time of the frame at each split point, or NO_FRAME. */
   leadMs: Int32Array
-  /** Where the sound in front of each cut ends, in samples since the session's start; NaN where there is none. */
+  /**
+   * End of the audio before each split point, in samples since the start of the session, or NaN.
+   */
   audioEnds: Float64Array
   sections: FlvSection[]
   configs: FlvConfig[]
-  /** Pairs of a position and what is added from there on to a track's time stamps, for its time in the session. */
+  /** Pairs of a position and the shift from there on: session time = time stamp + shift. */
   videoClock: Float64Array
   audioClock: Float64Array
-  /** Which of several tracks is served, by its number in the tags. */
+  /** The number of the served track, of several in the tags. */
   trackIds: { video: number | undefined; audio: number | undefined }
-  /** Where reading goes on when the file has grown. */
+  /** State to continue with when the file grows. */
   resume: ScanState
 }
 
-/** From one break to the next. */
+/** From one discontinuity to the next. */
 export interface FlvSection {
   firstSplitPoint: number
-  /** Behind its last tag. */
+  /** End of its last tag. */
   endOffset: number
-  /** Numbers of its set-ups; absent where it has no pictures, or no sound. */
+  /** Numbers of its configurations; absent without video, or audio. */
   video?: number
   audio?: number
 }
@@ -51,17 +58,20 @@ export interface AudioConfigRecord {
   kind: 'audio'
   codec: 'aac' | 'opus' | 'flac' | PlainAudio
   config: Uint8Array
-  /** Codec string and name, as an AudioTrack has them. */
+  /** Codec string and name, as in AudioTrack. */
   codecString: string
   codecName: string
   channels: number
-  /** Samples a second, and ticks a second of all times of the sound. */
+  /** Samples a second, and ticks a second of all audio times. */
   sampleRate: number
-  /** Sample entry for the init segment; absent where the sound is transcoded. */
+  /** Sample entry for the init segment; absent if the audio is transcoded. */
   sampleEntry?: Uint8Array
-  /** Samples of a frame, where all have as many. */
+  /** Samples of a frame, if all frames have the same number. */
   frameTicks?: number
 }
 
-/** Sound that needs no set-up: its frames or its tags say all of it. No browser plays it in HLS, so it is transcoded. */
+/**
+ * Audio without a configuration: its frames or tags define it. No browser plays it in HLS, so it is
+ * transcoded.
+ */
 export type PlainAudio = 'mp3' | 'ac3' | 'eac3' | 'pcm_s16le' | 'pcm_u8' | 'pcm_alaw' | 'pcm_mulaw'

@@ -1,4 +1,4 @@
-// Decides whether a time stamp goes on from the last one, has wrapped, or has jumped; and notes where clocks are set anew.
+// Maps time stamps to the session: they continue, wrap, or jump.
 import { UnplayableError } from '../../errors.ts'
 import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
 import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
@@ -8,10 +8,10 @@ import type { Scan } from './scan-state.ts'
 export const flvRules = timelineRules('flv', 1000)
 const { follows, isNear, videoFollows } = flvRules
 
-/** Where clocks begin anew from 0: 32 bits, 31 with writers that mind the sign, 24 with those that know no more. */
+/** Where writers wrap time stamps to 0: 32 bits, 31 with a sign, 24 without the extension byte. */
 const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]
 
-/** What a picture's time is shifted by; undefined where it has jumped. */
+/** The shift of a video frame; undefined if its time has jumped. */
 export function placeFrame({ video, audio }: ScanState, rawMs: number): number | undefined {
   const ms = rawMs + video.shiftMs
   if (video.lastMs === undefined || videoFollows(ms, video.lastMs, audio.lastMs))
@@ -19,7 +19,7 @@ export function placeFrame({ video, audio }: ScanState, rawMs: number): number |
   return unwrap(ms, video.lastMs, video.shiftMs)
 }
 
-/** What the time of sound is shifted by; undefined where it has jumped. */
+/** The shift of audio; undefined if its time has jumped. */
 export function placeAudio({ video, audio }: ScanState, rawMs: number): number | undefined {
   const ms = rawMs + audio.shiftMs
   if (audio.lastMs === undefined) {
@@ -29,7 +29,7 @@ export function placeAudio({ video, audio }: ScanState, rawMs: number): number |
     const wrapped = unwrap(ms, audio.lastMs, audio.shiftMs)
     if (wrapped !== undefined) return wrapped
   }
-  // The pictures' clock is the one that keeps both together.
+  // The clock of the video keeps both together.
   const besideMs = rawMs + video.shiftMs
   const isBeside = video.lastMs !== undefined && isNear(besideMs, video.lastMs)
   const isBehind = besideMs >= (audio.lastMs ?? -Infinity) - MAX_BACK_SECONDS * 1000
@@ -44,7 +44,7 @@ function unwrap(ms: number, lastMs: number, shiftMs: number): number | undefined
   return undefined
 }
 
-/** Sets a track's clock from a position on. */
+/** Sets the clock of a track from a position on. */
 export function setClock(
   scan: Scan,
   kind: 'video' | 'audio',
@@ -65,8 +65,8 @@ export function setClock(
 }
 
 /**
- * When a frame of sound begins, in samples: where the last one ended, if the time stamp agrees with that but for its
- * rounding, so that nothing drifts; else when the time stamp says.
+ * When an audio frame begins, in samples: at the end of the last one if the time stamp agrees
+ * except for its rounding, which avoids drift; else at its time stamp.
  */
 export function snapAudio(endTicks: number, ms: number, timescale: number): number {
   const ticks = (ms * timescale) / 1000

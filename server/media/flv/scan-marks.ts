@@ -1,4 +1,5 @@
-// Takes the frames of an FLV recording one by one: which are served, on which clock, and where the cuts come.
+// Processes the frames of an FLV recording: which are served, on which clock, and where it is
+// split.
 import { LONE_FRAME_SECONDS, MAX_FORWARD_SECONDS } from '../timeline/timeline-rules.ts'
 import { AUDIO_WAIT_MS, MAX_PENDING, OPENING_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
@@ -10,7 +11,7 @@ import type { Scan } from './scan-state.ts'
 
 const { follows, isNear } = flvRules
 
-/** Takes a frame, in the order of the file. */
+/** Processes a frame, in the order of the file. */
 export function takeMark(scan: Scan, mark: Mark): void {
   const section = scan.sections.at(-1)
   const { mode } = scan.state
@@ -21,7 +22,7 @@ export function takeMark(scan: Scan, mark: Mark): void {
   else takeAudio(scan, mark, section)
 }
 
-/** Decides what still waits for a decision, as if nothing more came. */
+/** Decides about the frames that still wait, as if the file ended here. */
 export function settleMarks(scan: Scan): void {
   const { state, sections } = scan
   if (state.mode === 'opening') replay(scan, openSection(scan))
@@ -32,7 +33,7 @@ export function settleMarks(scan: Scan): void {
   }
 }
 
-/** A picture that cannot be decoded, and what waited in front of it, are left out. */
+/** Drops a frame that cannot be decoded, and the frames that waited before it. */
 export function dropFrame({ state }: Scan): void {
   if (state.mode !== 'waiting') return
   state.pending = []
@@ -115,7 +116,7 @@ function takeInDoubt(scan: Scan, mark: Mark, section: FlvSection): void {
   if (isLong) believeAudio(scan)
 }
 
-/** The sound alone has jumped: it goes on where it has come to, on a clock of its own. */
+/** The audio alone has jumped: it continues from its current end, on its own clock. */
 function believeAudio(scan: Scan): void {
   const { state } = scan
   const audioTracks = state.pending
@@ -134,7 +135,7 @@ function believeAudio(scan: Scan): void {
 function takeFrame(scan: Scan, mark: Mark, section: FlvSection): void {
   const { state } = scan
   if (section.video === undefined && !mark.isKey) return
-  // Sound that is announced anew begins with the key frame in front of it, not behind that.
+  // Audio that is announced again begins with the key frame before it, not after it.
   const hasNewAudio = section.audio !== undefined && section.audio !== state.audio.config
   if (section.video !== mark.config || (mark.isKey && hasNewAudio)) {
     closeSection(scan, mark.position, 'key frame')
@@ -215,7 +216,7 @@ function serveAudio(scan: Scan, mark: Mark, section: FlvSection): void {
   state.endMs = Math.max(state.endMs, Math.ceil((state.audioEndTicks * 1000) / timescale))
 }
 
-/** Flags of the cut that is made at sound; undefined where there is none: pictures are near. */
+/** Flags of the split point at the audio; undefined without one, since video is near. */
 function audioFlags({ state }: Scan, startMs: number, section: FlvSection): number | undefined {
   const distance = startMs - state.lastSplitPointMs
   return flvRules.audioSplitFlags({

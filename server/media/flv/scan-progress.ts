@@ -1,70 +1,76 @@
-// How far a scan has come, and what it makes its decisions by: a plain value, from which it goes on when the file has grown.
+// The state of a scan: a plain value to continue with when the file grows.
 import type { Limitation } from '../../problem.ts'
 import type { WalkState } from './tag-walk.ts'
 
 /** One frame of a served track. */
 export interface Mark {
   kind: 'frame' | 'audio'
-  /** Of its tag. */
+  /** Position of its tag. */
   position: number
-  /** Decode time as written. */
+  /** Decode time in the tag. */
   rawMs: number
-  /** Presentation minus decode time; 0 for sound. */
+  /** Presentation minus decode time; 0 for audio. */
   compositionMs: number
   isKey: boolean
-  /** Length of sound in samples; 0 for pictures. */
+  /** Duration of audio in samples; 0 for video. */
   ticks: number
-  /** Number of its set-up. */
+  /** Number of its configuration. */
   config: number
 }
 
-/** A track's clock: session time = time as written + `shiftMs`. */
+/** The clock of a track: session time = time stamp + `shiftMs`. */
 export interface TrackState {
-  /** The track of several that is served, once one was found. */
+  /** The served track of several, once one is found. */
   trackId: number | undefined
-  /** Set-up in force. */
+  /** Configuration in force. */
   config: number | undefined
   shiftMs: number
-  /** Session decode time of its last frame; undefined where the next one need not follow any. */
+  /**
+   * Decode time of its last frame in the session; undefined if the next one need not follow any.
+   */
   lastMs: number | undefined
 }
 
 export interface ScanState {
   walk: WalkState
   /**
-   * `waiting` for a frame that a section can begin with; `opening` one, until the sound beside the pictures is seen;
-   * `running`; in `doubt`, as the sound has jumped and the pictures have yet to tell whether they did, too.
+   * `waiting` for a frame that can begin a section; `opening` a section, until the audio beside the
+   * video is seen; `running`; in `doubt` after a jump of the audio, until the video shows whether
+   * it has jumped too.
    */
   mode: 'waiting' | 'opening' | 'running' | 'doubt'
-  /** Frames that wait for the decision. */
+  /** Frames that wait for a decision. */
   pending: Mark[]
   /** Whether only a key frame can begin the next section. */
   needsKey: boolean
-  /** Whether pictures were left out while waiting. */
+  /** Whether frames were dropped while waiting. */
   sawFrame: boolean
-  /** Whether a file header lies between the last section and what comes. */
+  /** Whether a file header is between the last section and the next one. */
   isNewFile: boolean
-  /** Whether a set-up has come since the last picture: a new connection, where pictures do not go on in mid-GOP. */
+  /**
+   * Whether a configuration has come since the last frame: a new connection, whose video cannot
+   * continue within a GOP.
+   */
   isFresh: boolean
   video: TrackState
   audio: TrackState
-  /** What all sound of the recording has in common: one transcoding, or none. */
+  /** What all audio of the recording has in common: one transcoding, or none. */
   audioForm: string | undefined
-  /** Where the sound ends, in samples since the session's start; NaN where nothing is before it. */
+  /** End of the audio, in samples since the start of the session; NaN without audio before. */
   audioEndTicks: number
   frameMs: number
   latestFrameMs: number
   lastKeyMs: number
-  /** Whether the section's first picture lies in its first cut. */
+  /** Whether the first frame of the section belongs to its first split point. */
   firstSplitPointHoldsFrame: boolean
   lastSplitPointMs: number
   lastKeySplitPointMs: number
-  /** Where pictures and sound end, in session time. */
+  /** End of video and audio in the session. */
   endMs: number
   counts: ScanCounts
-  /** At most as many as an index has notes. */
+  /** At most MAX_LIMITATIONS. */
   flaws: Limitation[]
-  /** Lengths of the lists below. */
+  /** Lengths of the lists in Scan. */
   lengths: {
     splitPoints: number
     sections: number
@@ -74,13 +80,13 @@ export interface ScanState {
   }
 }
 
-/** What is told where a recording cannot be played. */
+/** Counts that explain why a recording is unplayable. */
 export interface ScanCounts {
   frames: number
   encrypted: number
   configBytes: number
   otherVideo: string | undefined
   otherAudio: string | undefined
-  /** Codec whose pictures came without a set-up that can be read. */
+  /** Codec of frames without a readable configuration. */
   bareVideo: string | undefined
 }

@@ -1,4 +1,4 @@
-// Where sections of an FLV recording begin and end, and where its cuts are.
+// Opens and closes the sections of an FLV recording, and adds split points.
 import { UnplayableError } from '../../errors.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
@@ -9,7 +9,7 @@ import type { Mark, ScanState } from './scan-progress.ts'
 import { noteFlaw } from './scan-state.ts'
 import type { Scan } from './scan-state.ts'
 
-/** A place where a segment may begin. */
+/** A position at which a segment may begin. */
 export interface SplitPoint {
   position: number
   startMs: number
@@ -33,7 +33,7 @@ export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoi
   if ((splitPoint.flags & SPLIT_KEY_FRAME) !== 0) state.lastKeySplitPointMs = splitPoint.startMs
 }
 
-/** Ends the section in front of `position`, and waits for what the next one can begin with. */
+/** Closes the section before `position`, and waits for a frame that can begin the next one. */
 export function closeSection(scan: Scan, position: number, begin: 'key frame' | 'any frame'): void {
   const { state, sections } = scan
   const section = sections.at(-1)
@@ -45,8 +45,9 @@ export function closeSection(scan: Scan, position: number, begin: 'key frame' | 
 }
 
 /**
- * Begins a section with the frames that waited, and answers them: they are served next. Its clock goes on from the
- * section before where the time stamps do; else its first frame is shown when the section before ends.
+ * Begins a section with the frames that waited, and returns them to be served next. Its clock
+ * continues that of the last section if the time stamps do; else its first frame is shown at the
+ * end of that section.
  */
 export function openSection(scan: Scan): Mark[] {
   const { state, sections } = scan
@@ -96,7 +97,7 @@ function noteBreak(scan: Scan, offsetBytes: number, startMs: number): void {
   }
 }
 
-/** Sound in front of the first picture belongs to it only where it leads up to it. */
+/** Audio before the first frame of video belongs to it only if it leads up to it. */
 function withoutFarAudio(marks: Mark[]): Mark[] {
   const at = marks.findIndex(({ kind }) => kind === 'frame')
   const frame = marks[at]
@@ -111,7 +112,7 @@ function goesOn({ state, sections }: Scan, lead: Mark): boolean {
   const track = isFrame ? state.video : state.audio
   const shiftMs = isFrame ? placeFrame(state, lead.rawMs) : placeAudio(state, lead.rawMs)
   if (shiftMs !== track.shiftMs) return false
-  // Pictures that come where there was sound alone stand beside that.
+  // Video after audio alone may continue on the clock of that audio.
   const lastMs = track.lastMs ?? state.audio.lastMs
   if (lastMs === undefined) return false
   const stepMs = lead.rawMs + shiftMs - lastMs
@@ -127,7 +128,7 @@ function continueClock(state: ScanState, marks: Mark[]): number {
   return Math.max(earliest, state.lastSplitPointMs + 1)
 }
 
-/** Sets both clocks so that what is shown first is shown where the recording has come to. */
+/** Sets both clocks so that the first frame is shown at the current end of the session. */
 function beginClock(scan: Scan, marks: Mark[], frame: Mark | undefined): number {
   const { state } = scan
   const startMs = Math.max(state.endMs, state.lastSplitPointMs + 1)

@@ -1,4 +1,4 @@
-// What is known while an FLV file is gone through: its state, and lists that only grow.
+// The scan of an FLV file: its state, and lists that only grow.
 import type { Limitation } from '../../problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
@@ -6,7 +6,7 @@ import type { FlvSection, FlvConfig, FlvSource } from './flv-source.ts'
 import type { ScanState, TrackState } from './scan-progress.ts'
 import { startWalk } from './tag-walk.ts'
 
-/** Lists grow at their ends only. */
+/** Lists grow only at their ends. */
 export interface Scan {
   state: ScanState
   splitPoints: {
@@ -70,12 +70,12 @@ function startTrack(): TrackState {
   return { trackId: undefined, config: undefined, shiftMs: 0, lastMs: undefined }
 }
 
-/** Keeps a flaw, as long as there is room for it. */
+/** Adds a limitation, up to the limit. */
 export function noteFlaw({ state }: Scan, flaw: Limitation): void {
   if (state.flaws.length < MAX_LIMITATIONS) state.flaws.push(flaw)
 }
 
-/** The state as it is now, to go on from later. */
+/** The current state, to continue with later. */
 export function keepState({ state, ...lists }: Scan): ScanState {
   const { splitPoints, sections, configs, videoClock, audioClock } = lists
   return structuredClone({
@@ -90,7 +90,7 @@ export function keepState({ state, ...lists }: Scan): ScanState {
   })
 }
 
-/** The scan as it was when its state was kept. */
+/** The scan at the time of a stored state. */
 export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Scan {
   const state = structuredClone(source.resume)
   const { lengths } = state

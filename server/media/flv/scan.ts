@@ -1,4 +1,4 @@
-// Goes through the tags of an FLV file and notes where its cuts, breaks and set-ups are.
+// Walks the tags of an FLV file, and finds its split points, discontinuities and configurations.
 import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
 import type { ReadWindow } from '../../storage/read-window.ts'
@@ -19,8 +19,8 @@ import { parseVideoBody } from './video-tag.ts'
 import type { VideoBody } from './video-tag.ts'
 
 /**
- * Scans on from where the scan stands, to the end of the file. Answers the state from which it goes on when more has
- * been written: in the scan itself, what is there is taken for all there is.
+ * Continues the scan to the end of the file. Returns the state to continue with when the file
+ * grows; the scan itself takes the file as complete.
  */
 export async function scanTags(window: ReadWindow, scan: Scan): Promise<ScanState> {
   const visitor = {
@@ -44,7 +44,7 @@ function noteSkipped(scan: Scan, from: number, to: number): void {
   noteFlaw(scan, { code: 'corrupt', lengthBytes: to - from, offsetBytes: from, seconds })
 }
 
-/** Notes where the file ends otherwise than behind a tag. */
+/** Records a file that does not end with a whole tag. */
 async function noteEnd(scan: Scan, window: ReadWindow): Promise<void> {
   const { position, lostFrom } = scan.state.walk
   if (lostFrom === undefined && position >= window.limit) return
@@ -149,7 +149,7 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   })
 }
 
-/** Number of the set-up of sound that needs none. */
+/** Number of the configuration of audio that needs none. */
 function notePlainAudio(
   { state, configs }: Scan,
   codec: PlainAudio,
@@ -164,7 +164,7 @@ function notePlainAudio(
   return configs.length < MAX_CONFIGS ? configs.push(plainAudioConfig(codec, frame)) - 1 : undefined
 }
 
-/** Sound in another form than what is served is left out: it would need another transcoding, or none. */
+/** Audio of another form is omitted: it would need another transcoding, or none. */
 function learnAudio(
   scan: Scan,
   { tag, trackId, number }: { tag: Tag; trackId: number; number: number },
@@ -183,7 +183,7 @@ function learnAudio(
   state.audio.config = number
 }
 
-/** Once for each codec. */
+/** Once per codec. */
 function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
   const isNoted = scan.state.flaws.some(
     (flaw) =>
@@ -200,7 +200,7 @@ function audioForm({ codec, sampleRate }: AudioConfigRecord): string {
   return isPlainAudio(codec) ? `${codec} ${sampleRate}` : 'as it is'
 }
 
-/** Number of the set-up in the list; undefined where it cannot be read, or where there are too many. */
+/** Number of the configuration in the list; undefined if it is invalid, or too many exist. */
 function noteConfig(
   { configs, state }: Scan,
   { codec, config }: { codec: string; config: Uint8Array },
@@ -216,7 +216,7 @@ function noteConfig(
   return configs.push(setup) - 1
 }
 
-/** That of VP9 is kept as a whole box, whichever way it came. */
+/** VP9 is stored as a whole box, whichever form it came in. */
 function isSameConfig(setup: FlvConfig, config: Uint8Array): boolean {
   if (Buffer.compare(setup.config, config) === 0) return true
   return setup.codec === 'vp9' && Buffer.compare(setup.config.subarray(4), config) === 0

@@ -1,4 +1,4 @@
-// Goes from tag to tag through an FLV file (Adobe FLV 10.1 annex E.3), and finds the way again where bytes are damaged.
+// Walks the tags of an FLV file (Adobe FLV 10.1 annex E.3), and resynchronises after corrupt bytes.
 import { UnplayableError } from '../../errors.ts'
 import type { ReadWindow } from '../../storage/read-window.ts'
 import { MAX_MISSES, MAX_CONFIG_BYTES } from './flv-limits.ts'
@@ -11,44 +11,44 @@ const SCRIPT_TAG = 18
 /** A whole tag. */
 export interface Tag {
   position: number
-  /** SOUND_TAG, VIDEO_TAG, or one that holds neither. */
+  /** SOUND_TAG, VIDEO_TAG, or another type. */
   type: number
   /** Whether its body is encrypted (filter bit, E.4.1). */
   isEncrypted: boolean
-  /** Milliseconds as written, 32 bits without sign. */
+  /** The time stamp in milliseconds, 32 bits unsigned. */
   timeMs: number
-  /** Position of the body, and its length. */
+  /** Position and size of the body. */
   bodyOffset: number
   bodyBytes: number
-  /** The body's first bytes, at most MAX_SET_UP_BYTES. Valid during the visit. */
+  /** The first bytes of the body, at most MAX_CONFIG_BYTES. Valid during the visit. */
   body: Uint8Array
 }
 
 export interface TagVisitor {
-  /** `stop` ends the walk behind the tag. */
+  /** `stop` ends the walk after the tag. */
   tag(tag: Tag): 'stop' | undefined
-  /** A file header: the first one, or that of a file that was written behind another. */
+  /** A file header: the first one, or that of an appended file. */
   fileHeader(position: number): void
-  /** Bytes that are no tags. */
+  /** Bytes that are not tags. */
   skipped(from: number, to: number): void
 }
 
-/** Where the walk stands. A plain value to go on with when the file has grown. */
+/** The position of a walk. A plain value to continue with when the file grows. */
 export interface WalkState {
   position: number
-  /** Where bytes begin that are no tag, while the next one is looked for. */
+  /** Start of bytes that are not a tag, during a search for the next tag. */
   lostFrom: number | undefined
-  /** So often something looked like a tag and was none. */
+  /** How often bytes looked like a tag but were not. */
   misses: number
 }
 
 export interface WalkOptions {
   visitor: TagVisitor
-  /** The walk ends at the first tag at or behind this position. */
+  /** The walk ends at the first tag at or after this position. */
   stopAt: number
   /**
-   * `open`: the file may grow; the walk stops at what cannot be judged before more is there, so that the same tags are
-   * found whether a file is read at once or as it grows. `closed`: what is there is all there is.
+   * `open`: the file may grow. The walk stops where it needs more bytes to decide, so that it finds
+   * the same tags at once or in parts. `closed`: the file is complete.
    */
   end: 'open' | 'closed'
 }
@@ -64,7 +64,7 @@ export function startWalk(position = 0): WalkState {
   return { position, lostFrom: undefined, misses: 0 }
 }
 
-/** Visits all tags from `walk.position` on, and leaves in `walk` where to go on. */
+/** Visits all tags from `walk.position` on, and updates `walk`. */
 export async function walkTags(
   window: ReadWindow,
   walk: WalkState,
@@ -94,7 +94,7 @@ export async function walkTags(
     const verdict = isFile
       ? await behindFileHeader(window, at, end)
       : judgeJoint(header, joint, {
-          // Awaits only where the window ends: there are thousands of tags in it.
+          // Awaits only at the end of the window, which holds thousands of tags.
           bytes: window.has(joint, JOINT_BYTES)
             ? window.view(joint, JOINT_BYTES)
             : await window.peek(joint, JOINT_BYTES),
@@ -110,7 +110,10 @@ export async function walkTags(
   }
 }
 
-/** As judgeJoint, for nearly all tags: whole in the window, with the size behind it; undefined for others. */
+/**
+ * As judgeJoint, for almost all tags: complete in the window, with the right size after it;
+ * undefined for others.
+ */
 function confirmedNext(window: ReadWindow, position: number): number | undefined {
   const { bytes } = window
   const at = position - window.start
@@ -136,21 +139,21 @@ function parseTag(window: ReadWindow, position: number): Tag {
   }
 }
 
-/** What lies behind a tag. */
+/** The bytes after a tag. */
 interface Joint {
   bytes: Uint8Array
   isBehindEnd: boolean
   end: WalkOptions['end']
 }
 
-/** Where a tag seems to begin, though the size in front of it is wrong or missing. */
+/** The possible start of a tag after a wrong or missing size. */
 interface Guess {
   guessed: number
 }
 
 /**
- * Where the next tag begins. A tag is believed where the size behind it (PreviousTagSize, E.3) confirms its own, or
- * where another tag follows all the same: with that size in between, wrong, or without one.
+ * Where the next tag begins. A tag is valid if the size after it (PreviousTagSize, E.3) matches its
+ * own, or if another tag follows: after a wrong size, or without one.
  */
 function judgeJoint(
   header: Uint8Array,
@@ -167,13 +170,16 @@ function judgeJoint(
   return isPlausible(bytes, 0) ? { guessed: joint } : 'lost'
 }
 
-/** A wrong length may lead to bytes that look like a tag's head: these are one where its own end is one as well. */
+/**
+ * A wrong size may lead to bytes that look like a header: it is one only if a tag or the end
+ * follows it.
+ */
 async function proveNext(
   window: ReadWindow,
   { guessed }: Guess,
   { stopAt, end }: WalkOptions,
 ): Promise<number | 'lost' | 'undecided'> {
-  // Of a segment's end it is known.
+  // The end of a segment is known.
   if (guessed === stopAt) return guessed
   const header = await window.peek(guessed, TAG_HEADER_BYTES)
   if (isFileHeader(header, 0)) return guessed
@@ -184,7 +190,7 @@ async function proveNext(
   return verdict === 'lost' || verdict === 'undecided' ? verdict : guessed
 }
 
-/** The body of a file begins with a trailer of no tag, which some writers leave out. */
+/** The body of a file begins with the trailer of no tag, which some writers omit. */
 async function behindFileHeader(
   window: ReadWindow,
   position: number,
@@ -196,7 +202,9 @@ async function behindFileHeader(
   return uint32(trailer, 0) === 0 ? body + TRAILER_BYTES : body
 }
 
-/** Looks for the next place where a tag or a file surely begins. Answers whether it was found. */
+/**
+ * Searches for the next position where a tag or a file surely begins. Returns whether it was found.
+ */
 async function findTag(
   window: ReadWindow,
   walk: WalkState,
@@ -220,7 +228,10 @@ async function findTag(
   }
 }
 
-/** Offset of the first bytes that may be a tag or a file header; where there are too few left for one, that of the rest. */
+/**
+ * Offset of the first bytes that may be a tag or a file header, or of the rest if it is too short
+ * for one.
+ */
 function findPlausible(bytes: Uint8Array): number {
   const last = bytes.length - TAG_HEADER_BYTES
   for (let at = 0; at <= last; at += 1) {
@@ -243,7 +254,7 @@ async function proveTag(
   throw new UnplayableError({ code: 'limit-exceeded', limit: 'corrupt-ranges', max: MAX_MISSES })
 }
 
-/** A tag of a known kind in stream 0, or a file header. */
+/** A tag of a known type in stream 0, or a file header. */
 function isPlausible(bytes: Uint8Array, at: number): boolean {
   const type = (bytes[at] ?? 0) & ~ENCRYPTED
   if (isKnown(type)) return uint24(bytes, at + 8) === 0 && uint24(bytes, at + 1) > 0
@@ -259,7 +270,7 @@ export function isTagType(byte: number): boolean {
   return isKnown(byte & ~ENCRYPTED)
 }
 
-/** `FLV`, version 1, flags for sound and video alone, and the header's length (E.2). */
+/** `FLV`, version 1, flags for audio and video alone, and the size of the header (E.2). */
 function isFileHeader(bytes: Uint8Array, at: number): boolean {
   return (
     bytes[at] === 0x46 &&

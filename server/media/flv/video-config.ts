@@ -1,4 +1,4 @@
-// Makes the set-up of pictures from the recorder's own record.
+// Builds video configurations from the record of the recorder.
 import { parseAv1Sequence } from '../codec/av1.ts'
 import { START_CODE } from '../codec/nal-unit.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
@@ -10,11 +10,11 @@ import type { VideoConfigRecord } from './flv-source.ts'
 const AVC_SETS_AT = 5
 const HEVC_ARRAYS_AT = 22
 const AV1_UNITS_AT = 4
-/** Version 1 and no flags, in front of VPCodecConfigurationRecord where it is a box. */
+/** Version 1 without flags, before VPCodecConfigurationRecord if it is a box. */
 const FULL_BOX = Buffer.from([1, 0, 0, 0])
 const MAX_PARAMETER_SETS = 64
 
-/** Size 0 stands for one that only the key frames say; undefined where the record is broken. */
+/** Size 0 means that only the key frames contain it. Undefined if the record is invalid. */
 export function readVideoConfig(
   codec: SampledVideoCodec,
   bytes: Uint8Array,
@@ -33,10 +33,10 @@ function asFullBox(bytes: Uint8Array): Uint8Array {
 
 type FrameSize = Pick<VideoConfigRecord, 'width' | 'height'>
 
-/** Stands for a size that only the key frames contain. */
+/** A size that only the key frames contain. */
 const NO_SIZE: FrameSize = { width: 0, height: 0 }
 
-/** The size in a key frame, of which these are the first bytes. */
+/** The size in a key frame. */
 export function readFrameSize(codec: 'av1' | 'vp9', bytes: Uint8Array): FrameSize | undefined {
   const found = codec === 'av1' ? parseAv1Sequence(bytes) : parseVp9KeyFrame(bytes)
   return found && { width: found.width, height: found.height }

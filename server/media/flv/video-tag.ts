@@ -1,11 +1,11 @@
-// The body of a video tag (Adobe FLV 10.1 annex E.4.3, Enhanced RTMP): set-up, picture, or a codec that is not served.
+// The body of a video tag (Adobe FLV 10.1 annex E.4.3, Enhanced RTMP).
 import type { SampledVideoCodec } from '../codec/sample-entry.ts'
 import { CODED_FRAMES, CODED_FRAMES_X, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
 import { MAX_COMPOSITION_MS } from './flv-limits.ts'
 import { int24 } from './tag-bytes.ts'
 
-/** What a video tag holds for one track. `from` and `to` are positions in the body. */
+/** The packet of one track. `from` and `to` are positions in the body. */
 export type VideoBody =
   | { kind: 'set-up'; codec: SampledVideoCodec; trackId: number; config: Uint8Array }
   | {
@@ -21,7 +21,7 @@ export type VideoBody =
 
 const LEGACY = new Map<number, SampledVideoCodec>([
   [7, 'h264'],
-  // Not in the specification, but what recorders wrote before there were four-character codes.
+  // Not in the specification, but written before four-character codes existed.
   [12, 'hevc'],
 ])
 const LEGACY_NAMES = new Map([
@@ -50,7 +50,7 @@ const COMMAND = 5
 const LEGACY_HEADER_BYTES = 5
 const COMPOSITION_BYTES = 3
 
-/** Packets of the tag, one a track; empty where it holds none that matter. */
+/** Packets of the tag, one per track; empty if none is needed. */
 export function parseVideoBody(tag: TagBody): VideoBody[] {
   const first = tag.body[0]
   if (first === undefined) return []

@@ -1,5 +1,5 @@
-// Which sessions were ever listed while they grew, kept on disk: their playlists and URLs stay of that kind for good, over
-// restarts and renames, and in every process.
+// Which sessions were ever listed while they were growing, on disk. Their playlists and URLs keep
+// that form for ever: after restarts and renames, and in every process.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,75 +16,72 @@ const markedBytes = z.object({
   hash: z.string(),
 })
 
-const growingRecording = z.object({
-  /** Raised when other bytes took the place of what was listed. */
+const growthRecord = z.object({
+  /** Incremented when other bytes have replaced what was listed. */
   generation: z.int().nonnegative(),
   startHash: z.string(),
-  /** Bytes before the end of what was listed, as last noted. */
+  /** Bytes before the end of what was listed. */
   tail: markedBytes,
   form: z.enum(['ts', 'fmp4']),
-  /** What it was offered with when it was first listed. */
+  /** Renditions of the first listing. */
   counts: z.preprocess(
     renameOldCounts,
     z.object({ audioTracks: z.int().nonnegative(), subtitles: z.int().nonnegative() }),
   ),
 })
 
-/** A recording as it was listed while it grew. */
-export type GrowingRecording = z.infer<typeof growingRecording>
+/** A recording as it was listed while it was growing. */
+export type GrowthRecord = z.infer<typeof growthRecord>
 
-const growingSession = z.object({
+const recordFile = z.object({
   format: z.literal('aftercast-grown-1'),
   session: z.array(z.string()),
-  recordings: z.record(z.string(), growingRecording),
+  recordings: z.record(z.string(), growthRecord),
 })
 
-/** The recordings of a session that were listed while they grew, by name; undefined where the session never was. */
-export type GrowingSession = Readonly<Record<string, GrowingRecording>> | undefined
+/** Records of a session by recording name; undefined if it was never listed while growing. */
+export type SessionGrowth = Readonly<Record<string, GrowthRecord>> | undefined
 
 /** Files of version 0.1 name the counts `sounds` and `texts`. */
 function renameOldCounts(counts: unknown): unknown {
   if (typeof counts !== 'object' || counts === null || !('sounds' in counts)) return counts
-  return { audioTracks: counts.sounds, subtitles: 'texts' in counts ? counts.texts : 0 }
+  return { audioTracks: counts['sounds'], subtitles: 'texts' in counts ? counts['texts'] : 0 }
 }
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024
 
-export interface GrowingSessionsOptions {
+export interface GrowthRecordsOptions {
   folder: string
-  /** Told when something could not be noted; it is tried again with the next change. */
+  /** Called after a failed write. The next change writes again. */
   onWriteError(error: unknown): void
 }
 
-export class GrowingSessions {
-  readonly #options: GrowingSessionsOptions
-  /** Writes of this process, one after the other. */
+export class GrowthRecords {
+  readonly #options: GrowthRecordsOptions
+  /** The last write of this process: writes are sequential. */
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(options: GrowingSessionsOptions) {
+  constructor(options: GrowthRecordsOptions) {
     this.#options = options
   }
 
-  /** Read anew each time, for another process may have noted something. */
-  async find(session: SessionReference): Promise<GrowingSession> {
+  /** Not cached: another process may have written the file. */
+  async read(session: SessionReference): Promise<SessionGrowth> {
     const bytes = await readFile(this.#path(session)).catch(() => undefined)
     if (bytes === undefined || bytes.length > MAX_FILE_BYTES) return undefined
-    const parsed = growingSession.safeParse(parseJson(bytes.toString()))
+    const parsed = recordFile.safeParse(parseJson(bytes.toString()))
     return parsed.success ? parsed.data.recordings : undefined
   }
 
-  /** Notes recordings beside those that were noted before; none: only that the session was listed while it grew. */
-  async note(
-    session: SessionReference,
-    recordings: Record<string, GrowingRecording>,
-  ): Promise<void> {
+  /** Adds records to the session. An empty list records that the session was listed. */
+  async add(session: SessionReference, recordings: Record<string, GrowthRecord>): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       try {
-        const known = await this.find(session)
-        const content: z.infer<typeof growingSession> = {
+        const existing = await this.read(session)
+        const content: z.infer<typeof recordFile> = {
           format: 'aftercast-grown-1',
           session: namesOf(session),
-          recordings: { ...known, ...recordings },
+          recordings: { ...existing, ...recordings },
         }
         await writeAtomically(this.#path(session), JSON.stringify(content))
       } catch (error) {
@@ -106,11 +103,11 @@ function namesOf({ streamer, date, sessionId }: SessionReference): string[] {
   return [streamer, date, sessionId]
 }
 
-function parseJson(text: string): unknown {
+function parseJson(json: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(json)
   } catch {
-    // Not ours, or damaged: as if it were not there.
+    // A corrupt file counts as missing.
     return undefined
   }
 }

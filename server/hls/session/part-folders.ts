@@ -1,4 +1,4 @@
-// The recordings of a session that is a folder: listed at most once a second, however many segments are asked for.
+// Lists the parts of sessions that are folders, at most once a second for all requests.
 import { LRUCache } from 'lru-cache'
 import { joinPath } from '../../catalog/names/library-path.ts'
 import { readSessionFolder } from '../../catalog/names/session-folder.ts'
@@ -6,25 +6,25 @@ import { AppError, UnplayableError } from '../../errors.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
 import type { FileStat } from '../../storage/storage.ts'
 
-/** One part as it lies in its folder, or as a recorder's playlist lists it. */
+/** A file in a session's folder, or a run of segments in a recorder's playlist. */
 export interface PartFile {
   name: string
   path: string
   stat: FileStat
-  /** When it began, in milliseconds since 1970, where the recorder's playlist says so. */
+  /** Start in milliseconds since 1970, if the recorder's playlist contains it. */
   startMs?: number
 }
 
-const LISTED_FOR_MS = 1000
+const LISTING_TTL_MS = 1000
 const MAX_FOLDERS = 256
-/** A day in parts of a minute; more is no broadcast. */
+/** A day in parts of one minute. */
 const MAX_PARTS = 1500
 
-export class SessionFiles {
+export class PartFolders {
   readonly #storage: RecordedStorage
   readonly #listings = new LRUCache<string, Promise<PartFile[]>>({
     max: MAX_FOLDERS,
-    ttl: LISTED_FOR_MS,
+    ttl: LISTING_TTL_MS,
   })
 
   constructor(storage: RecordedStorage) {
@@ -32,16 +32,16 @@ export class SessionFiles {
   }
 
   /**
-   * The parts of a folder in the order they are played.
+   * The parts of a folder in playback order, as they were at most a second ago.
    *
-   * @throws AppError `not_found` (no folder, or nothing in it), `unplayable`
+   * @throws AppError `not_found` (no folder, or no parts), `unplayable`
    */
   async list(folder: string): Promise<PartFile[]> {
-    return this.#listings.get(folder) ?? this.relist(folder)
+    return this.#listings.get(folder) ?? this.listNow(folder)
   }
 
-  /** As `list`, but as the folder is now: for who was told that it has changed. */
-  async relist(folder: string): Promise<PartFile[]> {
+  /** As `list`, but never from the cache: for callers that were notified of a change. */
+  async listNow(folder: string): Promise<PartFile[]> {
     const listing = this.#read(folder)
     this.#listings.set(folder, listing)
     listing.catch(() => this.#listings.delete(folder))
@@ -49,13 +49,13 @@ export class SessionFiles {
   }
 
   async #read(folder: string): Promise<PartFile[]> {
-    // A playlist's folder may hold thousands of segments: their stats are not asked for in vain.
+    // Without stats: a playlist's folder may have thousands of segments.
     const found = readSessionFolder(await this.#storage.list(folder))
     if (found === undefined) throw new AppError('not_found', 'the session has no recordings')
     const parts =
       found.kind === 'playlist'
-        ? await this.#readRuns(folder, found.name)
-        : await this.#readParts(folder)
+        ? await this.#listRuns(folder, found.name)
+        : await this.#listParts(folder)
     if (parts.length === 0) throw new AppError('not_found', 'the session has no recordings')
     if (parts.length > MAX_PARTS) {
       throw new UnplayableError({ code: 'limit-exceeded', limit: 'parts', max: MAX_PARTS })
@@ -63,14 +63,14 @@ export class SessionFiles {
     return parts
   }
 
-  async #readRuns(folder: string, playlist: string): Promise<PartFile[]> {
+  async #listRuns(folder: string, playlist: string): Promise<PartFile[]> {
     const runs = await this.#storage.listRuns(joinPath(folder, playlist))
-    // They have no names of their own; their place in the list stays as the list grows.
+    // Runs have no names, but their numbers do not change as the list grows.
     return runs.map((run, i) => ({ ...run, name: `${i}` }))
   }
 
-  /** Chosen anew with their stats: what is empty stands for no part, unless there is nothing else. */
-  async #readParts(folder: string): Promise<PartFile[]> {
+  /** Chooses the parts again with their stats: an empty file is a part only if all are empty. */
+  async #listParts(folder: string): Promise<PartFile[]> {
     const entries = await this.#storage.list(folder, { stats: true })
     const names = entries.map(({ name, kind }) => ({ name, kind }))
     const found = readSessionFolder(entries) ?? readSessionFolder(names)

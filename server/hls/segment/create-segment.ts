@@ -1,0 +1,84 @@
+// Creates the body of a segment: reads its samples, fills gaps, and lays it out.
+import { segmentBody } from '../../delivery/segment-body.ts'
+import type { SegmentBody } from '../../delivery/segment-body.ts'
+import { secondsFromTicks, SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media/media-index.ts'
+import type { SplitPointTable, KeyFrame } from '../../media/media-index.ts'
+import type { SampleRun } from '../../media/media-reader.ts'
+import { formatMediaSegment } from '../fmp4/media-segment.ts'
+import type { PlannedSegment } from '../playlist/segment-plan.ts'
+import { fillTracks } from './fill-tracks.ts'
+import type { FilledTracks } from './fill-tracks.ts'
+import type { PlannedRecording } from './planned-recording.ts'
+import { readServedSegment, servedAudio, servedInitTracks } from './served-tracks.ts'
+import type { ServedSegment } from './served-tracks.ts'
+import type { TranscodedAudio } from './transcoded-audio.ts'
+
+export interface SegmentRequest extends ServedSegment {
+  number: number
+  range: PlannedSegment
+}
+
+/** The segment before encryption. */
+export async function createSegment(
+  recording: PlannedRecording,
+  segment: SegmentRequest,
+  transcodedAudio: TranscodedAudio,
+): Promise<SegmentBody> {
+  const content = await readServedSegment(recording, segment, transcodedAudio)
+  if (content.kind === 'ts') return segmentBody(content.parts)
+  const { number, range } = segment
+  const { timescale } = recording.plan
+  const runs = await fillTracks(content.runs, filledTracks(recording, segment), {
+    startSeconds: secondsFromTicks(range.startTicks, timescale),
+    endSeconds: secondsFromTicks(range.endTicks, timescale),
+    start: number === 0 || range.followsDiscontinuity ? 'new' : 'joined',
+  })
+  return segmentBody(formatMediaSegment(runs, number + 1))
+}
+
+function filledTracks(recording: PlannedRecording, segment: SegmentRequest): FilledTracks {
+  const { range, tracks } = segment
+  const audio = servedAudio(recording.index, tracks)
+  return {
+    inits: servedInitTracks(recording, range.from, tracks) ?? [],
+    audio: audio?.track,
+    readKeyFrame: async () => readKeyFrame(recording, segment),
+    readAudioBefore: async () =>
+      audio === undefined ? undefined : readAudioBefore(recording, segment, audio.number),
+  }
+}
+
+/** The last key frame before the segment. */
+async function readKeyFrame(
+  { index, reader }: PlannedRecording,
+  { file, range }: SegmentRequest,
+): Promise<KeyFrame | undefined> {
+  const splitPoint = lastKeySplitPoint(index.splitPoints, range.from)
+  return splitPoint === undefined ? undefined : reader.readKeyFrame(file, index, splitPoint)
+}
+
+/** Audio of the previous segment; undefined after a discontinuity. */
+async function readAudioBefore(
+  { index, reader, plan }: PlannedRecording,
+  { file, number, range }: SegmentRequest,
+  track: number,
+): Promise<SampleRun | undefined> {
+  const previous = plan.segments[number - 1]
+  if (range.followsDiscontinuity || previous === undefined) return undefined
+  const { from, to } = previous
+  const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
+  return content.kind === 'samples' ? content.runs[0] : undefined
+}
+
+/** The last key frame up to a split point with the same init segment; undefined without one. */
+export function lastKeySplitPoint(
+  { flags }: SplitPointTable,
+  splitPoint: number,
+): number | undefined {
+  for (let at = splitPoint; at >= 0; at -= 1) {
+    const flag = flags[at] ?? 0
+    if ((flag & SPLIT_KEY_FRAME) !== 0) return at
+    if ((flag & SPLIT_DISCONTINUITY) !== 0) return undefined
+  }
+  return undefined
+}

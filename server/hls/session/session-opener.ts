@@ -1,0 +1,293 @@
+// Opens sessions: finds their recordings, and whether they are still growing.
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import type { HlsSettings } from '../../delivery/encryption.ts'
+import { AppError, isAppError } from '../../errors.ts'
+import type { IndexStore } from '../../media/index/index-store.ts'
+import type { MediaReaders } from '../../media/readers.ts'
+import { isSettled } from '../../storage/settled.ts'
+import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
+import type { FileName } from '../playlist/segment-names.ts'
+import { longestGrowingSeconds } from '../playlist/segment-plan.ts'
+import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
+import { GrowingIdentities } from './growing-identities.ts'
+import { GrowthRecords } from './growth-records.ts'
+import { HlsRecordings, NotYetListable } from './hls-recordings.ts'
+import type { Freshness, RecordingRequest } from './hls-recordings.ts'
+import { mapConcurrently } from './map-concurrently.ts'
+import { openRecording } from './open-recording.ts'
+import { OpenSession } from './open-session.ts'
+import type { HlsFile } from './open-session.ts'
+import type { PartFile, PartFolders } from './part-folders.ts'
+import { fileRequest, folderRequests, partStartMs, withElapsedStarts } from './part-requests.ts'
+import type { ListedRecording } from './session-playlists.ts'
+import type { SessionSource } from './session-source.ts'
+import { SubtitleFiles } from './subtitle-files.ts'
+import { ThrottledLookup } from './throttled-lookup.ts'
+
+/** Longest wait for a recording that is not indexed yet. */
+const INDEX_WAIT_MS = 8000
+/** Least time between reads of a session for files that this process does not list. */
+const CURRENT_EVERY_MS = 250
+
+/** A URL next to the session's playlist: `{version}/{name}`. */
+export interface FileAddress {
+  version: string
+  /** Undefined for a name that no playlist contains. */
+  name: FileName | undefined
+}
+
+/** A file of a session. The caller closes the session. */
+export interface FoundFile {
+  file: HlsFile
+  session: OpenSession
+}
+
+export interface SessionOpenerOptions {
+  storage: Storage
+  partFolders: PartFolders
+  indexes: IndexStore
+  readers: MediaReaders
+  settings: HlsSettings
+  transcodedAudio: TranscodedAudio
+  /** Folder of the growth records. */
+  growthFolder: string
+  /** Called if a growth record could not be written. The next change writes again. */
+  onWriteError: (error: unknown) => void
+  /** A recording without a write for this time counts as finished. */
+  settleSeconds: number
+  /** Aborted on shutdown. */
+  signal: AbortSignal
+}
+
+interface FoundRecordings {
+  recordings: readonly ListedRecording[]
+  /** A recording may still be written to. */
+  isGrowing: boolean
+  /** The session is, or ever was, listed while it was growing. */
+  isEvent: boolean
+}
+
+/** Opens the session of a catalog row as it is now. */
+export class SessionOpener {
+  readonly #options: SessionOpenerOptions
+  readonly #growing: GrowingIdentities
+  readonly #recordings: HlsRecordings
+  readonly #subtitleFiles: SubtitleFiles
+  readonly #currentLookups = new ThrottledLookup<FoundRecordings>({ everyMs: CURRENT_EVERY_MS })
+  /** By folder listing, while that is cached. */
+  readonly #byListing = new WeakMap<readonly PartFile[], Promise<FoundRecordings>>()
+
+  constructor(options: SessionOpenerOptions) {
+    const { storage, growthFolder: folder, onWriteError } = options
+    const growing = new GrowingIdentities(storage, new GrowthRecords({ folder, onWriteError }))
+    this.#options = options
+    this.#growing = growing
+    this.#recordings = new HlsRecordings({ ...options, growing })
+    this.#subtitleFiles = new SubtitleFiles(storage)
+  }
+
+  /**
+   * Opens a session for its playlist, which is at most a second old.
+   *
+   * @throws AppError `not_found` (no file), `unplayable`, `gone` (replaced meanwhile), `busy` (not
+   *   indexed yet, or nothing of it can be listed yet)
+   */
+  async open(source: SessionSource): Promise<OpenSession> {
+    return this.#open(source, 'recent')
+  }
+
+  /** Opens a session that some process has listed already. @throws AppError as `open` */
+  async openListed(source: SessionSource, freshness: Freshness = 'cached'): Promise<OpenSession> {
+    try {
+      return await this.#open(source, freshness)
+    } catch (error) {
+      if (!(error instanceof NotYetListable)) throw error
+    }
+    // The process that listed it may have read the session later than this one.
+    return this.#open(source, 'current').catch(throwNotFound)
+  }
+
+  /** @throws AppError `not_found` (no such file), and as `open` */
+  async openFile(source: SessionSource, { version, name }: FileAddress): Promise<FoundFile> {
+    // Playlists of renditions must be as recent as the session's own.
+    const session = await this.openListed(source, name?.kind === 'playlist' ? 'recent' : 'cached')
+    const file = await findOrClose(session, version, name)
+    if (file !== undefined) return { file, session }
+    if (name === undefined || !session.mayHaveLater(version, name)) throw noSuchFile()
+    // Another process may have listed the file after it was recorded.
+    const found = await this.#find(session.source, 'current').catch(throwNotFound)
+    const current = this.#createSession(session.source, found)
+    const currentFile = await findOrClose(current, version, name)
+    if (currentFile === undefined) throw noSuchFile()
+    return { file: currentFile, session: current }
+  }
+
+  async #open(source: SessionSource, freshness: Freshness): Promise<OpenSession> {
+    if (source.kind === 'folder') {
+      return this.#createSession(source, await this.#find(source, freshness))
+    }
+    const { path, file } = await openRecording(this.#options.storage, source.path)
+    const renamed = path === source.path ? source : { ...source, path }
+    try {
+      const found =
+        this.#cachedFile(renamed, file.stat, freshness) ??
+        (await this.#find(renamed, freshness, file.stat))
+      return this.#createSession(renamed, found, file)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  #createSession(
+    source: SessionSource,
+    { recordings, isGrowing, isEvent }: FoundRecordings,
+    file?: OpenFile,
+  ): OpenSession {
+    const { storage, settings } = this.#options
+    const longestSeconds = longestGrowingSeconds(settings.segmentSeconds)
+    const growth = isEvent ? { isEnded: !isGrowing, longestSeconds } : undefined
+    const subtitleFiles = source.kind === 'file' ? this.#subtitleFiles : undefined
+    const listing = { source, recordings, isGrowing, growth, subtitleFiles }
+    return new OpenSession(storage, listing, file)
+  }
+
+  /** The recordings of a session, within the time limit. */
+  async #find(
+    source: SessionSource,
+    freshness: Freshness,
+    stat?: FileStat,
+  ): Promise<FoundRecordings> {
+    const find = async (seen?: FileStat): Promise<FoundRecordings> => {
+      if (source.kind === 'folder') return this.#findInFolder(source, freshness)
+      const current = seen ?? (await this.#options.storage.stat(source.path))
+      const request = this.#fileRequest(source, current)
+      return inFile(source, request, await this.#recordings.find(request, freshness))
+    }
+    const work = async (): Promise<FoundRecordings> =>
+      freshness === 'current' ? this.#currentLookups.lookup(keyOf(source), find) : find(stat)
+    return withTimeout(work, { timeoutMs: INDEX_WAIT_MS, reason: stillIndexing })
+  }
+
+  /** As `#find`, synchronously; undefined if that needs a read. */
+  #cachedFile(
+    source: SessionSource,
+    stat: FileStat,
+    freshness: Freshness,
+  ): FoundRecordings | undefined {
+    const request = this.#fileRequest(source, stat)
+    if (freshness !== 'cached' && request.state === 'growing') return undefined
+    const cached = this.#recordings.cached(request)
+    return cached && inFile(source, request, cached)
+  }
+
+  #fileRequest(source: SessionSource, stat: FileStat): RecordingRequest {
+    const { settleSeconds } = this.#options
+    return fileRequest(source, stat, { settleSeconds, nowMs: Date.now() })
+  }
+
+  /** @throws AppError the first recording's reason if none is playable */
+  async #findInFolder(source: SessionSource, freshness: Freshness): Promise<FoundRecordings> {
+    const { partFolders } = this.#options
+    const { path } = source
+    const files = await (freshness === 'current'
+      ? partFolders.listNow(path)
+      : partFolders.list(path))
+    const cached = this.#byListing.get(files)
+    if (cached !== undefined) return cached
+    const found = this.#findParts(source, files, freshness)
+    if (freshness !== 'cached') {
+      this.#byListing.set(files, found)
+      found.catch(() => this.#byListing.delete(files))
+    }
+    return found
+  }
+
+  async #findParts(
+    source: SessionSource,
+    files: readonly PartFile[],
+    freshness: Freshness,
+  ): Promise<FoundRecordings> {
+    const { settleSeconds } = this.#options
+    const nowMs = Date.now()
+    const isGrowing = !files.every(({ stat }) => isSettled(stat, settleSeconds, nowMs))
+    const wasListed = await this.#growing.wasListed(source)
+    const isEvent = isGrowing || wasListed
+    const requests = folderRequests(source, files, { settleSeconds, nowMs, isInEvent: isEvent })
+    let recordings = await this.#findAll(source, requests, freshness)
+    // hls.js assumes the container of the first segments for all, and stops at another one. So
+    // MPEG-TS next to fMP4 is converted, unless it was already listed.
+    const forms = new Set(recordings.map(({ recording }) => recording.form))
+    if (!isEvent && forms.size > 1) {
+      const converted = requests.map((request) => ({ ...request, form: 'fmp4' as const }))
+      recordings = await this.#findAll(source, converted, freshness)
+    }
+    if (isGrowing && !wasListed) await this.#growing.recordListed(source)
+    return { recordings: withElapsedStarts(recordings), isGrowing, isEvent }
+  }
+
+  /** All playable recordings. */
+  async #findAll(
+    source: SessionSource,
+    requests: readonly RecordingRequest[],
+    freshness: Freshness,
+  ): Promise<ListedRecording[]> {
+    const reasons: unknown[] = []
+    const found = await mapConcurrently(requests, async (request, i) => {
+      try {
+        const recording = await this.#recordings.find(request, freshness)
+        return [{ path: request.path, recording, startMs: partStartMs(source, request, i) }]
+      } catch (error) {
+        // A part that is corrupt, missing or too short is left out.
+        if (!isAppError(error, 'unplayable', 'not_found', 'gone', 'busy')) throw error
+        reasons.push(error)
+        return []
+      }
+    })
+    const recordings = found.flat()
+    if (recordings.length === 0) throw reasons[0]
+    return recordings
+  }
+}
+
+function inFile(
+  { path, startMs }: SessionSource,
+  { state }: RecordingRequest,
+  recording: ListedRecording['recording'],
+): FoundRecordings {
+  return {
+    recordings: [{ path, recording, startMs }],
+    isGrowing: state === 'growing',
+    isEvent: recording.planned.growth !== undefined,
+  }
+}
+
+async function findOrClose(
+  session: OpenSession,
+  version: string,
+  name: FileName | undefined,
+): Promise<HlsFile | undefined> {
+  let file: HlsFile | undefined
+  try {
+    file = name && (await session.find(version, name))
+    return file
+  } finally {
+    if (file === undefined) await session.close()
+  }
+}
+
+function keyOf({ streamer, date, sessionId, path }: SessionSource): string {
+  return JSON.stringify([streamer, date, sessionId, path])
+}
+
+function throwNotFound(error: unknown): never {
+  throw error instanceof NotYetListable ? noSuchFile(error) : error
+}
+
+function noSuchFile(cause?: unknown): AppError {
+  return new AppError('not_found', 'there is no such file', { cause })
+}
+
+function stillIndexing(): AppError {
+  return new AppError('busy', 'the recording is being indexed; try again in a moment')
+}
