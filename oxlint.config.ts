@@ -1,4 +1,4 @@
-// What the linter holds us to: the layers of DESIGN as a table, and the rules that keep files small and promises awaited.
+// The lint rules: the layers as a table, and limits on size, types and promises.
 import path from 'node:path'
 import { defineConfig } from 'oxlint'
 
@@ -20,8 +20,9 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
   .join(' ')
 
 /**
- * The layers of server/, lowest first. A folder may import itself, what its row lists, and shared/; an entry is a
- * folder (the files directly in it) or one file. Only app composes, only main.ts touches `process`.
+ * The layers of server/, lowest first. A folder may import itself, what its row lists, and shared/;
+ * an entry is a folder (the files directly in it) or one file. Only app composes, only main.ts
+ * touches `process`.
  */
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
@@ -60,9 +61,15 @@ const serverRows: Record<string, string> = {
   'hls/playlist': 'errors.ts media media/codec delivery',
   'hls/segment':
     'errors.ts config storage media media/codec media/index audio delivery hls/fmp4 hls/playlist',
-  'hls/session': `${known} config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment`,
+  'hls/session': [
+    `${known} config storage catalog catalog/names media media/index media/recorded`,
+    'delivery hls/fmp4 hls/playlist hls/segment',
+  ].join(' '),
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
-  http: 'errors.ts problem-text.ts config storage catalog delivery hls/playlist hls/session thumbnails',
+  http: [
+    'errors.ts problem-text.ts config storage catalog delivery',
+    'hls/playlist hls/session thumbnails',
+  ].join(' '),
   demo: 'errors.ts config',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
@@ -99,7 +106,7 @@ const noWindingPaths: ImportPattern = {
 }
 const noProcess: ImportPattern = {
   regex: '^(node:)?process$',
-  message: 'Only server/main.ts touches process; what it knows comes in as arguments.',
+  message: 'Only server/main.ts touches process; pass values as arguments.',
 }
 const noNode: ImportPattern = {
   regex: '^node:',
@@ -198,7 +205,7 @@ export default defineConfig({
   ],
 })
 
-/** The rule for the files directly in one folder of server/: nothing above or below it but what its row lists. */
+/** The rule for the files directly in one folder of server/: only imports that its row lists. */
 function serverFolder(folder: string, allowed: readonly string[]) {
   const message = `server/${folder} may import only itself, shared/ and: ${allowed.join(', ')}.`
   const targets = [...allowed, '../shared'].map((target) => relativePattern(folder, target))
@@ -206,7 +213,7 @@ function serverFolder(folder: string, allowed: readonly string[]) {
   return { files: [`server/${folder}/*`], rules: serverImports([noProcess, { group, message }]) }
 }
 
-/** An import pattern for one file, or for the files directly in a folder, as a file in `folder` writes it. */
+/** An import pattern for a file, or the files directly in a folder, as written in `folder`. */
 function relativePattern(folder: string, target: string): string {
   const relative = path.posix.relative(folder, target)
   const specifier = relative.startsWith('.') ? relative : `./${relative}`
@@ -222,7 +229,7 @@ function serverPrograms() {
     'A new file of server/ itself needs a rule in oxlint.config.ts.',
   )
   const problemOnly = allowOnly('.', ['problem.ts'], 'This file may import only problem.ts.')
-  const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts knows only config and errors.')
+  const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts imports only config and errors.')
   const programOnly = allowOnly(
     '.',
     ['app', 'cli.ts', 'config', 'errors.ts'],
@@ -274,7 +281,7 @@ function webRules() {
   ]
 }
 
-/** Forbids every import that begins with `base`, but for the files and folders named (relative to it). */
+/** Forbids imports that start with `base`, except the files and folders named (relative to it). */
 function allowOnly(base: string, allowed: string[], message: string): ImportPattern {
   const inside = allowed.flatMap((name) =>
     name.endsWith('.ts') ? [`!${base}/${name}`] : [`!${base}/${name}/**`],
