@@ -9,6 +9,16 @@ const mediaTypes = 'media/media-index.ts media/media-reader.ts media/sample-run.
 /** What the reader of a container builds on. */
 const container = `${known} config storage ${mediaTypes} media/codec media/timeline`
 
+/** What the subfolders of a container may import: also its source and its limits. */
+const mp4 = withOwnFiles('mp4')
+const mp4Parts = 'media/mp4/boxes media/mp4/sample-entries media/mp4/sample-tables'
+/** Fragmented MP4 consists of the same boxes, sample entries and tables. */
+const fmp4 = `${withOwnFiles('fmp4')} media/mp4 ${mp4Parts} media/mp4/index`
+const matroska = withOwnFiles('matroska')
+const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
+  .map((folder) => `media/matroska/${folder}`)
+  .join(' ')
+
 /**
  * The layers of server/, lowest first. A folder may import itself, what its row lists, and shared/; an entry is a
  * folder (the files directly in it) or one file. Only app composes, only main.ts touches `process`.
@@ -22,9 +32,19 @@ const serverRows: Record<string, string> = {
   'catalog/scan': 'errors.ts config storage catalog catalog/names catalog/store',
   'media/codec': `errors.ts ${mediaTypes}`,
   'media/timeline': `errors.ts ${mediaTypes}`,
-  'media/mp4': container,
-  'media/fmp4': `${container} media/mp4`,
-  'media/matroska': container,
+  'media/mp4/boxes': mp4,
+  'media/mp4/sample-entries': `${mp4} media/mp4/boxes`,
+  'media/mp4/sample-tables': `${mp4} media/mp4/boxes`,
+  'media/mp4/index': `${mp4} ${mp4Parts}`,
+  'media/mp4': `${container} ${mp4Parts} media/mp4/index`,
+  'media/fmp4/fragments': fmp4,
+  'media/fmp4/scan': `${fmp4} media/fmp4/fragments`,
+  'media/fmp4': `${fmp4} media/fmp4/fragments media/fmp4/scan`,
+  'media/matroska/elements': matroska,
+  'media/matroska/tracks': `${matroska} media/matroska/elements`,
+  'media/matroska/scan': `${matroska} media/matroska/elements media/matroska/tracks`,
+  'media/matroska/segment': `${matroska} media/matroska/elements media/matroska/scan`,
+  'media/matroska': `${container} ${matroskaFolders}`,
   'media/flv': container,
   'media/ts/packets': container,
   'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
@@ -51,6 +71,10 @@ const serverRows: Record<string, string> = {
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
   analytics: 'errors.ts config',
+}
+
+function withOwnFiles(name: string): string {
+  return `${container} media/${name}/${name}-source.ts media/${name}/${name}-limits.ts`
 }
 
 const serverLayers = Object.entries(serverRows).map(

@@ -132,10 +132,10 @@ describe('a streamer who is hidden', () => {
     )
   })
 
-  it('is listed by name, and one that is not known is hidden with a note', async () => {
+  it('is listed by name, and an unknown one is hidden with a note', async () => {
     const { stdout, stderr } = await run('hide', 'dora')
     expect(stdout).toBe('dora is hidden\n')
-    expect(stderr).toMatch(/^note: dora is not known .*\n$/)
+    expect(stderr).toMatch(/^note: dora is not in .*\n$/)
     expect((await run('hide', '--list')).stdout).toBe('bob\ndora\n')
   })
 })

@@ -1,5 +1,5 @@
-// The process that transcodes sound: takes one job at a time from its parent and answers it. Started by sound-transcoder.ts.
-import { serveJobs } from '../decoder-child/answer-jobs.ts'
+// Entry point of the process that transcodes audio; started by audio-transcoder.ts.
+import { serveJobs } from '../decoder-child/serve-jobs.ts'
 import { transcodeAudio } from './transcode-audio.ts'
 
 serveJobs(process, transcodeAudio)

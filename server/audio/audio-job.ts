@@ -1,53 +1,56 @@
-// What crosses the border between the server and the process that transcodes sound, and the limits that both sides keep.
+// Messages between the server and the process that transcodes audio, and the limits of both sides.
 import type { AudioFormat } from '../media/media-index.ts'
 
 /** Samples of one AAC frame (ISO/IEC 14496-3 4.5.2.1.1). */
 export const FRAME_SAMPLES = 1024
 /**
- * So many frames before the last packet that is known, a segment's sound ends: the encoder looks that far ahead, and the
- * next segment's first frame overlaps that far.
+ * A segment's audio ends this many frames before its last packet: the encoder needs that
+ * look-ahead, and the first frame of the next segment overlaps by as much.
  */
 export const LOOK_AHEAD_FRAMES = 4
-/** Sound in front of a joint by which both of its sides place their samples alike. */
-export const SHARED_SECONDS = 0.5
+/** Audio before a boundary that both segments use, so that they place samples alike. */
+export const OVERLAP_SECONDS = 0.5
 
-/** Bounds of one job. */
+/** Limits of one job. */
 export const MAX_JOB_BYTES = 32 * 1024 * 1024
 export const MAX_JOB_FRAMES = 3000
-/** Sound of a higher rate, or with more channels, is silence. */
+/** Audio beyond these limits becomes silence. */
 export const MAX_SAMPLE_RATE = 192_000
 export const MAX_CHANNELS = 8
 
-/** What the made AAC is like. */
+/** Parameters of the AAC output. */
 export interface AudioOutput {
   sampleRate: number
   channels: 1 | 2
 }
 
-/** Packets as recorded, in order, one behind the other in `bytes`. */
+/** Recorded packets, in order, concatenated in `bytes`. */
 export interface AudioPackets {
   bytes: Uint8Array
   sizes: Uint32Array
-  /** Time of each packet's first sample on the session's timeline. */
+  /** Time of each packet's first sample on the session timeline. */
   ticks: Float64Array
   timescale: number
 }
 
-/** A piece of one track's sound to be made AAC, in frames of a grid that begins at the session's time 0. */
+/** A segment of one track to transcode to AAC. The frame grid starts at session time 0. */
 export interface AudioJob {
   format: AudioFormat
   output: AudioOutput
   packets: AudioPackets
-  /** Packets that belong to the piece before: they warm up decoder and encoder. 0 where nothing comes before. */
+  /** Packets of the previous segment that warm up decoder and encoder; 0 for the first segment. */
   leadInPackets: number
-  /** `joined`: another piece goes on behind the last packet. */
+  /** `joined`: another segment follows the last packet. */
   end: 'joined' | 'open'
-  /** The wanted frames: number `fromFrame` up to, not including, `toFrame`. Frame n begins at sample n * 1024. */
+  /**
+   * Requested frames, `fromFrame` (inclusive) to `toFrame` (exclusive). Frame n starts at sample n
+   * * 1024.
+   */
   fromFrame: number
   toFrame: number
 }
 
-/** The wanted frames, all of them, one behind the other. */
+/** The requested frames, concatenated. */
 export interface AudioFrames {
   bytes: Uint8Array
   sizes: Uint32Array

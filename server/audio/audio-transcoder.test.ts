@@ -48,14 +48,14 @@ function createRandom(seed: number): () => number {
 }
 
 describe('createSoundTranscoder', () => {
-  it('answers every wanted frame', async () => {
+  it('returns every requested frame', async () => {
     const answer = await transcoder.transcode(jobOf(audioOf('mp3')), signal)
     if (answer.status !== 'done') throw new Error(answer.reason)
     expect(answer.value.sizes).toHaveLength(40)
     expect(answer.value.sizes.reduce((sum, size) => sum + size)).toBe(answer.value.bytes.length)
   })
 
-  it.each(ENCODABLE)('%s: damaged packets never end the process', async (codec) => {
+  it.each(ENCODABLE)('%s: corrupt packets never end the process', async (codec) => {
     const { format, packets } = audioOf(codec)
     const random = createRandom(7)
     for (let round = 0; round < 25; round += 1) {
@@ -71,7 +71,7 @@ describe('createSoundTranscoder', () => {
     }
   })
 
-  it('noise in the name of any codec never ends the process', async () => {
+  it('noise labelled as any codec never ends the process', async () => {
     const random = createRandom(11)
     const noise = (length: number) => Uint8Array.from({ length }, () => random() * 256)
     const codecs: AudioFormat['codec'][] = [
@@ -99,7 +99,7 @@ describe('createSoundTranscoder', () => {
     ['channels', { channels: 255 }],
     ['rate', { sampleRate: 0 }],
     ['rate', { sampleRate: 2 ** 31 - 1 }],
-  ])('%s that no sound has are refused or silent', async (_, wrong) => {
+  ])('refuses implausible %s, or returns silence', async (_, wrong) => {
     for (const codec of ['mp3', 'pcm_s16le'] as const) {
       const { format, packets } = audioOf(codec)
       const answer = await transcoder.transcode(
@@ -110,7 +110,7 @@ describe('createSoundTranscoder', () => {
     }
   })
 
-  it('times that no recording has take neither time nor memory', async () => {
+  it('takes neither time nor memory for implausible times', async () => {
     for (const ticks of [0, -1, 2 ** 40, 2 ** 52, Number.NaN]) {
       const job = jobOf(audioOf('mp3'))
       const wild = job.packets.ticks.map((value, packet) => (packet % 2 === 0 ? ticks : value))
@@ -122,7 +122,7 @@ describe('createSoundTranscoder', () => {
     }
   })
 
-  it('refuses a piece that is too large before it is sent', async () => {
+  it('refuses an oversized segment before sending it', async () => {
     const job = jobOf(audioOf('mp3'))
     expect(await transcoder.transcode({ ...job, toFrame: 1e9 }, signal)).toMatchObject({
       status: 'undecodable',

@@ -1,4 +1,5 @@
-// Transcodes sound in processes of their own, so that a hostile file costs a moment of sound and never the site.
+// Transcodes audio in child processes, so that a hostile file costs a moment of audio and never the
+// server.
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
@@ -10,11 +11,11 @@ import type { AudioFrames, AudioJob } from './audio-job.ts'
 export interface AudioTranscoder {
   readonly figures: JobFigures
   /**
-   * Decodes a piece of sound and encodes it as AAC. Rejects with AppError `busy` where too many pieces wait, `failed`
-   * where no process starts, and with the signal's reason.
+   * Decodes a segment of audio and encodes it as AAC. Rejects with AppError `busy` if too many
+   * segments wait, `failed` if no process starts, and with the signal's reason.
    */
   transcode(job: AudioJob, signal: AbortSignal): Promise<JobResult<AudioFrames>>
-  /** Ends every process; pieces under way reject. */
+  /** Ends every process; jobs in progress reject. */
   close(): void
 }
 
@@ -32,15 +33,15 @@ const DEFAULT_LIMITS: DecoderLimits = {
   idleMs: 60_000,
 }
 
-/** A transcoder whose processes start when first needed, are used again, and end after an idle minute. */
+/** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createAudioTranscoder(options: AudioTranscoderOptions = {}): AudioTranscoder {
   const pool = createDecoderPool<AudioJob, AudioFrames>({
-    program: { file: childFile('audio-child', import.meta.url), name: 'sound transcoder' },
+    program: { file: childFile('audio-child', import.meta.url), name: 'audio transcoder' },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     queue: {
       concurrency: CONCURRENCY,
       waiting: MAX_WAITING,
-      busyMessage: 'Too much sound is being transcoded at once; try again soon',
+      busyMessage: 'Too many audio segments are being transcoded; try again soon',
     },
     log: options.log,
   })
@@ -51,7 +52,7 @@ export function createAudioTranscoder(options: AudioTranscoderOptions = {}): Aud
     async transcode(job, signal) {
       const isTooLarge = job.packets.bytes.length > MAX_JOB_BYTES
       if (isTooLarge || job.toFrame - job.fromFrame > MAX_JOB_FRAMES) {
-        return { status: 'undecodable', reason: 'the piece of sound is too large' }
+        return { status: 'undecodable', reason: 'the audio segment is too large' }
       }
       return pool.run(job, signal)
     },

@@ -1,4 +1,5 @@
-// Decodes packets of sound to samples of one or two channels. Runs in the sound's own process alone: it is native code on untrusted bytes.
+// Decodes audio packets to mono or stereo samples. Runs only in the child process, because native
+// code parses untrusted bytes.
 import {
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
@@ -41,7 +42,7 @@ import type { AudioChunk } from './align-audio.ts'
 import { MAX_CHANNELS, MAX_SAMPLE_RATE } from './audio-job.ts'
 import type { AudioJob } from './audio-job.ts'
 
-/** The only decoders that are ever opened. */
+/** No other decoder is ever opened. */
 const DECODERS: Record<AudioFormat['codec'], FFDecoderCodec> = {
   mp2: FF_DECODER_MP2FLOAT,
   mp3: FF_DECODER_MP3FLOAT,
@@ -62,17 +63,18 @@ const DECODERS: Record<AudioFormat['codec'], FFDecoderCodec> = {
   pcm_mulaw: FF_DECODER_PCM_MULAW,
 }
 
-/** All decoded samples together, per channel; twenty seconds of the highest rate. */
+/** Limit for all decoded samples, per channel: twenty seconds at the highest rate. */
 const MAX_SAMPLES = 20 * MAX_SAMPLE_RATE
-/** Frames that one packet may give; codecs give one. */
+/** Frames per packet; real codecs have one. */
 const MAX_FRAMES_PER_PACKET = 4096
 
-/** FFmpeg's layouts where a recording names none, by number of channels. */
+/** FFmpeg's default layouts by number of channels, for recordings without one. */
 const USUAL_LAYOUTS = [0x4n, 0x3n, 0xbn, 0x107n, 0x37n, 0x3fn, 0x70fn, 0x63fn]
 
 /**
- * Samples of every packet, in the packets' order, down-mixed to the wanted channels. A packet that cannot be decoded gives
- * as much silence as the one before gave sound. Throws where the decoder does not open.
+ * Samples of all packets, in order, down-mixed to the requested channels. A packet that cannot be
+ * decoded gives as much silence as the previous packet gave samples. Throws if the decoder does not
+ * open.
  */
 export function decodeAudio({ format, output, packets }: AudioJob): AudioChunk[] {
   using decoder = openDecoder(format)
@@ -83,7 +85,7 @@ export function decodeAudio({ format, output, packets }: AudioJob): AudioChunk[]
   let at = 0
   packets.sizes.forEach((size, number) => {
     packet.data = Buffer.from(packets.bytes.subarray(at, at + size))
-    // The packet's number as its time: the decoder hands it on to the samples.
+    // The decoder passes the packet number on as the time of the samples.
     packet.pts = BigInt(number)
     at += size
     const isDecoded = size > 0 && decoder.sendPacketSync(packet) >= 0
@@ -115,7 +117,7 @@ function usualLayout(channels: number): ChannelLayout | undefined {
     : { nbChannels: channels, order: AV_CHANNEL_ORDER_NATIVE, mask }
 }
 
-/** Whether no error came in between. */
+/** Whether there was no error. */
 function receiveFrames(decoder: CodecContext, take: (frame: Frame) => void): boolean {
   using frame = new Frame()
   frame.alloc()
@@ -134,7 +136,7 @@ interface MixedSamples {
   sampleRate: number
 }
 
-/** Collects chunks within the bound. */
+/** Collects chunks up to the limit. */
 class ChunkSink {
   readonly chunks: AudioChunk[] = []
   #samples = 0
@@ -154,15 +156,15 @@ class ChunkSink {
 
   #push(chunk: AudioChunk): void {
     this.#samples += chunk.channels[0]?.length ?? 0
-    if (this.#samples > MAX_SAMPLES) throw new Error('the packets hold too much sound')
+    if (this.#samples > MAX_SAMPLES) throw new Error('the packets contain too much audio')
     this.chunks.push(chunk)
   }
 }
 
-/** Brings samples of any form and layout to floats of the wanted channels. */
+/** Converts samples of any format and layout to floats of the requested channels. */
 function createMixer(channels: 1 | 2) {
   const wanted = channels === 1 ? AV_CHANNEL_LAYOUT_MONO : AV_CHANNEL_LAYOUT_STEREO
-  let known: { key: string; context: SoftwareResampleContext } | undefined
+  let cache: { key: string; context: SoftwareResampleContext } | undefined
 
   function contextFor(frame: Frame): SoftwareResampleContext | undefined {
     const { format, sampleRate, channelLayout } = frame
@@ -172,16 +174,16 @@ function createMixer(channels: 1 | 2) {
         : usualLayout(channelLayout.nbChannels)
     if (layout === undefined || layout.nbChannels > MAX_CHANNELS) return undefined
     const key = `${format} ${sampleRate} ${layout.mask}`
-    if (known?.key === key) return known.context
-    known?.context.free()
-    known = undefined
+    if (cache?.key === key) return cache.context
+    cache?.context.free()
+    cache = undefined
     const context = new SoftwareResampleContext()
     const status = context.allocSetOpts2(
       wanted,
       AV_SAMPLE_FMT_FLTP,
       sampleRate,
       layout,
-      // A decoder of sound gives sample formats alone.
+      // An audio decoder returns only sample formats.
       format as AVSampleFormat,
       sampleRate,
     )
@@ -189,12 +191,12 @@ function createMixer(channels: 1 | 2) {
       context.free()
       return undefined
     }
-    known = { key, context }
+    cache = { key, context }
     return context
   }
 
   return {
-    /** Undefined where the frame has a form that cannot be mixed. */
+    /** Undefined for a format that cannot be mixed. */
     mix(frame: Frame): MixedSamples | undefined {
       const { nbSamples: count, sampleRate, extendedData } = frame
       if (sampleRate < 1000 || sampleRate > MAX_SAMPLE_RATE || extendedData === null)
@@ -206,7 +208,7 @@ function createMixer(channels: 1 | 2) {
       return { channels: planes.map(asFloats), sampleRate }
     },
     [Symbol.dispose]() {
-      known?.context.free()
+      cache?.context.free()
     },
   }
 }
@@ -214,7 +216,7 @@ function createMixer(channels: 1 | 2) {
 function asFloats(plane: Buffer): Float32Array {
   const floats = new Float32Array(plane.length / 4)
   new Uint8Array(floats.buffer).set(plane)
-  // A hostile stream can decode to what is no number.
+  // A hostile stream can decode to NaN.
   for (let at = 0; at < floats.length; at += 1) {
     if (!Number.isFinite(floats[at])) floats[at] = 0
   }

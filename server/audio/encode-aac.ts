@@ -1,4 +1,4 @@
-// Encodes samples as AAC frames on the session's grid. Runs in the sound's own process alone.
+// Encodes samples as AAC frames on the session's frame grid. Runs only in the child process.
 import {
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
@@ -21,9 +21,10 @@ interface AacEncoder {
 }
 
 /**
- * The first that this build of FFmpeg has. The first one's frames do not depend on what was encoded long before (constant
- * quality, no bit reservoir, integers alone): pieces encoded apart are byte for byte the frames of the whole. Without
- * its afterburner it takes 60 ms for 6 s, with it 95.
+ * The first one available in this build of FFmpeg is used. With libfdk_aac, a frame does not depend
+ * on distant earlier samples (constant quality, no bit reservoir, integer arithmetic): segments
+ * encoded separately are byte for byte the frames of one continuous encoding. It takes 60 ms for 6
+ * s, and 95 ms with its afterburner.
  */
 const ENCODERS: readonly AacEncoder[] = [
   {
@@ -39,13 +40,13 @@ const ENCODERS: readonly AacEncoder[] = [
   },
 ]
 
-/** Samples per channel in the order of time, the first being that of frame `firstFrame`; a whole number of frames. */
+/** Samples per channel, starting with frame `firstFrame`; a whole number of frames. */
 export interface FramedSamples {
   channels: Float32Array[]
   firstFrame: number
 }
 
-/** The frames that the samples give, by number; those at the edges are as if silence came before and behind. */
+/** The encoded frames by number. Silence is assumed before the first sample and after the last. */
 export function encodeAac(
   { channels, firstFrame }: FramedSamples,
   output: AudioOutput,
@@ -57,10 +58,10 @@ export function encodeAac(
   for (let at = 0; at < count; at += 1) {
     using frame = frameOf(channels, at * FRAME_SAMPLES, { output, sampleFormat })
     frame.pts = BigInt((firstFrame + at) * FRAME_SAMPLES)
-    FFmpegError.throwIfError(encoder.sendFrameSync(frame), 'encode sound')
+    FFmpegError.throwIfError(encoder.sendFrameSync(frame), 'encode audio')
     receiveFrames(encoder, frames)
   }
-  FFmpegError.throwIfError(encoder.sendFrameSync(null), 'encode sound')
+  FFmpegError.throwIfError(encoder.sendFrameSync(null), 'encode audio')
   receiveFrames(encoder, frames)
   return frames
 }
@@ -113,7 +114,7 @@ function joinPlanes(planes: readonly Float32Array[]): Buffer {
   )
 }
 
-/** 16-bit samples, channel beside channel; what is too loud is clipped. */
+/** Interleaved 16-bit samples, clipped. */
 function interleave(planes: readonly Float32Array[]): Buffer {
   const samples = new Int16Array(planes.length * FRAME_SAMPLES)
   planes.forEach((plane, channel) => {

@@ -1,46 +1,48 @@
-// Band-limited interpolation: the value of sampled sound between its samples, by a windowed sinc.
+// Band-limited interpolation of sampled audio with a windowed sinc.
 
-/** Taps on each side at the full band; a narrower band takes more. */
+/** Taps on each side at full bandwidth; a lower cutoff needs more. */
 const HALF_TAPS = 16
-/** Places between two samples at which the kernel is kept; between them it is interpolated. */
+/** Kernel rows between two samples; values between two rows are interpolated. */
 const PHASES = 512
-/** Places between two samples that are told apart: finer than 16 bits can tell. */
-const PLACES = 2 ** 20
-/** Places whose weights are kept; where there are more, as under drift, none comes back. */
-const MAX_KNOWN = 1024
-/** Kaiser window: about 90 dB of stop band. */
+/** Resolution of a position between two samples, finer than 16-bit samples can represent. */
+const FRACTION_STEPS = 2 ** 20
+/** Positions with cached weights. Under drift there are more, but none repeats. */
+const MAX_CACHED_FRACTIONS = 1024
+/** Kaiser window: about 90 dB of stop-band attenuation. */
 const KAISER_BETA = 9
 
 export interface Interpolator {
-  /** Fills `target` with the source's values at `first`, `first + step`, … ; outside of the source there is silence. */
+  /**
+   * Fills `target` with source values at `first`, `first + step`, …; the source is silent outside
+   * its range.
+   */
   resample(
     source: readonly Float32Array[],
     target: readonly Float32Array[],
-    places: { first: number; step: number },
+    positions: { first: number; step: number },
   ): void
 }
 
 /**
- * An interpolator.
- *
- * @param cutoff the highest frequency that stays, as a share of the source's band: 1, or less where the target's is narrower
+ * @param cutoff highest frequency to retain, relative to the source's bandwidth: below 1 if the
+ *   target's is lower
  */
 export function createInterpolator(cutoff: number): Interpolator {
   const half = Math.ceil(HALF_TAPS / cutoff)
   const taps = half * 2
   const kernel = makeKernel(cutoff, half)
-  const known = new Map<number, Float32Array>()
+  const cache = new Map<number, Float32Array>()
   const scratch = new Float32Array(taps)
 
-  /** Weights of the taps for a place between two samples. Two rates that are fixed need few places. */
+  /** Tap weights for a position between two samples. Two fixed rates need few positions. */
   function weightsAt(fraction: number): Float32Array {
-    const place = Math.round(fraction * PLACES)
-    const found = known.get(place)
+    const position = Math.round(fraction * FRACTION_STEPS)
+    const found = cache.get(position)
     if (found !== undefined) return found
-    const isKept = known.size < MAX_KNOWN
-    const weights = isKept ? new Float32Array(taps) : scratch
-    interpolateRow(kernel, (place / PLACES) * PHASES, weights)
-    if (isKept) known.set(place, weights)
+    const isCacheable = cache.size < MAX_CACHED_FRACTIONS
+    const weights = isCacheable ? new Float32Array(taps) : scratch
+    interpolateRow(kernel, (position / FRACTION_STEPS) * PHASES, weights)
+    if (isCacheable) cache.set(position, weights)
     return weights
   }
 
@@ -57,9 +59,9 @@ export function createInterpolator(cutoff: number): Interpolator {
     resample(source, target, { first, step }) {
       const count = target[0]?.length ?? 0
       for (let number = 0; number < count; number += 1) {
-        const place = first + number * step
-        const before = Math.floor(place)
-        const weights = weightsAt(place - before)
+        const position = first + number * step
+        const before = Math.floor(position)
+        const weights = weightsAt(position - before)
         target.forEach((plane, channel) => {
           const samples = source[channel]
           if (samples !== undefined) plane[number] = valueAt(samples, before, weights)
@@ -69,7 +71,7 @@ export function createInterpolator(cutoff: number): Interpolator {
   }
 }
 
-/** Fills `weights` with what lies between two rows of the kernel. */
+/** Interpolates between two rows of the kernel. */
 function interpolateRow(kernel: Float32Array, phase: number, weights: Float32Array): void {
   const taps = weights.length
   const row = Math.min(Math.floor(phase), PHASES - 1)
@@ -81,7 +83,7 @@ function interpolateRow(kernel: Float32Array, phase: number, weights: Float32Arr
   }
 }
 
-/** Row p holds the weights of all taps for a value p / PHASES of the way from one sample to the next. */
+/** Row p has the weights of all taps for the position p / PHASES between two samples. */
 function makeKernel(cutoff: number, half: number): Float32Array {
   const taps = half * 2
   const kernel = new Float32Array((PHASES + 1) * taps)

@@ -1,63 +1,67 @@
-// Lays placed sound on the output's grid: copied where it fits as it is, resampled where rate or drift ask for it.
+// Renders placed audio on the output grid: copies it, or resamples it where rate or drift require
+// that.
 import type { PlacedRun, Zone } from './align-audio.ts'
 import { createInterpolator } from './interpolator.ts'
 import type { Interpolator } from './interpolator.ts'
 
-/** Samples `from` to `to` since the session's time 0, at the output's rate. */
-export interface Canvas {
+/** Samples `from` to `to` since session time 0, at the output rate. */
+export interface OutputRange {
   sampleRate: number
   channels: number
   from: number
   to: number
 }
 
-/** Sound that ends or begins beside a gap fades over so many samples. */
+/** Length of the fade of audio next to a gap. */
 const FADE_SAMPLES = 96
 
-/** The canvas's samples per channel; silence where no run lies. Of runs that overlap, the later is heard. */
-export function renderAudio(runs: readonly PlacedRun[], canvas: Canvas): Float32Array[] {
+/**
+ * The output samples per channel, silent where there is no run. If runs overlap, the later one
+ * wins.
+ */
+export function renderAudio(runs: readonly PlacedRun[], output: OutputRange): Float32Array[] {
   const planes = Array.from(
-    { length: canvas.channels },
-    () => new Float32Array(canvas.to - canvas.from),
+    { length: output.channels },
+    () => new Float32Array(output.to - output.from),
   )
   runs.forEach((run, number) => {
     const next = runs[number + 1]
-    const own = extentOf(run, canvas)
-    const end = next === undefined ? own.end : Math.min(own.end, extentOf(next, canvas).start)
+    const extent = extentOf(run, output)
+    const end = next === undefined ? extent.end : Math.min(extent.end, extentOf(next, output).start)
     const window = {
-      start: Math.max(own.start, canvas.from),
-      end: Math.min(end, canvas.to),
+      start: Math.max(extent.start, output.from),
+      end: Math.min(end, output.to),
     }
     if (window.start >= window.end) return
-    renderRun(run, planes, { canvas, ...window })
-    if (number > 0) fade(planes, { at: own.start - canvas.from, step: 1 })
-    if (next !== undefined) fade(planes, { at: end - 1 - canvas.from, step: -1 })
+    renderRun(run, planes, { output, ...window })
+    if (number > 0) fade(planes, { at: extent.start - output.from, step: 1 })
+    if (next !== undefined) fade(planes, { at: end - 1 - output.from, step: -1 })
   })
   return planes
 }
 
-/** The grid's samples that lie within the run. */
-function extentOf({ zones, sampleRate }: PlacedRun, canvas: Canvas) {
+/** The output samples within the run. */
+function extentOf({ zones, sampleRate }: PlacedRun, output: OutputRange) {
   const [first] = zones
   const last = zones.at(-1)
-  const toGrid = (position: number) => Math.ceil((position * canvas.sampleRate) / sampleRate)
+  const toGrid = (position: number) => Math.ceil((position * output.sampleRate) / sampleRate)
   return {
     start: toGrid((first?.from ?? 0) + (first?.offset ?? 0)),
     end: toGrid((last?.to ?? 0) + (last?.offset ?? 0)),
   }
 }
 
-/** A stretch of a run over which its samples lie at even distances. */
-interface Stretch {
-  /** Numbers of samples in the run. */
+/** A span of a run with a constant distance between samples. */
+interface LinearSpan {
+  /** Sample numbers in the run. */
   from: number
   to: number
-  /** Their positions on the timeline, in samples of the run's rate. */
+  /** Their positions on the timeline, in samples at the run's rate. */
   start: number
   end: number
 }
 
-function stretchesOf(zones: readonly Zone[]): Stretch[] {
+function linearSpans(zones: readonly Zone[]): LinearSpan[] {
   return zones.flatMap(({ from, to, offset }, number) => {
     const zone = { from, to, start: from + offset, end: to + offset }
     const next = zones[number + 1]
@@ -67,8 +71,8 @@ function stretchesOf(zones: readonly Zone[]): Stretch[] {
 }
 
 interface RunWindow {
-  canvas: Canvas
-  /** Samples of the grid. */
+  output: OutputRange
+  /** Output samples. */
   start: number
   end: number
 }
@@ -76,26 +80,26 @@ interface RunWindow {
 function renderRun(
   run: PlacedRun,
   planes: Float32Array[],
-  { canvas, start, end }: RunWindow,
+  { output, start, end }: RunWindow,
 ): void {
-  const ratio = run.sampleRate / canvas.sampleRate
+  const ratio = run.sampleRate / output.sampleRate
   let interpolator: Interpolator | undefined
   let at = start
-  const stretches = stretchesOf(run.zones)
-  stretches.forEach((stretch, number) => {
-    const isLast = number === stretches.length - 1
-    const until = isLast ? end : Math.min(end, Math.ceil(stretch.end / ratio))
-    if (until <= at) return
-    const target = planes.map((plane) => plane.subarray(at - canvas.from, until - canvas.from))
-    const speed = (stretch.to - stretch.from) / (stretch.end - stretch.start)
-    const first = stretch.from + (at * ratio - stretch.start) * speed
+  const spans = linearSpans(run.zones)
+  spans.forEach((span, number) => {
+    const isLast = number === spans.length - 1
+    const spanEnd = isLast ? end : Math.min(end, Math.ceil(span.end / ratio))
+    if (spanEnd <= at) return
+    const target = planes.map((plane) => plane.subarray(at - output.from, spanEnd - output.from))
+    const speed = (span.to - span.from) / (span.end - span.start)
+    const first = span.from + (at * ratio - span.start) * speed
     if (ratio === 1 && speed === 1) {
       copySamples(run.channels, target, first)
     } else {
       interpolator ??= createInterpolator(Math.min(1, 1 / ratio))
       interpolator.resample(run.channels, target, { first, step: ratio * speed })
     }
-    at = until
+    at = spanEnd
   })
 }
 
@@ -109,13 +113,13 @@ function copySamples(
   })
 }
 
-/** Fades in (step 1) from a sample on, or out (step -1) up to it. */
+/** Fades in from a sample (step 1), or out up to it (step -1). */
 function fade(planes: readonly Float32Array[], { at, step }: { at: number; step: 1 | -1 }): void {
   for (const plane of planes) {
     for (let number = 0; number < FADE_SAMPLES; number += 1) {
-      const place = at + number * step
-      const value = plane[place]
-      if (value !== undefined) plane[place] = value * (number / FADE_SAMPLES)
+      const position = at + number * step
+      const value = plane[position]
+      if (value !== undefined) plane[position] = value * (number / FADE_SAMPLES)
     }
   }
 }

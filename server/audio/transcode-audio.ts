@@ -1,4 +1,5 @@
-// Makes a piece of recorded sound AAC: decoded, placed on the session's timeline, laid on the grid, encoded. Runs in the sound's own process.
+// Transcodes a segment of audio to AAC: decodes, aligns, resamples and encodes it. Runs in the
+// child process.
 import { decodeAudio } from './decode-audio.ts'
 import { encodeAac } from './encode-aac.ts'
 import { placeAudio } from './align-audio.ts'
@@ -7,10 +8,12 @@ import { silentFrame } from './silent-frame.ts'
 import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES } from './audio-job.ts'
 import type { AudioFrames, AudioJob } from './audio-job.ts'
 
-/** The encoder hears so many frames before the first wanted one, so that it has forgotten where it began. */
+/**
+ * Frames encoded before the first requested one, until the encoder no longer depends on its start.
+ */
 const PRE_ROLL_FRAMES = 14
 
-/** The wanted frames. Throws where decoder or encoder do not open. */
+/** The requested frames. Throws if decoder or encoder do not open. */
 export function transcodeAudio(job: AudioJob): AudioFrames {
   const { output, fromFrame, toFrame } = job
   const firstFrame = fromFrame - PRE_ROLL_FRAMES

@@ -1,10 +1,11 @@
-// Where a child's program lies: TypeScript where that runs directly, JavaScript once emitted.
+// Locates the program of a child process: TypeScript when running from source, JavaScript when
+// built.
 import { fileURLToPath } from 'node:url'
 
 /**
- * Path of a program beside the file that starts it.
+ * Path of a program next to the file that starts it.
  *
- * @param name its name without extension, e.g. `sound-child`
+ * @param name its name without extension, e.g. `audio-child`
  * @param startedFrom `import.meta.url` of that file
  */
 export function childFile(name: string, startedFrom: string): string {

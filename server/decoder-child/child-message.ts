@@ -1,6 +1,6 @@
-// What a decoder's process says to its parent.
+// Messages from a decoder process to its parent.
 
-/** Once `ready`, then one of the others per job. */
+/** `ready` once, then one of the others per job. */
 export type ChildMessage<Value> =
   | { status: 'ready' }
   | { status: 'done'; value: Value }

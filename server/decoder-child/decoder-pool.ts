@@ -1,4 +1,5 @@
-// Decodes in processes of their own, so that a hostile file costs one picture or a moment of sound and never the site.
+// Decodes in child processes, so that a hostile file costs one image or a moment of audio and never
+// the server.
 import { DecoderProcess } from './decoder-process.ts'
 import type { DecoderLimits, DecoderProgram, JobResult } from './decoder-process.ts'
 import { createJobQueue } from './job-queue.ts'
@@ -7,15 +8,15 @@ import type { JobFigures, JobQueueBounds } from './job-queue.ts'
 export interface DecoderPool<Job, Value> {
   readonly figures: JobFigures
   /**
-   * Runs one job. Rejects with AppError `busy` where too many jobs wait, `failed` where no process starts, and with the
-   * signal's reason.
+   * Runs one job. Rejects with AppError `busy` if too many jobs wait, `failed` if no process
+   * starts, and with the signal's reason.
    */
   run(job: Job, signal: AbortSignal): Promise<JobResult<Value>>
-  /** Ends every process; jobs under way reject. */
+  /** Ends every process; jobs in progress reject. */
   close(): void
 }
 
-/** The part of a logger that a decoder uses. */
+/** The methods of a logger that a decoder uses. */
 export interface DecoderLog {
   debug(details: object, message: string): void
   warn(details: object, message: string): void
@@ -24,12 +25,12 @@ export interface DecoderLog {
 export interface DecoderPoolOptions {
   program: DecoderProgram
   limits: DecoderLimits
-  /** Processes at once, and how many jobs may wait for one. */
+  /** Number of processes, and of jobs that may wait. */
   queue: JobQueueBounds
   log?: DecoderLog | undefined
 }
 
-/** A pool whose processes start when first needed, are used again, and end when they were idle for a while. */
+/** Starts processes on demand, reuses them, and ends them when idle. */
 export function createDecoderPool<Job extends object, Value>({
   program,
   limits,
@@ -63,9 +64,9 @@ export function createDecoderPool<Job extends object, Value>({
   async function runNow(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
     const process = takeProcess()
     try {
-      const answer = await process.run(job, signal)
-      if (answer.status === 'killed') log?.warn({ reason: answer.reason }, `${program.name} ended`)
-      return answer
+      const result = await process.run(job, signal)
+      if (result.status === 'killed') log?.warn({ reason: result.reason }, `${program.name} ended`)
+      return result
     } finally {
       if (closing.signal.aborted) process.kill('the server stops')
       else release(process)

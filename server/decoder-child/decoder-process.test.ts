@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-/** What becomes of a job of a child that does this with it. */
+/** The result of a job in a child that runs this code. */
 async function runJob(name: string, onJob: string): Promise<string> {
   const file = path.join(folder, `${name}.mjs`)
   await writeFile(
@@ -25,8 +25,8 @@ async function runJob(name: string, onJob: string): Promise<string> {
   )
   const child = new DecoderProcess<object, never>({ file, name }, limits)
   try {
-    const answer = await child.run({}, signal)
-    return answer.status === 'killed' ? answer.reason : answer.status
+    const result = await child.run({}, signal)
+    return result.status === 'killed' ? result.reason : result.status
   } catch (error) {
     if (isAppError(error, 'busy')) return 'busy'
     throw error
@@ -35,12 +35,12 @@ async function runJob(name: string, onJob: string): Promise<string> {
   }
 }
 
-it('kills a process that works for too long', async () => {
-  // Where other work leaves it no time, another try will do.
+it('kills a process that exceeds the time limit', async () => {
+  // On a busy machine the job may have to be repeated.
   const what = () => runJob('spinning', 'for (;;) {}')
-  await expect.poll(what, { timeout: patienceMs }).toBe('it took too long')
+  await expect.poll(what, { timeout: patienceMs }).toBe('the job exceeded its time limit')
 })
 
-it.runIf(process.platform === 'linux')('tells one that had no time to work', async () => {
+it.runIf(process.platform === 'linux')('reports a job that got no processor time', async () => {
   expect(await runJob('waiting', '')).toBe('busy')
 })

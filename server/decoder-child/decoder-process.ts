@@ -1,51 +1,56 @@
-// The parent's side of one decoder process: its start, one job at a time within limits, and its end.
+// The parent's side of one decoder process: starts it, runs one job at a time within limits, and
+// ends it.
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
 import type { ChildMessage } from './child-message.ts'
 
-/** Which program a process runs. */
 export interface DecoderProgram {
-  /** The child's file, as `childFile` finds it. */
+  /** Path of the program (see `childFile`). */
   file: string
-  /** What the log and errors call it, e.g. `picture decoder`. */
+  /** Name for logs and errors, e.g. `image decoder`. */
   name: string
-  /** Environment of the process; it has no other. */
+  /** The complete environment of the process. */
   environment?: Record<string, string>
 }
 
 export interface DecoderLimits {
-  /** From the start of the process to its first word, in milliseconds. */
+  /** From the start of the process to its first message. */
   startMs: number
-  /** For one job, in milliseconds. */
+  /** Time limit of one job. */
   jobMs: number
-  /** Resident memory of the process; watched while a job runs, where /proc tells it. */
+  /** Limit of resident memory, checked during a job if there is a /proc. */
   residentBytes: number
-  /** How long a process may wait for a job before it is ended, in milliseconds. */
+  /** How long a process waits for another job before it is ended. */
   idleMs: number
 }
 
-/** What became of a job. `killed`: the process ended under it, by a crash or because it passed a limit. */
+/**
+ * Result of a job. `killed`: the process ended during the job, by a crash or by exceeding a limit.
+ */
 export type JobResult<Value> =
   | { status: 'done'; value: Value }
   | { status: 'undecodable'; reason: string }
   | { status: 'killed'; reason: string }
 
 const MEMORY_POLL_MS = 50
-/** Below this share of a processor, it is the machine that took too long: a job that is not hostile needs no more. */
+/** Below this share of a processor, a time-out is due to a busy machine, not to the job. */
 const FAIR_SHARE = 0.25
-/** Of /proc's figures: USER_HZ, 100 on every Linux that Node runs on (proc(5)). */
+/** USER_HZ is 100 on every Linux that Node supports (proc(5)). */
 const MS_PER_TICK = 10
 const MAX_HEAP_MIB = 192
 
-/** One process. It never keeps the server alive, and knows nothing of it: no environment, no files, no terminal. */
+/**
+ * One process. It does not keep the server running, and gets no environment, no files and no
+ * terminal.
+ */
 export class DecoderProcess<Job extends object, Value> {
   readonly #child: ChildProcess
   readonly #program: DecoderProgram
   readonly #limits: DecoderLimits
   readonly #started: Promise<void>
-  #settle: ((answer: JobResult<Value>) => void) | undefined
+  #finishJob: ((result: JobResult<Value>) => void) | undefined
   #killReason: string | undefined
   #ended = false
 
@@ -61,7 +66,7 @@ export class DecoderProcess<Job extends object, Value> {
     this.#child.unref()
     this.#child.channel?.unref()
     this.#started = this.#waitForStart()
-    // The rejection is told by run(), which may come later or never.
+    // run() reports the rejection, possibly later or never.
     this.#started.catch(() => undefined)
     this.#child.on('exit', (_code, signal) => this.#end(signal))
   }
@@ -76,41 +81,41 @@ export class DecoderProcess<Job extends object, Value> {
   }
 
   /**
-   * Runs one job; never two at once. Throws AppError `failed` where the process does not start, `busy` where the time is
-   * over and it was the machine that had none for the job, and the signal's reason.
+   * Runs one job; never two at once. Throws AppError `failed` if the process does not start, `busy`
+   * if the job timed out for lack of processor time, and the signal's reason.
    */
   async run(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
     await this.#started
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<JobResult<Value>>()
-    this.#settle = resolve
-    const workedBefore = this.#workedMs()
+    this.#finishJob = resolve
+    const cpuMsBefore = this.#readCpuMs()
     const timer = setTimeout(() => {
-      void this.#isStarved(workedBefore).then((isStarved) => {
+      void this.#isStarved(cpuMsBefore).then((isStarved) => {
         if (isStarved)
           reject(new AppError('busy', `No time for the ${this.#program.name}; try again soon`))
-        this.kill('it took too long')
+        this.kill('the job exceeded its time limit')
       })
     }, this.#limits.jobMs)
     const poll = setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS)
-    const onAbort = () => this.kill('nobody waits for it')
+    const onAbort = () => this.kill('the request was aborted')
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       await this.#checkMemory()
       if (this.ended) this.#end(null)
-      else this.#child.send(job, (error) => error && this.kill('it could not be reached'))
-      const answer = await promise
+      else this.#child.send(job, (error) => error && this.kill('the process could not be reached'))
+      const result = await promise
       signal.throwIfAborted()
-      return answer
+      return result
     } finally {
       clearTimeout(timer)
       clearInterval(poll)
       signal.removeEventListener('abort', onAbort)
-      this.#settle = undefined
+      this.#finishJob = undefined
     }
   }
 
-  /** Ends the process at once; a job under way is answered `killed` with the reason. */
+  /** Ends the process immediately; a job in progress returns `killed` with the reason. */
   kill(reason: string): void {
     this.#killReason ??= reason
     this.#child.kill('SIGKILL')
@@ -121,15 +126,15 @@ export class DecoderProcess<Job extends object, Value> {
     const fail = (cause?: unknown) =>
       reject(new AppError('failed', `The ${this.#program.name} does not start`, { cause }))
     const timer = setTimeout(() => {
-      this.kill('it did not start')
+      this.kill('the process did not start')
       fail()
     }, this.#limits.startMs)
     this.#child.on('message', (message) => {
       clearTimeout(timer)
-      // Only our own child speaks on this channel, in this type.
-      const said = message as ChildMessage<Value>
-      if (said.status === 'ready') resolve()
-      else this.#settle?.(said)
+      // Only the child, which shares this type, sends on this channel.
+      const reply = message as ChildMessage<Value>
+      if (reply.status === 'ready') resolve()
+      else this.#finishJob?.(reply)
     })
     this.#child.once('error', (cause) => {
       clearTimeout(timer)
@@ -146,20 +151,21 @@ export class DecoderProcess<Job extends object, Value> {
   #end(signal: NodeJS.Signals | null): void {
     this.#ended = true
     const reason = this.#killReason ?? `the decoder crashed (${signal ?? 'exit'})`
-    this.#settle?.({ status: 'killed', reason })
+    this.#finishJob?.({ status: 'killed', reason })
   }
 
-  /** Whether it could have done more in the time of a job, had the machine let it. */
-  async #isStarved(workedBefore: Promise<number>): Promise<boolean> {
-    const worked = (await this.#workedMs()) - (await workedBefore)
-    return worked < FAIR_SHARE * this.#limits.jobMs
+  /** Whether the process was short of processor time during a job. */
+  async #isStarved(cpuMsBefore: Promise<number>): Promise<boolean> {
+    const cpuMs = (await this.#readCpuMs()) - (await cpuMsBefore)
+    return cpuMs < FAIR_SHARE * this.#limits.jobMs
   }
 
-  /** Processor time so far, of all its threads; NaN where there is no /proc. */
-  async #workedMs(): Promise<number> {
+  /** Processor time of all threads so far; NaN without /proc. */
+  async #readCpuMs(): Promise<number> {
     try {
       const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'latin1')
-      // Behind the name in brackets, which may hold spaces: fields 14 and 15, utime and stime (proc(5)).
+      // Fields 14 and 15 (utime, stime) come after the parenthesised name, which may contain spaces
+      // (proc(5)).
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
     } catch {
@@ -171,9 +177,11 @@ export class DecoderProcess<Job extends object, Value> {
     try {
       const status = await readFile(`/proc/${this.#child.pid}/status`, 'latin1')
       const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
-      if (kibibytes * 1024 > this.#limits.residentBytes) this.kill('it took too much memory')
+      if (kibibytes * 1024 > this.#limits.residentBytes)
+        this.kill('the job exceeded its memory limit')
     } catch {
-      // No /proc here (not Linux), or the process has just ended: the time limit and the heap limit remain.
+      // No /proc (not Linux), or the process has just ended: the time limit and the heap limit
+      // remain.
     }
   }
 }

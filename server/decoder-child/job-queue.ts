@@ -1,11 +1,11 @@
-// A bounded queue: so many jobs at once, so many waiting, and a clear refusal beyond.
+// A bounded queue: limits the jobs that run and that wait, and rejects further ones.
 import { AppError } from '../errors.ts'
 
 export interface JobQueue {
   readonly figures: JobFigures
   /**
-   * Runs the job when its turn comes and answers what it answers. Throws AppError `busy` where too many wait already;
-   * rejects with the signal's reason where it aborts before the job's turn.
+   * Runs the job when its turn comes and returns its result. Throws AppError `busy` if too many
+   * jobs wait; rejects with the signal's reason if it aborts before that.
    */
   run<Value>(job: () => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
@@ -20,11 +20,14 @@ export interface JobFigures {
 export interface JobQueueBounds {
   concurrency: number
   waiting: number
-  /** What a visitor is told who comes when too many wait. */
+  /** Message of the `busy` error. */
   busyMessage: string
 }
 
-/** A queue that runs `concurrency` jobs at once and lets `waiting` more wait, first come, first served. */
+/**
+ * A first-in, first-out queue that runs `concurrency` jobs at once while at most `waiting` more
+ * wait.
+ */
 export function createJobQueue(bounds: JobQueueBounds): JobQueue {
   const turns: (() => void)[] = []
   let running = 0

@@ -1,4 +1,4 @@
-// What a reader knows of a recording after reading it once: tracks, and the places where a segment may begin.
+// What an index stores about a recording: its tracks, and the points where a segment may start.
 import type { Limitation } from '../problem.ts'
 import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
@@ -7,38 +7,38 @@ import type { Mp4Source } from './mp4/mp4-source.ts'
 import type { TsSource } from './ts/ts-source.ts'
 
 /**
- * Everything that playlists and segments need, and nothing of the recording's own bytes. A plain value: it can be
- * cloned to another thread and written to the index cache with v8.serialize. Independent of any HLS setting.
+ * All that playlists and segments need except the media bytes. A plain value: it can be cloned to
+ * another thread and stored with v8.serialize. Independent of the HLS settings.
  */
 export interface MediaIndex {
   /**
-   * Tracks that are served, in order: at most one video, then the sound, first the track that plays unasked, then those
-   * of further languages. Never empty.
+   * The served tracks, never empty: at most one video track, then audio with the default track
+   * first.
    */
   tracks: Track[]
-  /** Text tracks with all their cues; absent where there are none. */
+  /** Subtitle tracks with all their cues; absent if there are none. */
   subtitles?: SubtitleTrack[]
   splitPoints: SplitPointTable
-  /** What of the recording visitors do not get as it was meant, at most MAX_NOTES; absent where all is well. */
+  /** What is missing or wrong in playback, at most MAX_LIMITATIONS; absent if nothing is. */
   limitations?: Limitation[]
-  /** What is known to stay as it is while the recording grows; absent where the container cannot be read while it grows. */
+  /** What is final while the recording grows; absent if its container must be complete. */
   growth?: Growth
-  /** Where the samples lie, by container. Only the container's own reader looks inside. */
+  /** Sample locations, by container. Only the reader of that container reads them. */
   source: MediaSource
 }
 
-/** Most notes of one recording: a file that is damaged all over needs no longer list. */
+/** Limit for one recording: a file that is corrupt throughout needs no longer list. */
 export const MAX_LIMITATIONS = 100
 
-/** The one place that lists the containers: each reader adds its own source here and in readers.ts. */
+/** The only list of containers besides readers.ts: each reader adds its own source here. */
 export type MediaSource = FlvSource | Fmp4Source | MatroskaSource | Mp4Source | TsSource
 
 export type Track = VideoTrack | AudioTrack
 
 interface TrackBase {
-  /** Codec string for the CODECS attribute (RFC 6381), e.g. `avc1.64001f`, `mp4a.40.2`. */
+  /** RFC 6381 string for the CODECS attribute, e.g. `avc1.64001f`, `mp4a.40.2`. */
   codec: string
-  /** Short name of the codec in the field's words, e.g. `H.264`, `HEVC`, `AAC`. */
+  /** Display name of the codec, e.g. `H.264`, `HEVC`, `AAC`. */
   codecName: string
 }
 
@@ -47,29 +47,34 @@ export interface VideoTrack extends TrackBase {
   /** Coded size in pixels, before rotation. */
   width: number
   height: number
-  /** Clockwise turn that shows the picture upright. */
+  /** Clockwise rotation that shows the video upright. */
   rotationDegrees: 0 | 90 | 180 | 270
 }
 
-/** Where `transcodedFrom` is given, `codec`, `channels` and `sampleRate` say what is sent, `codecName` what was recorded. */
+/**
+ * With `transcodedFrom`, `codec`, `channels` and `sampleRate` describe the AAC output and
+ * `codecName` the recorded codec.
+ */
 export interface AudioTrack extends TrackBase {
   kind: 'audio'
   channels: number
   sampleRate: number
-  /** Language as the recording says it (BCP 47 or ISO 639-2), where it says one. */
+  /** Language tag of the recording (BCP 47 or ISO 639-2), if it has one. */
   language?: string
-  /** Title as the recording says it. */
+  /** Track title of the recording, if it has one. */
   name?: string
-  /** The sound as it was recorded, where no browser plays that in HLS: it is transcoded to AAC. */
+  /** The recorded format if no browser plays it in HLS and it is transcoded to AAC. */
   transcodedFrom?: AudioFormat
 }
 
-/** What a decoder needs to know of sound; `codec` in FFmpeg's words. */
+/** Decoder parameters of an audio track; `codec` is FFmpeg's name. */
 export interface AudioFormat {
   codec: 'mp2' | 'mp3' | 'ac3' | 'eac3' | 'dts' | 'truehd' | 'vorbis' | 'aac_latm' | PcmCodec
   channels: number
   sampleRate: number
-  /** The decoder's set-up, as FFmpeg takes it (CodecPrivate, or what the container's own set-up gives). */
+  /**
+   * Decoder configuration in FFmpeg's form (CodecPrivate, or its equivalent from the container).
+   */
   extradata?: Uint8Array
 }
 
@@ -84,84 +89,98 @@ export type PcmCodec =
   | 'pcm_alaw'
   | 'pcm_mulaw'
 
-/** A track of text over the pictures. */
+/** A subtitle track with its cues. */
 export interface SubtitleTrack {
   language?: string
   name?: string
   isDefault: boolean
-  /** In order of their starts. */
+  /** Ordered by start time. */
   cues: SubtitleCue[]
 }
 
 export interface SubtitleCue {
-  /** On the session's timeline, in seconds. */
+  /** Seconds on the session timeline. */
   startSeconds: number
   endSeconds: number
-  /** Payload of a WebVTT cue, escaped (W3C WebVTT 4.2.2): no empty line, no `-->`. */
+  /** WebVTT cue payload, escaped (W3C WebVTT 4.2.2): no empty line, no `-->`. */
   text: string
 }
 
-/** What stays as it is, whatever is appended to a recording, or written into its head when it is closed. */
+/** What does not change when a recording grows or when its header is rewritten on close. */
 export interface Growth {
   /**
-   * So many cuts, from the first, stay, and so does what lies before the last of them: a segment that ends at one of
-   * these cuts (`to` < `stableCuts`) is made of the same bytes for ever.
+   * This many split points, counted from the first, are final, and so are the bytes before the last
+   * of them: a segment that ends at one of them (`to` < `stableSplitPoints`) never changes.
    */
   stableSplitPoints: number
   /**
-   * Bytes that stay and tell this recording from others: the first of its media (no header that is rewritten when the
-   * recording is closed), at most 64 KiB, before the second cut. Length 0 while there are fewer than two stable cuts.
+   * Final bytes that identify this recording: the first bytes of its media, at most 64 KiB, before
+   * the second split point, without headers that are rewritten on close. Its length is 0 while
+   * there are fewer than two stable split points.
    */
   stableRange: { offset: number; length: number }
 }
 
 /**
- * The places at which a segment may begin, in order, as parallel arrays. With pictures these are key frames in
- * presentation order, and pictures in mid-GOP (CUT_MID); where there are no pictures (audio only, or sound that outlasts the pictures) they are audio
- * frames about one second apart. The first cut is at the recording's start, with time 0.
+ * The points where a segment may start, in order, as parallel arrays. They are key frames in
+ * presentation order and, far from a key frame, other frames (SPLIT_FORCED). Without video (audio
+ * only, or audio that outlasts the video) they are audio frames about one second apart. The first
+ * one is at time 0, the start of the recording.
  */
 export interface SplitPointTable {
   /** Ticks per second of `startTicks` and `endTicks`. */
   timescale: number
-  /** Presentation time of each cut on the session's timeline: starts at 0, grows strictly, has no holes at breaks. */
+  /**
+   * Presentation time on the session timeline: starts at 0, strictly increasing, continuous across
+   * discontinuities.
+   */
   startTicks: Float64Array
-  /** Where the last cut's pictures and sound end on the same timeline; the session's length. Measured from packets. */
+  /** End of all samples on the session timeline, which is the session duration. */
   endTicks: number
-  /** Flags of each cut: CUT_KEY, CUT_BREAK, CUT_MID. */
+  /** Bit mask of SPLIT_KEY_FRAME, SPLIT_DISCONTINUITY and SPLIT_FORCED. */
   flags: Uint8Array
 }
 
-/** The cut is a picture that can be decoded without any before it. */
+/** The split point is a random access point: its frame decodes without any frame before it. */
 export const SPLIT_KEY_FRAME = 1
-/** Time stamps or codec configuration break here: a segment must begin, behind EXT-X-DISCONTINUITY. */
+/**
+ * Timestamps or the codec configuration change: a segment must start here, after
+ * EXT-X-DISCONTINUITY.
+ */
 export const SPLIT_DISCONTINUITY = 2
 /**
- * A picture in mid-GOP, where the next key frame is far: a segment begins here only where it has to, because a playlist
- * that grows has promised a longest duration. Readers give one about every 2 s where no key frame has come for 5 s.
+ * A frame inside a long GOP. A segment starts here only if it would otherwise exceed the target
+ * duration that a growing playlist has announced. Readers add one about every 2 s once the last key
+ * frame is 5 s old.
  */
 export const SPLIT_FORCED = 4
 
-/** Cuts `from` (included) to `to` (excluded; may be the number of cuts): what one segment holds. */
+/**
+ * Content of one segment: split points `from` (inclusive) to `to` (exclusive; may equal their
+ * number).
+ */
 export interface SplitPointRange {
   from: number
   to: number
 }
 
-/** One picture, ready for a decoder. */
+/** One key frame with all that a decoder needs. */
 export interface KeyFrame {
   codec: 'h264' | 'hevc' | 'av1' | 'vp9' | 'vp8' | 'mpeg2video'
-  /** avcC, hvcC or av1C payload where samples are length-prefixed; absent where `data` is Annex B with its parameter sets. */
+  /**
+   * Payload of avcC, hvcC or av1C for length-prefixed samples; absent for Annex B, where `data`
+   * includes the parameter sets.
+   */
   extradata?: Uint8Array
   data: Uint8Array
   rotationDegrees: 0 | 90 | 180 | 270
 }
 
-/** Seconds from ticks. */
 export function secondsFromTicks(ticks: number, timescale: number): number {
   return ticks / timescale
 }
 
-/** The session's length in seconds. */
+/** Duration of the session. */
 export function durationSeconds(index: MediaIndex): number {
   return secondsFromTicks(index.splitPoints.endTicks, index.splitPoints.timescale)
 }

@@ -1,4 +1,4 @@
-// Chooses the reader for a recording by its first bytes, never by its name.
+// Chooses the reader of a recording by its first bytes, never by its file name.
 import { UnplayableError } from '../errors.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import type { MediaIndex, MediaSource } from './media-index.ts'
@@ -10,7 +10,7 @@ import { createMp4Reader } from './mp4/mp4-reader.ts'
 import { createTsReader } from './ts/ts-reader.ts'
 
 const PROBE_BYTES = 4096
-/** Top-level boxes that an MP4 or MOV file begins with (ISO/IEC 14496-12 4.3, QuickTime File Format). */
+/** Box types at the start of an MP4 or MOV file (ISO/IEC 14496-12 4.3, QuickTime File Format). */
 const FIRST_BOXES = new Set([
   'ftyp',
   'moov',
@@ -23,12 +23,12 @@ const FIRST_BOXES = new Set([
   'uuid',
 ])
 const EBML_MARK = '1a45dfa3'
-/** Signature and version of FLV. */
+/** FLV signature and version. */
 const FLV_MARK = '464c5601'
 
-/** The readers of all containers, by the container that an index names. */
+/** All container readers. */
 export interface MediaReaders {
-  /** @throws AppError `unplayable` where the container is none that can be read */
+  /** @throws AppError `unplayable` for an unknown container */
   forFile(file: OpenFile): Promise<MediaReader>
   forIndex(index: MediaIndex): MediaReader
 }
@@ -51,13 +51,13 @@ export function createMediaReaders(): MediaReaders {
   }
 }
 
-/** MP4 is told from fragmented MP4 by the reader of the latter. */
+/** The reader of fragmented MP4 also detects plain MP4. */
 function chooseContainer(head: Buffer): MediaSource['container'] {
   if (head.length === 0) throw new UnplayableError({ code: 'file-empty' })
   if (FIRST_BOXES.has(head.toString('latin1', 4, 8))) return 'fmp4'
   const mark = head.toString('hex', 0, 4)
   if (mark === EBML_MARK) return 'matroska'
   if (mark === FLV_MARK) return 'flv'
-  // MPEG-TS has no magic number and may begin with garbage: its reader looks for itself.
+  // MPEG-TS has no magic number and may start with garbage: its reader searches for sync bytes.
   return 'ts'
 }

@@ -1,10 +1,10 @@
-// Runs made of times as damaged recordings have them.
+// Sample runs from corrupt timestamps.
 import { expect, test } from 'vitest'
 import { makeSampleRun } from './sample-run.ts'
 
 const plain = { offset: 0, sizeBytes: 10, isKey: false }
 
-test('decode times grow, and nothing is shown before it is decoded', () => {
+test('makes decode times strictly increasing, never after the presentation time', () => {
   const run = makeSampleRun(
     [
       { ...plain, decodeTicks: 100, presentationTicks: 140, isKey: true },

@@ -1,9 +1,9 @@
-// Makes runs of samples from what containers without sample tables say of them: times in, durations and offsets out.
+// Builds sample runs for containers without sample tables: converts times to durations and
+// composition offsets.
 import type { SampleRun } from './media-reader.ts'
 
-/** One sample, its times on the session's timeline in the run's ticks. */
+/** One sample; times are ticks of the run on the session timeline. */
 export interface Sample {
-  /** Position in the recording. */
   offset: number
   sizeBytes: number
   decodeTicks: number
@@ -11,19 +11,22 @@ export interface Sample {
   isKey: boolean
 }
 
-/** What a trun box can say (ISO/IEC 14496-12 8.8.8), signed. */
+/** Largest signed composition offset of a trun box (ISO/IEC 14496-12 8.8.8). */
 const MAX_OFFSET_TICKS = 2 ** 31 - 1
 
 export interface RunOptions {
   kind: 'video' | 'audio'
   timescale: number
-  /** Decode time of the sample behind the last one, or where the last one ends; undefined: it lasts as long as the one before. */
+  /**
+   * Decode time of the next sample, or end of the last one; by default the last sample gets the
+   * duration of the one before it.
+   */
   nextDecodeTicks?: number
 }
 
 /**
- * A run of samples in decode order; undefined where there are none. Decode times that do not grow are pushed apart by
- * one tick, and none is negative; what is shown when stays, but that nothing is shown before it is decoded.
+ * A run of samples in decode order; undefined for no samples. Decode times become non-negative and
+ * strictly increasing, and a presentation time earlier than the decode time moves to it.
  */
 export function makeSampleRun(
   samples: readonly Sample[],
@@ -42,7 +45,7 @@ export function makeSampleRun(
     1,
     nextDecodeTicks === undefined ? before : nextDecodeTicks - last,
   )
-  // Only damaged times would be shown before they are decoded, or so late.
+  // Offsets outside this range occur only with corrupt timestamps.
   const compositionOffsets = Int32Array.from(samples, ({ presentationTicks }, at) =>
     Math.min(Math.max(0, presentationTicks - (decode[at] ?? 0)), MAX_OFFSET_TICKS),
   )

@@ -1,4 +1,4 @@
-// Puts one AV1 picture into an AVIF file (ISO/IEC 23000-22), in memory, by FFmpeg's own muxer.
+// Wraps one AV1 frame in an AVIF file (ISO/IEC 23000-22), in memory, with FFmpeg's muxer.
 import { AVSEEK_SIZE } from 'node-av/constants'
 import { FFmpegError, FormatContext, IOContext, Rational } from 'node-av/lib'
 import type { CodecContext, Packet } from 'node-av/lib'
@@ -7,7 +7,7 @@ const SEEK_CURRENT = 1
 const SEEK_END = 2
 const IO_BUFFER_BYTES = 4096
 
-/** The file's bytes. `encoder` is the one that made the packet. */
+/** The bytes of the file. `encoder` is the one that encoded the packet. */
 export function wrapAvif(packet: Packet, encoder: CodecContext): Uint8Array {
   const file = createMemoryFile()
   using io = new IOContext()
@@ -28,7 +28,7 @@ export function wrapAvif(packet: Packet, encoder: CodecContext): Uint8Array {
     io.flushSync()
     return file.bytes()
   } finally {
-    // The I/O is ours: let go of it first, or both would free it.
+    // This code owns the I/O context: detach it first, or it would be freed twice.
     muxer.pb = null
     muxer.freeContext()
   }
@@ -40,7 +40,7 @@ interface MemoryFile {
   bytes: () => Uint8Array
 }
 
-/** A file in memory that grows as it is written, with the callbacks that FFmpeg's I/O expects. */
+/** A growing in-memory file with the callbacks of FFmpeg's I/O context. */
 function createMemoryFile(): MemoryFile {
   let content = Buffer.alloc(64 * 1024)
   let position = 0

@@ -1,61 +1,65 @@
-// What is kept of a session between requests: its pictures by format, and which key frame was chosen, or that none can be.
+// The cached thumbnail data of a session: its images by format, and the key frame that was chosen,
+// if any.
 import { createHash } from 'node:crypto'
 import { sniffImageType } from './image-format.ts'
 import type { ImageFormat } from './image-format.ts'
 import type { ThumbnailCache } from './thumbnail-cache.ts'
 
-/** What is remembered of a recording. `gave up`: the decoder was killed over it, and another try may do better. */
+/**
+ * Cached result of choosing a key frame. `gave up`: the decoder was killed, and a retry may
+ * succeed.
+ */
 export type Choice =
   | { status: 'splitPoint'; splitPoint: number }
   | { status: 'none' }
   | { status: 'gave up' }
 
-export interface KeptLog {
+export interface CacheLog {
   warn(details: object, message: string): void
 }
 
-/** Part of every kept name: another way of making pictures makes them anew. */
-const RECIPE = '1'
-/** Between a try that was given up and the next; a busy machine may have been at fault. */
+/** Part of every cache key: increment it when rendering changes. */
+const RENDER_VERSION = '1'
+/** Time before a retry after `gave up`, which a busy machine may have caused. */
 const RETRY_MS = 60 * 60 * 1000
 
-/** One session's corner of the cache. A disk that does not read or take pictures costs time, never pictures. */
+/** A failing disk costs time, never images. */
 export class CachedThumbnails {
   readonly #cache: ThumbnailCache
-  readonly #log: KeptLog | undefined
+  readonly #log: CacheLog | undefined
 
-  constructor(cache: ThumbnailCache, log: KeptLog | undefined) {
+  constructor(cache: ThumbnailCache, log: CacheLog | undefined) {
     this.#cache = cache
     this.#log = log
   }
 
-  /** The kept picture; one that a failing disk damaged counts as none. */
+  /** The cached image; ignored if it is corrupt. */
   async findImage(key: string, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const kept = await this.#read(keptName(key, format))
-    return kept && sniffImageType(kept.bytes) === `image/${format}` ? kept.bytes : undefined
+    const cached = await this.#read(cacheName(key, format))
+    return cached && sniffImageType(cached.bytes) === `image/${format}` ? cached.bytes : undefined
   }
 
   async findChoice(key: string): Promise<Choice | undefined> {
-    const kept = await this.#read(keptName(key, 'json'))
-    const choice = kept && parseChoice(kept.bytes)
-    if (kept === undefined || choice === undefined) return undefined
-    const expired = choice.status === 'gave up' && Date.now() - kept.modifiedMs > RETRY_MS
+    const cached = await this.#read(cacheName(key, 'json'))
+    const choice = cached && parseChoice(cached.bytes)
+    if (cached === undefined || choice === undefined) return undefined
+    const expired = choice.status === 'gave up' && Date.now() - cached.modifiedMs > RETRY_MS
     return expired ? undefined : choice
   }
 
   async cacheImage(key: string, format: ImageFormat, bytes: Uint8Array): Promise<void> {
-    await this.#write(keptName(key, format), bytes)
+    await this.#write(cacheName(key, format), bytes)
   }
 
-  async keepChoice(key: string, choice: Choice): Promise<void> {
-    await this.#write(keptName(key, 'json'), Buffer.from(JSON.stringify(choice)))
+  async cacheChoice(key: string, choice: Choice): Promise<void> {
+    await this.#write(cacheName(key, 'json'), Buffer.from(JSON.stringify(choice)))
   }
 
   async #read(name: string) {
     try {
       return await this.#cache.read(name)
     } catch (error) {
-      this.#log?.warn({ err: error }, 'a kept thumbnail cannot be read')
+      this.#log?.warn({ err: error }, 'a cached thumbnail cannot be read')
       return undefined
     }
   }
@@ -64,16 +68,16 @@ export class CachedThumbnails {
     try {
       await this.#cache.write(name, bytes)
     } catch (error) {
-      this.#log?.warn({ err: error }, 'a thumbnail cannot be kept')
+      this.#log?.warn({ err: error }, 'a thumbnail cannot be cached')
     }
   }
 }
 
-function keptName(key: string, extension: ImageFormat | 'json'): string {
-  return `${createHash('sha256').update(`${RECIPE}\n${key}`).digest('hex')}.${extension}`
+function cacheName(key: string, extension: ImageFormat | 'json'): string {
+  return `${createHash('sha256').update(`${RENDER_VERSION}\n${key}`).digest('hex')}.${extension}`
 }
 
-/** A file that says anything else is as good as none. */
+/** Any other content is a cache miss. */
 function parseChoice(bytes: Uint8Array): Choice | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString())

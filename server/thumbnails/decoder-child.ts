@@ -1,9 +1,10 @@
-// The picture decoder's own process: takes one job at a time from its parent and answers it. Started by decoder.ts.
+// Entry point of the image decoder process; started by decoder.ts.
 import { constants, setPriority } from 'node:os'
-import { serveJobs } from '../decoder-child/answer-jobs.ts'
+import { serveJobs } from '../decoder-child/serve-jobs.ts'
 import { renderThumbnail } from './render-thumbnail.ts'
 
-// Serving goes before decoding, but somebody waits for the picture; where a system forbids it, decoding is merely less polite.
+// Serving has priority over decoding, but a client waits for the image. Where the system forbids
+// it, decoding just competes with serving.
 try {
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 } catch {}

@@ -32,13 +32,13 @@ async function firstKeyFrame(name: string): Promise<KeyFrame> {
 }
 
 async function rendered(decoder: Decoder, frame: KeyFrame, format: ImageFormat = 'jpeg') {
-  const answer = await decoder.render({ frame, format }, signal)
-  if (answer.status !== 'rendered') throw new Error(answer.reason)
-  return answer.image
+  const result = await decoder.render({ frame, format }, signal)
+  if (result.status !== 'rendered') throw new Error(result.reason)
+  return result.image
 }
 
 describe('createDecoder', () => {
-  it.each(['avif', 'webp', 'jpeg'] as const)('makes %s of the fitting size', async (format) => {
+  it.each(['avif', 'webp', 'jpeg'] as const)('renders %s in the fitted size', async (format) => {
     const { decoder } = start()
     const image = await rendered(
       decoder,
@@ -49,7 +49,7 @@ describe('createDecoder', () => {
     expect([image.width, image.height]).toEqual([640, 360])
     expect(image.bytes.length).toBeLessThan(40_000)
     expect(image.meanLuma).toBeGreaterThan(40)
-    expect(image.damaged).toBe(false)
+    expect(image.hasErrors).toBe(false)
   })
 
   it.each([
@@ -66,7 +66,7 @@ describe('createDecoder', () => {
     expect(sniffImageType(image.bytes)).toBe('image/avif')
   })
 
-  it('turns a rotated recording upright', async () => {
+  it('rotates a rotated recording upright', async () => {
     const { decoder } = start()
     const frame = await firstKeyFrame('mov-h264-aac-rotated90-audio-first.mov')
     const lying = await rendered(decoder, frame)
@@ -75,38 +75,38 @@ describe('createDecoder', () => {
     expect([upright.width, upright.height]).toEqual([320, 568])
   })
 
-  it('says how dark a picture is', async () => {
+  it('measures how dark an image is', async () => {
     const { decoder } = start()
     const black = await rendered(decoder, await firstKeyFrame('ts-h264-aac-pat-not-at-start.ts'))
     expect(black.meanLuma).toBeLessThan(2)
     expect(black.lumaDeviation).toBeLessThan(2)
   })
 
-  it('answers undecodable for noise and goes on', async () => {
+  it('returns undecodable for noise and continues', async () => {
     const { decoder, pids } = start()
     const good = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     const noise = Uint8Array.from({ length: 5000 }, (_, position) => (position * 7919) % 251)
     for (const codec of ['h264', 'hevc', 'av1', 'vp9', 'vp8', 'mpeg2video'] as const) {
       const frame: KeyFrame = { codec, data: noise, rotationDegrees: 0 }
-      const answer = await decoder.render({ frame, format: 'jpeg' }, signal)
-      expect(answer.status, codec).not.toBe('killed')
+      const result = await decoder.render({ frame, format: 'jpeg' }, signal)
+      expect(result.status, codec).not.toBe('killed')
     }
     expect((await rendered(decoder, good)).width).toBe(640)
     expect(pids).toHaveLength(1)
   })
 
-  it('never crashes or hangs on a damaged recording', async () => {
+  it('never crashes or hangs on a corrupt recording', async () => {
     const { decoder } = start()
     const good = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     for (let seed = 1; seed <= 40; seed++) {
       const data = Uint8Array.from(good.data)
       for (let hit = 0; hit < 20; hit++) data[(seed * 9973 + hit * 7331) % data.length] = seed + hit
-      const answer = await decoder.render({ frame: { ...good, data }, format: 'jpeg' }, signal)
-      expect(['rendered', 'undecodable']).toContain(answer.status)
+      const result = await decoder.render({ frame: { ...good, data }, format: 'jpeg' }, signal)
+      expect(['rendered', 'undecodable']).toContain(result.status)
     }
   })
 
-  it('refuses a picture beyond the size bound without decoding it', async () => {
+  it('refuses a frame above the size limit without decoding it', async () => {
     const { decoder, pids } = start()
     const frame: KeyFrame = { codec: 'h264', data: new Uint8Array(2 ** 24 + 1), rotationDegrees: 0 }
     expect(await decoder.render({ frame, format: 'jpeg' }, signal)).toMatchObject({
@@ -115,17 +115,17 @@ describe('createDecoder', () => {
     expect(pids).toHaveLength(0)
   })
 
-  it('loses only the job under way when the process crashes', async () => {
+  it('loses only the running job when the process crashes', async () => {
     const { decoder, pids } = start()
     const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     await rendered(decoder, frame)
     process.kill(Number(pids[0]), 'SIGSTOP')
-    const underWay = decoder.render({ frame, format: 'jpeg' }, signal)
+    const inFlight = decoder.render({ frame, format: 'jpeg' }, signal)
     const waiting = decoder.render({ frame, format: 'jpeg' }, signal)
     await sleep(50)
     process.kill(Number(pids[0]), 'SIGSEGV')
     process.kill(Number(pids[0]), 'SIGCONT')
-    expect(await underWay).toMatchObject({
+    expect(await inFlight).toMatchObject({
       status: 'killed',
       reason: expect.stringMatching('SIGSEGV'),
     })
@@ -133,7 +133,7 @@ describe('createDecoder', () => {
     expect(pids).toHaveLength(2)
   })
 
-  it('tells a process that the machine leaves no time from one that takes too long', async () => {
+  it('distinguishes a process without processor time from one that takes too long', async () => {
     const { decoder, pids } = start({ limits: { jobMs: 1500 } })
     const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     await rendered(decoder, frame)
@@ -145,17 +145,20 @@ describe('createDecoder', () => {
     expect((await rendered(decoder, frame)).width).toBe(640)
   })
 
-  it.runIf(process.platform === 'linux')('kills a process that takes too much memory', async () => {
-    const { decoder, pids } = start({ limits: { residentBytes: 8 * 1024 * 1024 } })
-    const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
-    expect(await decoder.render({ frame, format: 'avif' }, signal)).toEqual({
-      status: 'killed',
-      reason: 'it took too much memory',
-    })
-    await expect.poll(() => isAlive(Number(pids[0]))).toBe(false)
-  })
+  it.runIf(process.platform === 'linux')(
+    'kills a process that exceeds the memory limit',
+    async () => {
+      const { decoder, pids } = start({ limits: { residentBytes: 8 * 1024 * 1024 } })
+      const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
+      expect(await decoder.render({ frame, format: 'avif' }, signal)).toEqual({
+        status: 'killed',
+        reason: 'the job exceeded its memory limit',
+      })
+      await expect.poll(() => isAlive(Number(pids[0]))).toBe(false)
+    },
+  )
 
-  it('ends an idle process and starts another when asked again', async () => {
+  it('ends an idle process and starts another on demand', async () => {
     const { decoder, pids } = start({ limits: { idleMs: 30 } })
     const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     await rendered(decoder, frame)
@@ -164,7 +167,7 @@ describe('createDecoder', () => {
     expect(pids).toHaveLength(2)
   })
 
-  it('rejects what is under way and what waits when it closes', async () => {
+  it('rejects running and waiting jobs when it closes', async () => {
     const { decoder } = start()
     const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     const jobs = [1, 2].map(() => decoder.render({ frame, format: 'avif' }, signal))

@@ -1,4 +1,5 @@
-// Decodes pictures in processes of their own, so that a hostile file costs one picture and never the site.
+// Decodes key frames in child processes, so that a hostile file costs one image and never the
+// server.
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
@@ -7,7 +8,9 @@ import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
 import type { RenderedImage, RenderJob } from './render-message.ts'
 
-/** What became of a job. `killed`: the process ended under it, by a crash or because it passed a limit. */
+/**
+ * Result of a job. `killed`: the process ended during the job, by a crash or by exceeding a limit.
+ */
 export type RenderResult =
   | { status: 'rendered'; image: RenderedImage }
   | { status: 'undecodable'; reason: string }
@@ -16,16 +19,16 @@ export type RenderResult =
 export interface Decoder {
   readonly figures: JobFigures
   /**
-   * Decodes, scales and encodes one key frame. Rejects with AppError `busy` where too many jobs wait, `failed` where
-   * no decoder process starts, and with the signal's reason.
+   * Decodes, scales and encodes one key frame. Rejects with AppError `busy` if too many jobs wait,
+   * `failed` if no decoder process starts, and with the signal's reason.
    */
   render(job: RenderJob, signal: AbortSignal): Promise<RenderResult>
-  /** Ends every process; jobs under way reject. */
+  /** Ends every process; jobs in progress reject. */
   close(): void
 }
 
 export interface DecoderOptions {
-  /** Processes at once. Default 1. */
+  /** Number of processes, 1 by default. */
   concurrency?: number
   limits?: Partial<DecoderLimits>
   log?: DecoderLog
@@ -39,20 +42,20 @@ const DEFAULT_LIMITS: DecoderLimits = {
   idleMs: 60_000,
 }
 
-/** A decoder whose processes start when first needed, are used again, and end after an idle minute. */
+/** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createDecoder(options: DecoderOptions = {}): Decoder {
   const { concurrency = 1, log } = options
   const pool = createDecoderPool<RenderJob, RenderedImage>({
     program: {
       file: childFile('decoder-child', import.meta.url),
-      name: 'picture decoder',
+      name: 'image decoder',
       environment: { SVT_LOG: '0' },
     },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     queue: {
       concurrency,
       waiting: MAX_WAITING,
-      busyMessage: 'Too many pictures are being made at once; try again soon',
+      busyMessage: 'Too many thumbnails are being rendered; try again soon',
     },
     log,
   })
@@ -64,10 +67,10 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
     async render(job, signal) {
       const sizeBytes = job.frame.data.length + (job.frame.extradata?.length ?? 0)
       if (sizeBytes > MAX_KEY_FRAME_BYTES) {
-        return { status: 'undecodable', reason: 'the picture is too large' }
+        return { status: 'undecodable', reason: 'the key frame is too large' }
       }
-      const answer = await pool.run(job, signal)
-      return answer.status === 'done' ? { status: 'rendered', image: answer.value } : answer
+      const result = await pool.run(job, signal)
+      return result.status === 'done' ? { status: 'rendered', image: result.value } : result
     },
     close: () => pool.close(),
   }

@@ -1,38 +1,39 @@
-// How large a thumbnail becomes: the picture's shape kept, within the card's size, even in both directions.
+// Computes the size of a thumbnail: within the card, with the aspect ratio of the image, even in
+// both dimensions.
 import { MAX_THUMBNAIL_HEIGHT, MAX_THUMBNAIL_WIDTH } from './render-message.ts'
 
-/** A decoded picture's shape. */
+/** Shape of a decoded image. */
 export interface ImageShape {
   width: number
   height: number
-  /** Width of one pixel over its height (sample aspect ratio); 1 where unknown. */
+  /** Sample aspect ratio (width over height of a pixel); 1 if unknown. */
   pixelAspect: number
-  /** Clockwise turn that shows the picture upright. */
+  /** Clockwise rotation that shows the image upright. */
   rotationDegrees: 0 | 90 | 180 | 270
 }
 
 const MAX_PIXEL_ASPECT = 8
 
-/** Size in pixels to scale to BEFORE the picture is turned upright; even (4:2:0 chroma) and at least 2. */
+/** Size in pixels BEFORE rotation; even, for 4:2:0 chroma, and at least 2. */
 export function fitImage(shape: ImageShape): { width: number; height: number } {
   const aspect = plausibleAspect(shape.pixelAspect)
   const turned = shape.rotationDegrees === 90 || shape.rotationDegrees === 270
   const maxWidth = turned ? MAX_THUMBNAIL_HEIGHT : MAX_THUMBNAIL_WIDTH
   const maxHeight = turned ? MAX_THUMBNAIL_WIDTH : MAX_THUMBNAIL_HEIGHT
-  const shownWidth = shape.width * aspect
-  const scale = Math.min(1, maxWidth / shownWidth, maxHeight / shape.height)
+  const displayWidth = shape.width * aspect
+  const scale = Math.min(1, maxWidth / displayWidth, maxHeight / shape.height)
   return {
-    width: evenSize(shownWidth * scale, shownWidth),
+    width: evenSize(displayWidth * scale, displayWidth),
     height: evenSize(shape.height * scale, shape.height),
   }
 }
 
-/** Squeezed recordings have an aspect near 1; anything far from it is a broken header. */
+/** Anamorphic recordings have an aspect near 1; anything far from it is a corrupt header. */
 function plausibleAspect(aspect: number): number {
   return aspect >= 1 / MAX_PIXEL_ASPECT && aspect <= MAX_PIXEL_ASPECT ? aspect : 1
 }
 
-/** The nearest even number that is not above the source's size. */
+/** The nearest even number that does not exceed the source size. */
 function evenSize(size: number, sourceSize: number): number {
   return Math.max(2, Math.min(Math.round(size / 2) * 2, Math.floor(sourceSize / 2) * 2))
 }

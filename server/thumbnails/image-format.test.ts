@@ -20,7 +20,7 @@ describe('chooseImageFormat', () => {
     ['image/avif;q=', 'jpeg'],
     ['image/avif;q=7', 'jpeg'],
     [`${'x,'.repeat(100_000)}image/avif`, 'jpeg'],
-  ])('answers %s with %s', (accept, format) => {
+  ])('chooses %s for %s', (accept, format) => {
     expect(chooseImageFormat(accept)).toBe(format)
   })
 })
@@ -37,7 +37,7 @@ describe('sniffImageType', () => {
     ['<?xml version="1.0"?><svg>', undefined],
     ['RIFF\0\0\0\0WAVE', undefined],
     ['', undefined],
-  ])('takes %j for %s', (bytes, type) => {
+  ])('recognises %j as %s', (bytes, type) => {
     expect(sniffImageType(Buffer.from(bytes, 'latin1'))).toBe(type)
   })
 })

@@ -1,17 +1,18 @@
-// The image formats that thumbnails are served in: which one a visitor gets, and how bytes are recognised.
+// The image formats of thumbnails: negotiation by Accept header, and detection by first bytes.
 
-/** Formats that are made, best first. */
+/** Rendered formats, in order of preference. */
 const IMAGE_FORMATS = ['avif', 'webp', 'jpeg'] as const
 export type ImageFormat = (typeof IMAGE_FORMATS)[number]
 
-/** Media types that are served; PNG only ever comes from a sidecar. */
+/** Media types that are served; PNG occurs only as a sidecar. */
 export type ImageType = `image/${ImageFormat}` | 'image/png'
 
 const MAX_ACCEPT_LENGTH = 1024
 
 /**
- * The format for an Accept header (RFC 9110 12.5.1). A format other than JPEG is only sent to who names it; every
- * wildcard stands for JPEG, as does an absent header. The highest quality value wins, then AVIF before WebP before JPEG.
+ * The format for an Accept header (RFC 9110 12.5.1). A format other than JPEG must be named; a
+ * wildcard, or no header, means JPEG. The highest quality value wins, then AVIF before WebP before
+ * JPEG.
  */
 export function chooseImageFormat(accept: string | undefined): ImageFormat {
   const qualities = parseAccept(accept ?? '')
@@ -25,7 +26,7 @@ export function chooseImageFormat(accept: string | undefined): ImageFormat {
   return best
 }
 
-/** Quality value (0 to 1) of each media range; a malformed one counts as not sent. */
+/** Quality value (0 to 1) of each media range; malformed ones are ignored. */
 function parseAccept(accept: string): Map<string, number> {
   const qualities = new Map<string, number>()
   for (const item of accept.slice(0, MAX_ACCEPT_LENGTH).split(',')) {
@@ -37,7 +38,10 @@ function parseAccept(accept: string): Map<string, number> {
   return qualities
 }
 
-/** The type of an image by its first bytes; undefined where it is none that is served (SVG is refused: it can hold script). */
+/**
+ * Detects the type of an image; undefined for unsupported ones (SVG is refused because it can
+ * contain scripts).
+ */
 export function sniffImageType(bytes: Uint8Array): ImageType | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 32)).toString(
     'latin1',
@@ -45,7 +49,7 @@ export function sniffImageType(bytes: Uint8Array): ImageType | undefined {
   if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg'
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'image/webp'
-  // AVIF (ISO/IEC 23000-22): the brand is the major one, or among the first compatible ones.
+  // AVIF (ISO/IEC 23000-22): the major brand, or one of the first compatible ones.
   if (head.slice(4, 8) === 'ftyp' && /^avi[fs]|^mi[fa]1.*avi[fs]/s.test(head.slice(8))) {
     return 'image/avif'
   }

@@ -1,4 +1,5 @@
-// Decodes one key frame and encodes it small and upright. Runs in the decoder's own process alone: it is native code on untrusted bytes.
+// Decodes one key frame, and encodes it scaled and upright. Runs only in the child process, because
+// native code parses untrusted bytes.
 import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_CODEC_FLAG_QSCALE,
@@ -23,7 +24,7 @@ import { MAX_IMAGE_PIXELS } from './render-message.ts'
 import type { RenderedImage, RenderJob } from './render-message.ts'
 import { scaleUpright } from './scale-image.ts'
 
-/** The only decoders that are ever opened. */
+/** No other decoder is ever opened. */
 const DECODERS: Record<KeyFrame['codec'], FFDecoderCodec> = {
   h264: FF_DECODER_H264,
   hevc: FF_DECODER_HEVC,
@@ -36,9 +37,9 @@ const DECODERS: Record<KeyFrame['codec'], FFDecoderCodec> = {
 interface ImageEncoder {
   codec: FFEncoderCodec
   options: Record<string, string | number>
-  /** JPEG (JFIF) is full range, WebP and our AVIF are limited range; all are BT.601. */
+  /** JPEG (JFIF) is full range; WebP and AVIF are encoded in limited range. All use BT.601. */
   range: 'full' | 'limited'
-  /** Codec flags; QSCALE takes the quality below. */
+  /** Codec flags; QSCALE enables `quality`. */
   flags?: typeof AV_CODEC_FLAG_QSCALE
   quality?: number
 }
@@ -46,7 +47,7 @@ interface ImageEncoder {
 /** FF_QP2LAMBDA: FFmpeg's quality unit per step of a quantiser scale. */
 const LAMBDA_PER_QUANTISER = 118
 
-/** Settings at which a 640-pixel picture weighs about 20, 12 and 5 kB. */
+/** With these settings a 640-pixel image has about 20 kB (JPEG), 12 kB (WebP) and 5 kB (AVIF). */
 const ENCODERS: Record<ImageFormat, ImageEncoder> = {
   jpeg: {
     codec: FF_ENCODER_MJPEG,
@@ -62,27 +63,27 @@ const ENCODERS: Record<ImageFormat, ImageEncoder> = {
   },
   avif: {
     codec: FF_ENCODER_LIBSVTAV1,
-    // One thread. (avif=1 would be smaller still, but that encoder takes a single picture in a process's life.)
+    // One thread. (avif=1 gives smaller files, but that encoder accepts one image per process.)
     options: { preset: 8, crf: 34, 'svtav1-params': 'lp=1' },
     range: 'limited',
     flags: AV_CODEC_FLAG_GLOBAL_HEADER,
   },
 }
 
-/** Decodes and encodes one picture. Throws where the bytes cannot be decoded. */
+/** Decodes and encodes one image. Throws if the bytes cannot be decoded. */
 export function renderThumbnail(job: RenderJob): RenderedImage {
   const encoder = ENCODERS[job.format]
   using image = decodeKeyFrame(job.frame)
-  using small = scaleUpright(image, {
+  using scaled = scaleUpright(image, {
     rotationDegrees: job.frame.rotationDegrees,
     range: encoder.range,
   })
   return {
-    bytes: encodeImage(small, job.format),
-    width: small.width,
-    height: small.height,
-    ...measureLuma(small),
-    damaged: image.decodeErrorFlags !== 0,
+    bytes: encodeImage(scaled, job.format),
+    width: scaled.width,
+    height: scaled.height,
+    ...measureLuma(scaled),
+    hasErrors: image.decodeErrorFlags !== 0,
   }
 }
 
@@ -92,7 +93,7 @@ function decodeKeyFrame(keyFrame: KeyFrame): Frame {
   using context = new CodecContext()
   context.allocContext3(codec)
   if (keyFrame.extradata !== undefined) context.extraData = Buffer.from(keyFrame.extradata)
-  // One thread keeps memory to a few pictures; showall also shows a recovery point that is no IDR.
+  // One thread bounds the memory; showall also outputs a recovery point that is not an IDR frame.
   context.threadCount = 1
   openCodec(context, codec, {
     max_pixels: MAX_IMAGE_PIXELS,
@@ -138,7 +139,9 @@ function encodeImage(image: Frame, format: ImageFormat): Uint8Array {
   return Uint8Array.from(packet.data)
 }
 
-/** Options are set one by one: avcodec_open2 frees the Dictionary it is handed, and the binding would free it again. */
+/**
+ * Sets options one by one: avcodec_open2 frees a Dictionary, and the binding would free it again.
+ */
 function openCodec(
   context: CodecContext,
   codec: Codec,
@@ -154,12 +157,12 @@ function pixelFormatMissing(format: ImageFormat): never {
   throw new Error(`the ${format} encoder does not take 8-bit 4:2:0`)
 }
 
-/** Mean and deviation of the luma plane on the scale 0 to 255, whichever range the samples have. */
+/** Mean and deviation of the luma plane, scaled to 0 to 255 for either range. */
 function measureLuma(image: Frame): { meanLuma: number; lumaDeviation: number } {
   const [plane] = image.data ?? []
   const [stride = 0] = image.linesize
-  if (plane === undefined) throw new Error('the picture has no samples')
-  // Each of these is a call into the binding: once, not per sample.
+  if (plane === undefined) throw new Error('the image has no samples')
+  // Each of these is a call into the binding, too slow for the inner loop.
   const { width, height } = image
   let sum = 0
   let squares = 0

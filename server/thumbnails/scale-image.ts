@@ -1,4 +1,5 @@
-// Scales a decoded picture to a thumbnail's size, turns it upright and converts it to 8-bit 4:2:0, BT.601.
+// Scales a decoded image to thumbnail size, rotates it upright and converts it to 8-bit 4:2:0,
+// BT.601.
 import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
 import { FFmpegError, Filter, FilterGraph, Frame } from 'node-av/lib'
 import type { FilterContext } from 'node-av/lib'
@@ -10,11 +11,11 @@ export interface ScaleOptions {
   range: 'full' | 'limited'
 }
 
-/** Numbers of AVColorSpace that the scaler knows; a bitstream may say anything. */
+/** AVColorSpace values that the scaler supports; a bitstream can contain any value. */
 const KNOWN_MATRICES = new Set<number>([1, 4, 5, 6, 7, 9])
 const UNKNOWN_MATRIX = 2
 
-const TURNS: Record<ImageShape['rotationDegrees'], [filter: string, args: string][]> = {
+const TRANSPOSE: Record<ImageShape['rotationDegrees'], [filter: string, args: string][]> = {
   0: [],
   90: [['transpose', 'dir=clock']],
   180: [
@@ -24,7 +25,9 @@ const TURNS: Record<ImageShape['rotationDegrees'], [filter: string, args: string
   270: [['transpose', 'dir=cclock']],
 }
 
-/** A new picture; the caller disposes of it. High dynamic range is squeezed into 8 bits without tone mapping. */
+/**
+ * Returns a new image, which the caller disposes of. HDR is reduced to 8 bits without tone mapping.
+ */
 export function scaleUpright(image: Frame, options: ScaleOptions): Frame {
   const { num, den } = image.sampleAspectRatio
   const size = fitImage({
@@ -35,24 +38,22 @@ export function scaleUpright(image: Frame, options: ScaleOptions): Frame {
   })
   using graph = new FilterGraph()
   graph.alloc()
+  const targetSize = `w=${size.width}:h=${size.height}`
   const [source, sink] = buildChain(graph, [
     ['buffer', sourceArguments(image)],
-    [
-      'scale',
-      `w=${size.width}:h=${size.height}:flags=bicubic:out_range=${options.range}:out_color_matrix=bt601`,
-    ],
+    ['scale', `${targetSize}:flags=bicubic:out_range=${options.range}:out_color_matrix=bt601`],
     ['setsar', 'sar=1'],
-    ...TURNS[options.rotationDegrees],
+    ...TRANSPOSE[options.rotationDegrees],
     ['format', `pix_fmts=${options.range === 'full' ? 'yuvj420p' : 'yuv420p'}`],
     ['buffersink', ''],
   ])
   FFmpegError.throwIfError(graph.configSync(), 'scale')
   image.pts = 0n
   FFmpegError.throwIfError(source.buffersrcAddFrameSync(image, AV_BUFFERSRC_FLAG_KEEP_REF), 'scale')
-  const small = new Frame()
-  small.alloc()
-  FFmpegError.throwIfError(sink.buffersinkGetFrameSync(small), 'scale')
-  return small
+  const scaled = new Frame()
+  scaled.alloc()
+  FFmpegError.throwIfError(sink.buffersinkGetFrameSync(scaled), 'scale')
+  return scaled
 }
 
 function sourceArguments(image: Frame): string {
@@ -62,7 +63,7 @@ function sourceArguments(image: Frame): string {
   return `${shape}:time_base=1/1:colorspace=${matrix}:range=${image.colorRange}`
 }
 
-/** Creates the filters, links each to the next, and answers the first and the last. */
+/** Creates and links the filters; returns the first and the last. */
 function buildChain(
   graph: FilterGraph,
   steps: [filter: string, args: string][],

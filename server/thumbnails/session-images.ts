@@ -1,4 +1,4 @@
-// A session's own picture: kept, or made now from a key frame; one making at a time for each, however many ask.
+// The thumbnail of a session: cached, or rendered from a key frame, once for concurrent requests.
 import type { KeyFrame } from '../media/media-index.ts'
 import { chooseFrame } from './choose-frame.ts'
 import type { Decoder } from './decoder.ts'
@@ -7,50 +7,55 @@ import { createJobQueue } from '../decoder-child/job-queue.ts'
 import type { JobQueue } from '../decoder-child/job-queue.ts'
 import type { CachedThumbnails } from './cached-thumbnails.ts'
 
-/** Where a session's picture can be made from. */
+/** Source of a session's thumbnail. */
 export interface ImageSource {
-  /** Identity of the recording's content: two sources with one key have one picture. */
+  /** Identity of the recording's content: sources with the same key share one image. */
   key: string
-  /** Number of cuts in the recording's index. */
+  /** Number of split points in the recording's index. */
   splitPoints: number
-  /** The key frame at a cut; undefined where there is none. */
+  /** The key frame at a split point; undefined if there is none. */
   readKeyFrame(splitPoint: number, signal: AbortSignal): Promise<KeyFrame | undefined>
 }
 
 export interface SessionImagesOptions {
   decoder: Decoder
-  kept: CachedThumbnails
-  /** Sessions whose picture may wait to be made. */
+  cached: CachedThumbnails
+  /** Number of sessions whose thumbnail may wait to be rendered. */
   maxWaiting: number
 }
 
-/** Sessions worked on at once; more would only hold more key frames in memory while one is decoded. */
+/** Sessions rendered at once; more would only hold more key frames in memory. */
 const CONCURRENCY = 1
 
 export class SessionImages {
   readonly #decoder: Decoder
-  readonly #kept: CachedThumbnails
+  readonly #cached: CachedThumbnails
   readonly #queue: JobQueue
   readonly #closing = new AbortController()
-  readonly #flights = new Map<string, Promise<Uint8Array | undefined>>()
+  readonly #inFlight = new Map<string, Promise<Uint8Array | undefined>>()
 
-  constructor({ decoder, kept, maxWaiting }: SessionImagesOptions) {
+  constructor({ decoder, cached, maxWaiting }: SessionImagesOptions) {
     this.#decoder = decoder
-    this.#kept = kept
+    this.#cached = cached
     this.#queue = createJobQueue({
       concurrency: CONCURRENCY,
       waiting: maxWaiting,
-      busyMessage: 'Too many pictures are being made at once; try again soon',
+      busyMessage: 'Too many thumbnails are being rendered; try again soon',
     })
   }
 
-  /** The encoded picture; undefined where there can be none. Rejects with AppError `busy` where too many wait. */
+  /**
+   * The encoded image; undefined if there is none. Rejects with AppError `busy` if too many
+   * sessions wait.
+   */
   find(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const flightKey = `${format} ${source.key}`
-    const underWay = this.#flights.get(flightKey)
-    if (underWay !== undefined) return underWay
-    const flight = this.#findOrMake(source, format).finally(() => this.#flights.delete(flightKey))
-    this.#flights.set(flightKey, flight)
+    const inFlightKey = `${format} ${source.key}`
+    const inFlight = this.#inFlight.get(inFlightKey)
+    if (inFlight !== undefined) return inFlight
+    const flight = this.#findOrCreate(source, format).finally(() =>
+      this.#inFlight.delete(inFlightKey),
+    )
+    this.#inFlight.set(inFlightKey, flight)
     return flight
   }
 
@@ -58,18 +63,18 @@ export class SessionImages {
     this.#closing.abort(new Error('The thumbnails are closed'))
   }
 
-  async #findOrMake(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const image = await this.#kept.findImage(source.key, format)
+  async #findOrCreate(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
+    const image = await this.#cached.findImage(source.key, format)
     if (image !== undefined) return image
-    const choice = await this.#kept.findChoice(source.key)
+    const choice = await this.#cached.findChoice(source.key)
     if (choice !== undefined && choice.status !== 'splitPoint') return undefined
-    return this.#queue.run(() => this.#make(source, format), this.#closing.signal)
+    return this.#queue.run(() => this.#create(source, format), this.#closing.signal)
   }
 
-  async #make(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
+  async #create(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
     const { signal } = this.#closing
-    // Asked again in its turn: another format may have chosen the key frame while this one waited.
-    const choice = await this.#kept.findChoice(source.key)
+    // Read again: a request for another format may have chosen the key frame in the meantime.
+    const choice = await this.#cached.findChoice(source.key)
     const known = choice?.status === 'splitPoint' && choice.splitPoint < source.splitPoints
     const chosen = await chooseFrame({
       splitPoints: known ? choice.splitPoint : { count: source.splitPoints },
@@ -79,12 +84,12 @@ export class SessionImages {
       },
     })
     if (chosen.status !== 'chosen') {
-      await this.#kept.keepChoice(source.key, chosen)
+      await this.#cached.cacheChoice(source.key, chosen)
       return undefined
     }
-    await this.#kept.cacheImage(source.key, format, chosen.image.bytes)
+    await this.#cached.cacheImage(source.key, format, chosen.image.bytes)
     if (!known)
-      await this.#kept.keepChoice(source.key, {
+      await this.#cached.cacheChoice(source.key, {
         status: 'splitPoint',
         splitPoint: chosen.splitPoint,
       })

@@ -1,22 +1,24 @@
-// Images that an operator put beside the recordings: which file it is, and what may be served of it.
+// Sidecar images, which operators put next to recordings: which file applies, and what is served of
+// it.
 import { sniffImageType } from './image-format.ts'
 import type { ImageType } from './image-format.ts'
 
-/** A sidecar that is larger is not served; a made picture is. */
+/** A larger sidecar is ignored in favour of a rendered image. */
 export const MAX_SIDECAR_BYTES = 10 * 1024 * 1024
 
 const EXTENSIONS = ['jpg', 'jpeg', 'png', 'webp', 'avif']
 
-/** An image file in the library, for the caller's storage to read. */
+/** An image file in the library, read through the caller's storage. */
 export interface Sidecar {
   sizeBytes: number
-  /** Reads the whole file; asked only where `sizeBytes` is within the bound. */
+  /** Reads the whole file; called only if `sizeBytes` is within the limit. */
   read(): Promise<Uint8Array>
 }
 
 /**
- * The name of the image that belongs to `base`: `1001.jpg` among the names of its folder for a recording `1001`, `avatar.*` for
- * a streamer. Names are compared in NFC, extensions without case; of several, the first in the order jpg, jpeg, png, webp, avif.
+ * The name of the image for `base` in a folder: `1001.jpg` for the recording `1001`, `avatar.*` for
+ * a streamer. Names are compared in NFC, extensions without case; the order of preference is jpg,
+ * jpeg, png, webp, avif.
  */
 export function findSidecar(names: readonly string[], base: string): string | undefined {
   const wanted = base.normalize('NFC')
@@ -31,7 +33,9 @@ export function findSidecar(names: readonly string[], base: string): string | un
   return extension === undefined ? undefined : spellings.get(extension)
 }
 
-/** The sidecar's bytes with the type that they really have; undefined where it is too large or no image. */
+/**
+ * The bytes of the sidecar with their detected type; undefined if it is too large or not an image.
+ */
 export async function readSidecar(
   sidecar: Sidecar,
 ): Promise<{ bytes: Uint8Array; contentType: ImageType } | undefined> {

@@ -1,4 +1,4 @@
-// The thumbnails that are kept on disk: written whole or not at all, the least recently used removed first.
+// An on-disk cache of thumbnails: written atomically, evicted in least-recently-used order.
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TEMPORARY_SUFFIX, writeAtomically } from '../storage/atomic-write.ts'
@@ -8,10 +8,12 @@ export interface ThumbnailCacheOptions {
   maxBytes: number
 }
 
-/** Removing goes a little below the bound, so that not every write removes. */
+/** Evicts to slightly below the limit, so that not every write evicts. */
 const TRIM_FACTOR = 0.9
 
-/** A cache in one folder. Names are made by the caller from hexadecimal digits and an extension, never from user input. */
+/**
+ * A cache in one folder. Names consist of hexadecimal digits and an extension, never of user input.
+ */
 export class ThumbnailCache {
   readonly #folder: string
   readonly #maxBytes: number
@@ -24,15 +26,18 @@ export class ThumbnailCache {
   constructor({ folder, maxBytes }: ThumbnailCacheOptions) {
     this.#folder = folder
     this.#maxBytes = maxBytes
-    this.#counted = this.#countKept()
+    this.#counted = this.#countStored()
   }
 
-  /** The kept bytes with their file's time; undefined where there are none. Rejects with the system's error. */
+  /**
+   * The cached bytes with their file's time; undefined if there are none. Rejects with the system's
+   * error.
+   */
   async read(name: string): Promise<{ bytes: Uint8Array; modifiedMs: number } | undefined> {
     const path = this.#pathOf(name)
     try {
       const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
-      this.#note(name, bytes.length)
+      this.#touch(name, bytes.length)
       return { bytes, modifiedMs: mtimeMs }
     } catch (error) {
       if (isMissing(error)) return undefined
@@ -40,14 +45,17 @@ export class ThumbnailCache {
     }
   }
 
-  /** Keeps the bytes. Rejects with the system's error where the disk does not take them; nothing half is left then. */
+  /**
+   * Stores the bytes. Rejects with the system's error if they cannot be written; nothing is stored
+   * then.
+   */
   async write(name: string, bytes: Uint8Array): Promise<void> {
     await writeAtomically(this.#pathOf(name), bytes, { sync: true })
-    this.#note(name, bytes.length)
-    void this.#trimOnce()
+    this.#touch(name, bytes.length)
+    void this.#startTrim()
   }
 
-  /** Resolves when everything kept is counted and what was too much is removed. */
+  /** Resolves when all stored files are counted and the excess is evicted. */
   async settled(): Promise<void> {
     await this.#counted
     await this.#trimming
@@ -57,26 +65,29 @@ export class ThumbnailCache {
     return join(this.#folder, name.slice(0, 2), name)
   }
 
-  #note(name: string, sizeBytes: number): void {
+  #touch(name: string, sizeBytes: number): void {
     this.#totalBytes += sizeBytes - (this.#sizes.get(name) ?? 0)
     this.#sizes.delete(name)
     this.#sizes.set(name, sizeBytes)
   }
 
-  /** Counts what earlier runs left, oldest first; what this run has used since it started stays the most recent. */
-  async #countKept(): Promise<void> {
+  /**
+   * Counts the files of earlier runs, oldest first; those used since the start stay the most
+   * recent.
+   */
+  async #countStored(): Promise<void> {
     const found = await listFiles(this.#folder)
     const used = [...this.#sizes]
     const older = found.filter(({ name }) => !this.#sizes.has(name))
     older.sort((left, right) => left.usedMs - right.usedMs)
-    for (const { name, sizeBytes } of older) this.#note(name, sizeBytes)
-    for (const [name, sizeBytes] of used) this.#note(name, sizeBytes)
-    void this.#trimOnce()
+    for (const { name, sizeBytes } of older) this.#touch(name, sizeBytes)
+    for (const [name, sizeBytes] of used) this.#touch(name, sizeBytes)
+    void this.#startTrim()
   }
 
-  #trimOnce(): Promise<void> {
+  #startTrim(): Promise<void> {
     if (this.#totalBytes <= this.#maxBytes) return Promise.resolve()
-    // A file that cannot be removed stays uncounted until the next start, which counts it again.
+    // A file that cannot be removed is not counted until the next start.
     this.#trimming ??= this.#trim()
       .catch(() => undefined)
       .finally(() => (this.#trimming = undefined))
@@ -93,21 +104,21 @@ export class ThumbnailCache {
   }
 }
 
-interface KeptFile {
+interface CachedFile {
   name: string
   sizeBytes: number
-  /** When it was last read or made; as exact as the file system notes reads. */
+  /** Time of the last read or write, as precise as the file system's atime. */
   usedMs: number
 }
 
-/** Every kept file; temporary files of an earlier run are removed on the way. */
-async function listFiles(folder: string): Promise<KeptFile[]> {
-  const files: KeptFile[] = []
+/** All cached files; removes temporary files of an earlier run. */
+async function listFiles(folder: string): Promise<CachedFile[]> {
+  const files: CachedFile[] = []
   const startedMs = Date.now()
-  for (const shelf of await readdirOrNothing(folder)) {
-    for (const name of await readdirOrNothing(join(folder, shelf))) {
-      const path = join(folder, shelf, name)
-      const found = await statOrNothing(path)
+  for (const subfolder of await readdirIfPresent(folder)) {
+    for (const name of await readdirIfPresent(join(folder, subfolder))) {
+      const path = join(folder, subfolder, name)
+      const found = await statIfPresent(path)
       if (found === undefined) continue
       if (!name.endsWith(TEMPORARY_SUFFIX)) files.push({ name, ...found })
       else if (found.usedMs < startedMs) await rm(path, { force: true })
@@ -116,16 +127,16 @@ async function listFiles(folder: string): Promise<KeptFile[]> {
   return files
 }
 
-async function readdirOrNothing(folder: string): Promise<string[]> {
+async function readdirIfPresent(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch {
-    // Not there yet, or no folder: then it holds no thumbnails.
+    // A missing folder has no thumbnails.
     return []
   }
 }
 
-async function statOrNothing(path: string): Promise<Omit<KeptFile, 'name'> | undefined> {
+async function statIfPresent(path: string): Promise<Omit<CachedFile, 'name'> | undefined> {
   try {
     const found = await stat(path)
     return found.isFile()

@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A source that counts which cuts were read. */
+/** A source that counts which split points were read. */
 function source(
   frames: (KeyFrame | undefined)[],
   key = 'a',
@@ -53,13 +53,13 @@ function source(
   }
 }
 
-async function kept(): Promise<string[]> {
+async function cached(): Promise<string[]> {
   const names = await readdir(folder, { recursive: true })
   return names.filter((name) => name.includes('.'))
 }
 
 describe('session', () => {
-  it('shows the key frame about a tenth in', async () => {
+  it('shows the key frame at about a tenth', async () => {
     const recording = source(Array.from({ length: 50 }, () => flower))
     const image = await thumbnails.session(recording, 'webp')
     expect(image?.contentType).toBe('image/webp')
@@ -67,7 +67,7 @@ describe('session', () => {
     expect(recording.reads).toEqual([5])
   })
 
-  it('looks further where the picture is nearly black', async () => {
+  it('tries others if the frame is nearly black', async () => {
     const recording = source([
       black,
       black,
@@ -84,13 +84,13 @@ describe('session', () => {
     expect(recording.reads).toEqual([1, 2])
   })
 
-  it('is content with black where all is black, after at most five looks', async () => {
+  it('accepts black if all is black, after at most five attempts', async () => {
     const recording = source(Array.from({ length: 100 }, () => black))
     expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
     expect(recording.reads).toEqual([10, 20, 30, 50, 5])
   })
 
-  it('remembers the chosen cut for the other formats', async () => {
+  it('caches the chosen split point for the other formats', async () => {
     const recording = source([black, black, flower, black])
     await thumbnails.session(recording, 'jpeg')
     recording.reads.length = 0
@@ -98,7 +98,7 @@ describe('session', () => {
     expect(recording.reads).toEqual([2])
   })
 
-  it('answers from the disk after a restart, with the same version', async () => {
+  it('serves from the disk after a restart, with the same version', async () => {
     const first = await thumbnails.session(source([flower]), 'jpeg')
     const recording = source([flower])
     const again = await createThumbnails({ folder, decoder }).session(recording, 'jpeg')
@@ -106,15 +106,15 @@ describe('session', () => {
     expect(recording.reads).toEqual([])
   })
 
-  it('makes a picture once for all who ask at the same time', async () => {
+  it('renders an image once for concurrent requests', async () => {
     const recording = source([flower])
-    const asked = Array.from({ length: 30 }, () => thumbnails.session(recording, 'jpeg'))
-    const images = await Promise.all(asked)
+    const requested = Array.from({ length: 30 }, () => thumbnails.session(recording, 'jpeg'))
+    const images = await Promise.all(requested)
     expect(recording.reads).toEqual([0])
     expect(new Set(images.map((image) => image?.version)).size).toBe(1)
   })
 
-  it('remembers that there is no picture', async () => {
+  it('caches that there is no image', async () => {
     const noise: KeyFrame = { codec: 'h264', data: new Uint8Array(99).fill(7), rotationDegrees: 0 }
     const recording = source([noise, undefined])
     expect(await thumbnails.session(recording, 'jpeg')).toBeUndefined()
@@ -124,7 +124,7 @@ describe('session', () => {
     expect(recording.reads).toEqual([])
   })
 
-  it('does not remember a disk error', async () => {
+  it('does not cache a disk error', async () => {
     const recording = source([flower])
     const failing = {
       ...recording,
@@ -134,27 +134,27 @@ describe('session', () => {
     expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
   })
 
-  it('refuses as busy beyond the waiting bound', async () => {
-    const small = createThumbnails({ folder, decoder, maxWaiting: 2 })
-    const asked = Array.from({ length: 10 }, (_, number) =>
-      small.session(source([flower], `${number}`), 'jpeg'),
+  it('rejects as busy beyond the queue limit', async () => {
+    const scaled = createThumbnails({ folder, decoder, maxWaiting: 2 })
+    const requested = Array.from({ length: 10 }, (_, number) =>
+      scaled.session(source([flower], `${number}`), 'jpeg'),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requested)
     const refused = outcomes.filter(({ status }) => status === 'rejected')
     expect(refused).toHaveLength(7)
     expect(refused[0]).toMatchObject({ reason: { code: 'busy' } })
   })
 
-  it('still serves where the disk takes nothing', async () => {
+  it('still serves if nothing can be written to the disk', async () => {
     const file = join(folder, 'no-folder')
     await writeFile(file, '')
-    const unkept = createThumbnails({ folder: file, decoder })
-    expect(await unkept.session(source([flower]), 'jpeg')).toBeDefined()
+    const uncached = createThumbnails({ folder: file, decoder })
+    expect(await uncached.session(source([flower]), 'jpeg')).toBeDefined()
   })
 
-  it('makes a damaged file anew and never serves a half-written one', async () => {
+  it('renders a corrupt file again and never serves a half-written one', async () => {
     await thumbnails.session(source([flower]), 'jpeg')
-    const [name = ''] = (await kept()).filter((path) => path.endsWith('.jpeg'))
+    const [name = ''] = (await cached()).filter((path) => path.endsWith('.jpeg'))
     await writeFile(join(folder, `${name}.0.tmp`), 'half')
     await writeFile(join(folder, name), '')
     const image = await thumbnails.session(source([flower]), 'jpeg')
@@ -162,7 +162,7 @@ describe('session', () => {
     expect(await readFile(join(folder, name))).toEqual(Buffer.from(image?.bytes ?? []))
   })
 
-  it('lets a sidecar win', async () => {
+  it('prefers a sidecar', async () => {
     const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
     const recording = source([flower])
     const sidecar = { sizeBytes: png.length, read: async () => png }
@@ -177,7 +177,7 @@ describe('session', () => {
 })
 
 describe('streamer', () => {
-  it('shows the newest session that has a picture', async () => {
+  it('shows the newest session that has an image', async () => {
     const sessions = [source([undefined], 'x'), source([], 'y'), source([flower], 'z')]
     expect(await thumbnails.streamer({ sessions }, 'jpeg')).toBeDefined()
     expect(await thumbnails.streamer({ sessions: [] }, 'jpeg')).toBeUndefined()
@@ -188,7 +188,7 @@ describe('ThumbnailCache', () => {
   const bytes = Buffer.alloc(1000, 1)
   const name = (number: number) => `${number}`.padStart(4, '0')
 
-  it('removes the least recently used beyond its bound while it runs', async () => {
+  it('evicts the least recently used beyond its limit', async () => {
     const cache = new ThumbnailCache({ folder, maxBytes: 5000 })
     for (let number = 0; number < 5; number++) await cache.write(name(number), bytes)
     await cache.read(name(0))
@@ -199,7 +199,7 @@ describe('ThumbnailCache', () => {
     expect(await cache.read(name(5))).toBeDefined()
   })
 
-  it('counts what an earlier run left, and removes its temporary files', async () => {
+  it('counts the files of an earlier run, and removes its temporary files', async () => {
     const first = new ThumbnailCache({ folder, maxBytes: 100_000 })
     for (let number = 0; number < 10; number++) await first.write(name(number), bytes)
     await mkdir(join(folder, 'ab'))

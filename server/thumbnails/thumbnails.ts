@@ -1,10 +1,10 @@
-// Pictures for sessions and streamers: a sidecar, else what is kept, else a key frame decoded now.
+// Thumbnails of sessions and streamers: a sidecar, else a cached image, else a decoded key frame.
 import { createHash } from 'node:crypto'
 import { isAppError } from '../errors.ts'
 import type { Decoder } from './decoder.ts'
 import type { ImageFormat, ImageType } from './image-format.ts'
 import { CachedThumbnails } from './cached-thumbnails.ts'
-import type { KeptLog } from './cached-thumbnails.ts'
+import type { CacheLog } from './cached-thumbnails.ts'
 import { SessionImages } from './session-images.ts'
 import type { ImageSource } from './session-images.ts'
 import { readSidecar } from './sidecar.ts'
@@ -15,39 +15,42 @@ import { ThumbnailCache } from './thumbnail-cache.ts'
 export interface Thumbnail {
   bytes: Uint8Array
   contentType: ImageType
-  /** Changes with the bytes; fit for an ETag. */
+  /** Changes with the bytes; used as an ETag. */
   version: string
 }
 
-/** Where a session's picture can come from; a sidecar wins. */
+/** Sources of a session's thumbnail; a sidecar has priority. */
 export interface ThumbnailSource extends ImageSource {
   sidecar?: Sidecar | undefined
 }
 
-/** Where a streamer's picture can come from: the sidecar, else the first of the sessions that has one. */
+/** Sources of a streamer's thumbnail: the sidecar, else the first of the sessions that has one. */
 export interface StreamerThumbnailSource {
   sidecar?: Sidecar | undefined
-  /** Newest first; at most STREAMER_SESSIONS of them are asked. */
+  /** Newest first; at most STREAMER_SESSIONS of them are tried. */
   sessions: Iterable<ThumbnailSource> | AsyncIterable<ThumbnailSource>
 }
 
 export interface Thumbnails {
-  /** The session's picture; undefined where it has none. Rejects with AppError `busy` where too many wait already. */
+  /**
+   * The session's thumbnail; undefined if there is none. Rejects with AppError `busy` if too many
+   * requests wait.
+   */
   session(source: ThumbnailSource, format: ImageFormat): Promise<Thumbnail | undefined>
-  /** The streamer's picture; undefined where there is none. Rejects as `session` does. */
+  /** The streamer's thumbnail; undefined if there is none. Rejects like `session`. */
   streamer(source: StreamerThumbnailSource, format: ImageFormat): Promise<Thumbnail | undefined>
-  /** Ends the work under way; what waits rejects. The decoder is the caller's to close. */
+  /** Aborts running work; waiting requests reject. The caller closes the decoder. */
   close(): void
 }
 
 export interface ThumbnailsOptions {
-  /** Folder of the kept pictures; made where it is missing. */
+  /** Cache folder; created if missing. */
   folder: string
   decoder: Decoder
-  log?: KeptLog
-  /** Total size of the kept pictures. */
+  log?: CacheLog
+  /** Size limit of the cache. */
   maxCacheBytes?: number
-  /** Sessions whose picture may wait to be made, beyond which AppError `busy` is thrown. */
+  /** Sessions whose thumbnail may wait to be rendered; more throw AppError `busy`. */
   maxWaiting?: number
 }
 
@@ -55,7 +58,6 @@ const MAX_CACHE_BYTES = 512 * 1024 * 1024
 const MAX_WAITING = 64
 const STREAMER_SESSIONS = 8
 
-/** The thumbnails of a library. */
 export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
   const {
     folder,
@@ -64,23 +66,23 @@ export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
     maxCacheBytes = MAX_CACHE_BYTES,
     maxWaiting = MAX_WAITING,
   } = options
-  const kept = new CachedThumbnails(new ThumbnailCache({ folder, maxBytes: maxCacheBytes }), log)
-  const images = new SessionImages({ decoder, kept, maxWaiting })
+  const cached = new CachedThumbnails(new ThumbnailCache({ folder, maxBytes: maxCacheBytes }), log)
+  const images = new SessionImages({ decoder, cached, maxWaiting })
 
   async function session(source: ThumbnailSource, format: ImageFormat) {
     const own = await fromSidecar(source.sidecar, log)
     if (own !== undefined) return own
     const image = await images.find(source, format)
-    return image && asThumbnail(image, `image/${format}`)
+    return image && toThumbnail(image, `image/${format}`)
   }
 
   async function streamer(source: StreamerThumbnailSource, format: ImageFormat) {
     const own = await fromSidecar(source.sidecar, log)
     if (own !== undefined) return own
-    let asked = 0
+    let requested = 0
     for await (const candidate of source.sessions) {
       const thumbnail = await session(candidate, format)
-      if (thumbnail !== undefined || ++asked === STREAMER_SESSIONS) return thumbnail
+      if (thumbnail !== undefined || ++requested === STREAMER_SESSIONS) return thumbnail
     }
     return undefined
   }
@@ -90,20 +92,20 @@ export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
 
 async function fromSidecar(
   sidecar: Sidecar | undefined,
-  log: KeptLog | undefined,
+  log: CacheLog | undefined,
 ): Promise<Thumbnail | undefined> {
   try {
     const image = sidecar && (await readSidecar(sidecar))
-    return image && asThumbnail(image.bytes, image.contentType)
+    return image && toThumbnail(image.bytes, image.contentType)
   } catch (error) {
     if (!isAppError(error, 'not_found', 'gone', 'failed')) throw error
-    // Removed, or unreadable, since it was listed: the recording's own picture is as good.
+    // Removed or unreadable since it was listed: use the recording's own image.
     log?.warn({ err: error }, 'a sidecar image cannot be read')
     return undefined
   }
 }
 
-function asThumbnail(bytes: Uint8Array, contentType: ImageType): Thumbnail {
+function toThumbnail(bytes: Uint8Array, contentType: ImageType): Thumbnail {
   const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
   return { bytes, contentType, version }
 }

@@ -15,18 +15,32 @@ interface Plant {
 }
 
 const importRule = 'eslint(no-restricted-imports)'
+/** Single files that some rows may import without the rest of their folder. */
+const columnFiles = [
+  'media/media-index',
+  'media/readers',
+  'media/mp4/mp4-source',
+  'media/fmp4/fmp4-source',
+  'media/matroska/matroska-source',
+  'media/ts/ts-source',
+]
+
 /** Programs, above every folder of server/. */
 const programs = ['program', 'main']
 /** Names below that are files; all others are folders. */
-const files = [
-  'problem',
-  'problem-text',
-  'errors',
-  ...programs,
-  'media/media-index',
-  'media/readers',
-  'media/ts/ts-source',
-]
+const files = ['problem', 'problem-text', 'errors', ...programs, ...columnFiles]
+
+const container = 'errors problem config storage media/media-index media/codec media/timeline'
+const mp4Parts = 'media/mp4/boxes media/mp4/sample-entries media/mp4/sample-tables'
+const mp4 = `media/mp4 media/mp4/mp4-source ${mp4Parts} media/mp4/index`
+const mkvSource = 'media/matroska/matroska-source'
+const tsSource = 'media/ts/ts-source'
+const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
+  .map((folder) => `media/matroska/${folder}`)
+  .join(' ')
+const readers = ['mp4', 'fmp4', 'matroska', 'ts']
+  .map((folder) => `media/${folder} media/${folder}/${folder}-source`)
+  .join(' ')
 
 /**
  * Each row: a folder or program of server/, and all that it may import besides itself and shared/.
@@ -43,16 +57,26 @@ const serverRows = `
   catalog/scan       errors config storage catalog catalog/names catalog/store
   media/codec        errors media/media-index
   media/timeline     errors media/media-index
-  media/mp4          errors problem config storage media/media-index media/codec media/timeline
-  media/fmp4         errors problem config storage media/media-index media/codec media/timeline media/mp4
-  media/matroska     errors problem config storage media/media-index media/codec media/timeline
-  media/flv          errors problem config storage media/media-index media/codec media/timeline
-  media/ts/packets   errors problem config storage media/media-index media/codec media/timeline
-  media/ts/scan      errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
-  media/ts/segment   errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/ts-source
-  media/ts           errors problem config storage media/media-index media/codec media/timeline media/ts/packets media/ts/scan media/ts/segment
+  media/mp4/boxes    ${container} media/mp4/mp4-source
+  media/mp4/sample-entries ${container} media/mp4/mp4-source media/mp4/boxes
+  media/mp4/sample-tables  ${container} media/mp4/mp4-source media/mp4/boxes
+  media/mp4/index    ${container} media/mp4/mp4-source ${mp4Parts}
+  media/mp4          ${container} ${mp4Parts} media/mp4/index
+  media/fmp4/fragments ${container} ${mp4} media/fmp4/fmp4-source
+  media/fmp4/scan    ${container} ${mp4} media/fmp4/fmp4-source media/fmp4/fragments
+  media/fmp4         ${container} ${mp4} media/fmp4/fragments media/fmp4/scan
+  media/matroska/elements ${container} ${mkvSource}
+  media/matroska/tracks   ${container} ${mkvSource} media/matroska/elements
+  media/matroska/scan     ${container} ${mkvSource} media/matroska/elements media/matroska/tracks
+  media/matroska/segment  ${container} ${mkvSource} media/matroska/elements media/matroska/scan
+  media/matroska     ${container} ${matroskaFolders}
+  media/flv          ${container}
+  media/ts/packets   ${container}
+  media/ts/scan      ${container} media/ts/packets ${tsSource}
+  media/ts/segment   ${container} media/ts/packets ${tsSource}
+  media/ts           ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded     errors problem storage
-  media              errors problem config storage media/mp4 media/fmp4 media/matroska media/flv media/ts media/ts/ts-source
+  media              errors problem config storage media/flv ${readers}
   media/index        errors problem config storage media/media-index media/readers media/recorded
   decoder-child      errors
   audio              errors media/media-index decoder-child
@@ -112,7 +136,7 @@ function serverPlants(): Record<string, Plant[]> {
     .split('\n')
     .map((row) => row.trim().split(/\s+/))
   const names = rows.map(([from = '']) => from)
-  const columns = [...names, 'media/media-index', 'media/readers', 'media/ts/ts-source']
+  const columns = [...names, ...columnFiles]
   const layers = rows.map(([from = '', ...allowed]) => {
     const isAllowed = (to: string): boolean =>
       allowed.includes(to) || (allowed.includes('*') && !programs.includes(to))

@@ -23,7 +23,7 @@ export type TsEvent =
   | 'pause'
   | 'mid-gop jump'
   | 'wrong stamp'
-  | 'sound alone'
+  | 'audio only'
   | 'late sound'
   | 'pictures alone'
   | 'recovery'
@@ -37,7 +37,7 @@ export type TsEvent =
 
 export const TS_EVENTS: TsEvent[] = [
   ...(['gop', 'gop', 'gop', 'dense gop', 'long gop', 'b-frames', 'back', 'forward'] as const),
-  ...(['pause', 'mid-gop jump', 'wrong stamp', 'sound alone', 'pictures alone'] as const),
+  ...(['pause', 'mid-gop jump', 'wrong stamp', 'audio only', 'pictures alone'] as const),
   ...(['recovery', 'other parameters', 'plain', 'tables', 'other tables'] as const),
   ...(['other sound', 'late sound', 'garbage', 'loss'] as const),
 ]
@@ -67,7 +67,7 @@ export class TsStory {
     this.packets.push(...this.maker.pat(), ...this.maker.pmt(streams, version))
   }
 
-  frame(kind: Parameters<typeof h264Frame>[0] | undefined, audioTrack: 'audio' | 'no sound'): void {
+  frame(kind: Parameters<typeof h264Frame>[0] | undefined, audioTrack: 'audio' | 'no audio'): void {
     const pts = this.clock
     this.clock += SECOND / 4
     const stamps = { pts: pts + SECOND / 4, dts: pts }
@@ -135,17 +135,17 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
   'wrong stamp': (story) => {
     const { clock } = story
     story.clock = clock + 77_777 * SECOND
-    story.frame('plain', 'no sound')
+    story.frame('plain', 'no audio')
     story.clock = clock
   },
-  'sound alone': (story) => {
+  'audio only': (story) => {
     for (let i = 0; i < 100; i++) story.frame(undefined, 'audio')
   },
   'late sound': ({ packets, maker, clock, audioPid }) => {
     packets.push(...maker.pes(audioPid, { pts: clock - 3 * SECOND }, adtsFrames(12, 40)))
   },
   'pictures alone': (story) => {
-    for (let i = 0; i < 45; i++) story.frame(i % 5 === 0 ? 'key' : 'plain', 'no sound')
+    for (let i = 0; i < 45; i++) story.frame(i % 5 === 0 ? 'key' : 'plain', 'no audio')
   },
   recovery: (story) => {
     for (let i = 0; i < 9; i++) story.gop('recovery', 4)

@@ -19,10 +19,13 @@ export interface ServedSample {
 }
 
 /** Every range of `cutsEach` cuts, in order. */
-export function rangesOf(index: MediaIndex, splitPointsEach: number): SplitPointRange[] {
+export function rangesOf(index: MediaIndex, splitPointsPerSegment: number): SplitPointRange[] {
   const count = index.splitPoints.startTicks.length
-  return Array.from({ length: Math.ceil(count / splitPointsEach) }, (_, at) => {
-    return { from: at * splitPointsEach, to: Math.min((at + 1) * splitPointsEach, count) }
+  return Array.from({ length: Math.ceil(count / splitPointsPerSegment) }, (_, at) => {
+    return {
+      from: at * splitPointsPerSegment,
+      to: Math.min((at + 1) * splitPointsPerSegment, count),
+    }
   })
 }
 

@@ -1,10 +1,10 @@
 // Decides which AAC frames of transcoded audio a segment has, and which packets they need. Pure.
 import { SPLIT_DISCONTINUITY, secondsFromTicks } from '../../media/media-index.ts'
 import type { SplitPointRange, SplitPointTable } from '../../media/media-index.ts'
-import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES, SHARED_SECONDS } from '../../audio/audio-job.ts'
+import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES, OVERLAP_SECONDS } from '../../audio/audio-job.ts'
 
 /** Audio that is read before a split point: shared by both sides, plus as much decoder pre-roll. */
-export const LEAD_IN_SECONDS = SHARED_SECONDS * 2
+export const LEAD_IN_SECONDS = OVERLAP_SECONDS * 2
 /** Most distance between audio and video that are interleaved; beyond it there is silence. */
 const MAX_LAG_SECONDS = 10
 

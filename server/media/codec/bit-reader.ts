@@ -2,7 +2,7 @@
 
 export interface BitReader {
   /** The next `count` bits (at most 32) as an unsigned number; missing bits read as 0. */
-  bits(count: number): number
+  bits: (count: number) => number
   flag(): boolean
   /** ue(v) */
   unsigned(): number

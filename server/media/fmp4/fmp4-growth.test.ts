@@ -1,4 +1,5 @@
-// Fragmented MP4 that grows, in shapes that nobody thought of: whatever is written, and read when, what was promised stays.
+// Growing fragmented MP4 in random layouts: whatever is written and read when, stable split points
+// stay.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
@@ -30,7 +31,7 @@ const AUDIO: FragmentTrackPlan = {
 }
 const OTHER: FragmentTrackPlan = { ...VIDEO, sampleEntries: [avc1(AVC_C, 640, 360)] }
 
-/** What a writer does next. Times are quarters of a second. */
+/** A step of a writer. Times are quarters of a second. */
 type Step =
   | { kind: 'video' | 'audio' | 'both'; quarters: number; keyEvery: number; firstIsKey: boolean }
   | { kind: 'jump'; quarters: number }
@@ -68,7 +69,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The bytes that the steps write. Eight pictures and eight pieces of sound a second; each track has its own clock. */
+/**
+ * The bytes that the steps write: eight frames and eight audio packets per second, with a clock for
+ * each track.
+ */
 function write(steps: readonly Step[]): Buffer {
   const chunks = [initSegment([VIDEO, AUDIO])]
   let [video, audio] = [4000, 4000]
@@ -104,8 +108,8 @@ function write(steps: readonly Step[]): Buffer {
   return Buffer.concat(chunks)
 }
 
-/** Offsets of all samples that the segments of so many cuts hold. */
-async function servedOffsets(bytes: Buffer, splitPointsEach: number): Promise<number[]> {
+/** Offsets of all samples in the first segments, up to a number of split points. */
+async function servedOffsets(bytes: Buffer, splitPointsPerSegment: number): Promise<number[]> {
   const index = await indexPrefix({ reader, bytes }, bytes.length)
   const { startTicks, flags } = index.splitPoints
   const offsets: number[] = []
@@ -113,7 +117,7 @@ async function servedOffsets(bytes: Buffer, splitPointsEach: number): Promise<nu
     let to = from + 1
     while (
       to < startTicks.length &&
-      to < from + splitPointsEach &&
+      to < from + splitPointsPerSegment &&
       ((flags[to] ?? 0) & SPLIT_DISCONTINUITY) === 0
     )
       to += 1
@@ -128,16 +132,16 @@ async function servedOffsets(bytes: Buffer, splitPointsEach: number): Promise<nu
 
 const plan = fc.record({
   steps: fc.array(step, { minLength: 2, maxLength: 25 }),
-  places: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 12 }),
+  fractions: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 12 }),
 })
 
-describe('any recording in fragments', () => {
-  it('keeps what it promised while it grows', async () => {
+describe('any fragmented recording', () => {
+  it('does not change what is stable while it grows', async () => {
     let promised = 0
     await fc.assert(
-      fc.asyncProperty(plan, async ({ steps, places }) => {
+      fc.asyncProperty(plan, async ({ steps, fractions }) => {
         const bytes = write(steps)
-        const sizes = places.map((place) => Math.floor(place * bytes.length))
+        const sizes = fractions.map((fraction) => Math.floor(fraction * bytes.length))
         const recording = { reader, bytes }
         const isPlayed = await indexPrefix(recording, bytes.length).then(
           () => true,
@@ -155,17 +159,21 @@ describe('any recording in fragments', () => {
     expect(promised).toBeGreaterThan(1000)
   })
 
-  it('serves each sample once, however its cuts are joined to segments', async () => {
+  it('serves each sample once, whatever split points form a segment', async () => {
     let samples = 0
     await fc.assert(
-      fc.asyncProperty(plan, fc.integer({ min: 2, max: 9 }), async ({ steps }, splitPointsEach) => {
-        const bytes = write(steps)
-        const one = await servedOffsets(bytes, 1).catch(() => [])
-        const several = await servedOffsets(bytes, splitPointsEach).catch(() => [])
-        expect(several).toEqual(one)
-        expect(new Set(one).size).toBe(one.length)
-        samples += one.length
-      }),
+      fc.asyncProperty(
+        plan,
+        fc.integer({ min: 2, max: 9 }),
+        async ({ steps }, splitPointsPerSegment) => {
+          const bytes = write(steps)
+          const one = await servedOffsets(bytes, 1).catch(() => [])
+          const several = await servedOffsets(bytes, splitPointsPerSegment).catch(() => [])
+          expect(several).toEqual(one)
+          expect(new Set(one).size).toBe(one.length)
+          samples += one.length
+        },
+      ),
       { numRuns: 200, seed: 5 },
     )
     expect(samples).toBeGreaterThan(10_000)

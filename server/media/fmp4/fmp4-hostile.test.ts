@@ -1,9 +1,10 @@
-// Fragmented MP4 that is damaged or means harm: it is read or refused with an AppError, in time, within the file.
+// Corrupt or hostile fragmented MP4: it is read or refused with an AppError, in time, within the
+// file.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
-import { type Random, createRandom, damage } from '../../../test/support/damage.ts'
+import { type Random, createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
 import {
   type FragmentTrackPlan,
@@ -34,7 +35,7 @@ const AUDIO: FragmentTrackPlan = {
 }
 const init = initSegment([VIDEO, AUDIO])
 
-/** Twelve fragments of half a second, a key frame at the start of every second one. */
+/** Twelve fragments of half a second; every second one starts with a key frame. */
 function recording(): Buffer {
   const made = Array.from({ length: 12 }, (_, at) =>
     fragment([
@@ -55,8 +56,8 @@ function recording(): Buffer {
   return Buffer.concat([init, ...made])
 }
 
-/** One to three words or bytes of the fragments' headers set to something telling. */
-function damageHeaders(original: Buffer, random: Random): Buffer {
+/** Sets one to three words or bytes of the fragment headers to special values. */
+function mutateHeaders(original: Buffer, random: Random): Buffer {
   const bytes = Buffer.from(original)
   const moofs: number[] = []
   for (let at = bytes.indexOf('moof'); at >= 0; at = bytes.indexOf('moof', at + 4))
@@ -79,10 +80,10 @@ async function expectQuick(bytes: Uint8Array): Promise<'read' | 'refused'> {
   return outcome
 }
 
-describe('damaged copies', () => {
+describe('corrupt copies', () => {
   it.each([
-    ['of headers of fragments', damageHeaders, 1200],
-    ['of anything', damage, 800],
+    ['of headers of fragments', mutateHeaders, 1200],
+    ['of anything', corrupt, 800],
   ] as const)('%s are read or refused', async (_, harm, rounds) => {
     const original = recording()
     const random = createRandom(20_261_121)
@@ -93,7 +94,7 @@ describe('damaged copies', () => {
     expect(outcomes.read).toBeGreaterThan(rounds / 10)
   })
 
-  it('cut off anywhere are read as far as they go', async () => {
+  it('truncated anywhere are read up to their end', async () => {
     const original = recording()
     const outcomes = { read: 0, refused: 0 }
     for (let size = 0; size < original.length; size += 11) {
@@ -103,7 +104,7 @@ describe('damaged copies', () => {
   })
 })
 
-describe('what means harm', () => {
+describe('a hostile file', () => {
   const tfhd = fullBox('tfhd', 0, u32(1))
   const moof = (...boxes: Uint8Array[]) =>
     box('moof', fullBox('mfhd', 0, u32(1)), box('traf', ...boxes))
@@ -115,7 +116,7 @@ describe('what means harm', () => {
       moof(box('tfhd', u32(0x20010, 1, 0x7fffffff)), fullBox('trun', 0, u32(2 ** 20))),
     ],
     [
-      'samples in front of the file',
+      'samples before the start of the file',
       moof(box('tfhd', u32(0x20000, 1)), box('trun', u32(0x201, 1, 0x80000000, 8))),
     ],
     [
@@ -145,11 +146,11 @@ describe('what means harm', () => {
   ])('%s', async (_, bytes) => {
     const before = recording()
     await expectQuick(Buffer.concat([init, bytes]))
-    // What is sound in front of it plays.
+    // The audio before them plays.
     expect(await expectQuick(Buffer.concat([before, bytes]))).toBe('read')
   })
 
-  it('movies that change with every fragment are sections, and not too many', async () => {
+  it('changes its movie with every fragment: sections, up to their limit', async () => {
     const made = Array.from({ length: 300 }, (_, at) => {
       const entry = avc1(Buffer.from(AVC_C), 16 + (at % 50), 16)
       const samples = plainSamples(2, { duration: 3600, keyEvery: 2, seed: 'v' })
@@ -162,7 +163,7 @@ describe('what means harm', () => {
     expect(source.container === 'fmp4' ? source.inits.length : 0).toBe(50)
   })
 
-  it('times that jump at will give a timeline that grows', async () => {
+  it('has random times: the timeline is increasing', async () => {
     const ticks = fc.oneof(
       fc.nat(10_000_000),
       fc.nat(2 ** 31 - 1),
@@ -186,7 +187,7 @@ describe('what means harm', () => {
     )
   })
 
-  it('stops at once when aborted', async () => {
+  it('stops immediately when aborted', async () => {
     const aborted = AbortSignal.abort(new Error('enough'))
     await expect(reader.index(bytesFile(recording()), aborted)).rejects.toThrow('enough')
   })

@@ -1,20 +1,20 @@
-// How much of an untrusted fragmented MP4 is believed: every bound of the reader, in one place.
+// All limits of the reader of fragmented MP4 for untrusted files.
 
-/** One moof box: a fragment of an hour and more. */
+/** Size of a moof box: a fragment of more than an hour. */
 export const MAX_MOOF_BYTES = 16 * 1024 * 1024
 /** Samples of one fragment, all tracks together. */
 export const MAX_FRAGMENT_SAMPLES = 2 ** 20
-/** Top-level boxes of one file: ten hours of fragments of one frame each take five million. */
+/** Top-level boxes of one file: ten hours of one-frame fragments have five million. */
 export const MAX_TOP_BOXES = 20_000_000
-/** How far is searched for the next fragment where bytes are damaged. */
+/** How far to search for the next fragment after corrupt bytes. */
 export const MAX_RESYNC_BYTES = 256 * 1024 * 1024
-/** A box of at most this much is searched as well where what stands behind it is none. */
-export const MAX_DOUBTED_BYTES = 64 * 1024 * 1024
-/** Fragments that are looked at together; see group.ts. */
+/** A box up to this size is also searched if no box follows it. */
+export const MAX_UNVERIFIED_BYTES = 64 * 1024 * 1024
+/** Fragments of one group; see fragment-grouper.ts. */
 export const MAX_GROUP_FRAGMENTS = 1024
-/** Movie boxes that differ from the one before. */
+/** Different movie boxes of one file. */
 export const MAX_INITS = 1000
 /** Samples of one segment. */
 export const MAX_SEGMENT_SAMPLES = 2 ** 22
-/** A picture is shown so long before or after it is decoded at most: what claims more is damaged, and counts as 0. */
+/** A larger composition offset, in either direction, is corrupt and counts as 0. */
 export const MAX_COMPOSITION_SECONDS = 60

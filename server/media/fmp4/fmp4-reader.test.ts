@@ -1,9 +1,10 @@
-// The reader of fragmented MP4: a real recording beside FFmpeg's demuxer, and every form that fragments may have.
+// The reader of fragmented MP4: a real recording compared with FFmpeg's demuxer, and all layouts of
+// fragments.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
-import { createRandom } from '../../../test/support/damage.ts'
+import { createRandom } from '../../../test/support/corrupt.ts'
 import { checkGrowth, samplesOf } from '../../../test/support/grow-recording.ts'
 import {
   type FragmentForm,
@@ -48,11 +49,14 @@ const AUDIO: FragmentTrackPlan = {
   timescale: 48_000,
   sampleEntries: [mp4a(AAC_LC)],
 }
-/** A picture of 25 a second, and a frame of AAC. */
+/** A frame at 25 frames per second, and a frame of AAC. */
 const VIDEO_FRAME = 3600
 const FRAME = 1024
 
-/** Pictures and sound of about `seconds` each, in `count` pieces, as a recorder cuts them: key frames first. */
+/**
+ * Video and audio of about `seconds` each, in `count` parts, as a recorder writes them: key frame
+ * first.
+ */
 function chunks(
   count: number,
   seconds = 2,
@@ -64,7 +68,7 @@ function chunks(
   }))
 }
 
-/** Fragments of both tracks, one for each piece, with running decode times from the given ones on. */
+/** Fragments of both tracks, one per part, with continuous decode times from the given start. */
 function fragments(
   list: ReturnType<typeof chunks>,
   { traf = {}, form = {}, startAt = 0, from = [0, 0], times = 'told' }: FragmentsPlan = {},
@@ -95,7 +99,7 @@ function fragments(
 }
 
 interface FragmentsPlan {
-  /** Whether fragments tell their decode times. */
+  /** Whether fragments have decode times. */
   times?: 'told' | 'none'
   traf?: Partial<TrafPlan>
   form?: FragmentForm
@@ -116,13 +120,16 @@ interface ServedSample {
   splitPoint: number
 }
 
-/** Every sample that the segments hold, of so many cuts each, with the text in front of its bytes. */
-async function readAll(bytes: Buffer, splitPointsEach = 1): Promise<Served> {
+/**
+ * All samples in segments of this many split points, labelled by the text at the start of their
+ * bytes.
+ */
+async function readAll(bytes: Buffer, splitPointsPerSegment = 1): Promise<Served> {
   const file = bytesFile(bytes)
   const index = structuredClone(await reader.index(file, signal))
   const video: ServedSample[] = []
   const audio: ServedSample[] = []
-  for (const range of segmentRanges(index, splitPointsEach)) {
+  for (const range of segmentRanges(index, splitPointsPerSegment)) {
     const content = await reader.readSegment(file, index, range)
     for (const [kind, list] of [
       ['video', video],
@@ -137,14 +144,18 @@ async function readAll(bytes: Buffer, splitPointsEach = 1): Promise<Served> {
   return { index, video, audio }
 }
 
-/** Ranges of so many cuts that never reach over a break, as segments are planned. */
-function segmentRanges({ splitPoints }: MediaIndex, splitPointsEach: number) {
+/** Ranges of this many split points that do not cross a discontinuity, as segments are planned. */
+function segmentRanges({ splitPoints }: MediaIndex, splitPointsPerSegment: number) {
   const ranges: { from: number; to: number }[] = []
   for (let from = 0; from < splitPoints.startTicks.length;) {
     let to = from + 1
-    const isBreak = (splitPoint: number) =>
+    const isDiscontinuity = (splitPoint: number) =>
       ((splitPoints.flags[splitPoint] ?? 0) & SPLIT_DISCONTINUITY) !== 0
-    while (to < splitPoints.startTicks.length && to < from + splitPointsEach && !isBreak(to))
+    while (
+      to < splitPoints.startTicks.length &&
+      to < from + splitPointsPerSegment &&
+      !isDiscontinuity(to)
+    )
       to += 1
     ranges.push({ from, to })
     from = to
@@ -164,16 +175,20 @@ function startSeconds({ splitPoints }: MediaIndex): number[] {
   return Array.from(splitPoints.startTicks, (ticks) => ticks / splitPoints.timescale)
 }
 
-describe('a real recording in fragments', () => {
+describe('a real fragmented recording', () => {
   const path = `${FIXTURES}fmp4-h264-aac-18frag.mp4`
 
   it.each([1, 2, 1000])(
-    'is served packet for packet, %i cuts a segment',
-    async (splitPointsEach) => {
+    'is served packet for packet, %i split points per segment',
+    async (splitPointsPerSegment) => {
       const file = await openDiskFile(path)
       const index = structuredClone(await reader.index(file, signal))
       const packets = await readReferencePackets(path)
-      const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+      const segments = await readRuns(
+        reader,
+        { file, index },
+        rangesOf(index, splitPointsPerSegment),
+      )
       for (const [stream, kind] of (['video', 'audio'] as const).entries()) {
         const samples = await readServedSamples(file, segments, kind)
         const expected = packetsOf(packets, stream)
@@ -193,14 +208,16 @@ describe('a real recording in fragments', () => {
     },
   )
 
-  it('gives the key frame of a cut', async () => {
+  it('returns the key frame of a split point', async () => {
     const file = await openDiskFile(path)
     const index = await reader.index(file, signal)
     const keys = packetsOf(await readReferencePackets(path), 0).filter(({ isKey }) => isKey)
     const frame = await reader.readKeyFrame(file, index, 1)
-    const wanted = keys.find(({ ptsSeconds }) => ptsSeconds >= (startSeconds(index)[1] ?? 0) - 1e-6)
+    const requested = keys.find(
+      ({ ptsSeconds }) => ptsSeconds >= (startSeconds(index)[1] ?? 0) - 1e-6,
+    )
     expect(frame).toMatchObject({ codec: 'h264', rotationDegrees: 0 })
-    expect(frame?.data.length).toBe(wanted?.sizeBytes)
+    expect(frame?.data.length).toBe(requested?.sizeBytes)
     await file.close()
   })
 
@@ -213,21 +230,21 @@ describe('a real recording in fragments', () => {
   })
 })
 
-describe('forms of fragments', () => {
+describe('layouts of fragments', () => {
   const list = chunks(5)
   const init = initSegment([VIDEO, AUDIO])
 
   it.each<[string, FragmentsPlan]>([
-    ['data behind the moof (default-base-is-moof)', {}],
-    ['positions in the file (base-data-offset)', { form: { base: 'file' }, startAt: init.length }],
-    ['positions in a file that bytes were lost of', { form: { base: 'file' }, startAt: 9_000 }],
-    ['positions in a file that now lies behind another', { form: { base: 'file' }, startAt: 0 }],
-    ['neither: later trafs follow the one before', { form: { base: 'implicit' } }],
+    ['data after the moof (default-base-is-moof)', {}],
+    ['absolute positions (base-data-offset)', { form: { base: 'file' }, startAt: init.length }],
+    ['absolute positions after lost bytes', { form: { base: 'file' }, startAt: 9_000 }],
+    ['absolute positions in concatenated files', { form: { base: 'file' }, startAt: 0 }],
+    ['neither: each traf follows the previous one', { form: { base: 'implicit' } }],
     ['several truns', { traf: { truns: 4 } }],
-    ['several truns that follow each other', { traf: { truns: 4 }, form: { base: 'implicit' } }],
+    ['several contiguous truns', { traf: { truns: 4 }, form: { base: 'implicit' } }],
     ['defaults in tfhd and flags of the first sample', { traf: { fields: 'defaults' } }],
     ['64-bit sizes', { form: { mdatSize: 'long' } }],
-    ['no decode times: time goes on', { times: 'none' }],
+    ['no decode times: the time continues', { times: 'none' }],
   ])('%s', async (_, plan) => {
     const made = fragments(list, plan)
     const served = await readAll(Buffer.concat([init, ...made]), 2)
@@ -243,7 +260,7 @@ describe('forms of fragments', () => {
     )
   })
 
-  it('boxes between fragments make no difference', async () => {
+  it('ignores boxes between fragments', async () => {
     const between = [
       box('styp', Buffer.from('msdh'), u32(0)),
       fullBox('sidx', 0, Buffer.alloc(200)),
@@ -259,7 +276,7 @@ describe('forms of fragments', () => {
     expect(served.index.splitPoints).toEqual(plain.index.splitPoints)
   })
 
-  it('one track in each fragment: sound comes into the segment with its pictures', async () => {
+  it('puts audio into the segment of its video when each fragment has one track', async () => {
     let [video, audio] = [0, 0]
     const made = list.flatMap(({ frames, audioTracks }) => {
       const own = [
@@ -277,7 +294,7 @@ describe('forms of fragments', () => {
     ).not.toContain(false)
   })
 
-  it('several GOPs in a fragment: it is cut inside, sound by time', async () => {
+  it('splits inside a fragment with several GOPs, audio by time', async () => {
     const frames = plainSamples(250, { duration: VIDEO_FRAME, keyEvery: 50, seed: 'v' })
     const audioTracks = plainSamples(469, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const halves = [frames.slice(0, 125), frames.slice(125)]
@@ -289,8 +306,8 @@ describe('forms of fragments', () => {
       ]
     })
     const bytes = Buffer.concat([init, ...made])
-    for (const splitPointsEach of [1, 2, 3, 5]) {
-      const served = await readAll(bytes, splitPointsEach)
+    for (const splitPointsPerSegment of [1, 2, 3, 5]) {
+      const served = await readAll(bytes, splitPointsPerSegment)
       expect(startSeconds(served.index)).toEqual([0, 2, 4, 6, 8])
       expect(subtitles(served.video)).toEqual(subtitlesOf([frames]))
       expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
@@ -312,7 +329,7 @@ describe('forms of fragments', () => {
     ])
   })
 
-  it('fragments of one frame each: few cuts, few reads', async () => {
+  it('needs few split points and few reads for fragments of one frame', async () => {
     const frames = plainSamples(500, { duration: VIDEO_FRAME, keyEvery: 50, seed: 'v' })
     const audioTracks = plainSamples(938, { duration: FRAME, keyEvery: 1, seed: 'a' })
     let next = 0
@@ -347,7 +364,7 @@ describe('forms of fragments', () => {
 describe('time', () => {
   const init = initSegment([VIDEO, AUDIO])
 
-  it('starts at 0, wherever the fragments start, also above 2^53', async () => {
+  it('starts at 0 for any start of the fragments, even above 2^53', async () => {
     const list = chunks(3)
     for (const hours of [100, 470_000]) {
       const from: [number, number] = [hours * 3600 * 90_000, hours * 3600 * 48_000 + 4800]
@@ -365,7 +382,7 @@ describe('time', () => {
     served.video.forEach(({ seconds }, at) => expect(seconds).toBeCloseTo(at / 25, 5))
   })
 
-  it('follows the edit lists of the movie', async () => {
+  it('applies the edit lists of the movie', async () => {
     const list = chunks(2)
     const edited = initSegment([
       {
@@ -383,7 +400,7 @@ describe('time', () => {
     expect(startSeconds(served.index)[0]).toBe(0)
   })
 
-  it('negative composition offsets: pictures keep their time, and are decoded before', async () => {
+  it('handles negative composition offsets by decoding earlier', async () => {
     const order = [0, 2, -1, -1]
     const list = chunks(3).map(({ frames, audioTracks }) => ({
       audioTracks,
@@ -394,26 +411,26 @@ describe('time', () => {
     }))
     const file = bytesFile(Buffer.concat([init, ...fragments(list)]))
     const index = await reader.index(file, signal)
-    const shown: number[] = []
+    const presented: number[] = []
     for (const range of rangesOf(index, 1)) {
       const content = await reader.readSegment(file, index, range)
       const runs = content.kind === 'samples' ? content.runs : []
       expect(
         runs.every((run) => run.compositionOffsets?.every((offset) => offset >= 0) ?? true),
       ).toBe(true)
-      shown.push(...samplesOf(content, 'video').map(({ seconds }) => seconds))
+      presented.push(...samplesOf(content, 'video').map(({ seconds }) => seconds))
     }
     const expected = Array.from(
       { length: 150 },
       (_, at) => ((at % 50) + (order[(at % 50) % 4] ?? 0)) / 25 + Math.floor(at / 50) * 2,
     )
-    shown.forEach((seconds, at) => expect(seconds).toBeCloseTo(expected[at] ?? NaN, 4))
+    presented.forEach((seconds, at) => expect(seconds).toBeCloseTo(expected[at] ?? NaN, 4))
   })
 
   it.each([
     ['back to 0', [0, 0] as [number, number]],
     ['an hour forward', [3600 * 90_000, 3600 * 48_000] as [number, number]],
-  ])('jumps %s: a break, and the session goes on without a hole', async (_, from) => {
+  ])('starts a discontinuity without a gap when times jump %s', async (_, from) => {
     const first = chunks(3)
     const second = chunks(3).map(({ frames, audioTracks }) => ({
       frames: frames.map((each) => ({
@@ -454,7 +471,7 @@ describe('time', () => {
     await checkGrowth({ reader, bytes }, sizes)
   })
 
-  it('jumps with the sound first: its fragment begins what follows the break', async () => {
+  it('starts the discontinuity with the audio fragment if the audio jumps first', async () => {
     const list = chunks(2)
     const each = (from: [number, number], name: string) =>
       list.flatMap(({ frames, audioTracks }, at) => [
@@ -485,7 +502,7 @@ describe('time', () => {
     expect(served.audio.length).toBe(list.flatMap(({ audioTracks }) => audioTracks).length * 2)
   })
 
-  it('a pause of the pictures while the sound goes on is no break', async () => {
+  it('treats a pause of the video with continuous audio as no discontinuity', async () => {
     const [first, , last] = chunks(3)
     const audioTracks = plainSamples(1500, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const part = (from: number, to: number) =>
@@ -510,7 +527,7 @@ describe('time', () => {
     )
   })
 
-  it('cuts in mid-GOP where no key frame comes, for playlists that grow', async () => {
+  it('adds forced split points in long GOPs, for growing playlists', async () => {
     const made = Array.from({ length: 20 }, (_, at) => {
       const samples = plainSamples(25, {
         duration: VIDEO_FRAME,
@@ -532,7 +549,7 @@ describe('time', () => {
 })
 
 describe('movies', () => {
-  it('said again: nothing happens; one that changes: a break and a new init', async () => {
+  it('ignores a repeated movie; a changed one is a discontinuity with a new init', async () => {
     const [first, second] = [
       fragments(chunks(2)),
       fragments(chunks(2), { from: [4 * 90_000, 188 * FRAME] }),
@@ -562,7 +579,7 @@ describe('movies', () => {
     )
   })
 
-  it('another sample entry of the same movie: a break', async () => {
+  it('treats another sample entry of the same movie as a discontinuity', async () => {
     const init = initSegment([{ ...VIDEO, sampleEntries: [avc1(AVC_C), avc1(OTHER_AVC_C)] }])
     const made = chunks(4).map(({ frames }, at) =>
       fragment([
@@ -583,7 +600,7 @@ describe('movies', () => {
     expect([0, 1, 2, 3].map(entry)).toEqual([false, false, true, true])
   })
 
-  it('says that a recording without beginning, or encrypted, cannot be played', async () => {
+  it('refuses a recording without its start, or encrypted', async () => {
     const without = bytesFile(
       Buffer.concat([box('styp', Buffer.from('msdh'), u32(0)), ...fragments(chunks(2))]),
     )
@@ -604,8 +621,8 @@ describe('movies', () => {
   })
 })
 
-describe('what comes and what does not', () => {
-  it('begins at the first key frame', async () => {
+describe('missing samples', () => {
+  it('start at the first key frame', async () => {
     const init = initSegment([VIDEO, AUDIO])
     const [first, ...others] = chunks(3)
     const late = {
@@ -617,7 +634,7 @@ describe('what comes and what does not', () => {
     expect(served.video.length).toBe(130)
   })
 
-  it('refuses pictures among which none is a key frame', async () => {
+  it('are unplayable if no frame is a key frame', async () => {
     const samples = plainSamples(50, { duration: VIDEO_FRAME, keyEvery: 1, seed: 'v' })
     const made = fragment([
       { trackId: 1, samples: samples.map((each) => ({ ...each, isKey: false })), decodeTicks: 0 },
@@ -629,7 +646,7 @@ describe('what comes and what does not', () => {
     })
   })
 
-  it('goes on from fragments that the recorder hid behind a plain index when it was done', async () => {
+  it('continue from fragments that the recorder finally replaced by a sample table', async () => {
     const hidden = Buffer.concat([initSegment([VIDEO, AUDIO]), ...fragments(chunks(6))])
     const previous = await reader.index(bytesFile(hidden.subarray(0, -9000)), signal)
     const plan = { ...VIDEO, durations: [], sizes: [], chunkRuns: [], chunkOffsets: [] }
@@ -649,7 +666,7 @@ describe('what comes and what does not', () => {
     expect(samplesOf(content, 'video').length).toBe(100)
   })
 
-  it('plays sound alone, cut about every second', async () => {
+  it('of the video leave audio, split about every second', async () => {
     const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const made = [0, 1, 2, 3, 4].map((at) =>
       fragment([
@@ -671,7 +688,7 @@ describe('what comes and what does not', () => {
     )
   })
 
-  it('plays the sound where announced pictures never come, and promises nothing', async () => {
+  it('of a declared video leave audio, and nothing is stable', async () => {
     const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const made = fragment([{ trackId: 2, samples: audioTracks, decodeTicks: 0 }])
     const served = await readAll(Buffer.concat([initSegment([VIDEO, AUDIO]), made]))
@@ -680,7 +697,7 @@ describe('what comes and what does not', () => {
     expect(served.index.growth?.stableSplitPoints).toBe(0)
   })
 
-  it('leaves out sound that never comes', async () => {
+  it('of the audio leave video', async () => {
     const made = chunks(3).map(({ frames }, at) =>
       fragment([{ trackId: 1, samples: frames, decodeTicks: at * 2 * 90_000 }]),
     )
@@ -689,7 +706,7 @@ describe('what comes and what does not', () => {
     expect(reader.initTracks(served.index, 0)?.length).toBe(1)
   })
 
-  it('plays a file that ends in the middle of a fragment up to its last whole sample', async () => {
+  it('at the truncated end leave the complete ones', async () => {
     const init = initSegment([VIDEO, AUDIO])
     const made = fragments(chunks(3))
     const whole = Buffer.concat([init, ...made])
@@ -702,19 +719,19 @@ describe('what comes and what does not', () => {
     }
   })
 
-  it('finds the next fragment behind damaged bytes', async () => {
+  it('of corrupt fragments do not affect the next fragment', async () => {
     const init = initSegment([VIDEO, AUDIO])
     const made = fragments(chunks(6))
-    const damaged = made.map((each, at) =>
+    const corrupt = made.map((each, at) =>
       at === 2 ? Buffer.concat([Buffer.alloc(700, 0xff), each.subarray(700)]) : each,
     )
-    const served = await readAll(Buffer.concat([init, ...damaged]))
+    const served = await readAll(Buffer.concat([init, ...corrupt]))
     expect(served.video.length).toBe(250)
     expect(served.video.some(({ text }) => text.startsWith('v2'))).toBe(false)
     expect(startSeconds(served.index)).toEqual([0, 2, 6, 8, 10])
   })
 
-  it('reads only what was appended', async () => {
+  it('resumes with reads of the appended bytes only', async () => {
     const init = initSegment([VIDEO, AUDIO])
     const made = fragments(chunks(100))
     const bytes = Buffer.concat([init, ...made])

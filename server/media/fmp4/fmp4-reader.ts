@@ -1,26 +1,27 @@
-// The reader of MP4 and MOV files (ISO/IEC 14496-12): those in fragments (8.8) itself, plain ones with the reader of those.
+// The reader of MP4 and MOV files (ISO/IEC 14496-12). Reads fragments (8.8) itself, and passes
+// files without fragments to the plain MP4 reader.
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
-import { FileWindow } from '../mp4/file-window.ts'
+import { FileWindow } from '../mp4/boxes/file-window.ts'
 import { createMp4Reader } from '../mp4/mp4-reader.ts'
-import { indexMovie } from '../mp4/index-movie.ts'
-import { readMovie } from '../mp4/movie.ts'
+import { indexMovie } from '../mp4/index/index-movie.ts'
+import { readMovie } from '../mp4/index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from '../mp4/mp4-limits.ts'
 import type { Mp4Description } from '../mp4/mp4-source.ts'
 import { servedTracks } from '../mp4/served-tracks.ts'
-import { growIndex, indexFragments } from './fmp4-index.ts'
+import { growIndex, indexFragments } from './scan/fmp4-index.ts'
 import { readFragmentRuns, sectionOf } from './fmp4-segment.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
-import { hasFragments } from './has-fragments.ts'
+import { hasFragments } from './fragments/has-fragments.ts'
 
-/** A reader without state, of any MP4: it finds out by itself whether the samples lie in fragments. */
+/** A reader for any MP4, which detects whether the samples are in fragments. */
 export function createFragmentedMp4Reader(): MediaReader {
   const plain = createMp4Reader()
-  const own = { readSegment, initTracks, readKeyFrame }
-  const readerOf = ({ source }: MediaIndex) => (source.container === 'mp4' ? plain : own)
+  const fragmented = { readSegment, initTracks, readKeyFrame }
+  const readerOf = ({ source }: MediaIndex) => (source.container === 'mp4' ? plain : fragmented)
   return {
     index: indexMp4,
     readSegment: (file, index, range) => readerOf(index).readSegment(file, index, range),
@@ -37,8 +38,9 @@ async function indexMp4(
   previous?: MediaIndex,
 ): Promise<MediaIndex> {
   signal.throwIfAborted()
-  // A recorder that is done may hide the fragments behind a plain index: what was listed from them stays.
-  if (previous?.source.container === 'fmp4' && canGoOn(file, previous, previous.source)) {
+  // A recorder may finally replace the fragments by a plain sample table: what was listed from
+  // them stays.
+  if (previous?.source.container === 'fmp4' && canContinue(file, previous, previous.source)) {
     return growIndex(file, { previous, source: previous.source }, signal)
   }
   const window = new FileWindow(file, signal)
@@ -47,8 +49,11 @@ async function indexMp4(
   return isFragmented ? indexFragments(window, movie) : indexMovie(window, movie)
 }
 
-/** While nothing is promised, the whole is read again: it is short, or its tracks are not what they will be. */
-function canGoOn(file: OpenFile, { growth }: MediaIndex, { sizeBytes }: Fmp4Source): boolean {
+/**
+ * Without stable split points the whole file is read again: it is short, or its tracks may still
+ * change.
+ */
+function canContinue(file: OpenFile, { growth }: MediaIndex, { sizeBytes }: Fmp4Source): boolean {
   return (growth?.stableSplitPoints ?? 0) > 0 && sizeBytes <= file.stat.sizeBytes
 }
 
@@ -88,7 +93,7 @@ function initTracks(
   })
 }
 
-/** The description in force; where a track has no samples in the section, its first. */
+/** The sample description in force, or the track's first if it has no samples in the section. */
 function descriptionOf(
   source: Fmp4Source,
   splitPoint: number,
@@ -122,7 +127,7 @@ async function readKeyFrame(
   return { ...decoder, data, rotationDegrees: described.rotationDegrees }
 }
 
-/** A recording may have grown since it was indexed, but never become shorter. */
+/** A recording may have grown since it was indexed, but must not have become shorter. */
 function openSource(file: OpenFile, index: MediaIndex): Fmp4Source {
   const source = fmp4Source(index)
   if (source.sizeBytes <= file.stat.sizeBytes) return source

@@ -1,19 +1,19 @@
-// Reads what a segment holds from the fragments it lies in: their headers again, a few large reads, and nothing kept but where samples lie.
+// Reads the samples of a segment: parses the headers of its fragments again, in a few large reads.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
-import { joinSamples } from '../mp4/join-samples.ts'
+import { joinPcmSamples } from '../mp4/pcm-packets.ts'
 import { type Sample, makeSampleRun } from '../sample-run.ts'
 import { MAX_SEGMENT_SAMPLES } from './fmp4-limits.ts'
 import type { Fmp4Init, Fmp4Section, Fmp4Source, Fmp4Track } from './fmp4-source.ts'
-import type { Fragment, TrackSamples } from './fragment.ts'
-import { FragmentWalk } from './fragment-walk.ts'
-import { readHead } from './head-fragment.ts'
-import { defaultsOf, readFragment } from './scan.ts'
-import { leadTrack, rescale, servedTicks, sessionShift } from './scan-state.ts'
+import type { Fragment, TrackSamples } from './fragments/fragment.ts'
+import { FragmentWalk } from './fragments/fragment-walk.ts'
+import { readMoovSamples } from './fragments/moov-samples.ts'
+import { trackDefaults, readFragment } from './scan/scan.ts'
+import { leadTrack, rescale, servedTicks, sessionShift } from './scan/scan-state.ts'
 
-/** Samples by track: runs of the tracks asked for (numbers in `Fmp4Init.tracks`), in that order. */
+/** One run for each requested track (positions in `Fmp4Init.tracks`), in that order. */
 export async function readFragmentRuns(
   file: OpenFile,
   index: { splitPoints: MediaIndex['splitPoints']; source: Fmp4Source },
@@ -38,21 +38,24 @@ export async function readFragmentRuns(
   return picker.runs()
 }
 
-/** The section that a cut lies in. */
+/** The section of a split point. */
 export function sectionOf({ sections }: Fmp4Source, splitPoint: number): Fmp4Section {
   const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
-  if (section === undefined) throw new AppError('failed', 'the index is damaged')
+  if (section === undefined) throw new AppError('failed', 'the index is corrupt')
   return section
 }
 
-/** Where a segment's fragments lie. */
+/** The fragments of a segment. */
 interface SegmentBounds {
   from: number
   to: number
-  /** Samples of the leading track to leave out of the first group, which ends at `firstEnd`. */
+  /** Samples of the lead track to skip in the first group, which ends at `firstEnd`. */
   skip: number
   firstEnd: number
-  /** Where the last group begins, of which only so many samples are taken; Infinity where all are. */
+  /**
+   * Start of the last group, and how many of its lead samples belong to the segment; Infinity for a
+   * whole group.
+   */
   lastStart: number
   limit: number
 }
@@ -63,12 +66,12 @@ function segmentBounds(
   { from, to }: SplitPointRange,
 ): SegmentBounds {
   const start = source.offsets[from] ?? Infinity
-  const skip = source.inside[from] ?? 0
+  const skip = source.samplesBefore[from] ?? 0
   const firstEnd = skip > 0 ? groupEnd(source, start) : start
   const sectionEnd = Math.min(section.end, source.sizeBytes)
   const next = source.offsets[to]
   const isLastOfSection = next === undefined || next >= sectionEnd
-  const limit = isLastOfSection ? 0 : (source.inside[to] ?? 0)
+  const limit = isLastOfSection ? 0 : (source.samplesBefore[to] ?? 0)
   if (isLastOfSection || limit === 0) {
     const end = isLastOfSection ? sectionEnd : next
     return { from: start, to: end, skip, firstEnd, lastStart: Infinity, limit: Infinity }
@@ -76,8 +79,8 @@ function segmentBounds(
   return { from: start, to: groupEnd(source, next), skip, firstEnd, lastStart: next, limit }
 }
 
-function groupEnd({ innerStarts, innerEnds }: Fmp4Source, start: number): number {
-  return innerEnds[innerStarts.indexOf(start)] ?? start
+function groupEnd({ splitGroupStarts, splitGroupEnds }: Fmp4Source, start: number): number {
+  return splitGroupEnds[splitGroupStarts.indexOf(start)] ?? start
 }
 
 interface SegmentWalk {
@@ -92,15 +95,15 @@ async function walkSegment(
   take: (fragment: Fragment) => void,
 ): Promise<void> {
   const walk = new FragmentWalk(file, bounds)
-  const context = { defaults: defaultsOf(init), fileBytes: source.sizeBytes }
+  const context = { defaults: trackDefaults(init), fileBytes: source.sizeBytes }
   for (let item = walk.next(); item !== undefined; item = walk.next()) {
     if (item === 'more') {
       await walk.load()
     } else if (item.kind === 'moof') {
       const fragment = readFragment(item, context)
       if (fragment !== undefined) take(fragment)
-    } else if (source.head?.start === item.box.start) {
-      take(await readHead(file, source.head, init))
+    } else if (source.moovSamples?.start === item.box.start) {
+      take(await readMoovSamples(file, source.moovSamples, init))
     }
   }
 }
@@ -110,28 +113,28 @@ interface PickPlan {
   section: Fmp4Section
   tracks: readonly number[]
   bounds: SegmentBounds
-  /** Of the times below. */
+  /** Timescale of `PickTimes.fromTicks` and `toTicks`. */
   timescale: number
 }
 
 interface PickTimes {
-  /** Session times of the cuts, by which sound is shared out inside a group. */
+  /** Session times of the split points, which assign audio inside a group. */
   fromTicks: number
   toTicks: number
-  /** Decode times where fragments do not tell them, by track. */
+  /** Decode times by track, for fragments without their own. */
   nextTicks: number[]
 }
 
-/** Picks a segment's samples from its fragments. */
+/** Selects a segment's samples from its fragments. */
 class SamplePicker {
   readonly #plan: PickPlan
   readonly #times: PickTimes
   readonly #lead: number
   readonly #samples: Sample[][]
   readonly #ends: number[]
-  /** Leading samples passed in the group that holds a cut. */
-  #passed = 0
-  #passedIn = NaN
+  /** Lead samples counted so far in the group with a split point. */
+  #leadCount = 0
+  #countedGroup = NaN
   #count = 0
 
   constructor(plan: PickPlan, times: PickTimes) {
@@ -159,9 +162,13 @@ class SamplePicker {
       if (track === undefined) return []
       const { kind, timescale, packetSamples } = track
       const nextDecodeTicks = this.#ends[number] ?? 0
-      const run = makeSampleRun(decodeBeforeShown(samples), { kind, timescale, nextDecodeTicks })
+      const run = makeSampleRun(decodeBeforePresentation(samples), {
+        kind,
+        timescale,
+        nextDecodeTicks,
+      })
       if (run === undefined) return []
-      return [packetSamples ? joinSamples(run, packetSamples) : run]
+      return [packetSamples ? joinPcmSamples(run, packetSamples) : run]
     })
   }
 
@@ -171,7 +178,7 @@ class SamplePicker {
     let fileTicks = run.decodeTicks ?? this.#times.nextTicks[number] ?? 0
     const shift = sessionShift(section, number, timescale)
     const lead = track.kind === 'video' ? section.leadTicks : 0
-    const isWanted = tracks.includes(number)
+    const isRequested = tracks.includes(number)
     for (let i = 0; i < run.sizes.length; i += 1) {
       const presentationTicks =
         servedTicks(track, fileTicks + (run.compositionOffsets[i] ?? 0)) + shift
@@ -179,7 +186,7 @@ class SamplePicker {
       const duration = run.durations[i] ?? 0
       fileTicks += duration
       const isInside = this.#isInside(at, { number, timescale, ticks: presentationTicks })
-      if (!isInside || !isWanted) continue
+      if (!isInside || !isRequested) continue
       this.#add(number, {
         offset: run.offsets[i] ?? 0,
         sizeBytes: run.sizes[i] ?? 0,
@@ -198,33 +205,37 @@ class SamplePicker {
     this.#samples[number]?.push(sample)
   }
 
-  /** Whether a sample belongs to the segment: in groups that hold a cut, pictures are counted, and sound goes by time. */
+  /**
+   * Whether a sample belongs to the segment. In a group with a split point, lead samples are
+   * counted and audio is assigned by time.
+   */
   #isInside(at: number, sample: { number: number; timescale: number; ticks: number }): boolean {
     const { bounds, timescale } = this.#plan
     const isFirst = at < bounds.firstEnd
     const isLast = at >= bounds.lastStart
     if (!isFirst && !isLast) return true
     if (sample.number === this.#lead) {
-      const place = this.#countLead(isLast ? bounds.lastStart : bounds.from)
-      return (!isFirst || place >= bounds.skip) && (!isLast || place < bounds.limit)
+      const position = this.#countLead(isLast ? bounds.lastStart : bounds.from)
+      return (!isFirst || position >= bounds.skip) && (!isLast || position < bounds.limit)
     }
     const ticks = rescale(sample.ticks, sample.timescale, timescale)
     return (!isFirst || ticks >= this.#times.fromTicks) && (!isLast || ticks < this.#times.toTicks)
   }
 
   #countLead(group: number): number {
-    if (this.#passedIn !== group) this.#passed = 0
-    this.#passedIn = group
-    this.#passed += 1
-    return this.#passed - 1
+    if (this.#countedGroup !== group) this.#leadCount = 0
+    this.#countedGroup = group
+    this.#leadCount += 1
+    return this.#leadCount - 1
   }
 }
 
 /**
- * No picture is shown before it is decoded: FFmpeg reads negative composition offsets wrongly. None is moved into the
- * segment before: what is shown before its segment begins, or takes no time, is damaged.
+ * Moves decode times to at most the presentation time, because FFmpeg handles negative composition
+ * offsets incorrectly. None moves into the previous segment: a presentation time before the
+ * segment, or a sample without duration, is corrupt.
  */
-function decodeBeforeShown(samples: Sample[]): Sample[] {
+function decodeBeforePresentation(samples: Sample[]): Sample[] {
   let latest = Infinity
   const earliest = samples[0]?.decodeTicks ?? 0
   for (const sample of samples.toReversed()) {

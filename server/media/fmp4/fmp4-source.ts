@@ -1,131 +1,155 @@
-// Where the fragments of an MP4 lie, cut by cut, and how its clocks are laid on the session's timeline.
-import type { FragmentDefaults } from '../mp4/fragment-defaults.ts'
+// What the index of a fragmented MP4 stores: the fragments at each split point, and the mapping of
+// its clocks to the session timeline.
+import type { FragmentDefaults } from '../mp4/boxes/fragment-defaults.ts'
 import type { Mp4Description, Mp4Track } from '../mp4/mp4-source.ts'
 
-/** Source of a MediaIndex made from fragmented MP4. Plain values; grows with the number of cuts, not of fragments. */
+/**
+ * Source of a MediaIndex for fragmented MP4. A plain value; its size depends on the number of split
+ * points, not of fragments.
+ */
 export interface Fmp4Source {
   container: 'fmp4'
-  /** Size of the file when it was indexed: samples behind it are not looked at. */
+  /** Size of the file when it was indexed; samples after it are ignored. */
   sizeBytes: number
-  /** Position of each cut's fragment, and how many of its pictures (or sounds) come before the cut: mostly 0. */
+  /**
+   * For each split point, the position of its group of fragments, and how many samples of the lead
+   * track precede it there: usually 0.
+   */
   offsets: Float64Array
-  inside: Uint32Array
-  /** Where groups of fragments end that have cuts inside, by their start; in order. */
-  innerStarts: Float64Array
-  innerEnds: Float64Array
-  /** Next decode time at each cut, by track, in the file's ticks; absent where all fragments tell their own. */
+  samplesBefore: Uint32Array
+  /** Extent of the groups that contain a split point after their first sample, in order. */
+  splitGroupStarts: Float64Array
+  splitGroupEnds: Float64Array
+  /**
+   * Next decode time at each split point, by track, in ticks of the file; absent if all fragments
+   * have decode times.
+   */
   decodeTicks?: Float64Array[]
-  /** From break to break, in order; the first begins at cut 0. */
+  /** In order; the first starts at split point 0. */
   sections: Fmp4Section[]
   inits: Fmp4Init[]
-  /** What the tracks of the first are known by in later movies. */
+  /** Match keys of the first movie's tracks (see `trackKeys`), to find them in later movies. */
   keys: string[]
-  /** Numbers in `Fmp4Init.tracks` of the tracks that the index lists. */
+  /** Positions in `Fmp4Init.tracks` of the tracks in the index. */
   served: number[]
-  /** Samples that the movie box itself lists, in front of all fragments; by track as in `Fmp4Init.tracks`. */
-  head?: Fmp4Head
-  /** What the next reading of a recording that has grown goes on with. */
+  /** Samples that the moov box lists, before all fragments. */
+  moovSamples?: MoovSamples
+  /** State to resume from when the recording has grown. */
   resume: Fmp4Resume
 }
 
-/** What a movie box says. */
+/** The tracks of a movie box. */
 export interface Fmp4Init {
-  /** Pictures first, then sound; undefined where this movie has no such track. */
+  /** Video first, then audio; undefined if this movie lacks the track. */
   tracks: (Fmp4Track | undefined)[]
 }
 
 export interface Fmp4Track {
   kind: 'video' | 'audio'
   id: number
-  /** Ticks per second in the file, and of what is served: the same times `tickScale`. */
+  /** Ticks per second of the file and of the output, which is `tickScale` times finer. */
   fileTimescale: number
   timescale: number
   tickScale: number
-  /** What the edit list adds to presentation times, in served ticks. */
+  /** Shift of presentation times by the edit list, in output ticks. */
   editTicks: number
   defaults: FragmentDefaults
-  /** By sample entry, from 0; undefined where nobody plays it. */
+  /** By sample entry, from 0; undefined for unplayable ones. */
   descriptions: (Mp4Description | undefined)[]
-  /** Of uncompressed sound: so many samples are handed on as one packet. */
+  /** For PCM: how many samples form one packet. */
   packetSamples?: number
   matrix?: Int32Array
   width: number
   height: number
 }
 
-/** Where the samples of the movie box lie. */
-export interface Fmp4Head {
-  /** Position of the movie box, which stands for a fragment. */
+/** Samples listed in a moov box, which are handled like a fragment at its position. */
+export interface MoovSamples {
+  /** Extent of the moov box. */
   start: number
   end: number
-  /** Some of its samples are not in the file. */
+  /** The file does not contain all of them. */
   isTruncated: boolean
   tracks: (Mp4Track | undefined)[]
 }
 
-/** A stretch of the recording on one clock and with one codec configuration. */
+/** A part of the recording with one clock and one codec configuration. */
 export interface Fmp4Section {
   firstSplitPoint: number
   init: number
-  /** Sample entry in force, by track, from 1; 0 where the track has no samples here. */
+  /** Sample entry in force, by track, from 1; 0 if the track has no samples here. */
   descriptions: number[]
-  /** Bytes of the section. */
+  /** Byte range of the section. */
   start: number
   end: number
-  /** Second of the session at which it starts. */
+  /** Session time of its start. */
   startSeconds: number
   /**
-   * By track: second of the file's clock that counts as 0 in this section; NaN where the track was not seen. The same
-   * for all tracks that share a clock.
+   * Time of the file's clock, by track, that is 0 in this section; NaN if the track has not
+   * occurred. Equal for all tracks with a common clock.
    */
   origins: number[]
-  /** Earliest and latest time of the section's samples, in seconds behind the origin. */
+  /** Earliest and latest time of the section's samples, in seconds after the origin. */
   earliestSeconds: number
   latestSeconds: number
-  /** How far decode times are put back so that no picture is shown before it is decoded, in served ticks of the video. */
+  /**
+   * How much earlier the video is decoded so that no composition offset is negative, in output
+   * ticks.
+   */
   leadTicks: number
   /** `earliestSeconds` and `leadTicks` are final. */
   isSettled: boolean
-  /** Cuts whose time waits for that, in served ticks of the track they were made by. */
-  waitingSplitPoints: { track: number; ticks: number }[]
+  /**
+   * Split points without a start time until the section is settled; in output ticks of their track.
+   */
+  untimedSplitPoints: { track: number; ticks: number }[]
 }
 
 /** How far a track has been read. */
 export interface TrackProgress {
-  /** Decode time of the next sample, in the file's ticks. */
+  /** Decode time of the next sample, in ticks of the file. */
   nextTicks: number
-  /** Since the last break: end of what was read in seconds of the file's clock, and its origin; NaN where nothing was. */
+  /**
+   * Since the last discontinuity: end of the samples in seconds of the file's clock, and its
+   * origin; NaN without samples.
+   */
   endSeconds: number
   origin: number
-  /** Sample entry of what was read last, from 1; 0 where nothing was. */
+  /** Sample entry of the last sample, from 1; 0 without samples. */
   description: number
   isSeen: boolean
 }
 
-/** State in front of the last group of fragments: all that is kept is what lies before it. */
+/** State before the last group of fragments, to which more fragments may be appended. */
 export interface Fmp4Resume {
-  /** Where reading goes on. */
+  /** Where to resume reading. */
   position: number
   splitPointCount: number
-  innerCount: number
+  splitGroupCount: number
   sectionCount: number
-  /** The last section as it was. */
+  /** The last section in this state. */
   lastSection?: Fmp4Section
   progress: TrackProgress[]
-  /** Init in force, and a hash of its movie box. */
+  /** Current init, and a hash of its movie box. */
   init: number
   movieHash: string
-  lacksTimes: boolean
-  /** What reading waits for before it makes cuts again. */
-  waiting?: Waiting
-  /** Of the last section, in seconds behind its origin: the last cut, the last key frame, the latest picture. */
+  lacksDecodeTimes: boolean
+  /** Set while no section is open; see SectionCause. */
+  pendingSection?: SectionCause
+  /**
+   * In seconds after the last section's origin: the last split point, the last key frame, the
+   * latest frame.
+   */
   lastSplitPointSeconds: number
   lastKeySeconds: number
-  highestSeconds: number
-  /** Tracks that are served; final or not. */
+  latestFrameSeconds: number
+  /** Served tracks, and whether they can still change. */
   isServed: boolean[]
-  isServedFixed: boolean
+  isServedFinal: boolean
 }
 
-/** For the first picture of the recording, of a new clock, or of a new codec configuration. */
-export type Waiting = 'start' | 'jump' | 'init'
+/**
+ * Why the next section starts: it is the first one, timestamps jumped, or the codec configuration
+ * changed.
+ */
+export type SectionCause = 'start' | 'jump' | 'init'

@@ -1,29 +1,33 @@
-// What tells a recording that grows: bytes of its beginning, and those before the last place that is known to stay.
+// The fingerprint of a growing recording: hashes of its first media bytes and of the last bytes
+// that are final.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { readRangeHash } from './identity.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { MediaReader, Part, SampleRun } from '../media-reader.ts'
 
-/** Some bytes of a file, and what they are to be. */
+/** A byte range with its expected hash. */
 export interface MarkedBytes {
   offset: number
   length: number
   hash: string
 }
 
-/** A plain value. Both marks lie in bytes that stay, whatever is appended. */
+/** A plain value. Both ranges are in bytes that do not change when the recording grows. */
 export interface GrowthMark {
-  /** The first of the media: the same for as long as the recording lives. */
+  /** The first media bytes: constant for the life of the recording. */
   start: MarkedBytes
-  /** The last that belongs to a segment which may be listed: with it, all of them are still there. */
+  /**
+   * The end of the last segment that a playlist may list: if it is unchanged, all listed segments
+   * are.
+   */
   tail: MarkedBytes
 }
 
 const TAIL_BYTES = 4096
 const MAX_START_BYTES = 64 * 1024
 
-/** The marks of a recording as it was indexed; undefined where nothing is known to stay yet. */
+/** The fingerprint of an indexed recording; undefined while it has no stable segment. */
 export async function readGrowthMark(
   file: OpenFile,
   index: MediaIndex,
@@ -45,12 +49,11 @@ export async function readGrowthMark(
   return { start, tail: await markBytes(file, end - tailBytes, tailBytes) }
 }
 
-/** Whether the file still holds these bytes. */
 export async function hasBytes(file: OpenFile, { hash, ...range }: MarkedBytes): Promise<boolean> {
   return (await readRangeHash(file, range)) === hash
 }
 
-/** Whether the file is the recording that was marked, as it was or longer. */
+/** Whether the file is the recording of the fingerprint, of the same size or longer. */
 export async function isContinued(file: OpenFile, { start, tail }: GrowthMark): Promise<boolean> {
   return (await hasBytes(file, tail)) && hasBytes(file, start)
 }

@@ -1,4 +1,5 @@
-// What tells one recording from another: a hash over its size and samples of its bytes, never its name or time.
+// The identity of a recording: a hash of its size and of samples of its bytes, never of its name or
+// time.
 import { createHash } from 'node:crypto'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
@@ -8,13 +9,13 @@ const SAMPLE_BYTES = 4 * 1024
 const SAMPLES = 32
 
 /**
- * Hash of the recording's size, its first and last 64 KiB and 32 samples between them: equal on every machine that
- * has the same bytes, and read in a moment from a recording of any length.
+ * Hashes the size, the first and last 64 KiB, and 32 samples between them. Equal on every machine
+ * with the same bytes, and fast for a recording of any length.
  */
 export async function readIdentity(file: OpenFile): Promise<string> {
   const { sizeBytes } = file.stat
   const hash = createHash('sha256').update(`${sizeBytes}\n`)
-  // All at once: a disk answers many small reads in the time of a few.
+  // Concurrent, because many small reads take a disk little longer than a few.
   const samples = await Promise.all(
     identityRanges(sizeBytes).map(({ position, length }) => readExactly(file, position, length)),
   )
@@ -22,7 +23,7 @@ export async function readIdentity(file: OpenFile): Promise<string> {
   return hash.digest('base64url')
 }
 
-/** Hash of some of a file's bytes; undefined where it does not reach so far. */
+/** Hash of a byte range; undefined if the file is too short. */
 export async function readRangeHash(
   file: OpenFile,
   { offset, length }: { offset: number; length: number },

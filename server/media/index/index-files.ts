@@ -1,4 +1,4 @@
-// The side files of indexes: one for each recording, found by its path, never seen half written.
+// The index files: one per recording, keyed by its path, written atomically.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs'
 import { join } from 'node:path'
@@ -8,16 +8,16 @@ import { writeAtomically } from '../../storage/atomic-write.ts'
 import type { FileStat } from '../../storage/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
-/** Raised when the shape of an index changes: older side files are then made anew. */
+/** Increment it when the shape of an index changes: older index files are then discarded. */
 const FORMAT = 'aftercast-index-6'
-/** A side file above this is not ours: ten hours take a few megabytes. */
+/** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
 const DIGEST_BYTES = 32
 
-/** Each of its four calls costs half of those of `node:fs/promises`. */
+/** The synchronous calls cost half of those of `node:fs/promises`. */
 const readWholeFile = promisify(readFile)
 
-/** What a side file holds. */
+/** Content of an index file. */
 export interface StoredInspection {
   inspection: Inspection
   stat: FileStat
@@ -30,7 +30,7 @@ export class IndexFiles {
     this.#folder = folder
   }
 
-  /** Undefined where there is none, or none that is whole and fits. */
+  /** Undefined if there is none, or it is corrupt or of another format. */
   async read(path: string): Promise<(StoredInspection & { memoryBytes: number }) | undefined> {
     const file = await readWholeFile(this.#sideFile(path)).catch(() => undefined)
     if (file === undefined || file.length < DIGEST_BYTES || file.length > MAX_SIDE_FILE_BYTES)
@@ -42,7 +42,7 @@ export class IndexFiles {
     return { inspection: value.inspection, stat: value.stat, memoryBytes: bytes.length }
   }
 
-  /** Rejects where it cannot be written; what was there before is still there then. */
+  /** Rejects if it cannot be written; the previous file is then unchanged. */
   async write(path: string, stored: StoredInspection): Promise<void> {
     const bytes = serialize({ format: FORMAT, path, ...stored })
     await writeAtomically(this.#sideFile(path), Buffer.concat([digest(bytes), bytes]))

@@ -1,5 +1,5 @@
-// Keeps what inspections found: in memory up to a bound, and in a side file each, so that a restart reads nothing anew.
-// Of a recording that grows, only what was added is read.
+// Caches inspections: in memory up to a limit, and in index files, which survive a restart. Of a
+// growing recording, only appended bytes are read.
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../errors.ts'
 import type { FileStat } from '../../storage/storage.ts'
@@ -7,50 +7,53 @@ import type { ThreadResult } from './index-thread.ts'
 import type { Inspection, KnownRecording } from './inspect-recording.ts'
 import { IndexFiles } from './index-files.ts'
 
-/** Indexes in memory, by their size on disk. */
+/** Limit of the memory cache. */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** What a cut takes in the largest of the indexes. */
+/** Bytes per split point in the largest index. */
 const SPLIT_POINT_BYTES = 64
-const LEAST_BYTES = 4096
-/** A recording that grows is looked at again so often, however many ask. */
+const BASE_BYTES = 4096
+/** A growing recording is checked at most this often, whatever the number of requests. */
 const RECENT_MS = 1000
-/** The side file of a recording that grows is written so often. */
+/** How often the index file of a growing recording is written. */
 const STORE_EVERY_MS = 30_000
 
 export interface IndexStoreOptions {
-  /** Folder of the side files. */
+  /** Folder of the index files. */
   folder: string
   inspect(path: string, signal: AbortSignal, previous?: KnownRecording): Promise<ThreadResult>
-  /** Whether a recording has been still for so long that it counts as finished. */
+  /** Whether a recording has been unchanged for long enough to be finished. */
   isSettled(stat: FileStat): boolean
-  /** Told when a side file could not be written; the site goes on without it. */
+  /** Called if an index file could not be written; the inspection is served anyway. */
   onWriteError(error: unknown): void
 }
 
-/** An inspection, and the file as it was then. */
+/** An inspection, with the file stat it is valid for. */
 export interface FoundRecording {
   readonly inspection: Inspection
   readonly stat: FileStat
 }
 
-interface Kept extends FoundRecording {
+interface CachedInspection extends FoundRecording {
   memoryBytes: number
   foundMs: number
-  /** When its side file was written; undefined: it holds less, or nothing. */
+  /** When its index file was written; undefined if there is none. */
   storedMs: number | undefined
   isStored: boolean
 }
 
 interface Flight {
   stat: FileStat
-  found: Promise<Kept>
+  found: Promise<CachedInspection>
 }
 
-/** Finds the inspection of a recording: remembered, on disk, or made now. One at a time for each path. */
+/**
+ * Finds the inspection of a recording in memory, on disk or by inspecting it; one inspection per
+ * path at a time.
+ */
 export class IndexStore {
   readonly #options: IndexStoreOptions
   readonly #indexFiles: IndexFiles
-  readonly #kept = new LRUCache<string, Kept>({
+  readonly #cached = new LRUCache<string, CachedInspection>({
     maxSize: MAX_MEMORY_BYTES,
     sizeCalculation: ({ memoryBytes }) => memoryBytes,
   })
@@ -62,78 +65,80 @@ export class IndexStore {
   }
 
   /**
-   * The inspection of the recording at `path` with this size and time; of one that grows, as it is by now.
+   * The inspection of the recording at `path` with this stat; a growing recording may have a newer
+   * one.
    *
-   * @throws AppError `gone` where the file is another by now; whatever `inspect` throws
+   * @throws AppError `gone` if the file was replaced; whatever `inspect` throws
    */
   async find(path: string, stat: FileStat, signal: AbortSignal): Promise<FoundRecording> {
     for (;;) {
-      const kept = this.#kept.get(path)
-      if (kept !== undefined && answers(kept, stat)) {
-        if (!kept.isStored && this.#options.isSettled(kept.stat)) await this.#store(path, kept)
-        return kept
+      const cached = this.#cached.get(path)
+      if (cached !== undefined && isFresh(cached, stat)) {
+        if (!cached.isStored && this.#options.isSettled(cached.stat))
+          await this.#store(path, cached)
+        return cached
       }
       const flight = this.#inFlight.get(path)
-      if (flight === undefined) return this.#begin(path, stat, signal)
+      if (flight === undefined) return this.#startLoad(path, stat, signal)
       if (isSame(flight.stat, stat)) return flight.found
-      // Another state of the same file: what comes of it may answer this as well.
+      // Concurrent request with another stat of the same file: its result may be fresh enough.
       await flight.found.catch(() => undefined)
     }
   }
 
-  /** As `find`, but of a recording that grows, what was found a moment ago is good enough. */
+  /** Like `find`, but accepts a recent inspection of a growing recording. */
   async findRecent(path: string, stat: FileStat, signal: AbortSignal): Promise<FoundRecording> {
-    const kept = this.#kept.get(path)
-    const isRecent = kept !== undefined && performance.now() - kept.foundMs < RECENT_MS
-    return isRecent && markOf(kept) !== undefined && kept.stat.sizeBytes <= stat.sizeBytes
-      ? kept
+    const cached = this.#cached.get(path)
+    const isRecent = cached !== undefined && performance.now() - cached.foundMs < RECENT_MS
+    return isRecent && growthMark(cached) !== undefined && cached.stat.sizeBytes <= stat.sizeBytes
+      ? cached
       : this.find(path, stat, signal)
   }
 
-  async #begin(path: string, stat: FileStat, signal: AbortSignal): Promise<Kept> {
+  async #startLoad(path: string, stat: FileStat, signal: AbortSignal): Promise<CachedInspection> {
     const found = this.#load(path, stat, signal).finally(() => this.#inFlight.delete(path))
     this.#inFlight.set(path, { stat, found })
     return found
   }
 
-  async #load(path: string, stat: FileStat, signal: AbortSignal): Promise<Kept> {
-    const known = this.#kept.get(path) ?? (await this.#loadStored(path))
-    if (known !== undefined && answers(known, stat)) return this.#keep(path, known)
-    const previous = known && continuable(known)
+  async #load(path: string, stat: FileStat, signal: AbortSignal): Promise<CachedInspection> {
+    const known = this.#cached.get(path) ?? (await this.#loadStored(path))
+    if (known !== undefined && isFresh(known, stat)) return this.#cacheInspection(path, known)
+    const previous = known && resumable(known)
     const found = await this.#options.inspect(path, signal, previous)
-    if (!isAsked(found, stat)) {
+    if (!matchesRequest(found, stat)) {
       throw new AppError('gone', 'the recording was replaced while it was read')
     }
-    const kept: Kept = {
+    const cached: CachedInspection = {
       ...found,
       memoryBytes: memoryBytes(found.inspection),
       foundMs: performance.now(),
       storedMs: previous && known?.storedMs,
       isStored: false,
     }
-    if (this.#isToBeStored(kept)) await this.#store(path, kept)
-    return this.#keep(path, kept)
+    if (this.#shouldStore(cached)) await this.#store(path, cached)
+    return this.#cacheInspection(path, cached)
   }
 
-  async #loadStored(path: string): Promise<Kept | undefined> {
+  async #loadStored(path: string): Promise<CachedInspection | undefined> {
     const stored = await this.#indexFiles.read(path)
     return stored && { ...stored, foundMs: -Infinity, storedMs: performance.now(), isStored: true }
   }
 
-  #isToBeStored(kept: Kept): boolean {
-    const { storedMs } = kept
+  #shouldStore(cached: CachedInspection): boolean {
+    const { storedMs } = cached
     return (
       storedMs === undefined ||
       performance.now() - storedMs > STORE_EVERY_MS ||
-      this.#options.isSettled(kept.stat)
+      this.#options.isSettled(cached.stat)
     )
   }
 
-  /** A disk that is full costs only the restart. */
-  async #store(path: string, kept: Kept): Promise<void> {
-    const { inspection, stat } = kept
-    kept.isStored = true
-    kept.storedMs = performance.now()
+  /** If the disk is full, only a restart becomes slower. */
+  async #store(path: string, cached: CachedInspection): Promise<void> {
+    const { inspection, stat } = cached
+    cached.isStored = true
+    cached.storedMs = performance.now()
     try {
       await this.#indexFiles.write(path, { inspection, stat })
     } catch (error) {
@@ -141,9 +146,9 @@ export class IndexStore {
     }
   }
 
-  #keep(path: string, kept: Kept): Kept {
-    this.#kept.set(path, kept)
-    return kept
+  #cacheInspection(path: string, cached: CachedInspection): CachedInspection {
+    this.#cached.set(path, cached)
+    return cached
   }
 }
 
@@ -151,44 +156,49 @@ function isSame(a: FileStat, b: FileStat): boolean {
   return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
 }
 
-function isAsNew(a: FileStat, b: FileStat): boolean {
+function isAtLeastAsNew(a: FileStat, b: FileStat): boolean {
   return a.sizeBytes >= b.sizeBytes && a.modifiedMs >= b.modifiedMs
 }
 
-/** Whether what is kept tells of a file that was asked for with this stat. */
-function answers({ inspection, stat }: FoundRecording, asked: FileStat): boolean {
-  if (isSame(stat, asked)) return true
-  // With the same size and another time it is what some recorders leave: the time of the broadcast, set when all is written.
-  return canGrow(inspection) && stat.sizeBytes > asked.sizeBytes && isAsNew(stat, asked)
+/** Whether an inspection is valid for a file with this stat. */
+function isFresh({ inspection, stat }: FoundRecording, requested: FileStat): boolean {
+  if (isSame(stat, requested)) return true
+  // An equal size with another time is not fresh: some recorders set the time of the broadcast when
+  // the file is complete.
+  return (
+    canGrow(inspection) && stat.sizeBytes > requested.sizeBytes && isAtLeastAsNew(stat, requested)
+  )
 }
 
-/** While it was read the file may have grown, but not become another. */
-function isAsked({ inspection, stat }: FoundRecording, asked: FileStat): boolean {
-  if (isSame(stat, asked)) return true
-  return (inspection.status === 'unplayable' || canGrow(inspection)) && isAsNew(stat, asked)
+/** The file may have grown during the inspection, but must not have been replaced. */
+function matchesRequest({ inspection, stat }: FoundRecording, requested: FileStat): boolean {
+  if (isSame(stat, requested)) return true
+  return (
+    (inspection.status === 'unplayable' || canGrow(inspection)) && isAtLeastAsNew(stat, requested)
+  )
 }
 
 function canGrow(inspection: Inspection): boolean {
   return inspection.status === 'playable' && inspection.index.growth !== undefined
 }
 
-function markOf({ inspection }: FoundRecording) {
+function growthMark({ inspection }: FoundRecording) {
   return inspection.status === 'playable' ? inspection.mark : undefined
 }
 
-function continuable({ inspection }: FoundRecording): KnownRecording | undefined {
+function resumable({ inspection }: FoundRecording): KnownRecording | undefined {
   if (inspection.status === 'unplayable') return undefined
   const { index, mark } = inspection
   return mark && { index, mark }
 }
 
 function memoryBytes(inspection: Inspection): number {
-  if (inspection.status === 'unplayable') return LEAST_BYTES
+  if (inspection.status === 'unplayable') return BASE_BYTES
   const { splitPoints, subtitles = [] } = inspection.index
   const cues = subtitles.reduce(
     (sum, text) =>
       text.cues.reduce((bytes, cue) => bytes + SPLIT_POINT_BYTES + cue.text.length, sum),
     0,
   )
-  return LEAST_BYTES + splitPoints.flags.length * SPLIT_POINT_BYTES + cues
+  return BASE_BYTES + splitPoints.flags.length * SPLIT_POINT_BYTES + cues
 }

@@ -1,4 +1,5 @@
-// Runs inspections in a thread of their own; a thread that dies fails only what it was doing.
+// Runs inspections in a worker thread; a crash of the thread fails only the inspections it was
+// running.
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../errors.ts'
 import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
@@ -19,12 +20,14 @@ interface Job {
   reject(error: Error): void
 }
 
-/** Memory of the thread's own heap; readers hold tables of bounded size. */
+/** Heap limit of the thread; readers hold tables of bounded size. */
 const MAX_HEAP_MB = 256
-/** Of it what is new: garbage waits there, up to 192 MiB by default. */
+/** Young generation limit, where garbage accumulates; the default is 192 MiB. */
 const MAX_YOUNG_MB = 24
 
-/** Inspects recordings of one folder, off the event loop. The thread starts with the first request. */
+/**
+ * Inspects recordings of one folder off the event loop. The thread starts with the first request.
+ */
 export class IndexThread {
   readonly #recordings: string
   readonly #jobs = new Map<number, Job>()
@@ -36,8 +39,9 @@ export class IndexThread {
   }
 
   /**
-   * @param previous what was known of the recording when it was shorter
-   * @throws AppError `not_found` (the file is gone), `failed` (it cannot be read), or the signal's reason
+   * @param previous the inspection of the recording when it was shorter
+   * @throws AppError `not_found` (the file is gone), `failed` (it cannot be read), or the signal's
+   *   reason
    */
   async inspect(
     path: string,
@@ -87,13 +91,13 @@ export class IndexThread {
         maxYoungGenerationSizeMb: MAX_YOUNG_MB,
       },
     })
-    worker.on('message', (reply: ThreadReply) => this.#settle(reply))
+    worker.on('message', (reply: ThreadReply) => this.#finishJob(reply))
     worker.on('error', (error) => this.#fail(worker, error))
     worker.on('exit', () => this.#fail(worker, new Error('the index thread ended')))
     return worker
   }
 
-  #settle(reply: ThreadReply): void {
+  #finishJob(reply: ThreadReply): void {
     const job = this.#jobs.get(reply.id)
     if (reply.status === 'done') job?.resolve(reply.value)
     else job?.reject(restoreError(reply.error))
@@ -110,7 +114,7 @@ export class IndexThread {
   }
 }
 
-/** The program's own files end in .ts where it runs from source, in .js where it was built. */
+/** `.ts` when running from source, `.js` when built. */
 function sourceExtension(): string {
   return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 }

@@ -1,4 +1,5 @@
-// The program of the index thread: inspects recordings for index-thread.ts, so that no viewer waits behind a long scan.
+// The program of the index thread (see index-thread.ts), so that a long scan does not block
+// requests.
 import { parentPort, workerData } from 'node:worker_threads'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import { loadPageCache } from '../../storage/page-cache.ts'
@@ -22,7 +23,7 @@ port.on('message', (request: ThreadRequest) => {
   else void answer(request)
 })
 
-/** Never rejects: what goes wrong is part of the reply. */
+/** Never rejects: errors are part of the reply. */
 async function answer({
   id,
   path,

@@ -1,4 +1,4 @@
-// Reads a recording once: who it is, and where its tracks and key frames lie.
+// Inspects a recording: reads its index and its identity.
 import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
@@ -9,19 +9,19 @@ import type { MediaIndex } from '../media-index.ts'
 import type { MediaReader } from '../media-reader.ts'
 import type { MediaReaders } from '../readers.ts'
 
-/** What is known of a recording: its index, or why it has none. A plain value. */
+/** The index of a recording, or why it is unplayable. A plain value. */
 export type Inspection =
   | {
       status: 'playable'
-      /** Of the whole file as it is. */
+      /** Identity of the whole file. */
       identity: string
       index: MediaIndex
-      /** What tells it while it grows; absent where it cannot grow, or nothing of it is known to stay yet. */
+      /** Fingerprint while it grows; absent if it cannot grow, or has no stable segment yet. */
       mark?: GrowthMark
     }
   | { status: 'unplayable'; reason: UnplayableReason }
 
-/** What was known of a recording when it was shorter. */
+/** The inspection of a recording when it was shorter. */
 export interface KnownRecording {
   index: MediaIndex
   mark: GrowthMark
@@ -31,11 +31,14 @@ export interface InspectionOptions {
   storage: Storage
   readers: MediaReaders
   signal: AbortSignal
-  /** Where the file goes on from there, only what was added is read. */
+  /** If the file continues it, only appended bytes are read. */
   previous?: KnownRecording | undefined
 }
 
-/** Inspects the recording at `path`. Throws where it could not be read; a damaged one is a result, not an error. */
+/**
+ * Inspects the recording at `path`. Throws if it cannot be read; an unplayable one is a result, not
+ * an error.
+ */
 export async function inspectRecording(
   path: string,
   { storage, ...options }: InspectionOptions,
@@ -69,7 +72,10 @@ interface IndexedFile {
   index: MediaIndex
 }
 
-/** What was listed stays listed, whatever is appended: where that makes no sense, the index of before holds. */
+/**
+ * Listed segments stay listed whatever is appended: if that is unplayable, the previous index
+ * remains valid.
+ */
 async function extend(
   file: OpenFile,
   {

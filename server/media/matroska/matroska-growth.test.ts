@@ -1,8 +1,9 @@
-// The reader against recordings that grow: what was said stays, whatever comes, and only what was added is read.
+// The reader on growing recordings: stable split points stay whatever follows, and only appended
+// bytes are read.
 import { deserialize, serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -29,15 +30,17 @@ import { patienceMs } from '../../../test/support/patience.ts'
 const reader = createMatroskaReader()
 const signal = AbortSignal.timeout(patienceMs)
 
-/** The index of the first bytes, as it comes out of its side file; undefined where there is nothing to play yet. */
+/**
+ * The index of the first bytes, as read from its index file; undefined while nothing is playable.
+ */
 async function indexPart(
   bytes: Uint8Array,
   previous?: MediaIndex,
 ): Promise<MediaIndex | undefined> {
   try {
     const index = await reader.index(bytesFile(bytes), signal, previous)
-    const kept: unknown = deserialize(serialize(index))
-    expect(kept).toEqual(index)
+    const restored: unknown = deserialize(serialize(index))
+    expect(restored).toEqual(index)
     return index
   } catch (error) {
     if (isAppError(error, 'unplayable')) return undefined
@@ -45,8 +48,8 @@ async function indexPart(
   }
 }
 
-/** Asserts that all that a shorter recording's index calls stable is so in the longer one's. */
-async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
+/** Asserts that the longer recording's index contains all that the shorter one's calls stable. */
+async function expectStable(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
   const count = early.growth?.stableSplitPoints ?? 0
   expect(late.growth?.stableSplitPoints).toBeGreaterThanOrEqual(count)
   for (const list of ['startTicks', 'flags'] as const) {
@@ -54,8 +57,8 @@ async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array
       ...early.splitPoints[list].subarray(0, count),
     ])
   }
-  const { growth: said } = count >= 2 ? early : late
-  expect(late.growth?.stableRange).toEqual(said?.stableRange)
+  const { growth } = count >= 2 ? early : late
+  expect(late.growth?.stableRange).toEqual(growth?.stableRange)
   const file = bytesFile(bytes)
   for (let from = Math.max(0, count - 4); from + 1 < count; from += 1) {
     const range = { from, to: from + 1, tracks: late.tracks.map((_, track) => track) }
@@ -66,7 +69,10 @@ async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array
   }
 }
 
-/** Indexes in pieces of random size, each from the one before and each anew, and compares with the whole. */
+/**
+ * Indexes random prefixes, each from the previous index and each from the start, and compares both
+ * with the whole.
+ */
 async function expectSameInChunks(bytes: Uint8Array, chunks: number): Promise<MediaIndex> {
   const whole = await indexPart(bytes)
   if (whole === undefined) throw new Error('the whole recording is unplayable')
@@ -78,7 +84,7 @@ async function expectSameInChunks(bytes: Uint8Array, chunks: number): Promise<Me
     const growing = await indexPart(part, previous)
     expect(growing).toEqual(size % 5 === 0 ? await indexPart(part) : growing)
     if (growing === undefined) continue
-    await expectKept(growing, whole, bytes)
+    await expectStable(growing, whole, bytes)
     previous = growing
   }
   expect(previous).toEqual(whole)
@@ -95,11 +101,11 @@ function withCues(blocks: BlockPlan[]): BlockPlan[] {
   return blocks.flatMap((each, i) => (i % 40 === 7 ? [each, cue(each.time, `line ${i}`)] : [each]))
 }
 
-describe('recordings that grow', () => {
+describe('growing recordings', () => {
   it.each([
     ['a void', element(0xec, Buffer.alloc(0)), 0xec],
     ['tags', element(0x1254c367, Buffer.alloc(0)), 0x1254c367],
-  ])('with %s whose size is wrong keep what lies in it', async (_, right, id) => {
+  ])('retain the clusters inside %s of wrong size', async (_, right, id) => {
     const [first = Buffer.alloc(0), ...others] = clusters(
       filmBlocks({ seconds: 20, frameBytes: 400 }),
       { size: 'known', ticks: 1000 },
@@ -114,33 +120,33 @@ describe('recordings that grow', () => {
   it.each([
     ['key frames every two seconds', filmBlocks({ seconds: 20, reordered: 3 })],
     ['no key frame for long', filmBlocks({ seconds: 40, keyEveryMs: 20_000, reordered: 1 })],
-    ['pictures that end', withoutVideo(filmBlocks({ seconds: 40 }), 4000, 40_000)],
-    ['pictures that pause', withoutVideo(filmBlocks({ seconds: 30 }), 4000, 14_000)],
-    ['pictures that pause for long', withoutVideo(filmBlocks({ seconds: 50 }), 4000, 34_500)],
-    ['time stamps that jump on', jumping(filmBlocks({ seconds: 20 }), 5000, 60_000)],
+    ['video that ends', withoutVideo(filmBlocks({ seconds: 40 }), 4000, 40_000)],
+    ['video with a pause', withoutVideo(filmBlocks({ seconds: 30 }), 4000, 14_000)],
+    ['video with a long pause', withoutVideo(filmBlocks({ seconds: 50 }), 4000, 34_500)],
+    ['timestamps that jump ahead', jumping(filmBlocks({ seconds: 20 }), 5000, 60_000)],
     [
       'time stamps that jump back',
       jumping(filmBlocks({ seconds: 20, startMs: 9000 }), 15_500, -7000),
     ],
     ['a start without its key frame', filmBlocks({ seconds: 10, reordered: 1 }).slice(30)],
     ['time that begins late', filmBlocks({ seconds: 10, startMs: 3_600_000 })],
-  ])('%s: the same in pieces as at once', async (_, blocks) => {
+  ])('%s: equal in steps and at once', async (_, blocks) => {
     const bytes = mkvFile(TRACKS, clusters(withCues(blocks), { size: 'open' }))
     const index = await expectSameInChunks(bytes, 60)
     expect(index.growth?.stableSplitPoints).toBe(index.splitPoints.startTicks.length - 1)
   })
 
-  it('sound alone', async () => {
+  it('audio only', async () => {
     const blocks = filmBlocks({ seconds: 20 }).filter(({ track }) => track === 2)
     const index = await expectSameInChunks(mkvFile([AAC_TRACK], clusters(blocks)), 40)
     expect(index.splitPoints.startTicks).toHaveLength(20)
     expect([...index.splitPoints.flags].every((flags) => flags === 0)).toBe(true)
   })
 
-  it('files one behind the other, and damage between', async () => {
+  it('concatenated files with corrupt bytes between them', async () => {
     const film = mkvFile(TRACKS, clusters(filmBlocks({ seconds: 8, reordered: 1 })))
-    const damage = Buffer.alloc(5000, 0x07)
-    const bytes = Buffer.concat([film, film.subarray(0, 60_000), damage, film])
+    const corruption = Buffer.alloc(5000, 0x07)
+    const bytes = Buffer.concat([film, film.subarray(0, 60_000), corruption, film])
     const { splitPoints } = await expectSameInChunks(bytes, 60)
     expect(
       [...splitPoints.flags].filter((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
@@ -148,14 +154,14 @@ describe('recordings that grow', () => {
   })
 
   it.each(['known', 'open'] as const)(
-    'damaged while it grew, clusters of %s size',
+    'are equal when corrupted while growing, clusters of %s size',
     async (size) => {
       const blocks = filmBlocks({ seconds: 8, reordered: 1, keyEveryMs: 1000, frameBytes: 60 })
       const original = mkvFile(TRACKS, clusters(blocks, { size, ticks: 500 }))
       const random = createRandom(7)
       let compared = 0
       for (let copy = 0; copy < 100; copy += 1) {
-        const bytes = damage(original, random)
+        const bytes = corrupt(original, random)
         const whole = await indexPart(bytes)
         let previous: MediaIndex | undefined
         for (
@@ -164,7 +170,7 @@ describe('recordings that grow', () => {
           length += random(30_000)
         ) {
           previous = (await indexPart(bytes.subarray(0, length), previous)) ?? previous
-          if (previous !== undefined) await expectKept(previous, whole, bytes)
+          if (previous !== undefined) await expectStable(previous, whole, bytes)
           compared += 1
         }
       }
@@ -172,7 +178,7 @@ describe('recordings that grow', () => {
     },
   )
 
-  it('reads only what was added', async () => {
+  it('are read from the appended bytes only', async () => {
     const blocks = filmBlocks({ seconds: 60, frameBytes: 20_000 })
     const bytes = mkvFile(TRACKS, clusters(blocks, { size: 'open' }))
     const before = await indexPart(bytes.subarray(0, bytes.length - 500_000))
@@ -191,7 +197,7 @@ describe('recordings that grow', () => {
     expect(readBytes).toBeLessThan(600_000)
   })
 
-  it('keeps to itself what a recorder rewrites when it closes the file', async () => {
+  it('do not treat as stable what a recorder rewrites on close', async () => {
     const blocks = filmBlocks({ seconds: 20 })
     const open = mkvFile(TRACKS, clusters(blocks, { size: 'open' }))
     const growing = await indexPart(open.subarray(0, 200_000))
@@ -212,10 +218,10 @@ describe('recordings that grow', () => {
     expect(sized.subarray(...range).equals(open.subarray(...range))).toBe(true)
     const [early, late] = [growing, await indexPart(sized)]
     if (early === undefined || late === undefined) throw new Error('unplayable')
-    await expectKept(early, late, sized)
+    await expectStable(early, late, sized)
   })
 
-  it('cuts in mid-GOP where no key frame comes', async () => {
+  it('get forced split points in long GOPs', async () => {
     const blocks = filmBlocks({ seconds: 30, keyEveryMs: 20_000, reordered: 3 })
     const index = await indexPart(mkvFile(TRACKS, clusters(blocks)))
     const seconds = [...(index?.splitPoints.startTicks ?? [])].map((ticks) => ticks / 90_000)
@@ -229,12 +235,12 @@ describe('recordings that grow', () => {
   })
 })
 
-/** The film without the pictures from one time to another. */
+/** The film without the frames of a time range. */
 function withoutVideo(blocks: BlockPlan[], fromMs: number, toMs: number): BlockPlan[] {
   return blocks.filter(({ track, time }) => track !== 1 || time < fromMs || time >= toMs)
 }
 
-/** The film with all times from one on moved. */
+/** The film with all times from one on shifted. */
 function jumping(blocks: BlockPlan[], fromMs: number, byMs: number): BlockPlan[] {
   const first = blocks.findIndex(({ time }) => time >= fromMs)
   return blocks.map((each, i) => (i < first ? each : { ...each, time: each.time + byMs }))

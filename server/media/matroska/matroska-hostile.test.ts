@@ -1,9 +1,9 @@
-// The reader against files that are wrong on purpose: it answers or says why not, in time, within the file.
+// The reader on hostile files: it returns or throws AppError, in time, within the file.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
 import {
   AAC_TRACK,
@@ -30,7 +30,7 @@ const FILM = filmBlocks({ seconds: 4, reordered: 1, frameBytes: 60 })
 const MAX_MS = 1000
 const OUTCOMES = ['read', 'refused']
 
-/** Reads the bytes as the program does. Returns the outcome, and rejects where it takes too long. */
+/** Reads the bytes like the program and returns the outcome; rejects if it takes too long. */
 async function exercise(bytes: Uint8Array): Promise<string> {
   const cpuMs = watchCpu()
   const outcome = await exerciseRecording(bytes)
@@ -38,7 +38,7 @@ async function exercise(bytes: Uint8Array): Promise<string> {
   return outcome
 }
 
-const head = [ebmlHead(), openElement(ID.segment), info(), tracks(...TRACKS)]
+const header = [ebmlHead(), openElement(ID.segment), info(), tracks(...TRACKS)]
 
 describe('hostile files', () => {
   it.each([
@@ -49,7 +49,7 @@ describe('hostile files', () => {
     ['cues larger than anything', claimedElement(ID.cues, 2 ** 50)],
     ['a block group of unknown size', openElement(ID.blockGroup)],
     ['an empty block', element(ID.simpleBlock)],
-    ['a block of nothing but its head', element(ID.simpleBlock, Buffer.from([0x81, 0, 0, 0x80]))],
+    ['a block of only a header', element(ID.simpleBlock, Buffer.from([0x81, 0, 0, 0x80]))],
     ['a lace of more frames than bytes', element(ID.simpleBlock, laced(0x86, [255, 1, 2]))],
     ['a lace of negative sizes', element(ID.simpleBlock, laced(0x86, [2, 0x81, 0x80, 9, 9, 9]))],
     [
@@ -68,35 +68,35 @@ describe('hostile files', () => {
     ['zeros', Buffer.alloc(100_000)],
     ['ones', Buffer.alloc(100_000, 0xff)],
     ['marks of clusters that are none', Buffer.from('1f43b675'.repeat(20_000), 'hex')],
-  ])('%s between clusters costs no more than what is around it', async (_, bad) => {
+  ])('lose only what is around %s between clusters', async (_, bad) => {
     const [first = Buffer.alloc(0), ...others] = clusters(FILM)
-    const bytes = Buffer.concat([...head, first, bad, ...others])
+    const bytes = Buffer.concat([...header, first, bad, ...others])
     expect(await exercise(bytes)).toBe('read')
     const index = await createMatroskaReader().index(bytesFile(bytes), AbortSignal.timeout(5000))
-    // The film's end is there, unless what claims its bytes may be right.
+    // The end of the film is present, unless the element that claims its bytes may be valid.
     expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeGreaterThan(1.9)
   })
 
   it.each([
-    ['a scale of nothing', element(ID.info, uint(ID.timestampScale, 0))],
+    ['a scale of 0', element(ID.info, uint(ID.timestampScale, 0))],
     ['a scale of years', element(ID.info, uint(ID.timestampScale, 2 ** 50))],
     ['tracks inside of tracks', tracks({ ...H264_TRACK, codecPrivate: tracks(...TRACKS) })],
-    ['sound of no rate', tracks({ ...AAC_TRACK, codec: 'A_AC3', sampleRate: 0 })],
-    ['sound of an endless rate', tracks({ ...AAC_TRACK, codec: 'A_AC3', sampleRate: Infinity })],
-    ['pictures of no size', tracks({ ...H264_TRACK, width: 0 })],
+    ['audio with a rate of 0', tracks({ ...AAC_TRACK, codec: 'A_AC3', sampleRate: 0 })],
+    ['audio with an infinite rate', tracks({ ...AAC_TRACK, codec: 'A_AC3', sampleRate: Infinity })],
+    ['video of size 0', tracks({ ...H264_TRACK, width: 0 })],
     ['thousands of tracks', tracks(...Array.from({ length: 3000 }, () => SRT_TRACK))],
   ])('%s', async (_, bad) => {
     const bytes = Buffer.concat([ebmlHead(), openElement(ID.segment), bad, ...clusters(FILM)])
     expect(OUTCOMES).toContain(await exercise(bytes))
   })
 
-  it('ends with the signal', async () => {
+  it('are abandoned when the signal aborts', async () => {
     const aborted = AbortSignal.abort(new Error('enough'))
     const file = bytesFile(mkvFile(TRACKS, clusters(FILM)))
     await expect(createMatroskaReader().index(file, aborted)).rejects.toThrow('enough')
   })
 
-  it('says so where the file became shorter since it was indexed', async () => {
+  it('are reported if they became shorter since they were indexed', async () => {
     const bytes = mkvFile(TRACKS, clusters(FILM))
     const reader = createMatroskaReader()
     const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000))
@@ -110,18 +110,18 @@ describe('hostile files', () => {
     })
   })
 
-  it('is read or refused at every length', async () => {
+  it('are read or refused at every length', async () => {
     const bytes = mkvFile(TRACKS, clusters(FILM.slice(0, 60)))
     for (let length = 4; length < bytes.length; length += 13) {
       expect(OUTCOMES).toContain(await exercise(bytes.subarray(0, length)))
     }
   })
 
-  it.each(['known', 'open'] as const)('damaged copies, clusters of %s size', async (size) => {
+  it.each(['known', 'open'] as const)('corrupt copies, clusters of %s size', async (size) => {
     const original = mkvFile(TRACKS, clusters(FILM, { size, ticks: 500 }))
     const random = createRandom(9559)
     for (let copy = 0; copy < 1200; copy += 1) {
-      expect(OUTCOMES).toContain(await exercise(damage(original, random)))
+      expect(OUTCOMES).toContain(await exercise(corrupt(original, random)))
     }
   })
 
@@ -142,14 +142,14 @@ describe('hostile files', () => {
     const file = fc.array(fc.oneof(chunk, nested), { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(file, async (chunks) => {
-        expect(OUTCOMES).toContain(await exercise(Buffer.concat([...head, ...chunks])))
+        expect(OUTCOMES).toContain(await exercise(Buffer.concat([...header, ...chunks])))
       }),
       { numRuns: 1000, seed: 8794 },
     )
   })
 })
 
-/** Content of a SimpleBlock of the sound with these flags. */
+/** Content of a SimpleBlock of the audio track with these flags. */
 function laced(flags: number, rest: number[]): Buffer {
   return Buffer.from([0x82, 0, 0, flags, ...rest])
 }

@@ -1,4 +1,4 @@
-// The reader against what the format allows and recorders do: every layout that is made here, element by element.
+// The reader on all layouts that the format permits and recorders write, made element by element.
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
@@ -43,7 +43,7 @@ async function indexOf(bytes: Uint8Array): Promise<MediaIndex> {
   return reader.index(bytesFile(bytes), signal)
 }
 
-/** Frames of all segments, in the order of the file: times in milliseconds. */
+/** Frames of all segments, in file order; times in milliseconds. */
 async function servedOf(bytes: Uint8Array): Promise<Record<'video' | 'audio', number[]>> {
   const file = bytesFile(bytes)
   const index = await reader.index(file, signal)
@@ -68,28 +68,31 @@ function endSeconds({ firstDecodeTicks, durations, timescale }: SampleRun): numb
 }
 
 const plain = await servedOf(mkvFile(TRACKS, clusters(FILM)))
-const head = [ebmlHead(), openElement(ID.segment), info()]
+const header = [ebmlHead(), openElement(ID.segment), info()]
 const filler = element(ID.void, Buffer.alloc(50))
 const crc = element(ID.crc32, Buffer.alloc(4, 0xa3))
 
 describe('layouts with the same film', () => {
   const [firstCluster = Buffer.alloc(0), ...others] = clusters(FILM)
   const layouts: [string, Uint8Array[]][] = [
-    ['clusters of unknown size', [...head, tracks(...TRACKS), ...clusters(FILM, { size: 'open' })]],
+    [
+      'clusters of unknown size',
+      [...header, tracks(...TRACKS), ...clusters(FILM, { size: 'open' })],
+    ],
     [
       'a Segment of known size',
       [ebmlHead(), element(ID.segment, info(), tracks(...TRACKS), ...clusters(FILM))],
     ],
-    ['tracks behind the clusters', [...head, ...clusters(FILM), tracks(...TRACKS)]],
+    ['tracks after the clusters', [...header, ...clusters(FILM), tracks(...TRACKS)]],
     [
-      'tracks repeated in front of each cluster',
-      [...head, ...clusters(FILM).flatMap((each) => [tracks(...TRACKS), each])],
+      'tracks repeated before each cluster',
+      [...header, ...clusters(FILM).flatMap((each) => [tracks(...TRACKS), each])],
     ],
     [
       'void, checksums, cues, tags and seek heads everywhere',
       [
         filler,
-        ...head,
+        ...header,
         element(ID.seekHead, crc, Buffer.alloc(40)),
         filler,
         tracks(...TRACKS),
@@ -102,7 +105,7 @@ describe('layouts with the same film', () => {
     [
       'void, checksums and sizes of the cluster before inside of clusters',
       [
-        ...head,
+        ...header,
         tracks(...TRACKS),
         ...inClusters(
           FILM,
@@ -114,7 +117,7 @@ describe('layouts with the same film', () => {
     [
       'elements of a later edition',
       [
-        ...head,
+        ...header,
         element(0x1e112233, Buffer.alloc(30, 0xa3)),
         tracks(...TRACKS),
         ...inClusters(FILM, (plan, time) => [element(0x4fee, Buffer.alloc(9)), block(plan, time)]),
@@ -123,7 +126,7 @@ describe('layouts with the same film', () => {
     [
       'block groups',
       [
-        ...head,
+        ...header,
         tracks(...TRACKS),
         ...clusters(FILM.map((each): BlockPlan => ({ ...each, form: 'group' }))),
       ],
@@ -162,7 +165,7 @@ function inClusters(
 }
 
 describe('breaks', () => {
-  it('goes on behind a second file with its own tracks, without a hole', async () => {
+  it('continues into an appended file with other tracks, without a gap', async () => {
     const other = { ...H264_TRACK, number: 7, codecPrivate: AVC_CONFIG.with(3, 0x1f) }
     const moved = FILM.map((each) => ({ ...each, track: each.track === 1 ? 7 : 2 }))
     const second = mkvFile([AAC_TRACK, other], [cluster(moved)])
@@ -173,15 +176,15 @@ describe('breaks', () => {
     expect(flags[at]).toBe(SPLIT_DISCONTINUITY | SPLIT_KEY_FRAME)
     expect((index.splitPoints.startTicks[at] ?? 0) / index.splitPoints.timescale).toBeCloseTo(10, 1)
     expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeCloseTo(20, 1)
-    const [before, behind] = [reader.initTracks(index, 0), reader.initTracks(index, at)]
-    expect(before?.[0]?.sampleEntry).not.toEqual(behind?.[0]?.sampleEntry)
-    expect(before?.[1]).toEqual(behind?.[1])
+    const [before, next] = [reader.initTracks(index, 0), reader.initTracks(index, at)]
+    expect(before?.[0]?.sampleEntry).not.toEqual(next?.[0]?.sampleEntry)
+    expect(before?.[1]).toEqual(next?.[1])
     const served = await servedOf(bytes)
     expect(served.video).toHaveLength(2 * plain.video.length)
     expect(served.audio).toHaveLength(2 * plain.audio.length)
   })
 
-  it('closes the hole where time stamps jump, and notes it', async () => {
+  it('closes the gap at a timestamp jump, and reports it', async () => {
     const jumped = FILM.map((each, i) => (i < 300 ? each : { ...each, time: each.time + 50_000 }))
     const bytes = mkvFile(TRACKS, clusters(jumped))
     const { splitPoints, limitations } = await indexOf(bytes)
@@ -195,7 +198,7 @@ describe('breaks', () => {
     expect(audio).toHaveLength(plain.audio.length)
   })
 
-  it('leaves a pause of the pictures as it is while the sound goes on', async () => {
+  it('leaves a pause of the video as it is while the audio continues', async () => {
     const paused = filmBlocks({ seconds: 30 }).filter(
       ({ track, time }) => track === 2 || time < 2000 || time > 14_000,
     )
@@ -204,9 +207,9 @@ describe('breaks', () => {
     expect(splitPoints.endTicks / splitPoints.timescale).toBeCloseTo(30, 0)
   })
 
-  it('takes pictures that are reordered across a pause for no jump back', async () => {
+  it('does not treat frames reordered across a pause as a jump back', async () => {
     const film = filmBlocks({ seconds: 20, reordered: 1 })
-    // shown at 9.04 and 9.08 s; the latter, decoded first, now ends a pause of 3 s
+    // Presented at 9.04 and 9.08 s; the latter, decoded first, now ends a pause of 3 s.
     const paused = film
       .filter(({ track, time }) => track === 2 || time <= 9080 || time > 12_080)
       .map((each) => (each.track === 1 && each.time === 9080 ? { ...each, time: 12_080 } : each))
@@ -215,14 +218,14 @@ describe('breaks', () => {
     expect([...splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0)).toBe(false)
     expect(splitPoints.endTicks / splitPoints.timescale).toBeCloseTo(20, 0)
     expect(limitations).toBeUndefined()
-    const shown = paused.flatMap(({ track, time }) => (track === 1 ? [time] : []))
-    expect((await servedOf(bytes)).video).toEqual(shown)
+    const presented = paused.flatMap(({ track, time }) => (track === 1 ? [time] : []))
+    expect((await servedOf(bytes)).video).toEqual(presented)
   })
 
   it.each([
     ['alone', { track: 1, time: 42_000 }, {}],
-    ['said to last', { track: 1, time: 42_000 }, { form: 'group', duration: 32_000 }],
-  ] as const)('leaves a picture that stands still as it is: %s', async (how, plan, more) => {
+    ['with a declared duration', { track: 1, time: 42_000 }, { form: 'group', duration: 32_000 }],
+  ] as const)('leaves a still frame as it is: %s', async (how, plan, more) => {
     const film = filmBlocks({ seconds: 10, audio: how === 'alone' ? 'without' : 'with' })
     const last = film.findLastIndex(({ track }) => track === 1)
     const still = film.map((each, i) => (i === last ? { ...each, ...more } : each))
@@ -233,19 +236,19 @@ describe('breaks', () => {
     expect(splitPoints.endTicks / splitPoints.timescale).toBeGreaterThan(42)
   })
 
-  it('begins at the first key frame where pictures before it are lost', async () => {
+  it('starts at the first key frame if frames before it are skipped', async () => {
     const index = await indexOf(mkvFile(TRACKS, clusters(FILM.slice(20))))
     expect(index.splitPoints.flags[0]).toBe(SPLIT_KEY_FRAME)
     expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeCloseTo(8, 0)
   })
 
-  it('keeps the sound before the first picture where none is lost', async () => {
+  it('retains the audio before the first frame if no frame is skipped', async () => {
     const late = FILM.filter(({ track, time }) => track === 2 || time >= 4000)
     const index = await indexOf(mkvFile(TRACKS, clusters(late)))
     expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeCloseTo(10, 0)
   })
 
-  it('loses no more than a cluster to bad bytes, and notes where', async () => {
+  it('loses at most a cluster to corrupt bytes, and reports their position', async () => {
     const made = clusters(FILM)
     const at = mkvFile(TRACKS, made.slice(0, 2)).length
     const bytes = mkvFile(TRACKS, made)
@@ -257,7 +260,7 @@ describe('breaks', () => {
     expect(video.at(-1)).toBe(plain.video.at(-1))
   })
 
-  it('notes where bytes at the end are no Matroska', async () => {
+  it('reports bytes at the end that are not Matroska', async () => {
     const whole = mkvFile(TRACKS, clusters(FILM))
     const index = await indexOf(Buffer.concat([whole, Buffer.alloc(3000, 0x03)]))
     expect(index.limitations).toEqual([
@@ -270,7 +273,7 @@ describe('breaks', () => {
     ])
   })
 
-  it('goes on at the next cluster where one of known size holds a block that claims too much', async () => {
+  it('continues at the next cluster if a block exceeds its cluster of known size', async () => {
     const made = clusters(FILM)
     const at = mkvFile(TRACKS, made.slice(0, 1)).length
     const bytes = mkvFile(TRACKS, made)
@@ -292,7 +295,7 @@ describe('tracks', () => {
     return (await indexOf(mkvFile(plans, clusters(blocks)))).tracks
   }
 
-  it('lists all sounds, the default one first, with languages and names', async () => {
+  it('lists all audio tracks, the default one first, with languages and names', async () => {
     const listed = await tracksOf([
       H264_TRACK,
       ...audioTracks(
@@ -311,7 +314,7 @@ describe('tracks', () => {
     expect(listed).toHaveLength(4)
   })
 
-  it('prefers of one language the sound that needs no transcoding', async () => {
+  it('prefers the audio track that needs no transcoding among those of one language', async () => {
     const ac3: Partial<TrackPlan> = { codec: 'A_AC3', language: 'eng' }
     const listed = await tracksOf([H264_TRACK, ...audioTracks(ac3, { language: 'eng' })])
     expect(listed.slice(1)).toMatchObject([
@@ -339,7 +342,7 @@ describe('tracks', () => {
       { codecPrivate: Buffer.from('07000100401f0000401f000001000800', 'hex') },
       'pcm_mulaw',
     ],
-  ] as const)('%s is handed out as recorded, to be transcoded', async (codec, more, recorded) => {
+  ] as const)('returns %s as recorded, to be transcoded', async (codec, more, recorded) => {
     const plan = { ...AAC_TRACK, codec, ...more }
     const bytes = mkvFile([H264_TRACK, plan], clusters(FILM))
     const index = await indexOf(bytes)
@@ -355,7 +358,7 @@ describe('tracks', () => {
     ['A_AAC/MPEG4/LC', 48_000, 'mp4a.40.2'],
     ['A_AAC/MPEG2/LC', 44_100, 'mp4a.40.2'],
     ['A_AAC/MPEG4/LC/SBR', 24_000, 'mp4a.40.5'],
-  ])('%s without a set-up', async (codec, sampleRate, expected) => {
+  ])('reads %s without a codec configuration', async (codec, sampleRate, expected) => {
     const { codecPrivate: _, ...rest } = AAC_TRACK
     const [, audioTrack] = await tracksOf([H264_TRACK, { ...rest, codec, sampleRate }])
     expect(audioTrack).toMatchObject({
@@ -364,7 +367,7 @@ describe('tracks', () => {
     })
   })
 
-  it('plays without a sound that is unknown, and notes that', async () => {
+  it('omits audio of an unknown codec, and reports that', async () => {
     const odd = { ...AAC_TRACK, codec: 'A_QUICKTIME/QDM2' }
     const { tracks: listed, limitations } = await indexOf(
       mkvFile([H264_TRACK, odd], clusters(FILM)),
@@ -378,7 +381,7 @@ describe('tracks', () => {
     ])
   })
 
-  it('gives back what header stripping took off', async () => {
+  it('restores what header stripping removed', async () => {
     const prefix = Buffer.from([0, 0])
     const encodings = contentEncodings(3, prefix)
     const stripped = FILM.map((each) => ({
@@ -397,19 +400,19 @@ describe('tracks', () => {
     expect(Buffer.from(key?.data ?? []).equals(whole[0] ?? Buffer.alloc(0))).toBe(true)
   })
 
-  it('moves sound by its codec delay', async () => {
-    const opusHead = Buffer.concat([
+  it('shifts audio by its codec delay', async () => {
+    const opusHeader = Buffer.concat([
       Buffer.from('OpusHead'),
       Buffer.from([1, 2, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0]),
     ])
     const opus: TrackPlan = {
       ...AAC_TRACK,
       codec: 'A_OPUS',
-      codecPrivate: opusHead,
+      codecPrivate: opusHeader,
       codecDelayNs: 6_500_000,
     }
     const { video, audio } = await servedOf(mkvFile([H264_TRACK, opus], clusters(FILM)))
-    // Sound begins first now, so that the pictures come later on the session's timeline.
+    // The audio starts first now, so that the video is later on the session timeline.
     expect([video[0], audio[0]]).toEqual([7, 0])
   })
 
@@ -474,12 +477,12 @@ describe('text', () => {
     ['S_TEXT/SSA', '4,0,Default,,0,0,0,,plain <b>', 'plain &lt;b&gt;'],
     ['S_TEXT/WEBVTT', '<v Ann>Hello\n\nyou', '<v Ann>Hello\nyou'],
     ['D_WEBVTT/SUBTITLES', 'id\nline:0\nHello', 'Hello'],
-  ])('%s: %j', async (codec, written, shown) => {
+  ])('reads %s: %j', async (codec, written, presented) => {
     const cues = await cuesOf({ codec }, Buffer.from(written))
-    expect(cues).toEqual([{ startSeconds: 1.5, endSeconds: 2.2, text: shown }])
+    expect(cues).toEqual([{ startSeconds: 1.5, endSeconds: 2.2, text: presented }])
   })
 
-  it('inflates text that was compressed', async () => {
+  it('inflates compressed subtitles', async () => {
     const encodings = contentEncodings(0, Buffer.alloc(0))
     const cues = await cuesOf({ encodings }, deflateSync('Hello'))
     expect(cues).toMatchObject([{ text: 'Hello' }])

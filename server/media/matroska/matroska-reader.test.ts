@@ -1,4 +1,4 @@
-// The reader against real recordings, and against FFmpeg's reading of them.
+// The reader on real recordings, compared with FFmpeg.
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const FOLDER = path.resolve(import.meta.dirname, '../../../test/fixtures/media')
 const signal = AbortSignal.timeout(patienceMs)
 const fixture = (name: string): string => path.join(FOLDER, name)
 
-// FFmpeg looks into the pictures, which are made up.
+// FFmpeg parses the frames, whose content is synthetic.
 Log.setLevel(AV_LOG_QUIET)
 
 let folder: string
@@ -45,7 +45,10 @@ async function indexFixture(name: string): Promise<MediaIndex> {
   return reader.index(bytesFile(await readFile(fixture(name))), signal)
 }
 
-/** Milliseconds by which served and reference times differ at most, once the timeline's zero is taken off. */
+/**
+ * Maximum difference in milliseconds between served and reference times, relative to their first
+ * time.
+ */
 async function compareWithFfmpeg(filePath: string): Promise<{ maxShiftMs: number; count: number }> {
   const packets = await readReferencePackets(filePath)
   const file = await openDiskFile(filePath)
@@ -60,7 +63,7 @@ async function compareWithFfmpeg(filePath: string): Promise<{ maxShiftMs: number
       const served = await readServedSamples(file, segments, kind)
       expect(served.map(({ sha1 }) => sha1)).toEqual(source.map(({ sha1 }) => sha1))
       expect(served.map(({ isKey }) => isKey)).toEqual(source.map(({ isKey }) => isKey))
-      // FFmpeg gives the frames of a lace without times, where nothing tells them.
+      // FFmpeg returns the frames of a lace without times if nothing determines them.
       const differences = served.map((each, i) => each.ptsSeconds - (source[i]?.ptsSeconds ?? NaN))
       shifts.push(...differences.filter((seconds) => !Number.isNaN(seconds)))
       expectDecodable(segments.flatMap(({ runs }) => runs.filter((run) => run.kind === kind)))
@@ -74,7 +77,7 @@ async function compareWithFfmpeg(filePath: string): Promise<{ maxShiftMs: number
   }
 }
 
-/** Decode times grow from run to run, and nothing is decoded after it is shown. */
+/** Decode times increase from run to run, and none exceeds its presentation time. */
 function expectDecodable(runs: Awaited<ReturnType<typeof readRuns>>[number]['runs']): void {
   let end = 0
   for (const run of runs) {
@@ -91,15 +94,15 @@ describe('real recordings', () => {
     ['mkv-h264-two-audio-subs-truncated.mkv', 0.38],
     ['webm-vp9-odd-size-161x121.webm', 1],
     ['webm-vp9-opus51.webm', 1.02],
-  ])('%s: frames, key frames and times are those that FFmpeg reads', async (name, seconds) => {
+  ])('reads frames, key frames and times of %s like FFmpeg', async (name, seconds) => {
     const { maxShiftMs, count } = await compareWithFfmpeg(fixture(name))
     expect(count).toBeGreaterThan(0)
-    // A millisecond of the container's clock, on either side.
+    // One millisecond of the container's clock, in either direction.
     expect(maxShiftMs).toBeLessThanOrEqual(2)
     expect(durationSeconds(await indexFixture(name))).toBeCloseTo(seconds, 1)
   })
 
-  it('says of VP8 that no browser plays it', async () => {
+  it('reports that no browser plays VP8', async () => {
     const name = 'webm-vp8-opus-mediarecorder-no-cues-no-duration-truncated.webm'
     await expect(indexFixture(name)).rejects.toMatchObject({
       code: 'unplayable',
@@ -107,7 +110,7 @@ describe('real recordings', () => {
     })
   })
 
-  it('cuts the sound that goes on where the pictures end, about every second', async () => {
+  it('splits audio that continues after the video about every second', async () => {
     const { splitPoints } = await indexFixture('mkv-h264-2s-opus-27s-segment-unknown-size.mkv')
     const flags = [...splitPoints.flags]
     const lastKey = flags.findLastIndex((each) => (each & SPLIT_KEY_FRAME) !== 0)
@@ -118,7 +121,7 @@ describe('real recordings', () => {
     }
   })
 
-  it('plays a file that is cut off up to the break, with its sounds and text, and notes it', async () => {
+  it('plays a truncated file with its audio and subtitles, and reports it', async () => {
     const { tracks, subtitles, limitations } = await indexFixture(
       'mkv-h264-two-audio-subs-truncated.mkv',
     )
@@ -148,12 +151,12 @@ describe('real recordings', () => {
     expect(limitations).toMatchObject([{ code: 'truncated', unit: 'element' }])
   })
 
-  it('describes VP9 that has no set-up of its own by its first key frame', async () => {
+  it('describes VP9 without a configuration by its first key frame', async () => {
     const { tracks } = await indexFixture('webm-vp9-odd-size-161x121.webm')
     expect(tracks).toMatchObject([{ codec: 'vp09.00.10.08', width: 161, height: 121 }])
   })
 
-  it('reads the key frame at a cut with what decodes it', async () => {
+  it('reads the key frame of a split point with its decoder configuration', async () => {
     const file = bytesFile(await readFile(fixture('mkv-h264-aac-60s.mkv')))
     const index = await reader.index(file, signal)
     const packets = await readReferencePackets(fixture('mkv-h264-aac-60s.mkv'))
@@ -175,18 +178,18 @@ describe('real recordings', () => {
   })
 })
 
-describe('made recordings, beside FFmpeg', () => {
+describe('synthetic recordings, compared with FFmpeg', () => {
   async function compareMade(blocks: BlockPlan[]): Promise<number> {
     const filePath = path.join(folder, 'made.mkv')
     await writeFile(filePath, mkvFile([H264_TRACK, AAC_TRACK], clusters(blocks)))
     return (await compareWithFfmpeg(filePath)).maxShiftMs
   }
 
-  it.each([0, 1, 3] as const)('%d reordered pictures', async (reordered) => {
+  it.each([0, 1, 3] as const)('%d reordered frames', async (reordered) => {
     expect(await compareMade(filmBlocks({ seconds: 10, reordered }))).toBeLessThanOrEqual(2)
   })
 
-  it.each(['xiph', 'ebml', 'fixed'] as const)('sound in laces: %s', async (lacing) => {
+  it.each(['xiph', 'ebml', 'fixed'] as const)('laced audio: %s', async (lacing) => {
     const film = filmBlocks({ seconds: 6 })
     const audioTracks = film.filter(({ track }) => track === 2)
     const laced = film.flatMap((each): BlockPlan[] => {

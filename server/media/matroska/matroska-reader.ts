@@ -1,4 +1,4 @@
-// The reader of Matroska and WebM (RFC 9559): segments are the frames of the file's blocks, as they lie there.
+// The reader of Matroska and WebM (RFC 9559): segments consist of the frames in the file's blocks.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
@@ -9,15 +9,14 @@ import type {
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
-import { readKeyFrameBytes } from './first-key-frame.ts'
-import { indexMatroska } from './index-recording.ts'
+import { readKeyFrameBytes } from './tracks/key-frame.ts'
+import { indexMatroska } from './scan/index-recording.ts'
 import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
-import { audioRun as audioSamples, frameRun } from './segment-runs.ts'
-import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment-samples.ts'
-import { withPrefix } from './stripped-frames.ts'
+import { audioRun as audioSamples, frameRun } from './segment/segment-runs.ts'
+import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment/segment-samples.ts'
+import { withPrefix } from './segment/header-stripping.ts'
 
-/** A reader without state: what it knows of a recording is in the index. */
 export function createMatroskaReader(): MediaReader {
   return { index: indexMatroska, readSegment, initTracks, readKeyFrame }
 }
@@ -51,7 +50,7 @@ async function readSegment(
 
 interface MadeRun {
   run: SampleRun
-  /** Goes in front of each frame. */
+  /** Inserted before each frame. */
   prefix?: Uint8Array
 }
 
@@ -63,9 +62,9 @@ function videoRun(
   const section = frames.at(-1)?.section
   if (section === undefined) return undefined
   const earliest = source.splitPoints.earliestTicks[to] ?? NaN
-  const goesOn = !Number.isNaN(earliest) && sectionOfSplitPoint(source, to) === section
+  const continues = !Number.isNaN(earliest) && sectionOfSplitPoint(source, to) === section
   const next = earliest - section.shiftTicks - section.delayTicks
-  const run = frameRun(frames, goesOn ? next : undefined)
+  const run = frameRun(frames, continues ? next : undefined)
   return run && made(run, source.sets[section.set]?.video?.prefix)
 }
 
@@ -79,9 +78,9 @@ function audioRun(
   const { stream, samples } = found
   const start = source.splitPoints.audioStarts[audio]?.[to] ?? NaN
   const section = sectionOfSplitPoint(source, to)
-  const goesOn = !Number.isNaN(start) && section.firstSplitPoint !== to
+  const continues = !Number.isNaN(start) && section.firstSplitPoint !== to
   const shift = Math.round((section.shiftTicks / CLOCK_RATE) * stream.timescale)
-  const run = audioSamples(stream, samples, goesOn ? start - shift : undefined)
+  const run = audioSamples(stream, samples, continues ? start - shift : undefined)
   return run && made(run, stream.prefix)
 }
 
@@ -134,7 +133,7 @@ async function readKeyFrame(
 
 type WantedTrack = { kind: 'video' } | { kind: 'audio'; audio: number }
 
-/** The index's tracks that are asked for: the video and the first sound unless said otherwise. */
+/** The requested tracks of the index; by default the video and the first audio track. */
 function wantedTracks(index: MediaIndex, tracks?: readonly number[]): WantedTrack[] {
   const firstAudio = index.tracks.findIndex(({ kind }) => kind === 'audio')
   const wanted =
@@ -148,7 +147,7 @@ function wantedTracks(index: MediaIndex, tracks?: readonly number[]): WantedTrac
   })
 }
 
-/** Offsets of an index hold for the file it was made from; a file that has grown has them too. */
+/** The offsets of an index are valid for one version of the file, which may have grown. */
 function openSource(file: OpenFile, index: MediaIndex): MatroskaSource {
   const source = matroskaSource(index)
   if (source.endOffset <= file.stat.sizeBytes) return source

@@ -1,52 +1,62 @@
-// Where the clusters and blocks of a Matroska file lie, and how far it was read: what segments need, and later reads go on from.
+// What a Matroska index stores: the location of each split point, and the scan state to resume
+// from.
+import type { WalkState } from './elements/walk-visitor.ts'
 import type { Limitation } from '../../problem.ts'
-import type { WalkPlace } from './element-walk.ts'
 
-/** Source of a MediaIndex made from Matroska or WebM. Plain values; about 60 bytes a cut. */
+/** Source of a MediaIndex for Matroska or WebM. A plain value of about 60 bytes per split point. */
 export interface MatroskaSource {
   container: 'matroska'
-  /** Tracks as they were described, one entry each time that they changed. */
+  /** The served tracks, with one entry for each change. */
   sets: TrackSet[]
-  /** Stretches on one clock, in order; the first begins at cut 0. */
+  /** Parts with one clock, in order; the first starts at split point 0. */
   sections: Section[]
-  splitPoints: SplitPointPlaces
-  /** Behind the last whole element. */
+  splitPoints: SplitPointLocations
+  /** End of the last complete element. */
   endOffset: number
-  /** What the scan has to know to go on. */
+  /** State to resume the scan. */
   scan: ScanMemory
 }
 
-/** Per cut, as parallel arrays. */
-export interface SplitPointPlaces {
+/** Per split point, as parallel arrays. */
+export interface SplitPointLocations {
   /** Position of the first block's element. */
   offsets: Float64Array
-  /** Of the cluster around it: time stamp and end. */
+  /** Timestamp and end of its cluster. */
   clusterTicks: Float64Array
   clusterEnds: Float64Array
-  /** Earliest presentation time of its pictures on the section's clock, in ticks of CLOCK_RATE; NaN where there are none. */
+  /**
+   * Earliest presentation time of its frames on the section's clock, in ticks of CLOCK_RATE; NaN
+   * without frames.
+   */
   earliestTicks: Float64Array
-  /** Per sound: time of its first frame on the section's clock, in ticks of the sound; NaN where it has none in this cut. */
+  /**
+   * Per audio track, time of its first packet on the section's clock, in ticks of the audio; NaN if
+   * it has none here.
+   */
   audioStarts: Float64Array[]
 }
 
-/** Ticks per second of pictures and cuts: whole for the usual clock of 1 ms, and fine enough for any other. */
+/**
+ * Ticks per second of video and split points: exact for the usual clock of 1 ms, and fine enough
+ * for others.
+ */
 export const CLOCK_RATE = 90_000
 
 /** The tracks in force. */
 export interface TrackSet {
   video?: VideoStream
-  /** In the order of the index's sounds; undefined where this one is missing. */
+  /** In the order of the index's audio tracks; undefined if one is missing. */
   audioTracks: (AudioStreamInfo | undefined)[]
   subtitles: SubtitleStream[]
 }
 
 interface StreamBase {
   number: number
-  /** Bytes that were stripped from the front of each frame. */
+  /** Bytes stripped from the start of each frame. */
   prefix?: Uint8Array
 }
 
-/** As the index lists the pictures. */
+/** The video as listed in the index. */
 export interface DescribedVideo {
   kind: 'video'
   codec: string
@@ -56,7 +66,7 @@ export interface DescribedVideo {
   rotationDegrees: 0
 }
 
-/** As the index lists a sound. */
+/** An audio track as listed in the index. */
 export interface DescribedAudio {
   kind: 'audio'
   codec: string
@@ -68,7 +78,7 @@ export interface DescribedAudio {
   transcodedFrom?: RecordedAudio
 }
 
-/** Sound as it was recorded; `codec` in FFmpeg's words. */
+/** Recorded audio format; `codec` is FFmpeg's name. */
 export interface RecordedAudio {
   codec: RecordedCodec
   channels: number
@@ -97,27 +107,29 @@ export type RecordedCodec =
 export interface VideoStream extends StreamBase {
   described: DescribedVideo
   codec: 'h264' | 'hevc' | 'av1' | 'vp9'
-  /** Absent until the first key frame is read, where the file itself has no decoder set-up (VP9, AV1). */
+  /**
+   * Absent until the first key frame is read, if the track has no codec configuration (VP9, AV1).
+   */
   config?: { sampleEntry: Uint8Array; extradata?: Uint8Array }
   /** Presentation size in pixels. */
   displayWidth: number
   displayHeight: number
-  /** 0 where it is not said. */
+  /** 0 if not declared. */
   defaultDurationTicks: number
   colour?: { primaries: number; transfer: number; matrix: number; isFullRange: boolean }
 }
 
 export interface AudioStreamInfo extends StreamBase {
   described: DescribedAudio
-  /** Ticks per second of the sound as it is served: the sample rate. */
+  /** Ticks per second of the output: the sample rate. */
   timescale: number
-  /** Absent where the sound is transcoded. */
+  /** Absent for audio that is transcoded. */
   sampleEntry?: Uint8Array
   delaySeconds: number
   frame: FrameLength
 }
 
-/** How long a frame of sound is, in samples. */
+/** Duration of an audio frame, in samples. */
 export type FrameLength =
   | { kind: 'fixed'; ticks: number }
   | { kind: 'opus' }
@@ -133,47 +145,50 @@ export interface SubtitleStream {
   isDefault: boolean
 }
 
-/** From one break to the next. */
+/** A part between two discontinuities. */
 export interface Section {
   firstSplitPoint: number
   set: number
   nsPerTick: number
-  /** What is taken from the section's clock to get the session's, in ticks of CLOCK_RATE. */
+  /** Subtracted from the section's clock to get session time, in ticks of CLOCK_RATE. */
   shiftTicks: number
-  /** By so much pictures are decoded before they are shown. */
+  /** Reorder delay: how long before its presentation a frame is decoded. */
   delayTicks: number
-  /** Pictures before this position are not served: there is no key frame before them. Infinity where none was met. */
+  /**
+   * Frames before this position are not served, because no key frame precedes them. Infinity
+   * without a key frame.
+   */
   firstFrameAt: number
 }
 
-/** What the scan remembers. Times are ticks of CLOCK_RATE on the clock of the current section. */
+/** State of a scan. Times are ticks of CLOCK_RATE on the current section's clock. */
 export interface ScanMemory {
-  place: WalkPlace
+  walkState: WalkState
   nsPerTick: number
   /** The set in force; -1 before Tracks. */
   set: number
-  /** What the current Tracks element holds, to know it again. */
+  /** Hash of the current Tracks element, to recognise a repetition. */
   tracksHash: string
-  /** Whether a segment was entered; the next is that of a file put behind. */
+  /** Whether a segment was entered; another one belongs to an appended file. */
   hasSegment: boolean
-  /** Whether the next block begins a section. */
-  awaitsSection: boolean
-  /** Whether pictures without their key frame were met since. */
-  hasOrphans: boolean
+  /** Whether the next block starts a section. */
+  needsSection: boolean
+  /** Whether frames before the first key frame have been skipped since. */
+  hasUndecodable: boolean
   run: SectionRun
-  /** First of the cuts that are taken back where a picture comes; Infinity where there are none. */
+  /** First split point to be removed if another video frame follows; Infinity if there is none. */
   tentativeFrom: number
-  /** End of the first cluster with media, as far as it is known. */
+  /** End of the first cluster with media, as far as known. */
   firstClusterEnd: number
   hasSeenFrame: boolean
-  hasSeenOrphan: boolean
-  /** Cues of the open section's first cut, whose place on the session's timeline is not settled. */
+  hasSeenUndecodable: boolean
+  /** Cues of the open section before its position on the session timeline is final. */
   pendingCues: PendingCue[]
-  /** Per text track: how many of its cues in the index are settled. */
+  /** Per subtitle track: how many of its cues in the index are final. */
   settledCues: number[]
   cueCount: number
   cueCharacters: number
-  flaws: Limitation[]
+  limitations: Limitation[]
 }
 
 export interface PendingCue {
@@ -183,28 +198,31 @@ export interface PendingCue {
   text: string
 }
 
-/** What is known of the section that the scan is in. */
+/** State of the section that is being scanned. */
 export interface SectionRun {
-  /** Where the section begins on the session's timeline. */
+  /** Start of the section on the session timeline. */
   startTicks: number
-  /** Earliest time of all; settled with the second cut. */
+  /** Earliest time so far; final at the second split point. */
   originTicks: number
   isSettled: boolean
   isDelaySettled: boolean
-  /** Latest time of pictures and of the first sound. */
+  /** Latest time of the video and the first audio track. */
   latestTicks: number
   frameCount: number
   firstFrameTicks: number
   maxFrameTicks: number
-  /** What `maxPictureTicks` was before the last picture that raised it: pictures shown between the two are reordered. */
+  /**
+   * `maxFrameTicks` before the last frame that raised it: frames presented between the two are
+   * reordered.
+   */
   priorMaxFrameTicks: number
   lastKeyTicks: number
   lastFrameDurationTicks: number
-  /** Presentation times of the first pictures, in decode order, until the delay is settled. */
+  /** Presentation times of the first frames, in decode order, until the reorder delay is final. */
   frameTicks: number[]
-  hasOrphans: boolean
+  hasUndecodable: boolean
   lastAudioTicks: number
   audioEndTicks: number
-  /** Per sound: where its next frame is expected, in its own ticks; NaN where nothing is. */
+  /** Per audio track: expected start of its next packet, in its own ticks; NaN if unknown. */
   expected: number[]
 }

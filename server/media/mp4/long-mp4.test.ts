@@ -1,4 +1,5 @@
-// The MP4 reader on recordings of many hours: every packet is where reckoning says, and the index stays small.
+// The MP4 reader on recordings of many hours: each packet is at the computed position, and the
+// index stays small.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,8 +53,8 @@ describe('a recording of ten hours', () => {
   })
   afterAll(() => file.close())
 
-  it('is indexed in a moment, without its tables of sizes and places', () => {
-    // Far above what is measured (about 50 ms once compiled): a machine that runs tests is busy.
+  it('is indexed quickly, without its tables of sizes and offsets', () => {
+    // Far above the measured time (about 50 ms once compiled), for machines that run other tests.
     expect(indexMs).toBeLessThan(2000)
     expect(readBytes).toBeLessThan(made.fileBytes * 0.6)
   })
@@ -62,12 +63,12 @@ describe('a recording of ten hours', () => {
     expect(v8.serialize(index).length).toBeLessThan(HOURS * 100_000)
   })
 
-  it('knows its length and cuts from packets', () => {
+  it('computes its duration and split points from packets', () => {
     const gopTicks = made.gopPresentationTicks.length * made.frameTicks
     expect(index.splitPoints.startTicks.length).toBe(
       Math.ceil(made.videoCount / made.gopPresentationTicks.length),
     )
-    // One packet of sound lies before the edit list's start; pictures are shifted by as much.
+    // One audio packet is before the edit list's start; the video is shifted by its duration.
     const primingTicks = (1024 * 30_000) / 48_000
     expect(index.splitPoints.startTicks[0]).toBe(0)
     expect(index.splitPoints.startTicks[9000]).toBe(9000 * gopTicks + primingTicks)
@@ -77,7 +78,7 @@ describe('a recording of ten hours', () => {
   })
 
   it.each([0, 1, 5000, 11_985])(
-    'serves exact times and the looped bytes at cut %i',
+    'serves exact times and the looped bytes at split point %i',
     async (splitPoint) => {
       const segments = await readRuns(reader, { file, index }, [
         { from: splitPoint, to: splitPoint + 3 },
@@ -120,8 +121,8 @@ describe('a recording of ten hours', () => {
   })
 })
 
-describe('other forms of the same tables', () => {
-  it('serves co64, stz2 and moov first as it serves stco, stsz and moov last', async () => {
+describe('other encodings of the same tables', () => {
+  it('serves co64, stz2 and moov first like stco, stsz and moov last', async () => {
     const small = { sourcePath: sourcePath.replace('moov-first', 'editlist-video-starts-1s') }
     const plain = { ...small, path: join(folder, 'plain.mp4'), seconds: 120 }
     const other = {

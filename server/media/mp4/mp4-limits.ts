@@ -1,8 +1,11 @@
-// How much of an untrusted MP4 file is believed: every bound of the reader, in one place.
+// All limits of the MP4 reader for untrusted files.
 
-/** A movie box (moov) larger than this is refused; ten hours at 30 frames a second take about 45 MB. */
+/** Larger moov boxes are refused; ten hours at 30 frames per second take about 45 MB. */
 export const MAX_MOOV_BYTES = 512 * 1024 * 1024
-/** Boxes looked at in one file. Nesting is bound by the code: it steps into named boxes only, at most eight deep. */
+/**
+ * Boxes read in one file. Nesting is bounded by the code, which enters named boxes only, at most
+ * eight deep.
+ */
 export const MAX_BOXES = 1_000_000
 /** Tracks of one movie. */
 export const MAX_TRACKS = 64
@@ -10,25 +13,25 @@ export const MAX_TRACKS = 64
 export const MAX_SAMPLES = 2 ** 31
 /** Sample entries (codec configurations) of one track. */
 export const MAX_DESCRIPTIONS = 64
-/** One sample entry; the largest known carry pictures in FLAC metadata. */
+/** Size of a sample entry; the largest real ones carry images in FLAC metadata. */
 export const MAX_SAMPLE_ENTRY_BYTES = 1024 * 1024
-/** Edits of one track that are looked at; the first that shows media decides. */
+/** Edits of one track that are read; the first one that shows media decides. */
 export const MAX_EDITS = 1024
-/** Most of a file that one read asks for, and so the longest stretch that is parsed without a pause. */
+/** Largest single read, and so the most that is parsed without yielding to the event loop. */
 export const MAX_SLICE_BYTES = 1024 * 1024
-/** Tables up to this size are kept with the index, so that a segment needs no read for them. */
+/** Tables up to this size are stored in the index, so that a segment needs no read for them. */
 export const MAX_INLINE_TABLE_BYTES = 4096
-/** Samples of one track between two cuts: a day of sound without any. */
+/** Samples of one track between two split points: a day of audio. */
 export const MAX_SPLIT_POINT_SAMPLES = 2 ** 22
-/** Largest key frame handed to a decoder. */
+/** Largest key frame that is passed to a decoder. */
 export const MAX_KEY_FRAME_BYTES = 64 * 1024 * 1024
-/** Runs without samples in a table of times. Each costs a segment eight bytes of reading. */
+/** Runs without samples in one table of times. Each adds eight bytes to the reads of a segment. */
 export const MAX_EMPTY_RUNS = 65_536
-/** Sound tracks that are served; more are left out. */
+/** Audio tracks that are served; further ones are omitted. */
 export const MAX_AUDIO_TRACKS = 16
-/** Samples of uncompressed sound that are handed on as one packet. */
+/** PCM samples that are joined to one packet. */
 export const PCM_PACKET_SAMPLES = 1024
-/** Cues of one recording, their bytes in all, and those of one sample. */
+/** Cues of one recording, their total size, and the size of one subtitle sample. */
 export const MAX_CUES = 200_000
-export const MAX_TEXT_BYTES = 16 * 1024 * 1024
-export const MAX_TEXT_SAMPLE_BYTES = 64 * 1024
+export const MAX_SUBTITLE_BYTES = 16 * 1024 * 1024
+export const MAX_SUBTITLE_SAMPLE_BYTES = 64 * 1024

@@ -1,4 +1,5 @@
-// The MP4 reader on damaged files: it answers or throws AppError, reads nothing outside of the file, and never hangs.
+// The MP4 reader on corrupt files: it returns or throws AppError, reads only inside the file, and
+// never hangs.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -20,14 +21,14 @@ const { signal } = new AbortController()
 describe.each([
   'mp4-h264-aac-editlist-video-starts-1s.mp4',
   'mov-h264-aac-rotated90-audio-first.mov',
-])('damaged copies of %s', (name) => {
+])('corrupt copies of %s', (name) => {
   it('are read or refused, within the file and in time', async () => {
     const original = await readFile(FIXTURES + name)
     const random = createRandom(20_260_131)
     const outcomes = { read: 0, refused: 0 }
     let slowestMs = 0
     for (let round = 0; round < MUTATIONS; round += 1) {
-      const bytes = damage(original, random)
+      const bytes = mutate(original, random)
       const cpuMs = watchCpu()
       outcomes[await readEverything(guard(bytesFile(bytes)))] += 1
       slowestMs = Math.max(slowestMs, cpuMs())
@@ -38,8 +39,8 @@ describe.each([
   })
 })
 
-/** One to four wrong bytes inside the moov box, or a file that is cut off. */
-function damage(original: Buffer, random: (below: number) => number): Buffer {
+/** One to four changed bytes in the moov box, or a truncated file. */
+function mutate(original: Buffer, random: (below: number) => number): Buffer {
   const bytes = Buffer.from(original)
   const start = bytes.indexOf('moov')
   const size = bytes.readUInt32BE(start - 4)
@@ -72,7 +73,7 @@ async function readEverything(file: OpenFile): Promise<'read' | 'refused'> {
   }
 }
 
-/** The file, with an error that no reader catches for reads outside of it. */
+/** Makes reads outside of the file fail with an error that no reader catches. */
 function guard(file: OpenFile): OpenFile {
   return {
     ...file,
@@ -84,7 +85,7 @@ function guard(file: OpenFile): OpenFile {
   }
 }
 
-/** Numbers that look random and are the same on every run (mulberry32). */
+/** Pseudo-random numbers, equal on every run (mulberry32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -1,4 +1,4 @@
-// The MP4 reader against real recordings, packet by packet beside FFmpeg's demuxer.
+// The MP4 reader on real recordings, compared packet by packet with FFmpeg's demuxer.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const { signal } = new AbortController()
 
 interface Expected {
   name: string
-  /** FFmpeg's stream numbers of what is served. */
+  /** FFmpeg's stream numbers of the served tracks. */
   video: number
   audio?: number
   codecs: string[]
@@ -76,11 +76,15 @@ describe('real recordings', () => {
     const index = structuredClone(await reader.index(file, signal))
     const reference = await readReferencePackets(path)
     const served = [expected.video, expected.audio ?? -1].flatMap((at) => packetsOf(reference, at))
-    // FFmpeg's clock has 0 where the movie's edit lists put it; the session's has it at the earliest packet.
+    // FFmpeg's time 0 is that of the edit lists; the session's is the earliest packet.
     const start = Math.min(...served.map((packet) => packet.ptsSeconds))
     expect(index.tracks.map((track) => track.codec)).toEqual(expected.codecs)
-    for (const splitPointsEach of [1, 2, 1000]) {
-      const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+    for (const splitPointsPerSegment of [1, 2, 1000]) {
+      const segments = await readRuns(
+        reader,
+        { file, index },
+        rangesOf(index, splitPointsPerSegment),
+      )
       for (const track of index.tracks) {
         const stream = track.kind === 'video' ? expected.video : (expected.audio ?? -1)
         const samples = await readServedSamples(file, segments, track.kind)
@@ -96,7 +100,7 @@ describe('real recordings', () => {
     await file.close()
   })
 
-  it.each(RECORDINGS)('cuts $name at its key frames', async (expected) => {
+  it.each(RECORDINGS)('splits $name at its key frames', async (expected) => {
     const path = FIXTURES + expected.name
     const file = await openDiskFile(path)
     const index = await reader.index(file, signal)
@@ -109,8 +113,8 @@ describe('real recordings', () => {
     for (const [splitPoint, ticks] of startTicks.entries()) {
       const [first] = frames.filter((sample) => sample.splitPoint === splitPoint)
       expect(first?.isKey).toBe(true)
-      const shown = splitPoint === 0 ? 0 : first?.ptsSeconds
-      expect(shown).toBeCloseTo(ticks / timescale, 6)
+      const presented = splitPoint === 0 ? 0 : first?.ptsSeconds
+      expect(presented).toBeCloseTo(ticks / timescale, 6)
       const next = (startTicks[splitPoint + 1] ?? Infinity) / timescale
       const inside = audioTracks.filter((sample) => sample.splitPoint === splitPoint)
       const isInside = inside.every(
@@ -119,7 +123,8 @@ describe('real recordings', () => {
       expect(isInside).toBe(true)
     }
     const keys = packetsOf(await readReferencePackets(path), expected.video)
-    // FFmpeg's parser takes the flag from the damaged first picture of one file; the file's table is right.
+    // FFmpeg's parser takes the flag from the corrupt first frame of one file; the table of the
+    // file is right.
     const [, ...laterKeys] = keys.map((packet) => packet.isKey)
     expect(frames.map((sample) => sample.isKey)).toEqual([true, ...laterKeys])
     await file.close()
@@ -138,7 +143,7 @@ function compare(
       return Math.abs(ptsSeconds - ((packets[at]?.ptsSeconds ?? NaN) - start))
     }),
   )
-  // A movie's edits are counted in milliseconds, a track's ticks are finer: FFmpeg rounds to those.
+  // Edits count milliseconds and track ticks are finer: FFmpeg rounds to milliseconds.
   expect(worst).toBeLessThan(1 / 8000)
   expect(samples.every(({ dtsSeconds }) => dtsSeconds >= 0)).toBe(true)
   const decodeTimes = samples.map((sample) => sample.dtsSeconds)
@@ -146,7 +151,7 @@ function compare(
 }
 
 describe('initTracks()', () => {
-  it('turns hev1 into hvc1 and keeps everything else of the entry', async () => {
+  it('turns hev1 into hvc1 and copies the rest of the entry', async () => {
     const file = await openDiskFile(`${FIXTURES}mp4-hevc-hev1-aac.mp4`)
     const index = await reader.index(file, signal)
     const [video] = reader.initTracks(index, 0) ?? []
@@ -159,7 +164,7 @@ describe('initTracks()', () => {
     await file.close()
   })
 
-  it('makes a plain mp4a entry of QuickTime sound, and keeps matrix and size of a turned picture', async () => {
+  it('converts QuickTime audio to mp4a, and copies matrix and size of rotated video', async () => {
     const file = await openDiskFile(`${FIXTURES}mov-h264-aac-rotated90-audio-first.mov`)
     const index = await reader.index(file, signal)
     const [video, audio] = reader.initTracks(index, 0) ?? []
@@ -178,7 +183,7 @@ describe('initTracks()', () => {
 })
 
 describe('readKeyFrame()', () => {
-  it('answers the picture of a cut with what a decoder needs', async () => {
+  it('returns the key frame of a split point with its decoder configuration', async () => {
     const path = `${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`
     const file = await openDiskFile(path)
     const index = await reader.index(file, signal)
@@ -191,8 +196,8 @@ describe('readKeyFrame()', () => {
   })
 })
 
-describe('what cannot be played', () => {
-  it('names a broken box and where it is', async () => {
+describe('an unplayable file', () => {
+  it('names a corrupt box and its position', async () => {
     const file = await openDiskFile(`${FIXTURES}mp4-unreadable-malformed-box.mp4`)
     await expect(reader.index(file, signal)).rejects.toMatchObject({
       code: 'unplayable',
@@ -201,7 +206,7 @@ describe('what cannot be played', () => {
     await file.close()
   })
 
-  it('says that the index is missing where a recording was cut off before it', async () => {
+  it('reports a missing moov if the recording was truncated before it', async () => {
     const bytes = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
     const truncated = bytesFile(bytes.subarray(0, 1_000_000))
     await expect(reader.index(truncated, signal)).rejects.toMatchObject({
@@ -210,7 +215,7 @@ describe('what cannot be played', () => {
     })
   })
 
-  it('says that other bytes are no MP4', async () => {
+  it('reports that other bytes are not MP4', async () => {
     const bytes = await readFile(`${FIXTURES}README.md`)
     await expect(reader.index(bytesFile(bytes), signal)).rejects.toMatchObject({
       code: 'unplayable',
@@ -221,7 +226,7 @@ describe('what cannot be played', () => {
     })
   })
 
-  it('refuses to read segments of a file that was replaced', async () => {
+  it('refuses to read segments of a replaced file', async () => {
     const bytes = await readFile(`${FIXTURES}mp4-hevc-hvc1-aac.mp4`)
     const index = await reader.index(bytesFile(bytes), signal)
     const shorter = bytesFile(bytes.subarray(0, -1))
@@ -230,15 +235,15 @@ describe('what cannot be played', () => {
     })
   })
 
-  it('stops at once when aborted', async () => {
+  it('stops immediately when aborted', async () => {
     const bytes = await readFile(`${FIXTURES}mp4-hevc-hvc1-aac.mp4`)
     const aborted = AbortSignal.abort(new Error('enough'))
     await expect(reader.index(bytesFile(bytes), aborted)).rejects.toThrow('enough')
   })
 })
 
-describe('a recording that was cut off behind its index', () => {
-  it('plays up to its last whole sample', async () => {
+describe('a recording truncated after its moov box', () => {
+  it('plays up to its last complete sample', async () => {
     const path = `${FIXTURES}mp4-h264-aac-moov-first.mp4`
     const bytes = await readFile(path)
     const file = bytesFile(bytes.subarray(0, 600_000))

@@ -1,4 +1,5 @@
-// The reader of MP4 and MOV files (ISO/IEC 14496-12, QuickTime File Format) whose samples are listed in a moov box.
+// The reader of MP4 and MOV files (ISO/IEC 14496-12, QuickTime File Format) with sample tables in a
+// moov box.
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
@@ -10,17 +11,16 @@ import type {
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
-import { FileWindow } from './file-window.ts'
-import { indexMovie } from './index-movie.ts'
-import { joinSamples } from './join-samples.ts'
-import { readMovie } from './movie.ts'
+import { FileWindow } from './boxes/file-window.ts'
+import { indexMovie } from './index/index-movie.ts'
+import { joinPcmSamples } from './pcm-packets.ts'
+import { readMovie } from './index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
-import { readSamplePlaces } from './sample-places.ts'
-import { readSampleRun } from './sample-run.ts'
+import { readSampleLocations } from './sample-tables/sample-locations.ts'
+import { readSampleRun } from './sample-tables/read-sample-run.ts'
 import { servedTracks } from './served-tracks.ts'
 
-/** A reader without state: what it knows of a recording is in the index. */
 export function createMp4Reader(): MediaReader {
   return { index: indexFile, readSegment, initTracks, readKeyFrame }
 }
@@ -51,7 +51,7 @@ async function readPackets(
   range: SegmentRange,
 ): Promise<SampleRun | undefined> {
   const run = await readSampleRun(file, track, range)
-  return run && track.packetSamples ? joinSamples(run, track.packetSamples) : run
+  return run && track.packetSamples ? joinPcmSamples(run, track.packetSamples) : run
 }
 
 function initTracks(
@@ -89,7 +89,7 @@ async function readKeyFrame(
 
 async function readSample(file: OpenFile, track: Mp4Track, sample: number): Promise<Uint8Array> {
   const range = { from: sample, to: sample + 1 }
-  const { sizes, offsets } = await readSamplePlaces(file, track.samples, range)
+  const { sizes, offsets } = await readSampleLocations(file, track.samples, range)
   const [size = 0] = sizes
   const [offset = 0] = offsets
   if (size > MAX_KEY_FRAME_BYTES || !(offset + size <= file.stat.sizeBytes)) {
@@ -100,11 +100,13 @@ async function readSample(file: OpenFile, track: Mp4Track, sample: number): Prom
 
 function descriptionAt(track: Mp4Track, splitPoint: number): Mp4Description {
   const description = track.descriptions[track.descriptionOfSplitPoint?.[splitPoint] ?? 0]
-  if (description === undefined) throw new AppError('failed', 'the index is damaged')
+  if (description === undefined) throw new AppError('failed', 'the index is corrupt')
   return description
 }
 
-/** Offsets of an index hold for the file it was made from; the size tells the grossest mistakes. */
+/**
+ * The offsets of an index are valid for one version of the file; a changed size is the cheap test.
+ */
 function openSource(file: OpenFile, index: MediaIndex): Mp4Source {
   const source = mp4Source(index)
   if (source.sizeBytes === file.stat.sizeBytes) return source

@@ -1,4 +1,5 @@
-// The MP4 reader against a naive walk over whole tables: made files of random tables, and particular shapes.
+// The MP4 reader compared with a naive walk over whole tables: files with random tables, and
+// special layouts.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
@@ -23,13 +24,13 @@ const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
 const AAC_LC = Buffer.from('1190', 'hex')
 const MEDIA_BYTES = 1_000_000
 
-/** A file of these tracks whose media bytes are zeros, at its end. */
+/** A file of these tracks; the media bytes, at its end, are zeros. */
 function makeFile(tracks: TrackPlan[], ...more: Uint8Array[]) {
   const head = Buffer.concat([ftyp(), moov(tracks, ...more)])
   return bytesFile(head, head.length + MEDIA_BYTES)
 }
 
-/** A track of `count` samples of 10 bytes, one in a chunk, 100 ms each. */
+/** A track of `count` samples of 10 bytes and 100 ms, one per chunk. */
 function plainTrack(
   kind: 'video' | 'audio',
   count: number,
@@ -47,9 +48,9 @@ function plainTrack(
   }
 }
 
-async function readAll(file: ReturnType<typeof bytesFile>, splitPointsEach = 1) {
+async function readAll(file: ReturnType<typeof bytesFile>, splitPointsPerSegment = 1) {
   const index = await reader.index(file, signal)
-  const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsEach))
+  const segments = await readRuns(reader, { file, index }, rangesOf(index, splitPointsPerSegment))
   const runs = (kind: SampleRun['kind']) =>
     segments.flatMap((segment) => segment.runs.filter((run) => run.kind === kind))
   return { index, video: runs('video'), audio: runs('audio') }
@@ -63,7 +64,7 @@ interface NaiveSample {
   isKey: boolean
 }
 
-/** All samples of a track by reading each table from its start. */
+/** All samples of a track, by reading each table from its start. */
 function naiveWalk(plan: TrackPlan): NaiveSample[] {
   const durations = plan.durations.flatMap(([count, ticks]) => Array<number>(count).fill(ticks))
   const offsets = (plan.compositionOffsets ?? []).flatMap(([count, ticks]) =>
@@ -151,13 +152,13 @@ const trackPlans = fc.integer({ min: 1, max: 300 }).chain((count) =>
 )
 
 describe('random tables', () => {
-  it('gives the same samples as a walk over all of them', async () => {
+  it('gives the same samples as a walk over the whole tables', async () => {
     await fc.assert(
       fc.asyncProperty(
         trackPlans,
         fc.integer({ min: 1, max: 5 }),
-        async (plan, splitPointsEach) => {
-          const { video, index } = await readAll(makeFile([plan]), splitPointsEach)
+        async (plan, splitPointsPerSegment) => {
+          const { video, index } = await readAll(makeFile([plan]), splitPointsPerSegment)
           const expected = naiveWalk(plan)
           const served = flatten(video)
           const earliest = Math.min(...expected.map((sample) => sample.presentationTicks))
@@ -181,7 +182,7 @@ describe('random tables', () => {
 })
 
 describe('long chunks', () => {
-  it('finds samples in the middle of a chunk that holds all, for sizes in a table and for one size', async () => {
+  it('finds samples inside one chunk, for a size table and a constant size', async () => {
     const count = 30_000
     const sizes = Array.from({ length: count }, (_, at) => at % 7)
     const chunk = {
@@ -202,7 +203,7 @@ describe('long chunks', () => {
 })
 
 describe('several sample descriptions', () => {
-  it('breaks at the cut where another begins, and answers its init', async () => {
+  it('start a discontinuity with their own init', async () => {
     const other = Buffer.from('014d401effe100046764001f01000468ee3cb0', 'hex')
     const plan = plainTrack('video', 40, {
       sampleEntries: [avc1(AVC_C), avc1(other, 160, 90)],
@@ -226,7 +227,7 @@ describe('several sample descriptions', () => {
     expect(entries[3]?.equals(avc1(other, 160, 90))).toBe(true)
   })
 
-  it('ends the sound where another begins', async () => {
+  it('ends the audio at the change', async () => {
     const plan = plainTrack('audio', 40, {
       sampleEntries: [mp4a(AAC_LC), mp4a(Buffer.from('1210', 'hex'))],
       chunkRuns: [
@@ -241,7 +242,7 @@ describe('several sample descriptions', () => {
 })
 
 describe('composition offsets', () => {
-  it('put the earliest picture at 0, wherever it comes, and the end behind the latest', async () => {
+  it('put the earliest frame at 0 and the duration after the latest', async () => {
     const plan = plainTrack('video', 6, {
       timescale: 8000,
       compositionOffsets: [
@@ -252,16 +253,16 @@ describe('composition offsets', () => {
       ],
     })
     const { index, video } = await readAll(makeFile([{ ...plan, syncs: [1] }]))
-    const shown = flatten(video).map((sample) => sample.presentationTicks)
-    expect(shown).toEqual([750, 1250, 0, 650, 650, 750])
+    const presented = flatten(video).map((sample) => sample.presentationTicks)
+    expect(presented).toEqual([750, 1250, 0, 650, 650, 750])
     expect(index.splitPoints.endTicks).toBe(1350)
-    // Times before the session's start are lifted to its first ticks.
+    // Times before the session start are raised to its first ticks.
     expect(flatten(video).map((sample) => sample.decodeTicks)).toEqual([0, 1, 2, 100, 200, 300])
   })
 })
 
 describe('edit lists', () => {
-  it('keeps the offset of tracks that an empty edit delays, however coarse their clock', async () => {
+  it('delay a track by an empty edit, however coarse its clock', async () => {
     const video = plainTrack('video', 30, {
       timescale: 25,
       durations: [[30, 1]],
@@ -280,8 +281,8 @@ describe('edit lists', () => {
   })
 })
 
-describe('sound without pictures', () => {
-  it('cuts sound that outlasts the pictures about every second', async () => {
+describe('audio without video', () => {
+  it('splits audio that outlasts the video about every second', async () => {
     const video = plainTrack('video', 20, { syncs: [1, 11] })
     const {
       index,
@@ -298,7 +299,7 @@ describe('sound without pictures', () => {
     expect(frames.length).toBe(2)
   })
 
-  it('cuts a recording of sound alone about every second', async () => {
+  it('splits an audio-only recording about every second', async () => {
     const { index, audio } = await readAll(makeFile([plainTrack('audio', 24)]))
     expect([...index.splitPoints.flags]).toEqual([0, 0])
     expect(audio.map((run) => run.sizes.length)).toEqual([10, 14])
@@ -307,8 +308,8 @@ describe('sound without pictures', () => {
   })
 })
 
-describe('the choice of tracks', () => {
-  it('passes over disabled and empty pictures, and plays sound that needs no transcoding first', async () => {
+describe('track selection', () => {
+  it('skips disabled and empty video, and prefers audio without transcoding', async () => {
     const tracks = [
       plainTrack('video', 20, { isDisabled: true }),
       plainTrack('video', 0),
@@ -342,14 +343,14 @@ describe('the choice of tracks', () => {
     [0x20, 'MPEG-4 Visual'],
     [0x61, 'MPEG-2'],
     [0x6a, 'MPEG-1'],
-  ])('names what an mp4v entry of object type %i holds', async (objectType, name) => {
+  ])('names the codec of an mp4v entry with object type %i', async (objectType, name) => {
     const entry = box('mp4v', Buffer.alloc(78), esds(Buffer.alloc(4), objectType))
     const file = makeFile([plainTrack('video', 20, { sampleEntries: [entry] })])
     const reason = { code: 'video-codec-unsupported', codec: name }
     await expect(reader.index(file, signal)).rejects.toMatchObject({ code: 'unplayable', reason })
   })
 
-  it('plays the sound beside a cover picture', async () => {
+  it('plays the audio of a file with a cover image', async () => {
     const cover = plainTrack('video', 1, { sampleEntries: [box('jpeg', Buffer.alloc(78))] })
     const { index } = await readAll(makeFile([cover, plainTrack('audio', 20)]))
     expect(index.tracks.map((track) => track.kind)).toEqual(['audio'])
@@ -391,7 +392,7 @@ describe('tables that contradict themselves', () => {
     await expect(reader.index(file, signal)).rejects.toMatchObject({ code: 'unplayable', reason })
   })
 
-  it('refuses a count that its box cannot hold, without allocating for it', async () => {
+  it('refuses a count that exceeds its box, without allocating for it', async () => {
     const bytes = Buffer.concat([ftyp(), moov([plainTrack('video', 20)])])
     bytes.writeUInt32BE(0x7f_ff_ff_ff, bytes.indexOf('stsz') + 12)
     const file = bytesFile(bytes, bytes.length + MEDIA_BYTES)

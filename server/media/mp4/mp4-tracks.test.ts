@@ -1,4 +1,5 @@
-// What an MP4 has beside its first pictures and sound: further languages, sound that is transcoded, text, and edit lists of every shape.
+// Further tracks of an MP4: audio languages, audio that is transcoded, subtitles, and edit lists of
+// every shape.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +18,7 @@ import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4
 import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
 import type { AudioTrack, MediaIndex } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
-import { parseTextSample } from './text-sample.ts'
+import { parseSubtitleSample } from './index/subtitle-sample.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))
 const reader = createMp4Reader()
@@ -27,7 +28,7 @@ const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
 const AAC_LC = Buffer.from('1190', 'hex')
 const MEDIA_AT = 10_000
 
-/** A track of `count` samples of 10 bytes, one in a chunk, 100 ms each. */
+/** A track of `count` samples of 10 bytes and 100 ms, one per chunk. */
 function plainTrack(
   kind: TrackPlan['kind'],
   count: number,
@@ -52,7 +53,7 @@ function makeFile(tracks: TrackPlan[], media: Uint8Array = new Uint8Array()) {
   return bytesFile(bytes, bytes.length + 100_000)
 }
 
-/** A sound sample entry of QuickTime's version 0 or ISO's. */
+/** An audio sample entry of QuickTime version 0 or ISO. */
 function audioEntry(
   type: string,
   { channels = 2, bits = 16, rate = 48_000, boxes = [] as Buffer[] } = {},
@@ -69,7 +70,7 @@ function audioTracksOf({ tracks }: MediaIndex): AudioTrack[] {
   return tracks.filter((track) => track.kind === 'audio')
 }
 
-describe('several sounds', () => {
+describe('several audio tracks', () => {
   it('are all listed, enabled ones first, with language and title', async () => {
     const file = makeFile([
       plainTrack('video', 30, { syncs: [1, 11, 21] }),
@@ -103,7 +104,7 @@ describe('several sounds', () => {
     expect(reader.initTracks(index, 0, [3])?.map(({ kind }) => kind)).toEqual(['audio'])
   })
 
-  it('each give every packet once, beside FFmpeg', async () => {
+  it('each give every packet once, compared with FFmpeg', async () => {
     const path = `${FIXTURES}mp4-h264-two-video-two-audio-movtext.mp4`
     const file = await openDiskFile(path)
     const index = await reader.index(file, signal)
@@ -128,21 +129,21 @@ describe('several sounds', () => {
     await file.close()
   })
 
-  it('plays without the one whose tables are broken', async () => {
-    const broken = plainTrack('audio', 30, { chunkRuns: [[1, 0, 1]] })
-    const untold = plainTrack('audio', 30, { sampleEntries: [] })
+  it('are served without the one whose tables are corrupt', async () => {
+    const corrupt = plainTrack('audio', 30, { chunkRuns: [[1, 0, 1]] })
+    const undeclared = plainTrack('audio', 30, { sampleEntries: [] })
     const file = makeFile([
       plainTrack('video', 30),
-      untold,
+      undeclared,
       plainTrack('audio', 30, { language: 'eng' }),
-      broken,
+      corrupt,
     ])
     const index = await reader.index(file, signal)
     expect(audioTracksOf(index).map(({ language }) => language)).toEqual(['eng'])
   })
 })
 
-describe('sound that no browser plays', () => {
+describe('audio that no browser plays', () => {
   const dac3 = box('dac3', Buffer.from('103d40', 'hex'))
   const dec3 = box('dec3', Buffer.from('0c00200f00', 'hex'))
   const pcmC = fullBox('pcmC', 0, Buffer.from([1, 24]))
@@ -175,7 +176,7 @@ describe('sound that no browser plays', () => {
       { codec: 'pcm_mulaw', channels: 1, sampleRate: 8000 },
     ],
     ['PCM', audioEntry('ipcm', { bits: 24, boxes: [pcmC] }), { codec: 'pcm_s24le' }],
-  ])('%s is handed on as it was recorded', async (codecName, entry, transcodedFrom) => {
+  ])('returns %s as it was recorded', async (codecName, entry, transcodedFrom) => {
     const file = makeFile([plainTrack('audio', 30, { sampleEntries: [entry] })])
     const index = await reader.index(file, signal)
     const [audio] = audioTracksOf(index)
@@ -187,7 +188,7 @@ describe('sound that no browser plays', () => {
     expect(content.kind === 'samples' && content.runs.length).toBe(1)
   })
 
-  it.each(['QDM2', 'samr', 'fl32', 'enca'])("'%s' is left out", async (type) => {
+  it.each(['QDM2', 'samr', 'fl32', 'enca'])("omits '%s'", async (type) => {
     const file = makeFile([
       plainTrack('video', 30),
       plainTrack('audio', 30, { sampleEntries: [audioEntry(type)] }),
@@ -196,7 +197,7 @@ describe('sound that no browser plays', () => {
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
   })
 
-  it('uncompressed: samples are joined to packets, whatever size the file claims', async () => {
+  it('joins PCM samples to packets, whatever sample size the file declares', async () => {
     const count = 10_000
     const plan = plainTrack('audio', count, {
       timescale: 48_000,
@@ -211,7 +212,7 @@ describe('sound that no browser plays', () => {
     const index = await reader.index(file, signal)
     const content = await reader.readSegment(file, index, { from: 0, to: 1 })
     const [run] = content.kind === 'samples' ? content.runs : []
-    // Two chunks follow each other; packets do not go over the hole behind them.
+    // Two chunks are contiguous; no packet crosses the gap after them.
     const packets = [1024, 1024, 1024, 1024, 904, 1024, 1024, 1024, 1024, 904]
     expect([...(run?.durations ?? [])]).toEqual(packets)
     expect([...(run?.sizes ?? [])]).toEqual(packets.map((samples) => samples * 4))
@@ -220,7 +221,7 @@ describe('sound that no browser plays', () => {
 })
 
 describe('text', () => {
-  it('of a real recording: cues of both tracks, beside FFmpeg', async () => {
+  it('reads the cues of both tracks of a real recording, compared with FFmpeg', async () => {
     const path = `${FIXTURES}mp4-h264-two-video-two-audio-movtext.mp4`
     const file = await openDiskFile(path)
     const index = await reader.index(file, signal)
@@ -239,7 +240,7 @@ describe('text', () => {
     await file.close()
   })
 
-  it('of every kind: escaped, in the session’s time, empty ones left out', async () => {
+  it('reads every format: escaped, in session time, without empty cues', async () => {
     const cue = (text: string) =>
       Buffer.concat([Buffer.from([0, Buffer.byteLength(text)]), Buffer.from(text)])
     const samples = [cue(''), cue('a < b & c\r\n\r\n-->'), cue(''), cue('ende')]
@@ -273,23 +274,23 @@ describe('text', () => {
     ])
   })
 
-  it('in UTF-16, in Apple’s encoding, and as WebVTT', () => {
+  it('reads UTF-16, the Macintosh encoding, and WebVTT', () => {
     const utf16 = Buffer.concat([
       Buffer.from([0, 6, 0xfe, 0xff]),
       Buffer.from([0x26, 0x3a, 0, 0x41]),
     ])
-    expect(parseTextSample('plain', utf16)).toEqual(['☺A'])
-    expect(parseTextSample('plain', Buffer.from([0, 2, 0x8a, 0x41]))).toEqual(['äA'])
+    expect(parseSubtitleSample('plain', utf16)).toEqual(['☺A'])
+    expect(parseSubtitleSample('plain', Buffer.from([0, 2, 0x8a, 0x41]))).toEqual(['äA'])
     const cues = Buffer.concat([
       box('vttc', box('iden', Buffer.from('1')), box('payl', Buffer.from('<b>one</b>\n\ntwo'))),
       box('vtte'),
       box('vttc', box('payl', Buffer.from('three'))),
     ])
-    expect(parseTextSample('vtt', cues)).toEqual(['<b>one</b>\ntwo', 'three'])
-    expect(parseTextSample('vtt', cues.subarray(0, -2))).toEqual([])
+    expect(parseSubtitleSample('vtt', cues)).toEqual(['<b>one</b>\ntwo', 'three'])
+    expect(parseSubtitleSample('vtt', cues.subarray(0, -2))).toEqual([])
   })
 
-  it('of chapters is no text over the pictures', async () => {
+  it('does not serve chapter titles as subtitles', async () => {
     const cue = Buffer.from([0, 2, 0x61, 0x62])
     const text = (id: number) =>
       plainTrack('text', 1, {
@@ -303,7 +304,7 @@ describe('text', () => {
     expect(index.subtitles?.length).toBe(1)
   })
 
-  it('that is broken costs the text alone', async () => {
+  it('omits only the subtitles if they are corrupt', async () => {
     const text = plainTrack('text', 4, {
       sampleEntries: [box('tx3g', Buffer.alloc(38))],
       chunkRuns: [[1, 0, 1]],
@@ -315,7 +316,7 @@ describe('text', () => {
 })
 
 describe('edit lists', () => {
-  /** Movie ticks are milliseconds, and so are the track's. */
+  /** Both the movie and the track count milliseconds. */
   it.each<[string, [number, number, number?][], number]>([
     ['none', [], 0],
     ['media from its start', [[3000, 0]], 0],
@@ -346,7 +347,7 @@ describe('edit lists', () => {
       0.3,
     ],
     [
-      'a picture that stands still first',
+      'a still frame first',
       [
         [400, 0, 0],
         [3000, 0],
@@ -354,7 +355,7 @@ describe('edit lists', () => {
       0.4,
     ],
     [
-      'an edit behind the media first',
+      'an edit after the end of the media first',
       [
         [100, 999_999],
         [3000, 0],
@@ -362,7 +363,7 @@ describe('edit lists', () => {
       0,
     ],
     [
-      'several pieces: media is played on from the first',
+      'several edits: the media plays on from the first',
       [
         [1000, 0],
         [500, 2000],
@@ -401,7 +402,7 @@ describe('edit lists', () => {
   })
 })
 
-describe('a recording without its index', () => {
+describe('a recording without moov', () => {
   it('is unplayable', async () => {
     const bytes = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
     for (const size of [40, 1000, 3_000_000]) {

@@ -1,7 +1,7 @@
-// Which tracks of an index a segment or init holds.
+// Which tracks of an index a segment or init segment contains.
 import type { MediaIndex } from '../media-index.ts'
 
-/** Numbers of the tracks asked for; where none are named, the video and the first sound. */
+/** Positions of the requested tracks; by default the video and the first audio track. */
 export function servedTracks(
   { tracks }: MediaIndex,
   wanted: readonly number[] | undefined,

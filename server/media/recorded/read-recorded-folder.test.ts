@@ -42,7 +42,7 @@ async function readAll(path: string): Promise<string[]> {
   return Promise.all(parts.map(contentOf))
 }
 
-test('gives the segments of a run one behind the other', async () => {
+test('concatenates the segments of a run', async () => {
   put('s/a.ts', 'first ')
   put('s/more/b.ts', 'second ')
   put(
@@ -52,7 +52,7 @@ test('gives the segments of a run one behind the other', async () => {
   expect(await readAll('s/list.m3u8')).toEqual(['first second first '])
 })
 
-test('puts the map in front of its run, and takes byte ranges as they are', async () => {
+test('starts each run with its EXT-X-MAP, and applies byte ranges', async () => {
   put('s/all.mp4', 'INITonetwo')
   put(
     's/list.m3u8',
@@ -70,7 +70,7 @@ test('puts the map in front of its run, and takes byte ranges as they are', asyn
   expect(await readAll('s/list.m3u8')).toEqual(['INITone', 'INITtwo'])
 })
 
-test('decrypts segments with the key beside them', async () => {
+test('decrypts segments with the key file next to them', async () => {
   const key = randomBytes(16)
   const iv = Buffer.alloc(16)
   iv.writeUInt32BE(7, 12)
@@ -89,7 +89,7 @@ test('decrypts segments with the key beside them', async () => {
   expect(await readAll('s/list.m3u8')).toEqual(['a secret segment'])
 })
 
-test('a segment that is not there ends the run, at the end and in the middle', async () => {
+test('ends the run at a missing segment, at the end and in the middle', async () => {
   for (const name of ['a', 'b', 'd']) put(`s/${name}.ts`, name)
   const lines = ['a', 'b', 'c', 'd', 'e'].flatMap((name) => ['#EXTINF:6,', `${name}.ts`])
   put('s/list.m3u8', playlist(...lines))
@@ -101,7 +101,8 @@ test('follows a multivariant playlist to its best variant', async () => {
   put('s/high/index.m3u8', playlist('#EXTINF:6,', 'a.ts'))
   put(
     's/master.m3u8',
-    '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlow/index.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=2\nhigh/index.m3u8\n',
+    '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlow/index.m3u8\n' +
+      '#EXT-X-STREAM-INF:BANDWIDTH=2\nhigh/index.m3u8\n',
   )
   expect(await readAll('s/master.m3u8')).toEqual(['high'])
 })
@@ -133,7 +134,7 @@ test.each([
     playlist('#EXTINF:6,', '../a.ts'),
     { code: 'playlist-name-rejected', defect: 'outside-folder' },
   ],
-])('is unplayable where %s', async (_name, text, reason) => {
+])('is unplayable if %s', async (_name, text, reason) => {
   put('s/a.ts', 'x'.repeat(32))
   put('a.ts', 'outside')
   put('s/short', 'short')
@@ -142,7 +143,7 @@ test.each([
   await expect(readAll('s/list.m3u8')).rejects.toMatchObject({ code: 'unplayable', reason })
 })
 
-test('is unplayable where a short playlist stands for endless media', async () => {
+test('is unplayable if a short playlist expands to excessive media', async () => {
   put('s/a.ts', Buffer.alloc(1024 * 1024))
   const times = (count: number) => Array.from({ length: count }, () => '#EXTINF:6,\na.ts')
   put('s/list.m3u8', playlist(...times(64)))

@@ -1,4 +1,4 @@
-// Finds the media behind a recorder's playlist: per run the ranges of its files that are there.
+// Resolves a recorder's playlist to the existing byte ranges of its files, run by run.
 import { LRUCache } from 'lru-cache'
 import { isAppError, UnplayableError } from '../../errors.ts'
 import { readDecryptedLength } from '../../storage/concatenated-file.ts'
@@ -7,36 +7,45 @@ import type { FileStat, Storage } from '../../storage/storage.ts'
 import { MAX_PLAYLIST_BYTES, parseRecordedPlaylist } from './recorded-playlist.ts'
 import type { RecordedSegment, RecordedRun } from './recorded-playlist.ts'
 
-/** One run of a recording, read as one file (see storage/concatenated-file.ts). Never without ranges. */
+/**
+ * One run of a recording, opened as one file (see storage/concatenated-file.ts). It has at least
+ * one range.
+ */
 export interface RecordedPart {
   ranges: FileRange[]
-  /** When it began, in milliseconds since 1970, where the playlist says so. */
+  /** Start in Unix milliseconds, if the playlist has it. */
   startMs?: number
 }
 
 const KEY_BYTES = 16
-/** Folders that the segments of one playlist may lie in. */
+/** Folders of the segments of one playlist. */
 const MAX_FOLDERS = 256
-/** Recorders list bytes once, and a map once for each run; a short playlist must not stand for endless media. */
-const MAX_TIMES_LISTED = 8
-/** What may be listed as often as it likes. */
-const SMALL_TOTAL_BYTES = 64 * 1024 * 1024
-/** Lengths of encrypted files, which take a read each to find out. */
-const MAX_KNOWN_LENGTHS = 200_000
+/**
+ * Recorders list each byte once, and a map once per run; a short playlist must not expand to
+ * unlimited media.
+ */
+const MAX_REPETITION = 8
+/** Up to this total size, repetition is allowed. */
+const UNCHECKED_TOTAL_BYTES = 64 * 1024 * 1024
+/** Cached lengths of encrypted files, each of which costs a read. */
+const MAX_CACHED_LENGTHS = 200_000
 
-/** Reads recorders' playlists; remembers what is dear to find out, so that one that grows is read quickly again. */
+/**
+ * Reads recorders' playlists. Caches what is expensive to compute, because a growing playlist is
+ * read again and again.
+ */
 export class RecordedFolders {
   readonly #storage: Storage
-  readonly #lengths = new LRUCache<string, number>({ max: MAX_KNOWN_LENGTHS })
+  readonly #decryptedLengths = new LRUCache<string, number>({ max: MAX_CACHED_LENGTHS })
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
   /**
-   * The runs behind the playlist at `path`, in order. Files that are not there end a run.
+   * The runs of the playlist at `path`, in order. A missing file ends a run.
    *
-   * @throws AppError `unplayable` with the reason, `not_found` where there is no playlist
+   * @throws AppError `unplayable` with the reason, `not_found` if there is no playlist
    */
   async read(path: string): Promise<RecordedPart[]> {
     const { folder, runs } = await this.#readPlaylist(path)
@@ -48,14 +57,16 @@ export class RecordedFolders {
     return parts
   }
 
-  /** A multivariant playlist leads to a media playlist, once. */
+  /** Follows a multivariant playlist to a media playlist, once. */
   async #readPlaylist(path: string): Promise<{ folder: string; runs: RecordedRun[] }> {
     const folder = folderOf(path)
     const playlist = parseRecordedPlaylist(await this.#readText(path))
     if (playlist.kind === 'media') return { folder, runs: playlist.runs }
-    const inner = join(folder, playlist.name)
-    const chosen = parseRecordedPlaylist(await this.#readText(inner).catch(orUnplayable))
-    if (chosen.kind === 'media') return { folder: folderOf(inner), runs: chosen.runs }
+    const mediaPlaylist = join(folder, playlist.name)
+    const chosen = parseRecordedPlaylist(
+      await this.#readText(mediaPlaylist).catch(rethrowAsUnplayable),
+    )
+    if (chosen.kind === 'media') return { folder: folderOf(mediaPlaylist), runs: chosen.runs }
     throw new UnplayableError({ code: 'playlist-invalid', defect: 'nested-multivariant' })
   }
 
@@ -80,11 +91,11 @@ export class RecordedFolders {
     }
   }
 
-  /** One listing a folder is far cheaper than a stat a segment. */
+  /** Listing a folder is far cheaper than a stat for each segment. */
   async #list(folder: string, runs: readonly RecordedRun[]): Promise<Listing> {
     const folders = new Set<string>()
-    for (const { map, chunks } of runs) {
-      for (const { name } of map ? [map, ...chunks] : chunks) folders.add(folderOf(name))
+    for (const { map, segments } of runs) {
+      for (const { name } of map ? [map, ...segments] : segments) folders.add(folderOf(name))
     }
     if (folders.size > MAX_FOLDERS) {
       throw new UnplayableError({
@@ -94,9 +105,11 @@ export class RecordedFolders {
       })
     }
     const stats = new Map<string, FileStat>()
-    for (const inner of folders) {
-      const entries = await this.#storage.list(join(folder, inner), { stats: true }).catch(ifGone)
-      for (const { name, stat } of entries) if (stat) stats.set(join(inner, name), stat)
+    for (const subfolder of folders) {
+      const entries = await this.#storage
+        .list(join(folder, subfolder), { stats: true })
+        .catch(emptyIfMissing)
+      for (const { name, stat } of entries) if (stat) stats.set(join(subfolder, name), stat)
     }
     return { folder, stats, keys: new Map() }
   }
@@ -106,8 +119,8 @@ export class RecordedFolders {
     if (run.map !== undefined && map === undefined) return []
     const parts: RecordedPart[] = []
     let isOpen = false
-    for (const chunk of run.chunks) {
-      const range = await this.#rangeOf(chunk, listing)
+    for (const segment of run.segments) {
+      const range = await this.#rangeOf(segment, listing)
       const last = isOpen ? parts.at(-1) : undefined
       isOpen = range !== undefined
       if (range === undefined) continue
@@ -119,16 +132,16 @@ export class RecordedFolders {
     return parts
   }
 
-  /** Undefined where the file is not there, or ends before the range. */
-  async #rangeOf(chunk: RecordedSegment, listing: Listing): Promise<FileRange | undefined> {
-    const stat = listing.stats.get(chunk.name)
+  /** Undefined if the file is missing or ends before the range. */
+  async #rangeOf(segment: RecordedSegment, listing: Listing): Promise<FileRange | undefined> {
+    const stat = listing.stats.get(segment.name)
     if (stat === undefined) return undefined
-    const { offset, length } = chunk.byteRange ?? { offset: 0, length: stat.sizeBytes }
+    const { offset, length } = segment.byteRange ?? { offset: 0, length: stat.sizeBytes }
     if (length === 0 || offset + length > stat.sizeBytes) return undefined
-    const range: FileRange = { path: join(listing.folder, chunk.name), stat, offset, length }
-    return chunk.encryption === undefined
+    const range: FileRange = { path: join(listing.folder, segment.name), stat, offset, length }
+    return segment.encryption === undefined
       ? range
-      : this.#decrypted(range, { ...chunk.encryption, listing })
+      : this.#decrypted(range, { ...segment.encryption, listing })
   }
 
   async #decrypted(
@@ -138,12 +151,12 @@ export class RecordedFolders {
     const decryption = { key: await this.#readKey(keyName, listing), iv }
     const { path, stat, offset } = range
     const id = JSON.stringify([path, stat, offset, range.length, [...decryption.key], [...iv]])
-    const known = this.#lengths.get(id)
-    if (known !== undefined) return { ...range, decryption, length: known }
+    const cached = this.#decryptedLengths.get(id)
+    if (cached !== undefined) return { ...range, decryption, length: cached }
     const file = await this.#storage.open(path)
     try {
       const length = await readDecryptedLength(file, { ...range, decryption })
-      this.#lengths.set(id, length)
+      this.#decryptedLengths.set(id, length)
       return { ...range, decryption, length }
     } finally {
       await file.close()
@@ -151,9 +164,9 @@ export class RecordedFolders {
   }
 
   async #readKey(name: string, { folder, keys }: Listing): Promise<Uint8Array> {
-    const known = keys.get(name)
-    if (known !== undefined) return known
-    const key = await this.#readWhole(join(folder, name), KEY_BYTES).catch(orUnplayable)
+    const cached = keys.get(name)
+    if (cached !== undefined) return cached
+    const key = await this.#readWhole(join(folder, name), KEY_BYTES).catch(rethrowAsUnplayable)
     if (key?.length !== KEY_BYTES)
       throw new UnplayableError({ code: 'playlist-invalid', defect: 'key-invalid' })
     keys.set(name, key)
@@ -162,9 +175,8 @@ export class RecordedFolders {
 }
 
 interface Listing {
-  /** The playlist's folder. */
   folder: string
-  /** Files by name relative to it. */
+  /** Files by name relative to the folder. */
   stats: ReadonlyMap<string, FileStat>
   keys: Map<string, Uint8Array>
 }
@@ -172,13 +184,13 @@ interface Listing {
 function checkTotal(parts: readonly RecordedPart[]): void {
   const ranges = parts.flatMap((part) => part.ranges)
   const files = new Map(ranges.map(({ path, stat }) => [path, stat.sizeBytes]))
-  const thereBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
+  const presentBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
   const listedBytes = ranges.reduce((sum, { length }) => sum + length, 0)
-  if (listedBytes > Math.max(SMALL_TOTAL_BYTES, MAX_TIMES_LISTED * thereBytes)) {
+  if (listedBytes > Math.max(UNCHECKED_TOTAL_BYTES, MAX_REPETITION * presentBytes)) {
     throw new UnplayableError({
       code: 'limit-exceeded',
       limit: 'playlist-repeated-bytes',
-      max: MAX_TIMES_LISTED,
+      max: MAX_REPETITION,
     })
   }
 }
@@ -192,12 +204,12 @@ function join(folder: string, name: string): string {
   return folder === '' || name === '' ? folder + name : `${folder}/${name}`
 }
 
-function ifGone(error: unknown): never[] {
+function emptyIfMissing(error: unknown): never[] {
   if (isAppError(error, 'not_found')) return []
   throw error
 }
 
-function orUnplayable(error: unknown): never {
+function rethrowAsUnplayable(error: unknown): never {
   if (!isAppError(error, 'not_found')) throw error
   throw new UnplayableError({ code: 'playlist-invalid', defect: 'file-missing' })
 }

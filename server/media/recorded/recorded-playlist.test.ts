@@ -11,10 +11,10 @@ function media(...lines: string[]): RecordedPlaylist {
 
 function names(playlist: RecordedPlaylist): string[][] {
   if (playlist.kind !== 'media') throw new Error('a media playlist was expected')
-  return playlist.runs.map(({ chunks }) => chunks.map(({ name }) => name))
+  return playlist.runs.map(({ segments }) => segments.map(({ name }) => name))
 }
 
-test('lists the segments of a plain playlist as one run', () => {
+test('returns the segments of a plain playlist as one run', () => {
   expect(
     names(media('#EXTINF:6,', 'a.ts', '#EXTINF:5.5,', 'sub/b%20c.ts', '#EXT-X-ENDLIST')),
   ).toEqual([['a.ts', 'sub/b c.ts']])
@@ -23,16 +23,16 @@ test('lists the segments of a plain playlist as one run', () => {
 test.each([
   ['a discontinuity', '#EXT-X-DISCONTINUITY', '#EXTINF:6,'],
   ['another map', '#EXT-X-MAP:URI="init.mp4"', '#EXTINF:6,'],
-])('begins a run at %s', (_name, ...lines) => {
+])('starts a run at %s', (_name, ...lines) => {
   expect(names(media('#EXTINF:6,', 'a.ts', ...lines, 'b.ts'))).toEqual([['a.ts'], ['b.ts']])
 })
 
-test('leaves out what the recorder marked as a gap, and breaks there', () => {
+test('skips segments marked as a gap, and starts a run after them', () => {
   const lines = ['#EXTINF:6,', 'a.ts', '#EXT-X-GAP', '#EXTINF:6,', 'b.ts', '#EXTINF:6,', 'c.ts']
   expect(names(media(...lines))).toEqual([['a.ts'], ['c.ts']])
 })
 
-test('keeps byte ranges, those without offset behind the one before', () => {
+test('returns byte ranges; one without an offset follows the previous one', () => {
   const lines = [
     '#EXTINF:6,',
     '#EXT-X-BYTERANGE:100@0',
@@ -46,7 +46,7 @@ test('keeps byte ranges, those without offset behind the one before', () => {
     runs: [
       {
         map: { name: 'i.mp4', byteRange: { offset: 5, length: 10 } },
-        chunks: [
+        segments: [
           { name: 'a.ts', byteRange: { offset: 0, length: 100 } },
           { name: 'a.ts', byteRange: { offset: 100, length: 50 } },
         ],
@@ -55,7 +55,7 @@ test('keeps byte ranges, those without offset behind the one before', () => {
   })
 })
 
-test('takes keys and IVs along; without an IV the media sequence number stands for it', () => {
+test('returns keys and IVs; without an IV the media sequence number is used', () => {
   const playlist = media(
     '#EXT-X-MEDIA-SEQUENCE:258',
     '#EXT-X-KEY:METHOD=AES-128,URI="key.bin"',
@@ -68,20 +68,20 @@ test('takes keys and IVs along; without an IV the media sequence number stands f
     '#EXTINF:6,',
     'c.ts',
   )
-  const chunks = playlist.kind === 'media' ? (playlist.runs[0]?.chunks ?? []) : []
+  const segments = playlist.kind === 'media' ? (playlist.runs[0]?.segments ?? []) : []
   expect(
-    chunks.map(({ encryption }) => encryption && Buffer.from(encryption.iv).toString('hex')),
+    segments.map(({ encryption }) => encryption && Buffer.from(encryption.iv).toString('hex')),
   ).toEqual(['00000000000000000000000000000102', '000102030405060708090a0b0c0d0e0f', undefined])
 })
 
-test('knows when a run began where the playlist says so', () => {
+test('returns the start of a run if the playlist has it', () => {
   const line = '#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z'
   expect(media(line, '#EXTINF:6,', 'a.ts')).toMatchObject({
     runs: [{ startMs: Date.UTC(2026, 0, 31, 20, 15) }],
   })
 })
 
-test('chooses the variant of the highest bandwidth', () => {
+test('chooses the variant with the highest bandwidth', () => {
   const lines = [
     '#EXTM3U',
     '#EXT-X-STREAM-INF:BANDWIDTH=100',
@@ -143,6 +143,6 @@ test.each([
   )
 })
 
-test('leaves the query of the origin off a name', () => {
+test('removes a query from a name', () => {
   expect(names(media('#EXTINF:6,', 'a.ts?token=1'))).toEqual([['a.ts']])
 })

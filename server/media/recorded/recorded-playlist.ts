@@ -1,14 +1,15 @@
-// Reads a playlist that a recorder wrote beside its segments: what to play in order, and where it breaks. Pure.
+// Parses a playlist that a recorder wrote next to its segments, and splits it into runs at
+// discontinuities.
 import { parse, setOptions, types } from 'hls-parser'
 import { UnplayableError } from '../../errors.ts'
 import { resolveName } from './resolve-name.ts'
 
-/** A piece of media as the playlist lists it. Names are relative to the playlist's folder. */
+/** A media segment or map. Names are relative to the playlist's folder. */
 export interface RecordedSegment {
   name: string
-  /** Undefined: the whole file. */
+  /** Undefined for the whole file. */
   byteRange?: ByteRange
-  /** How its bytes are encrypted (AES-128, CBC, PKCS7); undefined: not at all. */
+  /** AES-128 (CBC, PKCS7) parameters; undefined if the segment is not encrypted. */
   encryption?: { keyName: string; iv: Uint8Array }
 }
 
@@ -17,16 +18,16 @@ export interface ByteRange {
   length: number
 }
 
-/** Pieces that follow each other without a break: one recording, one behind the other. */
+/** Segments without a discontinuity between them. */
 export interface RecordedRun {
-  /** EXT-X-MAP in front of the first piece, where there is one. */
+  /** The EXT-X-MAP of the run, if any. */
   map?: RecordedSegment
-  chunks: RecordedSegment[]
-  /** EXT-X-PROGRAM-DATE-TIME of the first piece, in milliseconds since 1970. */
+  segments: RecordedSegment[]
+  /** EXT-X-PROGRAM-DATE-TIME of the first segment, in Unix milliseconds. */
   startMs?: number
 }
 
-/** A media playlist, or the name of the media playlist that a multivariant one chooses. */
+/** A media playlist, or the name of the media playlist chosen from a multivariant one. */
 export type RecordedPlaylist =
   | { kind: 'media'; runs: RecordedRun[] }
   | { kind: 'multivariant'; name: string }
@@ -36,15 +37,15 @@ const MAX_SEGMENTS = 200_000
 const MAX_BYTES = Number.MAX_SAFE_INTEGER
 
 /**
- * Parses a playlist's text (RFC 8216).
+ * Parses a playlist (RFC 8216).
  *
- * @throws AppError `unplayable` with the reason: no playlist, no segments, a variable, a name outside of the folder,
- *   an encryption other than AES-128
+ * @throws AppError `unplayable` with the reason: not a playlist, no segments, a variable, a name
+ *   outside of the folder, an encryption other than AES-128
  */
 export function parseRecordedPlaylist(text: string): RecordedPlaylist {
   if (!text.trimStart().startsWith('#EXTM3U'))
     throw new UnplayableError({ code: 'playlist-invalid', defect: 'not-a-playlist' })
-  // Names made of variables could become anything (draft-pantos-hls-rfc8216bis 4.4.2.3).
+  // A variable could expand to any name (draft-pantos-hls-rfc8216bis 4.4.2.3).
   if (/^#EXT-X-DEFINE:/m.test(text))
     throw new UnplayableError({ code: 'playlist-feature-unsupported', feature: 'variables' })
   const playlist = parseText(text)
@@ -68,7 +69,7 @@ export function parseRecordedPlaylist(text: string): RecordedPlaylist {
 }
 
 function parseText(text: string): types.MasterPlaylist | types.MediaPlaylist {
-  // Recorders are not strict; what matters is checked here.
+  // Recorders violate the specification; what matters is checked here.
   setOptions({ strictMode: false, silent: true })
   try {
     return parse(text)
@@ -77,7 +78,7 @@ function parseText(text: string): types.MasterPlaylist | types.MediaPlaylist {
   }
 }
 
-/** The variant of the highest bandwidth, its sound inside of it. */
+/** The variant with the highest bandwidth and with its audio in the same playlist. */
 function chooseVariant({ variants }: types.MasterPlaylist): string {
   const [best] = variants
     .filter(({ isIFrameOnly }) => isIFrameOnly !== true)
@@ -98,7 +99,7 @@ function splitIntoRuns(segments: readonly types.Segment[]): RecordedRun[] {
     if (!isGap) {
       const last = before && continues(before, segment) ? runs.at(-1) : undefined
       if (last === undefined) runs.push(startRun(segment))
-      else last.chunks.push(chunkOf(segment))
+      else last.segments.push(toSegment(segment))
     }
     before = isGap ? undefined : segment
   }
@@ -123,18 +124,20 @@ function startRun(segment: types.Segment): RecordedRun {
   const map: Map = segment.map
   const startMs = segment.programDateTime?.getTime()
   return {
-    ...(map && { map: mapChunk(map) }),
-    chunks: [chunkOf(segment)],
+    ...(map && { map: toMapSegment(map) }),
+    segments: [toSegment(segment)],
     ...(startMs !== undefined && Number.isFinite(startMs) && { startMs }),
   }
 }
 
-/** Recorders leave inits in the clear, as RFC 8216 4.3.2.5 lets them where the tag stands before the key's. */
-function mapChunk(map: types.MediaInitializationSection): RecordedSegment {
+/**
+ * Recorders do not encrypt maps, which RFC 8216 4.3.2.5 permits if EXT-X-MAP precedes EXT-X-KEY.
+ */
+function toMapSegment(map: types.MediaInitializationSection): RecordedSegment {
   return { name: resolveName(map.uri), ...byteRangeOf(map.byterange) }
 }
 
-function chunkOf(segment: types.Segment): RecordedSegment {
+function toSegment(segment: types.Segment): RecordedSegment {
   return {
     name: resolveName(segment.uri),
     ...byteRangeOf(segment.byterange),
@@ -172,14 +175,14 @@ function encryptionOf({
 
 const IV_BYTES = 16
 
-/** RFC 8216 5.2: without an IV, the media sequence number stands for it. */
+/** RFC 8216 5.2: without an IV, the media sequence number is the IV. */
 function sequenceIv(mediaSequenceNumber: number): Uint8Array {
   const iv = Buffer.alloc(IV_BYTES)
   iv.writeBigUInt64BE(BigInt(Math.max(0, mediaSequenceNumber)), 8)
   return iv
 }
 
-/** Methods are words of capitals; anything else is not repeated. */
+/** Methods consist of capital letters; do not echo anything else. */
 function printableMethod(method: string): string {
   return /^[A-Z0-9-]{1,32}$/.test(method) ? method : 'an unknown method'
 }

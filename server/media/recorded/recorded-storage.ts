@@ -1,4 +1,5 @@
-// A storage in which the runs behind a recorder's playlist look like files: `…/list.m3u8/0`, `…/list.m3u8/1` and so on.
+// A storage that presents the runs of a recorder's playlist as files: `…/list.m3u8/0`,
+// `…/list.m3u8/1` and so on.
 import { LRUCache } from 'lru-cache'
 import { AppError, isAppError } from '../../errors.ts'
 import { openConcatenated } from '../../storage/concatenated-file.ts'
@@ -7,47 +8,47 @@ import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
 import { RecordedFolders } from './read-recorded-folder.ts'
 import type { RecordedPart } from './read-recorded-folder.ts'
 
-/** A run of a playlist under the path by which this storage opens it. */
+/** A run of a playlist, with the path at which this storage opens it. */
 export interface RecordedFile {
   path: string
   stat: FileStat
-  /** When it began, in milliseconds since 1970, where the playlist says so. */
+  /** Start in Unix milliseconds, if the playlist has it. */
   startMs?: number
 }
 
-/** A storage that knows what recorders' playlists list. */
+/** A storage that can list the runs of recorders' playlists. */
 export interface RecordedStorage extends Storage {
   /**
-   * The runs behind the playlist at `path`, in the order they are played. Never empty.
+   * The runs of the playlist at `path`, in playback order; at least one.
    *
-   * @throws AppError `not_found` where there is no playlist, `unplayable` with the reason
+   * @throws AppError `not_found` if there is no playlist, `unplayable` with the reason
    */
   listRuns(path: string): Promise<RecordedFile[]>
 }
 
-/** A path that no file can have: it lies in a file. */
+/** No real file can have this path, because its parent is a file. */
 const RUN_PATH = /^(?<playlist>.+\.m3u8)\/(?<number>0|[1-9]\d{0,5})$/is
 const MAX_PLAYLISTS = 256
-/** What a playlist that has not changed lists is looked at again so often: a segment may come late, or be taken away. */
-const LISTED_FOR_MS = 5000
+/** An unchanged playlist is read again after this time: a segment may be added late, or deleted. */
+const LIST_TTL_MS = 5000
 
-interface Listed {
+interface CachedList {
   stat: FileStat
   parts: Promise<RecordedPart[]>
 }
 
-/** The storage, with runs of playlists as files beside its own. */
+/** Adds the runs of playlists to the files of a storage. */
 export function withRecordedPlaylists(storage: Storage): RecordedStorage {
   const folders = new RecordedFolders(storage)
-  const listed = new LRUCache<string, Listed>({ max: MAX_PLAYLISTS, ttl: LISTED_FOR_MS })
+  const cache = new LRUCache<string, CachedList>({ max: MAX_PLAYLISTS, ttl: LIST_TTL_MS })
 
   async function partsOf(playlist: string): Promise<RecordedPart[]> {
     const stat = await storage.stat(playlist)
-    const known = listed.get(playlist)
-    if (known && isSame(known.stat, stat)) return known.parts
+    const cached = cache.get(playlist)
+    if (cached && isSame(cached.stat, stat)) return cached.parts
     const parts = folders.read(playlist)
-    listed.set(playlist, { stat, parts })
-    parts.catch(() => listed.delete(playlist))
+    cache.set(playlist, { stat, parts })
+    parts.catch(() => cache.delete(playlist))
     return parts
   }
 
@@ -57,13 +58,13 @@ export function withRecordedPlaylists(storage: Storage): RecordedStorage {
     return part.ranges
   }
 
-  /** A segment that was replaced behind our back is found at the next try. */
-  function forgetting(playlist: string, file: OpenFile): OpenFile {
+  /** A segment that was replaced is read again on the next request. */
+  function evictOnChange(playlist: string, file: OpenFile): OpenFile {
     const read = async <Value>(reading: Promise<Value>): Promise<Value> => {
       try {
         return await reading
       } catch (error) {
-        if (isAppError(error, 'gone', 'not_found')) listed.delete(playlist)
+        if (isAppError(error, 'gone', 'not_found')) cache.delete(playlist)
         throw error
       }
     }
@@ -86,7 +87,7 @@ export function withRecordedPlaylists(storage: Storage): RecordedStorage {
     async open(path) {
       const run = parseRunPath(path)
       if (run === undefined) return storage.open(path)
-      return forgetting(run.playlist, openConcatenated(storage, await rangesAt(run)))
+      return evictOnChange(run.playlist, openConcatenated(storage, await rangesAt(run)))
     },
     async listRuns(path) {
       const parts = await partsOf(path)
@@ -110,7 +111,7 @@ function parseRunPath(path: string): RunPath | undefined {
   return { playlist: groups.playlist, number: Number(groups.number) }
 }
 
-/** As the concatenated file tells it. */
+/** Equals the stat of the concatenated file. */
 function statOf(ranges: readonly FileRange[]): FileStat {
   return {
     sizeBytes: ranges.reduce((sum, { length }) => sum + length, 0),

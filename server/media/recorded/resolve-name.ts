@@ -1,20 +1,21 @@
-// What a URI in a recorder's playlist may name: a file in the playlist's own folder, or below it.
+// Checks a URI in a recorder's playlist: it must name a file in the playlist's folder or below.
 import { UnplayableError } from '../../errors.ts'
 import type { PlaylistNameDefect } from '../../problem.ts'
 
 const MAX_URI_LENGTH = 4096
 
 /**
- * The name of the file, relative to the playlist's folder, as the storage spells it (parts joined by `/`).
+ * The file name relative to the playlist's folder, with `/` as its separator.
  *
- * @throws AppError `unplayable` for an address, an absolute path, and what leaves the folder or is hidden
+ * @throws AppError `unplayable` for an absolute URL or path, a name outside of the folder, and a
+ *   hidden file
  */
 export function resolveName(uri: string): string {
   if (uri.length > MAX_URI_LENGTH) throw rejected('too-long')
   if (/^[a-z][a-z0-9+.-]*:/i.test(uri) || uri.startsWith('//')) {
     throw rejected('url')
   }
-  // Recorders that saved a playlist as it came leave the query of the origin's URL behind the name.
+  // Recorders that copy the origin's playlist leave the query in the name.
   const [path = ''] = uri.split(/[?#]/)
   if (path === '') throw rejected('empty')
   const parts = decode(path).split('/')
@@ -32,7 +33,7 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch (cause) {
-    // A name with a bare percent sign, as recorders write them without encoding.
+    // A name with an unencoded percent sign, which some recorders write.
     if (cause instanceof URIError) return path
     throw cause
   }

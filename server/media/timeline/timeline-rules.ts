@@ -70,8 +70,8 @@ export interface AudioDistances {
 }
 
 /**
- * The rules of a container for times in ticks. A difference of ticks is divided once, which is exact at every limit:
- * readers must not convert before they subtract.
+ * The rules of a container for times in ticks. Each difference of ticks is divided once, which is
+ * exact at every limit, so readers must not convert before they subtract.
  */
 export function timelineRules(container: keyof typeof RULES, timescale: number) {
   const rules = RULES[container]
@@ -104,7 +104,7 @@ export function timelineRules(container: keyof typeof RULES, timescale: number) 
       { maxBackSeconds = MAX_BACK_SECONDS, maxForwardSeconds = MAX_FORWARD_SECONDS } = {},
     ) => back / timescale > maxBackSeconds || ahead / timescale > maxForwardSeconds,
     /** The flags of the split point at a frame of video; 0: it is none. */
-    videoSplitFlags(isKey: boolean, distances: FrameDistances): number {
+    videoSplitFlags: (isKey: boolean, distances: FrameDistances): number => {
       const { toSplitPoint, toAnySplitPoint, toKeyFrame, isShownLast } = distances
       if (isKey) return toSplitPoint / timescale >= rules.keyFrameSeconds ? SPLIT_KEY_FRAME : 0
       return isShownLast && isForced(toKeyFrame, toAnySplitPoint) ? SPLIT_FORCED : 0
@@ -112,7 +112,7 @@ export function timelineRules(container: keyof typeof RULES, timescale: number) 
     /** Whether audio without video has a split point here. */
     isAudioSplit,
     /** As `isAudioSplit`, with forced split points while the video may still continue. */
-    audioSplitFlags(distances: AudioDistances): number | undefined {
+    audioSplitFlags: (distances: AudioDistances): number | undefined => {
       const { toVideo, toAnySplitPoint, toKeyFrame = toVideo } = distances
       if (toVideo / timescale >= rules.audioAloneAfterSeconds)
         return isAudioSplit(distances) ? 0 : undefined

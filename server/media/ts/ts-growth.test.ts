@@ -1,4 +1,4 @@
-// The reader against recordings that grow: what was said stays, whatever comes, and only what was added is read.
+// Growing recordings: what is stable stays, and only added bytes are read.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
@@ -24,7 +24,7 @@ import { patienceMs } from '../../../test/support/patience.ts'
 const reader = createTsReader()
 const SECOND = 90_000
 
-/** The index as it comes out of its side file; undefined where the recording cannot be played (so far). */
+/** The index as restored from its index file; undefined while the recording is unplayable. */
 async function indexPart(
   bytes: Uint8Array,
   previous?: MediaIndex,
@@ -40,7 +40,7 @@ async function indexPart(
   }
 }
 
-/** What must never change once it was said. */
+/** The values that must never change once stable. */
 function stableFacts({ splitPoints, growth, source }: MediaIndex) {
   if (source.container !== 'ts') throw new Error('no MPEG-TS')
   const count = growth?.stableSplitPoints ?? 0
@@ -52,7 +52,7 @@ function stableFacts({ splitPoints, growth, source }: MediaIndex) {
   }
 }
 
-/** Asserts that all that a shorter recording's index calls stable is in the longer one's. */
+/** Asserts that the index of a longer recording keeps what was stable. */
 async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array): Promise<void> {
   const said = stableFacts(early)
   const now = stableFacts(late)
@@ -72,7 +72,7 @@ async function expectKept(early: MediaIndex, late: MediaIndex, bytes: Uint8Array
   }
 }
 
-/** Indexes a recording as it grows through the sizes. Answers how many cuts were stable in the end. */
+/** Indexes a recording at each size. Returns the final number of stable split points. */
 async function grow(bytes: Uint8Array, sizes: number[]): Promise<number> {
   let previous: MediaIndex | undefined
   for (const size of [...sizes, bytes.length]) {
@@ -97,7 +97,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   events: fc.array(fc.constantFrom(...TS_EVENTS), { minLength: 1, maxLength: 14, size: 'max' }),
 })
 
-function tell({ start, tables, events }: Story): Uint8Array {
+function writeStory({ start, tables, events }: Story): Uint8Array {
   const writer = new TsStory(start)
   if (tables === 'late') writer.write('gop')
   if (tables === 'radio' || tables === 'languages') writer.kind = tables
@@ -106,16 +106,16 @@ function tell({ start, tables, events }: Story): Uint8Array {
   return Buffer.concat(writer.packets)
 }
 
-describe('a recording that grows', () => {
-  it('keeps all that was stable, and ends as it would have at once, whatever comes in whatever pieces', async () => {
+describe('a growing recording', () => {
+  it('keeps all that was stable, and ends as if indexed at once, for any chunks', async () => {
     let stable = 0
     await fc.assert(
       fc.asyncProperty(
         story,
         // In thousandths of the whole.
         fc.array(fc.nat(1000), { minLength: 2, maxLength: 9, size: 'max' }),
-        async (told, parts) => {
-          const bytes = tell(told)
+        async (plan, parts) => {
+          const bytes = writeStory(plan)
           const sizes = parts
             .map((part) => Math.floor((part * bytes.length) / 1000))
             .sort((a, b) => a - b)
@@ -128,7 +128,7 @@ describe('a recording that grows', () => {
   })
 })
 
-/** Bytes that count what is read of them. */
+/** Bytes that count reads. */
 function countingFile(bytes: Uint8Array): { file: OpenFile; readBytes: () => number } {
   const inner = bytesFile(bytes)
   let total = 0
@@ -143,7 +143,7 @@ function countingFile(bytes: Uint8Array): { file: OpenFile; readBytes: () => num
   return { file, readBytes: () => total }
 }
 
-/** `minutes` with a GOP a second and the sound beside it. */
+/** `minutes` with a GOP a second and audio. */
 function plainMinutes(minutes: number): Uint8Array {
   const writer = new TsStory(SECOND)
   writer.tables()
@@ -156,19 +156,19 @@ async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaI
 }
 
 describe('growing', () => {
-  it('reads what was added, and hardly anything again', async () => {
+  it('reads the added bytes, and almost nothing again', async () => {
     const bytes = plainMinutes(30)
     let previous = await indexOf(bytes.subarray(0, 100_000))
     for (let size = 200_000; size < bytes.length; size += 100_000) {
       const { file, readBytes } = countingFile(bytes.subarray(0, size))
       previous = await reader.index(file, AbortSignal.timeout(patienceMs), previous)
-      // The last packet, for sync, and the last PES packet of the sound, for its length.
+      // The last packet, for sync, and the last PES packet of audio, for its duration.
       expect(readBytes()).toBeLessThan(100_000 + 10_000)
     }
     expect(previous.growth?.stableSplitPoints).toBeGreaterThan(30 * 55)
   })
 
-  it('leaves an index of ten hours small', async () => {
+  it('needs a small index for ten hours', async () => {
     const bytes = plainMinutes(60)
     const index = await indexOf(bytes)
     expect(index.splitPoints.startTicks.length).toBe(3600)
@@ -188,7 +188,7 @@ describe('growing', () => {
     expect(await grow(bytes, sizes)).toBe(stable)
   })
 
-  it('goes on from any byte', async () => {
+  it('continues from any byte', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
     for (const event of ['gop', 'garbage', 'gop', 'mid-gop jump', 'gop', 'loss', 'gop'] as const) {
@@ -202,7 +202,7 @@ describe('growing', () => {
     }
   })
 
-  it('goes on in packets of 192 bytes', async () => {
+  it('continues with packets of 192 bytes', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
     for (let i = 0; i < 8; i++) writer.gop('key', 4)
@@ -210,7 +210,7 @@ describe('growing', () => {
     expect(await grow(bytes, [3000, 9000, 9100, 20_001])).toBe(8)
   })
 
-  it('goes on whatever bytes are damaged', async () => {
+  it('continues with any corrupt bytes', async () => {
     let stable = 0
     const bytes = plainMinutes(1).subarray(0, 120_000)
     const flip = fc.record({ at: fc.nat(bytes.length - 1), byte: fc.nat(255) })
@@ -222,7 +222,7 @@ describe('growing', () => {
         async (flips, sizes) => {
           const damaged = bytes.slice()
           for (const { at, byte } of flips) damaged[at] = byte
-          // Headers are a small part of all bytes, and most worth damaging.
+          // Headers are a small part of all bytes, and the most sensitive.
           for (const { at, byte } of flips) damaged[at - (at % 188) + 1 + (byte % 30)] = byte
           sizes.sort((a, b) => a - b)
           stable += await grow(damaged, sizes)
@@ -233,20 +233,20 @@ describe('growing', () => {
     expect(stable).toBeGreaterThan(60)
   })
 
-  it('begins anew where the file has become shorter', async () => {
+  it('starts again if the file became shorter', async () => {
     const bytes = plainMinutes(1)
     const shorter = bytes.subarray(0, 100_000)
     expect(await indexOf(shorter, await indexOf(bytes))).toEqual(await indexOf(shorter))
   })
 
-  it('keeps nothing for good while promised pictures have not come', async () => {
+  it('has nothing stable while listed video is missing', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
-    writer.write('sound alone')
+    writer.write('audio only')
     const early = await indexOf(joinPackets(writer.packets))
     expect(early.tracks.map(({ kind }) => kind)).toEqual(['audio'])
     expect(early.growth).toEqual({ stableSplitPoints: 0, stableRange: { offset: 0, length: 0 } })
-    writer.write('sound alone')
+    writer.write('audio only')
     const later = await indexOf(joinPackets(writer.packets), early)
     expect(later.splitPoints.startTicks.length).toBeGreaterThan(45)
     writer.gop('key', 4)
@@ -256,7 +256,7 @@ describe('growing', () => {
     expect(late).toEqual(await indexOf(joinPackets(writer.packets)))
   })
 
-  it('keeps nothing for good while a program may come that is to be preferred', async () => {
+  it('has nothing stable while a preferred program may come', async () => {
     const writer = new TsStory(SECOND)
     const radio = { type: 0x0f, pid: AUDIO_PID }
     const programs: [number, number][] = [
@@ -267,7 +267,7 @@ describe('growing', () => {
       ...writer.maker.pat(programs),
       ...writer.maker.pmt([radio], { pid: 0x1001, program: 7 }),
     )
-    writer.write('sound alone')
+    writer.write('audio only')
     const early = await indexOf(joinPackets(writer.packets))
     expect(early.growth?.stableSplitPoints).toBe(0)
     writer.packets.push(...writer.maker.pat(programs))
@@ -278,13 +278,13 @@ describe('growing', () => {
     expect(late.growth?.stableSplitPoints).toBe(3)
   })
 
-  it('waits ten seconds for promised sound, and begins a section where it comes later', async () => {
+  it('waits ten seconds for listed audio, and begins a section when it comes later', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
-    for (let i = 0; i < 40; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
+    for (let i = 0; i < 40; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no audio')
     const waiting = await indexOf(joinPackets(writer.packets))
     expect(waiting.growth?.stableSplitPoints).toBe(1)
-    for (let i = 0; i < 20; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no sound')
+    for (let i = 0; i < 20; i++) writer.frame(i % 4 === 0 ? 'key' : 'plain', 'no audio')
     const silent = await indexOf(joinPackets(writer.packets), waiting)
     expect(silent.growth?.stableSplitPoints).toBe(15)
     for (let i = 0; i < 4; i++) writer.gop('key', 4)
@@ -293,7 +293,7 @@ describe('growing', () => {
     expect([...late.splitPoints.flags.subarray(14)]).toEqual([1, 3, 1, 1, 1])
   })
 
-  it('cuts a GOP that does not end, about every two seconds behind the fifth', async () => {
+  it('splits a GOP without end about every two seconds after the fifth', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
     writer.gop('key', 80)
@@ -304,7 +304,7 @@ describe('growing', () => {
     expect(growth?.stableSplitPoints).toBe(9)
   })
 
-  it('cuts between B-frames where no picture that was due before comes after', async () => {
+  it('splits between B-frames only if no earlier frame follows', async () => {
     const writer = new TsStory(SECOND)
     writer.tables()
     writer.gop('key', 1)
@@ -319,7 +319,8 @@ describe('growing', () => {
       )
     }
     const { splitPoints } = await indexOf(joinPackets(writer.packets))
-    // Groups of three pictures, of which the first in the file is shown last: a group begins with the time of its second, here 0.75 s apart.
+    // Groups of three frames, the first of which is shown last: a group begins with the time of its
+    // second, here 0.75 s apart.
     const times = [...splitPoints.startTicks].map((ticks) => ticks / SECOND)
     expect(times).toEqual([0, 5.75, 8, 10.25, 12.5, 14.75])
   })

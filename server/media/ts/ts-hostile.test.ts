@@ -1,4 +1,4 @@
-// The reader against bytes that nobody promised anything about, and against length.
+// The reader with corrupt and hostile bytes, and with long recordings.
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -33,7 +33,7 @@ const KEY_FRAME = h264Frame('key', 500)
 const PLAIN_FRAME = h264Frame('plain', 150)
 const AUDIO = adtsFrames(47, 20)
 
-/** Pictures and sound of `seconds`, two pictures a second, tables each second. */
+/** Video and audio of `seconds`, two frames a second, tables each second. */
 function smallRecording(seconds: number, startTicks: number): Uint8Array[] {
   const maker = createTsMaker()
   return Array.from({ length: seconds }, (_, i) => {
@@ -68,7 +68,9 @@ function applyDamage(bytes: Uint8Array, { kind, at, length, byte }: Damage): Uin
   return Buffer.concat([bytes.subarray(0, from), ...middle[kind], bytes.subarray(behind)])
 }
 
-/** Indexes, and reads every segment and key frame: answers whether that went well, or was refused in our words. */
+/**
+ * Indexes, and reads every segment and key frame; returns whether that succeeded or was rejected.
+ */
 async function readAll(bytes: Uint8Array): Promise<'played' | 'refused'> {
   const file = bytesFile(bytes)
   try {
@@ -89,10 +91,10 @@ async function readAll(bytes: Uint8Array): Promise<'played' | 'refused'> {
   }
 }
 
-describe('damaged recordings', () => {
+describe('corrupt recordings', () => {
   const whole = joinPackets(smallRecording(6, SECOND))
 
-  it('are played or refused, whatever is changed, lost, added or repeated', async () => {
+  it('are played or rejected, whatever is changed, lost, added or repeated', async () => {
     const seen = { played: 0, refused: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 12 }), async (damages) => {
@@ -103,7 +105,7 @@ describe('damaged recordings', () => {
     expect(seen.played).toBeGreaterThan(250)
   })
 
-  it('are played or refused where only headers are damaged', async () => {
+  it('are played or rejected if only headers are corrupt', async () => {
     const flip = fc.record({
       packet: fc.nat(),
       at: fc.integer({ min: 1, max: 40 }),
@@ -121,14 +123,14 @@ describe('damaged recordings', () => {
     )
   })
 
-  it('cost no more than the second that is damaged', async () => {
+  it('lose at most the corrupt second', async () => {
     const seconds = 8
     const packets = smallRecording(seconds, SECOND)
     const perSecond = packets.length / seconds
     const harm = fc.record({
       second: fc.integer({ min: 1, max: seconds - 2 }),
       packet: fc.nat(perSecond - 4),
-      // Headers of packets, PES packets and pictures, or anything.
+      // Headers of packets, PES packets and frames, or any byte.
       at: fc.oneof(fc.nat(40), fc.nat(187)),
       bytes: fc.oneof(
         fc.uint8Array({ minLength: 1, maxLength: 4 }),
@@ -156,7 +158,7 @@ describe('damaged recordings', () => {
       {
         numRuns: 400,
         examples: [
-          // A key picture that claims to come some seconds later, and one that claims to come earlier.
+          // A key frame with a stamp some seconds too late, and one with a stamp too early.
           [{ second: 1, packet: 2, at: 15, bytes: new Uint8Array([20, 0]) }],
           [{ second: 2, packet: 2, at: 11, bytes: new Uint8Array([192, 10, 2]) }],
         ],
@@ -164,7 +166,7 @@ describe('damaged recordings', () => {
     )
   })
 
-  it('of noise alone are refused', async () => {
+  it('of noise are rejected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 5000 }), async (bytes) => {
         expect(await readAll(bytes)).toBe('refused')
@@ -174,7 +176,7 @@ describe('damaged recordings', () => {
   })
 })
 
-/** What of `wanted` is not in `served`, as often as it is wanted. */
+/** The elements of `wanted` that are missing in `served`, with their counts. */
 function missing(wanted: string[], served: string[]): string[] {
   const counts = new Map<string, number>()
   for (const packet of served) counts.set(packet, (counts.get(packet) ?? 0) + 1)
@@ -186,11 +188,11 @@ function missing(wanted: string[], served: string[]): string[] {
 }
 
 describe('a recording of ten hours', () => {
-  it('is indexed in seconds, over the wrap of its clock, with every cut in its place', async () => {
+  it('is indexed in seconds, over the wrap of its clock', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'ts-long-'))
     try {
       const seconds = 36_000
-      // Two hours before the clock begins anew.
+      // Two hours before the clock wraps.
       const startTicks = 2 ** 33 - 7200 * SECOND
       const recording = path.join(folder, 'long.ts')
       await writeLong(recording, seconds, startTicks)
@@ -217,7 +219,7 @@ describe('a recording of ten hours', () => {
   })
 })
 
-/** Writes `seconds` piece by piece. */
+/** Writes `seconds` in chunks. */
 async function writeLong(recording: string, seconds: number, startTicks: number): Promise<void> {
   const handle = await open(recording, 'w')
   for (let done = 0; done < seconds; done += 600) {

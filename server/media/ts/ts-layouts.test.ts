@@ -1,4 +1,4 @@
-// The reader against recordings made in all the ways muxers, networks and disks lay them out.
+// Recordings in all the layouts of muxers, networks and disks.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
@@ -58,7 +58,7 @@ async function play(bytes: Uint8Array): Promise<Play> {
   return { bytes, index, segments }
 }
 
-/** Of all cuts but those in mid-GOP. */
+/** All split points that are not forced. */
 function startSeconds({ index }: Play): number[] {
   return everySplitPoint(index).map(({ from }) =>
     Number(((index.splitPoints.startTicks[from] ?? 0) / SECOND).toFixed(3)),
@@ -69,7 +69,7 @@ function mainFlags({ index }: Play): number[] {
   return everySplitPoint(index).map(({ from }) => index.splitPoints.flags[from] ?? 0)
 }
 
-/** One GOP of a second: a key frame and three pictures, four PES packets of sound (0.256 s each, so a bit more). */
+/** One GOP of a second: a key frame and three frames, four PES packets of audio (0.256 s each). */
 function gop(maker: TsMaker, startTicks: number, key: Parameters<typeof h264Frame>[0] = 'key') {
   return [0, 1, 2, 3].map((i) => {
     const pts = startTicks + i * (SECOND / 4)
@@ -87,7 +87,7 @@ function tables(
   return [...maker.pat(), ...maker.pmt(streams)]
 }
 
-/** `seconds` GOPs with pictures and sound one after the other. */
+/** `seconds` GOPs with video and audio, one after the other. */
 function plainGops(maker: TsMaker, startTicks: number, seconds: number): Uint8Array[] {
   return Array.from({ length: seconds }, (_, i) => gop(maker, startTicks + i * SECOND))
     .flat()
@@ -103,7 +103,7 @@ function expectEachPacketOnce({ segments, bytes }: Play, pids = [VIDEO_PID, AUDI
   for (const pid of pids) {
     const served = segments.flatMap((segment) => packetsOfPid(segment, pid))
     expect(served).toEqual(packetsOfPid(bytes, pid))
-    // payload_unit_start_indicator: a segment begins no stream in the middle of a PES packet.
+    // payload_unit_start_indicator: no segment begins a stream within a PES packet.
     const firsts = segments.flatMap((segment) => packetsOfPid(segment, pid).slice(0, 1))
     expect(firsts.filter((hex) => (Number.parseInt(hex.slice(2, 4), 16) & 0x40) === 0)).toEqual([])
   }
@@ -117,7 +117,7 @@ describe('packets', () => {
     expect(pidsOf(segments[1] ?? new Uint8Array(0))[2]).toBe(VIDEO_PID)
   })
 
-  it('keep their PAT and PMT counters going on from the last ones', async () => {
+  it('continue the PAT and PMT counters of the last ones', async () => {
     const maker = createTsMaker()
     const packets = [0, 1, 2, 3].flatMap((i) => [
       ...tables(maker),
@@ -125,7 +125,8 @@ describe('packets', () => {
     ])
     const { segments } = await play(joinPackets(packets))
     const counters = segments.map((segment) => packetsOfPid(segment, PMT_PID).map((hex) => hex[7]))
-    // Each table stands before its key frame, so at the end of the segment before; its duplicate is in front of the next.
+    // Each table precedes its key frame, at the end of the previous segment; its duplicate begins
+    // the next.
     expect(counters).toEqual([['f', '0', '1'], ['1', '2'], ['2', '3'], ['3']])
   })
 
@@ -150,7 +151,7 @@ describe('packets', () => {
     expectEachPacketOnce({ segments, index, bytes: joinPackets(packets) })
   })
 
-  it('are found behind garbage in front, and garbage between is left out of segments', async () => {
+  it('are found after garbage, and garbage between them is left out of segments', async () => {
     const packets = plainRecording(6)
     const noise = new Uint8Array(100).fill(0x47)
     const bytes = Buffer.concat([
@@ -166,7 +167,7 @@ describe('packets', () => {
     expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  it('of 192 bytes are found again behind garbage, whatever their time codes look like', async () => {
+  it('of 192 bytes are found again after garbage, for any time codes', async () => {
     const packets = plainRecording(6)
     const noise = new Uint8Array(100).fill(0x47)
     const [early, late] = [packets.slice(0, 50), packets.slice(50)]
@@ -176,7 +177,7 @@ describe('packets', () => {
     expect(index.splitPoints.startTicks.length).toBe(6)
   })
 
-  it('cut short are left out, and what follows stays in sync', async () => {
+  it('that are truncated are left out, and later ones stay in sync', async () => {
     const packets = plainRecording(6)
     const short = packets[50]?.subarray(0, 77) ?? new Uint8Array(0)
     const bytes = Buffer.concat([
@@ -191,24 +192,24 @@ describe('packets', () => {
     expect(served).toEqual(packetsOfPid(joinPackets(whole), VIDEO_PID))
   })
 
-  it('end where a file was allocated and never filled', async () => {
+  it('end where a file was allocated but never written', async () => {
     const bytes = joinPackets(plainRecording(4))
     const index = await indexOf(bytesFile(bytes, 60 * 2 ** 30))
     expect(index.source).toMatchObject({ container: 'ts', endOffset: bytes.length })
     expect(durationSeconds(index)).toBeCloseTo(4.006, 2)
   })
 
-  it('are not looked for through 60 GB of zeros', async () => {
+  it('are not searched through 60 GB of zeros', async () => {
     const reading = indexOf(bytesFile(new Uint8Array(0), 60 * 2 ** 30))
     await expect(reading).rejects.toMatchObject({ reason: { code: 'file-starts-with-zeros' } })
   })
 })
 
-describe('sound around a cut', () => {
-  it('that goes on behind a key frame stays with the cut before', async () => {
+describe('audio at a split point', () => {
+  it('that continues after a key frame belongs to the segment before', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND))
-    // The sound of each picture is woven into the picture that comes after it.
+    // The audio of each frame is interleaved with the next frame.
     const woven = gops.flatMap(({ frame: videoFrame }, i) => {
       const late = gops[i - 1]?.audio ?? []
       const [first = new Uint8Array(0), ...rest] = late
@@ -229,7 +230,7 @@ describe('sound around a cut', () => {
     expectEachPacketOnce(made)
   })
 
-  it('that goes on before the key frame shows itself as one stays with the cut before, too', async () => {
+  it('that precedes the key frame flag belongs to the segment before', async () => {
     const maker = createTsMaker()
     const filler = Uint8Array.from({ length: 600 }, (_, i) => [0, 0, 0, 1, 0x0c][i] ?? 0xff)
     const key = (pts: number) =>
@@ -244,7 +245,7 @@ describe('sound around a cut', () => {
     expectEachPacketOnce(made)
   })
 
-  it('earlier than the first picture counts from the start, and keeps its distance', async () => {
+  it('before the first frame begins the session, and keeps its offset', async () => {
     const maker = createTsMaker()
     const early = maker.pes(AUDIO_PID, { pts: SECOND / 2 }, adtsFrames(20))
     const made = await play(
@@ -254,7 +255,7 @@ describe('sound around a cut', () => {
     expectEachPacketOnce(made)
   })
 
-  it('that outlasts the pictures for long is cut about every second', async () => {
+  it('that continues long after the video is split about every second', async () => {
     const maker = createTsMaker()
     const tail = Array.from({ length: 240 }, (_, i) =>
       maker.pes(AUDIO_PID, { pts: 4 * SECOND + i * (SECOND / 4) }, adtsFrames(12)),
@@ -271,7 +272,7 @@ describe('sound around a cut', () => {
 })
 
 describe('video', () => {
-  it('before the first key frame are not served, nor is the sound beside them', async () => {
+  it('before the first key frame is not served, nor is the audio beside it', async () => {
     const maker = createTsMaker()
     const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
       ...videoFrame,
@@ -284,7 +285,7 @@ describe('video', () => {
     expect(made.segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID)).length).toBe(60)
   })
 
-  it('in B-frame order keep their time over the wrap of the 33-bit clock', async () => {
+  it('in B-frame order keeps its time over the wrap of the 33-bit clock', async () => {
     const maker = createTsMaker()
     const frame = SECOND / 4
     const start = 2 ** 33 - 2 * SECOND
@@ -300,7 +301,7 @@ describe('video', () => {
     expect(made.index.splitPoints.flags.every((flag) => flag === SPLIT_KEY_FRAME)).toBe(true)
   })
 
-  it('keep their time however often the clock begins anew', async () => {
+  it('keeps its time however often the clock wraps', async () => {
     const maker = createTsMaker()
     const count = Math.ceil((2.2 * 2 ** 33) / (9 * SECOND))
     const frames = Array.from({ length: count }, (_, i) =>
@@ -314,7 +315,7 @@ describe('video', () => {
     expect(index.splitPoints.flags.every((flag) => flag === SPLIT_KEY_FRAME)).toBe(true)
   })
 
-  it('at recovery points become cuts once no key frame has come for five seconds', async () => {
+  it('at recovery points is split after five seconds without a key frame', async () => {
     const maker = createTsMaker()
     const gops = Array.from({ length: 9 }, (_, i) =>
       gop(maker, (i + 1) * SECOND, i === 0 || i === 8 ? 'key' : 'recovery'),
@@ -324,7 +325,7 @@ describe('video', () => {
     expect(startSeconds(made)).toEqual([0, 6, 7, 8])
   })
 
-  it('at recovery points are cuts where there is no other key frame', async () => {
+  it('at recovery points is split if there is no other key frame', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3].flatMap((i) => gop(maker, i * SECOND, 'recovery'))
     const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
@@ -332,7 +333,7 @@ describe('video', () => {
     expect(startSeconds(made)).toEqual([0, 1, 2])
   })
 
-  it('at recovery points are passed over where key frames come often enough', async () => {
+  it('at recovery points is not split if key frames are frequent', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3, 4].flatMap((i) =>
       gop(maker, i * SECOND, i % 2 === 1 ? 'key' : 'recovery'),
@@ -342,7 +343,7 @@ describe('video', () => {
     expect(startSeconds(made)).toEqual([0, 2])
   })
 
-  it('whose parameter sets change begin behind a break on a clock that goes on', async () => {
+  it('with new parameter sets begins after a discontinuity on the same clock', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND, i < 3 ? 'key' : 'other key'))
     const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
@@ -357,7 +358,7 @@ describe('video', () => {
     expectEachPacketOnce(made)
   })
 
-  it('without parameter sets get those seen before them', async () => {
+  it('without parameter sets gets the previous ones', async () => {
     const maker = createTsMaker()
     const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND, i === 1 ? 'key' : 'bare key'))
     const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
@@ -370,7 +371,7 @@ describe('video', () => {
     expect(Buffer.from(bare?.data.subarray(0, 40) ?? []).equals(setsAt)).toBe(true)
   })
 
-  it('nearer than a second to the cut before are no cuts of their own', async () => {
+  it('with key frames less than a second apart is not split at each', async () => {
     const maker = createTsMaker()
     const packets = Array.from({ length: 120 }, (_, i) =>
       maker.pes(VIDEO_PID, { pts: i * 3000 }, h264Frame('key', 300)),
@@ -381,7 +382,7 @@ describe('video', () => {
 })
 
 describe('tables', () => {
-  it('that come late name the packets before them, too', async () => {
+  it('that come late apply to the packets before them, too', async () => {
     const maker = createTsMaker()
     const first = plainGops(maker, SECOND, 2)
     const made = await play(
@@ -391,7 +392,7 @@ describe('tables', () => {
     expectEachPacketOnce(made)
   })
 
-  it('are replaced where a sound that browsers lack stands first', async () => {
+  it('are replaced if audio that browsers lack is listed first', async () => {
     const maker = createTsMaker()
     const streams = [H264_STREAM, { type: 0x81, pid: 0x110 }, AAC_STREAM]
     const { segments, index } = await play(
@@ -409,7 +410,7 @@ describe('tables', () => {
     }
   })
 
-  it('are kept where the sound that browsers lack comes after', async () => {
+  it('stay if the audio that browsers lack is listed later', async () => {
     const maker = createTsMaker()
     const streams = [H264_STREAM, AAC_STREAM, { type: 0x81, pid: 0x110 }]
     const packets = tables(maker, streams)
@@ -419,7 +420,7 @@ describe('tables', () => {
     )
   })
 
-  it('name AAC that the recording lists as private', async () => {
+  it('list AAC that is recorded as private', async () => {
     const maker = createTsMaker()
     const streams = [H264_STREAM, { type: 0x06, pid: AUDIO_PID }]
     const made = await play(
@@ -431,7 +432,7 @@ describe('tables', () => {
     }
   })
 
-  it('do not list sound that never comes', async () => {
+  it('do not list audio that never comes', async () => {
     const maker = createTsMaker()
     const frames = [1, 2]
       .flatMap((i) => gop(maker, i * SECOND))
@@ -453,7 +454,7 @@ describe('tables', () => {
       expect(pidsOf(segment).slice(0, 3)).toEqual([0, PMT_PID, VIDEO_PID])
   })
 
-  it('of the first program with pictures are the ones that count', async () => {
+  it('of the first program with video are used', async () => {
     const maker = createTsMaker()
     const pat = maker.pat([
       [0, 0x10],
@@ -467,7 +468,7 @@ describe('tables', () => {
     for (const segment of made.segments) expect(packetsOfPid(segment, 0)).toHaveLength(1)
   })
 
-  it('that name other PIDs under way begin a section behind a break', async () => {
+  it('with other PIDs begin a section after a discontinuity', async () => {
     const maker = createTsMaker()
     const moved = [{ type: 0x1b, pid: 0x120 }, AAC_STREAM]
     const later = [3, 4].flatMap((i) => [
@@ -489,11 +490,11 @@ describe('tables', () => {
   })
 })
 
-describe('breaks', () => {
+describe('discontinuities', () => {
   it.each([
     ['set back', 0],
     ['set far on', 5000 * SECOND],
-  ])('the clock %s: the session goes on without a hole', async (_, startTicks) => {
+  ])('the clock %s: the session continues without a gap', async (_, startTicks) => {
     const maker = createTsMaker()
     const packets = [...plainGops(maker, 100 * SECOND, 3), ...plainGops(maker, startTicks, 3)]
     const made = await play(joinPackets([...tables(maker), ...packets]))
@@ -502,7 +503,7 @@ describe('breaks', () => {
     expectEachPacketOnce(made)
   })
 
-  it('whose sound comes before the picture begin with the sound', async () => {
+  it('with audio before the video begin with the audio', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
     const early = maker.pes(AUDIO_PID, { pts: SECOND - 4500 }, adtsFrames(2))
@@ -515,7 +516,7 @@ describe('breaks', () => {
     expectEachPacketOnce(made)
   })
 
-  it('in the middle of a GOP begin there, where the pictures go on', async () => {
+  it('within a GOP begin there if the video continues', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
     const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
@@ -531,7 +532,7 @@ describe('breaks', () => {
     expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 2)).toBeUndefined()
   })
 
-  it('in the middle of a GOP begin at the next key frame, where packets are missing', async () => {
+  it('within a GOP begin at the next key frame if packets are missing', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
     maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 100))
@@ -546,7 +547,7 @@ describe('breaks', () => {
     expect(made.segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID)).length).toBe(80)
   })
 
-  it('are not seen in a pause of the pictures while the sound goes on', async () => {
+  it('do not exist at a pause of the video that audio covers', async () => {
     const maker = createTsMaker()
     const bridge = Array.from({ length: 60 }, (_, i) =>
       maker.pes(AUDIO_PID, { pts: 3 * SECOND + (i * SECOND) / 4 }, adtsFrames(12)),
@@ -562,7 +563,7 @@ describe('breaks', () => {
     ])
   })
 
-  it('are not seen where one picture bears a wrong stamp', async () => {
+  it('do not exist at a single wrong stamp', async () => {
     const maker = createTsMaker()
     const wrong = maker.pes(VIDEO_PID, { pts: 5_000 * SECOND }, h264Frame('plain', 900))
     const packets = [...plainGops(maker, SECOND, 2), ...wrong, ...plainGops(maker, 3 * SECOND, 2)]
@@ -573,7 +574,7 @@ describe('breaks', () => {
     expectEachPacketOnce(made)
   })
 
-  it('are seen where pictures and sound pause together', async () => {
+  it('exist where video and audio pause together', async () => {
     const maker = createTsMaker()
     const packets = [...plainGops(maker, SECOND, 3), ...plainGops(maker, 60 * SECOND, 3)]
     const made = await play(joinPackets([...tables(maker), ...packets]))
@@ -582,8 +583,8 @@ describe('breaks', () => {
   })
 })
 
-describe('flaws', () => {
-  it('are told with their places: other bytes, jumps, what cannot be decoded, and an end in a packet', async () => {
+describe('limitations', () => {
+  it('have positions: other bytes, jumps, undecodable frames, and a truncated packet', async () => {
     const maker = createTsMaker()
     const first = [...tables(maker), ...plainGops(maker, 100 * SECOND, 2)]
     maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 100))
@@ -627,7 +628,7 @@ describe('flaws', () => {
     expect((await indexOf(bytesFile(start))).limitations).toBeUndefined()
   })
 
-  it('are promises that are not kept', async () => {
+  it('include listed streams that never come', async () => {
     const maker = createTsMaker()
     const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND))
     const frames = gops.flatMap(({ frame: videoFrame }) => videoFrame)
@@ -643,11 +644,11 @@ describe('flaws', () => {
   })
 })
 
-describe('sound alone', () => {
+describe('audio alone', () => {
   it.each([
     [{ codecName: 'AAC', codec: 'mp4a.40.2' }, 0x0f, adtsFrames(47)] as const,
     [{ codecName: 'MP3', codec: 'mp4a.40.34' }, 0x03, mpegFrames(42, 3)] as const,
-  ])('$codecName is cut about every second', async (names, type, payload) => {
+  ])('$codecName is split about every second', async (names, type, payload) => {
     const maker = createTsMaker()
     const packets = Array.from({ length: 5 }, (_, i) =>
       maker.pes(AUDIO_PID, { pts: i * SECOND }, payload),
@@ -660,7 +661,7 @@ describe('sound alone', () => {
     expect(await reader.readKeyFrame(bytesFile(made.bytes), made.index, 0)).toBeUndefined()
   })
 
-  it('is served where a table promises pictures that never come', async () => {
+  it('is served if a table lists video that never comes', async () => {
     const maker = createTsMaker()
     const audio = [0, 1, 2].flatMap((i) =>
       maker.pes(AUDIO_PID, { pts: i * SECOND }, adtsFrames(46)),
@@ -702,7 +703,7 @@ describe('unplayable recordings', () => {
     await expect(indexOf(bytesFile(bytes))).rejects.toThrow(new UnplayableError(reason))
   })
 
-  it('a segment of a file that has become shorter fails', async () => {
+  it('a segment fails if the file became shorter', async () => {
     const bytes = joinPackets(plainRecording(3))
     const index = await indexOf(bytesFile(bytes))
     const shorter = bytesFile(bytes.subarray(0, 4000))
@@ -710,7 +711,7 @@ describe('unplayable recordings', () => {
     await expect(reading).rejects.toMatchObject({ code: 'failed' })
   })
 
-  it('stops when it is told to', async () => {
+  it('an abort stops the index', async () => {
     const file = bytesFile(joinPackets(plainRecording(3)))
     await expect(reader.index(file, AbortSignal.abort())).rejects.toMatchObject({
       name: 'AbortError',

@@ -1,4 +1,4 @@
-// The reader against real recordings, with FFmpeg's demuxer as the second opinion.
+// The reader with real recordings, compared with the demuxer of FFmpeg.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -54,7 +54,10 @@ async function withIndex(name: string, lookup: (indexed: Indexed) => Promise<voi
   }
 }
 
-/** Payload and time of packets; FFmpeg unwraps the 33-bit clock by what it saw before, so the time is taken as it was written. */
+/**
+ * Payload and time of packets. FFmpeg unwraps the 33-bit clock by earlier packets, so the raw time
+ * is used.
+ */
 function facts(packets: ReferencePacket[], kind: 'video' | 'audio'): string[] {
   return packets
     .filter((packet) => packet.kind === kind)
@@ -82,22 +85,27 @@ async function demuxEach(
 }
 
 describe('segments of real recordings', () => {
-  it.each(playable)('%s: every cut can be read alone, and together they are the source', (name) =>
-    withIndex(name, async (indexed) => {
-      const source = await readReferencePackets(path.join(fixtures, name))
-      for (const ranges of [everySplitPoint(indexed.index), groupedSplitPoints(indexed.index, 6)]) {
-        const segments = await demuxEach(indexed, ranges)
-        const together = segments.flat()
-        expect(facts(together, 'video')).toEqual(facts(source, 'video'))
-        expect(facts(together, 'audio')).toEqual(facts(source, 'audio'))
-        for (const segment of segments) {
-          expect(segment.find(({ kind }) => kind === 'video')?.isKey).toBe(true)
+  it.each(playable)(
+    '%s: every segment can be read alone, and together they are the source',
+    (name) =>
+      withIndex(name, async (indexed) => {
+        const source = await readReferencePackets(path.join(fixtures, name))
+        for (const ranges of [
+          everySplitPoint(indexed.index),
+          groupedSplitPoints(indexed.index, 6),
+        ]) {
+          const segments = await demuxEach(indexed, ranges)
+          const together = segments.flat()
+          expect(facts(together, 'video')).toEqual(facts(source, 'video'))
+          expect(facts(together, 'audio')).toEqual(facts(source, 'audio'))
+          for (const segment of segments) {
+            expect(segment.find(({ kind }) => kind === 'video')?.isKey).toBe(true)
+          }
         }
-      }
-    }),
+      }),
   )
 
-  it.each(playable)('%s: segments in a row read as the source', (name) =>
+  it.each(playable)('%s: consecutive segments read like the source', (name) =>
     withIndex(name, async (indexed) => {
       const source = await readReferencePackets(path.join(fixtures, name))
       const chunks: Uint8Array[] = []
@@ -110,7 +118,7 @@ describe('segments of real recordings', () => {
     }),
   )
 
-  it.each(playable)('%s: cut times are those of the key frames', (name) =>
+  it.each(playable)('%s: split points have the times of the key frames', (name) =>
     withIndex(name, async (indexed) => {
       const ranges = everySplitPoint(indexed.index)
       const segments = await demuxEach(indexed, ranges)
@@ -122,7 +130,8 @@ describe('segments of real recordings', () => {
         const [before, own] = [segments[i], segment].map(
           (packets) => packets?.find(({ kind }) => kind === 'video')?.ptsSeconds ?? NaN,
         )
-        // The first cut and those behind a break start with the earliest packet, which may be sound.
+        // Split points at the start and at a discontinuity begin with the earliest packet, of any
+        // track.
         const tolerance = i === 0 || ((flags[i] ?? 0) & SPLIT_DISCONTINUITY) !== 0 ? 0.2 : 1e-4
         const step = ((startTicks[i + 1] ?? 0) - (startTicks[i] ?? 0)) / 90_000
         expect(Math.abs(step - ((own ?? 0) - (before ?? 0)))).toBeLessThan(tolerance)
@@ -150,7 +159,7 @@ describe('the index of real recordings', () => {
     }),
   )
 
-  it('finds a break where the clock is set back, and none where it wraps', async () => {
+  it('finds a discontinuity where the clock is reset, and none where it wraps', async () => {
     await withIndex('ts-h264-aac-pts-reset-backwards.ts', async ({ index }) => {
       const breaks = index.splitPoints.flags.filter((flag) => (flag & SPLIT_DISCONTINUITY) !== 0)
       expect(breaks.length).toBe(1)
@@ -164,7 +173,7 @@ describe('the index of real recordings', () => {
     })
   })
 
-  it('describes the sound', () =>
+  it('describes the audio', () =>
     withIndex('ts-hevc-aac51.ts', async ({ index }) => {
       const audio = { kind: 'audio', codec: 'mp4a.40.2', channels: 6, sampleRate: 48_000 }
       expect(index.tracks[1]).toMatchObject(audio)
@@ -186,7 +195,7 @@ describe('the index of real recordings', () => {
 })
 
 describe('key frames of real recordings', () => {
-  it.each(playable)('%s: the picture at every cut is the one FFmpeg reads', (name) =>
+  it.each(playable)('%s: the key frame at every split point is the one FFmpeg reads', (name) =>
     withIndex(name, async (indexed) => {
       const { index, file } = indexed
       for (const range of everySplitPoint(index)) {
@@ -194,7 +203,7 @@ describe('key frames of real recordings', () => {
         const segment = await demux(await readSegmentBytes({ reader, ...indexed }, range))
         const first = segment.find(({ kind }) => kind === 'video')
         expect(frame?.codec).toBe('h264')
-        // FFmpeg cuts an access unit at its delimiter; the PES packet is the same unit.
+        // FFmpeg splits an access unit at its delimiter; the PES packet is the same unit.
         expect(Math.abs((frame?.data.length ?? 0) - (first?.sizeBytes ?? 0))).toBeLessThan(8)
       }
     }),

@@ -1,4 +1,4 @@
-// The reader of MPEG-TS: segments are the recording's own packets behind the tables in force, or fMP4 of the samples in them.
+// The reader of MPEG-TS: segments are recorded packets with the tables in force, or fMP4.
 import { SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { MediaReader } from '../media-reader.ts'
@@ -10,8 +10,8 @@ import { readSegmentParts } from './segment/ts-segment.ts'
 import type { TsSource } from './ts-source.ts'
 
 /**
- * A reader of MPEG-TS in 188-byte and 192-byte packets. H.264 with one sound of AAC or MP3 is sent as it was recorded;
- * HEVC, further sounds and sound of other codecs go through fMP4.
+ * A reader of MPEG-TS in packets of 188, 192 or 204 bytes. H.264 with one audio track of AAC or MP3
+ * is sent as recorded; everything else is served as fMP4.
  */
 export function createTsReader(): MediaReader {
   return {

@@ -1,4 +1,4 @@
-// Samples out of MPEG-TS laid out in all the ways muxers have: what spans packets, what shares one, what changes, what is lost.
+// Samples from MPEG-TS in all layouts of muxers: split and shared packets, changes, and losses.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
@@ -24,12 +24,12 @@ const SECOND = 90_000
 const VIDEO_FRAME_TICKS = SECOND / 10
 const FRAME_BYTES = 100
 const OTHER_PID = 0x105
-/** A second sound makes the recording go through fMP4. */
+/** A second audio track makes the recording be served as fMP4. */
 const STREAMS: StreamListing[] = [H264_STREAM, AAC_STREAM, { ...AAC_STREAM, pid: OTHER_PID }]
 
 interface Play {
   index: MediaIndex
-  /** Runs of every segment of one cut, and of two. */
+  /** Runs of every segment of one split point, and of two. */
   runs: SampleRun[][]
   inits: (Uint8Array | undefined)[]
 }
@@ -76,7 +76,7 @@ function timesOf(runs: SampleRun[]): number[] {
   })
 }
 
-/** Frames that all differ; those of some bytes that look like the start of another. */
+/** Distinct frames; some contain bytes that look like the start of another. */
 function differentFrames(count: number): Uint8Array {
   const frames = adtsFrames(count, FRAME_BYTES)
   for (let i = 0; i < count; i++) {
@@ -95,12 +95,12 @@ function rawFrames(frames: Uint8Array): string[] {
 
 interface Layout {
   frame?: (number: number) => Uint8Array[]
-  /** Packets of sound beside a picture. */
+  /** Packets of audio beside a frame. */
   audio?: (number: number) => Uint8Array[]
   count?: number
 }
 
-/** Pictures ten a second with a key frame a second, and whatever sound is given beside each. */
+/** Ten frames a second with a key frame a second, and the given audio beside each. */
 function weave(maker: TsMaker, { frame, audio, count = 40 }: Layout): Uint8Array[] {
   const frameOf =
     frame ??
@@ -115,7 +115,7 @@ function weave(maker: TsMaker, { frame, audio, count = 40 }: Layout): Uint8Array
     const pts = SECOND + number * VIDEO_FRAME_TICKS
     const audioTracks = audio?.(number) ?? maker.pes(AUDIO_PID, { pts }, adtsFrames(4, FRAME_BYTES))
     const frames = frameOf(number)
-    // A part of the sound lies behind the start of the picture.
+    // A part of the audio follows the start of the frame.
     packets.push(...audioTracks.slice(0, 1), ...frames.slice(0, 1), ...audioTracks.slice(1))
     packets.push(...frames.slice(1))
     packets.push(...maker.pes(OTHER_PID, { pts }, adtsFrames(4, FRAME_BYTES)))
@@ -136,7 +136,7 @@ describe('audio', () => {
         const to = Math.floor(((number + 1) * frames.length) / 40 / chunkBytes)
         return Array.from({ length: to - from }, (_, i) => {
           const at = (from + i) * chunkBytes
-          // The time is that of the first frame that begins in the packet (ISO/IEC 13818-1 2.4.3.7).
+          // The time of the first frame that begins in the packet (ISO/IEC 13818-1 2.4.3.7).
           const pts = SECOND + Math.round(Math.ceil(at / FRAME_BYTES) * FRAME_TICKS)
           return maker.pes(AUDIO_PID, { pts }, frames.subarray(at, at + chunkBytes))
         }).flat()
@@ -152,7 +152,7 @@ describe('audio', () => {
     },
   )
 
-  it('of another shape under way begins a section with an init of its own', async () => {
+  it('of another format begins a section with its own init segment', async () => {
     const maker = createTsMaker()
     const audio = (number: number): Uint8Array[] => {
       const frames = adtsFrames(4, FRAME_BYTES)
@@ -166,11 +166,11 @@ describe('audio', () => {
     ).toEqual([false, false, false, true])
     expect(inits[0]).toEqual(inits[2])
     expect(inits[3]).not.toEqual(inits[0])
-    // What lies between the change and the next key frame has no init and is left out.
+    // Frames between the change and the next key frame have no init segment and are left out.
     expect(samplesOf(runs[0] ?? []).length).toBe(4 * (40 - 8))
   })
 
-  it('that jumps alone is left out while it is off, and comes back', async () => {
+  it('that jumps alone is left out until it returns', async () => {
     const maker = createTsMaker()
     const audio = (number: number): Uint8Array[] => {
       const isOff = number >= 12 && number < 18
@@ -185,7 +185,7 @@ describe('audio', () => {
     }
   })
 
-  it('that is damaged loses what is damaged', async () => {
+  it('that is corrupt loses only the corrupt frames', async () => {
     const maker = createTsMaker()
     const audio = (number: number): Uint8Array[] => {
       const frames = adtsFrames(4, FRAME_BYTES)
@@ -202,15 +202,15 @@ function inLanguage(stream: StreamListing, language: string): StreamListing {
   return { ...stream, descriptors: [0x0a, 4, ...Buffer.from(language), 0] }
 }
 
-describe('sounds of several languages', () => {
+describe('audio in several languages', () => {
   const [eng, deu] = ['eng', 'deu'].map((language, i) => (pid: number) => ({
     listing: inLanguage({ ...AAC_STREAM, pid }, language),
     frames: adtsFrames(4, FRAME_BYTES + 10 * i),
     pid,
   }))
 
-  /** Four seconds, the streams of each listed in front of it. */
-  function tell(seconds: ReturnType<NonNullable<typeof eng>>[][]): Uint8Array[] {
+  /** Four seconds, each with its streams listed first. */
+  function writeStory(seconds: ReturnType<NonNullable<typeof eng>>[][]): Uint8Array[] {
     const maker = createTsMaker()
     return seconds.flatMap((audioTracks, second) => [
       ...maker.pat(),
@@ -228,7 +228,7 @@ describe('sounds of several languages', () => {
     ])
   }
 
-  it('keep their tracks where their PIDs change, and where one is gone for a while', async () => {
+  it('keeps its tracks when PIDs change, and when one is missing for a while', async () => {
     if (eng === undefined || deu === undefined) throw new Error('no languages')
     const story = [
       [eng(0x101), deu(0x102)],
@@ -236,8 +236,8 @@ describe('sounds of several languages', () => {
       [deu(0x201)],
       [eng(0x101), deu(0x102)],
     ]
-    const english = await play(tell(story), 1)
-    const german = await play(tell(story), 2)
+    const english = await play(writeStory(story), 1)
+    const german = await play(writeStory(story), 2)
     const names = english.index.tracks.map((track) => 'language' in track && track.language)
     expect(names).toEqual([false, 'eng', 'deu'])
     expect(Array.from(english.index.splitPoints.flags)).toEqual([1, 3, 3, 3])
@@ -250,7 +250,7 @@ describe('sounds of several languages', () => {
   })
 })
 
-/** Payloads of the pictures as samples: slices alone, each with its length in front. */
+/** Payloads of the frames as samples: only slices, each with its length. */
 function sliceSample(...slices: Uint8Array[]): string {
   return Buffer.concat(
     slices.flatMap((slice) => {
@@ -275,7 +275,7 @@ describe('video', () => {
   const plainOf = (found: SampleRun[]) =>
     samplesOf(found).filter((_, i) => !found.flatMap(({ syncs }) => [...(syncs ?? [])])[i])
 
-  it('of which every slice has a PES packet are one sample', async () => {
+  it('with a PES packet per slice has one sample per frame', async () => {
     const maker = createTsMaker()
     const frame = (number: number): Uint8Array[] => {
       if (number % 10 === 0) return key(maker, number)
@@ -293,7 +293,7 @@ describe('video', () => {
     }
   })
 
-  it('of which two share a PES packet are two samples, the second a picture later', async () => {
+  it('with two frames in a PES packet has two samples, one frame apart', async () => {
     const maker = createTsMaker()
     const frame = (number: number): Uint8Array[] => {
       if (number % 10 === 0) return key(maker, number)
@@ -309,7 +309,7 @@ describe('video', () => {
     }
   })
 
-  it('keep what captions are in, and lose delimiters, filler and the parameter sets of the init', async () => {
+  it('keeps captions, and drops delimiters, filler and the known parameter sets', async () => {
     const maker = createTsMaker()
     const sei = Uint8Array.of(0x06, 0x04, 0x03, 0xb5, 0x00, 0x31, 0x80)
     const frame = (number: number): Uint8Array[] => {
@@ -320,12 +320,12 @@ describe('video', () => {
     }
     const { runs, inits } = await play(weave(maker, { frame }), 0)
     expect(plainOf(runs[0] ?? [])[0]).toBe(sliceSample(sei, plainSlice(1, 'first')))
-    // The key frame is its slice alone: SPS and PPS are in the init.
+    // The key frame is only its slice: SPS and PPS are in the init segment.
     expect(samplesOf(runs[0] ?? [])[0]?.slice(8, 12)).toBe('6588')
     expect(Buffer.from(inits[0] ?? []).includes(Buffer.from('6764000b', 'hex'))).toBe(true)
   })
 
-  it('whose parameter sets change get another init behind a break', async () => {
+  it('with new parameter sets gets another init segment after a discontinuity', async () => {
     const maker = createTsMaker()
     const frame = (number: number): Uint8Array[] => {
       const kind = number % 10 > 0 ? 'plain' : number < 20 ? 'key' : 'other key'
@@ -338,13 +338,13 @@ describe('video', () => {
     expect(inits[3]).toEqual(inits[2])
   })
 
-  it('are decoded behind a break no sooner than what is before it ends', async () => {
+  it('is decoded after a discontinuity no sooner than the end before it', async () => {
     const maker = createTsMaker()
     const frame = (number: number): Uint8Array[] => {
       const base = number < 20 ? SECOND : 500 * SECOND
       const dts = base + number * VIDEO_FRAME_TICKS
       const kind = number % 10 === 0 ? 'key' : 'plain'
-      // Behind the break pictures are shown three later than decoded, before it one.
+      // After the discontinuity frames are shown three later than decoded, before it one.
       const late = number < 20 ? 1 : 3
       return maker.pes(
         VIDEO_PID,
@@ -364,7 +364,7 @@ describe('video', () => {
     }
   })
 
-  it('are not doubled where packets are sent twice', async () => {
+  it('is not duplicated by packets that are sent twice', async () => {
     const maker = createTsMaker()
     const packets = weave(maker, {})
     const doubled = packets.flatMap((packet, i) => (i % 3 === 0 ? [packet, packet] : [packet]))

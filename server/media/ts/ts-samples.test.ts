@@ -1,4 +1,4 @@
-// MPEG-TS through fMP4 against FFmpeg's reading of the same recordings: every picture and frame once, unchanged, at its time.
+// MPEG-TS as fMP4, compared with FFmpeg: every frame once, unchanged, at its time.
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import { makeEncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import type { EncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
@@ -32,7 +32,7 @@ const X265 = {
 const AAC = { encoder: 'aac', channels: 2 } as const
 const AC3 = { encoder: 'ac3', channels: 6 } as const
 
-/** A second of sound more or less changes nothing that is looked at here. */
+/** A second of audio more or less makes no difference here. */
 const RECORDINGS: Record<string, EncodedTs> = {
   'hevc-aac': { seconds: 3, video: X265, audioTracks: [{ ...AAC, sampleRate: 44_100 }] },
   'hevc-mp3': { seconds: 3, video: X265, audioTracks: [{ encoder: 'libmp3lame', channels: 2 }] },
@@ -61,7 +61,7 @@ const RECORDINGS: Record<string, EncodedTs> = {
     ],
   },
 }
-/** Those that are sent as they are, but in a session with fMP4. */
+/** Recordings that are sent as MPEG-TS, except in a session with fMP4. */
 const plainNames = ['adts', 'h264-mp3', 'ts-h264-aac-clean-hls-concat.ts']
 const names = [
   'ts-hevc-aac51.ts',
@@ -92,7 +92,7 @@ async function indexOf(bytes: Uint8Array, previous?: MediaIndex): Promise<MediaI
   return reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs), previous)
 }
 
-/** The recording, its segments being fMP4. */
+/** The recording as fMP4. */
 async function indexed(name: string): Promise<Indexed> {
   const bytes = await readFile(pathOf(name))
   const index = await indexOf(bytes)
@@ -101,7 +101,7 @@ async function indexed(name: string): Promise<Indexed> {
   return { bytes, index: sampled ?? index }
 }
 
-/** One sample as a segment gives it. */
+/** One sample of a segment. */
 interface ServedSample {
   data: Uint8Array
   ptsTicks: number
@@ -150,7 +150,10 @@ function hash(...chunks: Uint8Array[]): string {
   return sum.digest('hex')
 }
 
-/** What counts of a packet as MPEG-TS has it: NAL units but for delimiters and parameter sets, AAC and Opus without headers. */
+/**
+ * The comparable part of a packet of MPEG-TS: NAL units except delimiters and parameter sets, AAC
+ * and Opus without headers.
+ */
 function payloadHash(data: Uint8Array, { kind, codecName }: Track): string {
   if (kind === 'video') {
     const nals = splitNals(data, 100)
@@ -165,7 +168,7 @@ function isLeftOut(nal: Uint8Array, isHevc: boolean): boolean {
   return isHevc ? first >> 1 >= 32 && first >> 1 <= 38 : [7, 8, 9, 12].includes(first & 31)
 }
 
-/** A sample's NAL units, by their lengths. */
+/** The NAL units of a sample, by their lengths. */
 function splitLengths(data: Uint8Array): Uint8Array[] {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const nals: Uint8Array[] = []
@@ -175,19 +178,19 @@ function splitLengths(data: Uint8Array): Uint8Array[] {
   return nals
 }
 
-/** FFmpeg's packets of a stream of the source, each hashed by what counts. */
+/** FFmpeg's packets of a stream of the source, hashed by their comparable parts. */
 async function sourcePackets(
   name: string,
   track: Track,
   stream: number,
 ): Promise<ReferencePacket[]> {
-  // FFmpeg leaves AAC in LATM as it is: the same encoder's frames in ADTS stand in.
+  // FFmpeg does not unpack AAC in LATM: the same frames in ADTS replace them.
   const source = name === 'latm' ? 'adts' : name
   const packets = await readReferencePackets(pathOf(source), {}, (data) => payloadHash(data, track))
   return packets.filter(({ streamIndex }) => streamIndex === stream)
 }
 
-/** Stream of the source by the index's track. */
+/** Stream of the source for a track of the index. */
 const STREAMS: Record<string, number[]> = {
   'ts-ac3-51-audio-only.ts': [0],
   mp2: [0],
@@ -195,7 +198,7 @@ const STREAMS: Record<string, number[]> = {
 }
 
 describe('samples', () => {
-  it.each(names)('%s: are the source’s, each once, at its time', async (name) => {
+  it.each(names)('%s: are those of the source, each once, at its time', async (name) => {
     const one = await indexed(name)
     const { index } = one
     expect(deserialize(serialize(index))).toEqual(index)
@@ -220,7 +223,7 @@ describe('samples', () => {
         expect(served.map(({ isKey }) => isKey)).toEqual(keys)
       }
     }
-    // All was moved by one time, to two ticks of the recording's clock.
+    // All are shifted by one time, within two ticks of the recording's clock.
     expect(Math.max(...shifts) - Math.min(...shifts)).toBeLessThan(4)
   })
 
@@ -251,7 +254,7 @@ describe('samples', () => {
   )
 
   it.each(names.filter((name) => !/ac3-51|mp2/.test(name)))(
-    '%s: every cut with a key flag begins with a key frame',
+    '%s: every split point with a key flag begins with a key frame',
     async (name) => {
       const one = await indexed(name)
       for (const range of everySplitPoint(one.index)) {
@@ -285,7 +288,7 @@ describe('audioTracks', () => {
     )
   })
 
-  it('of several languages are all served, first one that plays as it is in the first language', async () => {
+  it('in several languages are all served, a playable one first', async () => {
     const { index } = await indexed('languages')
     const audioTracks = index.tracks.filter((track): track is AudioTrack => track.kind === 'audio')
     expect(audioTracks.map(({ codecName, language }) => `${codecName} ${language}`)).toEqual([
@@ -298,7 +301,7 @@ describe('audioTracks', () => {
   })
 })
 
-describe('a recording that grows', () => {
+describe('a growing recording', () => {
   it.each(['hevc-aac', 'languages', 'ts-ac3-51-audio-only.ts', 'opus'])(
     '%s: keeps its stable segments, and ends as it would have at once',
     async (name) => {
@@ -328,8 +331,8 @@ describe('a recording that grows', () => {
   )
 })
 
-describe('recordings whose packets can be sent as they are', () => {
-  it('stay so unless fMP4 is asked for, and where their sound becomes one of another codec', async () => {
+describe('recordings that can be sent as MPEG-TS', () => {
+  it('stay so unless fMP4 is requested, or their audio changes its codec', async () => {
     const index = await indexOf(await readFile(pathOf('adts')))
     expect(reader.initTracks(index, 0)).toBeUndefined()
     const elsewhere = path.join(folder, 'elsewhere.ts')
@@ -342,8 +345,8 @@ describe('recordings whose packets can be sent as they are', () => {
   })
 })
 
-describe('damaged recordings', () => {
-  it('are read or refused, whatever is damaged, and no sample is larger than the recording', async () => {
+describe('corrupt recordings', () => {
+  it('are read or rejected, and no sample is larger than the recording', async () => {
     const random = createRandom(20_261)
     const originals = await Promise.all(
       ['languages', 'latm', 'hevc-mp3', 'opus-5.1', 'dts', 'eac3'].map(async (name) => {
@@ -352,7 +355,7 @@ describe('damaged recordings', () => {
     )
     let count = 0
     for (let i = 0; i < 600; i += 1) {
-      const bytes = damage(originals[i % originals.length] ?? new Uint8Array(0), random)
+      const bytes = corrupt(originals[i % originals.length] ?? new Uint8Array(0), random)
       const runs = await readAll(bytes)
       for (const { sizes, bytes: samples, durations } of runs) {
         expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(samples?.length)
@@ -365,7 +368,7 @@ describe('damaged recordings', () => {
   })
 })
 
-/** Runs of all tracks and cuts; none where the recording is refused. */
+/** Runs of all tracks and split points; none if the recording is rejected. */
 async function readAll(bytes: Uint8Array): Promise<SampleRun[]> {
   try {
     const index = await indexOf(bytes)

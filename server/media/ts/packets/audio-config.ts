@@ -1,4 +1,4 @@
-// Tells from the first frames of a stream what sound it is, and how it is described and served.
+// Identifies audio by the first frames of a stream, and describes it.
 import { adtsFrameAt, beginsWithAac, mpegFrameAt } from '../../codec/audio-frame.ts'
 import { audioSpecificConfig, parseAacConfig } from '../../codec/audio-specific-config.ts'
 import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
@@ -12,7 +12,10 @@ import type { AudioConfig } from './audio-frame.ts'
 import { isUnnamed, audioFamily } from './stream-kind.ts'
 import type { AudioFamily, StreamTyping } from './stream-kind.ts'
 
-/** What the first frames of a stream (the payload of PES packets) are; undefined where they are not what the table says. */
+/**
+ * The configuration in the first frames of a stream (the payload of PES packets); undefined if they
+ * contradict the program table.
+ */
 export function readAudioConfig(
   stream: StreamTyping,
   payload: Uint8Array,
@@ -63,7 +66,10 @@ function setup(
   return { codec, channels, sampleRate, timescale: sampleRate }
 }
 
-/** The first frame in the bytes; one that is followed by another, or fills the bytes, counts before one that is not. */
+/**
+ * The first frame in the bytes. One that another frame follows, or that fills the bytes, has
+ * precedence.
+ */
 function firstFrame<Frame extends { bytes: number }>(
   frameAt: (bytes: Uint8Array, at: number) => Frame | undefined,
   payload: Uint8Array,
@@ -132,10 +138,10 @@ const CODEC_NAMES: Record<AudioConfig['codec'], string> = {
   opus: 'Opus',
   lpcm: 'LPCM',
 }
-/** Rates that AAC is sent with; sound of others is brought to the first. */
+/** Sample rates of transcoded AAC; other audio is resampled to the first. */
 const SENT_RATES = [48_000, 44_100]
 
-/** The track as fMP4 serves it. */
+/** The track as served in fMP4. */
 export function describeAudio(audio: AudioConfig, language: string | undefined): AudioTrack {
   const { channels, sampleRate } = audio
   const codecName = CODEC_NAMES[audio.codec]
@@ -156,7 +162,7 @@ export function describeAudio(audio: AudioConfig, language: string | undefined):
   }
 }
 
-/** Codec string and sample entry of sound that browsers play from fMP4. */
+/** Codec string and sample entry of audio that browsers play in fMP4. */
 export function audioEntry({
   codec,
   config,

@@ -1,4 +1,4 @@
-// Frames of sound inside of elementary streams: where they end, how long they last, and what of them is a sample.
+// Frames of audio in elementary streams: size, duration, and the sample in them.
 import { adtsFrameAt, mpegFrameAt } from '../../codec/audio-frame.ts'
 import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
 import { dtsFrameAt } from '../../codec/dts-frame.ts'
@@ -6,7 +6,9 @@ import { latmPayload, loasFrameBytes } from '../../codec/latm.ts'
 import { opusUnitAt } from './opus-unit.ts'
 import { uint16 } from './table-section.ts'
 
-/** `aac` is raw AAC in ADTS, `latm` AAC in LATM that is served raw, `aac_latm` the same where only its decoder reads it. */
+/**
+ * `aac` is AAC in ADTS; `latm` is AAC in LATM, served as raw AAC; `aac_latm` needs a LATM decoder.
+ */
 export type AudioCodec =
   | 'aac'
   | 'latm'
@@ -19,13 +21,13 @@ export type AudioCodec =
   | 'opus'
   | 'lpcm'
 
-/** What the frames of a stream have in common. A plain value: it is kept in the index. */
+/** The common properties of the frames of a stream. A plain value: the index contains it. */
 export interface AudioConfig {
   codec: AudioCodec
   channels: number
-  /** Samples a second of the decoded sound. */
+  /** Samples a second of the decoded audio. */
   sampleRate: number
-  /** Samples a second by which frames are counted: those of the core, where the band is replicated. */
+  /** Samples a second that the frames count: those of the core with SBR. */
   timescale: number
   /** AudioSpecificConfig of AAC, OpusHead of Opus. */
   config?: Uint8Array
@@ -33,18 +35,18 @@ export interface AudioConfig {
   bitsPerSample?: 16 | 24
 }
 
-/** Whether browsers play the sound from fMP4 as it is; all other is transcoded. */
+/** Whether browsers play the audio in fMP4; other audio is transcoded. */
 export function isPlayed({ codec }: AudioConfig): boolean {
   return codec === 'aac' || codec === 'latm' || codec === 'opus'
 }
 
-/** A frame where it lies. */
+/** A frame within its stream. */
 export interface AudioFrame {
   /** Bytes with its header. */
   bytes: number
-  /** Samples per channel, of its own rate. */
+  /** Samples per channel, at its own rate. */
   samples: number
-  /** Undefined where the frame does not say it. */
+  /** Undefined if the frame does not contain it. */
   sampleRate?: number
   channels?: number
 }
@@ -60,7 +62,10 @@ const LPCM_RATES: ReadonlyMap<number, number> = new Map([
   [5, 192_000],
 ])
 
-/** The frame of the codec whose header stands at `at`; undefined where there is none. It may reach beyond the bytes. */
+/**
+ * The frame of the codec with its header at `at`; undefined if there is none. It may extend past
+ * the bytes.
+ */
 export function audioFrameAt(
   codec: AudioCodec,
   bytes: Uint8Array,
@@ -89,7 +94,7 @@ export function audioFrameAt(
   }
 }
 
-/** Whether frames are found by their position alone: at the start of a PES packet, never by looking for them. */
+/** Whether frames have no sync word: they begin at the start of a PES packet. */
 export function isPositioned(codec: AudioCodec): boolean {
   return codec === 'lpcm'
 }
@@ -103,7 +108,10 @@ interface LpcmFrame extends AudioFrame {
   bitsPerSample: 16 | 24
 }
 
-/** A PES packet of LPCM as Blu-ray has it: four bytes of header, then samples, most significant byte first. Stereo alone. */
+/**
+ * A PES packet of LPCM in the form of Blu-ray: a header of four bytes, then big-endian samples.
+ * Stereo only.
+ */
 export function lpcmFrameAt(bytes: Uint8Array, at: number): LpcmFrame | undefined {
   if (at + LPCM_HEADER_BYTES > bytes.length) return undefined
   const dataBytes = uint16(bytes, at)
@@ -124,7 +132,9 @@ export function lpcmFrameAt(bytes: Uint8Array, at: number): LpcmFrame | undefine
   }
 }
 
-/** What of a whole frame is the sample: raw AAC, Opus and PCM without their headers, all else as it is. */
+/**
+ * The sample in a whole frame: raw AAC, Opus and PCM without their headers, other codecs unchanged.
+ */
 export function framePayload(config: AudioConfig, frame: Uint8Array): Uint8Array | undefined {
   switch (config.codec) {
     case 'aac':
@@ -145,7 +155,10 @@ export function framePayload(config: AudioConfig, frame: Uint8Array): Uint8Array
   }
 }
 
-/** Frames of several blocks hold checksums between them, which no browser expects; no known encoder writes them. */
+/**
+ * Frames of several blocks contain checksums between them, which browsers reject; no known encoder
+ * writes them.
+ */
 function adtsPayload(frame: Uint8Array): Uint8Array | undefined {
   const hasCrc = ((frame[1] ?? 0) & 1) === 0
   const furtherBlocks = (frame[6] ?? 0) & 3

@@ -1,11 +1,11 @@
-// What sound is in MPEG-TS that is sent as it is, and how long the sound in a PES packet lasts.
+// Audio in MPEG-TS that is sent unchanged, and the duration of a PES packet of audio.
 import type { AudioTrack } from '../../media-index.ts'
 import { PES_TIMESCALE } from './pes.ts'
 import { isPositioned, audioFrameAt } from './audio-frame.ts'
 import type { AudioConfig } from './audio-frame.ts'
 import { audioEntry } from './audio-config.ts'
 
-/** The track where players take AAC or MP3 out of MPEG-TS themselves. */
+/** The track of AAC or MP3 that players extract from MPEG-TS. */
 export function verbatimTrack(audio: AudioConfig): AudioTrack {
   const { channels, sampleRate } = audio
   const codec = audio.codec === 'aac' ? (audioEntry(audio)?.codec ?? 'mp4a.40.2') : 'mp4a.40.34'
@@ -13,7 +13,7 @@ export function verbatimTrack(audio: AudioConfig): AudioTrack {
   return { kind: 'audio', codec, codecName, channels, sampleRate }
 }
 
-/** Length of the sound whose frames begin in a PES packet's payload, in ticks. */
+/** Duration of the frames that begin in the payload of a PES packet, in ticks. */
 export function audioTicks({ codec, timescale }: AudioConfig, payload: Uint8Array): number {
   let seconds = 0
   for (let at = 0; at < payload.length;) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { appendRange, subtractRanges } from './byte-ranges.ts'
 
 describe('subtractRanges()', () => {
-  it('leaves just the bytes that are in no hole', () => {
+  it('returns the bytes outside of all holes', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 20 })
     const bounds = fc.tuple(fc.nat(60), fc.nat(60))
     fc.assert(

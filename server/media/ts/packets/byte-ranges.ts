@@ -1,6 +1,6 @@
 // Ranges of bytes, as pairs of first byte and end in one flat list, in order.
 
-/** What is left of [from, to) without the ranges of `holes` (in order, not overlapping). */
+/** The rest of [from, to) without the ranges of `holes` (in order, not overlapping). */
 export function subtractRanges(from: number, to: number, holes: ArrayLike<number>): number[] {
   const left: number[] = []
   let at = from
@@ -14,7 +14,7 @@ export function subtractRanges(from: number, to: number, holes: ArrayLike<number
   return left
 }
 
-/** Index of the first range that ends behind `position`. */
+/** Index of the first range that ends after `position`. */
 function firstAfter(ranges: ArrayLike<number>, position: number): number {
   let low = 0
   let high = Math.floor(ranges.length / 2)
@@ -26,7 +26,7 @@ function firstAfter(ranges: ArrayLike<number>, position: number): number {
   return 2 * low
 }
 
-/** Adds a range behind the last one, joined to it where they touch. */
+/** Appends a range, joined to the last one if they touch. */
 export function appendRange(ranges: number[], from: number, to: number): void {
   if (ranges.at(-1) === from) ranges[ranges.length - 1] = to
   else ranges.push(from, to)

@@ -1,10 +1,10 @@
-// Gathers what the PES packets of one PID carry: their payloads one behind the other, and where each begins.
+// Gathers the payloads of the PES packets of one PID, and where each begins.
 import { continuityCounter, hasPayload, isCorrupt, isScrambled } from './packet.ts'
 import { isUnitStart, payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { MAX_PES_HEADER_BYTES, parsePesHeader } from './pes.ts'
 
-/** Where a PES packet's payload begins in the gathered bytes. */
+/** Where the payload of a PES packet begins in the gathered bytes. */
 export interface PesUnit {
   at: number
   /** Position in the file of the transport packet in which the PES packet begins. */
@@ -15,9 +15,9 @@ export interface PesUnit {
 const FIRST_CAPACITY_BYTES = 64 * 1024
 
 interface Capacity {
-  /** Bytes beyond are refused. */
+  /** Further bytes are rejected. */
   limitBytes: number
-  /** How much is expected. */
+  /** The expected size. */
   expectedBytes?: number
 }
 
@@ -28,13 +28,13 @@ export class ElementaryStream {
   readonly #limitBytes: number
   #bytes: Uint8Array<ArrayBuffer>
   #length = 0
-  /** Where the header of the PES packet under way begins, while it is not read. */
+  /** Start of the header of the current PES packet, until it is parsed. */
   #headerAt: number | undefined
   #position = 0
-  /** Bytes that the PES packet still has; undefined between packets, and behind those that cannot be read. */
+  /** Remaining bytes of the PES packet; undefined between packets, and after an invalid one. */
   #remaining: number | undefined
   #counter = -1
-  /** Where the payload of the last packet lies in the gathered bytes. */
+  /** The payload of the last packet in the gathered bytes. */
   #lastPayload = { at: 0, length: 0 }
   /** Payload of the last packet in which a PES packet began. */
   #lastStart = new Uint8Array(0)
@@ -45,22 +45,22 @@ export class ElementaryStream {
     this.#bytes = new Uint8Array(Math.min(expectedBytes, limitBytes))
   }
 
-  /** All payload that was gathered. */
+  /** All payload so far. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#headerAt ?? this.#length)
   }
 
-  /** Whether a PES packet is under way whose end is not known or not there yet. */
+  /** Whether a PES packet is incomplete, or its end is unknown. */
   get isOpen(): boolean {
     return this.#remaining !== undefined && this.#remaining > 0
   }
 
-  /** Whether the header of the PES packet under way is not whole yet. */
+  /** Whether the header of the current PES packet is incomplete. */
   get isHeaderOpen(): boolean {
     return this.#headerAt !== undefined
   }
 
-  /** Takes a packet of the PID. Answers `full` where it does not fit any more. */
+  /** Processes a packet of the PID. Returns `full` if it does not fit. */
   take(packet: PacketView): 'taken' | 'full' {
     if (isCorrupt(packet.header) || isScrambled(packet.header)) return 'taken'
     if (!hasPayload(packet.header) || this.#isRepeated(packet)) return 'taken'
@@ -76,7 +76,7 @@ export class ElementaryStream {
     return 'taken'
   }
 
-  /** Ends the PES packet under way: what of its header came is dropped. */
+  /** Ends the current PES packet; an incomplete header is dropped. */
   close(): void {
     if (this.#headerAt !== undefined) this.#length = this.#headerAt
     this.#headerAt = undefined
@@ -115,7 +115,7 @@ export class ElementaryStream {
     this.#length = needed
   }
 
-  /** Takes the header out of the gathered bytes once it is there. */
+  /** Removes the header from the gathered bytes once it is complete. */
   #readHeader(at: number): void {
     const header = parsePesHeader(
       this.#bytes.subarray(at, Math.min(this.#length, at + MAX_PES_HEADER_BYTES)),

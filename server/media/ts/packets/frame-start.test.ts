@@ -8,7 +8,7 @@ function kindOf(bytes: Uint8Array, codec: VideoCodec = 'h264') {
 }
 
 describe('scanPicture()', () => {
-  it('tells key frames and recovery points from other pictures', () => {
+  it('distinguishes key frames and recovery points from other frames', () => {
     expect(kindOf(h264Frame('key', 300))).toBe('key')
     expect(kindOf(h264Frame('bare key', 300))).toBe('key')
     expect(kindOf(h264Frame('recovery', 300))).toBe('recovery')
@@ -33,7 +33,7 @@ describe('scanPicture()', () => {
     expect(kindOf(Uint8Array.of(0, 0, 1, type << 1, 1, 0x80, 0, 0), 'hevc')).toBe(kind)
   })
 
-  it('answers the same however the bytes are portioned', () => {
+  it('returns the same for any partition of the bytes', () => {
     for (const kind of ['key', 'other key', 'recovery', 'plain'] as const) {
       const frame = h264Frame(kind, 200)
       for (const step of [1, 2, 3, 7, 50]) {
@@ -51,7 +51,7 @@ describe('scanPicture()', () => {
     }
   })
 
-  it('does not keep parameter sets of unlikely length', () => {
+  it('ignores parameter sets of implausible size', () => {
     const head = h264Frame('key', 100).subarray(0, 40)
     const long = new Uint8Array(9000).fill(0x55)
     const frame = Buffer.concat([head, long, h264Frame('bare key', 50)])

@@ -1,4 +1,4 @@
-// Tells from the first bytes of a picture whether decoding can begin with it, and collects its parameter sets.
+// Finds in the first bytes of a frame whether decoding can begin there, and its parameter sets.
 import { createBitReader } from '../../codec/bit-reader.ts'
 import {
   findNal,
@@ -9,22 +9,25 @@ import {
 } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 
-/** Bytes of a picture in which its first slice must begin; what has none there is no key frame. */
+/** The first slice must begin within these bytes; a frame without one is not a key frame. */
 export const FRAME_SEARCH_BYTES = 64 * 1024
-/** Parameter sets longer than this in all are not kept. */
+/** Longer parameter sets are ignored. */
 const MAX_PARAMETER_SET_BYTES = 4096
-/** Bytes of a slice that hold its type behind the NAL header. */
+/** Bytes of a slice that contain its type, after the NAL header. */
 const SLICE_START_BYTES = 12
 const RECOVERY_POINT_SEI = 6
 const MAX_SEI_MESSAGES = 64
 
-/** `key`: IDR or IRAP. `recovery`: an I picture with its parameter sets at an exact recovery point (H.264 D.2.8). */
+/**
+ * `key`: IDR or IRAP. `recovery`: an I frame with parameter sets at an exact recovery point (H.264
+ * D.2.8).
+ */
 export type FrameKind = 'key' | 'recovery' | 'other'
 
-/** How far a picture's bytes have been looked through. */
+/** Progress of a search through the bytes of a frame. */
 export interface FrameScan {
   scannedTo: number
-  /** Index of the NAL unit whose end is not seen yet. */
+  /** Index of the NAL unit without a known end. */
   openNal: number
   openRole: 'sps' | 'parameters' | 'sei' | undefined
   /** Ranges of parameter sets, as pairs of first byte and end. */
@@ -38,7 +41,7 @@ export function createFrameScan(payloadAt: number): FrameScan {
   return { scannedTo: payloadAt, openNal: 0, openRole: undefined, ...none }
 }
 
-/** Looks on through `bytes`; answers the picture's kind, or undefined while its first slice is not there. */
+/** Continues the search; returns the kind of the frame, or undefined before its first slice. */
 export function scanFrame(
   scan: FrameScan,
   codec: VideoCodec,
@@ -47,7 +50,7 @@ export function scanFrame(
   for (;;) {
     const nal = findNal(bytes, scan.scannedTo, bytes.length)
     if (nal < 0 || nal >= bytes.length) {
-      // A start code may be cut in two; one that is whole but without its first byte is found again.
+      // A start code may be split; one without the byte after it is found again.
       const seen = nal < 0 ? bytes.length - 2 : nal - 3
       scan.scannedTo = Math.max(scan.scannedTo, seen)
       return undefined
@@ -78,7 +81,7 @@ function closeNal(scan: FrameScan, end: number): void {
   if (openRole === 'sps') scan.sps.push(openNal, end)
 }
 
-/** A picture at which decoding is exact, though it is no IDR picture (14496-10 D.2.8). */
+/** A frame at which decoding is exact although it is not IDR (14496-10 D.2.8). */
 function isRecoveryPoint(scan: FrameScan, bytes: Uint8Array, slice: number): boolean {
   if (scan.sps.length === 0 || !isIntraSlice(bytes.subarray(slice, slice + SLICE_START_BYTES))) {
     return false
@@ -109,7 +112,7 @@ function hasRecoveryPoint(sei: Uint8Array): boolean {
   return false
 }
 
-/** Numbers of SEI messages are sums of bytes, of which all but the last are 255 (14496-10 7.3.2.3.1). */
+/** Numbers of SEI messages are sums of bytes; all but the last are 255 (14496-10 7.3.2.3.1). */
 function readSeiNumber(sei: Uint8Array, start: number): { value: number; end: number } {
   let value = 0
   let end = start
@@ -120,12 +123,12 @@ function readSeiNumber(sei: Uint8Array, start: number): { value: number; end: nu
   return { value: value + (sei[end] ?? 0), end: end + 1 }
 }
 
-/** The picture's parameter sets as Annex B; undefined where it has no SPS or they are too long. */
+/** The parameter sets as Annex B; undefined without an SPS, or if they are too long. */
 export function pictureParameterSets(scan: FrameScan, bytes: Uint8Array): Uint8Array | undefined {
   return scan.sps.length === 0 ? undefined : joinNals(scan.parameters, bytes)
 }
 
-/** The picture's sequence parameter sets as Annex B: when these change, decoding begins anew. */
+/** The sequence parameter sets as Annex B: a change restarts the decoder. */
 export function frameSps(scan: FrameScan, bytes: Uint8Array): Uint8Array | undefined {
   return scan.sps.length === 0 ? undefined : joinNals(scan.sps, bytes)
 }

@@ -1,4 +1,5 @@
-// Opus in MPEG-TS (ETSI TS 103 491 and the registration 'Opus'): access units behind control headers, and the set-up in the PMT.
+// Opus in MPEG-TS (ETSI TS 103 491, registration 'Opus'): access units with control headers, and
+// the configuration in the PMT.
 import { opusPacketSamples } from '../../codec/opus-packet.ts'
 import { splitDescriptors } from './stream-kind.ts'
 
@@ -27,7 +28,10 @@ const LAYOUTS = [
   { streams: 5, coupled: 3, mapping: [0, 6, 1, 2, 3, 4, 5, 7] },
 ] as const
 
-/** The identification header (`OpusHead`, RFC 7845 5.1) that a stream's descriptors stand for; undefined for layouts of its own. */
+/**
+ * The identification header (`OpusHead`, RFC 7845 5.1) for the descriptors of a stream; undefined
+ * for custom layouts.
+ */
 export function opusHead(descriptors: Uint8Array): Uint8Array | undefined {
   const channels = opusChannels(descriptors)
   const layout = LAYOUTS[channels - 1]
@@ -50,7 +54,7 @@ function opusChannels(descriptors: Uint8Array): number {
   return 2
 }
 
-/** The access unit whose control header stands at `at`; undefined where there is none. */
+/** The access unit with its control header at `at`; undefined if there is none. */
 export function opusUnitAt(bytes: Uint8Array, at: number): OpusUnit | undefined {
   const second = bytes[at + 1] ?? 0
   if (bytes[at] !== 0x7f || (second & 0xe0) !== 0xe0) return undefined

@@ -7,7 +7,7 @@ import { ALL, SMALL_CHUNK_BYTES, STARTS, walkPackets } from './packet-walk.ts'
 
 const PID = 0x33
 
-/** Packets that carry their number, every third of which starts a unit. */
+/** Numbered packets, every third of which starts a unit. */
 function numbered(count: number, first = 0): Uint8Array {
   const bytes = new Uint8Array(count * 188).fill(0xff)
   const view = new DataView(bytes.buffer)
@@ -32,11 +32,11 @@ async function walk(
   const walked: Walked = { numbers: [], positions: [], lost: [], end: 0 }
   const interest = new Uint8Array(PID_COUNT)
   interest[PID] = options.interest ?? ALL
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const { buffer, byteOffset } = packet.bytes
     walked.numbers.push(new DataView(buffer, byteOffset).getUint32(packet.at + 4))
     walked.positions.push(packet.position)
-    return walked.numbers.length === options.stopAt ? 'stop' : 'go on'
+    return walked.numbers.length === options.stopAt ? 'stop' : 'continue'
   }
   const lost = (from: number, to: number) => walked.lost.push([from, to])
   const tsFile = { file: bytesFile(bytes), layout: { packetBytes: 188, start: 0 } as const }
@@ -48,7 +48,7 @@ async function walk(
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
 
 describe('walkPackets()', () => {
-  it('shows every packet once, whatever the file size is beside the size of reads', async () => {
+  it('visits every packet once, for any file size relative to the reads', async () => {
     const inChunk = SMALL_CHUNK_BYTES / 188
     for (const count of [
       0,
@@ -67,12 +67,12 @@ describe('walkPackets()', () => {
     }
   })
 
-  it('shows only what starts a unit where no more is wanted', async () => {
+  it('visits only unit starts if no more is wanted', async () => {
     const { numbers } = await walk(numbered(30), { interest: STARTS })
     expect(numbers).toEqual(range(0, 10).map((i) => i * 3))
   })
 
-  it('keeps the last counter of every PID of interest, however the packets of several stand', async () => {
+  it('stores the last counter of every PID of interest, for any interleaving', async () => {
     const packet = fc.record({
       pid: fc.constantFrom(PID, PID + 1, PID + 2),
       isStart: fc.nat(9).map((n) => n === 0),
@@ -98,9 +98,9 @@ describe('walkPackets()', () => {
           })
         const counters = new Uint8Array(PID_COUNT).fill(0xff)
         const seen: number[][] = []
-        const visit = ({ position, counterBefore }: PacketView): 'go on' => {
+        const visit = ({ position, counterBefore }: PacketView): 'continue' => {
           seen.push([position, counterBefore])
-          return 'go on'
+          return 'continue'
         }
         const file = bytesFile(Buffer.concat(packets))
         const tsFile = { file, layout: { packetBytes: 188, start: 0 } as const }
@@ -112,12 +112,12 @@ describe('walkPackets()', () => {
     )
   })
 
-  it('ends where it is told to', async () => {
+  it('ends where the visitor stops', async () => {
     const { numbers, end } = await walk(numbered(5000), { stopAt: 4 })
     expect([numbers, end]).toEqual([[0, 1, 2, 3], 4 * 188])
   })
 
-  it('finds sync again at any place relative to the reads', async () => {
+  it('finds sync again at any position relative to the reads', async () => {
     const inChunk = SMALL_CHUNK_BYTES / 188
     const noise = new Uint8Array(500).fill(0x11)
     for (const before of range(inChunk - 6, inChunk + 3)) {
@@ -128,7 +128,7 @@ describe('walkPackets()', () => {
     }
   })
 
-  it('tells of a packet that was cut short', async () => {
+  it('reports a truncated packet', async () => {
     const bytes = Buffer.concat([numbered(20).subarray(0, 19 * 188 + 70), numbered(20, 20)])
     const { numbers, lost } = await walk(bytes)
     expect(lost).toEqual([[19 * 188, 19 * 188 + 70]])
@@ -136,15 +136,15 @@ describe('walkPackets()', () => {
     expect(numbers.slice(-20)).toEqual(range(20, 40))
   })
 
-  it('ends before a packet that the file does not hold in whole, and before noise', async () => {
+  it('ends before an incomplete packet, and before noise', async () => {
     expect((await walk(numbered(9).subarray(0, 9 * 188 - 1))).end).toBe(8 * 188)
     expect((await walk(Buffer.concat([numbered(9), new Uint8Array(9999)]))).end).toBe(9 * 188)
   })
 
-  it('passes on the failure of a read', async () => {
+  it('rejects with the error of a read', async () => {
     const file = { ...bytesFile(numbered(9)), read: () => Promise.reject(new Error('disk')) }
     const tsFile = { file, layout: { packetBytes: 188, start: 0 } as const }
-    const visitor = { interest: new Uint8Array(PID_COUNT), visit: () => 'go on' as const }
+    const visitor = { interest: new Uint8Array(PID_COUNT), visit: () => 'continue' as const }
     const walking = walkPackets(tsFile, visitor, { from: 0, to: Infinity, chunkBytes: 36_096 })
     await expect(walking).rejects.toThrow('disk')
   })

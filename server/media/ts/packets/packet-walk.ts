@@ -1,4 +1,4 @@
-// Walks over the packets of a file in large reads, the next in flight while one is looked at, and finds sync again where it is lost.
+// Walks the packets of a file in large reads, with the next ones in flight, and resynchronises.
 import type { OpenFile } from '../../../storage/storage.ts'
 import {
   isUnitStart,
@@ -10,28 +10,32 @@ import {
 } from './packet.ts'
 import type { PacketLayout, PacketView } from './packet.ts'
 
-/** Interest in a PID: its packets are passed over, only those that start a unit are shown, all are shown. */
+/**
+ * Interest in a PID: its packets are skipped, only those that start a unit are visited, or all are.
+ */
 const SKIP = 0
 export const STARTS = 1
 export const ALL = 2
-/** Where no packet of a PID has been seen yet. */
+/** Before the first packet of a PID. */
 export const UNKNOWN_COUNTER = 0xff
 
-/** Bytes without sync after which the rest of the file counts as lost (a file that was allocated and never filled). */
+/**
+ * Bytes without sync after which the rest of the file counts as lost (allocated but never written).
+ */
 const MAX_LOST_BYTES = 64 * 1024 * 1024
 /**
- * Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. Those of a scan are small enough for the
- * processor's cache, and large enough for disks.
+ * Sizes of reads: common multiples of 188 and 192, so that whole packets fill a read. Those of a
+ * scan fit the cache of the processor, and are large enough for disks.
  */
 export const SCAN_CHUNK_BYTES = 36_096 * 16
 export const SMALL_CHUNK_BYTES = 36_096 * 4
-/** Room in front of a read for what the last one left over: one packet to look back on, three to see sync. */
+/** Room before a read for the rest of the last one: one packet to look back, three to see sync. */
 const HEADROOM_BYTES = 6 * MAX_PACKET_BYTES
-/** One is looked at, three are being read: they leave one of the four threads that reads have to viewers. */
+/** One is processed, three are being read: they leave one of the four I/O threads to viewers. */
 const WINDOWS = 4
-/** Of a header's bits those that the packets of a run have in common: sync byte, start of a unit, PID. */
+/** Bits of a header that the packets of a run share: sync byte, start of a unit, PID. */
 const RUN_BITS = 0xff5fff00
-/** Sync bytes in a row, at the distance of packets, that count as sync. */
+/** Consecutive sync bytes, one packet apart, that count as sync. */
 const SYNC_ROW = 3
 
 export interface TsFile {
@@ -43,26 +47,26 @@ interface PacketVisitor {
   /** SKIP, STARTS or ALL for every PID; may change while packets are visited. */
   readonly interest: Uint8Array
   /**
-   * Where given: the last header byte of the last packet of every PID of interest, whose low four bits are the
-   * continuity counter; UNKNOWN_COUNTER before the first.
+   * The last header byte of the last packet of every PID of interest: its low four bits are the
+   * continuity counter. UNKNOWN_COUNTER before the first.
    */
   readonly counters?: Uint8Array
-  /** Looks at a packet that is of interest; answers `stop` to end the walk behind it. */
-  visit(packet: PacketView): 'go on' | 'stop'
-  /** Hears of a range of the file (first byte, end) that holds no whole packets. */
+  /** Visits a packet of interest; `stop` ends the walk after it. */
+  visit(packet: PacketView): 'continue' | 'stop'
+  /** Receives a range of the file (first byte, end) without whole packets. */
   lost?(from: number, to: number): void
 }
 
 interface WalkRange {
   /** Position of the first packet. */
   from: number
-  /** Position behind the last byte that is looked at; the file's end, as it was when opened, if that comes first. */
+  /** End of the range, or of the file at the time it was opened, if that comes first. */
   to: number
   /** SCAN_CHUNK_BYTES or SMALL_CHUNK_BYTES. */
   chunkBytes: number
   /**
-   * `open`: more may be written behind the range, so that at its end sync counts as found only by as many packets as in
-   * its middle. What is walked so, in however many ranges, is walked as in one.
+   * `open`: the file may grow, so that sync at the end of the range needs as many packets as
+   * elsewhere. The result does not depend on how many ranges a walk is split into.
    */
   end?: 'open'
   signal?: AbortSignal
@@ -73,16 +77,16 @@ interface WalkState {
   packetBytes: number
   prefix: number
   packet: PacketView
-  /** File position of the packet to visit next; while sync is lost, of the byte to search from. */
+  /** Position of the next packet; without sync, of the next byte to search. */
   position: number
-  /** Where sync was lost and not found again yet. */
+  /** Where sync was lost, until it is found again. */
   lostAt: number | undefined
   stopped: boolean
   endIsOpen: boolean
   counters: Uint8Array
 }
 
-/** A buffer with bytes of the file: index 0 stands for position `base`; filled from `start` to `end`. */
+/** A buffer with bytes of the file, filled from `start` to `end`; index 0 is position `base`. */
 interface Window {
   bytes: Uint8Array<ArrayBuffer>
   view: DataView<ArrayBuffer>
@@ -92,15 +96,15 @@ interface Window {
   isLast: boolean
 }
 
-/** A window that is being filled. */
+/** A window that is being read. */
 interface PendingRead {
   window: Window
   done: Promise<void>
 }
 
 /**
- * Shows the packets of a range to the visitor, in order. Answers the position behind the last whole packet, where a
- * later walk goes on.
+ * Visits the packets of a range in order. Returns the position after the last whole packet, where a
+ * later walk continues.
  */
 export async function walkPackets(
   { file, layout }: TsFile,
@@ -109,14 +113,14 @@ export async function walkPackets(
 ): Promise<number> {
   const state = createWalkState(layout, visitor, range)
   const to = Math.min(range.to, file.stat.sizeBytes)
-  // Where sync is lost at the first packet, the search begins inside of the one before.
+  // If sync is lost at the first packet, the search begins inside the previous one.
   const from = Math.max(Math.min(layout.start, range.from), range.from - layout.packetBytes)
   const chunkBytes = Math.max(0, Math.min(range.chunkBytes, to - from))
   const reads: PendingRead[] = []
   let readFrom = from
   function request(window: Window): void {
     const done = fill(file, window, { from: readFrom, to, chunkBytes })
-    // Told where it is awaited, if it ever is.
+    // The caller receives the error where it awaits the read.
     done.catch(() => undefined)
     reads.push({ window, done })
     readFrom += chunkBytes
@@ -135,7 +139,8 @@ export async function walkPackets(
       if (readFrom < to) request(read.window)
     }
   } finally {
-    // Buffers must not be written to behind the caller's back; what these reads may say is of no interest any more.
+    // Buffers must not be written to after the walk returns; errors of these reads no longer
+    // matter.
     await Promise.allSettled(reads.map(({ done }) => done))
   }
   return state.lostAt ?? state.position
@@ -175,7 +180,7 @@ async function fill(file: OpenFile, window: Window, range: WalkRange): Promise<v
   window.isLast = length < range.chunkBytes || range.from + length >= range.to
 }
 
-/** Moves what was not looked at, and one packet before it, in front of the next window's bytes. */
+/** Moves the unprocessed bytes, and one packet before them, to the start of the next window. */
 function keepRest(state: WalkState, from: Window, to: Window): void {
   const lookBack = state.lostAt === undefined ? state.packetBytes : 0
   const first = Math.max(from.start, state.position - from.base - lookBack)
@@ -192,7 +197,7 @@ function walkWindow(state: WalkState, window: Window): void {
   }
 }
 
-/** Visits packets until the window ends (answers false) or sync is lost (answers true). */
+/** Visits packets until the window ends (false) or sync is lost (true). */
 function walkInSync(state: WalkState, window: Window): boolean {
   const { visitor, packetBytes, prefix, packet } = state
   const { counters } = state
@@ -230,8 +235,8 @@ function walkInSync(state: WalkState, window: Window): boolean {
 }
 
 /**
- * Index of the last packet of a run that begins at `at`: packets of one PID that go on with a unit. Nearly all packets are
- * such, so that each costs a load and a comparison.
+ * Index of the last packet of a run that begins at `at`: packets of one PID that continue a unit.
+ * Almost all packets do, so each costs one load and one comparison.
  */
 function lastOfRun({ packetBytes, prefix }: WalkState, { view, end }: Window, at: number): number {
   const first = view.getUint32(at + prefix)
@@ -243,13 +248,16 @@ function lastOfRun({ packetBytes, prefix }: WalkState, { view, end }: Window, at
   return next - packetBytes
 }
 
-/** The packet before may have been cut short, so the search begins inside of it. */
+/** The previous packet may be truncated, so the search begins inside it. */
 function loseSync(state: WalkState, window: Window, at: number): void {
   state.lostAt = window.base + at
   state.position = window.base + Math.max(window.start, at - state.packetBytes + 1)
 }
 
-/** Looks for sync from the state's position. Answers false where the window has none, and where to go on is set. */
+/**
+ * Searches for sync from the current position. Returns false if the window has none, and sets where
+ * to continue.
+ */
 function findSync(state: WalkState, window: Window): boolean {
   const { packetBytes, prefix, lostAt = state.position } = state
   const { bytes, base, end } = window
@@ -274,7 +282,7 @@ function findSync(state: WalkState, window: Window): boolean {
   return false
 }
 
-/** Bytes of a time code may look like sync, so the last row of the few behind the first counts. */
+/** Bytes of a time code may look like sync, so the last of the first few rows counts. */
 function lastRow(state: WalkState, window: Window, first: number): number {
   let last = first
   for (let at = first + 1; at <= first + state.prefix; at++) {
@@ -291,6 +299,6 @@ function isRow(state: WalkState, window: Window, at: number): boolean {
     if (window.bytes[sync] !== SYNC_BYTE) return false
     seen++
   }
-  // At the very end of the file, one whole packet that ends there is enough with a neighbour.
+  // At the very end of the file, a whole packet that ends there needs only one neighbour.
   return seen > 1 || (window.isLast && at + state.packetBytes === window.end)
 }

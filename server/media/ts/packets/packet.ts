@@ -1,43 +1,46 @@
-// Transport stream packets (ISO/IEC 13818-1 2.4.3.2): how a file is cut into them, and what their headers say.
+// Transport stream packets (ISO/IEC 13818-1 2.4.3.2): their layout in a file, and their headers.
 import { UnplayableError } from '../../../errors.ts'
 
 export const SYNC_BYTE = 0x47
 /** Bytes of a transport packet without the prefix of m2ts. */
 export const TS_PACKET_BYTES = 188
 export const MAX_PACKET_BYTES = 204
-/** The time code in front of each packet of m2ts. */
+/** The time code before each packet of m2ts. */
 const PREFIX_BYTES = 4
 export const PID_COUNT = 8192
-/** How far into a file the first packet may lie. */
+/** How far into a file the first packet may be. */
 export const LAYOUT_SEARCH_BYTES = 1024 * 1024
-/** Packets in a row that make a file MPEG-TS; fewer where the file is shorter, but never under three. */
+/** Packets in a row that identify MPEG-TS; fewer in a shorter file, but at least three. */
 const LAYOUT_PACKETS = 5
 const MIN_LAYOUT_PACKETS = 3
 
-/** 192 with a 4-byte time code in front (m2ts), 204 with 16 bytes of parity behind (DVB, ETSI EN 300 429). */
+/**
+ * 192 with a 4-byte time code before (m2ts), 204 with 16 bytes of parity after (DVB, ETSI EN 300
+ * 429).
+ */
 export type PacketBytes = 188 | 192 | 204
 
-/** How a file is cut into packets. */
+/** The layout of packets in a file. */
 export interface PacketLayout {
   packetBytes: PacketBytes
-  /** Position of the first packet (of its prefix, where it has one). */
+  /** Position of the first packet (of its prefix, if it has one). */
   start: number
 }
 
-/** One packet where it lies in a buffer. The same object is handed out again and again. */
+/** One packet within a buffer. The same object is reused for every packet. */
 export interface PacketView {
   bytes: Uint8Array
   /** Index of the sync byte in `bytes`. */
   at: number
-  /** Position of the packet in the file (of its prefix, where it has one). */
+  /** Position of the packet in the file (of its prefix, if it has one). */
   position: number
   /** The four header bytes, big-endian. */
   header: number
-  /** The last header byte of the PID's packet before, with its continuity counter. */
+  /** The last header byte of the previous packet of the PID, with its continuity counter. */
   counterBefore: number
 }
 
-/** Bytes in front of the sync byte. */
+/** Bytes before the sync byte. */
 export function prefixBytes({ packetBytes }: { packetBytes: PacketBytes }): number {
   return packetBytes === 192 ? PREFIX_BYTES : 0
 }
@@ -51,7 +54,7 @@ export function isUnitStart(header: number): boolean {
   return (header & 0x400000) !== 0
 }
 
-/** Whether a receiver found the packet broken (transport_error_indicator). */
+/** Whether a receiver marked the packet as corrupt (transport_error_indicator). */
 export function isCorrupt(header: number): boolean {
   return (header & 0x800000) !== 0
 }
@@ -68,7 +71,7 @@ export function continuityCounter(header: number): number {
   return header & 0x0f
 }
 
-/** Index in `bytes` of the packet's payload; the packet's end where there is none. */
+/** Index in `bytes` of the payload; the end of the packet without one. */
 export function payloadStart(packet: PacketView): number {
   const end = packet.at + TS_PACKET_BYTES
   if (!hasPayload(packet.header)) return end
@@ -77,12 +80,15 @@ export function payloadStart(packet: PacketView): number {
   return Math.min(end, packet.at + 5 + adaptationBytes)
 }
 
-/** Index in `bytes` behind the packet's last byte. */
+/** Index in `bytes` after the last byte of the packet. */
 export function payloadEnd(packet: PacketView): number {
   return packet.at + TS_PACKET_BYTES
 }
 
-/** Finds the packets in the first bytes of a file. Throws AppError `unplayable` where it is not MPEG-TS that is served. */
+/**
+ * Finds the packets in the first bytes of a file. Throws AppError `unplayable` if it is not
+ * MPEG-TS.
+ */
 export function findLayout(head: Uint8Array): PacketLayout {
   const searchEnd = Math.min(head.length, LAYOUT_SEARCH_BYTES)
   for (let at = head.indexOf(SYNC_BYTE); at >= 0 && at < searchEnd;) {
@@ -91,12 +97,15 @@ export function findLayout(head: Uint8Array): PacketLayout {
     if (isPacketRow(head, at, 204)) return { packetBytes: 204, start: at }
     at = head.indexOf(SYNC_BYTE, at + 1)
   }
-  // Files without the mark of another container come here.
+  // Files without the signature of another container come here.
   const isZeros = head.every((byte) => byte === 0)
   throw new UnplayableError({ code: isZeros ? 'file-starts-with-zeros' : 'container-unknown' })
 }
 
-/** A time code may hold bytes that look like sync for half a second; the sync byte is the last of what looks so. */
+/**
+ * A time code may contain bytes that look like sync for half a second; the last such byte is the
+ * sync byte.
+ */
 function m2tsLayout(head: Uint8Array, firstRow: number): PacketLayout {
   let sync = firstRow
   for (let at = firstRow + 1; at <= firstRow + PREFIX_BYTES; at++) {

@@ -21,7 +21,7 @@ describe('parsePesHeader()', () => {
     )
   })
 
-  it('takes no stamp whose marker bits are damaged, and PTS for DTS where only that is', () => {
+  it('ignores stamps with corrupt marker bits, and uses the PTS without a DTS', () => {
     const bytes = pesBytes({ pts: 900, dts: 90 })
     const flipped = (at: number) => bytes.with(at, (bytes[at] ?? 0) & 0xfe)
     for (const at of [9, 11, 13])
@@ -31,14 +31,14 @@ describe('parsePesHeader()', () => {
     }
   })
 
-  it('asks for more where the header is not there in whole', () => {
+  it('returns `short` for an incomplete header', () => {
     const bytes = pesBytes({ pts: 1, dts: 1 })
     expect(parsePesHeader(bytes.subarray(0, 8))).toBe('short')
     expect(parsePesHeader(bytes.subarray(0, 18))).toBe('short')
     expect(parsePesHeader(bytes.subarray(0, 19))).toMatchObject({ headerBytes: 19 })
   })
 
-  it('refuses what does not begin a PES packet', () => {
+  it('rejects what does not begin a PES packet', () => {
     const bytes = pesBytes({ pts: 1 })
     expect(parsePesHeader(bytes.with(2, 2))).toBe('invalid')
     expect(parsePesHeader(bytes.with(6, 0x10))).toBe('invalid')
@@ -46,7 +46,7 @@ describe('parsePesHeader()', () => {
 })
 
 describe('unwrapStamp()', () => {
-  it('answers the nearest time over any number of wraps', () => {
+  it('returns the nearest time over any number of wraps', () => {
     const near = fc.integer({ min: -(2 ** 31), max: 2 ** 31 })
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 * PERIOD }), near, (reference, distance) => {
@@ -56,7 +56,7 @@ describe('unwrapStamp()', () => {
     )
   })
 
-  it('goes below zero where the clock wrapped just before the reference', () => {
+  it('returns a negative time if the clock wrapped just before the reference', () => {
     expect(unwrapStamp(PERIOD - 5, 3)).toBe(-5)
   })
 })

@@ -1,4 +1,4 @@
-// PES packets (ISO/IEC 13818-1 2.4.3.6): their headers, and the 33-bit clock they are stamped with.
+// PES packets (ISO/IEC 13818-1 2.4.3.6): their headers, and their 33-bit clock.
 import { payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { uint16 } from './table-section.ts'
@@ -6,21 +6,21 @@ import { uint16 } from './table-section.ts'
 /** Ticks per second of PTS and DTS. */
 export const PES_TIMESCALE = 90_000
 const CLOCK_PERIOD = 2 ** 33
-/** The fixed part of the header, and the optional part whose length one byte gives. */
+/** The fixed part of the header, and the optional part, whose size is one byte. */
 export const MAX_PES_HEADER_BYTES = 9 + 255
 
 interface PesHeader {
-  /** Where the payload begins, counted from the PES packet's first byte. */
+  /** Start of the payload, from the first byte of the PES packet. */
   headerBytes: number
-  /** Bytes of the whole PES packet; 0 where the packet ends with the next one's start. */
+  /** Bytes of the whole PES packet; 0 if it ends at the start of the next one. */
   packetBytes: number
-  /** Presentation and decode time, 33 bits of 90 kHz. `dts` equals `pts` where only that is given. */
+  /** Presentation and decode time, 33 bits of 90 kHz. `dts` equals `pts` without a DTS. */
   stamps: { pts: number; dts: number } | undefined
 }
 
 /**
- * Reads the header at the start of `bytes`, of which `length` are there: `short` where more are needed, `invalid` where
- * it is none.
+ * Parses the header at the start of `bytes`, of which `length` are valid: `short` if it needs more,
+ * `invalid` if there is none.
  */
 export function parsePesHeader(
   bytes: Uint8Array,
@@ -45,7 +45,10 @@ function parseStamps(bytes: Uint8Array, headerBytes: number): PesHeader['stamps'
   return { pts, dts: dts ?? pts }
 }
 
-/** 33 bits in five bytes (2.4.3.7); undefined where a marker bit between them is not set: then they are damaged. */
+/**
+ * 33 bits in five bytes (2.4.3.7); undefined if a marker bit is not set, which means that they are
+ * corrupt.
+ */
 function parseStamp(bytes: Uint8Array, at: number): number | undefined {
   const markers = (bytes[at] ?? 0) & (bytes[at + 2] ?? 0) & (bytes[at + 4] ?? 0) & 1
   if (markers === 0) return undefined
@@ -55,7 +58,7 @@ function parseStamp(bytes: Uint8Array, at: number): number | undefined {
   return high * 2 ** 30 + middle * 2 ** 15 + low
 }
 
-/** The time nearest to `reference` that the 33-bit clock shows as `stamp`. */
+/** The time nearest to `reference` with these 33 low bits. */
 export function unwrapStamp(stamp: number, reference: number): number {
   return stamp + Math.round((reference - stamp) / CLOCK_PERIOD) * CLOCK_PERIOD
 }
@@ -73,7 +76,9 @@ export function createPesStart(limitBytes: number): PesStart {
   return { bytes: new Uint8Array(limitBytes), length: 0, position: 0, header: undefined }
 }
 
-/** Adds a packet's payload, as far as there is room. Answers `invalid` where this is no PES packet with a readable header. */
+/**
+ * Adds the payload of a packet, up to the limit. Returns `invalid` without a readable PES header.
+ */
 export function gatherPesStart(
   start: PesStart,
   packet: PacketView,

@@ -1,15 +1,15 @@
-// What the program tables say: which PIDs carry what (ISO/IEC 13818-1 2.4.4.3 PAT, 2.4.4.8 PMT).
+// Program tables: which PIDs have which content (ISO/IEC 13818-1 2.4.4.3 PAT, 2.4.4.8 PMT).
 import { buildSection, uint16 } from './table-section.ts'
 
 export const PAT_PID = 0
 const PAT_TABLE_ID = 0
 const PMT_TABLE_ID = 2
-/** More programs or streams than this in one table are not looked at. */
+/** Further programs or streams in one table are ignored. */
 const MAX_PROGRAMS = 64
 const MAX_STREAMS = 64
 
 export interface ProgramEntry {
-  /** 0 names the network information table, which is no program. */
+  /** 0 is the network information table, not a program. */
   programNumber: number
   pid: number
 }
@@ -23,11 +23,11 @@ export interface ProgramMap {
 export interface StreamEntry {
   streamType: number
   pid: number
-  /** Descriptors, as they stand in the table. */
+  /** Descriptors, unchanged. */
   descriptors: Uint8Array
 }
 
-/** Entries of a PAT section that is in force; undefined where it is another table or not yet in force. */
+/** Entries of a current PAT section; undefined for another table, or one not yet in force. */
 export function parsePat(section: Uint8Array): ProgramEntry[] | undefined {
   if (section[0] !== PAT_TABLE_ID || !isCurrent(section)) return undefined
   const entries: ProgramEntry[] = []
@@ -37,7 +37,7 @@ export function parsePat(section: Uint8Array): ProgramEntry[] | undefined {
   return entries
 }
 
-/** Streams of a PMT section that is in force; undefined where it is another table or not yet in force. */
+/** Streams of a current PMT section; undefined for another table, or one not yet in force. */
 export function parsePmt(section: Uint8Array): ProgramMap | undefined {
   if (section[0] !== PMT_TABLE_ID || !isCurrent(section)) return undefined
   const end = section.length - 4
@@ -61,7 +61,7 @@ function isCurrent(section: Uint8Array): boolean {
   return ((section[5] ?? 0) & 1) === 1
 }
 
-/** A PAT that lists one program alone. */
+/** A PAT with one program. */
 export function buildPat(
   transportStreamId: number,
   { programNumber, pid }: ProgramEntry,
@@ -72,7 +72,7 @@ export function buildPat(
   ])
 }
 
-/** A PMT that lists these streams alone, without descriptors (none is needed by H.264, HEVC, AAC or MP3). */
+/** A PMT with these streams, without descriptors (H.264, HEVC, AAC and MP3 need none). */
 export function buildPmt({ programNumber, pcrPid, streams }: ProgramMap): Uint8Array {
   const listed = streams.flatMap(({ streamType, pid }) => [
     streamType,

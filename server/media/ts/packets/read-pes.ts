@@ -1,4 +1,4 @@
-// Reads one whole PES packet out of a file.
+// Reads one whole PES packet from a file.
 import { isScrambled, isUnitStart, payloadEnd, payloadStart, PID_COUNT } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
@@ -7,14 +7,16 @@ import { parsePesHeader } from './pes.ts'
 
 interface PesWanted {
   pid: number
-  /** Positions between which the PES packet starts, and behind which no byte of it is taken. */
+  /** Positions between which the PES packet starts, and after which no byte of it is read. */
   from: number
   to: number
-  /** More bytes than this are not taken. */
+  /** At most this many bytes are read. */
   limitBytes: number
 }
 
-/** Payload of the first PES packet of the PID that starts in the range; undefined where there is none. */
+/**
+ * Payload of the first PES packet of the PID that starts in the range; undefined if there is none.
+ */
 export async function readPesPayload(
   tsFile: TsFile,
   wanted: PesWanted,
@@ -22,7 +24,7 @@ export async function readPesPayload(
   return (await readPes(tsFile, wanted)).payload
 }
 
-/** The same, and whether the answer stays, whatever is written behind the file's end. */
+/** The same, and whether the result stays when the file grows. */
 export async function readPes(
   tsFile: TsFile,
   wanted: PesWanted,
@@ -34,15 +36,15 @@ export async function readPes(
   const interest = new Uint8Array(PID_COUNT)
   interest[wanted.pid] = ALL
 
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const isStart = isUnitStart(packet.header)
     if (length > 0 && isStart) return stop()
-    if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'go on'
+    if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'continue'
     const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
     chunks.push(payload)
     length += payload.length
     if (chunks.length === 1) wantedLength = Math.min(wantedLength, pesBytes(payload))
-    return length >= wantedLength ? stop() : 'go on'
+    return length >= wantedLength ? stop() : 'continue'
   }
   function stop(): 'stop' {
     isSettled = true

@@ -1,13 +1,13 @@
-// What a stream of the PMT is: its codec in the field's words, and whether browsers have it.
+// The content of a stream in the PMT: its codec, and whether browsers play it.
 import type { StreamEntry } from './program-table.ts'
 
 /**
- * Sound by what its frames look like: `mpeg-audio` is MP3 or one of its elders, `dolby` AC-3 or E-AC-3. Only the frames
- * tell which.
+ * Audio by the form of its frames: `mpeg-audio` is MP3 or an earlier layer, `dolby` AC-3 or E-AC-3.
+ * Only the frames show which.
  */
 export type AudioFamily = 'aac' | 'latm' | 'mpeg-audio' | 'dolby' | 'dts' | 'opus' | 'lpcm'
 
-/** What of an entry in the PMT says what the stream is. */
+/** The fields of a PMT entry that identify the content. */
 export type StreamTyping = Pick<StreamEntry, 'streamType' | 'descriptors'>
 
 type StreamKind =
@@ -22,7 +22,7 @@ const DTS = { kind: 'audio', family: 'dts', name: 'DTS' } as const
 const MPEG_AUDIO = { kind: 'audio', family: 'mpeg-audio', name: 'MPEG audio' } as const
 const HEVC = { kind: 'video', codec: 'hevc' } as const
 
-/** Stream types (ISO/IEC 13818-1 table 2-34, ATSC A/53, and what Blu-ray and cameras write). */
+/** Stream types (ISO/IEC 13818-1 table 2-34, ATSC A/53, Blu-ray and cameras). */
 const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
   [0x01, { kind: 'video', name: 'MPEG-1' }],
   [0x02, { kind: 'video', name: 'MPEG-2' }],
@@ -50,7 +50,7 @@ const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
   [0xea, { kind: 'video', name: 'VC-1' }],
 ])
 
-/** Private streams say what they are in descriptors (ETSI EN 300 468 annex D, G; SMPTE RA registrations). */
+/** Descriptors identify private streams (ETSI EN 300 468 annex D, G; SMPTE RA registrations). */
 const PRIVATE_TYPE = 0x06
 export const ADTS_STREAM_TYPE = 0x0f
 const DESCRIPTOR_KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
@@ -71,24 +71,24 @@ const REGISTRATION_KINDS: ReadonlyMap<string, StreamKind> = new Map<string, Stre
 ])
 const LANGUAGE_DESCRIPTOR = 0x0a
 
-/** What a stream holds, by its type and descriptors. */
+/** The content of a stream, by its type and descriptors. */
 export function streamKind(stream: StreamTyping): StreamKind {
   if (stream.streamType === PRIVATE_TYPE) return privateKind(stream.descriptors)
   return KINDS.get(stream.streamType) ?? { kind: 'data' }
 }
 
-/** The family of a stream that is sound of a known one. */
+/** The audio family of a stream, if known. */
 export function audioFamily(stream: StreamTyping): AudioFamily | undefined {
   const kind = streamKind(stream)
   return 'family' in kind ? kind.family : undefined
 }
 
-/** A private stream of which no descriptor says what it is; FFmpeg lists AAC in m2ts so. */
+/** A private stream without an identifying descriptor; FFmpeg lists AAC in m2ts like this. */
 export function isUnnamed(stream: StreamTyping): boolean {
   return stream.streamType === PRIVATE_TYPE && stream.descriptors.length === 0
 }
 
-/** Language of the sound (ISO 639-2) as the table says it (ISO/IEC 13818-1 2.6.18); undefined where it does not. */
+/** Language of the audio (ISO 639-2) in the table (ISO/IEC 13818-1 2.6.18), if present. */
 export function streamLanguage({ descriptors }: StreamEntry): string | undefined {
   for (const { tag, body } of splitDescriptors(descriptors)) {
     if (tag !== LANGUAGE_DESCRIPTOR) continue
@@ -109,7 +109,9 @@ function privateKind(descriptors: Uint8Array): StreamKind {
   return { kind: 'data' }
 }
 
-/** Descriptors in the order of the table (ISO/IEC 13818-1 2.6.1); one that is cut short is cut short here. */
+/**
+ * Descriptors in the order of the table (ISO/IEC 13818-1 2.6.1); a truncated one stays truncated.
+ */
 export function splitDescriptors(bytes: Uint8Array): { tag: number; body: Uint8Array }[] {
   const descriptors: { tag: number; body: Uint8Array }[] = []
   for (let at = 0; at + 2 <= bytes.length; at += 2 + (bytes[at + 1] ?? 0)) {

@@ -32,7 +32,7 @@ const longStreams = Array.from({ length: 40 }, (_, i) => ({
 }))
 
 describe('gatherSections()', () => {
-  it('puts a section together that lies in several packets', () => {
+  it('joins a section from several packets', () => {
     const packets = createTsMaker().pmt(longStreams)
     expect(packets.length).toBe(3)
     const [section, ...others] = gather(joinPackets(packets))
@@ -42,7 +42,7 @@ describe('gatherSections()', () => {
     )
   })
 
-  it('reads a section that begins behind the end of the one before', () => {
+  it('reads a section that begins at the end of the previous one', () => {
     const [first, second] = [40, 30]
       .map((count) => gather(joinPackets(createTsMaker().pmt(longStreams.slice(0, count)))))
       .flat()
@@ -65,19 +65,19 @@ describe('gatherSections()', () => {
     expect(gather(bytes)).toEqual([first, second])
   })
 
-  it('leaves out what its CRC does not confirm', () => {
+  it('drops sections with a wrong CRC', () => {
     const packets = joinPackets(createTsMaker().pmt(longStreams))
     expect(gather(packets.with(300, 0x99))).toEqual([])
   })
 
-  it('leaves out sections longer than tables may be', () => {
+  it('drops sections that are too long for a table', () => {
     const [packet = new Uint8Array(0)] = createTsMaker().pat()
     expect(gather(packet.with(6, 0xbf))).toEqual([])
   })
 })
 
 describe('packetizeSection()', () => {
-  it('lays a section out as it came, with counters that end in the one given', () => {
+  it('packs a section unchanged, with counters that end with the given one', () => {
     const packets = createTsMaker().pmt(longStreams)
     const [section = new Uint8Array(0)] = gather(joinPackets(packets))
     expect(countSectionPackets(section)).toBe(packets.length)
@@ -86,8 +86,8 @@ describe('packetizeSection()', () => {
   })
 })
 
-describe('own tables', () => {
-  it('read back as what they were made of', () => {
+describe('generated tables', () => {
+  it('are parsed to their input', () => {
     const pat = buildPat(9, { programNumber: 5, pid: 0x1abc })
     const streams = [{ streamType: 0x1b, pid: 0x123, descriptors: new Uint8Array(0) }]
     const pmt = buildPmt({ programNumber: 5, pcrPid: 0x123, streams })
@@ -96,7 +96,7 @@ describe('own tables', () => {
     expect(parsePmt(pmt)).toEqual({ programNumber: 5, pcrPid: 0x123, streams })
   })
 
-  it('are not taken before they are in force', () => {
+  it('are ignored before they are in force', () => {
     const pat = buildPat(9, { programNumber: 5, pid: 0x1abc })
     expect(parsePat(pat.with(5, 0xc0))).toBeUndefined()
     expect(parsePmt(pat)).toBeUndefined()
@@ -104,7 +104,7 @@ describe('own tables', () => {
 })
 
 describe('crc32()', () => {
-  it('gives the check value of CRC-32/MPEG-2', () => {
+  it('returns the check value of CRC-32/MPEG-2', () => {
     expect(crc32(new TextEncoder().encode('123456789'))).toBe(0x0376e6e7)
   })
 })

@@ -1,8 +1,9 @@
-// Sections of program tables (ISO/IEC 13818-1 2.4.4): gathered from packets, checked, and laid out in packets again.
+// Sections of program tables (ISO/IEC 13818-1 2.4.4): gathered from packets, validated, and packed
+// again.
 import { payloadEnd, payloadStart, isUnitStart, SYNC_BYTE, TS_PACKET_BYTES } from './packet.ts'
 import type { PacketView } from './packet.ts'
 
-/** PAT and PMT sections hold at most 1021 bytes behind their length field (2.4.4.5, 2.4.4.9). */
+/** PAT and PMT sections have at most 1021 bytes after their length field (2.4.4.5, 2.4.4.9). */
 const MAX_SECTION_BYTES = 1024
 const MIN_SECTION_BYTES = 12
 const CRC_BYTES = 4
@@ -18,7 +19,7 @@ export function createSectionGatherer(): SectionGatherer {
   return { bytes: new Uint8Array(MAX_SECTION_BYTES), length: 0, isOpen: false }
 }
 
-/** Takes a packet of the gatherer's PID; answers the whole, checked sections that end in it. */
+/** Processes a packet of the PID; returns the valid sections that end in it. */
 export function gatherSections(gatherer: SectionGatherer, packet: PacketView): Uint8Array[] {
   const { bytes } = packet
   const end = payloadEnd(packet)
@@ -40,7 +41,7 @@ export function gatherSections(gatherer: SectionGatherer, packet: PacketView): U
   return sections
 }
 
-/** Adds bytes to the open section; answers how many it took. */
+/** Appends bytes to the current section; returns how many. */
 function takeBytes(gatherer: SectionGatherer, bytes: Uint8Array, sections: Uint8Array[]): number {
   if (!gatherer.isOpen) return 0
   const before = gatherer.length
@@ -60,7 +61,7 @@ function takeBytes(gatherer: SectionGatherer, bytes: Uint8Array, sections: Uint8
   return size - before
 }
 
-/** CRC of a section (annex A); 0 over a section with its own CRC at the end. */
+/** CRC of a section (annex A); 0 over a section that includes its CRC. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff
   for (const byte of bytes) {
@@ -70,7 +71,7 @@ export function crc32(bytes: Uint8Array): number {
   return crc >>> 0
 }
 
-/** A long-form section (2.4.4.1) of version 0 that stands alone. */
+/** A long-form section (2.4.4.1) of version 0, the only one of its table. */
 export function buildSection(tableId: number, idExtension: number, body: number[]): Uint8Array {
   const length = 5 + body.length + CRC_BYTES
   const head = [tableId, 0xb0 | (length >>> 8), length & 0xff]
@@ -93,12 +94,12 @@ export function buildSection(tableId: number, idExtension: number, body: number[
   return section
 }
 
-/** How many packets a section fills when it starts one. */
+/** Number of packets of a section that starts one. */
 export function countSectionPackets(section: Uint8Array): number {
   return Math.ceil((section.length + 1) / (TS_PACKET_BYTES - 4))
 }
 
-/** Lays a section out in 188-byte packets, the last of which has the continuity counter given. */
+/** Packs a section into 188-byte packets; the last one has this continuity counter. */
 export function packetizeSection(
   section: Uint8Array,
   pid: number,
@@ -120,7 +121,7 @@ export function packetizeSection(
   return packets
 }
 
-/** Two bytes, big-endian; what is missing reads as 0. */
+/** Two bytes, big-endian; missing bytes read as 0. */
 export function uint16(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
 }

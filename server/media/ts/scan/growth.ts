@@ -1,4 +1,4 @@
-// What of a scan stays as it is when the recording grows, and what is known for good of the sound in it.
+// What of a scan stays as it is when the recording grows, and where the audio of each section ends.
 import type { Growth } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
@@ -8,12 +8,12 @@ import type { ScanSection, ScanState } from './scan-state.ts'
 import type { TsForm } from '../ts-source.ts'
 import { audioTicks } from '../packets/audio-track.ts'
 
-/** A PES packet of sound is a few kilobytes; one larger is not read in whole. */
+/** A PES packet of audio is a few kilobytes; a larger one is not read in whole. */
 const MAX_AUDIO_PES_BYTES = 1024 * 1024
 
 /**
- * `isOpen`: what the recording is may still change, so that nothing stays. Where the form is fMP4, sound is read on
- * behind a cut, but not beyond the next one: that must be there for good, too.
+ * `isOpen`: the streams may still change, so nothing is stable. In fMP4, audio is read past a split
+ * point, up to the next one: that must be stable, too.
  */
 export function measureGrowth(
   state: ScanState,
@@ -25,7 +25,10 @@ export function measureGrowth(
   return describeGrowth(stableSplitPoints, { from, to })
 }
 
-/** The last cut is not there for good while sound from before it may go on behind it, nor are those whose tables are open. */
+/**
+ * The last split point is not stable while earlier audio may continue after it, nor are those with
+ * open tables.
+ */
 function countStableSplitPoints({ splitPoints, sections, splitCarryIsOpen }: ScanState): number {
   const known = splitPoints.offsets.length - (splitCarryIsOpen ? 1 : 0)
   const section = sections.at(-1)
@@ -39,7 +42,7 @@ interface AudioTracks {
   stableSplitPoints: number
 }
 
-/** Reads where the sound of each section ends, and keeps what cannot change any more. */
+/** Reads where the audio of each section ends, and stores what cannot change. */
 export async function settleAudioTracks(
   tsFile: TsFile,
   { run, scan, stableSplitPoints }: AudioTracks,

@@ -1,4 +1,4 @@
-// Finds out what an MPEG-TS file is before it is scanned: its packets, its program, and the streams to serve.
+// Probes an MPEG-TS file before the scan: its packets, its program, and the streams to serve.
 import { UnplayableError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import {
@@ -19,23 +19,23 @@ import { openAudioTracks, sniffAudioTracks } from './sniff-audio.ts'
 import { createSectionGatherer, gatherSections } from '../packets/table-section.ts'
 import type { SectionGatherer } from '../packets/table-section.ts'
 
-/** How far into a file its first program table may lie, and how long others are waited for behind it. */
+/** How far into a file its first program table may be, and how long others are awaited after it. */
 const TABLE_SEARCH_BYTES = 32 * 1024 * 1024
 const MORE_TABLES_BYTES = 2 * 1024 * 1024
-/** Behind the first packet, what findLayout looks at before it is sure. */
+/** Bytes after the first packet that findLayout needs. */
 const SETTLED_LAYOUT_BYTES = 6 * MAX_PACKET_BYTES
 
 export interface Probe {
   tsFile: TsFile
   program: Program
   served: ServedStreams
-  /** What the first frames of PIDs are, where the tables leave open what is served. */
+  /** The first frames of PIDs, if the tables do not decide what is served. */
   audioTracks: KnownAudioTracks
-  /** Whether all of this stays, whatever is written behind the file's end. */
+  /** Whether all of this stays when the file grows. */
   isSettled: boolean
 }
 
-/** Reads the file's beginning. Throws AppError `unplayable` that says why it cannot be served. */
+/** Reads the start of the file. Throws AppError `unplayable` with the reason. */
 export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Probe> {
   const headBytes = LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES
   const head = new Uint8Array(Math.min(headBytes, file.stat.sizeBytes))
@@ -55,7 +55,7 @@ export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Pr
   }
 }
 
-/** The first program with pictures that browsers play, else the first with sound. */
+/** The first program with video that browsers play, else the first with audio. */
 function chooseProgram(
   programs: Program[],
   audioTracks: KnownAudioTracks,
@@ -101,7 +101,7 @@ async function findPrograms(
   const from = tsFile.layout.start
   const to = from + TABLE_SEARCH_BYTES
   let isSettled = to <= tsFile.file.stat.sizeBytes
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const next = searchTables(search, packet)
     if (next === 'stop') isSettled = true
     return next
@@ -114,7 +114,7 @@ async function findPrograms(
   return { programs: search.programs, isSettled }
 }
 
-function searchTables(search: TableSearch, packet: PacketView): 'go on' | 'stop' {
+function searchTables(search: TableSearch, packet: PacketView): 'continue' | 'stop' {
   const pid = packetPid(packet.header)
   const gatherer = search.gatherers.get(pid) ?? createSectionGatherer()
   search.gatherers.set(pid, gatherer)
@@ -122,15 +122,15 @@ function searchTables(search: TableSearch, packet: PacketView): 'go on' | 'stop'
     if (pid === PAT_PID) takePat(search, section)
     else takePmt(search, section, pid)
   }
-  if (search.programs.length === 0) return 'go on'
+  if (search.programs.length === 0) return 'continue'
   search.searchEnd = Math.min(search.searchEnd, packet.position + MORE_TABLES_BYTES)
   const isComplete = search.programs.length >= search.entries.length
-  return isComplete || packet.position > search.searchEnd ? 'stop' : 'go on'
+  return isComplete || packet.position > search.searchEnd ? 'stop' : 'continue'
 }
 
 function takePat(search: TableSearch, section: Uint8Array): void {
   const entries = parsePat(section)
-  // Tables of the first PAT count; what a later one changes, the scan sees.
+  // Tables of the first PAT count; the scan handles later changes.
   if (entries === undefined || search.entries.length > 0) return
   search.pat = section
   search.entries = entries.filter(

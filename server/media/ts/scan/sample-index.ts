@@ -1,4 +1,5 @@
-// What the index says of a recording that goes through fMP4: its sounds, and the streams of each section.
+// The index of a recording that is served as fMP4: its audio tracks, and the streams of each
+// section.
 import { avcConfig, hevcConfig } from '../../codec/decoder-config.ts'
 import { splitNals } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
@@ -13,13 +14,13 @@ import type { TsSamples, TsVideo } from '../ts-source.ts'
 
 const MAX_PARAMETER_SETS = 64
 
-/** A sound of the recording, and what its frames are. */
+/** An audio stream of the recording, and its configuration. */
 export interface SampleAudio {
   stream: AudioStream
   config: AudioConfig
 }
 
-/** The recording's sounds, first the one that plays unasked. */
+/** The audio of the recording, the default track first. */
 export function sampleAudioStreams(
   { served, audioTracks }: ScanOptions,
   sections: readonly ScanSection[],

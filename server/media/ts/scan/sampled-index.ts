@@ -1,11 +1,11 @@
-// The index of a recording whose packets could be sent as they are, for a session whose other parts are fMP4.
+// The index of a recording that could be sent as MPEG-TS, for a session whose other parts are fMP4.
 import type { AudioTrack, MediaIndex } from '../../media-index.ts'
 import { describeAudio } from '../packets/audio-config.ts'
 import type { TsSamples, TsSection, TsSource } from '../ts-source.ts'
 
 /**
- * The same recording with segments of fMP4. Undefined where they are fMP4 already, and where they cannot be: a section
- * has pictures without parameter sets, or the sound becomes one of another codec.
+ * The same recording with segments of fMP4. Undefined if they are fMP4 already, if a section has
+ * video without parameter sets, or if the audio changes its codec.
  */
 export function sampledIndex(index: MediaIndex, source: TsSource): MediaIndex | undefined {
   if (source.form === 'fmp4') return undefined
@@ -24,7 +24,7 @@ export function sampledIndex(index: MediaIndex, source: TsSource): MediaIndex | 
 
 type SampledSection = TsSection & { samples: TsSamples }
 
-/** Undefined of what differs from the section before in its tables alone: samples know none. */
+/** Undefined if only the tables differ from those of the previous section: samples have none. */
 function sampledSection({ samples, ...section }: TsSection): SampledSection | undefined {
   if (samples === undefined) return undefined
   const none = new Uint8Array(0)

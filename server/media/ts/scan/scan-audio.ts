@@ -1,4 +1,5 @@
-// Takes the packets of the sound: its times, what a cut leaves of it behind, and the cuts where there are no pictures.
+// Processes the packets of audio: its times, its bytes after a split point, and split points
+// without video.
 import { adtsFrameAt } from '../../codec/audio-frame.ts'
 import { hasPayload, isScrambled, isUnitStart } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
@@ -19,14 +20,14 @@ import { formOf } from './served-program.ts'
 import type { AudioStream } from './served-program.ts'
 import { readAudioConfig } from '../packets/audio-config.ts'
 
-/** A PES packet that has gone on this far behind a cut is cut there all the same. */
+/** A PES packet that continues this far after a split point is split there. */
 const MAX_CARRY_BYTES = 4 * 1024 * 1024
-/** Sound without a picture beside it for so long is a pause of the pictures, not a matter of how the two are laid out. */
+/** Audio without video for this long is a pause of the video, not a matter of interleaving. */
 const PAUSE_TICKS = 2 * PES_TIMESCALE
 
 const { audioSplitFlags, follows, followsSoon, isAudioSplit, isNear } = tsRules
 
-/** Takes a packet of the served sound. */
+/** Processes a packet of the served audio. */
 export function takeAudioPacket(state: ScanState, packet: PacketView, audio: AudioStream): void {
   const { audio: audioTrack, frame, interest, jump } = state
   if (isUnitStart(packet.header)) {
@@ -71,7 +72,7 @@ function gather(state: ScanState, packet: PacketView, audio: AudioStream): void 
   noteTrack(state)
 }
 
-/** AAC that becomes another needs another init segment where it goes through fMP4: a section begins. */
+/** A change of AAC needs another init segment in fMP4: a new section begins. */
 function noteChange(state: ScanState, headerBytes: number): void {
   const { audio: audioTrack, served, options } = state
   if (audioTrack.track?.codec !== 'aac' || formOf(options.served) === 'verbatim') return
@@ -83,17 +84,20 @@ function noteChange(state: ScanState, headerBytes: number): void {
   else state.gate ??= createGate(state, 'program', audioTrack.pes.position)
 }
 
-/** What the sound is may be known later than that there is some. */
+/** The configuration may be known later than the presence of audio. */
 function noteTrack(state: ScanState): void {
   const section = state.sections.at(-1)
   if (section?.audio === undefined || state.audio.track === undefined) return
   if (section.served.audio?.pid !== state.served.audio?.pid) return
-  // The tables of the section are settled and list no sound: those of the next one will.
+  // The tables of the section are final and list no audio; those of the next one will.
   if (section.promise === 'broken') state.wantsSection = true
   keepPromise(state, section)
 }
 
-/** Notes that sound from before a cut, or before the picture that may become one, goes on to `end`. */
+/**
+ * Extends the audio that began before a split point, or before a frame that may become one, to
+ * `end`.
+ */
 function carry(state: ScanState, end: number): void {
   const { splitPoints, frame, jump } = state
   if (frame.carryIsOpen) frame.carryBytes = end - frame.pes.position
@@ -124,7 +128,7 @@ function takeAudioBesideVideo(state: ScanState, stamp: number): void {
     }
   }
   const section = state.sections.at(-1)
-  // Sound of another PID than the section's tables name waits for the next section.
+  // Audio of a PID that the tables of the section do not list waits for the next section.
   if (section === undefined || section.served.audio?.pid !== state.served.audio?.pid) return
   if (!fits(section, mark)) {
     state.stray ??= mark
@@ -135,14 +139,14 @@ function takeAudioBesideVideo(state: ScanState, stamp: number): void {
   if (state.jump === undefined) splitAtPause(state, section, mark)
 }
 
-/** The sound tells, too, whether the stamp of a late picture is wrong. */
+/** The audio shows, too, whether the stamp of a late frame is wrong. */
 function settleLate(state: ScanState, { dts }: Entry, { pts }: AudioMark): void {
   state.pauseFrom ??= pts
   if (followsSoon(dts, pts)) takeWaiting(state)
   else if (pts - state.pauseFrom >= PAUSE_TICKS) state.jump = undefined
 }
 
-/** Cuts where sound goes on without pictures. */
+/** Adds split points where audio continues without video. */
 function splitAtPause(state: ScanState, section: ScanSection, mark: AudioMark): void {
   state.pauseFrom ??= mark.pts
   const pause = mark.pts - state.pauseFrom

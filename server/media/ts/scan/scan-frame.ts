@@ -1,4 +1,4 @@
-// Takes the packets of the video: finds the pictures, and among them the key frames.
+// Processes the packets of video: finds the frames, and among them the key frames.
 import { SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { MAX_FORWARD_SECONDS } from '../../timeline/timeline-rules.ts'
 import { parseVideoParameters } from '../../codec/video-parameters.ts'
@@ -20,7 +20,7 @@ import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
 import type { VideoStream } from './served-program.ts'
 
-/** Takes a packet of the served video. */
+/** Processes a packet of the served video. */
 export function takeFramePacket(state: ScanState, packet: PacketView, video: VideoStream): void {
   const { frame, interest } = state
   if (isUnitStart(packet.header)) {
@@ -48,7 +48,7 @@ export function takeFramePacket(state: ScanState, packet: PacketView, video: Vid
   if (kind !== undefined || isFull) concludeFrame(state, kind ?? 'other')
 }
 
-/** Settles a picture whose first slice has not come when its PES packet ends. */
+/** Concludes a frame whose PES packet ends before its first slice. */
 export function finishFrame(state: ScanState): void {
   if (!state.frame.isOpen) return
   if (state.frame.pes.header === undefined) state.frame.isOpen = false
@@ -62,7 +62,7 @@ function openFrame(state: ScanState, { position, header, counterBefore }: Packet
   frame.pes.position = position
   frame.scan = undefined
   frame.isOpen = true
-  // ISO/IEC 13818-1 2.4.3.3: the counter goes on by one with every packet that has a payload.
+  // ISO/IEC 13818-1 2.4.3.3: the counter increments with every packet that has a payload.
   frame.goesOn =
     counterBefore !== UNKNOWN_COUNTER && continuityCounter(header) === ((counterBefore + 1) & 0x0f)
   frame.counters = state.counters
@@ -81,7 +81,7 @@ function concludeFrame(state: ScanState, kind: FrameKind): void {
     settleWaiting(state, stamps.dts)
     const dts = unwrapStamp(stamps.dts, state.reference ?? stamps.dts)
     const pts = unwrapStamp(stamps.pts, dts)
-    // Pictures are shown soon after they are decoded; a stamp that says otherwise is damaged.
+    // A presentation time far from the decode time is corrupt.
     const entry = createEntry(state, { dts, pts: tsRules.isNear(pts, dts) ? pts : dts })
     const reason = state.gate === undefined ? whyWait(state, dts) : undefined
     if (reason === undefined) takeFrame(state, entry, kind)
@@ -90,14 +90,14 @@ function concludeFrame(state: ScanState, kind: FrameKind): void {
   frame.carryIsOpen = false
 }
 
-/** Decides on a picture that waits, now that the next one's decode time (33 bits) is known. */
+/** Decides about a waiting frame with the decode time (33 bits) of the next one. */
 function settleWaiting(state: ScanState, stamp: number): void {
-  // One wrong stamp: the picture stays where it is, and tells nothing of times.
+  // One wrong stamp: the frame stays, and its times are ignored.
   if (state.jump !== undefined && isWrong(state, state.jump, stamp)) state.jump = undefined
   takeWaiting(state)
 }
 
-/** Takes a picture that waits for the next one, as none tells that its stamp is wrong. */
+/** Accepts a frame that waits for the next one, since its stamp is not known to be wrong. */
 export function takeWaiting(state: ScanState): void {
   const { jump } = state
   state.jump = undefined
@@ -151,7 +151,7 @@ function takeKeyFrame(state: ScanState, section: ScanSection, entry: Entry): voi
 function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
   if (entry.sps === undefined || sps === undefined) return false
   if (Buffer.compare(entry.sps, sps) === 0) return false
-  // One that cannot be read is damaged, not new.
+  // An unreadable one is corrupt, not new.
   return (
     served.video !== undefined && parseVideoParameters(served.video.codec, entry.sps) !== undefined
   )
@@ -176,7 +176,7 @@ function splitFlags(state: ScanState, { pts }: { pts: number }, kind: 'key' | 'p
   })
 }
 
-/** Audio that does not come while the video continues for so long is not waited for. */
+/** Audio that is missing for this long is not awaited. */
 const MAX_AUDIO_WAIT_TICKS = MAX_FORWARD_SECONDS * PES_TIMESCALE
 
 function clockFrame(section: ScanSection, { pts, dts }: { pts: number; dts: number }): void {

@@ -1,4 +1,4 @@
-// Time stamps of pictures that jump: told from a single wrong one, and made the beginning of a section.
+// Jumps of video time stamps: distinguishes them from a single wrong one, and begins a section.
 import type { FrameKind } from '../packets/frame-start.ts'
 import { unwrapStamp } from '../packets/pes.ts'
 import { countsAsKey } from './scan-key.ts'
@@ -9,7 +9,7 @@ import { tsRules } from './ts-rules.ts'
 
 const { follows, followsSoon, isNear, videoFollows } = tsRules
 
-/** Why a picture with this decode time waits for the next one; undefined where it does not. */
+/** Why a frame with this decode time waits for the next one; undefined if it does not. */
 export function whyWait(state: ScanState, dts: number): Jump['reason'] | undefined {
   if (hasJumped(state, dts)) return 'jumped'
   const section = state.sections.at(-1)
@@ -18,13 +18,13 @@ export function whyWait(state: ScanState, dts: number): Jump['reason'] | undefin
   return audio !== undefined && followsSoon(dts, audio.pts) ? undefined : 'late'
 }
 
-/** Whether a decode time is not on the section's clock. A pause of the pictures is no jump where the sound has gone on meanwhile. */
+/** Whether a decode time is not on the clock of the section. */
 function hasJumped(state: ScanState, dts: number): boolean {
   const section = state.sections.at(-1)
   return section !== undefined && !videoFollows(dts, section.lastDts, section.audio?.pts)
 }
 
-/** Keeps a picture whose time has jumped, or is late, until the next one tells more. */
+/** Holds a frame whose time has jumped, or is late, until the next one decides. */
 export function noteJump(
   state: ScanState,
   entry: Entry,
@@ -42,8 +42,8 @@ export function noteJump(
 }
 
 /**
- * Whether the stamp of a picture that waits is wrong, now that the next one's decode time (33 bits) is known: that is on
- * the section's clock, and nearer to what was before.
+ * Whether the stamp of a waiting frame is wrong: the decode time of the next one (33 bits) is on
+ * the clock of the section, and closer to what came before.
  */
 export function isWrong(state: ScanState, { entry }: Jump, stamp: number): boolean {
   const section = state.sections.at(-1)
@@ -55,7 +55,9 @@ export function isWrong(state: ScanState, { entry }: Jump, stamp: number): boole
   return !follows(ahead, entry.dts) || toSection < Math.abs(ahead - entry.dts)
 }
 
-/** Begins a section at the picture that has jumped where it can be decoded, else waits for a key frame from there on. */
+/**
+ * Begins a section at the frame that has jumped if it can be decoded; else waits for a key frame.
+ */
 export function takeJump(state: ScanState, { entry, kind, goesOn, lead, audio }: Jump): void {
   const before = state.sections.at(-1)
   if (before !== undefined) noteGap(state, [before.lastDts, entry.dts], entry.position)

@@ -1,10 +1,10 @@
-// Which pictures count as key frames.
+// Decides which frames count as key frames.
 import type { FrameKind } from '../packets/frame-start.ts'
 import { MAX_FORWARD_SECONDS, RULES } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { ScanState } from './scan-state.ts'
 
-/** Whether a segment may begin with the picture. Recovery points serve where there is nothing better. */
+/** Whether a segment may begin with the frame. Recovery points serve if there is nothing better. */
 export function countsAsKey(state: ScanState, kind: FrameKind, dts: number): boolean {
   if (kind === 'key') {
     state.lastKeyDts = dts
@@ -13,7 +13,7 @@ export function countsAsKey(state: ScanState, kind: FrameKind, dts: number): boo
   }
   if (state.lastKeyDts !== undefined) {
     const waitSeconds = Math.abs(dts - state.lastKeyDts) / PES_TIMESCALE
-    // Behind a jump the wait begins anew.
+    // A jump restarts the wait.
     if (waitSeconds > MAX_FORWARD_SECONDS && !state.takesRecovery) state.lastKeyDts = dts
     else if (waitSeconds > RULES.ts.forcedAfterSeconds) state.takesRecovery = true
   }

@@ -1,11 +1,11 @@
-// What of a recording is not served as it was meant: noted by the scan, told with its place on the session's timeline.
+// The limitations of a recording, with their positions on the timeline of the session.
 import type { Limitation } from '../../../problem.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { Scan } from './scan.ts'
 
-/** The flaws of the recording, in the order of the file. `startTicks` are the times of the scan's cuts. */
+/** The limitations in the order of the file. `startTicks` are the times of the split points. */
 export function describeFlaws(
   { file, layout }: TsFile,
   { state, end }: Scan,
@@ -33,7 +33,7 @@ export function describeFlaws(
   return limitations.slice(-MAX_LIMITATIONS)
 }
 
-/** Start of the cut in which the flaw is. */
+/** Start of the split point that contains the limitation. */
 function secondsAt(offsetBytes: number, offsets: number[], startTicks: Float64Array): number {
   const splitPoint = offsets.findLastIndex((offset) => offset <= offsetBytes)
   return (startTicks[splitPoint] ?? 0) / PES_TIMESCALE

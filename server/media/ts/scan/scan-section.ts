@@ -1,4 +1,4 @@
-// Where sections of the recording begin, and where its cuts are.
+// Begins the sections of a recording, and adds split points.
 import { UnplayableError } from '../../../errors.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
@@ -6,10 +6,10 @@ import { isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
 
-/** A recording with more than this is not served; each is far beyond what recorders write in days. */
+/** A recording with more is unplayable; recorders do not write as many in days. */
 const MAX_HOLES = 20_000
 
-/** Begins a section at the entry, or at the gate in front of it where only sound lies between. */
+/** Begins a section at the entry, or at the gate before it if only audio is between. */
 export function startSection(state: ScanState, entry: Entry): void {
   const { gate, sections } = state
   const before = sections.at(-1)
@@ -65,7 +65,7 @@ function createSection(state: ScanState, entry: Entry): ScanSection {
   return section
 }
 
-/** Notes that the section has sound, once it is known what sound. */
+/** Marks the audio of the section as present, once its configuration is known. */
 export function keepPromise(state: ScanState, section: ScanSection): void {
   const { track } = state.audio
   if (section.promise !== 'waiting' || track === undefined) return
@@ -73,13 +73,13 @@ export function keepPromise(state: ScanState, section: ScanSection): void {
   section.track = track
 }
 
-/** Whether the clock of a new section is that of the section before. */
+/** Whether a new section continues the clock of the last one. */
 function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
   if (state.gate?.reason === 'jump') return false
   return tsRules.follows(entry.dts, before.lastDts) && entry.pts > state.lastSplitPointPts
 }
 
-/** Adds a cut at the entry. */
+/** Adds a split point at the entry. */
 export function addSplitPoint(state: ScanState, entry: Entry): void {
   const { splitPoints } = state
   if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
@@ -98,21 +98,24 @@ export function addSplitPoint(state: ScanState, entry: Entry): void {
   splitPoints.flags.push(entry.flags)
   state.lastSplitPointPts = entry.pts
   if (entry.flags !== SPLIT_FORCED) state.lastMainSplitPointPts = entry.pts
-  // Where no sound is served, there is none to carry.
+  // Without served audio, none continues after the split point.
   state.splitCarryIsOpen = entry.carryIsOpen && section?.promise !== 'broken'
 }
 
-/** Position of the last cut; -1 before the first. */
+/** Position of the last split point; -1 before the first. */
 export function lastSplitPointPosition({ splitPoints }: ScanState): number {
   return splitPoints.offsets.at(-1) ?? -1
 }
 
-/** Lets the section begin with what is shown or heard first in it. */
+/** The section begins with its earliest frame or audio. */
 export function widenSection(section: ScanSection, pts: number): void {
   if (!section.earliestIsFixed) section.earliestPts = Math.min(section.earliestPts, pts)
 }
 
-/** Notes a range of the file that no segment holds. Ranges come in order; what touches is joined. */
+/**
+ * Adds a range of the file that belongs to no segment. Ranges come in order; adjacent ones are
+ * joined.
+ */
 export function addHole(state: ScanState, from: number, to: number): void {
   const { holes } = state
   while (holes.length > 0 && (holes.at(-1) ?? 0) >= from) {

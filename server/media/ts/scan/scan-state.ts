@@ -1,4 +1,4 @@
-// What the scan knows while it goes through a file: a plain object that packets are fed to.
+// The state of a scan: a plain object that processes packets.
 import type { Limitation } from '../../../problem.ts'
 import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from '../packets/pes.ts'
 import type { PesStart } from '../packets/pes.ts'
@@ -13,10 +13,10 @@ import type { AudioConfig } from '../packets/audio-frame.ts'
 import { createSectionGatherer } from '../packets/table-section.ts'
 import type { SectionGatherer } from '../packets/table-section.ts'
 
-/** Bytes of sound in which its first frame is looked for. */
+/** Bytes of audio in which its first frame is expected. */
 const AUDIO_SEARCH_BYTES = 8 * 1024
 
-/** What the probe found, as plain values. */
+/** The result of the probe, as plain values. */
 export interface ScanOptions {
   packetBytes: number
   start: number
@@ -25,7 +25,9 @@ export interface ScanOptions {
   audioTracks: KnownAudioTracks
 }
 
-/** Parallel arrays, one entry a cut. Times are unwrapped ticks of the recording's own clock. */
+/**
+ * Parallel arrays, one entry per split point. Times are unwrapped ticks of the recording's clock.
+ */
 export interface SplitPointList {
   offsets: number[]
   pts: number[]
@@ -34,30 +36,36 @@ export interface SplitPointList {
   flags: number[]
 }
 
-/** A stretch of the recording with one timeline, one set of tables and one set of parameters. */
+/** A part of the recording with one clock, one set of tables and one set of parameters. */
 export interface ScanSection {
   firstSplitPoint: number
   program: Program
   served: ServedStreams
-  /** The cut from which on players need tables of our own; undefined where all tables in it can be left as they are. */
+  /**
+   * The split point from which players need generated tables; undefined if all its tables can stay.
+   */
   ownFromSplitPoint: number | undefined
-  /** Whether its clock goes on from the section before. */
+  /** Whether it continues the clock of the previous section. */
   continues: boolean
-  /** Whether the promised sound is there, which decides what the tables in front of its segments list. */
+  /**
+   * Whether the listed audio is present, which decides what the tables before its segments list.
+   */
   promise: 'waiting' | 'kept' | 'broken'
   track: AudioConfig | undefined
   sps: Uint8Array | undefined
   parameterSets: Uint8Array | undefined
-  /** The time at which it begins; fixed with its second cut, since that cut's time counts from it. */
+  /**
+   * The time at which it begins; final with its second split point, whose time is relative to it.
+   */
   earliestPts: number
   earliestIsFixed: boolean
   firstDts: number
   lastDts: number
   latestFramePts: number
   frameTicks: number
-  /** The latest PES packet of the sound. */
+  /** The latest PES packet of audio. */
   audio: AudioMark | undefined
-  /** Where that PES packet ends, once it cannot grow any more. */
+  /** End of that PES packet, once it cannot grow. */
   audioEndPts: number | undefined
 }
 
@@ -66,15 +74,15 @@ export interface AudioMark {
   pts: number
 }
 
-/** Sound that waits for the section it will belong to. */
+/** Audio that waits for its section. */
 type WaitingAudio = AudioMark & { earliestPts: number }
 
-/** Why packets wait for the next key frame, and since where. */
+/** Why, and since where, packets wait for the next key frame. */
 interface Gate {
   reason: 'start' | 'jump' | 'program'
   from: number
   counters: number
-  /** A picture that cannot be decoded came since, so the section begins at the key frame. */
+  /** A frame that cannot be decoded came since, so the section begins at the key frame. */
   sawFrame: boolean
   audio: WaitingAudio | undefined
 }
@@ -93,27 +101,29 @@ export interface Entry {
 }
 
 /**
- * A picture whose time does not follow the ones before: the next picture tells whether the clock has jumped, or one stamp
- * is wrong. `late`: it does follow, but so late that its stamp may be wrong.
+ * A frame whose time does not follow: the next frame shows whether the clock has jumped, or one
+ * stamp is wrong. `late`: it follows, but so late that its stamp may be wrong.
  */
 export interface Jump {
   reason: 'jumped' | 'late'
   entry: Entry
   kind: FrameKind
-  /** No packet of the video is missing before it, so that it can be decoded although it is no key frame. */
+  /**
+   * No packet of video is missing before it, so it can be decoded although it is not a key frame.
+   */
   goesOn: boolean
-  /** Sound in front of the picture that jumped with it. */
+  /** Audio before the frame that jumped with it. */
   lead: AudioMark | undefined
   audio: WaitingAudio | undefined
 }
 
-/** More flaws of one recording are not noted. */
+/** Further limitations of one recording are dropped. */
 const MAX_FLAWS = 95
 
 export interface ScanState {
   options: ScanOptions
   interest: Uint8Array
-  /** Continuity counters by PID, kept by the walk. */
+  /** Continuity counters by PID, updated by the walk. */
   lastCounters: Uint8Array
   program: Program
   served: ServedStreams
@@ -127,32 +137,34 @@ export interface ScanState {
     isOpen: boolean
     goesOn: boolean
     counters: number
-    /** Sound that goes on behind the picture's start: see TsSource.carryBytes. */
+    /** Audio that continues after the start of the frame: see TsSource.carryBytes. */
     carryBytes: number
     carryIsOpen: boolean
   }
-  /** `track`: the sound as its frames describe it, once one was seen. */
+  /** `track`: the configuration in its frames, once one was seen. */
   audio: { pes: PesStart; isOpen: boolean; isMarked: boolean; track: AudioConfig | undefined }
-  /** Last time that was accepted, from which the 33-bit clock is unwrapped. */
+  /** Last accepted time, from which the 33-bit clock is unwrapped. */
   reference: number | undefined
   gate: Gate | undefined
   jump: Jump | undefined
-  /** A section is to begin at the next key frame, because other sound is served from there on. */
+  /** A section begins at the next key frame, because other audio is served from there on. */
   wantsSection: boolean
   sections: ScanSection[]
   splitPoints: SplitPointList
   lastSplitPointPts: number
-  /** Time of the last cut that is not in mid-GOP. */
+  /** Time of the last split point that is not forced. */
   lastMainSplitPointPts: number
-  /** Whether the last cut's carry is not known in whole yet. */
+  /** Whether the carry of the last split point is incomplete. */
   splitCarryIsOpen: boolean
-  /** Sound since the last picture that does not fit the pictures' clock: the pictures may jump there, too. */
+  /**
+   * Audio since the last frame that does not fit the clock of the video, which may jump there, too.
+   */
   stray: AudioMark | undefined
-  /** Time of the first sound since the last picture. */
+  /** Time of the first audio since the last frame. */
   pauseFrom: number | undefined
   /** Pairs of first byte and end. */
   holes: number[]
-  /** Decode time of the last IDR or IRAP picture; undefined before the first. */
+  /** Decode time of the last IDR or IRAP frame; undefined before the first. */
   lastKeyDts: number | undefined
   /** Whether recovery points count as key frames, because no other has come for long. */
   takesRecovery: boolean
@@ -160,15 +172,15 @@ export interface ScanState {
   flaws: Limitation[]
 }
 
-/** A scan without what the index holds anyway, and with its buffers cut to what is in them. */
+/** A scan without what the index has, and with trimmed buffers. */
 export interface StoredScan {
   position: number
   state: Omit<ScanState, 'interest' | 'lastCounters' | 'splitPoints'>
-  /** Levels of interest and continuity counters of the PIDs that are looked at. */
+  /** Levels of interest and continuity counters of the watched PIDs. */
   watched: { pid: number; level: number; counter: number }[]
-  /** The first so many cuts of the index are the scan's. */
+  /** The number of split points of the index that belong to the scan. */
   splitPointCount: number
-  /** Per section: ticks of the recording's clock at the start of the session's timeline. */
+  /** Per section: ticks of the recording's clock at the start of the session. */
   shifts: number[]
 }
 
@@ -224,7 +236,7 @@ export function createGate(state: ScanState, reason: Gate['reason'], from: numbe
   return { reason, from, counters: state.counters, sawFrame: false, audio: undefined }
 }
 
-/** Sets the interest in PIDs to the program at hand, from nothing. */
+/** Resets the interest in PIDs to the current program. */
 export function watchProgram(state: ScanState): void {
   const { interest, lastCounters, served, program } = state
   interest.fill(0)
@@ -237,12 +249,12 @@ export function watchProgram(state: ScanState): void {
   })
 }
 
-/** Notes what cannot be served as it was meant. */
+/** Adds a limitation. */
 export function noteFlaw({ flaws }: ScanState, flaw: Limitation): void {
   if (flaws.length < MAX_FLAWS) flaws.push(flaw)
 }
 
-/** Notes that the clock jumps from one time to another, in ticks. */
+/** Adds a jump of the clock, in ticks. */
 export function noteGap(state: ScanState, [from, to]: [number, number], offsetBytes: number): void {
   const jumpSeconds = Math.round((to - from) / PES_TIMESCALE)
   noteFlaw(state, { code: 'gap', jumpSeconds, offsetBytes })

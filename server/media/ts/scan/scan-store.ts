@@ -1,4 +1,4 @@
-// Keeps a scan as plain values of few bytes, so that it goes on when the recording has grown.
+// Stores a scan as small plain values, to continue it when the recording grows.
 import type { SplitPointTable } from '../../media-index.ts'
 import { PID_COUNT } from '../packets/packet.ts'
 import { UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
@@ -7,7 +7,7 @@ import type { ScanRun } from './scan.ts'
 import type { ScanState, StoredScan } from './scan-state.ts'
 import type { SectionGatherer } from '../packets/table-section.ts'
 
-/** The cuts of an index, as far as a scan needs them again. */
+/** The split points of an index, as far as a scan needs them. */
 export interface StoredSplitPoints {
   offsets: Float64Array
   carryBytes: Uint32Array
@@ -15,7 +15,7 @@ export interface StoredSplitPoints {
   splitPoints: SplitPointTable
 }
 
-/** `shifts` as layTimeline gives them. */
+/** `shifts` as returned by layTimeline. */
 export function storeScan({ state, position }: ScanRun, shifts: number[]): StoredScan {
   const { interest, lastCounters, splitPoints, ...rest } = state
   const watched: StoredScan['watched'] = []
@@ -49,7 +49,10 @@ function trimGatherer(gatherer: SectionGatherer): SectionGatherer {
   return { ...gatherer, bytes: gatherer.bytes.slice(0, gatherer.isOpen ? gatherer.length : 0) }
 }
 
-/** A scan to go on with; what was stored stays as it is. `fresh` is a new scan of the same recording, whose buffers it takes. */
+/**
+ * Restores a scan; the stored one stays unchanged. `fresh` is a new scan of the same recording,
+ * whose buffers are reused.
+ */
 export function restoreScan(
   stored: StoredScan,
   known: StoredSplitPoints,
@@ -90,7 +93,7 @@ function restoreSplitPoints(
   const pts = Array.from(splitPoints.startTicks.subarray(0, splitPointCount))
   state.sections.forEach(({ firstSplitPoint }, i) => {
     const end = state.sections[i + 1]?.firstSplitPoint ?? splitPointCount
-    // Of a section's first cut this may not be the time it had: where that counts, the scan has it elsewhere.
+    // This may not be the original time of the first split point; the scan has it elsewhere.
     for (let splitPoint = firstSplitPoint; splitPoint < end; splitPoint++)
       pts[splitPoint] = (pts[splitPoint] ?? 0) + (shifts[i] ?? 0)
   })

@@ -1,4 +1,4 @@
-// Takes the packets of the PAT and PMT: notices when the program changes under way.
+// Processes the packets of PAT and PMT, and changes of the program.
 import { continuityCounter, hasPayload, packetPid } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { parsePat, parsePmt, PAT_PID } from '../packets/program-table.ts'
@@ -9,7 +9,7 @@ import { followStreams, isSameService } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
 import { createSectionGatherer, gatherSections } from '../packets/table-section.ts'
 
-/** Takes a packet of the PAT's or the PMT's PID. */
+/** Processes a packet of the PID of the PAT or the PMT. */
 export function takeTablePacket(state: ScanState, packet: PacketView): void {
   if (!hasPayload(packet.header)) return
   const counter = continuityCounter(packet.header)
@@ -47,7 +47,8 @@ function takePmt(state: ScanState, section: Uint8Array, position: number): void 
   const map = parsePmt(section)
   if (map === undefined || map.programNumber !== program.map.programNumber) return
   const streams = followStreams(map, state.options)
-  // Pictures that leave the table for a while come back; what has none from the start is served as sound.
+  // Video that leaves the table for a while comes back; without video from the start, audio is
+  // served.
   const hasVideo = streams?.video !== undefined
   if (streams === undefined || hasVideo !== (served.video !== undefined)) return
   state.program = { ...program, pmt: section, map }
@@ -72,7 +73,7 @@ function changeStreams(state: ScanState, streams: ServedStreams, position: numbe
     streams.video?.pid === video.pid &&
     streams.video.codec === video.codec
   )
-    // The pictures go on: nothing of them is lost until the next key frame.
+    // The video continues: none of it is lost before the next key frame.
     state.wantsSection = true
   else state.gate ??= createGate(state, 'program', position)
   watchProgram(state)
@@ -81,6 +82,6 @@ function changeStreams(state: ScanState, streams: ServedStreams, position: numbe
 function checkVerbatim(state: ScanState): void {
   const section = state.sections.at(-1)
   if (section === undefined || isVerbatim(state)) return
-  // What lies before the last cut may have been served, and knows nothing of this.
+  // Bytes before the last split point may have been served already.
   section.ownFromSplitPoint ??= state.splitPoints.offsets.length - 1
 }

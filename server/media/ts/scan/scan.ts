@@ -1,4 +1,5 @@
-// Goes through the packets of a file and notes where its cuts, breaks and ends are; and goes on there when it has grown.
+// Scans the packets of a file for split points and discontinuities, and continues when the file
+// grows.
 import { readCached } from '../../../storage/read-ahead.ts'
 import { isCorrupt, packetPid } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
@@ -12,18 +13,18 @@ import { createScanState, noteFlaw } from './scan-state.ts'
 import type { ScanOptions, ScanState } from './scan-state.ts'
 import { takeTablePacket } from './scan-tables.ts'
 
-/** A scan that may go on: what it knows, and the position of the packet that it has not seen yet. */
+/** A scan that may continue: its state, and the position of the next packet. */
 export interface ScanRun {
   state: ScanState
   position: number
 }
 
-/** What is to be served when nothing more comes. */
+/** What is served if nothing more comes. */
 export interface Scan {
   state: ScanState
-  /** Position behind the last packet that is served. */
+  /** End of the last served packet. */
   endOffset: number
-  /** Position behind the last whole packet. */
+  /** End of the last whole packet. */
   end: number
 }
 
@@ -32,8 +33,8 @@ export function beginScan(options: ScanOptions): ScanRun {
 }
 
 /**
- * Goes on to the end of the file, as it was when it was opened. What the state is then depends on nothing but the bytes
- * before the position. Throws AppError `unplayable` where a bound is passed.
+ * Continues to the end of the file at the time it was opened. The state depends only on the bytes
+ * before the position. Throws AppError `unplayable` at a bound.
  */
 export async function continueScan(
   tsFile: TsFile,
@@ -43,16 +44,16 @@ export async function continueScan(
   run.position = await walk(tsFile, run, { signal, end: 'open' })
 }
 
-/** Ends a copy of the scan where the file ends now, with what is not whole yet. */
+/** Ends a copy of the scan at the current end of the file, with incomplete packets. */
 export async function endScan(tsFile: TsFile, run: ScanRun, signal: AbortSignal): Promise<Scan> {
   const copy = { ...run, state: structuredClone(run.state) }
   const { state } = copy
-  // Sync may be lost, and too little behind it to be sure that it is found.
+  // Sync may be lost, with too few bytes after it to find it.
   const isWhole = tsFile.file.stat.sizeBytes - run.position < tsFile.layout.packetBytes
   const end = isWhole ? run.position : await walk(tsFile, copy, { signal })
   finishFrame(state)
   takeWaiting(state)
-  // What waits for a key frame at the end cannot be decoded.
+  // Frames that wait for a key frame at the end cannot be decoded.
   return { state, endOffset: state.gate?.from ?? end, end }
 }
 
@@ -64,9 +65,9 @@ async function walk(
   const visitor = {
     interest: state.interest,
     counters: state.lastCounters,
-    visit: (packet: PacketView): 'go on' => {
+    visit: (packet: PacketView): 'continue' => {
       takePacket(state, packet)
-      return 'go on'
+      return 'continue'
     },
     lost(from: number, to: number) {
       addHole(state, from, to)

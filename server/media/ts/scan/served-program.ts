@@ -1,4 +1,4 @@
-// Which streams of a program are served, and whether players find the same ones in the recording's own tables.
+// Chooses the served streams of a program, and whether players find them in the recorded tables.
 import { UnplayableError } from '../../../errors.ts'
 import { buildPat, buildPmt, parsePat } from '../packets/program-table.ts'
 import type { ProgramMap, StreamEntry } from '../packets/program-table.ts'
@@ -26,22 +26,22 @@ export interface VideoStream {
 export interface AudioStream {
   pid: number
   codec: AudioCodec
-  /** As the table says it; ADTS_STREAM_TYPE where only the frames said it. */
+  /** As in the table; ADTS_STREAM_TYPE if only the frames identify it. */
   streamType: number
   descriptors: Uint8Array
   language?: string
-  /** Number among the recording's sounds: the first one plays unasked. */
+  /** Number of the audio track in the recording: the first one is the default. */
   audio: number
 }
 
-/** At most one video; the sound that times are taken from, and those beside it. At least one stream. */
+/** At most one video; the audio that defines times, and further audio. At least one stream. */
 export interface ServedStreams {
   video?: VideoStream
   audio?: AudioStream
   others?: AudioStream[]
 }
 
-/** A program's tables as they stand in the recording. */
+/** The tables of a program, as recorded. */
 export interface Program {
   pat: Uint8Array
   pmt: Uint8Array
@@ -49,15 +49,15 @@ export interface Program {
   map: ProgramMap
 }
 
-/** What the first frames of PIDs are; PIDs whose frames are not looked at, or are none that are known, have none. */
+/** The configurations in the first frames of PIDs; unread or unknown PIDs are missing. */
 export type KnownAudioTracks = ReadonlyMap<number, AudioConfig>
 
-/** More sounds than this in one program are not served. */
+/** Further audio streams of a program are not served. */
 const MAX_AUDIO_TRACKS = 16
 
 /**
- * The first video that browsers play, and all sound that they play or that can be transcoded, first what plays unasked.
- * Throws AppError `unplayable` that names what is there instead.
+ * The first video that browsers play, and all audio that they play or that can be transcoded, the
+ * default first. Throws AppError `unplayable` with the codecs of the program.
  */
 export function chooseStreams(map: ProgramMap, known: KnownAudioTracks): ServedStreams {
   const video = findVideo(map)
@@ -83,14 +83,14 @@ function joinStreams(video: VideoStream | undefined, audioTracks: AudioStream[])
   }
 }
 
-/** All sounds of the streams, in the order of the recording's sounds. */
+/** All audio of the streams, in the order of the recording's tracks. */
 export function servedAudioTracks({ audio, others = [] }: ServedStreams): AudioStream[] {
   return audio === undefined ? [] : [audio, ...others]
 }
 
 /**
- * Whether the recording's own packets are sent: what players have in MPEG-TS is H.264 with one sound of AAC or MP3. All
- * else goes through fMP4.
+ * Whether the recorded packets are sent. Players support H.264 with one audio track of AAC or MP3
+ * in MPEG-TS; everything else is served as fMP4.
  */
 export function formOf(served: ServedStreams): 'verbatim' | 'fmp4' {
   const { video, audio, others = [] } = served
@@ -102,7 +102,7 @@ function isVerbatimAudio(codec: AudioCodec): boolean {
   return codec === 'aac' || codec === 'mp3'
 }
 
-/** The streams with the same meaning in a program that has changed under way: the form and the sounds stay what they were. */
+/** The matching streams after a change of the program: the form and the audio tracks stay. */
 export function followStreams(
   map: ProgramMap,
   { served, audioTracks: known }: { served: ServedStreams; audioTracks: KnownAudioTracks },
@@ -142,7 +142,7 @@ function findVideo(map: ProgramMap): VideoStream | undefined {
   return undefined
 }
 
-/** What the frames show counts; where they show nothing, AAC that is listed may still come. */
+/** The frames decide; without frames, listed AAC may still come. */
 function chooseAudioTracks(map: ProgramMap, known: KnownAudioTracks): AudioStream[] {
   const listed = listAudioTracks(map, known, [])
   const seen = listed.filter(({ pid }) => known.has(pid))
@@ -152,13 +152,16 @@ function chooseAudioTracks(map: ProgramMap, known: KnownAudioTracks): AudioStrea
   return ordered.slice(0, MAX_AUDIO_TRACKS).map((stream, audio) => ({ ...stream, audio }))
 }
 
-/** The first in the table plays unasked, or one of the same language that need not be transcoded. */
+/** The first in the table is the default, or one of the same language that is not transcoded. */
 function isFirst(stream: AudioStream, chosen: AudioStream[], known: KnownAudioTracks): boolean {
   const config = known.get(stream.pid)
   return config !== undefined && isPlayed(config) && stream.language === chosen[0]?.language
 }
 
-/** All streams that may be sound. A PID whose frames were not seen carries what its type says, or one of those assumed. */
+/**
+ * All streams that may be audio. A PID without known frames has the codec of its type, or an
+ * assumed one.
+ */
 function listAudioTracks(
   map: ProgramMap,
   known: KnownAudioTracks,
@@ -166,7 +169,7 @@ function listAudioTracks(
 ): AudioStream[] {
   return map.streams.flatMap((stream) => {
     const { pid, descriptors } = stream
-    // FFmpeg lists AAC in m2ts as private: tables of our own name it.
+    // FFmpeg lists AAC in m2ts as private; generated tables identify it.
     const family = isUnnamed(stream) ? 'aac' : audioFamily(stream)
     const streamType = isUnnamed(stream) ? ADTS_STREAM_TYPE : stream.streamType
     if (family === undefined) return []
@@ -197,7 +200,7 @@ function otherName(map: ProgramMap, wanted: 'video' | 'audio'): string | undefin
   return undefined
 }
 
-/** Whether both name the same streams, so that a player need not begin anew. */
+/** Whether both have the same streams, so that players need not restart. */
 export function isSameService(a: ServedStreams, b: ServedStreams): boolean {
   return (
     a.video?.pid === b.video?.pid &&
@@ -213,9 +216,9 @@ function audioNames(served: ServedStreams): string {
 }
 
 /**
- * Whether players that know only what HLS names find exactly the served streams in the recording's own tables. hls.js
- * 1.7 takes the first entry of the PAT, reads a PMT that lies in one packet, takes the first video and the first audio
- * in it that the browser plays, and stumbles over E-AC-3.
+ * Whether players find exactly the served streams in the recorded tables. hls.js 1.7 takes the
+ * first entry of the PAT, reads a PMT of one packet, takes the first video and the first audio that
+ * the browser plays, and fails at E-AC-3.
  */
 export function canServeVerbatim(program: Program, served: ServedStreams): boolean {
   if (countSectionPackets(program.pat) > 1 || countSectionPackets(program.pmt) > 1) return false
@@ -234,7 +237,7 @@ function firstPid(streams: StreamEntry[], wanted: 'video' | 'audio'): number | u
   return streams.find((stream) => streamKind(stream).kind === wanted)?.pid
 }
 
-/** Tables that list the served streams alone, under the recording's own numbers. */
+/** Tables that list only the served streams, with the recorded numbers. */
 export function buildOwnTables(
   program: Program,
   served: ServedStreams,

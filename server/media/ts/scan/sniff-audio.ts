@@ -1,4 +1,4 @@
-// Looks at the first frames of sound where the program tables leave open what they are, or whether they come at all.
+// Reads the first frames of audio if the program tables do not identify it.
 import type { AudioConfig } from '../packets/audio-frame.ts'
 import { readAudioConfig } from '../packets/audio-config.ts'
 import { ElementaryStream } from '../packets/elementary-stream.ts'
@@ -10,13 +10,16 @@ import type { StreamEntry } from '../packets/program-table.ts'
 import type { KnownAudioTracks, Program } from './served-program.ts'
 import { isUnnamed, audioFamily } from '../packets/stream-kind.ts'
 
-/** How far into a file a stream's first frame is looked for. */
+/** How far into a file the first frame of a stream may be. */
 const SEARCH_BYTES = 32 * 1024 * 1024
-/** How much of one stream is looked at. */
+/** At most this much of one stream is read. */
 const FRAME_BYTES = 64 * 1024
 const MAX_STREAMS = 32
 
-/** Streams of a program whose frames decide what is served: all of its sound, but one that is AAC alone. */
+/**
+ * Streams of a program whose frames decide what is served: all audio, except a single stream of
+ * AAC.
+ */
 export function openAudioTracks({ map }: Program): StreamEntry[] {
   const streams = map.streams.filter(
     (stream) => isUnnamed(stream) || audioFamily(stream) !== undefined,
@@ -27,11 +30,14 @@ export function openAudioTracks({ map }: Program): StreamEntry[] {
 
 interface Sniffed {
   audioTracks: KnownAudioTracks
-  /** Whether this stays, whatever is written behind the file's end. */
+  /** Whether this stays when the file grows. */
   isSettled: boolean
 }
 
-/** What the first frames of the streams are; streams that do not come or are not what the tables say are left out. */
+/**
+ * The configurations of the streams. Missing streams, and those that contradict the tables, are
+ * omitted.
+ */
 export async function sniffAudioTracks(
   tsFile: TsFile,
   streams: readonly StreamEntry[],
@@ -57,14 +63,14 @@ export async function sniffAudioTracks(
     open.delete(pid)
     interest[pid] = 0
   }
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const { entry, stream } = open.get(packetPid(packet.header)) ?? {}
-    if (entry === undefined || stream === undefined) return 'go on'
+    if (entry === undefined || stream === undefined) return 'continue'
     if (isUnitStart(packet.header)) lookup(entry, stream)
-    if (!open.has(entry.pid)) return open.size === 0 ? 'stop' : 'go on'
+    if (!open.has(entry.pid)) return open.size === 0 ? 'stop' : 'continue'
     if (stream.take(packet) === 'full') settle(entry.pid)
     else if (!stream.isOpen) lookup(entry, stream)
-    return open.size === 0 ? 'stop' : 'go on'
+    return open.size === 0 ? 'stop' : 'continue'
   }
   const { start } = tsFile.layout
   const range = { from: start, to: start + SEARCH_BYTES, chunkBytes: SMALL_CHUNK_BYTES, signal }

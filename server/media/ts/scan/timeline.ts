@@ -1,4 +1,4 @@
-// Lays the sections of a scan one behind the other on the session's timeline.
+// Arranges the sections of a scan on the timeline of the session.
 import { LONE_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { SplitPointList, ScanSection } from './scan-state.ts'
@@ -6,14 +6,14 @@ import type { SplitPointList, ScanSection } from './scan-state.ts'
 const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * PES_TIMESCALE
 
 interface Timeline {
-  /** Start of each cut, in ticks; the first is 0, each is greater than the one before. */
+  /** Start of each split point, in ticks; the first is 0, each is greater than the one before. */
   startTicks: Float64Array
   endTicks: number
-  /** Per section: the time on the recording's clock where the session's timeline is 0. */
+  /** Per section: the time on the recording's clock at which the session is at 0. */
   shifts: number[]
 }
 
-/** Times of the cuts on the session's timeline. Of each, only what the file holds before it decides. */
+/** Times of the split points in the session. Each depends only on the bytes before it. */
 export function layTimeline(splitPoints: SplitPointList, sections: ScanSection[]): Timeline {
   const shifts: number[] = []
   const startTicks = new Float64Array(splitPoints.pts.length)

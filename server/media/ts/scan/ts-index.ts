@@ -1,4 +1,4 @@
-// Reads an MPEG-TS file once, and later what was added to it, and makes the index that playlists and segments are cut by.
+// Indexes an MPEG-TS file, and later the bytes added to it.
 import { UnplayableError } from '../../../errors.ts'
 import type { UnplayableReason } from '../../../problem.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
@@ -23,7 +23,7 @@ import { layTimeline } from './timeline.ts'
 import { verbatimTrack } from '../packets/audio-track.ts'
 import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
 
-/** A recording under index: what the beginning says it is, and the scans that go on. */
+/** An index in progress: the result of the probe, and the scans. */
 interface Indexing {
   tsFile: TsFile
   options: ScanOptions
@@ -32,10 +32,7 @@ interface Indexing {
   alone: ScanRun | undefined
 }
 
-/**
- * Reads the index; where `previous` is there, only what was added since. Throws AppError `unplayable` with a reason that
- * a person understands.
- */
+/** Builds the index; with `previous`, reads only the bytes added since. */
 export async function readTsIndex(
   file: OpenFile,
   signal: AbortSignal,
@@ -47,7 +44,8 @@ export async function readTsIndex(
   let run = main
   let scan = await endScan(tsFile, main, signal)
   if (lacksVideo(scan, indexing)) {
-    // Tables may promise pictures that never come. What is there is served as sound, and stays open: they may still come.
+    // Tables may list video that never comes. The audio is served, and the result stays open: video
+    // may still come.
     const { video: _, ...served } = indexing.options.served
     run = indexing.alone ??= beginScan({ ...indexing.options, served })
     await continueScan(tsFile, run, signal)
@@ -112,7 +110,7 @@ function resume(file: OpenFile, previous: MediaIndex | undefined): Indexing | un
   }
 }
 
-/** Only the scan that the index was made of has cuts; the other one has none yet. */
+/** Only the scan of the index has split points; the other one has none yet. */
 function storeScans(
   { tsFile, options, main, alone }: Indexing,
   run: ScanRun,
@@ -196,7 +194,7 @@ function createSource(
   }
 }
 
-/** Where segments are fMP4, no tables are sent. */
+/** fMP4 segments contain no tables. */
 const NO_TABLES = { tables: 'own', pat: new Uint8Array(0), pmt: new Uint8Array(0) } as const
 
 interface SectionStreams {
@@ -204,7 +202,7 @@ interface SectionStreams {
   shiftTicks: number
 }
 
-/** The section as segments need it. Where promised sound does not come, the tables do not list it. */
+/** The section as segments need it. The tables do not list missing audio. */
 function finishSection(section: ScanSection, form: TsForm, streams: SectionStreams): TsSection[] {
   const { program, firstSplitPoint, parameterSets, ownFromSplitPoint, promise } = section
   const samples = sectionSamples(section, streams)

@@ -10,24 +10,27 @@ function annexB(...nals: number[][]): Uint8Array {
   return Uint8Array.from(nals.flatMap((nal) => [0, 0, 1, ...nal]))
 }
 
-/** Bytes from text of bits; blanks are left out, what is missing of the last byte is 1 and zeros. */
+/**
+ * Bytes from a string of bits; blanks are ignored, and the last byte is padded with 1 and zeros.
+ */
 function bits(text: string): number[] {
   const digits = `${text.replaceAll(' ', '')}1`
   const padded = digits.padEnd(Math.ceil(digits.length / 8) * 8, '0')
   return (padded.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))
 }
 
-/** SPS of Main profile whose pictures may be fields, with frame_num of four bits. */
+/** SPS of Main profile that allows fields, with frame_num of four bits. */
 const FIELD_SPS = [
   0x67,
   77,
   0,
   30,
-  // sps id 0, log2_max_frame_num 4, poc type 2, 1 reference, gaps 0, 1x1 macroblocks, frame_mbs_only 0 …
+  // id 0, log2_max_frame_num 4, poc type 2, 1 reference, gaps 0, 1x1 macroblocks, frame_mbs_only 0
+  // …
   ...bits('1 1 011 010 0 1 1 0 0 1 0 0'),
 ]
 
-/** A slice: first_mb 0, type, pps 0, frame_num, then whether it is of a field, and which. */
+/** A slice: first_mb 0, type, pps 0, frame_num, then its field, if any. */
 function fieldSlice(frameNumber: number, field: 'top' | 'bottom' | 'frame', nal = 0x41): number[] {
   const number = frameNumber.toString(2).padStart(4, '0')
   const place = { top: '10', bottom: '11', frame: '0' }[field]
@@ -35,7 +38,7 @@ function fieldSlice(frameNumber: number, field: 'top' | 'bottom' | 'frame', nal 
 }
 
 describe('splitAccessUnits()', () => {
-  it('makes one unit of the slices of a picture, and of what stands in front of it', () => {
+  it('joins the slices of a frame, and what precedes it, to one unit', () => {
     const bytes = annexB([9, 16], [6, 5, 5], [0x65, 0x88], [0x65, 0x48], [9, 16], [0x41, 0x88])
     const split = splitAccessUnits(bytes, H264)
     expect(split.units.map(({ isKey, sizeBytes }) => [isKey, sizeBytes])).toEqual([
@@ -47,13 +50,13 @@ describe('splitAccessUnits()', () => {
     expect([...joined.subarray(0, 7)]).toEqual([0, 0, 0, 3, 6, 5, 5])
   })
 
-  it('gives what stands between two pictures without delimiters to the second', () => {
+  it('assigns NAL units between two frames without delimiters to the second', () => {
     const bytes = annexB([0x65, 0x88], [6, 1, 1], [0x68, 7], [0x41, 0x88], [0x68, 8], [0x41, 0x48])
     const split = splitAccessUnits(bytes, H264)
     expect(split.units.map(({ sizeBytes }) => sizeBytes)).toEqual([6, 7 + 6 + 6 + 6 + 6])
   })
 
-  it('tells pictures of HEVC apart, and leaves suffixes with theirs', () => {
+  it('separates frames of HEVC, and leaves suffixes with theirs', () => {
     const [prefix, suffix, delimiter] = [39 << 1, 40 << 1, 35 << 1]
     const bytes = annexB(
       [delimiter, 1, 5],
@@ -70,7 +73,7 @@ describe('splitAccessUnits()', () => {
     ])
   })
 
-  it('makes one unit of the two fields of a frame', () => {
+  it('joins the two fields of a frame to one unit', () => {
     const fields = parseFieldFormat(Uint8Array.from(FIELD_SPS))
     expect(fields).toEqual({ frameNumberBits: 4 })
     const bytes = annexB(
@@ -96,19 +99,19 @@ describe('splitAccessUnits()', () => {
     expect(units.map(({ isKey }) => isKey).slice(0, 2)).toEqual([true, false])
   })
 
-  it('makes nothing of no start codes', () => {
+  it('returns nothing without start codes', () => {
     expect(splitAccessUnits(new Uint8Array(100).fill(7), H264).units).toEqual([])
     expect(splitAccessUnits(Uint8Array.of(0, 0, 1), H264).units).toEqual([])
   })
 })
 
 describe('fields', () => {
-  it('are none where all pictures are frames', () => {
+  it('do not exist if the SPS allows only frames', () => {
     const sps = [0x67, 77, 0, 30, ...bits('1 1 011 010 0 1 1 1 1 0 0')]
     expect(parseFieldFormat(Uint8Array.from(sps))).toBeUndefined()
   })
 
-  it('are a pair where they are of one frame and of other lines', () => {
+  it('are a pair if they belong to one frame and have different parity', () => {
     const format = { frameNumberBits: 4 }
     const read = (slice: number[]) => readField(format, Uint8Array.from(slice))
     const top = read(fieldSlice(9, 'top'))

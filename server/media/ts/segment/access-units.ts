@@ -1,30 +1,34 @@
-// Turns an Annex B byte stream into samples of fMP4: access units of NAL units with their lengths in front (ISO/IEC 14496-15 5.3.2, 8.3.2).
+// Converts an Annex B byte stream to samples of fMP4: access units of NAL units with length fields
+// (ISO/IEC 14496-15 5.3.2, 8.3.2).
 import { isPair, readField } from '../../codec/h264-field.ts'
 import type { Field, FieldFormat } from '../../codec/h264-field.ts'
 import { findNal } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 
-/** A picture, or a pair of fields, with all that goes with it. */
+/** A frame, or a pair of fields, with its other NAL units. */
 export interface AccessUnit {
   /** Index in the byte stream of the start code it begins with. */
   at: number
-  /** Number of its first NAL unit among those kept. */
+  /** Number of its first NAL unit among the remaining ones. */
   firstNal: number
   /** Bytes of the sample. */
   sizeBytes: number
   isKey: boolean
-  /** The field that it holds, as long as that is alone. */
+  /** Its field, while it has only one. */
   field?: Field | undefined
 }
 
-/** An Annex B byte stream, taken apart. */
+/** A parsed Annex B byte stream. */
 export interface SplitStream {
   units: AccessUnit[]
-  /** First byte and end of the NAL units that are kept, in turn. */
+  /** First byte and end of the remaining NAL units, alternating. */
   nals: number[]
 }
 
-/** `first slice` begins a picture; `delimiter` and `lead` stand in front of one; `trail` goes with the one before. */
+/**
+ * `first slice` begins a frame; `delimiter` and `lead` precede one; `trail` belongs to the one
+ * before.
+ */
 type NalPlace = 'delimiter' | 'first slice' | 'slice' | 'lead' | 'trail'
 
 const LENGTH_BYTES = 4
@@ -32,21 +36,21 @@ const START_CODE_BYTES = 3
 
 export interface SplitOptions {
   codec: VideoCodec
-  /** NAL units to leave out: parameter sets that are in force. */
+  /** NAL units to omit: parameter sets that are in force. */
   isDropped: (nal: Uint8Array) => boolean
-  /** How fields are told apart; undefined where there are frames alone. */
+  /** How to distinguish fields; undefined if the stream has none. */
   fields: FieldFormat | undefined
 }
 
 interface SplitState extends SplitStream, SplitOptions {
   hasSlice: boolean
-  /** Where what stands in front of the next picture begins, if that is one of its own. */
+  /** The start of NAL units that may precede the next frame. */
   lead: { at: number; firstNal: number; sizeBytes: number } | undefined
 }
 
 /**
- * Finds the access units (ISO/IEC 14496-10 7.4.1.2.4, 23008-2 7.4.2.4.5); the two fields of a frame are one.
- * Delimiters, filler and marks of the end are left out, and what `isDropped` says.
+ * Finds the access units (ISO/IEC 14496-10 7.4.1.2.4, 23008-2 7.4.2.4.5); the two fields of a frame
+ * are one. Omits delimiters, filler, end marks, and what `isDropped` returns.
  */
 export function splitAccessUnits(bytes: Uint8Array, options: SplitOptions): SplitStream {
   const state: SplitState = { ...options, units: [], nals: [], hasSlice: false, lead: undefined }
@@ -54,7 +58,7 @@ export function splitAccessUnits(bytes: Uint8Array, options: SplitOptions): Spli
   while (start >= 0 && start < bytes.length) {
     const next = findNal(bytes, start, bytes.length)
     let end = next < 0 ? bytes.length : next - START_CODE_BYTES
-    // Zeros in front of a start code belong to it, not to the NAL unit before (14496-10 annex B.1.1).
+    // Zeros before a start code belong to it, not to the previous NAL unit (14496-10 annex B.1.1).
     while (end > start && bytes[end - 1] === 0) end--
     if (end > start) takeNal(state, bytes.subarray(start, end), start)
     start = next
@@ -86,7 +90,7 @@ function takeNal(state: SplitState, nal: Uint8Array, start: number): void {
   if (state.lead !== undefined) state.lead.sizeBytes += size
 }
 
-/** What was taken for the end of the unit before, and stands in front of this one, goes over to it. */
+/** NAL units that were added to the previous unit, but precede this one, move here. */
 function beginUnit(state: SplitState, at: number): void {
   const { units, nals, lead } = state
   const last = units.at(-1)
@@ -97,7 +101,7 @@ function beginUnit(state: SplitState, at: number): void {
   state.hasSlice = false
 }
 
-/** Puts a field to the one before where both make one frame. */
+/** Joins a field to the previous one if both make one frame. */
 function joinFields({ codec, fields, units }: SplitState, slice: Uint8Array): void {
   const unit = units.at(-1)
   if (codec !== 'h264' || fields === undefined || unit === undefined) return
@@ -121,7 +125,10 @@ function h264Place(nal: Uint8Array): NalPlace {
   return (type >= 6 && type <= 8) || (type >= 14 && type <= 18) ? 'lead' : 'trail'
 }
 
-/** 23008-2 table 7-1; first_slice_segment_in_pic_flag. Further layers go with the picture of the first. */
+/**
+ * 23008-2 table 7-1; first_slice_segment_in_pic_flag. Further layers belong to the frame of the
+ * first.
+ */
 function hevcPlace(nal: Uint8Array): NalPlace {
   const type = hevcType(nal)
   const layer = (((nal[0] ?? 0) & 1) << 5) | ((nal[1] ?? 0) >>> 3)
@@ -138,7 +145,7 @@ function isKeySlice(codec: VideoCodec, nal: Uint8Array): boolean {
   return type >= 16 && type <= 21
 }
 
-/** Delimiters, ends of sequence and stream, filler: of no use where samples are told apart by the container. */
+/** Delimiters, ends of sequence and stream, filler: useless in a container with samples. */
 function isIdle(codec: VideoCodec, nal: Uint8Array): boolean {
   if (codec === 'h264') {
     const type = (nal[0] ?? 0) & 0x1f
@@ -152,7 +159,7 @@ function hevcType(nal: Uint8Array): number {
   return ((nal[0] ?? 0) >>> 1) & 0x3f
 }
 
-/** Samples of all units but the first `skipped`, one behind the other, every NAL unit with its length in front. */
+/** Samples of all units except the first `skipped`, joined, every NAL unit with its length. */
 export function joinAccessUnits(
   { units, nals }: SplitStream,
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-// Cuts the gathered sound of a segment into frames, and gives each its time on the session's timeline.
+// Splits the gathered audio of a segment into frames with times in the session.
 import type { SampleRun } from '../../media-reader.ts'
 import { makeSampleRun } from '../../sample-run.ts'
 import type { Sample } from '../../sample-run.ts'
@@ -8,17 +8,17 @@ import { framePayload, isPositioned, audioFrameAt } from '../packets/audio-frame
 import type { AudioFrame, AudioConfig } from '../packets/audio-frame.ts'
 import type { SessionClock } from './session-clock.ts'
 
-/** Times that differ by less than two ticks of the recording's clock differ by rounding alone. */
+/** Times closer than two ticks of the recording's clock differ only by rounding. */
 const ROUNDING_SECONDS = 2 / PES_TIMESCALE
 
 export interface GatheredAudio {
   bytes: Uint8Array
   units: readonly PesUnit[]
-  /** Frames of PES packets that begin here or behind are left out. */
+  /** Frames of PES packets that begin here or later are omitted. */
   end: number
 }
 
-/** The frames that begin in the segment, as one run; undefined where there are none. */
+/** The frames that begin in the segment, as one run; undefined without frames. */
 export function audioRun(
   audio: AudioConfig,
   gathered: GatheredAudio,
@@ -54,7 +54,7 @@ export function audioRun(
   return { ...rest, bytes: Buffer.concat(payloads) }
 }
 
-/** The time of a frame in ticks: where the one before ends, if its own time says the same. */
+/** The time of a frame in ticks: the end of the previous one if its own time agrees. */
 function placeFrame(stamped: number, expected: number | undefined, timescale: number): number {
   if (expected !== undefined && Math.abs(stamped - expected) <= ROUNDING_SECONDS * timescale) {
     return expected
@@ -62,12 +62,14 @@ function placeFrame(stamped: number, expected: number | undefined, timescale: nu
   return Math.round(stamped)
 }
 
-/** Frames of another rate than the run's last longer or shorter in its ticks. */
+/** A frame of another rate has another duration in ticks of the run. */
 function rateRatio({ timescale }: AudioConfig, { sampleRate = timescale }: AudioFrame): number {
   return timescale / sampleRate
 }
 
-/** What browsers play goes by one set-up; a decoder of other sound reads each frame's own. */
+/**
+ * Audio that browsers play has one configuration; decoders of other audio read that of each frame.
+ */
 function fits(audio: AudioConfig, frame: AudioFrame): boolean {
   if (audio.codec !== 'aac') return true
   return frame.sampleRate === audio.timescale && frame.channels === audio.channels
@@ -77,11 +79,11 @@ interface PlacedFrame {
   at: number
   frame: AudioFrame
   unit: PesUnit
-  /** The first one that begins in its PES packet: the packet's time is its own. */
+  /** The first frame that begins in its PES packet has the time of the packet. */
   isFirst: boolean
 }
 
-/** Whole frames in the order of the stream. Bytes that are none are passed over. */
+/** Whole frames in the order of the stream. Other bytes are skipped. */
 function* findFrames(
   audio: AudioConfig,
   { bytes, units, end }: GatheredAudio,
@@ -114,7 +116,7 @@ function nextStart({ codec }: AudioConfig, at: number, nextUnit: number): number
   return isPositioned(codec) ? Math.max(nextUnit, at + 1) : at + 1
 }
 
-/** What looks like a frame is one where another follows, or its PES packet ends with it. */
+/** A frame is valid if another follows, or its PES packet ends with it. */
 function isConfirmed(
   { codec }: AudioConfig,
   { at, frame }: { at: number; frame: AudioFrame },

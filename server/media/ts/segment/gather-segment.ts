@@ -1,4 +1,4 @@
-// Reads the packets of a segment once, and gathers what each of the wanted PIDs carries there.
+// Reads the packets of a segment once, and gathers the payloads of the wanted PIDs.
 import { UnplayableError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
@@ -8,32 +8,32 @@ import type { PacketView } from '../packets/packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
 import type { TsSource } from '../ts-source.ts'
 
-/** More than this of one stream is not held in memory. */
+/** At most this much of one stream is in memory. */
 const MAX_STREAM_MB = 64
 const MAX_STREAM_BYTES = MAX_STREAM_MB * 1024 * 1024
-/** How far behind a segment its sound may end, and the next picture may begin. */
+/** How far after a segment its audio may end, and the next frame may begin. */
 const MAX_TAIL_BYTES = 4 * 1024 * 1024
 const CHUNK_BYTES = 8 * SMALL_CHUNK_BYTES
 
-/** What is gathered: cuts of one section, and PIDs. */
+/** Split points of one section, and PIDs. */
 export interface Wanted extends SplitPointRange {
   videoPid: number | undefined
   audioPids: readonly number[]
-  /** Whether what lies behind the last cut is of the same section. */
+  /** Whether the bytes after the last split point belong to the same section. */
   goesOn: boolean
 }
 
 export interface Gathered {
   video: ElementaryStream | undefined
-  /** In the order of `soundPids`. */
+  /** In the order of the PIDs. */
   audioTracks: ElementaryStream[]
-  /** Position of the last cut: what begins there or behind it is of the next segment. */
+  /** Position of the last split point: bytes from there on belong to the next segment. */
   end: number
 }
 
 /**
- * Gathers what begins in the cuts: of each sound also the rest of what began there, up to the end of one PES packet
- * behind it; of the video the start of the picture behind.
+ * Gathers the PES packets that begin between the split points. Of audio, it includes one PES packet
+ * after them; of video, the start of the next frame.
  */
 export async function gatherSegment(
   file: OpenFile,
@@ -44,7 +44,7 @@ export async function gatherSegment(
   const from = offsetOf(source, wanted.from)
   const end = offsetOf(source, wanted.to)
   const limitBytes = MAX_STREAM_BYTES
-  // Most of what lies between the cuts is pictures.
+  // Most of these bytes are video.
   const video =
     videoPid === undefined
       ? undefined
@@ -58,14 +58,14 @@ export async function gatherSegment(
     interest[stream.pid] = ALL
   }
   const holes = holeTest(source.holes, from)
-  function visit(packet: PacketView): 'go on' | 'stop' {
+  function visit(packet: PacketView): 'continue' | 'stop' {
     const under = streams.get(packetPid(packet.header))
-    if (under === undefined || holes(packet.position)) return 'go on'
+    if (under === undefined || holes(packet.position)) return 'continue'
     if (packet.position >= end && takeBehind(under, packet, wanted) === 'done') {
       interest[under.stream.pid] = 0
       streams.delete(under.stream.pid)
     } else takeInto(under.stream, packet)
-    return streams.size === 0 ? 'stop' : 'go on'
+    return streams.size === 0 ? 'stop' : 'continue'
   }
   const tsFile = { file, layout: { packetBytes: source.packetBytes, start: from } }
   await walkPackets(
@@ -82,7 +82,7 @@ function offsetOf({ offsets, endOffset }: TsSource, splitPoint: number): number 
   return offsets[splitPoint] ?? endOffset
 }
 
-/** Never beyond the next cut, so that what a segment is made of does not depend on what is appended later. */
+/** Never past the next split point: appended bytes must not change a segment. */
 function tailEnd(source: TsSource, splitPoint: number): number {
   return Math.min(offsetOf(source, splitPoint) + MAX_TAIL_BYTES, offsetOf(source, splitPoint + 1))
 }
@@ -90,18 +90,18 @@ function tailEnd(source: TsSource, splitPoint: number): number {
 interface Under {
   stream: ElementaryStream
   kind: 'video' | 'audio'
-  /** PES packets that began behind the end. */
+  /** PES packets that began after the end. */
   unitsBehind: number
 }
 
-/** Whether a packet behind the segment's end is of use still; `done` where nothing more of its PID is. */
+/** Whether a packet after the end of the segment is needed; `done` if none of its PID is. */
 function takeBehind(under: Under, { header }: PacketView, { goesOn }: Wanted): 'wanted' | 'done' {
   const { stream, kind } = under
   if (isUnitStart(header)) {
     under.unitsBehind++
     return goesOn && under.unitsBehind === 1 ? 'wanted' : 'done'
   }
-  // Of the next picture its times alone are of interest, of the next sound all.
+  // Of the next frame only its times are needed, of the next audio everything.
   const isEnough = kind === 'video' && under.unitsBehind === 1 && !stream.isHeaderOpen
   return isEnough || !(stream.isOpen || goesOn) ? 'done' : 'wanted'
 }
@@ -115,7 +115,7 @@ function takeInto(stream: ElementaryStream, packet: PacketView): void {
   })
 }
 
-/** Tells whether a position lies in a hole; asked with positions in order, from `from`. */
+/** Returns a test for holes; positions come in order, from `from`. */
 function holeTest(holes: Float64Array, from: number): (position: number) => boolean {
   let next = 0
   while (next + 1 < holes.length && (holes[next + 1] ?? 0) <= from) next += 2

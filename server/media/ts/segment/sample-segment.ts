@@ -1,4 +1,5 @@
-// Makes a segment of fMP4 samples out of the packets of an MPEG-TS file, and the tracks of its init segment.
+// Builds a segment of fMP4 samples from the packets of an MPEG-TS file, and the tracks of its init
+// segment.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { videoConfig } from '../../codec/sample-entry.ts'
@@ -16,7 +17,10 @@ import { isPlayed } from '../packets/audio-frame.ts'
 import { audioEntry } from '../packets/audio-config.ts'
 import type { TsSamples, TsSection, TsAudio, TsSource, TsVideo } from '../ts-source.ts'
 
-/** Samples of the cuts, a run for each track that has any. Throws AppError `failed` where the file has become shorter. */
+/**
+ * Samples of the split points, a run for each track with samples. Throws AppError `failed` if the
+ * file became shorter.
+ */
 export async function readSampleRuns(
   file: OpenFile,
   { index, source }: { index: MediaIndex; source: TsSource },
@@ -26,7 +30,7 @@ export async function readSampleRuns(
     throw new AppError('failed', 'the recording is not the one that was indexed')
   }
   if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
-    throw new RangeError(`no cuts from ${range.from} to ${range.to}`)
+    throw new RangeError(`no split points from ${range.from} to ${range.to}`)
   }
   const runs: SampleRun[] = []
   for (const chunk of splitAtSections(source, range)) {
@@ -41,11 +45,11 @@ export async function readSampleRuns(
   return runs
 }
 
-/** Cuts of one section. */
+/** Split points of one section. */
 interface RecordedSegment extends SplitPointRange {
   section: TsSection
   samples: TsSamples
-  /** Whether cuts of the same section lie behind. */
+  /** Whether split points of the same section follow. */
   goesOn: boolean
 }
 
@@ -67,7 +71,7 @@ interface Streams {
   audioTracks: TsAudio[]
 }
 
-/** The streams of a section for the tracks asked for; those that it lacks are left out. */
+/** The streams of a section for the requested tracks; missing ones are omitted. */
 function chooseStreams(
   index: MediaIndex,
   { video, audioTracks }: TsSamples,
@@ -127,7 +131,7 @@ function clockOf(
   })
 }
 
-/** Tracks of the init segment at a cut, but for sound that is transcoded. */
+/** Tracks of the init segment at a split point, except transcoded audio. */
 export function sampleTracks(
   index: MediaIndex,
   { sections }: TsSource,

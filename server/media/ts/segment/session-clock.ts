@@ -1,13 +1,13 @@
-// Brings the 33-bit clock of PES packets to the session's timeline, for the packets of one segment.
+// Converts the 33-bit clock of PES packets to the timeline of the session, for one segment.
 import { MAX_FORWARD_SECONDS } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE, unwrapStamp } from '../packets/pes.ts'
 
 export interface SessionClock {
-  /** Nothing is decoded before: what went before on another clock has its own times up to here. */
+  /** Earliest decode time: earlier times belong to another clock. */
   opensAtTicks: number
-  /** Seconds on the session's timeline of a 33-bit stamp. */
+  /** Seconds in the session of a 33-bit stamp. */
   at(stamp: number | undefined): number | undefined
-  /** Ticks on the session's timeline of a 33-bit stamp. */
+  /** Ticks in the session of a 33-bit stamp. */
   ticksAt(stamp: number): number
   /** Whether a time in seconds can belong to the segment. */
   isInside(seconds: number): boolean
@@ -16,10 +16,10 @@ export interface SessionClock {
 export interface ClockOptions {
   /** Time on the recording's clock at which the session begins. */
   shiftTicks: number
-  /** Where the segment begins and ends on the session's timeline. */
+  /** Start and end of the segment in the session. */
   startTicks: number
   endTicks: number
-  /** What is earlier is left out: the beginning of a section whose clock is its own. */
+  /** Earlier samples are omitted: they precede a section with its own clock. */
   opensAtTicks: number
 }
 

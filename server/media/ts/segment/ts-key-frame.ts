@@ -1,14 +1,16 @@
-// Reads the key frame at a cut, ready for a decoder.
+// Reads the key frame at a split point for a decoder.
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { KeyFrame } from '../../media-index.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import { createFrameScan, scanFrame } from '../packets/frame-start.ts'
 import type { TsSection, TsSource } from '../ts-source.ts'
 
-/** A key frame larger than this is cut short; 8K at the highest levels stays far below. */
+/** A larger key frame is truncated; 8K at the highest levels is far smaller. */
 const MAX_KEY_FRAME_BYTES = 16 * 1024 * 1024
 
-/** The key frame as Annex B with its parameter sets in front; undefined where the cut is sound alone. */
+/**
+ * The key frame as Annex B after its parameter sets; undefined if the split point has only audio.
+ */
 export async function readTsKeyFrame(
   file: OpenFile,
   source: TsSource,

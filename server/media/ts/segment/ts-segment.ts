@@ -1,4 +1,4 @@
-// Makes a segment out of a recording's own packets: tables in front, then ranges of the file.
+// Builds a segment from recorded packets: tables, then ranges of the file.
 import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
@@ -17,7 +17,7 @@ import { PAT_PID } from '../packets/program-table.ts'
 import { packetizeSection } from '../packets/table-section.ts'
 import type { TsSection, TsSource } from '../ts-source.ts'
 
-/** Parts of the segment that holds the cuts. Throws AppError `failed` where the file has become shorter. */
+/** Parts of the segment. Throws AppError `failed` if the file became shorter. */
 export async function readSegmentParts(
   file: OpenFile,
   source: TsSource,
@@ -27,7 +27,7 @@ export async function readSegmentParts(
     throw new AppError('failed', 'the recording is not the one that was indexed')
   }
   if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
-    throw new RangeError(`no cuts from ${range.from} to ${range.to}`)
+    throw new RangeError(`no split points from ${range.from} to ${range.to}`)
   }
   const parts: Part[] = []
   for (const chunk of splitAtSections(source, range)) {
@@ -37,7 +37,7 @@ export async function readSegmentParts(
   return parts
 }
 
-/** Cuts of one section. */
+/** Split points of one section. */
 interface RecordedSegment extends SplitPointRange {
   section: TsSection
 }
@@ -78,7 +78,7 @@ function offsetOf(source: TsSource, splitPoint: number): number {
   return source.offsets[splitPoint] ?? source.endOffset
 }
 
-/** Packets behind a cut that belong to the sound of the cut before. */
+/** Packets after a split point that belong to the audio before it. */
 async function findCarried(
   file: OpenFile,
   source: TsSource,
@@ -96,7 +96,7 @@ async function findCarried(
   })
 }
 
-/** Packets of the recording's own tables, where these are not to be seen. */
+/** Packets of the recorded tables, if players must not see them. */
 async function findTables(
   file: OpenFile,
   source: TsSource,
@@ -127,12 +127,12 @@ async function findPackets(
   const interest = new Uint8Array(PID_COUNT)
   for (const pid of pids) interest[pid] = ALL
   const found: number[] = []
-  function visit(packet: PacketView): 'go on' {
+  function visit(packet: PacketView): 'continue' {
     const { position, header } = packet
     if (pids.includes(packetPid(header)) && accepts(packet)) {
       appendRange(found, position, position + packetBytes)
     }
-    return 'go on'
+    return 'continue'
   }
   const tsFile = { file, layout: { packetBytes, start: from } }
   await walkPackets(tsFile, { interest, visit }, { from, to, chunkBytes: SMALL_CHUNK_BYTES })
@@ -149,8 +149,9 @@ function joinSorted(ranges: number[]): number[] {
 }
 
 /**
- * PAT and PMT, so that the segment can be read alone (RFC 8216 3.2). With the counters of the last ones before the cut,
- * they are duplicates of those for who reads the segments in a row (ISO/IEC 13818-1 2.4.3.3), and no counter jumps.
+ * PAT and PMT, so that the segment can be read alone (RFC 8216 3.2). With the counters of the last
+ * ones before the split point they are duplicates for players that read on (ISO/IEC 13818-1
+ * 2.4.3.3), and no counter jumps.
  */
 function tablesInFront(source: TsSource, { section, from }: RecordedSegment): Part {
   const counters = section.tables === 'verbatim' ? (source.tableCounters[from] ?? 0) : 0
@@ -175,7 +176,7 @@ function toParts({ packetBytes }: TsSource, ranges: number[]): RangePart[] {
   return parts
 }
 
-/** Packets of 204 bytes one by one, without their parity. They are rare, and their readers are few. */
+/** Packets of 204 bytes one by one, without their parity. They are rare. */
 function* eachPacket(from: number, end: number): Generator<RangePart> {
   for (let offset = from; offset < end; offset += 204) {
     yield { kind: 'range', offset, length: TS_PACKET_BYTES }

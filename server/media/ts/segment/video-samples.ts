@@ -1,4 +1,4 @@
-// Makes the gathered pictures of a segment into samples of fMP4, with their times on the session's timeline.
+// Converts the gathered video of a segment to samples of fMP4 with times in the session.
 import type { SampleRun } from '../../media-reader.ts'
 import { parseFieldFormat } from '../../codec/h264-field.ts'
 import { nalRole, splitNals } from '../../codec/nal-unit.ts'
@@ -19,15 +19,15 @@ export interface GatheredFrames {
   codec: VideoCodec
   bytes: Uint8Array
   units: readonly PesUnit[]
-  /** Pictures of PES packets that begin here or behind are left out. */
+  /** Frames of PES packets that begin here or later are omitted. */
   end: number
-  /** Whether the first picture can be decoded alone. */
+  /** Whether the first frame can be decoded alone. */
   beginsWithKey: boolean
   /** Parameter sets in the init segment, as Annex B. */
   parameterSets: Uint8Array
 }
 
-/** The pictures as one run; undefined where there are none. */
+/** The frames as one run; undefined without frames. */
 export function frameRun(gathered: GatheredFrames, clock: SessionClock): SampleRun | undefined {
   const behind = gathered.units.find(({ position }) => position >= gathered.end)
   const bytes = gathered.bytes.subarray(0, behind?.at)
@@ -67,7 +67,7 @@ export function frameRun(gathered: GatheredFrames, clock: SessionClock): SampleR
   return { ...rest, bytes: joinAccessUnits(split, bytes, skipped) }
 }
 
-/** Parameter sets that the init holds are left out of samples; others stay where they are. */
+/** Parameter sets of the init segment are omitted from samples; others stay. */
 function isInForce(codec: VideoCodec, known: readonly Uint8Array[], nal: Uint8Array): boolean {
   const role = nalRole(codec, nal[0] ?? 0)
   if (role !== 'sps' && role !== 'parameters') return false
@@ -81,8 +81,8 @@ interface TimedFrame {
 }
 
 /**
- * The times of a PES packet are those of the first picture that begins in it; others follow at the distance seen last.
- * Pictures before the first time are left out.
+ * The first frame that begins in a PES packet has its times; later ones follow at the last
+ * distance. Frames before the first time are omitted.
  */
 function timeFrames(
   frames: readonly AccessUnit[],

@@ -1,0 +1,113 @@
+// Corruption found by mutating files: it costs only its own fragment, and the same for a complete
+// and a growing file.
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
+import {
+  type FragmentSample,
+  fragment,
+  initSegment,
+  plainSamples,
+} from '../../../test/support/make-fmp4.ts'
+import { avc1, mp4a } from '../../../test/support/make-mp4.ts'
+import { createFragmentedMp4Reader } from './fmp4-reader.ts'
+
+const { signal } = new AbortController()
+const reader = createFragmentedMp4Reader()
+const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+const init = initSegment([
+  { kind: 'video', id: 1, timescale: 90_000, sampleEntries: [avc1(AVC_C)] },
+  { kind: 'audio', id: 2, timescale: 48_000, sampleEntries: [mp4a(Buffer.from('1190', 'hex'))] },
+])
+const SECONDS = 12
+
+/**
+ * One fragment per second, each starting with a key frame; `change` may corrupt the samples of one.
+ */
+function fragments(
+  change: (at: number, frames: FragmentSample[], audio: FragmentSample[]) => void = () => undefined,
+): Buffer[] {
+  return Array.from({ length: SECONDS }, (_, at) => {
+    const frames = plainSamples(25, { duration: 3600, keyEvery: 25, seed: 'v' })
+    const audio = plainSamples(50, { duration: 960, keyEvery: 1, seed: 'a', sizeBytes: 8 })
+    change(at, frames, audio)
+    return fragment([
+      { trackId: 1, samples: frames, decodeTicks: at * 90_000 },
+      { trackId: 2, samples: audio, decodeTicks: at * 48_000 },
+    ])
+  })
+}
+
+/** Indexes the recording at every size; rejects if the result differs from that of one scan. */
+async function growInAllWays(bytes: Buffer): Promise<'read'> {
+  for (let size = 8192; size < bytes.length; size += 331) {
+    expect(await exerciseRecording(bytes, size)).toBe('read')
+  }
+  return 'read'
+}
+
+async function splitPointSeconds(bytes: Buffer): Promise<number[]> {
+  const { splitPoints } = await reader.index(bytesFile(bytes), signal)
+  return Array.from(splitPoints.startTicks, (ticks) => ticks / splitPoints.timescale)
+}
+
+const everySecond = Array.from({ length: SECONDS }, (_, at) => at)
+
+describe('a corrupt fragment', () => {
+  it('with a frame presented hours after its decode time does not move other frames', async () => {
+    const made = fragments((at, frames) => {
+      const frame = frames[3]
+      if (at === 0 && frame !== undefined) frame.offset = 2 ** 31 - 1
+    })
+    const bytes = Buffer.concat([init, ...made])
+    expect(await splitPointSeconds(bytes)).toEqual(everySecond)
+    expect(await exerciseRecording(bytes)).toBe('read')
+  })
+
+  it('with samples presented before its start does not change the previous segment', async () => {
+    const made = fragments((at, frames) => {
+      const frame = frames[3]
+      if (at === 4 && frame !== undefined) frame.offset = -4 * 90_000
+    })
+    expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
+  })
+
+  it('with samples of duration 0 does not start earlier', async () => {
+    const made = fragments((at, _, audio) => {
+      const still = plainSamples(60_000, { duration: 0, keyEvery: 1, seed: '', sizeBytes: 0 })
+      if (at === 4) audio.push(...still)
+    })
+    expect(await exerciseRecording(Buffer.concat([init, ...made]))).toBe('read')
+  })
+
+  it('does not take its samples from later fragments', async () => {
+    const made = fragments()
+    const [corrupt = Buffer.alloc(0)] = made.splice(6, 1)
+    // The first trun: size, type, flags, count, and data offset.
+    corrupt.writeInt32BE(3000, corrupt.indexOf('trun') + 12)
+    const bytes = Buffer.concat([init, ...made.slice(0, 6), corrupt, ...made.slice(6)])
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+
+  it('does not hide the fragments that its mdat seems to contain', async () => {
+    const made = fragments()
+    const corrupt = made[3] ?? Buffer.alloc(0)
+    const sizeAt = corrupt.lastIndexOf('mdat') - 4
+    corrupt.writeUInt32BE(corrupt.readUInt32BE(sizeAt) + 4567, sizeAt)
+    const bytes = Buffer.concat([init, ...made])
+    expect(await splitPointSeconds(bytes)).toEqual(everySecond)
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+
+  it('that is truncated plays up to its last complete sample', async () => {
+    const made = fragments()
+    const whole = made[6] ?? Buffer.alloc(0)
+    const moofBytes = whole.readUInt32BE(0)
+    const corrupt = Buffer.concat([
+      whole.subarray(0, moofBytes - 9),
+      whole.subarray(moofBytes + 99),
+    ])
+    const bytes = Buffer.concat([init, ...made.slice(0, 6), corrupt, ...made.slice(7)])
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+})

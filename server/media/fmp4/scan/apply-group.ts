@@ -1,0 +1,109 @@
+// Applies groups of fragments to the scan state, in file order: opens sections, and adds split
+// points.
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
+import type { Fmp4Section, SectionCause } from '../fmp4-source.ts'
+import type { EndedGroup } from './fragment-grouper.ts'
+import { splitVideo, splitAudio, forEachSample } from './split-group.ts'
+import { type Group, type ScanState, leadTrack } from './scan-state.ts'
+import {
+  addSplitPoint,
+  assignStartTimes,
+  recordTracks,
+  openSection,
+  settle,
+  settleIfDue,
+  extendSection,
+} from './section.ts'
+
+export function applyGroup(state: ScanState, { group, end, progress }: EndedGroup): void {
+  const init = state.inits[group.init]
+  if (init === undefined) return
+  if (group.discontinuity !== undefined) startDiscontinuity(state, group, group.discontinuity)
+  const lead = leadTrack(init)
+  const firstSplitPoint = state.splitPoints.offsets.length
+  const { pendingSection } = state
+  const section =
+    pendingSection === undefined
+      ? state.sections.at(-1)
+      : tryOpen(state, group, { pendingSection, lead, progress })
+  if (section === undefined) return
+  if (pendingSection === undefined) settleIfDue(state, section)
+  recordTracks(state, section, progress)
+  const skip =
+    state.splitPoints.offsets.length > firstSplitPoint
+      ? (state.splitPoints.samplesBefore.at(-1) ?? 0) + 1
+      : 0
+  const audio = init.tracks.findIndex((track) => track?.kind === 'audio')
+  if (group.hasVideo) splitVideo(state, group, { section, init, track: lead, skip })
+  else if (audio >= 0) splitAudio(state, group, { section, init, track: audio, skip })
+  if (state.splitPoints.samplesBefore.slice(firstSplitPoint).some((count) => count > 0)) {
+    state.splitGroupStarts.push(group.start)
+    state.splitGroupEnds.push(end)
+  }
+  extendSection(section, group, init)
+  assignStartTimes(state, section)
+}
+
+function startDiscontinuity(
+  state: ScanState,
+  group: Group,
+  discontinuity: Exclude<SectionCause, 'start'>,
+): void {
+  const section = state.sections.at(-1)
+  if (section !== undefined && state.pendingSection === undefined) {
+    settle(state, section)
+    section.end = group.start
+  }
+  const { pendingSection } = state
+  state.pendingSection =
+    pendingSection === 'start' || pendingSection === 'init' ? pendingSection : discontinuity
+}
+
+interface OpenPlan {
+  pendingSection: SectionCause
+  lead: number
+  progress: EndedGroup['progress']
+}
+
+/**
+ * Opens a section if the group has a suitable first sample: a key frame, any sample without video,
+ * or any frame after a timestamp jump, as the video continues.
+ */
+function tryOpen(
+  state: ScanState,
+  group: Group,
+  { pendingSection, lead, progress }: OpenPlan,
+): Fmp4Section | undefined {
+  const init = state.inits[group.init] ?? { tracks: [] }
+  const isVideo = init.tracks[lead]?.kind === 'video'
+  const entry = findEntry(group, lead, isVideo && pendingSection !== 'jump' ? 'keys' : 'any')
+  if (entry === undefined) return undefined
+  const isFirst = state.sections.length === 0
+  const section = openSection(state, group)
+  recordTracks(state, section, progress)
+  const flags = (isVideo && entry.isKey ? SPLIT_KEY_FRAME : 0) | (isFirst ? 0 : SPLIT_DISCONTINUITY)
+  forEachSample(group, { section, init, track: lead }, ({ at, ticks, seconds }) => {
+    if (at !== entry.at) return
+    addSplitPoint(state, group, { samplesBefore: at, ticks, track: lead, flags })
+    state.lastKeySeconds = seconds
+    state.latestFrameSeconds = seconds
+  })
+  state.pendingSection = undefined
+  return section
+}
+
+/** The first key frame, or else the first sample if any is acceptable. */
+function findEntry(
+  { fragments }: Group,
+  lead: number,
+  requested: 'keys' | 'any',
+): { at: number; isKey: boolean } | undefined {
+  const runs = fragments.flatMap((fragment) => fragment.runs.filter(({ track }) => track === lead))
+  let at = 0
+  for (const { keys } of runs) {
+    const key = keys.indexOf(1)
+    if (key >= 0) return { at: at + key, isKey: true }
+    at += keys.length
+  }
+  return requested === 'any' && at > 0 ? { at: 0, isKey: false } : undefined
+}

@@ -1,0 +1,155 @@
+// Converts the result of a scan to an index, and an index back to a scan state.
+import type { Growth, MediaIndex } from '../../media-index.ts'
+import { describeGrowth } from '../../timeline/growth.ts'
+import type { Limitation } from '../../../problem.ts'
+import { applyGroup } from './apply-group.ts'
+import type { Fmp4Resume, Fmp4Source } from '../fmp4-source.ts'
+import { describeLimitations } from './fragment-limitations.ts'
+import type { SkippedBytes } from '../fragments/fragment-walk.ts'
+import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
+import { type ScanState, createScanState } from './scan-state.ts'
+import { sessionEnd } from './section.ts'
+
+/** Result of a scan. */
+export interface ScanEnd {
+  state: ScanState
+  grouper: FragmentGrouper
+  /** Where the scan started. */
+  position: number
+  /** The last group, which is not applied yet because it may grow. */
+  last: EndedGroup | undefined
+  skipped: readonly SkippedBytes[]
+  /** Limitations found before the scan. */
+  earlierLimitations: readonly Limitation[]
+}
+
+/** The index; without split points if nothing is playable. */
+export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
+  const { state, grouper, last } = end
+  const resume = createResume(end)
+  if (last !== undefined) applyGroup(state, last)
+  const { splitPoints, sections } = state
+  const stableSplitPoints = countStable(state, resume, last)
+  const section = sections.at(-1)
+  const endTicks = section ? Math.round(sessionEnd(section) * state.timescale) : 0
+  const served = state.isServed.flatMap((isServed, track) => (isServed ? [track] : []))
+  const source: Fmp4Source = {
+    container: 'fmp4',
+    sizeBytes,
+    offsets: Float64Array.from(splitPoints.offsets),
+    samplesBefore: Uint32Array.from(splitPoints.samplesBefore),
+    splitGroupStarts: Float64Array.from(state.splitGroupStarts),
+    splitGroupEnds: Float64Array.from(state.splitGroupEnds),
+    ...(grouper.lacksDecodeTimes && {
+      decodeTicks: splitPoints.decodeTicks.map((ticks) => Float64Array.from(ticks)),
+    }),
+    sections,
+    inits: state.inits,
+    keys: state.keys,
+    served,
+    ...(state.moovSamples && { moovSamples: state.moovSamples }),
+    resume,
+  }
+  const limitations = describeLimitations({
+    ...end,
+    sections,
+    splitPoints: { ...splitPoints, timescale: state.timescale },
+  })
+  return {
+    tracks: served.flatMap((track) => state.tracks[track] ?? []),
+    splitPoints: {
+      timescale: state.timescale,
+      startTicks: Float64Array.from(splitPoints.startTicks),
+      endTicks: Math.max(endTicks, (splitPoints.startTicks.at(-1) ?? 0) + 1),
+      flags: Uint8Array.from(splitPoints.flags),
+    },
+    ...(limitations && { limitations }),
+    growth: growthOf(source, stableSplitPoints),
+    source,
+  }
+}
+
+/** The state before the last group, as a plain value. */
+function createResume({ state, grouper, position, last }: ScanEnd): Fmp4Resume {
+  const before = last?.group.stateBefore ?? grouper.snapshot()
+  const lastSection = state.sections.at(-1)
+  return {
+    position: last?.group.start ?? position,
+    splitPointCount: state.splitPoints.offsets.length,
+    splitGroupCount: state.splitGroupStarts.length,
+    sectionCount: state.sections.length,
+    ...(lastSection && { lastSection: structuredClone(lastSection) }),
+    ...before,
+    ...(state.pendingSection && { pendingSection: state.pendingSection }),
+    lastSplitPointSeconds: state.lastSplitPointSeconds,
+    lastKeySeconds: state.lastKeySeconds,
+    latestFrameSeconds: state.latestFrameSeconds,
+    isServed: [...state.isServed],
+    isServedFinal: state.isServedFinal,
+  }
+}
+
+/** The state of an index. Tracks that it does not list are no longer served. */
+export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4Source): ScanState {
+  const { resume, inits, keys, moovSamples, served } = source
+  const [first = { tracks: [] }] = inits
+  const announced = first.tracks.map((_, number) => tracks[served.indexOf(number)])
+  const { splitPointCount, splitGroupCount, sectionCount, lastSection } = resume
+  const sections = source.sections.slice(0, Math.max(sectionCount - 1, 0))
+  if (lastSection !== undefined) sections.push(structuredClone(lastSection))
+  return {
+    ...createScanState({ tracks: announced, keys, init: first }, moovSamples),
+    inits: [...inits],
+    splitPoints: {
+      offsets: [...source.offsets.subarray(0, splitPointCount)],
+      samplesBefore: [...source.samplesBefore.subarray(0, splitPointCount)],
+      startTicks: [...splitPoints.startTicks.subarray(0, splitPointCount)],
+      flags: [...splitPoints.flags.subarray(0, splitPointCount)],
+      // Absent if no fragment needs them.
+      decodeTicks: announced.map((_, track) => [
+        ...(source.decodeTicks?.[track]?.subarray(0, splitPointCount) ??
+          new Float64Array(splitPointCount)),
+      ]),
+    },
+    splitGroupStarts: [...source.splitGroupStarts.subarray(0, splitGroupCount)],
+    splitGroupEnds: [...source.splitGroupEnds.subarray(0, splitGroupCount)],
+    sections,
+    pendingSection: resume.pendingSection,
+    lastSplitPointSeconds: resume.lastSplitPointSeconds,
+    lastKeySeconds: resume.lastKeySeconds,
+    latestFrameSeconds: resume.latestFrameSeconds,
+    isServed: [...resume.isServed],
+    isServedFinal: resume.isServedFinal,
+  }
+}
+
+/** Split points before the last group with a final time, and one at the start of that group. */
+function countStable(
+  { splitPoints, sections }: ScanState,
+  { splitPointCount }: Fmp4Resume,
+  last: EndedGroup | undefined,
+): number {
+  const beginsGroup = splitPoints.samplesBefore[splitPointCount] === 0
+  const fixed = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
+  const open = sections.find(({ isSettled }) => !isSettled)
+  if (open === undefined) return fixed
+  // The start of an unsettled section is final, its later split points are not. The first section
+  // waits for its earliest time.
+  return Math.min(fixed, open.firstSplitPoint === 0 ? 0 : open.firstSplitPoint + 1)
+}
+
+/**
+ * Whether the fragments that determine the group's first split point are complete; later fragments
+ * do not change it.
+ */
+function isWholeAtStart(last: EndedGroup | undefined): boolean {
+  const fragments = last?.group.fragments ?? []
+  const deciding = fragments.findIndex(({ hasVideo }) => hasVideo)
+  return fragments.slice(0, Math.max(deciding, 0) + 1).every(({ isTruncated }) => !isTruncated)
+}
+
+function growthOf(source: Fmp4Source, stableSplitPoints: number): Growth {
+  const [from = 0, second = 0] = source.offsets
+  const to = second > from ? second : (source.splitGroupEnds[0] ?? from)
+  return describeGrowth(stableSplitPoints, { from, to })
+}

@@ -1,0 +1,195 @@
+// Builds a track's sample map: checks its tables against each other and the file, and precomputes
+// sums for random access.
+import type { OpenFile } from '../../../storage/storage.ts'
+import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import type { SampleMap } from '../mp4-source.ts'
+import { UnplayableError } from '../../../errors.ts'
+import { invalidBox } from '../boxes/box.ts'
+import { durationTicks } from './run-cursor.ts'
+import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'
+import type { SampleTables } from './sample-tables.ts'
+import { TableReader } from './table-reader.ts'
+
+export interface SampleSurvey {
+  map: SampleMap
+  /** The tables list samples after the end of the file. */
+  isTruncated: boolean
+  /** Sum and maximum of the durations of the served samples, in ticks of the file. */
+  totalTicks: number
+  largestDuration: number
+  /** Changes of the codec configuration; the first is at sample 0. Descriptions count from 0. */
+  changes: DescriptionChange[]
+}
+
+export interface DescriptionChange {
+  sample: number
+  description: number
+}
+
+export interface SurveyPlan {
+  /** Number of sample entries of the track. */
+  descriptionCount: number
+  /** Whether the survey ends at the first change of the description. */
+  stopsAtChange: 'stop' | 'continue'
+  signal: AbortSignal
+}
+
+/**
+ * Surveys a track. The number of samples is the minimum of sizes, durations and chunks, truncated
+ * at the end of the file. Throws `unplayable` for contradictory tables.
+ */
+export async function surveySamples(
+  file: OpenFile,
+  tables: SampleTables,
+  plan: SurveyPlan,
+): Promise<SampleSurvey> {
+  const chunkRuns = await surveyChunkRuns(file, tables, plan)
+  const timed = await surveyDurations(file, tables, { to: Infinity, signal: plan.signal })
+  const [, nextChange] = chunkRuns.changes
+  const end = plan.stopsAtChange === 'stop' && nextChange ? nextChange.sample : Infinity
+  const claimed = Math.min(tables.sampleCount, chunkRuns.capacity, timed.samples, end)
+  const needsSums = chunkRuns.longestChunk > SIZE_STEP && tables.sizes.kind === 'table'
+  const map: SampleMap = {
+    tables,
+    sampleCount: claimed,
+    chunkRunSamples: chunkRuns.firstSamples,
+    ...(needsSums && { sizeSums: await sumSizes(file, tables, plan.signal) }),
+  }
+  const sampleCount = await countInsideFile(file, map)
+  const { totalTicks, largestDuration } =
+    sampleCount === timed.samples
+      ? timed
+      : await surveyDurations(file, tables, { to: sampleCount, signal: plan.signal })
+  const changes = chunkRuns.changes.filter((change) => change.sample < sampleCount)
+  return {
+    map: { ...map, sampleCount },
+    isTruncated: sampleCount < claimed,
+    totalTicks,
+    largestDuration,
+    changes,
+  }
+}
+
+interface ChunkRunSurvey {
+  firstSamples: Uint32Array
+  /** Samples in all chunks. */
+  capacity: number
+  longestChunk: number
+  changes: DescriptionChange[]
+}
+
+/**
+ * stsc (8.7.4): chunk numbers increase, and no run is empty. Ten hours can have a million runs,
+ * hence the plain inner loop.
+ */
+async function surveyChunkRuns(
+  file: OpenFile,
+  { chunkRuns, chunks, sampleCount }: SampleTables,
+  { descriptionCount, signal }: SurveyPlan,
+): Promise<ChunkRunSurvey> {
+  const reader = new TableReader(file, chunkRuns, { expected: chunkRuns.count, signal })
+  const firstSamples: number[] = []
+  const changes: DescriptionChange[] = []
+  let sample = 0
+  let longestChunk = 0
+  let firstChunk = 1
+  let description = -1
+  for (let run = 0; run < chunkRuns.count && sample < sampleCount;) {
+    // The next run gives the length of a run, so that each slice starts with the last run of the
+    // previous one.
+    await reader.loadFrom(run)
+    const { words, from, to } = reader
+    const end = to === chunkRuns.count ? to : to - 1
+    for (; run < end && sample < sampleCount; run += 1) {
+      const at = (run - from) * 3
+      const perChunk = words[at + 1] ?? 0
+      const nextChunk = run + 1 < chunkRuns.count ? (words[at + 3] ?? 0) : Infinity
+      if (words[at] !== firstChunk || perChunk === 0 || nextChunk <= firstChunk) {
+        throw invalidBox({ type: 'stsc', start: chunkRuns.offset }, 'entry-invalid', run)
+      }
+      if (run % CHUNK_RUN_STEP === 0) firstSamples.push(sample)
+      const wanted = Math.min(Math.max(words[at + 2] ?? 1, 1), descriptionCount)
+      if (wanted !== description) changes.push({ sample, description: wanted - 1 })
+      description = wanted
+      const chunkCount = Math.min(nextChunk, chunks.count + 1) - firstChunk
+      if (chunkCount > 0) sample += chunkCount * perChunk
+      if (perChunk > longestChunk) longestChunk = perChunk
+      firstChunk = nextChunk
+    }
+    if (changes.length > MAX_SPLIT_POINTS)
+      throw invalidBox(
+        { type: 'stsc', start: chunkRuns.offset },
+        'too-many-entries',
+        changes.length,
+      )
+  }
+  return { firstSamples: Uint32Array.from(firstSamples), capacity: sample, longestChunk, changes }
+}
+
+interface DurationSurvey {
+  samples: number
+  totalTicks: number
+  largestDuration: number
+}
+
+/** stts (8.6.1.2) up to a sample. */
+async function surveyDurations(
+  file: OpenFile,
+  { durations }: SampleTables,
+  { to, signal }: { to: number; signal: AbortSignal },
+): Promise<DurationSurvey> {
+  const reader = new TableReader(file, durations, { expected: durations.count, signal })
+  let samples = 0
+  let totalTicks = 0
+  let largestDuration = 0
+  for (let run = 0; run < durations.count && samples < to; run += 1) {
+    if (!reader.has(run)) await reader.load(run)
+    const count = Math.min(reader.field(run, 0), to - samples)
+    const ticks = durationTicks(reader.field(run, 1))
+    samples += count
+    totalTicks += count * ticks
+    if (ticks > largestDuration) largestDuration = ticks
+  }
+  return { samples, totalTicks, largestDuration }
+}
+
+async function sumSizes(
+  file: OpenFile,
+  { sizes, sampleCount }: SampleTables,
+  signal: AbortSignal,
+): Promise<Float64Array> {
+  const sums = new Float64Array(Math.ceil(sampleCount / SIZE_STEP))
+  if (sizes.kind === 'constant') return sums
+  const reader = new TableReader(file, sizes.table, { expected: sampleCount, signal })
+  let bytes = 0
+  for (let sample = 0; sample < sampleCount; sample += 1) {
+    if (sample % SIZE_STEP === 0) sums[sample / SIZE_STEP] = bytes
+    if (!reader.has(sample)) await reader.load(sample)
+    bytes += reader.field(sample, 0)
+  }
+  if (!Number.isSafeInteger(bytes)) throw new UnplayableError({ code: 'sample-sizes-invalid' })
+  return sums
+}
+
+/**
+ * Number of samples completely inside the file. A truncated copy lists more than it contains;
+ * chunks are in sample order, so a binary search finds the last one.
+ */
+async function countInsideFile(file: OpenFile, map: SampleMap): Promise<number> {
+  const isInside = async (sample: number) => {
+    const { sizes, offsets } = await readSampleLocations(file, map, {
+      from: sample,
+      to: sample + 1,
+    })
+    return (offsets[0] ?? Infinity) + (sizes[0] ?? 0) <= file.stat.sizeBytes
+  }
+  if (map.sampleCount === 0 || (await isInside(map.sampleCount - 1))) return map.sampleCount
+  let inside = 0
+  let outside = map.sampleCount - 1
+  while (inside < outside) {
+    const middle = Math.floor((inside + outside) / 2)
+    if (await isInside(middle)) inside = middle + 1
+    else outside = middle
+  }
+  return inside
+}

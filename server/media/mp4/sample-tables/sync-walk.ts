@@ -1,0 +1,34 @@
+// Steps forwards through the key frames of a track (stss, ISO/IEC 14496-12 8.6.2).
+import type { OpenFile } from '../../../storage/storage.ts'
+import type { Table } from './sample-tables.ts'
+import { TableReader } from './table-reader.ts'
+
+/** Finds the next key frame. Without a table every sample is one. */
+export class SyncWalk {
+  readonly isEverySample: boolean
+  /** The first key frame at or after the requested sample, from 0; Infinity after the last. */
+  sample = 0
+  /** Its entry in the table. */
+  entry: number | undefined
+  readonly #reader: TableReader | undefined
+
+  constructor(file: OpenFile, table: Table | undefined, signal: AbortSignal) {
+    this.isEverySample = table === undefined
+    if (table === undefined) return
+    this.#reader = new TableReader(file, table, { expected: table.count, signal })
+    this.entry = 0
+  }
+
+  /** Advances to the first key frame at or after `wanted`. */
+  async to(wanted: number): Promise<void> {
+    this.sample = wanted
+    if (this.#reader === undefined || this.entry === undefined) return
+    const { count } = this.#reader.table
+    for (; this.entry < count; this.entry += 1) {
+      if (!this.#reader.has(this.entry)) await this.#reader.load(this.entry)
+      this.sample = this.#reader.field(this.entry, 0) - 1
+      if (this.sample >= wanted) return
+    }
+    this.sample = Infinity
+  }
+}
