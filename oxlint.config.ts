@@ -61,15 +61,13 @@ const serverRows: Record<string, string> = {
   'hls/playlist': 'errors.ts media media/codec delivery',
   'hls/segment':
     'errors.ts config storage media media/codec media/index audio delivery hls/fmp4 hls/playlist',
-  'hls/session': [
-    `${known} config storage catalog catalog/names media media/index media/recorded`,
+  'hls/session':
+    `${known} config storage catalog catalog/names media media/index media/recorded ` +
     'delivery hls/fmp4 hls/playlist hls/segment',
-  ].join(' '),
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
-  http: [
-    'errors.ts problem-text.ts config storage catalog delivery',
-    'hls/playlist hls/session thumbnails',
-  ].join(' '),
+  http:
+    'errors.ts problem-text.ts config storage catalog ' +
+    'delivery hls/playlist hls/session thumbnails',
   demo: 'errors.ts config',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
