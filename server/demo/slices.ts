@@ -1,4 +1,4 @@
-// Stacks two videos without re-encoding: H.264 slices are independent, so a picture can consist of
+// Stacks two videos without re-encoding: H.264 slices are independent, so a frame can consist of
 // the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
 // our own encoder writes.
 import { BitReader, BitWriter, escapePayload, unescapePayload } from './bits.ts'
