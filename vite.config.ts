@@ -4,8 +4,8 @@ import { defineConfig } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
 
 export default defineConfig(({ command }) => {
-  // With another value, as in a test, the build would contain React's development version, which is
-  // twice as large.
+  // Otherwise a NODE_ENV of a test or shell would build React's development version, twice as
+  // large.
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: 'web',

@@ -16,7 +16,7 @@ const MAX_CPU_SECONDS = 60
 const SEGMENTS_ASKED = 5
 /** Expected statuses; any other is a caught crash. */
 const EXPECTED_STATUSES = [200, 404, 422, 502, 503]
-const CANARY = 'what lies outside of the library'
+const CANARY = 'a secret outside of the library'
 const TS = 'ts-h264-aac-clean-hls-concat.ts'
 
 type Patch = (bytes: Buffer, at: number) => void
@@ -188,9 +188,9 @@ describe('folders', () => {
   })
 
   test.each([
-    ['keyed', 'a key that lies outside'],
+    ['keyed', 'a key outside of the folder'],
     ['often', 'the same segment thousands of times'],
-    ['ranges', 'a range behind all bytes'],
+    ['ranges', 'a range after the last byte'],
   ])('%s: are refused with %s', async (name) => {
     expect(await secondsOf(name)).toBeUndefined()
   })

@@ -154,7 +154,7 @@ describe('subtitles', () => {
       expect(content.includes('Hello <b>there</b>')).toBe(i < 2)
       const path = join(scratch, 'segment.ts')
       const frames = main.segments[i]
-      if (frames === undefined) throw new Error('fewer segments of pictures')
+      if (frames === undefined) throw new Error('fewer segments of video')
       await writeFile(path, await fetchSegment(frames))
       const first = (await readReferencePackets(path)).find(({ kind }) => kind === 'video')
       const map = /MPEGTS:(?<ticks>\d+),LOCAL:00:00:(?<seconds>[\d.]+)/.exec(content)?.groups

@@ -1,5 +1,5 @@
-// Stacks two videos without re-encoding: H.264 slices are independent, so a frame can consist of
-// the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
+// Stacks two videos without re-encoding: H.264 slices are independent, so a coded frame can consist
+// of the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
 // our own encoder writes.
 import { BitReader, BitWriter, escapePayload, unescapePayload } from './bits.ts'
 

@@ -1,4 +1,5 @@
 // What an index stores about a recording: its tracks, and the points where a segment may start.
+import { AppError } from '../errors.ts'
 import type { Limitation } from '../problem.ts'
 import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
@@ -183,4 +184,40 @@ export function secondsFromTicks(ticks: number, timescale: number): number {
 /** Duration of the session. */
 export function durationSeconds(index: MediaIndex): number {
   return secondsFromTicks(index.splitPoints.endTicks, index.splitPoints.timescale)
+}
+
+/** Whether a segment may begin with a key frame at the split point. */
+export function hasKeyFrame({ splitPoints }: MediaIndex, splitPoint: number): boolean {
+  return ((splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
+}
+
+/** The requested tracks of an index; by default the video and the first audio track. */
+export function servedTracks(
+  { tracks }: MediaIndex,
+  wanted?: readonly number[],
+): readonly number[] {
+  const firstOf = (wantedKind: Track['kind']) => tracks.findIndex(({ kind }) => kind === wantedKind)
+  return wanted ?? [firstOf('video'), firstOf('audio')].filter((at) => at >= 0)
+}
+
+/** Throws AppError `failed` if the index has no such segment. */
+export function checkRange({ splitPoints }: MediaIndex, { from, to }: SplitPointRange): void {
+  if (from >= 0 && from < to && to <= splitPoints.startTicks.length) return
+  throw new AppError('failed', 'there is no such segment')
+}
+
+/** The source of an index. Throws AppError `failed` if it belongs to another container. */
+export function sourceOf<Container extends MediaSource['container']>(
+  { source }: MediaIndex,
+  container: Container,
+): Extract<MediaSource, { container: Container }> {
+  if (isOf(source, container)) return source
+  throw new AppError('failed', `the index is not of the container ${container}`)
+}
+
+function isOf<Container extends MediaSource['container']>(
+  source: MediaSource,
+  container: Container,
+): source is Extract<MediaSource, { container: Container }> {
+  return source.container === container
 }

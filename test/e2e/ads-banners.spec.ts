@@ -195,7 +195,7 @@ test('leaves a filled block of the layout alone, and fills an empty one on the n
   await expectShown(page, 'header')
 })
 
-test('sends the network the address of its ad, and nothing else', async ({
+test('sends the network the URL of its ad, and nothing else', async ({
   page,
   network,
   siteUrl,
@@ -250,8 +250,8 @@ async function expectShown(page: Page, slot: string): Promise<void> {
 }
 
 /**
- * Which items of a list with this many cards are blocks: one directly after each card with index
- * 2, 4, ….
+ * Which items of a list with this many cards are blocks: one directly after each card with index 2,
+ * 4, ….
  */
 function expectedPattern(cards: number): boolean[] {
   const items: boolean[] = []

@@ -3,11 +3,12 @@
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
+import { servedTracks, sourceOf } from '../media-index.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
 import { readFlvIndex } from './flv-index.ts'
 import { findKeyFrame, readSampleRuns, sectionAt, VIDEO_TIMESCALE } from './flv-segment.ts'
-import type { FlvConfig, FlvSource } from './flv-source.ts'
+import type { FlvConfig } from './flv-source.ts'
 
 /** A stateless reader: the index has all it needs of a recording. */
 export function createFlvReader(): MediaReader {
@@ -21,7 +22,7 @@ async function readSegment(
 ): Promise<SegmentContent> {
   const runs = await readSampleRuns(
     file,
-    { source: sourceOf(index), splitPoints: index.splitPoints },
+    { source: sourceOf(index, 'flv'), splitPoints: index.splitPoints },
     range,
   )
   const kinds = wantedKinds(index, range.tracks)
@@ -33,7 +34,7 @@ function initTracks(
   splitPoint: number,
   tracks?: readonly number[],
 ): InitTrack[] {
-  const source = sourceOf(index)
+  const source = sourceOf(index, 'flv')
   const section = sectionAt(source, splitPoint)
   const kinds = wantedKinds(index, tracks)
   const configs = [section?.video, section?.audio].map((number) => {
@@ -61,7 +62,7 @@ async function readKeyFrame(
   index: MediaIndex,
   splitPoint: number,
 ): Promise<KeyFrame | undefined> {
-  const source = sourceOf(index)
+  const source = sourceOf(index, 'flv')
   const number = sectionAt(source, splitPoint)?.video
   const config = number === undefined ? undefined : source.configs[number]
   if (config?.kind !== 'video') return undefined
@@ -75,11 +76,5 @@ function wantedKinds(
   index: MediaIndex,
   tracks: readonly number[] | undefined,
 ): ReadonlySet<string | undefined> {
-  const numbers = tracks ?? index.tracks.keys()
-  return new Set(Array.from(numbers, (number) => index.tracks[number]?.kind))
-}
-
-function sourceOf({ source }: MediaIndex): FlvSource {
-  if (source.container === 'flv') return source
-  throw new AppError('failed', 'the index is not of an FLV')
+  return new Set(servedTracks(index, tracks).map((number) => index.tracks[number]?.kind))
 }

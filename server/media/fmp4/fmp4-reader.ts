@@ -3,7 +3,8 @@
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
+import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'
 import { FileWindow } from '../mp4/boxes/file-window.ts'
 import { createMp4Reader } from '../mp4/mp4-reader.ts'
@@ -11,7 +12,6 @@ import { indexMovie } from '../mp4/index/index-movie.ts'
 import { readMovie } from '../mp4/index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from '../mp4/mp4-limits.ts'
 import type { Mp4Description } from '../mp4/mp4-source.ts'
-import { servedTracks } from '../mp4/served-tracks.ts'
 import { growIndex, indexFragments } from './scan/fmp4-index.ts'
 import { readFragmentRuns, sectionOf } from './fmp4-segment.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
@@ -62,10 +62,7 @@ async function readSegment(
   index: MediaIndex,
   { tracks, ...range }: SegmentRange,
 ): Promise<SegmentContent> {
-  const splitPointCount = index.splitPoints.startTicks.length
-  if (!(range.from >= 0 && range.from < range.to && range.to <= splitPointCount)) {
-    throw new AppError('failed', 'there is no such segment')
-  }
+  checkRange(index, range)
   const source = openSource(file, index)
   const numbers = servedTracks(index, tracks).flatMap((at) => source.served[at] ?? [])
   const runs = await readFragmentRuns(
@@ -81,7 +78,7 @@ function initTracks(
   splitPoint: number,
   tracks?: readonly number[],
 ): InitTrack[] {
-  const source = fmp4Source(index)
+  const source = sourceOf(index, 'fmp4')
   const section = sectionOf(source, splitPoint)
   return servedTracks(index, tracks).flatMap((at) => {
     const number = source.served[at] ?? -1
@@ -114,7 +111,7 @@ async function readKeyFrame(
   const position = index.tracks.findIndex(({ kind }) => kind === 'video')
   const described = index.tracks[position]
   const number = source.served[position]
-  const isKey = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
+  const isKey = hasKeyFrame(index, splitPoint)
   if (described?.kind !== 'video' || number === undefined || !isKey) return undefined
   const decoder = descriptionOf(source, splitPoint, number)?.decoder
   const range = { from: splitPoint, to: splitPoint + 1, tracks: [number] }
@@ -129,12 +126,7 @@ async function readKeyFrame(
 
 /** A recording may have grown since it was indexed, but must not have become shorter. */
 function openSource(file: OpenFile, index: MediaIndex): Fmp4Source {
-  const source = fmp4Source(index)
+  const source = sourceOf(index, 'fmp4')
   if (source.sizeBytes <= file.stat.sizeBytes) return source
   throw new AppError('failed', 'the recording no longer matches its index')
-}
-
-function fmp4Source({ source }: MediaIndex): Fmp4Source {
-  if (source.container === 'fmp4') return source
-  throw new AppError('failed', 'the index is not of a fragmented MP4')
 }

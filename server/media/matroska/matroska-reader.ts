@@ -1,7 +1,8 @@
 // The reader of Matroska and WebM (RFC 9559): segments consist of the frames in the file's blocks.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
+import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {
   InitTrack,
   MediaReader,
@@ -27,10 +28,7 @@ async function readSegment(
   { from, to, tracks }: SegmentRange,
 ): Promise<SegmentContent> {
   const source = openSource(file, index)
-  const splitPointCount = index.splitPoints.startTicks.length
-  if (!(from >= 0 && from < to && to <= splitPointCount)) {
-    throw new AppError('failed', 'there is no such segment')
-  }
+  checkRange(index, { from, to })
   const wanted = wantedTracks(index, tracks)
   const audioTracks = wanted.flatMap((track) => (track.kind === 'audio' ? [track.audio] : []))
   const hasVideo = wanted.some(({ kind }) => kind === 'video')
@@ -93,7 +91,7 @@ function initTracks(
   splitPoint: number,
   tracks?: readonly number[],
 ): InitTrack[] {
-  const source = matroskaSource(index)
+  const source = sourceOf(index, 'matroska')
   const set = source.sets[sectionOfSplitPoint(source, splitPoint).set]
   return wantedTracks(index, tracks).flatMap((track): InitTrack[] => {
     if (track.kind === 'video') {
@@ -116,7 +114,7 @@ async function readKeyFrame(
   splitPoint: number,
 ): Promise<KeyFrame | undefined> {
   const source = openSource(file, index)
-  if (((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) === 0) return undefined
+  if (!hasKeyFrame(index, splitPoint)) return undefined
   const { set, firstFrameAt } = sectionOfSplitPoint(source, splitPoint)
   const video = source.sets[set]?.video
   if (video?.config === undefined) return undefined
@@ -136,9 +134,7 @@ type WantedTrack = { kind: 'video' } | { kind: 'audio'; audio: number }
 /** The requested tracks of the index; by default the video and the first audio track. */
 function wantedTracks(index: MediaIndex, tracks?: readonly number[]): WantedTrack[] {
   const firstAudio = index.tracks.findIndex(({ kind }) => kind === 'audio')
-  const wanted =
-    tracks ?? [0, firstAudio].filter((number, i) => number >= 0 && (i === 0 || number > 0))
-  return wanted.map((number) => {
+  return servedTracks(index, tracks).map((number) => {
     const track = index.tracks[number]
     if (track === undefined) throw new AppError('failed', 'there is no such track')
     return track.kind === 'video'
@@ -149,12 +145,7 @@ function wantedTracks(index: MediaIndex, tracks?: readonly number[]): WantedTrac
 
 /** The offsets of an index are valid for one version of the file, which may have grown. */
 function openSource(file: OpenFile, index: MediaIndex): MatroskaSource {
-  const source = matroskaSource(index)
+  const source = sourceOf(index, 'matroska')
   if (source.endOffset <= file.stat.sizeBytes) return source
   throw new AppError('failed', 'the recording no longer matches its index')
-}
-
-function matroskaSource({ source }: MediaIndex): MatroskaSource {
-  if (source.container === 'matroska') return source
-  throw new AppError('failed', 'the index is not of a Matroska file')
 }

@@ -3,7 +3,8 @@
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
-import { SPLIT_KEY_FRAME, type KeyFrame, type MediaIndex } from '../media-index.ts'
+import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
+import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {
   InitTrack,
   MediaReader,
@@ -19,7 +20,6 @@ import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
 import { readSampleLocations } from './sample-tables/sample-locations.ts'
 import { readSampleRun } from './sample-tables/read-sample-run.ts'
-import { servedTracks } from './served-tracks.ts'
 
 export function createMp4Reader(): MediaReader {
   return { index: indexFile, readSegment, initTracks, readKeyFrame }
@@ -35,10 +35,7 @@ async function readSegment(
   index: MediaIndex,
   range: SegmentRange,
 ): Promise<SegmentContent> {
-  const splitPointCount = index.splitPoints.startTicks.length
-  if (!(range.from >= 0 && range.from < range.to && range.to <= splitPointCount)) {
-    throw new AppError('failed', 'there is no such segment')
-  }
+  checkRange(index, range)
   const { tracks } = openSource(file, index)
   const wanted = servedTracks(index, range.tracks).flatMap((at) => tracks[at] ?? [])
   const runs = await Promise.all(wanted.map((track) => readPackets(file, track, range)))
@@ -59,7 +56,7 @@ function initTracks(
   splitPoint: number,
   tracks?: readonly number[],
 ): InitTrack[] {
-  const source = mp4Source(index)
+  const source = sourceOf(index, 'mp4')
   return servedTracks(index, tracks).flatMap((at) => {
     const track = source.tracks[at]
     if (track === undefined) return []
@@ -79,7 +76,7 @@ async function readKeyFrame(
   const position = tracks.findIndex((track) => track.kind === 'video')
   const track = tracks[position]
   const described = index.tracks[position]
-  const isKey = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
+  const isKey = hasKeyFrame(index, splitPoint)
   if (track === undefined || described?.kind !== 'video' || !isKey) return undefined
   const { decoder } = descriptionAt(track, splitPoint)
   if (decoder === undefined) return undefined
@@ -108,12 +105,7 @@ function descriptionAt(track: Mp4Track, splitPoint: number): Mp4Description {
  * The offsets of an index are valid for one version of the file; a changed size is the cheap test.
  */
 function openSource(file: OpenFile, index: MediaIndex): Mp4Source {
-  const source = mp4Source(index)
+  const source = sourceOf(index, 'mp4')
   if (source.sizeBytes === file.stat.sizeBytes) return source
   throw new AppError('failed', 'the recording no longer matches its index')
-}
-
-function mp4Source({ source }: MediaIndex): Mp4Source {
-  if (source.container === 'mp4') return source
-  throw new AppError('failed', 'the index is not of an MP4')
 }

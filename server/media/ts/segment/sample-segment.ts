@@ -1,9 +1,8 @@
 // Builds a segment of fMP4 samples from the packets of an MPEG-TS file, and the tracks of its init
 // segment.
-import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { videoConfig } from '../../codec/sample-entry.ts'
-import { SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { hasKeyFrame, servedTracks } from '../../media-index.ts'
 import type { SplitPointRange, MediaIndex } from '../../media-index.ts'
 import type { InitTrack, SampleRun, SegmentRange } from '../../media-reader.ts'
 import { gatherSegment } from './gather-segment.ts'
@@ -17,21 +16,12 @@ import { isPlayed } from '../packets/audio-frame.ts'
 import { audioEntry } from '../packets/audio-config.ts'
 import type { TsSamples, TsSection, TsAudio, TsSource, TsVideo } from '../ts-source.ts'
 
-/**
- * Samples of the split points, a run for each track with samples. Throws AppError `failed` if the
- * file became shorter.
- */
+/** Samples of the split points, a run for each track with samples. */
 export async function readSampleRuns(
   file: OpenFile,
   { index, source }: { index: MediaIndex; source: TsSource },
   range: SegmentRange,
 ): Promise<SampleRun[]> {
-  if (file.stat.sizeBytes < source.endOffset) {
-    throw new AppError('failed', 'the recording is not the one that was indexed')
-  }
-  if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
-    throw new RangeError(`no split points from ${range.from} to ${range.to}`)
-  }
   const runs: SampleRun[] = []
   for (const chunk of splitAtSections(source, range)) {
     const streams = chooseStreams(index, chunk.samples, range.tracks)
@@ -79,7 +69,7 @@ function chooseStreams(
 ): Streams {
   const firstAudio = index.tracks.findIndex(({ kind }) => kind === 'audio')
   const hasVideo = index.tracks[0]?.kind === 'video'
-  const wanted = tracks ?? [...(hasVideo ? [0] : []), firstAudio]
+  const wanted = servedTracks(index, tracks)
   return {
     video: hasVideo && wanted.includes(0) ? video : undefined,
     audioTracks: wanted.flatMap(
@@ -105,7 +95,7 @@ function makeRuns(
         bytes: gathered.video.bytes,
         units: gathered.video.units,
         end,
-        beginsWithKey: ((index.splitPoints.flags[chunk.from] ?? 0) & SPLIT_KEY_FRAME) !== 0,
+        beginsWithKey: hasKeyFrame(index, chunk.from),
         parameterSets: chunk.section.parameterSets ?? new Uint8Array(0),
       },
       clock,

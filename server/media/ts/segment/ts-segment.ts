@@ -1,5 +1,4 @@
 // Builds a segment from recorded packets: tables, then ranges of the file.
-import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { Part, RangePart } from '../../media-reader.ts'
@@ -17,18 +16,12 @@ import { PAT_PID } from '../packets/program-table.ts'
 import { packetizeSection } from '../packets/table-section.ts'
 import type { TsSection, TsSource } from '../ts-source.ts'
 
-/** Parts of the segment. Throws AppError `failed` if the file became shorter. */
+/** Parts of the segment. */
 export async function readSegmentParts(
   file: OpenFile,
   source: TsSource,
   range: SplitPointRange,
 ): Promise<Part[]> {
-  if (file.stat.sizeBytes < source.endOffset) {
-    throw new AppError('failed', 'the recording is not the one that was indexed')
-  }
-  if (range.from < 0 || range.from >= range.to || range.to > source.offsets.length) {
-    throw new RangeError(`no split points from ${range.from} to ${range.to}`)
-  }
   const parts: Part[] = []
   for (const chunk of splitAtSections(source, range)) {
     // Not spread into an argument list: there may be hundreds of thousands.
