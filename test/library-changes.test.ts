@@ -436,8 +436,8 @@ describe('a server that is interrupted', () => {
       const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
       const response = await open(segments[0]?.url ?? '')
       const stopped = server.stop()
-      const isListening = () => fetch(`${server.url}/readyz`).then(Boolean, () => false)
-      await expect.poll(isListening).toBe(false)
+      // Long enough for workers to get the signal; a response that is too slow is cut off later.
+      await sleep(500)
       expect(await countBytes(response)).toBe(Number(response.headers['content-length']))
       expect(await stopped).toBe(0)
       expect(server.output()).toMatch(/^Aftercast is ready at \S+\n$/)
