@@ -1,12 +1,12 @@
-// What the linter holds us to: the layers of DESIGN as a table, and the rules that keep files small and promises awaited.
+// Lint rules: the layers as a table, limits on size, and awaited promises.
 import path from 'node:path'
 import { defineConfig } from 'oxlint'
 
 /** The failures and problems that the program distinguishes. */
 const known = 'errors.ts problem.ts'
-/** The types and values that describe an index and its reader, whatever the container. */
+/** Types and values of an index and of a reader, for every container. */
 const mediaTypes = 'media/media-index.ts media/media-reader.ts media/sample-run.ts'
-/** What the reader of a container builds on. */
+/** What the reader of a container may import. */
 const container = `${known} config storage ${mediaTypes} media/codec media/timeline`
 
 /** What the subfolders of a container may import: also its source and its limits. */
@@ -20,8 +20,9 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
   .join(' ')
 
 /**
- * The layers of server/, lowest first. A folder may import itself, what its row lists, and shared/; an entry is a
- * folder (the files directly in it) or one file. Only app composes, only main.ts touches `process`.
+ * The layers of server/, lowest first. A folder may import itself, the entries of its row, and
+ * shared/; an entry is a folder (the files directly in it) or one file. Only app composes, only
+ * main.ts uses `process`.
  */
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
@@ -60,9 +61,13 @@ const serverRows: Record<string, string> = {
   'hls/playlist': 'errors.ts media media/codec delivery',
   'hls/segment':
     'errors.ts config storage media media/codec media/index audio delivery hls/fmp4 hls/playlist',
-  'hls/session': `${known} config storage catalog catalog/names media media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment`,
+  'hls/session':
+    `${known} config storage catalog catalog/names media media/index media/recorded ` +
+    'delivery hls/fmp4 hls/playlist hls/segment',
   thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
-  http: 'errors.ts problem-text.ts config storage catalog delivery hls/playlist hls/session thumbnails',
+  http:
+    'errors.ts problem-text.ts config storage catalog ' +
+    'delivery hls/playlist hls/session thumbnails',
   demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
@@ -77,11 +82,11 @@ const serverLayers = Object.entries(serverRows).map(
   ([folder, row]) => [folder, row.split(' ')] as const,
 )
 
-/** What app composes: all of it. */
+/** app composes everything. */
 const everyLayer = ['errors.ts', 'problem.ts', 'problem-text.ts', ...Object.keys(serverRows)]
 
 const webPages = ['streamers', 'sessions', 'player']
-/** What arranges the pages: nothing inside web/ folders may name it. */
+/** Files that compose the pages; folders in web/ do not import them. */
 const webComposers = ['main.tsx', 'routes.tsx', 'layout.tsx', 'layout']
 
 /** A rule for import specifiers; see eslint/no-restricted-imports. */
@@ -89,7 +94,7 @@ type ImportPattern =
   | { regex: string; message: string; allowTypeImports?: boolean }
   | { group: string[]; message: string }
 
-/** Programs of their own, started by the server: they may touch `process`. */
+/** Child programs started by the server: they may use `process`. */
 const childFiles = ['server/**/*-child.ts', 'server/**/*-worker.ts']
 const testFiles = ['**/*.test.ts', '**/*.test.tsx', 'test/**', 'bench/**', 'scripts/**']
 
@@ -99,7 +104,7 @@ const noWindingPaths: ImportPattern = {
 }
 const noProcess: ImportPattern = {
   regex: '^(node:)?process$',
-  message: 'Only server/main.ts touches process; what it knows comes in as arguments.',
+  message: 'Only server/main.ts touches process; pass its values as arguments.',
 }
 const noNode: ImportPattern = {
   regex: '^node:',
@@ -198,7 +203,7 @@ export default defineConfig({
   ],
 })
 
-/** The rule for the files directly in one folder of server/: nothing above or below it but what its row lists. */
+/** The rule for the files directly in a folder of server/: they import only what its row lists. */
 function serverFolder(folder: string, allowed: readonly string[]) {
   const message = `server/${folder} may import only itself, shared/ and: ${allowed.join(', ')}.`
   const targets = [...allowed, '../shared'].map((target) => relativePattern(folder, target))
@@ -206,7 +211,10 @@ function serverFolder(folder: string, allowed: readonly string[]) {
   return { files: [`server/${folder}/*`], rules: serverImports([noProcess, { group, message }]) }
 }
 
-/** An import pattern for one file, or for the files directly in a folder, as a file in `folder` writes it. */
+/**
+ * An import pattern for a file, or for the files directly in a folder, as written by a file in
+ * `folder`.
+ */
 function relativePattern(folder: string, target: string): string {
   const relative = path.posix.relative(folder, target)
   const specifier = relative.startsWith('.') ? relative : `./${relative}`
@@ -222,7 +230,7 @@ function serverPrograms() {
     'A new file of server/ itself needs a rule in oxlint.config.ts.',
   )
   const problemOnly = allowOnly('.', ['problem.ts'], 'This file may import only problem.ts.')
-  const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts knows only config and errors.')
+  const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts imports only config and errors.')
   const programOnly = allowOnly(
     '.',
     ['app', 'cli.ts', 'config', 'errors.ts'],
@@ -241,7 +249,7 @@ function serverPrograms() {
   ]
 }
 
-/** Rules for web/: it imports shared/ alone, and a page never another page. */
+/** Rules for web/: it imports only shared/, and a page never imports another page. */
 function webRules() {
   const base = [noNode, noZod]
   const outside = 'web/ imports nothing outside but shared/.'
@@ -274,7 +282,10 @@ function webRules() {
   ]
 }
 
-/** Forbids every import that begins with `base`, but for the files and folders named (relative to it). */
+/**
+ * Forbids every import that starts with `base`, except the files and folders listed (relative to
+ * it).
+ */
 function allowOnly(base: string, allowed: string[], message: string): ImportPattern {
   const inside = allowed.flatMap((name) =>
     name.endsWith('.ts') ? [`!${base}/${name}`] : [`!${base}/${name}/**`],

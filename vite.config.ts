@@ -4,7 +4,8 @@ import { defineConfig } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
 
 export default defineConfig(({ command }) => {
-  // Else the page of who builds it from a test or a shell with another value is React's for developers, twice as large.
+  // Otherwise a NODE_ENV of a test or shell would build React's development version, twice as
+  // large.
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: 'web',

@@ -12,7 +12,7 @@ const LONGEST = [
   'test/library-changes',
   'test/growing-recordings',
   'test/hls-http',
-  'test/damaged-recordings',
+  'test/corrupt-recordings',
   'test/media-bombs',
   'test/bench-disk-smoke',
 ]

@@ -78,7 +78,7 @@ export async function benchCatalog(options: BenchOptions): Promise<void> {
   }
 }
 
-/** Each row of ours is followed by the competitor's. */
+/** Each of our rows is followed by the competitor's. */
 async function measureRequests(setting: Setting): Promise<string[]> {
   const { options, scratch } = setting
   const pin = createPin()
@@ -95,7 +95,11 @@ async function measureRequests(setting: Setting): Promise<string[]> {
       })
       samples[at]?.push(sample)
       console.error(
-        `${round + 1}/${options.rounds} ${row.name}: ${sample.requestsPerSecond.toFixed(0)} req/s, others ${(sample.othersShare * 100).toFixed(0)} %`,
+        [
+          `${round + 1}/${options.rounds} ${row.name}:`,
+          `${sample.requestsPerSecond.toFixed(0)} req/s,`,
+          `others ${(sample.othersShare * 100).toFixed(0)} %`,
+        ].join(' '),
       )
     }
   }

@@ -26,11 +26,11 @@ export function loadForgetFile(): ForgetFile | undefined {
   return (path) => {
     const descriptor = openSync(path, 'r')
     try {
-      // What is not on the disk yet cannot be forgotten.
+      // Dirty pages cannot be evicted.
       fsyncSync(descriptor)
       advise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
       if (cachestat(SYS_CACHESTAT, descriptor, range, found, 0) !== 0)
-        throw new Error('the system does not tell what it holds of a file')
+        throw new Error('the system does not report which pages are cached')
       return (Number(found[0]) * pageBytes) / statSync(path).size
     } finally {
       closeSync(descriptor)

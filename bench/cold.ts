@@ -20,7 +20,7 @@ const LONG_FACTOR = 10
 /** Two measurements to compare, in seconds. */
 interface Pair {
   name: string
-  /** Forgets the file itself, at the last moment. */
+  /** Evicts the file from the page cache, as late as possible. */
   ours: () => Promise<Timing>
   theirs: (() => number) | undefined
   file: string
@@ -38,10 +38,10 @@ interface Samples {
   heldShare: number
 }
 
-/** Prints two tables. Needs Linux, where a file can be forgotten. */
+/** Prints two tables. Needs Linux, which can evict a file from the page cache. */
 export async function benchCold(options: BenchOptions): Promise<void> {
   const forget = loadForgetFile()
-  if (forget === undefined) throw new Error('files can be forgotten on Linux only')
+  if (forget === undefined) throw new Error('files can be evicted on Linux only')
   const hour = await ensureMedia(options, SCANNED)
   const movies = await makeMovies(options)
   const playlists = movies.map((movie) => playlistPair(movie, options.cache, forget))
@@ -57,7 +57,11 @@ export async function benchCold(options: BenchOptions): Promise<void> {
     }
     tables.push(formatPairs(title, pairs, samples))
   }
-  const limitations = `${options.rounds} rounds; medians. held: what could not be forgotten of the file. *: rounds in which others took over ${DISTURBED_SHARE * 100} % of the processors`
+  const limitations = [
+    `${options.rounds} rounds; medians. held: what could not be evicted of the file.`,
+    '*: rounds in which',
+    `others used over ${DISTURBED_SHARE * 100} % of the processors`,
+  ].join(' ')
   for (const line of [...describeMachine([]), limitations]) console.log(line)
   for (const table of tables) console.log(['', ...table].join('\n'))
 }
@@ -143,7 +147,8 @@ async function measure(
   if (round % 2 === 1) samples.ours.push(await ours())
   const others = othersShare()
   if (others > DISTURBED_SHARE) samples.disturbed += 1
-  const figures = `${samples.ours.at(-1)?.seconds.toFixed(3)} s, beside ${samples.theirs.at(-1)?.toFixed(3)} s`
+  const competitor = samples.theirs.at(-1)?.toFixed(3)
+  const figures = `${samples.ours.at(-1)?.seconds.toFixed(3)} s, beside ${competitor} s`
   console.error(`${round + 1} ${name}: ${figures} (others ${(others * 100).toFixed(0)} %)`)
 }
 

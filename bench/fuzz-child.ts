@@ -1,7 +1,7 @@
 // One process of `npm run bench -- fuzz`: mutates one file repeatedly, and reports after each copy.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createRandom, damage } from '../test/support/damage.ts'
+import { createRandom, corrupt } from '../test/support/corrupt.ts'
 import { exerciseRecording } from '../test/support/exercise-recording.ts'
 
 /** The parent's order: copies `from` to `to` of a file; each copy has its own seed. */
@@ -32,7 +32,7 @@ async function run({ path, from, to, copyPath }: FuzzJob): Promise<void> {
   const original = readFileSync(path).subarray(0, MAX_BYTES)
   for (let copy = from; copy < to; copy += 1) {
     const random = createRandom(copy)
-    const bytes = damage(original, random)
+    const bytes = corrupt(original, random)
     const grownFrom = copy % GROWN_EVERY === 0 ? random(bytes.length + 1) : undefined
     writeFileSync(copyPath, bytes)
     const started = performance.now()

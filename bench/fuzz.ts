@@ -10,9 +10,9 @@ import { formatTable } from './table.ts'
 export interface FuzzOptions {
   /** Folder for copies that went wrong. */
   cache: string
-  /** Damaged copies of all files together. */
+  /** Mutated copies of all files together. */
   mutations: number
-  /** Number of the first copy of each file; each number is another damage. */
+  /** Number of the first copy of each file; each number is another mutation. */
   firstCopy: number
   /** Only a few of the files. */
   isSmoke: boolean
@@ -63,7 +63,7 @@ export async function benchFuzz(options: FuzzOptions): Promise<void> {
   await Promise.all(lanes)
   print(rows)
   const bad = rows.reduce((sum, row) => sum + row.bad, 0)
-  if (bad > 0) throw new Error(`${bad} copies went wrong; they are kept in ${kept}`)
+  if (bad > 0) throw new Error(`${bad} copies failed; they are stored in ${kept}`)
 }
 
 interface JobOptions {
@@ -109,7 +109,7 @@ async function runChild(row: Row, { from, to, kept, lane }: JobOptions): Promise
       if (report.kind === 'failure') keep(copy, report.message)
       else count(row, report, () => keep(copy, 'it took too much memory'))
       copy += 1
-      child.send('go on')
+      child.send('continue')
     })
     child.once('exit', (code, signal) => {
       clearTimeout(hang)

@@ -1,4 +1,4 @@
-// Asks a server for a list of paths, over and over, by wrk, or by a slower client of our own where
+// Requests a list of paths from a server in a loop, by wrk, or by a slower client of our own where
 // there is no wrk.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -11,7 +11,10 @@ export function describeMachine(programs: string[]): string[] {
   const memory = (totalmem() / 2 ** 30).toFixed(0)
   const versions = programs.map(readVersion).filter((version) => version !== '')
   return [
-    `${new Date().toISOString().slice(0, 16)}Z, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GiB, Linux ${release()}`,
+    [
+      `${new Date().toISOString().slice(0, 16)}Z, ${availableParallelism()} ×`,
+      `${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GiB, Linux ${release()}`,
+    ].join(' '),
     [`Node ${process.versions.node}`, ...versions].join(', '),
   ]
 }

@@ -75,15 +75,15 @@ function encodeVideo({ encodedSeconds, pictureHeight: height }: MediaPlan): Trac
       format: AV_PIX_FMT_YUV420P,
     })
     frame.pts = BigInt(number)
-    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode picture')
+    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode video')
     packets.push(...receive(context, 1))
   }
-  FFmpegError.throwIfError(context.sendFrameSync(null), 'encode picture')
+  FFmpegError.throwIfError(context.sendFrameSync(null), 'encode video')
   return { context, packets: [...packets, ...receive(context, 1)] }
 }
 
 /**
- * Pictures of a rough texture that slides under the eye: as hard to encode as a stream of a game.
+ * Frames of a rough, sliding texture: as hard to encode as a game stream.
  */
 function createPainter(width: number, height: number): (number: number) => Buffer {
   const stride = width * 2
@@ -127,7 +127,7 @@ function encodeAudio(seconds: number): Track {
       channelLayout: AV_CHANNEL_LAYOUT_STEREO,
     })
     frame.pts = BigInt(number * AUDIO_FRAME_SAMPLES)
-    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode sound')
+    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode audio')
     packets.push(...receive(context, AUDIO_FRAME_SAMPLES))
   }
   return { context, packets }

@@ -55,8 +55,8 @@ function makeFile(target: string): void {
 }
 
 /**
- * Writes a side file for every recording into `indexes`, as if each had been inspected, unless they
- * are there.
+ * Writes an index file for every recording into `indexes`, as if each had been inspected, unless
+ * they are there.
  */
 export async function ensureIndexes(
   indexes: string,

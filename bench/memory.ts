@@ -212,7 +212,10 @@ function report(
   })
   return [
     ...describeMachine([]),
-    `${rounds} rounds; medians, of memory the most. *: rounds in which others took over ${DISTURBED_SHARE * 100} % of the processors`,
+    [
+      `${rounds} rounds; medians, of memory the maximum. *: rounds in which others used over`,
+      `${DISTURBED_SHARE * 100} % of the processors`,
+    ].join(' '),
     ...formatTable([head, ...rows]),
   ]
 }

@@ -37,9 +37,9 @@ export interface BenchOptions {
   rows: string
   rounds: number
   rowSeconds: number
-  /** Damaged copies that `fuzz` makes. */
+  /** Mutated copies that `fuzz` makes. */
   mutations: number
-  /** Number of the first of them for each file: other numbers are other damage. */
+  /** Number of the first of them for each file: other numbers are other mutations. */
   firstCopy: number
   /** Size of the recordings that `index` reads, about. */
   megabytes: number

@@ -5,7 +5,7 @@ import { hasProgram } from './machine.ts'
 /** Prefix of a command that pins it to a processor; empty where that is not possible. */
 export type Pin = (processor: 0 | 1) => string[]
 
-/** Says on stderr why it does not pin. */
+/** Prints on stderr why it does not pin. */
 export function createPin(): Pin {
   if (hasProgram('taskset') && availableParallelism() > 1) {
     return (processor) => ['taskset', '-c', String(processor)]

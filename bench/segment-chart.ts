@@ -83,7 +83,8 @@ function drawPanel(bars: readonly ChartBar[], { left, head, digits, figure }: Pa
     const box = `x="${left}" y="${y}" width="${width.toFixed(1)}" height="${BAR_HEIGHT}"`
     return [
       `<rect class="${kind}" ${box} rx="2"/>`,
-      `<text x="${(left + width + 6).toFixed(1)}" y="${textAt(i)}">${figure(bar).toFixed(digits)}</text>`,
+      `<text x="${(left + width + 6).toFixed(1)}" y="${textAt(i)}">` +
+        `${figure(bar).toFixed(digits)}</text>`,
     ]
   })
   return [

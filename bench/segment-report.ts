@@ -38,7 +38,7 @@ export function reportSegments(rows: readonly MeasuredRow[], cipherMegabytes: nu
     ...rows.flatMap(({ row, samples }) =>
       samples.some(isCalm)
         ? []
-        : [`${row.name}: every round was disturbed, so that its figures say little.`],
+        : [`${row.name}: every round was disturbed, so its figures are unreliable.`],
     ),
     ...section(
       ['ours beside nginx', 'MB/s default', 'MB/s tuned', 'CPU default', 'CPU tuned'],

@@ -193,7 +193,7 @@ async function startOurs(
   form: ServerForm,
 ): Promise<StartedServer> {
   const protection = form === 'plain' || form === 'all cores' ? 'plain' : 'aes'
-  // Kept between runs: the index and the key, and with the key the encrypted files.
+  // Reused between runs: the index and the key, and with the key the encrypted files.
   const data = path.join(options.cache, `data-${library.name}-${protection}`)
   const server = await startServer({
     args: [library.folder, '--data', data],

@@ -82,7 +82,8 @@ async function measureRounds(rows: Row[], { options, pin, scratch }: Setting) {
 
 function describeSample(label: string, sample: Sample): string {
   const { megabytesPerSecond, cpuSecondsPerGigabyte, load, othersShare } = sample
-  const figures = `${megabytesPerSecond.toFixed(0)} MB/s, ${cpuSecondsPerGigabyte.toFixed(3)} CPU s/GB`
+  const cost = cpuSecondsPerGigabyte.toFixed(3)
+  const figures = `${megabytesPerSecond.toFixed(0)} MB/s, ${cost} CPU s/GB`
   const others = `others ${(othersShare * 100).toFixed(0)} %`
   const mark = isCalm(sample) ? '' : ' DISTURBED'
   return `${label}: ${figures} (load before ${load.toFixed(1)}, ${others}${mark})`
@@ -99,6 +100,10 @@ function drawChart(measured: readonly MeasuredRow[]): string {
 function describe({ rounds, rowSeconds, mediaSeconds }: BenchOptions): string[] {
   return [
     ...describeMachine(['nginx', 'wrk', 'openssl'].filter(hasProgram)),
-    `${rounds} rounds of ${rowSeconds} s, ${mediaSeconds / 60} min of media; medians. *: rounds thrown away, in which others took over ${DISTURBED_SHARE * 100} % of the machine`,
+    [
+      `${rounds} rounds of ${rowSeconds} s, ${mediaSeconds / 60} min of media; medians.`,
+      '*: discarded',
+      `rounds, in which others used over ${DISTURBED_SHARE * 100} % of the machine`,
+    ].join(' '),
   ]
 }

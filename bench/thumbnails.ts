@@ -170,7 +170,10 @@ function report(ours: Sample[], theirs: Sample[], { rounds }: BenchOptions): str
   const ratio = (speed(ours) / speed(theirs)).toFixed(2)
   return [
     ...describeMachine([]),
-    `${rounds} rounds; medians. *: rounds in which others took over ${DISTURBED_SHARE * 100} % of the processors`,
+    [
+      `${rounds} rounds; medians. *: rounds in which others used over`,
+      `${DISTURBED_SHARE * 100} % of the processors`,
+    ].join(' '),
     ...formatTable([
       ['thumbnails', 'a second', 'best', 'CPU ms each', '*'],
       ...rows.map(({ name, samples }) => [

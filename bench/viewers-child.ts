@@ -29,8 +29,8 @@ process.once('message', (plan) => void watch(plan as ViewersPlan))
 async function watch({ urls, viewers, ...pace }: ViewersPlan): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: viewers })
   // The listener may be gone by then, and this process ends a moment later.
-  const tell = () => process.send?.(report, undefined, undefined, () => undefined)
-  setInterval(tell, REPORT_MS)
+  const send = () => process.send?.(report, undefined, undefined, () => undefined)
+  setInterval(send, REPORT_MS)
   process.once('disconnect', () => process.exit())
   const watchers = Array.from({ length: viewers }, async (_, number) => {
     // Each starts at another time and another position of the recordings.

@@ -145,6 +145,15 @@ describe('findWideLines', () => {
     expect(findWideLines({ path: 'a.ts', text: 'x'.repeat(100) })).toEqual([])
   })
 
+  it('accepts the content of template literals and the expected strings of tests', () => {
+    expect(findWideLines({ path: 'a.ts', text: `  '${wide}',\n` })).toHaveLength(1)
+    expect(findWideLines({ path: 'a.test.ts', text: `  '${wide}',\n` })).toEqual([])
+    expect(findWideLines({ path: 'a.test.ts', text: `it('${wide}', () => {\n` })).toHaveLength(1)
+    expect(findWideLines({ path: 'a.ts', text: `a(\`\n${wide}\n${wide}\`)\n` })).toEqual([])
+    expect(findWideLines({ path: 'a.ts', text: `a(\`${wide}\`)\n` })).toHaveLength(1)
+    expect(findWideLines({ path: 'a.ts', text: `a(\`\nb\n\`) // ${wide}\n` })).toHaveLength(1)
+  })
+
   it('accepts tables, links and long addresses', () => {
     expect(findWideLines({ path: 'a.md', text: `| ${wide} |` })).toEqual([])
     expect(findWideLines({ path: 'a.md', text: `[a](b) ${wide}` })).toEqual([])

@@ -129,20 +129,32 @@ export function findDialectNames({ path: name, text }: { path: string; text: str
 }
 
 /**
- * Lines over 100 columns. In Markdown, rows of tables and lines with a link may be wider. The
- * creatives of house ads are generated.
+ * Lines over 100 columns, except data: rows of tables and lines with a link in Markdown, content
+ * of template literals, expected strings of tests, long addresses, generated creatives.
  */
 export function findWideLines({ path: name, text }: { path: string; text: string }): string[] {
   const isChecked = /\.(?:tsx?|mjs|js|css|html|md)$/.test(name) && !generated.test(name)
   if (!isChecked) return []
-  const mayBeWide = name.endsWith('.md') ? /^\s*\||\]\(|https?:/ : /https?:\/\/\S{50}/
-  return text
+  const checked = name.endsWith('.md') ? text : text.replaceAll(token, emptyTemplate)
+  const mayBeWide = dataLine(name)
+  return checked
     .split('\n')
     .flatMap((line, at) =>
       line.length > MAX_COLUMNS && !mayBeWide.test(line)
         ? [`${name}:${at + 1}: ${line.length} columns; at most ${MAX_COLUMNS}`]
         : [],
     )
+}
+
+function dataLine(name: string): RegExp {
+  if (name.endsWith('.md')) return /^\s*\||\]\(|https?:/
+  const isTest = /^test\/|\.(?:test|spec)\./.test(name)
+  return isTest ? /https?:\/\/\S{50}|^\s*(['"`]).*\1[,)\]]*$/ : /https?:\/\/\S{50}/
+}
+
+/** Empties the lines of a template literal that has several. */
+function emptyTemplate(found: string): string {
+  return found.startsWith('`') && found.includes('\n') ? found.replaceAll(/[^\n]/g, '') : found
 }
 
 /** The file with all but its prose masked, so that offsets and lines stay; none for other kinds. */

@@ -20,8 +20,8 @@ export function findChromium() {
 }
 
 /**
- * Path of the Chromium for tests: the headless shell of Debian where it is installed, because without the user interface
- * of the browser a test takes half the CPU time. The environment wins.
+ * Path of the Chromium for tests: the headless shell of Debian if it is installed, because without
+ * the user interface a test takes half the CPU time. The environment takes precedence.
  * @returns {string | undefined}
  */
 export function findHeadlessChromium() {

@@ -63,8 +63,9 @@ export function findRuntime() {
   const packaged = path.join(root, 'node_modules', 'node', 'bin', nodeName())
   if (existsSync(packaged)) return packaged
   throw new PrepareError(
-    `Aftercast needs Node ${oldestNode} or newer: this is Node ${process.versions.node}, and the npm package ` +
-      '"node" has no newer one for this machine. Install it from https://nodejs.org and start again.',
+    `Aftercast needs Node ${oldestNode} or newer: this is Node ${process.versions.node}, ` +
+      'and the npm package "node" has no newer one for this machine. ' +
+      'Install it from https://nodejs.org and start again.',
   )
 }
 

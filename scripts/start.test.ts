@@ -37,7 +37,7 @@ describe('npm start', () => {
   })
   afterEach(() => rm(clone, { recursive: true, force: true }))
 
-  it('installs and starts under a Node that is older than the published package needs', async () => {
+  it('installs and starts with a Node that is too old for the published package', async () => {
     const { code, err } = await start([], { npm_config_engine_strict: 'true' })
     expect(code).toBe(7)
     expect(err).not.toContain('EBADENGINE')

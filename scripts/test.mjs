@@ -92,9 +92,8 @@ async function runAll(missing) {
   for (const { name, passed, failures, seconds } of results) {
     const mark = failures.length === 0 ? 'ok    ' : 'FAILED'
     const counts = [passed, failures.length].map((count) => String(count).padStart(5))
-    process.stdout.write(
-      `${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s ${counts[0]} passed ${counts[1]} failed\n`,
-    )
+    const step = `${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s`
+    process.stdout.write(`${step} ${counts[0]} passed ${counts[1]} failed\n`)
   }
   for (const name of missing) process.stdout.write(`skipped  ${name}: not installed\n`)
   printSlowest(results)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runCommandLine } from './cli.ts'
 import { AppError } from './errors.ts'
 
-/** Runs the command line with actions that note what they were asked, and answers all that can be seen. */
+/** Runs the command line with actions that record their calls, and returns everything visible. */
 async function runWith(args: string[], exitCode = 0) {
   const seen = { asked: [] as [string, ...unknown[]][], stdout: '', stderr: '' }
   const noting =
@@ -45,7 +45,7 @@ describe('runCommandLine', () => {
     ])
   })
 
-  it('takes a folder whose name begins with a dash behind --', async () => {
+  it('accepts a folder whose name starts with a dash after --', async () => {
     const { asked } = await runWith(['scan', '--', '-videos'])
     expect(asked).toMatchObject([['scan', { flags: { recordings: '-videos' } }]])
   })
@@ -57,7 +57,7 @@ describe('runCommandLine', () => {
   it.each([
     [['stats'], { days: 30, format: 'tables' }],
     [['stats', '--days', '7', '--json'], { days: 7, format: 'json' }],
-  ])('tells stats how much and in which form: %j', async (args, options) => {
+  ])('passes range and format to stats: %j', async (args, options) => {
     const { asked } = await runWith([...args, '--data', 'd'])
     expect(asked).toEqual([['stats', { flags: { data: 'd' } }, options]])
   })
@@ -65,7 +65,7 @@ describe('runCommandLine', () => {
   it.each([
     [['check'], { format: 'table' }],
     [['check', '--json'], { format: 'json' }],
-  ])('tells check in which form: %j', async (args, options) => {
+  ])('passes the format to check: %j', async (args, options) => {
     expect((await runWith(args)).asked).toEqual([['check', { flags: {} }, options]])
   })
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-// The process of the program: its arguments, output, signals and exit code. The only file that uses `process`.
+// The process of the program: arguments, output, signals, exit code. Only this file uses `process`.
 import type { Io } from './app/io.ts'
 import { runProgram } from './program.ts'
 
-/** A terminal and npm both forward the same Ctrl-C: signals closer together than this count as one. */
+/** A terminal and npm both forward Ctrl-C: signals closer together than this count as one. */
 const sameSignalMs = 500
 /** How long open work may take to end once the exit code is set. */
 const lingerMs = 10_000

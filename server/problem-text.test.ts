@@ -67,7 +67,7 @@ test.each(texts)('formats %o', (problem, message, advice) => {
   expect(formatProblem(problem).advice).toContain(advice)
 })
 
-test('each reason has a text of its own, on one line and without a full stop', () => {
+test('each reason has its own text, on one line and without a full stop', () => {
   const messages = unplayableReasonSchema.options.map(
     (option) => formatProblem(exampleOf(option.shape.code.value)).message,
   )

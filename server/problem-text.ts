@@ -43,7 +43,7 @@ const TOO_SHORT =
   'It ends before any media. Check whether the recorder was stopped, or the disk was full.'
 const EMPTY_SESSION = 'It contains headers only. Remove it, and check whether the stream was live.'
 const PROTECTED = 'It is protected. Record from a source without encryption.'
-const REPLACE = 'Look for another copy; this one cannot be repaired.'
+const REPLACE = 'Find another copy; this one cannot be repaired.'
 const PLAYLIST = 'Set the recorder to relative names in its own folder, or remove the playlist.'
 const KEY_FRAMES = 'Set the recorder to regular key frames, for example every 2 s.'
 

@@ -1,5 +1,5 @@
-// The program without its process: runs a command with the configuration of its surroundings, and maps failures to exit
-// codes.
+// The program without its process: runs a command with the configuration of its surroundings, and
+// maps failures to exit codes.
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Io } from './app/io.ts'
@@ -39,7 +39,10 @@ export async function runProgram(
   }
 }
 
-/** Each command imports its own modules: those of a server take four times as long to load as the rest. */
+/**
+ * Each command imports its own modules: those of a server take four times as long to load as the
+ * rest.
+ */
 function createActions(surroundings: Surroundings): CommandActions {
   const { io } = surroundings
   const configure = async (input: CommandInput) => readConfiguration(input, surroundings)

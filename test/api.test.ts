@@ -496,7 +496,7 @@ describe('health and crawlers', () => {
     const { body, headers } = await raw('/sitemap.xml')
     expect(headers['content-type']).toMatch(/^application\/xml/)
     const addresses = [...body.toString().matchAll(/<loc>(?<address>[^<]*)<\/loc>/g)].map(
-      ({ groups }) => (groups?.address ?? '').replaceAll('&apos;', "'").replaceAll('&amp;', '&'),
+      ({ groups }) => (groups?.address ?? '').replaceAll('&#39;', "'").replaceAll('&amp;', '&'),
     )
     expect(body.toString()).not.toContain('<img')
     expect(addresses).toContain(`${server.url}/`)
@@ -546,7 +546,7 @@ describe('pages', () => {
           .toString()
           .match(/<script/g)?.length,
       )
-      expect(html).toContain("&quot;'&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;&lt;!--")
+      expect(html).toContain('&quot;&#39;&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;&lt;!--')
     },
   )
 

@@ -404,7 +404,7 @@ describe.concurrent('the URLs of a growing recording', () => {
 })
 
 describe('the URLs of a growing recording across processes', () => {
-  it('survive a kill, a restart with more workers, a rename, and the end of the recording', async () => {
+  it('survive a kill, a restart with more workers, a rename, and their end', async () => {
     const path = 'alice/2026-01-31/stays.ts'
     const half = Math.floor(recording.length / 2)
     await begin(path, recording.subarray(0, half))

@@ -1,5 +1,4 @@
-// What is hidden cannot be had at any address that was known before, however it is spelled or asked
-// for.
+// Hidden content is not served at any earlier URL, whatever the spelling or the request.
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -16,7 +15,7 @@ import type { StartedServer } from './support/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-/** Two sounds and a text track, so that there are renditions. */
+/** Two audio tracks and a subtitle track, so that there are renditions. */
 const FIXTURE = 'mp4-h264-two-video-two-audio-movtext.mp4'
 const STREAMER = 'Zo\u00eb'
 const session = { streamer: STREAMER, date: '2026-01-31', sessionId: 'a b' }
@@ -37,7 +36,7 @@ afterAll(async () => {
   await library.remove()
 })
 
-/** Every path that the playlist names, and those that its renditions name. */
+/** Every path in the playlist and in its renditions. */
 async function pathsBelow(playlist: string): Promise<string[]> {
   const text = await (await fetch(server.url + playlist)).text()
   const attributes = Array.from(text.matchAll(/URI="([^"]+)"/g), ([, uri = '']) => uri)
@@ -50,7 +49,7 @@ async function pathsBelow(playlist: string): Promise<string[]> {
   return [playlist, ...paths, ...below.flat()]
 }
 
-/** Ways to spell a path, of which each leads to the same place or nowhere. */
+/** Spellings of a path: each has the same target or none. */
 function spellings(target: string): string[] {
   const names = target.split('/')
   const spelled = (spell: (name: string) => string) => names.map(spell).join('/')
@@ -78,7 +77,7 @@ function spellings(target: string): string[] {
   ]
 }
 
-test('every known address answers 410, and no spelling of one answers with what is hidden', async () => {
+test('every earlier URL responds 410, and no spelling of one returns hidden content', async () => {
   const known = [...new Set(await pathsBelow(playlistApiPath(session)))]
   expect(known.length).toBeGreaterThan(10)
   known.push(playerPagePath(session), thumbnailApiPath(session), streamerThumbnailApiPath(STREAMER))
@@ -107,7 +106,7 @@ test('every known address answers 410, and no spelling of one answers with what 
       expect(status, spelling).toBeGreaterThanOrEqual(300)
     }
   }
-  // Its only session gone, the streamer has no picture of it either.
+  // Without its only session, the streamer has no thumbnail either.
   expect(await statusOf(streamerThumbnailApiPath(STREAMER))).toBeGreaterThanOrEqual(404)
   const list = await fetch(server.url + sessionsApiPath(STREAMER))
   expect(await list.text()).not.toContain('a b')

@@ -1,5 +1,5 @@
-// `aftercast hide` beside a server that runs: every address of what is hidden answers 410, and no
-// file is touched.
+// `aftercast hide` with a running server: every URL of hidden content responds 410, and no file
+// changes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
@@ -55,7 +55,7 @@ async function textOf(target: string): Promise<string> {
   return (await fetch(server.url + target)).text()
 }
 
-/** Every address that the site gives of a session. */
+/** Every URL of a session on the site. */
 async function addressesOfSession(): Promise<string[]> {
   const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
   const [segment] = segments
@@ -63,8 +63,8 @@ async function addressesOfSession(): Promise<string[]> {
   return [...of, segment?.url ?? '', segment?.initUrl ?? '', segment?.key?.url ?? '']
 }
 
-describe('a session that is hidden', () => {
-  it('answers 410 at every address, and is in no list', async () => {
+describe('a hidden session', () => {
+  it('responds 410 at every URL, and is in no list', async () => {
     const before = await checksumTree(library.recordings)
     const addresses = await addressesOfSession()
     for (const address of addresses) expect(await statusOf(address), address).toBe(200)
@@ -81,7 +81,7 @@ describe('a session that is hidden', () => {
     expect(await checksumTree(library.recordings)).toEqual(before)
   })
 
-  it('is not counted any more for who still has it open, and harms no other count', async () => {
+  it('is no longer counted for open pages, and does not affect other counts', async () => {
     const events = [{ name: 'begin_video', ...session }]
     const answer = await fetch(server.url + activityApiPath, {
       method: 'POST',
@@ -91,7 +91,7 @@ describe('a session that is hidden', () => {
     expect(answer.ok).toBe(true)
   })
 
-  it('is told as gone: by the API as JSON, by the page as a page', async () => {
+  it('is reported as gone: by the API as JSON, by the page as HTML', async () => {
     const api = await fetch(server.url + playlistApiPath(session))
     expect(parseExactly(errorResponse, await api.json()).error.code).toBe('gone')
     expect(api.headers.get('cache-control')).toBe('no-store')
@@ -100,15 +100,15 @@ describe('a session that is hidden', () => {
     expect(await page.text()).toContain('id="root"')
   })
 
-  it('is back when it is visible again', async () => {
+  it('returns after unhide', async () => {
     expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('is visible again')
     for (const address of await addressesOfSession()) expect(await statusOf(address)).toBe(200)
     expect((await run('unhide', 'alice/2026-01-31/1')).stdout).toContain('was not hidden')
   })
 })
 
-describe('a streamer who is hidden', () => {
-  it('answers 410 at every address, and stays so for what comes later', async () => {
+describe('a hidden streamer', () => {
+  it('responds 410 at every URL, and for later sessions', async () => {
     await run('hide', 'bob')
     const bob = { ...session, streamer: 'bob' }
     const addresses = [
@@ -132,10 +132,10 @@ describe('a streamer who is hidden', () => {
     )
   })
 
-  it('is listed by name, and one that is not known is hidden with a note', async () => {
+  it('is listed by name, and an unknown one is hidden with a note', async () => {
     const { stdout, stderr } = await run('hide', 'dora')
     expect(stdout).toBe('dora is hidden\n')
-    expect(stderr).toMatch(/^note: dora is not known .*\n$/)
+    expect(stderr).toMatch(/^note: dora is not in .*\n$/)
     expect((await run('hide', '--list')).stdout).toBe('bob\ndora\n')
   })
 })

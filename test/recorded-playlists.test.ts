@@ -44,7 +44,7 @@ afterAll(async () => {
   await library.remove()
 })
 
-/** Whole packets of 188 bytes, as many in each piece. */
+/** Whole packets of 188 bytes, as many in each segment. */
 function splitPackets(bytes: Buffer): Buffer[] {
   const chunkBytes = Math.ceil(bytes.length / 188 / CHUNKS) * 188
   return Array.from({ length: CHUNKS }, (_, i) =>

@@ -32,8 +32,8 @@ beforeAll(async () => {
   library = await createTempLibrary('renditions')
   scratch = await mkdtemp(join(tmpdir(), 'aftercast-renditions-'))
   const srt = '1\n00:00:02,000 --> 00:00:08,000\nHello <b>there</b>\n'
-  await library.place('alice/2026-01-31/sounds.mp4', TWO_AUDIO_TRACKS)
-  await library.place('alice/2026-01-31/texts.mkv', SUBTITLES)
+  await library.place('alice/2026-01-31/audio.mp4', TWO_AUDIO_TRACKS)
+  await library.place('alice/2026-01-31/subtitles.mkv', SUBTITLES)
   await library.place('alice/2026-01-31/ts.ts', TS)
   await library.place('alice/2026-01-31/ts.de.srt', Buffer.from(srt))
   await library.place('alice/2026-01-31/plain.mp4', SMALL_FIXTURE)
@@ -92,7 +92,7 @@ async function packetsOf(url: string) {
 
 describe('a recording with several audio tracks', () => {
   it('has the first in its segments, and the others as renditions', async () => {
-    const { text, media, variantUrl } = await multivariant('audioTracks')
+    const { text, media, variantUrl } = await multivariant('audio')
     expect(media.map(({ type, url }) => [type, url !== undefined])).toContainEqual(['AUDIO', true])
     expect(text).toMatch(/^#EXT-X-STREAM-INF:.*CODECS="avc1\.[^"]*mp4a/m)
     expect(text).toMatch(/RESOLUTION=\d+x\d+/)
@@ -111,7 +111,7 @@ describe('a recording with several audio tracks', () => {
   })
 
   it('never encrypts two segments with one key and IV', async () => {
-    const { media, variantUrl } = await multivariant('audioTracks')
+    const { media, variantUrl } = await multivariant('audio')
     const urls = [
       variantUrl,
       ...media.flatMap(({ type, url }) => (type === 'AUDIO' ? (url ?? []) : [])),
@@ -124,7 +124,7 @@ describe('a recording with several audio tracks', () => {
 
 describe('subtitles', () => {
   it('of a recording are offered by language', async () => {
-    const { media } = await multivariant('texts')
+    const { media } = await multivariant('subtitles')
     const lines = media.filter(({ type }) => type === 'SUBTITLES')
     expect(lines.length).toBe(8)
     expect(lines.map(({ line }) => line).join('\n')).toContain('NAME="Deutsch",LANGUAGE="de"')
@@ -154,7 +154,7 @@ describe('subtitles', () => {
       expect(content.includes('Hello <b>there</b>')).toBe(i < 2)
       const path = join(scratch, 'segment.ts')
       const frames = main.segments[i]
-      if (frames === undefined) throw new Error('fewer segments of pictures')
+      if (frames === undefined) throw new Error('fewer segments of video')
       await writeFile(path, await fetchSegment(frames))
       const first = (await readReferencePackets(path)).find(({ kind }) => kind === 'video')
       const map = /MPEGTS:(?<ticks>\d+),LOCAL:00:00:(?<seconds>[\d.]+)/.exec(content)?.groups

@@ -1,4 +1,4 @@
-// A server that stops during playback, and the time from its restart to a moving picture.
+// A server that stops during playback, and the time from its restart to a moving frame.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from '@playwright/test'
 import { ensureBuilt } from '../../scripts/prepare.mjs'
@@ -31,7 +31,7 @@ export async function benchAway(options: BenchOptions): Promise<void> {
       console.error(`page-away: round ${round + 1} of ${options.rounds}`)
       fast.push(await leaveAndReturn(browser, library, { ...away, speed: FAST }))
     }
-    const name = `server away for ${away.awayMs / 1000} s, to picture after its return`
+    const name = `server away for ${away.awayMs / 1000} s, to the first frame after its return`
     const rows = [{ name: `${name}, at ${FAST}x speed`, values: fast, target: '2000' }]
     if (!options.isSmoke) {
       const usual = [await leaveAndReturn(browser, library, { ...away, speed: 1 })]
@@ -50,7 +50,7 @@ interface Absence {
   speed: number
 }
 
-/** Milliseconds from the server's ready line to a moving picture; 0 if playback never stalled. */
+/** Milliseconds from the server's ready line to a moving frame; 0 if playback never stalled. */
 async function leaveAndReturn(
   browser: Browser,
   library: string,

@@ -95,7 +95,7 @@ async function readAddress(output: NodeJS.ReadableStream): Promise<string> {
       return found
     }
   }
-  throw new Error('Chromium did not say where it listens')
+  throw new Error('Chromium did not report its address')
 }
 
 async function connect(url: string): Promise<{ send: Send; close: () => void }> {

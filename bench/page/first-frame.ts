@@ -44,6 +44,6 @@ export async function readMarks(page: Page): Promise<Marks> {
     { polling: 50, timeout: 30_000 },
   )
   const marks = await seen.jsonValue()
-  if (!marks) throw new Error('no picture was shown')
+  if (!marks) throw new Error('no frame was shown')
   return marks
 }

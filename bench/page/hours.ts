@@ -70,7 +70,7 @@ async function takeSamples(
   return samples
 }
 
-/** Behind a collection, so that only what is held counts. */
+/** After a garbage collection, so that only live memory counts. */
 async function readSample(browser: Browser, page: Page): Promise<Sample> {
   const tab = await page.context().newCDPSession(page)
   await tab.send('HeapProfiler.collectGarbage')

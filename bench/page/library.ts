@@ -13,7 +13,7 @@ const SMALL = path.resolve(
   import.meta.dirname,
   '../../test/fixtures/media/mp4-h264-aac-editlist-video-starts-1s.mp4',
 )
-/** File systems allow so many names of one file, and some more. */
+/** File systems limit the number of hard links of one file. */
 const LINKS_PER_FILE = 1000
 
 /** A folder with one session for each of `count` streamers, cached between runs. */

@@ -69,7 +69,7 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
         target: '250',
       },
       {
-        name: 'seek to an unbuffered place to picture',
+        name: 'seek to an unbuffered position, to the first frame',
         values: await seekAround(site, runs, seconds),
         target: '120',
       },
@@ -176,6 +176,6 @@ async function seek(toSeconds: number): Promise<number> {
     }
     video.requestVideoFrameCallback(lookup)
     video.currentTime = toSeconds
-    setTimeout(() => reject(new Error(`no picture at ${toSeconds} s`)), 30_000)
+    setTimeout(() => reject(new Error(`no frame at ${toSeconds} s`)), 30_000)
   })
 }

@@ -26,7 +26,7 @@ export function printRows(rows: readonly PageRow[]): void {
   console.log('')
 }
 
-/** The smallest value that so many of the values do not exceed; NaN of none. */
+/** The smallest value that this many of the values do not exceed; NaN of none. */
 function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN

@@ -60,8 +60,8 @@ describe('findLiteralAddress', () => {
 
 describe('createPublicLookup', () => {
   const look = async (addresses: string[]) => {
-    const resolve: ResolveHost = (_hostname, tell) =>
-      tell(
+    const resolve: ResolveHost = (_hostname, callback) =>
+      callback(
         null,
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       )

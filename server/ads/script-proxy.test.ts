@@ -246,8 +246,8 @@ describe('the ad script route with hostile hosts', () => {
     const site = await startSite(
       { a: { origin: `http://ads.example:${canary.port}`, allowPrivate: false } },
       {
-        resolve: (_hostname, tell) =>
-          tell(null, [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]),
+        resolve: (_hostname, callback) =>
+          callback(null, [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]),
       },
     )
     expect((await fetchScriptOf(site)).status).toBe(502)

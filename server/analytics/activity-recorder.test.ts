@@ -85,7 +85,7 @@ test('adds up house ads by creative and zone', async () => {
   expect(readAll().ads).toEqual([{ ...ad, impressions: 2, clicks: 1 }])
 })
 
-test('writes about a second after the first event, and continues with the stored counts', async () => {
+test('writes about a second after the first event, and adds to the stored counts', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const recorder = openRecorder()
   recorder.record(play('bob'))
@@ -107,7 +107,7 @@ test('writes at once when much waits', async () => {
   await recorder.close()
 })
 
-test('reports once that it cannot write, keeps the counts, and writes them when it can', async () => {
+test('reports once that it cannot write, and writes the counts when it can', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   writeFileSync(join(folder, 'data'), 'a file where the folder should be')
   const recorder = openRecorder()
@@ -137,7 +137,7 @@ test('counts nothing, reports it once and does not throw if the catalog fails', 
   expect(readAll().days).toEqual([])
 })
 
-test('waits in silence for another process that holds the file, without blocking for long', async () => {
+test('retries while another process holds the file, without blocking for long', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const recorder = openRecorder()
   recorder.record(play('bob'))
@@ -156,7 +156,7 @@ test('waits in silence for another process that holds the file, without blocking
   await recorder.close()
 })
 
-test('writes what waits at the end, also where another process holds the file just then', async () => {
+test('writes remaining counts on close, even if another process holds the file', async () => {
   const first = openRecorder()
   first.record(play('bob'))
   await first.close()

@@ -71,7 +71,7 @@ export class ActivityRecorder {
     try {
       return countOf(event, this.#options.isKnownSubject)
     } catch (error) {
-      this.#tell(error)
+      this.#report(error)
       return undefined
     }
   }
@@ -96,12 +96,12 @@ export class ActivityRecorder {
       if (this.#waiting.size > 0) this.#wake(NEXT_FLUSH_MS)
     } catch (error) {
       this.#failures += 1
-      if (!isBusy(error) || this.#failures > PATIENCE) this.#tell(error)
+      if (!isBusy(error) || this.#failures > PATIENCE) this.#report(error)
       this.#wake(FLUSH_MS)
     }
   }
 
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     if (!this.#wasReported) this.#options.onFailure(error)
     this.#wasReported = true
   }

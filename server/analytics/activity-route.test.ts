@@ -44,7 +44,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-test('accepts events as JSON and from sendBeacon, responds with 204 and sets no cookie', async () => {
+test('accepts events as JSON and from sendBeacon, with 204 and without a cookie', async () => {
   const answers = [
     await post([view, { name: 'begin_video', streamer: 'a', date: 'd', sessionId: '1' }]),
     await post([view], { 'content-type': 'text/plain;charset=UTF-8' }),
@@ -85,7 +85,7 @@ test('refuses a body above 64 KiB and other types of content', async () => {
   expect(recorded).toEqual([])
 })
 
-test.each([{ 'sec-gpc': '1' }, { dnt: '1' }])('counts nothing of who sends %j', async (headers) => {
+test.each([{ 'sec-gpc': '1' }, { dnt: '1' }])('counts nothing with %j', async (headers) => {
   expect((await post([view], headers)).status).toBe(204)
   expect(recorded).toEqual([])
   await post([view], { 'sec-gpc': '0', dnt: '0' })
@@ -97,7 +97,7 @@ test('does not take a visitor’s word for house ads', async () => {
   expect(recorded).toEqual([view])
 })
 
-test('responds with 429 and Retry-After to an address above the limit, and only to it', async () => {
+test('responds with 429 and Retry-After only to an address above the limit', async () => {
   for (let i = 0; i < 120; i += 1) expect((await post([])).status).toBe(204)
   const refused = await post([view])
   expect(refused.status).toBe(429)

@@ -77,7 +77,8 @@ function query(sqlite: Database, span: Span): Omit<ActivityStats, keyof Span> {
     ).map(reachOf),
     sessions: select<RawReach & SessionReference>(
       `streamer, date, session_id AS sessionId, ${REACH}`,
-      `${isReach} AND session_id <> '' GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
+      `${isReach} AND session_id <> ''
+       GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
     ).map(reachOf),
     ads: select(
       `label AS creative, zone,

@@ -6,7 +6,7 @@ function createLimiter(requests: number) {
   return { clock, limiter: new RateLimiter({ requests, windowMs: 60_000, now: () => clock.ms }) }
 }
 
-test('rejects calls above the limit with the seconds to wait, and allows them again afterwards', () => {
+test('rejects calls above the limit with the seconds to wait, then allows them', () => {
   const { clock, limiter } = createLimiter(2)
   expect([1, 2, 3].map(() => limiter.take('192.0.2.1'))).toEqual([0, 0, 60])
   clock.ms = 45_500

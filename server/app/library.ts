@@ -77,15 +77,9 @@ export async function openLibrary({
   const secret = config.hls.secret ?? (await readOrCreateSecret(config.data))
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const thread = new IndexThread(recordings)
-  const { settleSeconds } = config.library
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const indexes = new IndexStore({
-    folder: join(config.data, 'indexes'),
-    inspect: async (path, jobSignal, previous) => thread.inspect(path, jobSignal, previous),
-    isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
-    onWriteError,
-  })
+  const indexes = createIndexStore(config, thread, onWriteError)
   const { segmentSeconds, encryption } = config.hls
   const transcoder = createAudioTranscoder({ log: logger })
   const partFolders = new PartFolders(storage)
@@ -97,7 +91,7 @@ export async function openLibrary({
     settings: { segmentSeconds, encryption, secret },
     growthFolder: join(config.data, 'indexes', 'grown'),
     onWriteError,
-    settleSeconds,
+    settleSeconds: config.library.settleSeconds,
     transcodedAudio: new TranscodedAudio({ transcoder, log: logger, signal }),
     signal,
   })
@@ -122,4 +116,17 @@ export async function openLibrary({
       database.close()
     },
   }
+}
+
+function createIndexStore(
+  { data, library: { settleSeconds } }: Config,
+  thread: IndexThread,
+  onWriteError: (error: unknown) => void,
+): IndexStore {
+  return new IndexStore({
+    folder: join(data, 'indexes'),
+    inspect: async (path, signal, previous) => thread.inspect(path, signal, previous),
+    isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
+    onWriteError,
+  })
 }

@@ -16,6 +16,7 @@ import {
 import { AppError } from '../errors.ts'
 import type { JobFigures } from '../decoder-child/job-queue.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
+import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import type { Library } from './library.ts'
 import type { ScanQueue } from './scan-queue.ts'
@@ -23,12 +24,12 @@ import type { ScanQueue } from './scan-queue.ts'
 /** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
-/** Starts counting this process's requests by route, method and status. */
+/** Starts counting this process's requests by route, method, status and kind. */
 export function measureRequests(app: FastifyInstance): void {
   // A worker answers the primary's requests for metrics.
   if (cluster.isWorker) void new AggregatorRegistry()
   collectDefaultMetrics()
-  const labelNames = ['route', 'method', 'status'] as const
+  const labelNames = ['route', 'method', 'status', 'kind'] as const
   const requests = new Counter({
     name: 'aftercast_http_requests_total',
     help: 'Requests answered.',
@@ -37,13 +38,14 @@ export function measureRequests(app: FastifyInstance): void {
   const durations = new Histogram({
     name: 'aftercast_http_request_seconds',
     help: 'Time from a request to the end of its response.',
-    labelNames: ['route'],
+    labelNames: ['route', 'kind'],
     buckets: DURATION_BUCKETS,
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
-    requests.inc({ route, method: request.method, status: reply.raw.statusCode })
-    durations.observe({ route }, reply.elapsedTime / 1000)
+    const { method, kind } = request
+    requests.inc({ route, method, status: reply.raw.statusCode, kind })
+    durations.observe({ route, kind }, reply.elapsedTime / 1000)
     done()
   })
 }
@@ -83,6 +85,13 @@ export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
 /** Exports the thumbnails that are decoded because no cached one exists. */
 export function measureThumbnails(decoder: Pick<Decoder, 'figures'>): void {
   addJobs('aftercast_cold_thumbnails', 'thumbnail decoding', () => decoder.figures)
+}
+
+/** Exports the memory of responses that are being sent. */
+export function measureSender(sender: Pick<SegmentSender, 'bytesInFlight'>): void {
+  addGauge('aftercast_bytes_in_flight', 'Buffer memory of segments being sent.', () => {
+    return sender.bytesInFlight
+  })
 }
 
 /** Exports the queue of recordings that wait for their index; only the scanning process has one. */

@@ -40,7 +40,7 @@ test('prints a table of days, streamers, sessions and house ads', () => {
   ])
 })
 
-test('shows every day, but only the twenty most played of the rest with the number of further ones', () => {
+test('shows every day, but only the twenty most played of the rest', () => {
   const names = Array.from({ length: 25 }, (_, at) => `s${at}`)
   const lines = formatStats({
     ...nothing,

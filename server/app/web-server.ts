@@ -8,6 +8,7 @@ import { openAdvertising } from '../ads/advertising.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { SegmentCache } from '../delivery/segment-cache.ts'
+import { SegmentSender } from '../delivery/segment-sender.ts'
 import { readBuiltPage } from '../http/built-page.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { loadPageCache } from '../storage/page-cache.ts'
@@ -52,17 +53,19 @@ export async function startWebServer({
   const advertising = await openAdvertising({ config, record: activity.record, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
   const segmentCache = await createSegmentCache(config)
+  const sender = new SegmentSender(segmentCache)
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
     sessions: library.sessions,
-    segmentCache,
+    sender,
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,
     sources: new ThumbnailSources(library),
     config: { ads: advertising.ads, analytics: analyticsConfigOf(config) },
     adUrls: adUrlsOf(config),
     logger,
+    log: config.log,
     corsOrigins,
     trustProxy,
     isReady,
@@ -74,6 +77,7 @@ export async function startWebServer({
     metrics.measureRequests(app)
     metrics.measureLibrary(library)
     metrics.measureThumbnails(decoder)
+    metrics.measureSender(sender)
     if (segmentCache !== undefined) metrics.measureSegmentCache(segmentCache)
   }
   await app.listen({ host, port }).catch((cause: unknown) => {

@@ -26,11 +26,11 @@ type StartMessage = { url: string } | { failure: string }
 /** @throws AppError `failed` if a worker cannot start; the others have exited then */
 export async function startWorkers({ config, io, logger }: Serving): Promise<Workers> {
   const state = { isWalked: false }
-  const tell = (worker: Worker): void => {
+  const notify = (worker: Worker): void => {
     if (state.isWalked && worker.isConnected()) worker.send(WALKED)
   }
   const keepRunning = (worker: Worker): void => {
-    worker.once('listening', () => tell(worker))
+    worker.once('listening', () => notify(worker))
     worker.once('exit', (code) => {
       if (io.signal.aborted) return
       logger.error({ code }, 'a worker exited unexpectedly; restarting it')
@@ -46,7 +46,7 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
     url: workers[0]?.url ?? '',
     announceFirstWalk() {
       state.isWalked = true
-      for (const worker of liveWorkers()) tell(worker)
+      for (const worker of liveWorkers()) notify(worker)
     },
     async close() {
       await Promise.all(liveWorkers().map(endWorker))
@@ -65,16 +65,16 @@ export async function listenAsWorker(serving: Serving): Promise<void> {
   self?.on('message', (message: unknown) => {
     if (message === WALKED) state.isWalked = true
   })
-  const tell = (message: StartMessage): void => void self?.send(message)
+  const notify = (message: StartMessage): void => void self?.send(message)
   const { startWebServer } = await import('./web-server.ts')
   const server = await startWebServer({ ...serving, isReady: () => state.isWalked }).catch(
     (error: unknown) => {
       if (!isAppError(error)) throw error
-      tell({ failure: error.message })
+      notify({ failure: error.message })
     },
   )
   if (server === undefined) return
-  tell({ url: server.url })
+  notify({ url: server.url })
   if (!io.signal.aborted) await once(io.signal, 'abort')
   await server.close()
 }

@@ -56,7 +56,7 @@ describe('loadConfig', () => {
     expect(config.hls.segmentSeconds).toBe(6)
   })
 
-  it('counts relative folders of flags from the working folder, those of the file from its own', () => {
+  it('resolves relative folders of flags and of the file against their own base', () => {
     const file = fileOf({ recordings: 'videos', data: '../data' })
     const config = loadConfig({ ...none, file, flags: { recordings: './mine' } })
     expect(config.recordings).toBe('/srv/mine')

@@ -101,8 +101,7 @@ const logSection = z.strictObject({
     z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
     {
       environment: 'AFTERCAST_LOG_LEVEL',
-      about:
-        'Lowest level that is logged: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`.',
+      about: 'Lowest level to log: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`.',
     },
   ),
   requests: noted(z.boolean({ error: 'must be true or false' }).default(false), {

@@ -12,6 +12,11 @@ export class BufferPool {
   readonly #free: Uint8Array[] = []
   #pooledBytes = 0
 
+  /** Bytes of the pooled buffers that responses use now. */
+  get usedBytes(): number {
+    return this.#pooledBytes - this.#free.length * CHUNK_BYTES
+  }
+
   /** A buffer of the best size, or a small one while the pool is at its limit. */
   take(): Uint8Array {
     const free = this.#free.pop()

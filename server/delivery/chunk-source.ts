@@ -18,12 +18,12 @@ export interface ChunkSource {
   send?(socket: number, maxBytes: number): number | undefined
 }
 
-/** Passes a value on, synchronously if possible: a promise costs a microtask. */
+/** Calls `handle` with a value, synchronously if possible: a promise costs a microtask. */
 export function whenReady<Value, Result>(
   value: Value | Promise<Value>,
-  next: (value: Value) => Result | Promise<Result>,
+  handle: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(next) : next(value)
+  return value instanceof Promise ? value.then(handle) : handle(value)
 }
 
 /** All chunks in order. */

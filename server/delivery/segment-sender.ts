@@ -44,6 +44,11 @@ export class SegmentSender {
     this.#cache = cache
   }
 
+  /** Buffer memory of responses that are being sent. */
+  get bytesInFlight(): number {
+    return this.#buffers.usedBytes
+  }
+
   /**
    * Sends the reply's status and headers, then the bytes of the window. Nothing reads the file any
    * more when this settles. Throws an error that occurs before the first byte.

@@ -4,6 +4,13 @@ import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
 
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Time from the request to the head of a body that `sendBody` sends; 0 before. */
+    firstByteMs: number
+  }
+}
+
 /** Longest wait for a client to accept a byte. */
 const STALLED_MS = 60_000
 /** Bytes that one response sends before others get a turn: half a millisecond. */
@@ -28,7 +35,7 @@ export async function sendBody(
   try {
     await new BodySender(response, chunks).send(first)
   } catch (error) {
-    reply.log.info({ err: error }, 'a segment was sent incompletely')
+    reply.log.debug({ err: error }, 'a segment was sent incompletely')
     response.destroy()
   }
 }
@@ -40,6 +47,7 @@ export function sendHead(reply: FastifyReply): FastifyReply {
 }
 
 function writeHead(reply: FastifyReply): ServerResponse {
+  reply.firstByteMs = reply.elapsedTime
   reply.hijack()
   const response = reply.raw
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -41,7 +41,7 @@ async function makeShare({ folder, streamers }: DemoShare): Promise<void> {
       writeRecording({ path, session }, whole, { frames, clock, music })
       const ended = Date.parse(session.date + START_OF_SESSION) / 1000 + session.lengthSeconds
       utimesSync(path, ended, ended)
-      tell({ made: 1 })
+      notify({ made: 1 })
       // Lets the message out, and detects the end of the parent.
       await pause()
     }
@@ -65,6 +65,6 @@ function readLook({ scene, palette }: DemoStyle, seed: number) {
   return { scene: SCENES[scene](seed), palette: createPalette(PALETTES[palette] ?? []) }
 }
 
-function tell(message: DemoMessage): void {
+function notify(message: DemoMessage): void {
   process.send?.(message)
 }

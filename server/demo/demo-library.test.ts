@@ -96,7 +96,7 @@ describe('createDemoLibrary', () => {
     expect(await readdir(folder)).toEqual(['mine.mp4'])
   })
 
-  it('leaves nothing behind when it is stopped', async () => {
+  it('leaves no files when it is stopped', async () => {
     const stopping = new AbortController()
     const making = createDemoLibrary(folder, {
       signal: stopping.signal,
@@ -107,7 +107,7 @@ describe('createDemoLibrary', () => {
     expect(await readdir(parent)).toEqual([])
   })
 
-  it('takes its place only when all is there, and starts anew after a kill', async () => {
+  it('appears only when it is complete, and starts over after a kill', async () => {
     const program = join(parent, 'make.ts')
     await writeFile(
       program,

@@ -54,13 +54,13 @@ export function encodeMusic(seed: number): MusicLoop {
       },
     )
     frame.pts = BigInt(number * AUDIO_FRAME_SAMPLES)
-    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode sound')
+    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode audio')
     frames.push(...receiveFrames(context))
   }
   return {
     frames: frames.slice(LOOP_FRAMES, LOOP_FRAMES * 2),
     describe: (parameters) =>
-      FFmpegError.throwIfError(context.parametersFromContext(parameters), 'describe sound'),
+      FFmpegError.throwIfError(context.parametersFromContext(parameters), 'describe audio'),
   }
 }
 

@@ -239,8 +239,8 @@ function createBlocks(seed: number): Scene {
         drawBlock(canvas, { ...box, size }, colours[column * rows + row] ?? 0)
       }
     })
-    for (const piece of falling) {
-      const y = ((piece.start + phase) % 1) * HEIGHT * 0.62 - size * 2
+    for (const block of falling) {
+      const y = ((block.start + phase) % 1) * HEIGHT * 0.62 - size * 2
       const stepped = Math.round(y / size) * size
       for (const [dx, dy] of [
         [0, 0],
@@ -248,8 +248,8 @@ function createBlocks(seed: number): Scene {
         [0, 1],
         [-1, 0],
       ] as const) {
-        const box = { x: left + (piece.column + dx) * size, y: stepped + dy * size }
-        drawBlock(canvas, { ...box, size }, piece.colour)
+        const box = { x: left + (block.column + dx) * size, y: stepped + dy * size }
+        drawBlock(canvas, { ...box, size }, block.colour)
       }
     }
   }

@@ -1,5 +1,5 @@
-// Stacks two videos without re-encoding: H.264 slices are independent, so a picture can consist of
-// the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
+// Stacks two videos without re-encoding: H.264 slices are independent, so a coded frame can consist
+// of the slices of two encoders if their headers agree (ISO/IEC 14496-10 7.3.3). Supports only what
 // our own encoder writes.
 import { createBitReader } from '../media/codec/bit-reader.ts'
 import type { BitReader } from '../media/codec/bit-reader.ts'
@@ -18,7 +18,7 @@ export interface Slice {
   payload: Uint8Array
   isIdr: boolean
   isReference: boolean
-  /** Slice type: 5 = P, 6 = B, 7 = I, for all slices of the picture. */
+  /** Slice type: 5 = P, 6 = B, 7 = I, for all slices of the frame. */
   type: number
   frameNumber: number
   idrPictureId: number
@@ -107,7 +107,7 @@ function stopBit(payload: Uint8Array): number {
   return last * 8 + 7 - Math.log2(byte & -byte)
 }
 
-/** The slice as the top of a larger picture: no deblocking across its lower edge. */
+/** The slice as the top of a larger frame: no deblocking across its lower edge. */
 export function topSlice(slice: Slice): Uint8Array {
   const writer = new BitWriter(slice.payload.length + MAX_HEADER_BYTES)
   writer.copy(slice.payload, 0, slice.deblockingBit)
@@ -126,7 +126,7 @@ export interface LowerSlicePosition {
   format: SliceFormat
 }
 
-/** The lower part of the picture with `top` as its upper part: the coded content of `slice`. */
+/** The lower part of the frame with `top` as its upper part: the coded content of `slice`. */
 export function lowerSlice(top: Slice, slice: Slice, place: LowerSlicePosition): Uint8Array {
   const writer = new BitWriter(slice.payload.length + MAX_HEADER_BYTES)
   writeLowerHeader(writer, top, { ...place, qpDelta: slice.qpDelta })

@@ -1,4 +1,4 @@
-// Writes one session's recording: the loops of its frames and its audioFrame, over and over, with the
+// Writes one session's recording: its video and audio loops repeated, with the
 // clock running. Runs in the demo's own process.
 import { AVFMT_FLAG_BITEXACT, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
 import { FFmpegError, FormatContext, Packet, Rational } from 'node-av/lib'

@@ -5,8 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigResponse } from '../../shared/contract.ts'
 import { apiPrefix } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { SegmentCache } from '../delivery/segment-cache.ts'
-import { SegmentSender } from '../delivery/segment-sender.ts'
+import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
@@ -17,8 +16,10 @@ import { addListRoutes } from './list-routes.ts'
 import { sendMalformed, decodableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
 import { addRequestKind } from './request-kind.ts'
+import { logRequests } from './request-log.ts'
 import { createPagePolicy, createSecurityHeaders } from './security-headers.ts'
 import type { SecurityHeaders } from './security-headers.ts'
+import { addServerTiming } from './server-timing.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
@@ -35,8 +36,7 @@ const MAX_BODY_BYTES = 64 * 1024
 export interface HttpServerOptions {
   catalog: Catalog
   sessions: SessionOpener
-  /** Undefined to cache no segments. */
-  segmentCache: SegmentCache | undefined
+  sender: SegmentSender
   page: BuiltPage
   thumbnails: Thumbnails
   sources: ThumbnailSources
@@ -44,6 +44,7 @@ export interface HttpServerOptions {
   /** URLs of the ad network, for the page's policy. */
   adUrls: readonly string[]
   logger: FastifyBaseLogger
+  log: { requests: boolean; slowMs: number }
   corsOrigins: readonly string[]
   trustProxy: boolean
   isReady: () => boolean
@@ -75,15 +76,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       void sendError(error, request, reply)
     },
   })
-  // Hooks that log or measure requests belong here: `request.kind` is set in `onResponse`.
   addRequestKind(app)
+  app.decorateRequest('phases', undefined)
+  app.decorateReply('firstByteMs', 0)
+  if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)
+  logRequests(app, { logger: options.logger, ...options.log })
   const headers = chooseHeaders(options)
   await addHeaders(app, { ...options, headers })
   addFallbacks(app, { ...options, headers })
   addHealthRoutes(app, options)
   addListRoutes(app, { ...options, headers })
-  const sender = new SegmentSender(options.segmentCache)
-  addVideoRoutes(app, { ...options, sender, headers: headers.data })
+  addVideoRoutes(app, { ...options, headers: headers.data })
   addThumbnailRoutes(app, options)
   addCrawlerRoutes(app, options)
   for (const extend of options.extensions) await extend(app)

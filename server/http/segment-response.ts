@@ -5,6 +5,7 @@ import { sentBytes } from '../delivery/segment-sender.ts'
 import type { Segment, SegmentSender } from '../delivery/segment-sender.ts'
 import { planByteResponse } from './byte-response.ts'
 import type { ByteResponse } from './byte-response.ts'
+import { setServerTiming } from './server-timing.ts'
 
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -39,6 +40,7 @@ export function sendSegment(
         'content-type': contentType,
         ...rangeHeaders(response, sizeBytes),
       })
+      setServerTiming(request, reply)
       return request.method === 'HEAD' ? sendHead(reply) : sender.send(reply, segment, response)
   }
 }

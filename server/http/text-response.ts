@@ -6,6 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import Negotiator from 'negotiator'
+import { setServerTiming } from './server-timing.ts'
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
@@ -111,6 +112,7 @@ export function sendText(
   reply: FastifyReply,
   response: TextResponse,
 ): FastifyReply | Promise<FastifyReply> {
+  setServerTiming(request, reply)
   // RFC 9110 13.2.1: a precondition applies only to a response that would be a success.
   if (reply.statusCode === 200 && fresh(request.headers, { etag: response.etag })) {
     writeHead(reply.code(304), response.headers).end()

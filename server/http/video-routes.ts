@@ -11,6 +11,7 @@ import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { TextFile } from '../hls/session/session-playlists.ts'
 import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
+import { startPhase } from './server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { sendText, TextResponse } from './text-response.ts'
 import type { TextResponseOptions } from './text-response.ts'
@@ -40,9 +41,14 @@ export function addVideoRoutes(
 
   app.get(pathPatterns.playlist, async (request, reply) => {
     request.kind = 'playlist'
-    const session = await sessions.open(findPlayable(catalog, request))
+    const row = findPlayable(catalog, request)
+    const endOpen = startPhase(request, 'open')
+    const session = await sessions.open(row)
+    endOpen()
     try {
+      const endPlaylist = startPhase(request, 'playlist')
       const text = await session.playlist()
+      endPlaylist()
       return await sendText(request, reply, cachedResponse(texts, text, headers))
     } finally {
       await session.close()
@@ -53,10 +59,10 @@ export function addVideoRoutes(
     const version = parseName(request.params, 'version')
     const name = parseFileName(parseName(request.params, 'file'))
     request.kind = fileKind(name)
-    const { file, session } = await sessions.openFile(findPlayable(catalog, request), {
-      version,
-      name,
-    })
+    const row = findPlayable(catalog, request)
+    const endOpen = startPhase(request, 'open')
+    const { file, session } = await sessions.openFile(row, { version, name })
+    endOpen()
     try {
       if (file.kind === 'segment') {
         return await sendSegment(request, reply, { segment: file.segment, sender, headers })

@@ -20,7 +20,7 @@ export interface FileRange {
   decryption?: { key: Uint8Array; iv: Uint8Array }
 }
 
-/** Idle files kept open: a segment rarely spans more. */
+/** Most idle files that stay open: a segment rarely spans more. */
 const MAX_OPEN_FILES = 8
 const BLOCK_BYTES = 16
 /** Encrypted bytes per read. */

@@ -81,13 +81,13 @@ export class FolderStorage implements Storage {
 
   async list(folder: string, options: ListOptions = {}): Promise<StorageEntry[]> {
     const stats = options.stats === true
-    const { real, realRoot, files, folders, odd, told } = await this.#read(folder, stats)
+    const { real, realRoot, files, folders, odd, fileStats } = await this.#read(folder, stats)
     const here: Listing = { folder, real, realRoot, stats }
     const entries = folders.map((name): StorageEntry => ({ name, kind: 'folder' }))
     for (const entry of odd) entries.push(...(await this.#oddEntry(here, entry)))
     if (!stats) return entries.concat(files.map((name) => ({ name, kind: 'file' })))
-    addStats(entries, files, told)
-    for (let start = told.length / 2; start < files.length; start += STATS_AT_ONCE) {
+    addStats(entries, files, fileStats)
+    for (let start = fileStats.length / 2; start < files.length; start += STATS_AT_ONCE) {
       entries.push(...(await statFiles(real, files.slice(start, start + STATS_AT_ONCE))))
     }
     return entries
@@ -105,7 +105,7 @@ export class FolderStorage implements Storage {
     const found = await orAppError(readFolder(real, { withFileTypes: true }))
     if (stats) this.#folderThread?.count(found.length)
     if (folder === '') await this.#checkIdentity(real, found.length)
-    return { ...sortEntries(found), real, realRoot, told: NOTHING_TOLD }
+    return { ...sortEntries(found), real, realRoot, fileStats: NO_STATS }
   }
 
   /** Number of files that are open now. */
@@ -236,12 +236,16 @@ interface Listing {
   stats: boolean
 }
 
-const NOTHING_TOLD = new Float64Array()
+const NO_STATS = new Float64Array()
 
 /** Adds the files with stats from the thread; ignores what is no file or has been deleted. */
-function addStats(entries: StorageEntry[], files: readonly string[], told: Float64Array): void {
+function addStats(
+  entries: StorageEntry[],
+  files: readonly string[],
+  fileStats: Float64Array,
+): void {
   for (const [at, name] of files.entries()) {
-    const [sizeBytes, modifiedMs] = [told[2 * at], told[2 * at + 1]]
+    const [sizeBytes, modifiedMs] = [fileStats[2 * at], fileStats[2 * at + 1]]
     if (sizeBytes === undefined || modifiedMs === undefined) return
     const isFile = !Number.isNaN(sizeBytes)
     if (isFile) entries.push({ name, kind: 'file', stat: { sizeBytes, modifiedMs } })

@@ -120,7 +120,7 @@ test('what the thread leaves out because of a slow disk is read asynchronously',
       readFolderAtOnce(request, (done) => done >= 7),
   }
   const read = await reader.read({ path: join(root, 'a'), realRoot: root })
-  expect(read?.told).toHaveLength(14)
+  expect(read?.fileStats).toHaveLength(14)
   expect(await listing(reader)).toEqual(await listing(undefined))
 })
 
@@ -139,7 +139,7 @@ test('a missing folder is left to the asynchronous read, which reports the error
   expect(readFolderAtOnce({ path: join(root, 'b'), realRoot: root }, neverSlow)).toBeUndefined()
 })
 
-test('a thread that ends in the middle costs no listing, and comes again with the need', async () => {
+test('a thread that dies costs no listing, and is started again on demand', async () => {
   put(100)
   await beginThread()
   const storage = createFolderStorage(root, { folderThread: thread })

@@ -19,7 +19,7 @@ port.on('message', (request: ThreadRequest) => {
   const read = readFolderAtOnce(request, isSlow)
   const wasSlow = isSlow(read?.files.length ?? 0)
   const reply: ThreadReply = { id: request.id, read, wasSlow }
-  port.postMessage(reply, read ? [read.told.buffer] : [])
+  port.postMessage(reply, read ? [read.fileStats.buffer] : [])
 })
 
 function startWatch(): IsSlow {

@@ -51,29 +51,29 @@ describe('readAhead', () => {
     )
   })
 
-  it('hints the system about the next bytes within a window, and reads from the file itself', async () => {
+  it('hints the next bytes within a window, and reads from the file itself', async () => {
     const MEBIBYTE = 1024 * 1024
     const sizeBytes = 100 * MEBIBYTE
-    const told: [number, number][] = []
+    const hinted: [number, number][] = []
     const read: number[] = []
     const ahead = readAhead({
       ...noting(file, read),
       stat: { sizeBytes, modifiedMs: 0 },
-      willRead: (position, length) => told.push([position, length]),
+      willRead: (position, length) => hinted.push([position, length]),
     })
     const hintedUpTo = (): number =>
-      told.reduce((end, [at, length]) => Math.max(end, at + length), 0)
+      hinted.reduce((end, [at, length]) => Math.max(end, at + length), 0)
     for (let position = 0; position < sizeBytes; position += MEBIBYTE) {
       await ahead.read(Buffer.alloc(10), position)
       expect(hintedUpTo()).toBeGreaterThan(position)
       expect(hintedUpTo()).toBeLessThanOrEqual(position + 21 * MEBIBYTE)
     }
-    const bytes = told.reduce((sum, [, length]) => sum + length, 0)
+    const bytes = hinted.reduce((sum, [, length]) => sum + length, 0)
     expect(bytes).toBe(sizeBytes)
     expect(read.length).toBe(100)
     // A jump starts a new window.
     await ahead.read(Buffer.alloc(10), 5 * MEBIBYTE)
-    expect(told.at(-1)?.[0]).toBe(17 * MEBIBYTE)
+    expect(hinted.at(-1)?.[0]).toBe(17 * MEBIBYTE)
   })
 
   it('reads at once what the system has in memory, and waits for the rest alone', async () => {
@@ -148,7 +148,7 @@ describe('readAhead', () => {
     expect(isHeard).toBe(true)
   })
 
-  it('requests the next chunks while the first is processed, each once, and none after the end', async () => {
+  it('requests the next chunks once, ahead of the reader, and none after the end', async () => {
     const asked: number[] = []
     const ahead = readAhead(noting(file, asked), OPTIONS)
     const buffer = Buffer.alloc(100)

@@ -47,12 +47,12 @@ export function readAhead(file: OpenFile, options: Partial<ReadAheadOptions> = {
  * synchronously.
  */
 export function withReadHints(file: OpenFile): OpenFile {
-  const tell = createReadHints(file)
+  const hint = createReadHints(file)
   const held = readCached(file, { missBytes: 0 })
   return {
     ...held,
     read(buffer, position) {
-      tell(position)
+      hint(position)
       return held.read(buffer, position)
     },
   }

@@ -22,7 +22,7 @@ export interface ReadFolder extends FolderEntries {
    * Size and modification time of the first files, in pairs; NaN for what is no file or was
    * deleted.
    */
-  told: Float64Array<ArrayBuffer>
+  fileStats: Float64Array<ArrayBuffer>
 }
 
 /** Whether the work up to a number of files took longer than it takes from memory. */
@@ -40,24 +40,24 @@ export function readFolderAtOnce(
     const real = realpathSync.native(path)
     if (!isInside(realRoot, real)) return undefined
     const entries = sortEntries(readdirSync(real, { withFileTypes: true }))
-    return { ...entries, real, told: statFilesAtOnce(real, entries.files, isSlow) }
+    return { ...entries, real, fileStats: statFilesAtOnce(real, entries.files, isSlow) }
   } catch {
     return undefined
   }
 }
 
 function statFilesAtOnce(folder: string, names: readonly string[], isSlow: IsSlow) {
-  const told = new Float64Array(2 * names.length)
+  const fileStats = new Float64Array(2 * names.length)
   let done = 0
   for (const name of names) {
     if (isSlow(done)) break
     const stats = lstatSync(folder + sep + name, { throwIfNoEntry: false })
     const { sizeBytes, modifiedMs } = stats?.isFile() ? fileStat(stats) : NO_FILE
-    told[2 * done] = sizeBytes
-    told[2 * done + 1] = modifiedMs
+    fileStats[2 * done] = sizeBytes
+    fileStats[2 * done + 1] = modifiedMs
     done += 1
   }
-  return told.slice(0, 2 * done)
+  return fileStats.slice(0, 2 * done)
 }
 
 const NO_FILE = { sizeBytes: NaN, modifiedMs: NaN }

@@ -24,7 +24,7 @@ export async function readKeyFrames(name: string): Promise<KeyFrame[]> {
   const video = tracks.findIndex((track) => track.kind === 'video')
   const { codecId = 0, extradata } = tracks[video] ?? {}
   const codec = CODECS.get(codecId)
-  if (codec === undefined) throw new Error(`${name} has no picture`)
+  if (codec === undefined) throw new Error(`${name} has no video`)
   const inHeader = extradata !== undefined && extradata[0] === 1
   const isBoxed = codec === 'av1' || inHeader
   return packets

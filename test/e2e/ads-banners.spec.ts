@@ -195,7 +195,7 @@ test('leaves a filled block of the layout alone, and fills an empty one on the n
   await expectShown(page, 'header')
 })
 
-test('sends the network the address of its ad, and nothing else of ours', async ({
+test('sends the network the URL of its ad, and nothing else', async ({
   page,
   network,
   siteUrl,
@@ -216,7 +216,7 @@ test('sends the network the address of its ad, and nothing else of ours', async 
 })
 
 for (const zone of ['frame', 'no-fill']) {
-  test(`shifts the page by less than a tenth while ads come and go: ${zone}`, async ({
+  test(`shifts the page by less than a tenth while ads appear and disappear: ${zone}`, async ({
     page,
     network,
   }) => {
@@ -250,7 +250,7 @@ async function expectShown(page: Page, slot: string): Promise<void> {
 }
 
 /**
- * Which items of a list with so many cards are blocks: one directly after each card with index 2,
+ * Which items of a list with this many cards are blocks: one directly after each card with index 2,
  * 4, ….
  */
 function expectedPattern(cards: number): boolean[] {

@@ -1,4 +1,4 @@
-// Recordings that grow play in the browser, continue as they grow, and end when they are finished,
+// Growing recordings play in the browser, continue as they grow, and end when they are finished,
 // without a reload.
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -98,11 +98,11 @@ const serverRows = `
 
 const groups: Record<string, Plant[]> = {
   ...serverPlants(),
-  'the page apart from server and Node, and pages apart from each other': webPlants(),
-  'shared/ apart from everything': sharedPlants(),
+  'the page to shared/, and each page to itself': webPlants(),
+  'shared/ to itself': sharedPlants(),
   'process to main.ts and child programs': processPlants(),
   'imports to the shortest path and the folders of the product': pathPlants(),
-  'files small, named and typed by the house style': stylePlants(),
+  'size, names and types of files to the house style': stylePlants(),
 }
 const plants = Object.values(groups).flat()
 
@@ -117,7 +117,7 @@ describe('the lint configuration', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it.each(Object.entries(groups))('keeps %s', (_name, group) => {
+  it.each(Object.entries(groups))('restricts %s', (_name, group) => {
     const expected = group.map(({ file, caughtBy }) => [file, caughtBy ?? 'clean'])
     const seen = group.map(({ file, caughtBy }) => [file, verdict(found.get(file), caughtBy)])
     expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected))
@@ -141,7 +141,7 @@ function serverPlants(): Record<string, Plant[]> {
     const isAllowed = (to: string): boolean =>
       allowed.includes(to) || (allowed.includes('*') && !programs.includes(to))
     const pairs = columns
-      // These two folders are covered by the columns of their files.
+      // The files of this folder have their own columns.
       .filter((to) => to !== from && to !== 'media' && !isInside(to, from))
       .flatMap((to) => serverPair(from, to, isAllowed(to) ? 'allowed' : 'forbidden'))
     return [`server/${from} to its layer`, pairs] as const

@@ -17,15 +17,15 @@ export function checkIndex({ tracks, splitPoints, subtitles = [], growth }: Medi
   const videos = tracks.filter(({ kind }) => kind === 'video').length
   assert(videos <= 1, 'at most one video')
   assert.equal(splitPoints.flags.length, splitPoints.startTicks.length, 'as many flags as cuts')
-  assert.equal(splitPoints.startTicks[0], 0, 'the first cut is at the start')
+  assert.equal(splitPoints.startTicks[0], 0, 'the first split point is at the start')
   assert(splitPoints.timescale > 0, 'a timescale')
   const stable = growth?.stableSplitPoints ?? 0
-  assert(stable <= splitPoints.startTicks.length, 'no more stable cuts than cuts')
+  assert(stable <= splitPoints.startTicks.length, 'no more stable split points than split points')
   splitPoints.startTicks.forEach((ticks, splitPoint) => {
     const next = splitPoints.startTicks[splitPoint + 1] ?? splitPoints.endTicks
     assert(
       Number.isFinite(next) && next >= ticks,
-      `times grow at cut ${splitPoint}: ${ticks}, ${next}`,
+      `times increase at split point ${splitPoint}: ${ticks}, ${next}`,
     )
   })
   checkSubtitles(subtitles)
@@ -145,12 +145,12 @@ export function checkKept(early: MediaIndex, late: MediaIndex): void {
   const stable = early.growth?.stableSplitPoints ?? 0
   if (stable === 0) return
   assert.equal(late.splitPoints.timescale, early.splitPoints.timescale)
-  assert((late.growth?.stableSplitPoints ?? 0) >= stable, 'stable cuts never become fewer')
+  assert((late.growth?.stableSplitPoints ?? 0) >= stable, 'stable split points never decrease')
   for (const table of ['startTicks', 'flags'] as const) {
     const [kept, now] = [
       early.splitPoints[table].slice(0, stable),
       late.splitPoints[table].slice(0, stable),
     ]
-    assert.deepEqual(now, kept, `stable cuts keep their ${table}`)
+    assert.deepEqual(now, kept, `stable split points do not change: ${table}`)
   }
 }

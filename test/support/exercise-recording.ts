@@ -82,7 +82,7 @@ async function exerciseSegments(exercise: Exercise, from: number): Promise<void>
     const runs = alone?.kind === 'samples' ? alone.runs : []
     assert(
       runs.every(({ kind }) => kind === 'audio'),
-      'sound alone',
+      'audio only',
     )
   }
 }

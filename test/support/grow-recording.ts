@@ -44,7 +44,7 @@ export async function checkGrowth(
     const stable = growing.growth?.stableSplitPoints ?? 0
     assert.ok(
       stable >= (previous?.growth?.stableSplitPoints ?? 0),
-      'stable cuts never become fewer',
+      'stable split points never decrease',
     )
     assertSameSplitPoints(growing, whole, stable)
     for (let to = Math.max(1, stable - 3); to < stable; to += 1) {

@@ -184,7 +184,7 @@ export async function readAudio(
   try {
     FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
     const stream = demuxer.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-    if (stream === undefined) throw new Error(`${path} has no sound`)
+    if (stream === undefined) throw new Error(`${path} has no audio`)
     const { sampleRate, channels, extradata } = stream.codecpar
     const { num, den } = stream.timeBase
     const packets: AudioPacket[] = []

@@ -9,7 +9,7 @@ export interface FlvTag {
   /** Milliseconds; written with 32 bits, whatever is above is lost. */
   timeMs: number
   body: Uint8Array
-  /** PreviousTagSize behind the tag, where it is not to be the right one; `none` leaves it out. */
+  /** PreviousTagSize after the tag, if it should be wrong; `none` omits it. */
   trailer?: number | 'none'
   isEncrypted?: boolean
 }
@@ -21,7 +21,7 @@ export function flvHeader(): Uint8Array {
   return Uint8Array.of(0x46, 0x4c, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0)
 }
 
-/** A tag as it is written, with the size behind it. */
+/** A tag as written, with its size after it. */
 export function flvTag({ kind, timeMs, body, trailer, isEncrypted }: FlvTag): Uint8Array {
   const header = Buffer.alloc(11)
   header.writeUInt8(TYPES[kind] + (isEncrypted === true ? 0x20 : 0), 0)
@@ -33,7 +33,7 @@ export function flvTag({ kind, timeMs, body, trailer, isEncrypted }: FlvTag): Ui
   return Buffer.concat([header, body, size])
 }
 
-/** A whole file. A prefix of it that ends behind any tag is a file that is still being written. */
+/** A whole file. A prefix that ends after any tag is a file that is still being written. */
 export function flvFile(tags: readonly FlvTag[]): Buffer {
   return Buffer.concat([flvHeader(), ...tags.map(flvTag)])
 }
@@ -59,11 +59,11 @@ export function metadataTag(values: Record<string, number>): FlvTag {
   return { kind: 'script', timeMs: 0, body: Buffer.concat(chunks) }
 }
 
-/** How a video tag says what it holds. */
+/** Header form of a video tag. */
 export interface VideoForm {
   /** Codec of the first specification, or a four-character code of Enhanced RTMP. */
   codec: 7 | 12 | 2 | 4 | 'avc1' | 'hvc1' | 'av01' | 'vp09' | 'vp08'
-  /** With a four-character code: modifiers in front, each with so many bytes. */
+  /** With a four-character code: modifiers before it, each with this many bytes. */
   modEx?: number[]
   /**
    * With a four-character code: number of the track, in a tag for one track; or tags for several.
@@ -71,7 +71,7 @@ export interface VideoForm {
   track?: number
 }
 
-/** Decoder set-up (sequence header). */
+/** Decoder configuration (sequence header). */
 export function videoConfigTag(form: VideoForm, timeMs: number, config: Uint8Array): FlvTag {
   const body =
     typeof form.codec === 'number'
@@ -107,7 +107,7 @@ export function frameTag(form: VideoForm, videoFrame: Frame): FlvTag {
 }
 
 /**
- * How an audio tag says what it holds: the first byte of the first specification, or a
+ * Header form of an audio tag: the first byte of the first specification, or a
  * four-character code.
  */
 export interface AudioForm {
@@ -116,7 +116,7 @@ export interface AudioForm {
   track?: number
 }
 
-/** AAC, 16 bits, stereo (the rest stands in the set-up). */
+/** AAC, 16 bits, stereo (the rest is in the config). */
 export const AAC: AudioForm = { codec: 0xaf }
 
 export function audioConfigTag(form: AudioForm, timeMs: number, config: Uint8Array): FlvTag {
@@ -174,7 +174,7 @@ export function manyTracksBody(
   return Buffer.concat([Uint8Array.of(first, 0x10 | packetType), latin1(codec), ...chunks])
 }
 
-/** avcC of 128x72 H.264 High, as x264 writes it; `level` tells one from another. */
+/** avcC of 128x72 H.264 High, as x264 writes it; `level` distinguishes configs. */
 export function avcConfig(level = 0x0b): Uint8Array {
   const sps = Buffer.from('6764000bac7611082fe5c044000003000400000300083c50a61180', 'hex')
   const pps = Buffer.from('68e8438104b22c', 'hex')
@@ -189,7 +189,7 @@ export function aacConfig(sampleRate: 44_100 | 48_000 = 48_000): Uint8Array {
 }
 
 /**
- * A made-up picture: filler data (NAL unit type 12) with its length in front, told from others by
+ * A synthetic frame: filler data (NAL unit type 12) with its length before it, distinguished by
  * `seed`.
  */
 export function madeFrame(seed: number, sizeBytes = 40): Uint8Array {
@@ -200,7 +200,7 @@ export function madeFrame(seed: number, sizeBytes = 40): Uint8Array {
   return bytes
 }
 
-/** A silent frame of AAC, with bytes behind it that tell it from others. */
+/** A silent AAC frame, followed by bytes that make it unique. */
 export function madeAudio(seed: number): Uint8Array {
   return Buffer.concat([Uint8Array.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c), latin1(`${seed}.`)])
 }
@@ -211,20 +211,20 @@ export interface SmallPlan {
   gopSeconds?: number
   framesPerSecond?: number
   /**
-   * Sets of pictures that are shown out of order: composition offsets of 2, 4, 1 and 1 pictures.
+   * Groups of frames that are shown out of order: composition offsets of 2, 4, 1 and 1 frames.
    */
   bFrames?: boolean
   sampleRate?: 44_100 | 48_000
   audio?: 'none'
   video?: 'none'
   level?: number
-  /** Without set-ups in front, as where a recording goes on. */
+  /** Without configs at the start, as where a recording continues. */
   configs?: 'none'
   frameBytes?: number
 }
 
 /**
- * A live stream as a recorder writes it: set-ups, then pictures and AAC in the order of their time
+ * A live stream as a recorder writes it: configs, then video and AAC in the order of their time
  * stamps.
  */
 export function smallStream(plan: SmallPlan): FlvTag[] {
@@ -271,7 +271,7 @@ export interface SourceStream {
   packets: { data: Uint8Array; timeMs: number; compositionMs: number; isKey: boolean }[]
 }
 
-/** Reads a recording with FFmpeg: its first video and its first sound. */
+/** Reads a recording with FFmpeg: its first video and its first audio. */
 export async function readSourceStreams(path: string): Promise<SourceStream[]> {
   const demuxer = new FormatContext()
   FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
@@ -317,7 +317,7 @@ async function readStreams(
 }
 
 /**
- * A recording's packets as FLV in the order of their time stamps, the earliest at 0, set-ups first.
+ * A recording's packets as FLV in the order of their time stamps, the earliest at 0, configs first.
  */
 export function repackStreams(
   streams: readonly SourceStream[],

@@ -7,7 +7,7 @@ export interface FragmentTrackPlan extends Pick<
   'kind' | 'timescale' | 'sampleEntries' | 'edits' | 'language' | 'width' | 'height'
 > {
   id: number
-  /** What trex says; all 0, and sample entry 1, if not given. */
+  /** Values of trex; all 0, and sample entry 1, by default. */
   defaults?: { description?: number; duration?: number; size?: number; flags?: number }
 }
 
@@ -31,14 +31,14 @@ export interface TrafPlan {
   /** Sample entry, from 1; left to trex if not given. */
   description?: number
   /**
-   * `each`: every sample says duration, size and flags. `defaults`: tfhd says what the first two
+   * `each`: every sample has duration, size and flags. `defaults`: tfhd contains what the first two
    * samples agree on, flags included, and a trun's first sample its own flags. `trex`: nothing is
-   * said of durations and flags.
+   * of durations and flags.
    */
   fields?: 'each' | 'defaults' | 'trex'
 }
 
-/** What samples lie relative to, and where they lie. */
+/** The base of sample offsets, and the sample's positions. */
 export interface FragmentForm {
   /**
    * `moof`: default-base-is-moof. `file`: base-data-offset. `implicit`: neither flag, later trafs
@@ -76,7 +76,7 @@ export function trackExtends(tracks: Pick<FragmentTrackPlan, 'id' | 'defaults'>[
   return box('mvex', ...trex)
 }
 
-/** `moof` and `mdat`. Samples lie in the order of the trafs. */
+/** `moof` and `mdat`. Samples are in the order of the trafs. */
 export function fragment(trafs: TrafPlan[], form: FragmentForm = {}): Buffer {
   const { mdatSize = 'plain' } = form
   const data = Buffer.concat(trafs.flatMap(({ samples }) => samples.map((sample) => sample.data)))
@@ -91,7 +91,7 @@ export function fragment(trafs: TrafPlan[], form: FragmentForm = {}): Buffer {
 }
 
 /**
- * Samples of equal duration whose bytes tell them apart: `sizeBytes` each, a key frame every
+ * Samples of equal duration and unique bytes: `sizeBytes` each, a key frame every
  * `keyEvery`.
  */
 export function plainSamples(

@@ -1,4 +1,4 @@
-// Makes a recording whose only segment is larger than sockets hold, so that a client can stand in
+// Makes a recording whose only segment is larger than sockets hold, so that a client can stall in
 // the middle of it.
 import { createTsMaker, H264_STREAM, h264Frame, joinPackets, VIDEO_PID } from './make-ts.ts'
 
@@ -7,7 +7,7 @@ export const LARGE_SEGMENT_BYTES = 48 * 1024 * 1024
 
 const FRAMES = 10
 
-/** An MPEG-TS recording of five seconds without sound. */
+/** An MPEG-TS recording of five seconds without audio. */
 export function makeLargeRecording(): Uint8Array {
   const maker = createTsMaker()
   const packets = [...maker.pat(), ...maker.pmt([H264_STREAM])]

@@ -12,7 +12,7 @@ export interface LongMp4Plan {
   seconds: number
   moov?: 'first' | 'last'
   chunkForm?: 'stco' | 'co64'
-  /** `stz2` has 16 bits for each size: only for pictures below 64 KiB. */
+  /** `stz2` has 16 bits for each size: only for frames below 64 KiB. */
   sizeForm?: 'stsz' | 'stz2'
 }
 
@@ -21,11 +21,11 @@ export interface LongMp4 {
   videoCount: number
   audioCount: number
   /**
-   * Pictures from key frame to key frame, and their presentation times in ticks of 1/30000 s, edit
+   * Frames from key frame to key frame, and their presentation times in ticks of 1/30000 s, edit
    * list applied.
    */
   gopPresentationTicks: number[]
-  /** Ticks of 1/30000 s of a picture. */
+  /** Ticks of 1/30000 s of a frame. */
   frameTicks: number
   /** AAC packets that come in turn. */
   audioLoop: number
@@ -50,12 +50,12 @@ const AUDIO_TIMESCALE = 48_000
 const AUDIO_TICKS = 1024
 
 /**
- * Pictures and sound are interleaved as live recorders do: a chunk for each picture, and the sound
- * up to it behind it.
+ * Video and audio are interleaved like live recordings: a chunk for each frame, then the audio
+ * up to it.
  */
 export async function makeLongMp4(plan: LongMp4Plan): Promise<LongMp4> {
   const source = await readGop(plan.sourcePath)
-  // The sound lies there twice, so that a chunk which goes over the loop's end is in one piece.
+  // The audio is stored twice, so that a chunk that crosses the loop's end is contiguous.
   const media = [...source.video, ...source.audio, ...source.audio].map(({ data }) => data)
   const mdat = box('mdat', ...media)
   const isFirst = plan.moov === 'first'
@@ -155,7 +155,7 @@ function audioChunks(
   return { runs, firstPackets }
 }
 
-/** The first GOP of the pictures, and as much of the sound. */
+/** The first GOP of the video, and as much audio. */
 async function readGop(path: string): Promise<Source> {
   const demuxer = new FormatContext()
   FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')

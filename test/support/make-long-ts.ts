@@ -1,4 +1,4 @@
-// Writes MPEG-TS recordings of many hours in which every picture and every frame of sound differs
+// Writes MPEG-TS recordings of many hours in which every frame of video and of audio differs
 // from all others.
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
@@ -14,9 +14,9 @@ import {
 } from './make-ts.ts'
 import type { TsMaker } from './make-ts.ts'
 
-/** Ticks of 90 kHz of a picture: five a second keep ten hours small. */
+/** Ticks of 90 kHz of a frame: five a second keep ten hours small. */
 export const VIDEO_FRAME_TICKS = 18_000
-/** Pictures from key frame to key frame. */
+/** Frames from key frame to key frame. */
 export const GOP_FRAMES = 10
 export const TICKS_PER_SECOND = 90_000
 /** Time stamps wrap an hour after the start. */
@@ -24,14 +24,14 @@ export const FIRST_PTS = 2 ** 33 - 3600 * TICKS_PER_SECOND
 
 const VIDEO_FRAME_BYTES = 90
 const FRAME_BYTES = 24
-/** Frames of sound in one PES packet, about a second. */
+/** Frames of audio in one PES packet, about a second. */
 const FRAMES_TOGETHER = 47
 /** 1024 samples at 48 kHz. */
 const FRAME_TICKS = (1024 * TICKS_PER_SECOND) / 48_000
 const TABLES_EVERY_SECONDS = 10
 
 /**
- * Writes pictures and sound of so many seconds (whole minutes); memory stays that of one minute.
+ * Writes video and audio of this many seconds (whole minutes) in the memory of one minute.
  */
 export async function makeLongTs(path: string, seconds: number): Promise<void> {
   const file = await open(path, 'w')
@@ -68,7 +68,7 @@ function* packetsBetween(
   }
 }
 
-/** Payload of one picture. */
+/** Payload of one frame. */
 function frameBytes(number: number): Uint8Array {
   const bytes = h264Frame(number % GOP_FRAMES === 0 ? 'key' : 'plain', VIDEO_FRAME_BYTES)
   bytes.set(markOf(number), bytes.length - 4)
@@ -86,17 +86,17 @@ function markOf(number: number): number[] {
   return [21, 14, 7, 0].map((shift) => 0x80 | ((number >> shift) & 0x7f))
 }
 
-/** Hash of one picture's payload. */
+/** Hash of one frame's payload. */
 export function frameHash(number: number): string {
   return createHash('sha1').update(frameBytes(number)).digest('hex')
 }
 
-/** Hash of one frame of sound, header and all. */
+/** Hash of one audio frame, header included. */
 export function audioFrameHash(frame: number): string {
   return createHash('sha1').update(audioBytes(frame, 1)).digest('hex')
 }
 
-/** Presentation time of a frame of sound, in ticks behind FIRST_PTS. */
+/** Presentation time of an audio frame, in ticks after FIRST_PTS. */
 export function audioFrameTicks(frame: number): number {
   return frame * FRAME_TICKS
 }

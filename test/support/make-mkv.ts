@@ -7,7 +7,7 @@ export function element(id: number, ...contents: Uint8Array[]): Buffer {
   return Buffer.concat([idBytes(id), sizeBytes(content.length), content])
 }
 
-/** An element's head that does not say how long it is. */
+/** An element's head with unknown size. */
 export function openElement(id: number, sizeLength: 1 | 8 = 8): Buffer {
   const size = sizeLength === 1 ? [0xff] : [0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]
   return Buffer.concat([idBytes(id), Buffer.from(size)])
@@ -127,7 +127,7 @@ export function contentEncodings(algorithm: number, settings: Uint8Array): Buffe
   return element(0x6d80, element(0x6240, uint(0x5031, 0), uint(0x5033, 0), compression))
 }
 
-/** AVCDecoderConfigurationRecord of a 128x72 picture, as x264 writes its SPS and PPS. */
+/** AVCDecoderConfigurationRecord of 128x72 video, as x264 writes its SPS and PPS. */
 const SPS = Buffer.from('6764000bac7611082fe5c044000003000400000300083c50a61180', 'hex')
 const PPS = Buffer.from('68e8438104b22c', 'hex')
 export const AVC_CONFIG = Buffer.concat([
@@ -250,7 +250,7 @@ export interface FilmPlan {
   seconds: number
   fps?: number
   keyEveryMs?: number
-  /** Pictures between two that others refer to, as a pyramid: 0 (none), 1 or 3. */
+  /** Frames between two reference frames, as a pyramid: 0 (none), 1 or 3. */
   reordered?: 0 | 1 | 3
   /** Added to all times. */
   startMs?: number

@@ -24,22 +24,22 @@ export type TsEvent =
   | 'mid-gop jump'
   | 'wrong stamp'
   | 'audio only'
-  | 'late sound'
-  | 'pictures alone'
+  | 'late audio'
+  | 'video only'
   | 'recovery'
   | 'other parameters'
   | 'plain'
   | 'tables'
   | 'other tables'
-  | 'other sound'
+  | 'other audio'
   | 'garbage'
   | 'loss'
 
 export const TS_EVENTS: TsEvent[] = [
   ...(['gop', 'gop', 'gop', 'dense gop', 'long gop', 'b-frames', 'back', 'forward'] as const),
-  ...(['pause', 'mid-gop jump', 'wrong stamp', 'audio only', 'pictures alone'] as const),
+  ...(['pause', 'mid-gop jump', 'wrong stamp', 'audio only', 'video only'] as const),
   ...(['recovery', 'other parameters', 'plain', 'tables', 'other tables'] as const),
-  ...(['other sound', 'late sound', 'garbage', 'loss'] as const),
+  ...(['other audio', 'late audio', 'garbage', 'loss'] as const),
 ]
 
 const OTHER_AUDIO_PID = 0x105
@@ -141,10 +141,10 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
   'audio only': (story) => {
     for (let i = 0; i < 100; i++) story.frame(undefined, 'audio')
   },
-  'late sound': ({ packets, maker, clock, audioPid }) => {
+  'late audio': ({ packets, maker, clock, audioPid }) => {
     packets.push(...maker.pes(audioPid, { pts: clock - 3 * SECOND }, adtsFrames(12, 40)))
   },
-  'pictures alone': (story) => {
+  'video only': (story) => {
     for (let i = 0; i < 45; i++) story.frame(i % 5 === 0 ? 'key' : 'plain', 'no audio')
   },
   recovery: (story) => {
@@ -154,7 +154,7 @@ const ACTIONS: Record<TsEvent, (story: TsStory) => void> = {
   plain: (story) => story.gop('plain', 2),
   tables: (story) => story.tables(),
   'other tables': (story) => story.changeTables(),
-  'other sound': (story) => {
+  'other audio': (story) => {
     story.audioPid = story.audioPid === AUDIO_PID ? OTHER_AUDIO_PID : AUDIO_PID
     story.tables()
   },

@@ -5,7 +5,7 @@ export const AUDIO_PID = 0x101
 export const PMT_PID = 0x1000
 export const NULL_PACKET = packet({ pid: 0x1fff, isStart: false, counter: 0 }, new Uint8Array(184))
 
-/** SPS and PPS of a 128x72 H.264 High picture, as x264 writes them. */
+/** SPS and PPS of 128x72 H.264 High video, as x264 writes them. */
 const SPS = hex('67 64 00 0b ac 76 11 08 2f e5 c0 44 00 00 03 00 04 00 00 03 00 08 3c 50 a6 11 80')
 const PPS = hex('68 e8 43 81 04 b2 2c')
 /** The same with another level, as after a change of encoder settings. */

@@ -32,12 +32,12 @@ export async function rawRequest(
 }
 
 /** Sends bytes and returns all received ones; rejects if the server does not close in time. */
-export async function exchange(origin: string, bytes: Uint8Array, timeoutMs = 10_000) {
+export async function exchange(origin: string, bytes: Uint8Array, timeoutMs = patienceMs) {
   const { hostname, port } = new URL(origin)
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   const socket = connect(Number(port), hostname, () => socket.write(bytes))
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no end of the answer in time')))
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the response did not end in time')))
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.on('error', reject)
   socket.on('close', () => resolve(Buffer.concat(chunks)))

@@ -86,7 +86,7 @@ function readTrun(run: Buffer, context: TrunContext): number {
     const sizeBytes = word()
     const compositionTicks = flags & 0x800 ? word() | 0 : 0
     const bytes = segment.subarray(position, position + sizeBytes)
-    if (bytes.length !== sizeBytes) throw new Error('a sample lies outside of the segment')
+    if (bytes.length !== sizeBytes) throw new Error('a sample is outside of the segment')
     const isKey = i === 0 && (firstFlags & 0x10000) === 0
     samples.push({ trackId, decodeTicks, compositionTicks, isKey, trun, position, bytes })
     position += sizeBytes

@@ -35,7 +35,7 @@ export async function runInProcess(
   return { code, ...written }
 }
 
-/** In a process of its own, whose environment holds nothing else of ours. */
+/** In a separate process with an empty environment. */
 export async function runInNewProcess(
   args: readonly string[],
   { workingFolder, environment = {} }: ProgramOptions,

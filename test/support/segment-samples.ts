@@ -34,7 +34,7 @@ export async function readSamples(
     for (const [i, size] of run.sizes.entries()) {
       const bytes = new Uint8Array(size)
       const count = await file.read(bytes, run.offsets?.[i] ?? NaN)
-      if (count !== size) throw new Error('a sample lies outside of the file')
+      if (count !== size) throw new Error('a sample is outside of the file')
       const duration = run.durations[i] ?? NaN
       samples.push({
         kind: run.kind,

@@ -1,5 +1,6 @@
 // Creates libraries in temporary folders for tests that start the program.
-import { copyFile, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -42,10 +43,13 @@ export async function createTempLibrary(name: string): Promise<TempLibrary> {
     pathOf,
     async place(libraryPath, content, modified = RECORDED_AT) {
       const target = pathOf(libraryPath)
+      // Written elsewhere first: a server must not see a part of it.
+      const incoming = path.join(folder, `incoming-${randomUUID()}`)
       await mkdir(path.dirname(target), { recursive: true })
-      if (typeof content === 'string') await copyFile(fixturePath(content), target)
-      else await writeFile(target, content)
-      await utimes(target, modified, modified)
+      if (typeof content === 'string') await copyFile(fixturePath(content), incoming)
+      else await writeFile(incoming, content)
+      await utimes(incoming, modified, modified)
+      await rename(incoming, target)
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   }

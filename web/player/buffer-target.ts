@@ -15,7 +15,7 @@ const BROWSING: BufferTarget = { maxBufferLength: 12, maxBufferSize: 0 }
 const WATCHING: BufferTarget = { maxBufferLength: 30, maxBufferSize: 60_000_000 }
 /** Without a frame by then, the decoder may need more than two seconds of media. */
 const FIRST_FRAME_TIMEOUT_MS = 3000
-/** A visitor who plays for so long is watching. */
+/** A visitor who plays for this long is watching. */
 const WATCHING_AFTER_MS = 10_000
 
 /**

@@ -1,7 +1,7 @@
 // Tracks the last position from which the browser could decode: the fallback for one from which it
 // cannot.
 
-/** A failing decoder never plays for so long. */
+/** A failing decoder never plays for this long. */
 const PROVEN_SECONDS = 1
 
 /** Returns a function for the last seek or start that led to playback; 0 if there is none. */

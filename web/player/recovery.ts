@@ -36,7 +36,7 @@ const MAX_WAITING_DELAY_MS = 1000
 /** Retries stop here; the visitor's return to the page starts them again. */
 const GIVE_UP_AFTER_MS = 600_000
 /**
- * After so many refusals within `REFUSAL_WINDOW_MS` the resource is considered missing, even if
+ * After this many refusals within `REFUSAL_WINDOW_MS` the resource is considered missing, even if
  * other data loads in between.
  */
 const REFUSAL_LIMIT = 3

@@ -27,7 +27,8 @@ export function formatFrame(
   const alt = escapeMarkup(creative.alt)
   return [
     '<!doctype html>',
-    `<html lang="en"><head><meta charset="utf-8"><title>${alt}</title><style>${STYLE}</style></head>`,
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<title>${alt}</title><style>${STYLE}</style></head>`,
     `<body><a href="${click}" target="_blank" rel="noopener sponsored nofollow">`,
     `<img src="${mediaPath(creative.id)}" alt="${alt}"></a></body></html>`,
   ].join('\n')

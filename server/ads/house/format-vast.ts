@@ -53,8 +53,10 @@ ${TRACKED.map((event) => `              <Tracking event="${event}">${busted(even
 function formatDuration(seconds: number): string {
   const milliseconds = Math.round(seconds * 1000)
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-  const time = `${two(milliseconds / 3_600_000)}:${two((milliseconds / 60_000) % 60)}:${two((milliseconds / 1000) % 60)}`
-  return `${time}.${String(milliseconds % 1000).padStart(3, '0')}`
+  const hours = two(milliseconds / 3_600_000)
+  const minutes = two((milliseconds / 60_000) % 60)
+  const fraction = String(milliseconds % 1000).padStart(3, '0')
+  return `${hours}:${minutes}:${two((milliseconds / 1000) % 60)}.${fraction}`
 }
 
 /** Percent-encoded paths never contain `]]>`, which would end the section. */

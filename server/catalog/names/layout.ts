@@ -97,10 +97,8 @@ export function createLayout(layout: string, libraryName = ''): Layout {
 function findPreset(layout: string): readonly string[] | undefined {
   if (layout.includes('{')) return undefined
   if (Object.hasOwn(layoutPresets, layout)) return layoutPresets[layout]
-  throw new AppError(
-    'usage',
-    `layout: neither a template with {streamer} nor one of ${Object.keys(layoutPresets).join(', ')}`,
-  )
+  const names = Object.keys(layoutPresets).join(', ')
+  throw new AppError('usage', `layout: neither a template with {streamer} nor one of ${names}`)
 }
 
 function bindLibrary(parts: PartTemplate[], libraryName: string): Candidate {

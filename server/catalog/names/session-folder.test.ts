@@ -103,7 +103,7 @@ describe('a folder with a session name', () => {
     expect(catalog.findSession(night)).toBeUndefined()
   })
 
-  test('is identified by its playlist alone, so that thousands of segments are not stat-ed', async () => {
+  test('is identified by its playlist alone, without a stat of its segments', async () => {
     put(`${nightPath}/index.m3u8`, '#EXTM3U\n', 700)
     for (let i = 0; i < 50; i += 1) put(`${nightPath}/${i}.ts`, 'x'.repeat(10), 1)
     const folder = createFolderStorage(root)
@@ -124,7 +124,7 @@ describe('a folder with a session name', () => {
     expect(withStats).not.toContain(nightPath)
   })
 
-  test('ranks after the files of its session, and represents it if none of them plays', async () => {
+  test('ranks after the files of its session, and is used if none of them plays', async () => {
     put(`${nightPath}/part1.ts`)
     put(`${nightPath}.flv`)
     await scan()

@@ -160,7 +160,7 @@ describe('a scan', () => {
     expect(catalog.generation()).toBe(generation)
   })
 
-  test('resets a replaced recording to found, without its duration, until it is inspected', async () => {
+  test('resets a replaced recording to found, without its duration', async () => {
     put('a/2026-01-01/1.ts', '60')
     await scan()
     put('a/2026-01-01/1.ts', '120', 1800)
@@ -171,7 +171,7 @@ describe('a scan', () => {
     expect(catalog.listSessions('a')?.[0]?.duration).toBe('0:02:00')
   })
 
-  test('neither lists nor counts unplayable recordings, but finds them with their reason', async () => {
+  test('neither lists nor counts unplayable recordings, but stores the reason', async () => {
     put('a/2026-01-01/good.ts')
     put('a/2026-01-01/bad.ts', '!')
     put('only-bad/2026-01-01/bad.ts', '!')
@@ -262,7 +262,7 @@ describe('two files of one session', () => {
     expect(catalog.findSession(session)?.path).toBe('a/2026-01-01/1.ts')
   })
 
-  test('leave the other uninspected while the best one plays, and use it when that is deleted', async () => {
+  test('leave the other uninspected, and use it when the best is deleted', async () => {
     put('a/2026-01-01/1.ts', '61')
     put('a/2026-01-01/1.mp4', '60')
     put('b/2026-01-01/1.ts', '!')
@@ -342,7 +342,7 @@ describe('a file that still changes', () => {
 })
 
 describe('failures', () => {
-  test('an inspection that fails for an outside reason is reported and retried with backoff', async () => {
+  test('an inspection that fails for an outside reason is retried with backoff', async () => {
     put('a/2026-01-01/1.ts', '?')
     put('a/2026-01-01/2.ts')
     await scan()
@@ -486,11 +486,11 @@ describe('while it runs', () => {
     }
     const isWatched = Promise.withResolvers<void>()
     const watch: Storage['watch'] = async (onChange, signal) => {
-      const tell = (changed: string): void => {
+      const notify = (changed: string): void => {
         isWatched.resolve()
         onChange(changed)
       }
-      return folder.watch(tell, signal)
+      return folder.watch(notify, signal)
     }
     const { firstWalk } = start({ storage: storageWith({ list, watch }) })
     const isWalked = firstWalk.then(() => true)
@@ -508,7 +508,7 @@ describe('while it runs', () => {
     expect(catalog.listStreamers()).toHaveLength(202)
   })
 
-  test('walks the library once if it can be watched, and follows its changes from then on', async () => {
+  test('walks the library once if it can be watched, then follows its changes', async () => {
     put('a/2026-01-01/1.ts')
     const folder = createFolderStorage(root)
     const listed: string[] = []
@@ -532,7 +532,7 @@ describe('while it runs', () => {
     expect(problems).toMatchObject([{ kind: 'watch' }])
   })
 
-  test('reports that the catalog cannot be written while its disk is full, and recovers', async () => {
+  test('reports that the catalog cannot be written, and recovers', async () => {
     const sqlite = new Sqlite(join(base, 'data', 'catalog.sqlite'))
     // No more than there is by now.
     sqlite.pragma('max_page_count = 1')
@@ -546,7 +546,7 @@ describe('while it runs', () => {
     sqlite.close()
   })
 
-  test('keeps the catalog while the library is missing, reports it once, and recovers when it returns', async () => {
+  test('keeps the catalog while the library is missing, and recovers', async () => {
     put('a/2026-01-01/1.ts', '60')
     await start().firstWalk
     await expect.poll(durations, soon).toEqual(['0:01:00'])

@@ -108,8 +108,8 @@ export class Scanner {
       concurrency: options.concurrency ?? 1,
       now: this.#now,
       catalogRetryMs: this.#pauses.catalogRetryMs,
-      onError: (path, error) => this.#tell({ kind: 'inspection', path, error }),
-      onCatalogError: (error) => this.#tell({ kind: 'catalog', path: '', error }),
+      onError: (path, error) => this.#report({ kind: 'inspection', path, error }),
+      onCatalogError: (error) => this.#report({ kind: 'catalog', path: '', error }),
       onInspected: (count) => this.#countInspections(count),
     })
     this.#watch = new LibraryWatch({
@@ -182,7 +182,7 @@ export class Scanner {
       this.#hasTrouble = true
       // Storage throws only AppErrors; everything else comes from the database.
       const kind = error instanceof AppError ? 'library' : 'catalog'
-      if (!hadTrouble) this.#tell({ kind, path: '', error })
+      if (!hadTrouble) this.#report({ kind, path: '', error })
       return
     }
     this.#hasTrouble = false
@@ -255,7 +255,7 @@ export class Scanner {
   /** Reports each unreadable folder once, until a full walk can read it again. */
   #reportFailedFolders(failed: ReadonlyMap<string, unknown>, wasWhole: boolean): void {
     for (const [path, error] of failed) {
-      if (!this.#failedFolders.has(path)) this.#tell({ kind: 'folder', path, error })
+      if (!this.#failedFolders.has(path)) this.#report({ kind: 'folder', path, error })
     }
     this.#failedFolders = new Set(
       wasWhole ? failed.keys() : [...this.#failedFolders, ...failed.keys()],
@@ -279,7 +279,7 @@ export class Scanner {
   #reportWatchEnded(): void {
     if (this.#watchError === undefined || this.#wasWatchReported) return
     this.#wasWatchReported = true
-    this.#tell({ kind: 'watch', path: '', error: this.#watchError })
+    this.#report({ kind: 'watch', path: '', error: this.#watchError })
   }
 
   /** How long to wait for a change before the next full walk. */
@@ -303,7 +303,7 @@ export class Scanner {
     onProgress({ found: this.#found, done: this.#done, total: this.#done + writer.countPending() })
   }
 
-  #tell(problem: ScanProblem): void {
+  #report(problem: ScanProblem): void {
     this.#options.onProblem?.(problem)
   }
 }

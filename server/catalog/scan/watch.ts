@@ -100,12 +100,12 @@ export class LibraryWatch {
   }
 
   async #watch(onBegun: () => void, signal: AbortSignal): Promise<void> {
-    const tell = (folder: string): void => {
+    const notify = (folder: string): void => {
       this.#note(folder)
       onBegun()
     }
     try {
-      await this.#options.storage.watch(tell, signal)
+      await this.#options.storage.watch(notify, signal)
     } catch (error) {
       this.#options.onEnded(error)
     }

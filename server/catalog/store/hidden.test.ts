@@ -116,7 +116,7 @@ test('a hidden name covers later recordings, and survives another layout', async
   expect(() => catalog.findSession(sessionOf('alice'))).toThrow(gone)
 })
 
-test('names are compared in NFC, listed in order, and unhidden only by exactly the same name', async () => {
+test('names are compared in NFC, sorted, and unhidden only by the same name', async () => {
   put('zoë/2026-01-31/1.ts'.normalize('NFC'))
   await scan()
   const session = { kind: 'session', ...sessionOf('zoë'.normalize('NFD')) } as const

@@ -2,7 +2,7 @@
 // read.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom } from '../../../test/support/damage.ts'
+import { createRandom } from '../../../test/support/corrupt.ts'
 import {
   AAC,
   aacConfig,

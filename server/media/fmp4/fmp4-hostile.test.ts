@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
-import { type Random, createRandom, damage } from '../../../test/support/damage.ts'
+import { type Random, createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
 import {
   type FragmentTrackPlan,
@@ -83,7 +83,7 @@ async function expectQuick(bytes: Uint8Array): Promise<'read' | 'refused'> {
 describe('corrupt copies', () => {
   it.each([
     ['of headers of fragments', mutateHeaders, 1200],
-    ['of anything', damage, 800],
+    ['of anything', corrupt, 800],
   ] as const)('%s are read or refused', async (_, harm, rounds) => {
     const original = recording()
     const random = createRandom(20_261_121)

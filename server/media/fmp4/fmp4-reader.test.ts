@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
-import { createRandom } from '../../../test/support/damage.ts'
+import { createRandom } from '../../../test/support/corrupt.ts'
 import { checkGrowth, samplesOf } from '../../../test/support/grow-recording.ts'
 import {
   type FragmentForm,

@@ -3,7 +3,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -161,7 +161,7 @@ describe('growing recordings', () => {
       const random = createRandom(7)
       let compared = 0
       for (let copy = 0; copy < 100; copy += 1) {
-        const bytes = damage(original, random)
+        const bytes = corrupt(original, random)
         const whole = await indexPart(bytes)
         let previous: MediaIndex | undefined
         for (

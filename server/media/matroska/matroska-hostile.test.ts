@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
 import {
   AAC_TRACK,
@@ -121,7 +121,7 @@ describe('hostile files', () => {
     const original = mkvFile(TRACKS, clusters(FILM, { size, ticks: 500 }))
     const random = createRandom(9559)
     for (let copy = 0; copy < 1200; copy += 1) {
-      expect(OUTCOMES).toContain(await exercise(damage(original, random)))
+      expect(OUTCOMES).toContain(await exercise(corrupt(original, random)))
     }
   })
 

@@ -20,7 +20,7 @@ export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 const COMMON = {
   /** Key frames closer than this to the split point before are not split points. */
   keyFrameSeconds: 0.9,
-  /** After this long without a key frame, other frames become forced split points, so far apart. */
+  /** After this long without a key frame, other frames are forced split points, this far apart. */
   forcedAfterSeconds: 5,
   forcedSeconds: 2,
   /** Audio that continues for this long after the video has split points, this far apart. */

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom, damage } from '../../../test/support/damage.ts'
+import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
 import { makeEncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import type { EncodedTs } from '../../../test/support/make-encoded-ts.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
@@ -355,7 +355,7 @@ describe('corrupt recordings', () => {
     )
     let count = 0
     for (let i = 0; i < 600; i += 1) {
-      const bytes = damage(originals[i % originals.length] ?? new Uint8Array(0), random)
+      const bytes = corrupt(originals[i % originals.length] ?? new Uint8Array(0), random)
       const runs = await readAll(bytes)
       for (const { sizes, bytes: samples, durations } of runs) {
         expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(samples?.length)

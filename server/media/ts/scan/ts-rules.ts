@@ -1,3 +1,4 @@
+// The timeline rules of MPEG-TS.
 import { timelineRules } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { watchCpu } from './support/cpu-time.ts'
-import { createRandom, damage } from './support/damage.ts'
+import { createRandom, corrupt } from './support/corrupt.ts'
 import { exerciseRecording } from './support/exercise-recording.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
@@ -22,7 +22,7 @@ test.each(names)('corrupt copies of %s are read or refused', async (name) => {
   const original = readFileSync(path.join(FOLDER, name)).subarray(0, MAX_BYTES)
   const random = createRandom(20_260_131)
   for (let copy = 0; copy < COPIES; copy += 1) {
-    const bytes = damage(original, random)
+    const bytes = corrupt(original, random)
     const cpuMs = watchCpu()
     const grownFrom = copy % GROWN_EVERY === 0 ? random(bytes.length + 1) : undefined
     const outcome = exerciseRecording(bytes, grownFrom)

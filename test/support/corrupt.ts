@@ -15,15 +15,15 @@ export function createRandom(seed: number): Random {
 }
 
 /** Bytes at boundaries of parsers: range ends, signs, unknown sizes, start codes, sync bytes. */
-const MIN_JUDGED_BYTES = [0x00, 0x01, 0x02, 0x3f, 0x40, 0x47, 0x7f, 0x80, 0xfe, 0xff]
-const TELLING_WORDS = [0, 1, 7, 8, 0x7f_ff_ff_ff, 0x80_00_00_00, 0xff_ff_ff_fe, 0xff_ff_ff_ff]
+const BOUNDARY_BYTES = [0x00, 0x01, 0x02, 0x3f, 0x40, 0x47, 0x7f, 0x80, 0xfe, 0xff]
+const BOUNDARY_WORDS = [0, 1, 7, 8, 0x7f_ff_ff_ff, 0x80_00_00_00, 0xff_ff_ff_fe, 0xff_ff_ff_ff]
 /** Where headers and tables are: half of all mutations are in the first bytes, some at the end. */
 const HEAD_BYTES = 16 * 1024
 const TAIL_BYTES = 4 * 1024
 
-type Damage = (bytes: Buffer, at: number, random: Random) => Buffer
+type Mutation = (bytes: Buffer, at: number, random: Random) => Buffer
 
-const damages: readonly Damage[] = [
+const mutations: readonly Mutation[] = [
   setByte,
   setByte,
   setByte,
@@ -31,23 +31,23 @@ const damages: readonly Damage[] = [
   setWord,
   setWord,
   zeroRun,
-  cutOut,
+  removeRun,
   repeatRun,
   (bytes, at) => bytes.subarray(0, at),
 ]
 
 /** A copy of the recording with one to four mutations. */
-export function damage(original: Uint8Array, random: Random): Buffer {
-  let bytes = Buffer.from(original)
-  const wounds = 1 + random(4)
-  for (let wound = 0; wound < wounds && bytes.length > 8; wound += 1) {
-    const apply = damages[random(damages.length)] ?? setByte
-    bytes = Buffer.from(apply(bytes, choosePlace(bytes.length, random), random))
+export function corrupt(original: Uint8Array, random: Random): Buffer {
+  let bytes: Buffer = Buffer.from(original)
+  const count = 1 + random(4)
+  for (let number = 0; number < count && bytes.length > 8; number += 1) {
+    const mutate = mutations[random(mutations.length)] ?? setByte
+    bytes = mutate(bytes, choosePosition(bytes.length, random), random)
   }
   return bytes
 }
 
-function choosePlace(length: number, random: Random): number {
+function choosePosition(length: number, random: Random): number {
   const where = random(8)
   if (where < 4) return random(Math.min(length, HEAD_BYTES))
   if (where === 4) return length - 1 - random(Math.min(length, TAIL_BYTES))
@@ -55,8 +55,8 @@ function choosePlace(length: number, random: Random): number {
 }
 
 function setByte(bytes: Buffer, at: number, random: Random): Buffer {
-  const isTelling = random(2) === 0
-  bytes[at] = isTelling ? (MIN_JUDGED_BYTES[random(MIN_JUDGED_BYTES.length)] ?? 0) : random(256)
+  const isBoundary = random(2) === 0
+  bytes[at] = isBoundary ? (BOUNDARY_BYTES[random(BOUNDARY_BYTES.length)] ?? 0) : random(256)
   return bytes
 }
 
@@ -67,7 +67,7 @@ function flipBit(bytes: Buffer, at: number, random: Random): Buffer {
 
 /** A wrong 32-bit size or count. */
 function setWord(bytes: Buffer, at: number, random: Random): Buffer {
-  const word = TELLING_WORDS[random(TELLING_WORDS.length)] ?? 0
+  const word = BOUNDARY_WORDS[random(BOUNDARY_WORDS.length)] ?? 0
   bytes.writeUInt32BE(word, Math.min(at, bytes.length - 4))
   return bytes
 }
@@ -76,7 +76,7 @@ function zeroRun(bytes: Buffer, at: number, random: Random): Buffer {
   return bytes.fill(0, at, Math.min(at + 1 + random(4096), bytes.length))
 }
 
-function cutOut(bytes: Buffer, at: number, random: Random): Buffer {
+function removeRun(bytes: Buffer, at: number, random: Random): Buffer {
   return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + random(1024))])
 }
 

@@ -1,0 +1,101 @@
+// Request log lines and the Server-Timing header, over real sockets.
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import { sendBody } from '../delivery/send-body.ts'
+import { addRequestKind } from './request-kind.ts'
+import { logRequests } from './request-log.ts'
+import { addServerTiming, startPhase } from './server-timing.ts'
+import { sendText, TextResponse } from './text-response.ts'
+
+const started: FastifyInstance[] = []
+const text = new TextResponse('hello', { contentType: 'text/plain', cacheControl: '', headers: {} })
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((app) => app.close()))
+})
+
+interface Setting {
+  requests?: boolean
+  slowMs?: number
+  timing?: 'on' | 'off'
+}
+
+/** A server, its URL, and the parsed lines of its log. */
+async function start({ requests = false, slowMs = 1000, timing = 'off' }: Setting) {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const app = Fastify()
+  started.push(app)
+  addRequestKind(app)
+  app.decorateRequest('phases', undefined)
+  app.decorateReply('firstByteMs', 0)
+  if (timing === 'on') addServerTiming(app)
+  logRequests(app, { logger, requests, slowMs })
+  app.get('/plain', async () => 'plain')
+  app.get('/text', (request, reply) => {
+    startPhase(request, 'open')()
+    return sendText(request, reply, text)
+  })
+  app.get('/segment', async (request, reply) => {
+    request.kind = 'segment'
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const chunks = [Buffer.from('a'), promise.then(() => Buffer.from('b')), undefined]
+    // The second byte waits until the first has arrived: only the transfer takes long.
+    setTimeout(resolve, 30)
+    await sendBody(reply, { next: () => chunks.shift() })
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const get = async (path: string): Promise<Response> => {
+    const response = await fetch(url + path)
+    await response.arrayBuffer()
+    return response
+  }
+  return { get, lines, closed: async () => app.close() }
+}
+
+test('logs nothing by default', async () => {
+  const { get, lines, closed } = await start({ slowMs: 60_000 })
+  await get('/plain')
+  await closed()
+  expect(lines).toEqual([])
+})
+
+test('logs one line per request, whichever way it is sent', async () => {
+  const { get, lines, closed } = await start({ requests: true, slowMs: 60_000 })
+  await get('/plain?a=1')
+  await get('/text')
+  await get('/missing')
+  await closed()
+  expect(lines).toHaveLength(3)
+  expect(lines[0]).toMatchObject({ level: 30, method: 'GET', url: '/plain?a=1', status: 200 })
+  expect(lines[1]).toMatchObject({ url: '/text', status: 200, kind: 'other' })
+  expect(lines[2]).toMatchObject({ url: '/missing', status: 404 })
+  for (const { ms } of lines) expect(ms).toEqual(expect.any(Number))
+})
+
+test('logs a slow request as a warning, also without the log of requests', async () => {
+  const { get, lines, closed } = await start({ slowMs: 0 })
+  await get('/text')
+  await closed()
+  expect(lines).toEqual([expect.objectContaining({ level: 40, url: '/text', status: 200 })])
+})
+
+test('judges a segment by its first byte, because clients may be slow', async () => {
+  const { get, lines, closed } = await start({ requests: true, slowMs: 60_000 })
+  await get('/segment')
+  await closed()
+  expect(lines).toEqual([expect.objectContaining({ level: 30, kind: 'segment' })])
+  const { ms, firstByteMs } = lines[0] ?? {}
+  expect(Number(ms) - Number(firstByteMs)).toBeGreaterThanOrEqual(29)
+})
+
+test('sends Server-Timing with all phases only if it is added', async () => {
+  const off = await start({})
+  expect((await off.get('/text')).headers.get('server-timing')).toBeNull()
+  const on = await start({ timing: 'on' })
+  const timing = (await on.get('/text')).headers.get('server-timing')
+  expect(timing).toMatch(/^open;dur=[\d.]+, total;dur=[\d.]+$/)
+  expect((await on.get('/plain')).headers.get('server-timing')).toMatch(/^total;dur=[\d.]+$/)
+})
