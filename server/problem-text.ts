@@ -31,7 +31,7 @@ const RECORD_ROBUSTLY =
   'Record to .mkv, .ts or fragmented MP4 in future: these play up to an interruption.'
 const REPAIR = 'Repair it with untrunc and a complete recording of the same recorder.'
 const INSPECT =
-  'Check it with ffprobe. If that fails, it is no recording, or its start is corrupt or missing.'
+  'Check it with ffprobe. If that fails, it is not a recording, or its start is corrupt or missing.'
 const REWRITE = 'Remux a copy: ffmpeg -i FILE -c copy COPY.mkv. Check the disk for errors.'
 const REMUX = 'Remux a copy: ffmpeg -i FILE -c copy COPY.mp4'
 const SPLIT = 'Split it: ffmpeg -i FILE -c copy -f segment COPY%d.mkv'

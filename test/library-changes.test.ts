@@ -436,7 +436,7 @@ describe('a server that is interrupted', () => {
       const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
       const response = await open(segments[0]?.url ?? '')
       const stopped = server.stop()
-      // Long enough for workers to get the signal; a response that is too slow is cut off later.
+      // Long enough for workers to get the signal; a response that is too slow is aborted later.
       await sleep(500)
       expect(await countBytes(response)).toBe(Number(response.headers['content-length']))
       expect(await stopped).toBe(0)

@@ -50,8 +50,8 @@ export class SegmentSender {
   }
 
   /**
-   * Sends the reply's status and headers, then the bytes of the window. Nothing reads the file any
-   * more when this settles. Throws an error that occurs before the first byte.
+   * Sends the reply's status and headers, then the bytes of the window. Once this
+   * settles, the file is no longer read. Throws an error that occurs before the first byte.
    */
   async send(reply: FastifyReply, segment: Segment, window: ByteWindow): Promise<void> {
     const buffers = new BufferLease(this.#buffers)

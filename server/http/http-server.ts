@@ -24,7 +24,7 @@ import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { addVideoRoutes } from './video-routes.ts'
 
-/** Node's limit for a request head: the routes limit the length of names themselves. */
+/** As large as Node's limit for headers, because the routes check the length of names. */
 const MAX_PARAMETER_LENGTH = 16 * 1024
 // Slow clients: every 2 s, Node drops requests with headers that take longer than 8 s.
 const CONNECTION_CHECK_MS = 2000

@@ -12,11 +12,11 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 export interface SegmentResponse {
   segment: Segment
   sender: SegmentSender
-  /** Headers of every response: those sent by `sender` do not pass the framework's hooks. */
+  /** Headers of every response: those sent by `sender` bypass Fastify's hooks. */
   headers: Readonly<Record<string, string>>
 }
 
-/** Nothing reads the segment's file any more when this settles. */
+/** Once this settles, the segment's file is no longer read. */
 export function sendSegment(
   request: FastifyRequest,
   reply: FastifyReply,

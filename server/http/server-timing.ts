@@ -28,7 +28,7 @@ export function startPhase({ phases }: FastifyRequest, name: string): () => void
   return () => void phases.push(formatPhase(name, performance.now() - startedMs))
 }
 
-/** Sets the header. Call it before a response that does not pass the framework's hooks. */
+/** Sets the header. Call it before a response that bypasses Fastify's hooks. */
 export function setServerTiming({ phases }: FastifyRequest, reply: FastifyReply): void {
   if (phases === undefined) return
   const total = formatPhase('total', reply.elapsedTime)

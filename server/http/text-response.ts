@@ -10,7 +10,7 @@ import { setServerTiming } from './server-timing.ts'
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
-/** Below this, the headers exceed the saving. */
+/** Below this, compression is not worthwhile. */
 const MIN_COMPRESSED_BYTES = 1024
 /** Fast enough for text that is compressed during a request. */
 const BROTLI_QUALITY = 5
@@ -112,9 +112,9 @@ export function sendText(
   reply: FastifyReply,
   response: TextResponse,
 ): FastifyReply | Promise<FastifyReply> {
-  setServerTiming(request, reply)
   // RFC 9110 13.2.1: a precondition applies only to a response that would be a success.
   if (reply.statusCode === 200 && fresh(request.headers, { etag: response.etag })) {
+    setServerTiming(request, reply)
     writeHead(reply.code(304), response.headers).end()
     return reply
   }
@@ -132,6 +132,7 @@ function sendEncoded(
   reply: FastifyReply,
   { headers, bytes }: EncodedText,
 ): FastifyReply {
+  setServerTiming(request, reply)
   writeHead(reply, headers).end(request.method === 'HEAD' ? undefined : bytes)
   return reply
 }

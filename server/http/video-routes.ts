@@ -59,10 +59,11 @@ export function addVideoRoutes(
     const version = parseName(request.params, 'version')
     const name = parseFileName(parseName(request.params, 'file'))
     request.kind = fileKind(name)
-    const row = findPlayable(catalog, request)
-    const endOpen = startPhase(request, 'open')
-    const { file, session } = await sessions.openFile(row, { version, name })
-    endOpen()
+    const { file, session } = await sessions.openFile(findPlayable(catalog, request), {
+      version,
+      name,
+      startPhase: (phase) => startPhase(request, phase),
+    })
     try {
       if (file.kind === 'segment') {
         return await sendSegment(request, reply, { segment: file.segment, sender, headers })

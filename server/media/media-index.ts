@@ -31,7 +31,7 @@ export interface MediaIndex {
 /** Limit for one recording: a file that is corrupt throughout needs no longer list. */
 export const MAX_LIMITATIONS = 100
 
-/** The only list of containers besides readers.ts: each reader adds its own source here. */
+/** One source per container, added here and in readers.ts. */
 export type MediaSource = FlvSource | Fmp4Source | MatroskaSource | Mp4Source | TsSource
 
 export type Track = VideoTrack | AudioTrack

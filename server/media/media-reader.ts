@@ -78,7 +78,7 @@ export interface MediaReader {
    * Indexes tracks and key frames. `previous` is the index of the same recording when it was
    * shorter, and has `growth`: only the appended bytes are read, and all stable split points stay.
    * Without `previous`, the result for the same bytes is the same.
-   * Throws AppError `unplayable` with the reason.
+   * Throws UnplayableError with the reason.
    */
   index(file: OpenFile, signal: AbortSignal, previous?: MediaIndex): Promise<MediaIndex>
   /**

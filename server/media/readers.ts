@@ -28,7 +28,7 @@ const FLV_MARK = '464c5601'
 
 /** All container readers. */
 export interface MediaReaders {
-  /** @throws AppError `unplayable` for an unknown container */
+  /** @throws UnplayableError for an unknown container */
   forFile(file: OpenFile): Promise<MediaReader>
   forIndex(index: MediaIndex): MediaReader
 }

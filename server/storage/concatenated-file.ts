@@ -214,7 +214,7 @@ async function readFromRange(
 /**
  * Length of an encrypted range after decryption, from the padding of its last block (PKCS #7).
  *
- * @throws AppError `unplayable` if the key does not match or the range is truncated
+ * @throws UnplayableError if the key does not match or the range is truncated
  */
 export async function readDecryptedLength(
   file: OpenFile,

@@ -31,7 +31,7 @@ const MAX_FILE_ORDER_COST = 0.02
  * order if that costs little.
  *
  * @param sequence number of the fragment, from 1 (mfhd)
- * @throws AppError `unplayable` if the samples exceed 2 GiB
+ * @throws UnplayableError if the samples exceed 2 GiB
  */
 export function formatMediaSegment(runs: readonly SampleRun[], sequence: number): Part[] {
   const { layouts, trafSizes, data, headBytes, sizeBytes } = planSegment(runs)

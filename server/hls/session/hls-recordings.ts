@@ -75,7 +75,7 @@ export class HlsRecordings {
       : this.#growing.get(recordingKey(request))
   }
 
-  /** @throws AppError `unplayable`, `gone`, `busy` (nothing of it can be listed yet) */
+  /** @throws UnplayableError, AppError `gone`, `busy` (nothing of it can be listed yet) */
   async find(request: RecordingRequest, freshness: Freshness): Promise<HlsRecording> {
     const cached = freshness === 'cached' ? this.cached(request) : undefined
     if (cached !== undefined) return cached

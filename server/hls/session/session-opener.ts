@@ -26,7 +26,7 @@ import { ThrottledLookup } from './throttled-lookup.ts'
 
 /** Longest wait for a recording that is not indexed yet. */
 const INDEX_WAIT_MS = 8000
-/** Least time between reads of a session for files that this process does not list. */
+/** Minimum interval between forced lookups of a session, for files that are not listed here. */
 const CURRENT_EVERY_MS = 250
 
 /** A URL next to the session's playlist: `{version}/{name}`. */
@@ -34,6 +34,8 @@ export interface FileAddress {
   version: string
   /** Undefined for a name that no playlist contains. */
   name: FileName | undefined
+  /** Measures a phase from its call to the call of its result: `open`, `file`. */
+  startPhase: (this: void, phase: string) => () => void
 }
 
 /** A file of a session. The caller closes the session. */
@@ -108,10 +110,17 @@ export class SessionOpener {
   }
 
   /** @throws AppError `not_found` (no such file), and as `open` */
-  async openFile(source: SessionSource, { version, name }: FileAddress): Promise<FoundFile> {
+  async openFile(
+    source: SessionSource,
+    { version, name, startPhase }: FileAddress,
+  ): Promise<FoundFile> {
+    const endOpen = startPhase('open')
     // Playlists of renditions must be as recent as the session's own.
     const session = await this.openListed(source, name?.kind === 'playlist' ? 'recent' : 'cached')
+    endOpen()
+    const endFile = startPhase('file')
     const file = await findOrClose(session, version, name)
+    endFile()
     if (file !== undefined) return { file, session }
     if (name === undefined || !session.mayHaveLater(version, name)) throw noSuchFile()
     // Another process may have listed the file after it was recorded.

@@ -1,6 +1,6 @@
 // Processes the frames of an FLV recording: which are served, on which clock, and where it is
 // split.
-import { LONE_FRAME_SECONDS, MAX_FORWARD_SECONDS } from '../timeline/timeline-rules.ts'
+import { DEFAULT_FRAME_SECONDS, MAX_FORWARD_SECONDS } from '../timeline/timeline-rules.ts'
 import { AUDIO_WAIT_MS, MAX_PENDING, OPENING_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection } from './flv-source.ts'
@@ -169,7 +169,7 @@ function serveFrame(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark)
   state.isFresh = false
   state.video.lastMs = decodeMs
   state.latestFrameMs = Math.max(state.latestFrameMs, startMs)
-  state.endMs = Math.max(state.endMs, startMs + (state.frameMs || LONE_FRAME_SECONDS * 1000))
+  state.endMs = Math.max(state.endMs, startMs + (state.frameMs || DEFAULT_FRAME_SECONDS * 1000))
 }
 
 /** Flags of the split point at the frame; 0: it is none. */

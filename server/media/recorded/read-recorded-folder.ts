@@ -45,7 +45,7 @@ export class RecordedFolders {
   /**
    * The runs of the playlist at `path`, in order. A missing file ends a run.
    *
-   * @throws AppError `unplayable` with the reason, `not_found` if there is no playlist
+   * @throws UnplayableError with the reason, `not_found` if there is no playlist
    */
   async read(path: string): Promise<RecordedPart[]> {
     const { folder, runs } = await this.#readPlaylist(path)

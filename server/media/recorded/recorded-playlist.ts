@@ -39,7 +39,7 @@ const MAX_BYTES = Number.MAX_SAFE_INTEGER
 /**
  * Parses a playlist (RFC 8216).
  *
- * @throws AppError `unplayable` with the reason: not a playlist, no segments, a variable, a name
+ * @throws UnplayableError with the reason: not a playlist, no segments, a variable, a name
  *   outside of the folder, an encryption other than AES-128
  */
 export function parseRecordedPlaylist(text: string): RecordedPlaylist {

@@ -7,7 +7,7 @@ const MAX_URI_LENGTH = 4096
 /**
  * The file name relative to the playlist's folder, with `/` as its separator.
  *
- * @throws AppError `unplayable` for an absolute URL or path, a name outside of the folder, and a
+ * @throws UnplayableError for an absolute URL or path, a name outside of the folder, and a
  *   hidden file
  */
 export function resolveName(uri: string): string {

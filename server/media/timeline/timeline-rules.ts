@@ -4,12 +4,12 @@ import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 
 /** Times of one track that go back further than this have jumped. */
 export const MAX_BACK_SECONDS = 1
-/** So have those that go forward further than this, unless another track covers the gap. */
+/** A larger forward step is a jump too, unless another track covers the gap. */
 export const MAX_FORWARD_SECONDS = 10
 /** A frame that is later than this may have a wrong time stamp: the next one decides. */
 const MAX_STEP_SECONDS = 1
 /** Duration of a frame whose successor is unknown. */
-export const LONE_FRAME_SECONDS = 1 / 25
+export const DEFAULT_FRAME_SECONDS = 1 / 25
 
 /** Bounds of one recording: each is far beyond what recorders write in days. */
 export const MAX_SPLIT_POINTS = 1_000_000
@@ -45,7 +45,8 @@ export const RULES = {
     // Video without audio may pause: a shared screen is recorded when it changes.
     maxStillSeconds: 60,
   },
-  // Its tables list every key frame, and a finished file is indexed once.
+  // MP4 has no jumps: its tables define the timeline, and only these two rules apply. They list
+  // every key frame, and a finished file is indexed once.
   mp4: { ...COMMON, keyFrameSeconds: 0.5 },
 }
 

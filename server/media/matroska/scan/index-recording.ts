@@ -25,7 +25,7 @@ const INITIAL_STATE: WalkState = {
 }
 
 /**
- * Indexes the file; with `previous`, only the appended bytes. Throws AppError `unplayable` with the
+ * Indexes the file; with `previous`, only the appended bytes. Throws UnplayableError with the
  * reason.
  */
 export async function indexMatroska(

@@ -26,7 +26,7 @@ export type Target =
   | { kind: 'audio'; audio: number; stream: AudioStreamInfo }
   | { kind: 'subtitle'; subtitle: number }
 
-/** @throws AppError `unplayable` for an EBML file that is not Matroska */
+/** @throws UnplayableError for an EBML file that is not Matroska */
 export function checkDocType(content: Uint8Array): void {
   const docType = [...parseChildren(content)].find(({ id }) => id === DOC_TYPE)
   const name = docType === undefined ? 'matroska' : parseText(docType.content)

@@ -1,10 +1,10 @@
 // State of the section that is being scanned: its clock, and how its frames are reordered. Times
 // are ticks of CLOCK_RATE.
-import { LONE_FRAME_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
+import { DEFAULT_FRAME_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type Section, type SectionRun, type TrackSet } from '../matroska-source.ts'
 
 const { isJump } = timelineRules('matroska', CLOCK_RATE)
-export const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * CLOCK_RATE
+export const LONE_FRAME_TICKS = DEFAULT_FRAME_SECONDS * CLOCK_RATE
 /** Number of frames that determines the reorder delay. */
 const MAX_MEASURED_FRAMES = 600
 

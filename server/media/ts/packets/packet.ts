@@ -86,7 +86,7 @@ export function payloadEnd(packet: PacketView): number {
 }
 
 /**
- * Finds the packets in the first bytes of a file. Throws AppError `unplayable` if it is not
+ * Finds the packets in the first bytes of a file. Throws UnplayableError if it is not
  * MPEG-TS.
  */
 export function findLayout(head: Uint8Array): PacketLayout {

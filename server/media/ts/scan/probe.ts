@@ -35,7 +35,7 @@ export interface Probe {
   isSettled: boolean
 }
 
-/** Reads the start of the file. Throws AppError `unplayable` with the reason. */
+/** Reads the start of the file. Throws UnplayableError with the reason. */
 export async function probeFile(file: OpenFile, signal: AbortSignal): Promise<Probe> {
   const headBytes = LAYOUT_SEARCH_BYTES + 5 * MAX_PACKET_BYTES
   const head = new Uint8Array(Math.min(headBytes, file.stat.sizeBytes))

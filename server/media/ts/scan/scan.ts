@@ -34,7 +34,7 @@ export function beginScan(options: ScanOptions): ScanRun {
 
 /**
  * Continues to the end of the file at the time it was opened. The state depends only on the bytes
- * before the position. Throws AppError `unplayable` at a bound.
+ * before the position. Throws UnplayableError at a bound.
  */
 export async function continueScan(
   tsFile: TsFile,

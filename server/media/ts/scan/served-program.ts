@@ -57,7 +57,7 @@ const MAX_AUDIO_TRACKS = 16
 
 /**
  * The first video that browsers play, and all audio that they play or that can be transcoded, the
- * default first. Throws AppError `unplayable` with the codecs of the program.
+ * default first. Throws UnplayableError with the codecs of the program.
  */
 export function chooseStreams(map: ProgramMap, known: KnownAudioTracks): ServedStreams {
   const video = findVideo(map)

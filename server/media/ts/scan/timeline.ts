@@ -1,9 +1,9 @@
 // Arranges the sections of a scan on the timeline of the session.
-import { LONE_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
+import { DEFAULT_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { SplitPointList, ScanSection } from './scan-state.ts'
 
-const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * PES_TIMESCALE
+const LONE_FRAME_TICKS = DEFAULT_FRAME_SECONDS * PES_TIMESCALE
 
 interface Timeline {
   /** Start of each split point, in ticks; the first is 0, each is greater than the one before. */

@@ -5,14 +5,14 @@ import { nalRole, splitNals } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 import { makeSampleRun } from '../../sample-run.ts'
 import type { Sample } from '../../sample-run.ts'
-import { LONE_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
+import { DEFAULT_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
 import { joinAccessUnits, splitAccessUnits } from './access-units.ts'
 import type { AccessUnit } from './access-units.ts'
 import type { PesUnit } from '../packets/elementary-stream.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { SessionClock } from './session-clock.ts'
 
-const LONE_FRAME_TICKS = LONE_FRAME_SECONDS * PES_TIMESCALE
+const LONE_FRAME_TICKS = DEFAULT_FRAME_SECONDS * PES_TIMESCALE
 const MAX_PARAMETER_SETS = 64
 
 export interface GatheredFrames {
