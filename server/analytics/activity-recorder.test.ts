@@ -147,7 +147,8 @@ test('retries while another process holds the file, without blocking for long', 
   recorder.record(play('bob'))
   const startMs = performance.now()
   vi.advanceTimersByTime(1000)
-  expect(performance.now() - startMs).toBeLessThan(500)
+  // The default of the SQLite binding would block for five seconds.
+  expect(performance.now() - startMs).toBeLessThan(4000)
   other.exec('ROLLBACK')
   other.close()
   vi.advanceTimersByTime(1000)
