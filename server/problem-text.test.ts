@@ -43,11 +43,11 @@ const texts: [Sample, string, string][] = [
   ],
   [
     { code: 'limit-exceeded', limit: 'discontinuities', max: 4096 },
-    'time stamp discontinuities (at most 4096)',
+    'timestamp discontinuities (at most 4096)',
     'Split',
   ],
-  [{ code: 'gap', jumpSeconds: -102 }, 'the time stamps jump by -102 s', 'interrupted'],
-  [{ code: 'gap', part: 'b.ts' }, 'b.ts: gap: the time stamps restart', 'interrupted'],
+  [{ code: 'gap', jumpSeconds: -102 }, 'the timestamps jump by -102 s', 'interrupted'],
+  [{ code: 'gap', part: 'b.ts' }, 'b.ts: gap: the timestamps restart', 'interrupted'],
   [{ code: 'corrupt', lengthBytes: 188, offsetBytes: 9 }, '188 bytes', 'It plays without them'],
   [
     { code: 'part-unplayable', cause: { code: 'video-encrypted' }, part: 'b.ts' },

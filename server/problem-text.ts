@@ -73,7 +73,7 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     message: `limit exceeded: ${limitTexts[limit].message} (at most ${max})`,
     advice: limitTexts[limit].advice,
   }),
-  'timestamps-invalid': () => ({ message: 'the time stamps are out of range', advice: REWRITE }),
+  'timestamps-invalid': () => ({ message: 'the timestamps are out of range', advice: REWRITE }),
   encrypted: () => ({ message: 'the recording is encrypted', advice: PROTECTED }),
 
   'moov-missing': ({ offsetBytes }) => ({
@@ -201,8 +201,8 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     message: inPart(
       part,
       jumpSeconds === undefined
-        ? 'gap: the time stamps restart'
-        : `gap: the time stamps jump by ${jumpSeconds} s`,
+        ? 'gap: the timestamps restart'
+        : `gap: the timestamps jump by ${jumpSeconds} s`,
     ),
     advice: 'It plays on after the gap. Check whether the stream was interrupted.',
   }),
@@ -278,7 +278,7 @@ const limitTexts: Record<Limit, ProblemText> = {
   boxes: { message: 'boxes', advice: SPLIT },
   'bytes-between-key-frames': { message: 'bytes between two key frames', advice: KEY_FRAMES },
   'corrupt-ranges': { message: 'corrupt byte ranges', advice: REWRITE },
-  discontinuities: { message: 'time stamp discontinuities', advice: SPLIT },
+  discontinuities: { message: 'timestamp discontinuities', advice: SPLIT },
   'empty-table-runs': { message: 'empty entries in a time table', advice: REWRITE },
   'moov-samples-before-fragments': {
     message: 'samples in the moov box before fragments',

@@ -33,7 +33,7 @@ const DATE = '2026-01-31'
 /** Of the server's processor time, far above the measured quarter of a second. */
 const FIRST_PLAYLIST_SECONDS = 8
 const EXTINF_TOLERANCE_SECONDS = 0.05
-/** Time stamps are compared in seconds of doubles; a tick of 90 kHz is 11 µs. */
+/** Timestamps are compared in seconds of doubles; a tick of 90 kHz is 11 µs. */
 const EXACT_SECONDS = 0.0005
 const SOURCE = fixturePath('mp4-h264-aac-moov-first.mp4')
 
@@ -144,7 +144,7 @@ describe.each(['mp4', 'ts'])('ten hours of %s', (id) => {
   )
 })
 
-/** Time stamps of MPEG-TS wrap after 2^33 ticks. */
+/** Timestamps of MPEG-TS wrap after 2^33 ticks. */
 function wrapped(seconds: number): number {
   const turn = 2 ** 33 / TICKS_PER_SECOND
   return seconds < -1 ? seconds + turn : seconds
@@ -209,7 +209,7 @@ function expectAt({ ptsSeconds }: ReferencePacket, seconds: number): void {
 }
 
 describe('ten hours of ts', () => {
-  /** Ticks after the first frame, time stamps unwrapped. */
+  /** Ticks after the first frame, timestamps unwrapped. */
   function ticksOf({ ptsSeconds }: ReferencePacket): number {
     const ticks = Math.round(ptsSeconds * TICKS_PER_SECOND) - FIRST_PTS
     return ((ticks % 2 ** 33) + 2 ** 33) % 2 ** 33
@@ -236,7 +236,7 @@ describe('ten hours of ts', () => {
     const frames = segment.audioTracks.map((_, at) => firstFrame + at)
     expect(frames.length).toBeGreaterThan(40)
     expect(segment.audioTracks.map(({ sha1 }) => sha1)).toEqual(frames.map(audioFrameHash))
-    // a PES packet has about a second of audio, and a time stamp only for its first frame
+    // a PES packet has about a second of audio, and a timestamp only for its first frame
     const stamped = segment.audioTracks.flatMap((audio, at) =>
       Number.isNaN(audio.ptsSeconds) ? [] : { at, ticks: ticksOf(audio) },
     )

@@ -133,7 +133,7 @@ export function checkDecodeOrder(
   return upTo
 }
 
-/** Whether time stamps continue without a discontinuity from one split point to another. */
+/** Whether timestamps continue without a discontinuity from one split point to another. */
 export function goesOn({ splitPoints }: MediaIndex, from: number, to: number): boolean {
   return splitPoints.flags
     .subarray(from + 1, to + 1)

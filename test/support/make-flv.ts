@@ -317,7 +317,7 @@ async function readStreams(
 }
 
 /**
- * A recording's packets as FLV in the order of their time stamps, the earliest at 0, configs first.
+ * A recording's packets as FLV in the order of their timestamps, the earliest at 0, configs first.
  */
 export function repackStreams(
   streams: readonly SourceStream[],

@@ -19,7 +19,7 @@ export const VIDEO_FRAME_TICKS = 18_000
 /** Frames from key frame to key frame. */
 export const GOP_FRAMES = 10
 export const TICKS_PER_SECOND = 90_000
-/** Time stamps wrap an hour after the start. */
+/** Timestamps wrap an hour after the start. */
 export const FIRST_PTS = 2 ** 33 - 3600 * TICKS_PER_SECOND
 
 const VIDEO_FRAME_BYTES = 90

@@ -173,7 +173,7 @@ export interface BlockPlan {
 
 const LACING_FLAGS = { none: 0, xiph: 2, fixed: 4, ebml: 6 }
 
-/** A SimpleBlock or BlockGroup inside of a cluster of this time stamp. */
+/** A SimpleBlock or BlockGroup inside of a cluster of this timestamp. */
 export function block(plan: BlockPlan, clusterTime: number): Buffer {
   const { track, time, frames, isKey = true, lacing = 'none', form = 'simple', duration } = plan
   const isSimple = form === 'simple'

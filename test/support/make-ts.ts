@@ -29,7 +29,7 @@ export interface TsMaker {
     streams: StreamListing[],
     options?: { pid?: number; program?: number; version?: number },
   ): Uint8Array[]
-  /** A PES packet with these time stamps, split into packets. */
+  /** A PES packet with these timestamps, split into packets. */
   pes(pid: number, stamps: { pts: number; dts?: number }, payload: Uint8Array): Uint8Array[]
 }
 

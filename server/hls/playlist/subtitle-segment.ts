@@ -3,7 +3,7 @@ import { secondsFromTicks } from '../../media/media-index.ts'
 import type { SubtitleCue } from '../../media/media-index.ts'
 import type { PlannedSegment } from './segment-plan.ts'
 
-/** Relation between the session's timeline and the time stamps of the media. */
+/** Relation between the session's timeline and the timestamps of the media. */
 export interface TimestampMap {
   /** At 90 kHz, as in the media. */
   mediaTicks: number
@@ -42,7 +42,7 @@ function formatTime(seconds: number): string {
 const PACKET_BYTES = 188
 const PES_HEAD_BYTES = 14
 
-/** The first time stamp of video, else of audio, in a segment (ISO/IEC 13818-1 2.4.3.6). */
+/** The first timestamp of video, else of audio, in a segment (ISO/IEC 13818-1 2.4.3.6). */
 export function readFirstStamp(bytes: Uint8Array): number | undefined {
   let audio: number | undefined
   for (let at = 0; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {

@@ -145,7 +145,7 @@ describe('boundaries of transcoded segments', () => {
 })
 
 describe('times of transcoded audio', () => {
-  it('time stamps in milliseconds cause no clicks', async () => {
+  it('timestamps in milliseconds cause no clicks', async () => {
     const audio = encodeAudio('mp3', makeSine(440, 9, 44_100), 44_100)
     const output = { sampleRate: 44_100, channels: 2 } as const
     const recording = packetRecording(audio, { ...EXACT, timescale: 1000, output })

@@ -51,7 +51,7 @@ export interface TextFile {
  * then, a new subtitle file must not make it multivariant.
  */
 const SUBTITLE_FILES_AFTER_MS = 3_600_000
-/** The start of a segment, which has a time stamp. */
+/** The start of a segment, which has a timestamp. */
 const STAMP_BYTES = 188 * 2000
 
 /** `playlist.m3u8`: multivariant if there are several audio renditions or any subtitles. */

@@ -28,6 +28,6 @@ export const MAX_PAUSE_AT_HEADER_MS = 1000
 export const OPENING_MS = 5000
 export const AUDIO_WAIT_MS = 20_000
 /**
- * Time stamps are rounded to milliseconds: within this, the sample count defines the time of audio.
+ * Timestamps are rounded to milliseconds: within this, the sample count defines the time of audio.
  */
 export const AUDIO_TOLERANCE_MS = 1

@@ -398,7 +398,7 @@ describe('the start of video and audio', () => {
     expect(own.length).toBeGreaterThan(20)
   })
 
-  it('does not drift, although time stamps are rounded to milliseconds', async () => {
+  it('does not drift, although timestamps are rounded to milliseconds', async () => {
     const indexed = await indexBytes(flvFile(smallStream({ seconds: 60 })))
     const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
     const audioTracks = samples.filter(({ kind }) => kind === 'audio')
@@ -490,7 +490,7 @@ describe('discontinuities', () => {
     ['32 bits', 2 ** 32 - 4000],
     ['31 bits', 2 ** 31 - 4000],
     ['24 bits', 2 ** 24 - 4000],
-  ])('does not break where time stamps of %s wrap', async (_, startMs) => {
+  ])('does not break where timestamps of %s wrap', async (_, startMs) => {
     const wrapMs = startMs + 4000
     const tags = smallStream({ seconds: 8, startMs }).map((tag) => ({
       ...tag,
@@ -567,7 +567,7 @@ describe('limitations', () => {
       ['corrupt'],
     ],
     ['zeros at the end', Buffer.concat([bytes, Buffer.alloc(900)]), ['corrupt']],
-    ['a restart of the time stamps', flvFile([...tags, ...tags]), ['gap']],
+    ['a restart of the timestamps', flvFile([...tags, ...tags]), ['gap']],
     [
       'frames without their key frame',
       flvFile(tags.filter((_, i) => i !== key)),

@@ -24,7 +24,7 @@ export interface FlvSource {
   audioEnds: Float64Array
   sections: FlvSection[]
   configs: FlvConfig[]
-  /** Pairs of a position and the shift from there on: session time = time stamp + shift. */
+  /** Pairs of a position and the shift from there on: session time = timestamp + shift. */
   videoClock: Float64Array
   audioClock: Float64Array
   /** The number of the served track, of several in the tags. */

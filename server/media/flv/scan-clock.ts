@@ -1,4 +1,4 @@
-// Maps time stamps to the session: they continue, wrap, or jump.
+// Maps timestamps to the session: they continue, wrap, or jump.
 import { UnplayableError } from '../../errors.ts'
 import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
 import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
@@ -8,7 +8,7 @@ import type { Scan } from './scan-state.ts'
 export const flvRules = timelineRules('flv', 1000)
 const { follows, isNear, videoFollows } = flvRules
 
-/** Where writers wrap time stamps to 0: 32 bits, 31 with a sign, 24 without the extension byte. */
+/** Where writers wrap timestamps to 0: 32 bits, 31 with a sign, 24 without the extension byte. */
 const WRAPS_MS = [2 ** 32, 2 ** 31, 2 ** 24]
 
 /** The shift of a video frame; undefined if its time has jumped. */
@@ -65,8 +65,8 @@ export function setClock(
 }
 
 /**
- * When an audio frame begins, in samples: at the end of the last one if the time stamp agrees
- * except for its rounding, which avoids drift; else at its time stamp.
+ * When an audio frame begins, in samples: at the end of the last one if the timestamp agrees
+ * except for its rounding, which avoids drift; else at its timestamp.
  */
 export function snapAudio(endTicks: number, ms: number, timescale: number): number {
   const ticks = (ms * timescale) / 1000

@@ -18,7 +18,7 @@ export interface Mark {
   config: number
 }
 
-/** The clock of a track: session time = time stamp + `shiftMs`. */
+/** The clock of a track: session time = timestamp + `shiftMs`. */
 export interface TrackState {
   /** The served track of several, once one is found. */
   trackId: number | undefined

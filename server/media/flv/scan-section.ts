@@ -46,7 +46,7 @@ export function closeSection(scan: Scan, position: number, begin: 'key frame' | 
 
 /**
  * Begins a section with the frames that waited, and returns them to be served next. Its clock
- * continues that of the last section if the time stamps do; else its first frame is shown at the
+ * continues that of the last section if the timestamps do; else its first frame is shown at the
  * end of that section.
  */
 export function openSection(scan: Scan): Mark[] {

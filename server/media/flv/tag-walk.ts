@@ -15,7 +15,7 @@ export interface Tag {
   type: number
   /** Whether its body is encrypted (filter bit, E.4.1). */
   isEncrypted: boolean
-  /** The time stamp in milliseconds, 32 bits unsigned. */
+  /** The timestamp in milliseconds, 32 bits unsigned. */
   timeMs: number
   /** Position and size of the body. */
   bodyOffset: number

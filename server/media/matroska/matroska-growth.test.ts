@@ -125,7 +125,7 @@ describe('growing recordings', () => {
     ['video with a long pause', withoutVideo(filmBlocks({ seconds: 50 }), 4000, 34_500)],
     ['timestamps that jump ahead', jumping(filmBlocks({ seconds: 20 }), 5000, 60_000)],
     [
-      'time stamps that jump back',
+      'timestamps that jump back',
       jumping(filmBlocks({ seconds: 20, startMs: 9000 }), 15_500, -7000),
     ],
     ['a start without its key frame', filmBlocks({ seconds: 10, reordered: 1 }).slice(30)],

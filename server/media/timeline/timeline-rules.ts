@@ -6,13 +6,14 @@ import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 export const MAX_BACK_SECONDS = 1
 /** A larger forward step is a jump too, unless another track covers the gap. */
 export const MAX_FORWARD_SECONDS = 10
-/** A frame that is later than this may have a wrong time stamp: the next one decides. */
+/** A frame that is later than this may have a wrong timestamp: the next one decides. */
 const MAX_STEP_SECONDS = 1
 /** Duration of a frame whose successor is unknown. */
 export const DEFAULT_FRAME_SECONDS = 1 / 25
 
 /** Bounds of one recording: each is far beyond what recorders write in days. */
 export const MAX_SPLIT_POINTS = 1_000_000
+/** Sections between two discontinuities. */
 export const MAX_SECTIONS = 10_000
 /** A year. */
 export const MAX_SESSION_SECONDS = 366 * 24 * 3600

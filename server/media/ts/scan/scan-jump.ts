@@ -1,4 +1,4 @@
-// Jumps of video time stamps: distinguishes them from a single wrong one, and begins a section.
+// Jumps of video timestamps: distinguishes them from a single wrong one, and begins a section.
 import type { FrameKind } from '../packets/frame-start.ts'
 import { unwrapStamp } from '../packets/pes.ts'
 import { countsAsKey } from './scan-key.ts'
