@@ -41,6 +41,21 @@ describe('list', () => {
     expect(file?.stat?.sizeBytes).toBe(5)
   })
 
+  test('lists a file that is renamed between the listing and its stat', async () => {
+    mkdirSync(join(root, 'alice'))
+    writeFileSync(join(root, 'alice', 'new.ts'), 'renamed')
+    const real = join(root, 'alice')
+    const fileStats = new Float64Array(0)
+    const stale = { real, files: ['old.ts'], folders: [], odd: [], fileStats }
+    const answers = [stale]
+    const reader = { read: async () => answers.shift(), count: () => undefined }
+    const renaming = createFolderStorage(root, { folderThread: reader })
+    await renaming.list('')
+    const entries = await renaming.list('alice', { stats: true })
+    expect(entries.map(({ name }) => name)).toEqual(['new.ts'])
+    expect(answers).toEqual([])
+  })
+
   test('leaves out hidden names', async () => {
     mkdirSync(join(root, '.hidden'))
     writeFileSync(join(root, '.hidden', 'x.ts'), '')

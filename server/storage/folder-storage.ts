@@ -80,17 +80,31 @@ export class FolderStorage implements Storage {
   }
 
   async list(folder: string, options: ListOptions = {}): Promise<StorageEntry[]> {
+    const { entries, vanished } = await this.#list(folder, options)
+    // A file that was renamed after the folder was read would be in the list under neither name.
+    return vanished === 0 ? entries : (await this.#list(folder, options)).entries
+  }
+
+  /** Entries of a folder, and the number of files that vanished before their stat. */
+  async #list(
+    folder: string,
+    options: ListOptions,
+  ): Promise<{ entries: StorageEntry[]; vanished: number }> {
     const stats = options.stats === true
     const { real, realRoot, files, folders, odd, fileStats } = await this.#read(folder, stats)
     const here: Listing = { folder, real, realRoot, stats }
     const entries = folders.map((name): StorageEntry => ({ name, kind: 'folder' }))
     for (const entry of odd) entries.push(...(await this.#oddEntry(here, entry)))
-    if (!stats) return entries.concat(files.map((name) => ({ name, kind: 'file' })))
+    if (!stats) {
+      const named = files.map((name): StorageEntry => ({ name, kind: 'file' }))
+      return { entries: entries.concat(named), vanished: 0 }
+    }
+    const before = entries.length
     addStats(entries, files, fileStats)
     for (let start = fileStats.length / 2; start < files.length; start += STATS_AT_ONCE) {
       entries.push(...(await statFiles(real, files.slice(start, start + STATS_AT_ONCE))))
     }
-    return entries
+    return { entries, vanished: before + files.length - entries.length }
   }
 
   /** Entries of a folder, read by the thread if that is faster, with the stats that it returned. */
