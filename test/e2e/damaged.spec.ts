@@ -37,7 +37,6 @@ let library: TempLibrary
 let server: StartedServer
 
 test.beforeAll(async () => {
-  test.setTimeout(120_000)
   library = await createTempLibrary('corrupt')
   for (const container of containers) {
     const bytes = await readFile(fixturePath(fixtures[container]))
