@@ -64,7 +64,7 @@ it(
         : [
             /^\| list: first paint +\| +[1-9]/m,
             /^\| click on Play to first frame +\| +[1-9]/m,
-            /^\| seek to an unbuffered place to picture +\| +[1-9]/m,
+            /^\| seek to an unbuffered position to first frame +\| +[1-9]/m,
             /^\| server away for 1 s, .*at 4x speed +\| +\d+ \|/m,
             /^\| minutes played \| +heap MB \|/m,
           ]

@@ -69,7 +69,7 @@ export async function benchPlays(options: BenchOptions): Promise<void> {
         target: '250',
       },
       {
-        name: 'seek to an unbuffered position, to the first frame',
+        name: 'seek to an unbuffered position to first frame',
         values: await seekAround(site, runs, seconds),
         target: '120',
       },
