@@ -97,9 +97,10 @@ async function startAll(count: number): Promise<StartedWorker[]> {
 async function startWorker(): Promise<StartedWorker> {
   const worker = cluster.fork()
   return new Promise((resolve, reject) => {
-    worker.once('message', (message: StartMessage) => {
+    // A reply to a request for metrics may come first.
+    worker.on('message', (message: StartMessage | object) => {
       if ('url' in message) resolve({ worker, url: message.url })
-      else reject(new AppError('failed', message.failure))
+      else if ('failure' in message) reject(new AppError('failed', message.failure))
     })
     worker.once('exit', () => reject(new AppError('failed', 'a worker process could not start')))
   })

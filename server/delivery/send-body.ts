@@ -6,8 +6,8 @@ import type { Chunk, ChunkSource } from './chunk-source.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Time from the request to the head of a body that `sendBody` sends; 0 before. */
-    firstByteMs: number
+    /** When `sendBody` sent the head (monotonic clock); undefined before. */
+    firstByteAtMs: number | undefined
   }
 }
 
@@ -47,7 +47,7 @@ export function sendHead(reply: FastifyReply): FastifyReply {
 }
 
 function writeHead(reply: FastifyReply): ServerResponse {
-  reply.firstByteMs = reply.elapsedTime
+  reply.firstByteAtMs = performance.now()
   reply.hijack()
   const response = reply.raw
   for (const [name, value] of Object.entries(reply.getHeaders())) {

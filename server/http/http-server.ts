@@ -78,7 +78,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   })
   addRequestKind(app)
   app.decorateRequest('phases', undefined)
-  app.decorateReply('firstByteMs', 0)
+  app.decorateReply('firstByteAtMs', undefined)
   if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)
   logRequests(app, { logger: options.logger, ...options.log })
   const headers = chooseHeaders(options)

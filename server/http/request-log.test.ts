@@ -2,8 +2,9 @@
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { sendBody } from '../delivery/send-body.ts'
+import { soon } from '../../test/support/patience.ts'
 import { addRequestKind } from './request-kind.ts'
 import { logRequests } from './request-log.ts'
 import { addServerTiming, startPhase } from './server-timing.ts'
@@ -30,7 +31,7 @@ async function start({ requests = false, slowMs = 1000, timing = 'off' }: Settin
   started.push(app)
   addRequestKind(app)
   app.decorateRequest('phases', undefined)
-  app.decorateReply('firstByteMs', 0)
+  app.decorateReply('firstByteAtMs', undefined)
   if (timing === 'on') addServerTiming(app)
   logRequests(app, { logger, requests, slowMs })
   app.get('/plain', async () => 'plain')
@@ -46,13 +47,22 @@ async function start({ requests = false, slowMs = 1000, timing = 'off' }: Settin
     setTimeout(resolve, 30)
     await sendBody(reply, { next: () => chunks.shift() })
   })
+  app.get('/busy', async (request, reply) => {
+    request.kind = 'segment'
+    return reply.code(503).send('busy')
+  })
+  app.get('/endless', async (request, reply) => {
+    request.kind = 'segment'
+    const chunks = [Buffer.from('a'), new Promise<Buffer>(() => undefined)]
+    await sendBody(reply, { next: () => chunks.shift() })
+  })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const get = async (path: string): Promise<Response> => {
     const response = await fetch(url + path)
     await response.arrayBuffer()
     return response
   }
-  return { get, lines, closed: async () => app.close() }
+  return { url, get, lines, closed: async () => app.close() }
 }
 
 test('logs nothing by default', async () => {
@@ -89,6 +99,23 @@ test('judges a segment by its first byte, because clients may be slow', async ()
   expect(lines).toEqual([expect.objectContaining({ level: 30, kind: 'segment' })])
   const { ms, firstByteMs } = lines[0] ?? {}
   expect(Number(ms) - Number(firstByteMs)).toBeGreaterThanOrEqual(29)
+})
+
+test('logs an aborted download', async () => {
+  const { url, lines } = await start({ requests: true, slowMs: 60_000 })
+  const controller = new AbortController()
+  const response = await fetch(`${url}/endless`, { signal: controller.signal })
+  await response.body?.getReader().read()
+  controller.abort()
+  await vi.waitFor(() => expect(lines).toHaveLength(1), soon)
+  expect(lines[0]).toMatchObject({ kind: 'segment', aborted: true })
+})
+
+test('judges a segment without a body by its whole time', async () => {
+  const { get, lines, closed } = await start({ slowMs: 0 })
+  await get('/busy')
+  await closed()
+  expect(lines).toEqual([expect.objectContaining({ level: 40, kind: 'segment', status: 503 })])
 })
 
 test('sends Server-Timing with all phases only if it is added', async () => {

@@ -17,22 +17,28 @@ export function logRequests(
   app: FastifyInstance,
   { logger, requests, slowMs }: RequestLogOptions,
 ): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const totalMs = reply.elapsedTime
-    // The client's bandwidth decides how long a segment takes: its first byte shows a slow server.
-    const isSlow = (request.kind === 'segment' ? reply.firstByteMs : totalMs) > slowMs
-    if (isSlow || requests) {
+  app.addHook('onRequest', (request, reply, done) => {
+    const startMs = performance.now()
+    // Unlike Fastify's onResponse hook, `close` also follows an aborted response.
+    reply.raw.once('close', () => {
+      const endMs = performance.now()
+      const firstByteMs = (reply.firstByteAtMs ?? endMs) - startMs
+      const isSegment = request.kind === 'segment'
+      // The client's bandwidth decides how long a segment takes, the server when it starts.
+      const isSlow = (isSegment ? firstByteMs : endMs - startMs) > slowMs
+      if (!isSlow && !requests) return
       const line = {
         method: request.method,
         url: request.originalUrl.slice(0, MAX_URL_LENGTH),
         status: reply.raw.statusCode,
-        ms: roundMs(totalMs),
+        ms: roundMs(endMs - startMs),
         kind: request.kind,
-        ...(request.kind === 'segment' && { firstByteMs: roundMs(reply.firstByteMs) }),
+        ...(isSegment && { firstByteMs: roundMs(firstByteMs) }),
+        ...(!reply.raw.writableFinished && { aborted: true }),
       }
       if (isSlow) logger.warn(line, 'slow request')
       else logger.info(line, 'request')
-    }
+    })
     done()
   })
 }

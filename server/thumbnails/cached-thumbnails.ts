@@ -82,6 +82,10 @@ function parseChoice(bytes: Uint8Array): Choice | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString())
     if (typeof value !== 'object' || value === null || !('status' in value)) return undefined
+    // Version 0.1 wrote `cut`.
+    if (value.status === 'cut' && 'cut' in value && Number.isSafeInteger(value.cut)) {
+      return { status: 'splitPoint', splitPoint: Number(value.cut) }
+    }
     if (value.status === 'none' || value.status === 'gave up') return { status: value.status }
     if (
       value.status !== 'splitPoint' ||

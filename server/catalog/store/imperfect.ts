@@ -39,7 +39,8 @@ type ImperfectRow = ReturnType<ReturnType<typeof prepareImperfect>['all']>[numbe
 /** Undefined for a fully playable recording, and where an operator hid the session. */
 function stateOf(row: ImperfectRow): ImperfectState | undefined {
   if (row.reason !== null) {
-    return { status: 'unplayable', reason: parseStoredReason(row.reason) }
+    const reason = parseStoredReason(row.reason)
+    return reason && { status: 'unplayable', reason }
   }
   if (row.listed === 1) return row.flawed === 1 ? { status: 'limited' } : undefined
   if (row.servedFolder === null || row.servedName === null) return undefined

@@ -195,6 +195,6 @@ function sessionRow(row: RecordingRow): SessionRow {
 
 function sessionState({ duration_seconds: seconds, reason }: RecordingRow): SessionState {
   if (seconds !== null) return { status: 'playable', durationSeconds: seconds }
-  if (reason === null) return { status: 'found' }
-  return { status: 'unplayable', reason: parseStoredReason(reason) }
+  const parsed = reason === null ? undefined : parseStoredReason(reason)
+  return parsed === undefined ? { status: 'found' } : { status: 'unplayable', reason: parsed }
 }

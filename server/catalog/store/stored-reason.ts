@@ -7,6 +7,11 @@ export function formatStoredReason(reason: UnplayableReason): string {
   return JSON.stringify(reason)
 }
 
-export function parseStoredReason(stored: string): UnplayableReason {
-  return unplayableReasonSchema.parse(JSON.parse(stored))
+/** Undefined for any other text: an older version may still be writing to the catalog. */
+export function parseStoredReason(stored: string): UnplayableReason | undefined {
+  try {
+    return unplayableReasonSchema.safeParse(JSON.parse(stored)).data
+  } catch {
+    return undefined
+  }
 }

@@ -16,6 +16,24 @@ const markedBytes = z.object({
   hash: z.string(),
 })
 
+const count = z.int().nonnegative()
+
+/** Names of version 0.1, so that either version reads the other's files. */
+const AUDIO_KEY = 'sounds'
+const SUBTITLES_KEY = 'texts'
+
+const renditionCounts = z.codec(
+  z.object({ [AUDIO_KEY]: count, [SUBTITLES_KEY]: count }),
+  z.object({ audioTracks: count, subtitles: count }),
+  {
+    decode: (stored) => ({ audioTracks: stored[AUDIO_KEY], subtitles: stored[SUBTITLES_KEY] }),
+    encode: ({ audioTracks, subtitles }) => ({
+      [AUDIO_KEY]: audioTracks,
+      [SUBTITLES_KEY]: subtitles,
+    }),
+  },
+)
+
 const growthRecord = z.object({
   /** Incremented when other bytes have replaced what was listed. */
   generation: z.int().nonnegative(),
@@ -24,10 +42,7 @@ const growthRecord = z.object({
   tail: markedBytes,
   form: z.enum(['ts', 'fmp4']),
   /** Renditions of the first listing. */
-  counts: z.preprocess(
-    renameOldCounts,
-    z.object({ audioTracks: z.int().nonnegative(), subtitles: z.int().nonnegative() }),
-  ),
+  counts: renditionCounts,
 })
 
 /** A recording as it was listed while it was growing. */
@@ -41,12 +56,6 @@ const recordFile = z.object({
 
 /** Records of a session by recording name; undefined if it was never listed while growing. */
 export type SessionGrowth = Readonly<Record<string, GrowthRecord>> | undefined
-
-/** Files of version 0.1 name the counts `sounds` and `texts`. */
-function renameOldCounts(counts: unknown): unknown {
-  if (typeof counts !== 'object' || counts === null || !('sounds' in counts)) return counts
-  return { audioTracks: counts['sounds'], subtitles: 'texts' in counts ? counts['texts'] : 0 }
-}
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024
 
@@ -83,7 +92,7 @@ export class GrowthRecords {
           session: namesOf(session),
           recordings: { ...existing, ...recordings },
         }
-        await writeAtomically(this.#path(session), JSON.stringify(content))
+        await writeAtomically(this.#path(session), JSON.stringify(z.encode(recordFile, content)))
       } catch (error) {
         this.#options.onWriteError(error)
       }
