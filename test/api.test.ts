@@ -125,7 +125,7 @@ describe('lists', () => {
     expect(durations.get('9')).toBe('0:00:10')
   })
 
-  it('returns only the fields of the contract', async () => {
+  it('returns only the documented fields', async () => {
     const [first] = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Bob'))))
     expect(json(await raw(sessionsApiPath('Bob')))).toEqual([
       { date: '2026-01-01', sessionId: '1', duration: first?.duration },

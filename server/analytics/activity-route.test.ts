@@ -57,7 +57,7 @@ test('accepts events as JSON and from sendBeacon, with 204 and without a cookie'
   expect(recorded.map(({ name }) => name)).toEqual(['page_view', 'begin_video', 'page_view'])
 })
 
-test('keeps of an event only what the contract names', async () => {
+test('stores only the known fields of an event', async () => {
   await post([{ ...view, userAgent: 'x', __proto__: { a: 1 } }])
   expect(recorded).toEqual([view])
 })

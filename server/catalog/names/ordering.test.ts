@@ -1,4 +1,4 @@
-// The orders that the contract fixes, and that natural order is a total one.
+// The orders of the lists: natural order is total, and ties are broken by code unit.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compareNatural, compareSessions, sortStreamers } from './ordering.ts'
