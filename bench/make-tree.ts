@@ -14,6 +14,7 @@ import { inspectRecording } from '../server/media/index/inspect-recording.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
 import { IndexFiles } from '../server/media/index/index-files.ts'
 import { createFolderStorage } from '../server/storage/folder-storage.ts'
+import { fileStat } from '../server/storage/open-file.ts'
 
 /** How large a made library is: every streamer has as many dates, every date as many files. */
 export interface TreeSize {
@@ -74,11 +75,8 @@ export async function ensureIndexes(
   const paths = treePaths(size)
   const write = async (): Promise<void> => {
     for (const file of paths) {
-      const { size: sizeBytes, mtimeMs } = statSync(path.join(folder, file))
-      await indexFiles.write(file, {
-        inspection,
-        stat: { sizeBytes, modifiedMs: Math.floor(mtimeMs) },
-      })
+      const stat = fileStat(statSync(path.join(folder, file)))
+      await indexFiles.write(file, { inspection, stat })
     }
   }
   await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write))

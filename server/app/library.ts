@@ -89,7 +89,7 @@ export async function openLibrary({
     indexes,
     readers: createMediaReaders(),
     settings: { segmentSeconds, encryption, secret },
-    growthFolder: join(config.data, 'indexes', 'grown'),
+    recordFolder: join(config.data, 'indexes'),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
     transcodedAudio: new TranscodedAudio({ transcoder, log: logger, signal }),

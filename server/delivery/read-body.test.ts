@@ -18,7 +18,7 @@ const bytes = Buffer.concat(
 /** A file in memory. With `shortReads`, some reads return fewer bytes, as a disk may. */
 function memoryFile({ shortReads }: { shortReads: boolean }): OpenFile & { reads: number } {
   const file = {
-    stat: { sizeBytes: bytes.length, modifiedMs: 0 },
+    stat: { sizeBytes: bytes.length, modifiedMs: 0, version: '1' },
     reads: 0,
     async read(buffer: Uint8Array, position: number): Promise<number> {
       file.reads += 1

@@ -73,9 +73,7 @@ function leaseSegment(
 ): SegmentLease | undefined {
   const { etag, body, encryption, checkUnchanged } = segment
   if (encryption === undefined) return undefined
-  // Sessions with equal recordings have equal ETags, but different keys.
-  const key = `${encryption.key.toString('base64')} ${etag}`
-  return cache.lease({ key, sizeBytes: encryptedBytes(body.sizeBytes) }, () => ({
+  return cache.lease({ key: etag, sizeBytes: encryptedBytes(body.sizeBytes) }, () => ({
     chunks: encryptedChunks(segment, encryption, buffers),
     checkUnchanged,
   }))

@@ -4,7 +4,7 @@ import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { UnplayableError } from '../errors.ts'
-import { openConcatenated, readDecryptedLength } from './concatenated-file.ts'
+import { concatenatedStat, openConcatenated, readDecryptedLength } from './concatenated-file.ts'
 import type { FileRange } from './concatenated-file.ts'
 import { createFolderStorage } from './folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
@@ -112,7 +112,10 @@ test('has the size of all ranges and the newest time', async () => {
   const ranges = [await put('a', Buffer.alloc(10)), await put('b', Buffer.alloc(20))]
   const file = openConcatenated(storage, ranges)
   const modifiedMs = Math.max(...ranges.map(({ stat }) => stat.modifiedMs))
-  expect(file.stat).toEqual({ sizeBytes: 30, modifiedMs })
+  expect(file.stat).toMatchObject({ sizeBytes: 30, modifiedMs })
+  expect(file.stat).toEqual(concatenatedStat(ranges))
+  const changed = ranges.map((range, i) => ({ ...range, stat: { ...range.stat, version: `${i}` } }))
+  expect(concatenatedStat(changed).version).not.toBe(file.stat.version)
   await file.close()
 })
 

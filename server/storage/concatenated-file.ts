@@ -1,5 +1,5 @@
 // Presents ranges of several files as one file: the segments of a recorder's playlist.
-import { createDecipheriv } from 'node:crypto'
+import { createDecipheriv, createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { AppError, UnplayableError } from '../errors.ts'
 import { fillExactly } from './read-exactly.ts'
@@ -8,9 +8,7 @@ import type { FileStat, OpenFile, Storage } from './storage.ts'
 /** A range of a file in storage. A plain value. */
 export interface FileRange {
   path: string
-  /**
-   * Size and modification time of the file when the range was created; a changed file is rejected.
-   */
+  /** Of the file when the range was created; a changed file is rejected. */
   stat: FileStat
   /** Position of the first byte in the file. */
   offset: number
@@ -32,6 +30,25 @@ const MAX_DECRYPT_BYTES = 1024 * 1024
  */
 export function openConcatenated(storage: Storage, ranges: readonly FileRange[]): OpenFile {
   return new ConcatenatedFile(storage, ranges)
+}
+
+const stats = new WeakMap<readonly FileRange[], FileStat>()
+
+/** The stat of the concatenated file. Computed once per array: it hashes all versions. */
+export function concatenatedStat(ranges: readonly FileRange[]): FileStat {
+  const known = stats.get(ranges)
+  if (known !== undefined) return known
+  const hash = createHash('sha256')
+  for (const { path, stat, offset, length } of ranges) {
+    hash.update(JSON.stringify([path, stat.version, offset, length]))
+  }
+  const stat: FileStat = {
+    sizeBytes: ranges.reduce((sum, { length }) => sum + length, 0),
+    modifiedMs: ranges.reduce((newest, range) => Math.max(newest, range.stat.modifiedMs), 0),
+    version: hash.digest('base64url'),
+  }
+  stats.set(ranges, stat)
+  return stat
 }
 
 /** A file shared by concurrent reads. */
@@ -59,14 +76,12 @@ class ConcatenatedFile implements OpenFile {
     this.#storage = storage
     this.#ranges = ranges
     this.#starts = new Float64Array(ranges.length)
-    let sizeBytes = 0
-    let modifiedMs = 0
+    let position = 0
     ranges.forEach((range, i) => {
-      this.#starts[i] = sizeBytes
-      sizeBytes += range.length
-      modifiedMs = Math.max(modifiedMs, range.stat.modifiedMs)
+      this.#starts[i] = position
+      position += range.length
     })
-    this.stat = { sizeBytes, modifiedMs }
+    this.stat = concatenatedStat(ranges)
   }
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
@@ -125,7 +140,7 @@ class ConcatenatedFile implements OpenFile {
     const file = range && this.#files.get(range.path)?.opened
     if (file === undefined || range === undefined || range.decryption !== undefined)
       return undefined
-    if (!isSame(file.stat, range.stat)) return undefined
+    if (file.stat.version !== range.stat.version) return undefined
     const at = position - (this.#starts[index] ?? 0)
     return { file, position: range.offset + at, length: range.length - at }
   }
@@ -147,7 +162,8 @@ class ConcatenatedFile implements OpenFile {
 
   async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {
     await workWith(this.#share(range.path), async (file) => {
-      if (isSame(file.stat, range.stat)) return readFromRange(file, range, { wanted, at })
+      if (file.stat.version === range.stat.version)
+        return readFromRange(file, range, { wanted, at })
       throw new AppError('gone', 'a file of the recording was replaced while it was read')
     })
   }
@@ -175,10 +191,6 @@ class ConcatenatedFile implements OpenFile {
     this.#closing.add(closing)
     void closing.finally(() => this.#closing.delete(closing))
   }
-}
-
-function isSame(a: FileStat, b: FileStat): boolean {
-  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
 }
 
 /** Runs work on a file that stays open until it is done, even if it is evicted meanwhile. */

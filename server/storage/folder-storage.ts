@@ -11,6 +11,7 @@ import type { OddEntry } from './folder-entries.ts'
 import type { FolderThread } from './folder-thread.ts'
 import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
 import type { PageCache } from './page-cache.ts'
+import { STAT_NUMBERS } from './read-folder.ts'
 import type { ReadFolder } from './read-folder.ts'
 import { isInside, joinLibraryPath, notFound } from './storage-path.ts'
 import type { FileStat, ListOptions, OpenFile, Storage, StorageEntry } from './storage.ts'
@@ -101,7 +102,11 @@ export class FolderStorage implements Storage {
     }
     const before = entries.length
     addStats(entries, files, fileStats)
-    for (let start = fileStats.length / 2; start < files.length; start += STATS_AT_ONCE) {
+    for (
+      let start = fileStats.length / STAT_NUMBERS;
+      start < files.length;
+      start += STATS_AT_ONCE
+    ) {
       entries.push(...(await statFiles(real, files.slice(start, start + STATS_AT_ONCE))))
     }
     return { entries, vanished: before + files.length - entries.length }
@@ -161,7 +166,7 @@ export class FolderStorage implements Storage {
     const onClosed = (): void => {
       this.#openFiles -= 1
     }
-    return createOpenFile(descriptor, fileStat(stats), { pageCache: this.#pageCache, onClosed })
+    return createOpenFile(descriptor, stats, { pageCache: this.#pageCache, onClosed })
   }
 
   async #openChecked(path: string): Promise<OpenFile> {
@@ -259,10 +264,11 @@ function addStats(
   fileStats: Float64Array,
 ): void {
   for (const [at, name] of files.entries()) {
-    const [sizeBytes, modifiedMs] = [fileStats[2 * at], fileStats[2 * at + 1]]
-    if (sizeBytes === undefined || modifiedMs === undefined) return
-    const isFile = !Number.isNaN(sizeBytes)
-    if (isFile) entries.push({ name, kind: 'file', stat: { sizeBytes, modifiedMs } })
+    const first = STAT_NUMBERS * at
+    if (first >= fileStats.length) return
+    const [size = NaN, mtimeMs = NaN, ctimeMs = NaN, ino = NaN] = fileStats.subarray(first)
+    if (Number.isNaN(size)) continue
+    entries.push({ name, kind: 'file', stat: fileStat({ size, mtimeMs, ctimeMs, ino }) })
   }
 }
 

@@ -14,9 +14,16 @@ export function statDescriptor(descriptor: number): Promise<Stats> {
   return fstatDescriptor(descriptor)
 }
 
-/** Size and modification time in whole milliseconds. */
-export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
-  return { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
+/** The members of `Stats` that a FileStat is made from. */
+export type StatNumbers = Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>
+
+/** The version: `mtime` can be set by `utimes`, but not the ctime, which every write changes. */
+export function fileStat({ size, mtimeMs, ctimeMs, ino }: StatNumbers): FileStat {
+  return {
+    sizeBytes: size,
+    modifiedMs: Math.floor(mtimeMs),
+    version: `${size}.${mtimeMs}.${ctimeMs}.${ino}`,
+  }
 }
 
 /**
@@ -25,10 +32,10 @@ export function fileStat(stats: Pick<Stats, 'size' | 'mtimeMs'>): FileStat {
  */
 export function createOpenFile(
   descriptor: number,
-  stat: FileStat,
+  stats: StatNumbers,
   options: OpenFileOptions = {},
 ): OpenFile {
-  return new DescriptorFile(descriptor, stat, options)
+  return new DescriptorFile(descriptor, stats, options)
 }
 
 export interface OpenFileOptions {
@@ -41,17 +48,19 @@ class DescriptorFile implements OpenFile {
   readonly stat: FileStat
   readonly willRead?: (position: number, length: number) => void
   readonly #descriptor: number
+  readonly #mtimeMs: number
   readonly #pageCache: PageCache | undefined
   readonly #onClosed: (() => void) | undefined
   #readsUnderWay = 0
   #closed: Promise<void> | undefined
   #onIdle: (() => void) | undefined
 
-  constructor(descriptor: number, stat: FileStat, { pageCache, onClosed }: OpenFileOptions) {
+  constructor(descriptor: number, stats: StatNumbers, { pageCache, onClosed }: OpenFileOptions) {
     this.#descriptor = descriptor
     this.#pageCache = pageCache
     this.#onClosed = onClosed
-    this.stat = stat
+    this.stat = fileStat(stats)
+    this.#mtimeMs = stats.mtimeMs
     if (pageCache === undefined) return
     this.willRead = (position, length) => {
       if (!this.#closed) pageCache.fetch({ descriptor, position, length })
@@ -81,8 +90,9 @@ class DescriptorFile implements OpenFile {
   }
 
   async checkUnchanged(): Promise<void> {
-    const { sizeBytes, modifiedMs } = await this.#statNow()
-    if (sizeBytes === this.stat.sizeBytes && modifiedMs === this.stat.modifiedMs) return
+    const { size, mtimeMs } = await this.#statNow()
+    // Not the ctime: the file may be renamed or removed while it is sent.
+    if (size === this.stat.sizeBytes && mtimeMs === this.#mtimeMs) return
     throw new AppError('failed', 'the recording changed while it was read')
   }
 
@@ -91,7 +101,7 @@ class DescriptorFile implements OpenFile {
     return this.#closed
   }
 
-  async #statNow(): Promise<FileStat> {
+  async #statNow(): Promise<Stats> {
     let stats: Stats | undefined
     await this.#run((done) => {
       fstat(this.#descriptor, (error, found) => {
@@ -100,7 +110,7 @@ class DescriptorFile implements OpenFile {
       })
     })
     if (stats === undefined) throw new AppError('failed', 'the recording cannot be read')
-    return fileStat(stats)
+    return stats
   }
 
   #run(start: (done: (error: Error | null, bytesRead: number) => void) => void): Promise<number> {

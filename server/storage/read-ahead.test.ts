@@ -58,7 +58,7 @@ describe('readAhead', () => {
     const read: number[] = []
     const ahead = readAhead({
       ...noting(file, read),
-      stat: { sizeBytes, modifiedMs: 0 },
+      stat: { sizeBytes, modifiedMs: 0, version: '1' },
       willRead: (position, length) => hinted.push([position, length]),
     })
     const hintedUpTo = (): number =>

@@ -4,8 +4,11 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { sortEntries } from './folder-entries.ts'
 import type { FolderEntries } from './folder-entries.ts'
-import { fileStat } from './open-file.ts'
+import type { StatNumbers } from './open-file.ts'
 import { isInside } from './storage-path.ts'
+
+/** Numbers per file in `ReadFolder.fileStats`. */
+export const STAT_NUMBERS = 4
 
 /** A folder to read. Paths are absolute. */
 export interface FolderRequest {
@@ -19,8 +22,8 @@ export interface ReadFolder extends FolderEntries {
   /** Its path with links resolved. */
   real: string
   /**
-   * Size and modification time of the first files, in pairs; NaN for what is no file or was
-   * deleted.
+   * Size, mtime, ctime and inode of the first files, four numbers each; NaN for what is no file or
+   * was deleted.
    */
   fileStats: Float64Array<ArrayBuffer>
 }
@@ -47,17 +50,16 @@ export function readFolderAtOnce(
 }
 
 function statFilesAtOnce(folder: string, names: readonly string[], isSlow: IsSlow) {
-  const fileStats = new Float64Array(2 * names.length)
+  const fileStats = new Float64Array(STAT_NUMBERS * names.length)
   let done = 0
   for (const name of names) {
     if (isSlow(done)) break
     const stats = lstatSync(folder + sep + name, { throwIfNoEntry: false })
-    const { sizeBytes, modifiedMs } = stats?.isFile() ? fileStat(stats) : NO_FILE
-    fileStats[2 * done] = sizeBytes
-    fileStats[2 * done + 1] = modifiedMs
+    const { size, mtimeMs, ctimeMs, ino } = stats?.isFile() ? stats : NO_FILE
+    fileStats.set([size, mtimeMs, ctimeMs, ino], STAT_NUMBERS * done)
     done += 1
   }
-  return fileStats.slice(0, 2 * done)
+  return fileStats.slice(0, STAT_NUMBERS * done)
 }
 
-const NO_FILE = { sizeBytes: NaN, modifiedMs: NaN }
+const NO_FILE: StatNumbers = { size: NaN, mtimeMs: NaN, ctimeMs: NaN, ino: NaN }

@@ -15,11 +15,16 @@ export interface ListOptions {
   stats?: boolean
 }
 
-/** Size and modification time of a file, by which changes are detected. */
+/** Size, time and version of a file. */
 export interface FileStat {
   sizeBytes: number
   /** Modification time in whole milliseconds since 1970. */
   modifiedMs: number
+  /**
+   * Opaque; another one whenever the file may have other bytes. In a folder it covers size, mtime,
+   * ctime and inode. It also changes without a reason in the bytes (rename, chmod, hard link).
+   */
+  version: string
 }
 
 /**

@@ -1,5 +1,6 @@
 // Open files for tests: bytes in memory, and files on disk.
 import { open } from 'node:fs/promises'
+import { fileStat } from '../../server/storage/open-file.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
 /** Bytes as an open file. A larger `sizeBytes` adds zeros after them. */
@@ -11,7 +12,7 @@ export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): 
     return Promise.resolve(length)
   }
   return {
-    stat: { sizeBytes, modifiedMs: 0 },
+    stat: { sizeBytes, modifiedMs: 0, version: '1' },
     read,
     readv: (buffers, position) => readInTurn(read, buffers, position),
     checkUnchanged: () => Promise.resolve(),
@@ -22,12 +23,12 @@ export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): 
 /** Opens a file on disk; the caller closes it. */
 export async function openDiskFile(path: string): Promise<OpenFile> {
   const handle = await open(path)
-  const { size, mtimeMs } = await handle.stat()
+  const stat = fileStat(await handle.stat())
   async function read(buffer: Uint8Array, position: number): Promise<number> {
     return (await handle.read(buffer, 0, buffer.length, position)).bytesRead
   }
   return {
-    stat: { sizeBytes: size, modifiedMs: Math.trunc(mtimeMs) },
+    stat,
     read,
     readv: (buffers, position) => readInTurn(read, buffers, position),
     checkUnchanged: () => Promise.resolve(),

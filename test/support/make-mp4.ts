@@ -167,3 +167,24 @@ function longWords(values: ArrayLike<number>): Buffer {
   }
   return bytes
 }
+
+/** A copy with its `moov` before its `mdat`, as `-movflags +faststart` makes: of equal size. */
+export function moveMoovFirst(file: Buffer): Buffer {
+  const boxes: { type: string; bytes: Buffer }[] = []
+  for (let at = 0; at < file.length;) {
+    const size = file.readUInt32BE(at)
+    const bytes = file.subarray(at, at + size)
+    boxes.push({ type: bytes.toString('latin1', 4, 8), bytes })
+    at += size
+  }
+  const movie = Buffer.concat(boxes.filter(({ type }) => type === 'moov').map(({ bytes }) => bytes))
+  for (let at = movie.indexOf('stco'); at !== -1; at = movie.indexOf('stco', at + 4)) {
+    const count = movie.readUInt32BE(at + 8)
+    for (let entry = at + 12; entry < at + 12 + 4 * count; entry += 4)
+      movie.writeUInt32BE(movie.readUInt32BE(entry) + movie.length, entry)
+  }
+  const others = boxes.filter(({ type }) => type !== 'moov')
+  const first = others.findIndex(({ type }) => type === 'mdat')
+  const partsOf = (part: typeof boxes): Buffer[] => part.map(({ bytes }) => bytes)
+  return Buffer.concat([...partsOf(others.slice(0, first)), movie, ...partsOf(others.slice(first))])
+}

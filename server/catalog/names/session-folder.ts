@@ -1,4 +1,5 @@
 // Session folders: parts that are played in name order, or a playlist written by a recorder.
+import { createHash } from 'node:crypto'
 import type { FileStat, Storage, StorageEntry } from '../../storage/storage.ts'
 import { joinPath } from './library-path.ts'
 import { compareNatural } from './ordering.ts'
@@ -30,9 +31,8 @@ export function readSessionFolder(entries: readonly StorageEntry[]): SessionFold
 }
 
 /**
- * Size and modification time by which changes to a session folder are detected: the sum and the
- * newest of its parts, or those of its playlist, which is rewritten with every segment. Undefined
- * if the folder is no session.
+ * The stat by which changes to a session folder are detected: of all parts together, or of its
+ * playlist, which is rewritten with every segment. Undefined if the folder is no session.
  */
 export async function statSessionFolder(
   storage: Storage,
@@ -45,8 +45,11 @@ export async function statSessionFolder(
   const entries = await storage.list(path, { stats: true })
   const parts = readSessionFolder(entries)
   const names = new Set(parts?.kind === 'parts' ? parts.names : [])
-  const stats = entries.flatMap(({ name, stat }) => (stat && names.has(name) ? [stat] : []))
+  const found = entries.filter(({ name }) => names.has(name))
+  const stats = found.flatMap(({ stat }) => stat ?? [])
+  const versions = found.map(({ name, stat }) => JSON.stringify([name, stat?.version])).toSorted()
   return {
+    version: createHash('sha256').update(versions.join('\n')).digest('base64url'),
     sizeBytes: stats.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     modifiedMs: stats.reduce((newest, { modifiedMs }) => Math.max(newest, modifiedMs), 0),
   }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, isAppError } from '../../errors.ts'
 import type { FileStat, Storage, StorageEntry } from '../../storage/storage.ts'
 import type {
+  AdoptedRecording,
   CatalogWriter,
   FoundRecording,
   KnownFolder,
@@ -127,6 +128,7 @@ class Walk {
   readonly #vanished: string[] = []
   #found: FoundRecording[] = []
   #gone: number[] = []
+  #adopted: AdoptedRecording[] = []
   #met = 0
   hasChanged = false
 
@@ -232,18 +234,25 @@ class Walk {
     { name, kind, stat }: { name: string; kind: 'file' | 'folder'; stat: FileStat },
     known: KnownRecording | undefined,
   ): boolean {
-    const { sizeBytes, modifiedMs } = stat
-    if (known?.sizeBytes === sizeBytes && known.modifiedMs === modifiedMs) {
+    if (known !== undefined && this.#isUnchanged(known, stat)) {
       // The catalog's rows were found with the same layout.
       this.#met += 1
       return true
     }
+    const { modifiedMs } = stat
     const match = this.#options.layout.match(folder.position, { name, kind, modifiedMs })
     if (!match) return false
     this.#met += 1
     const settlesAtMs = this.#settlesAtMs(stat, known !== undefined)
     this.#found.push({ folder: folder.path, name, kind, stat, match, settlesAtMs })
     this.#flushIfFull()
+    return true
+  }
+
+  #isUnchanged({ id, ...known }: KnownRecording, { sizeBytes, modifiedMs, version }: FileStat) {
+    if (known.version !== '') return known.version === version
+    if (known.sizeBytes !== sizeBytes || known.modifiedMs !== modifiedMs) return false
+    this.#adopted.push({ id, version })
     return true
   }
 
@@ -258,15 +267,18 @@ class Walk {
   }
 
   #flushIfFull(): void {
-    if (this.#found.length + this.#gone.length >= ROWS_PER_TRANSACTION) this.#flush()
+    const rows = this.#found.length + this.#gone.length + this.#adopted.length
+    if (rows >= ROWS_PER_TRANSACTION) this.#flush()
   }
 
   #flush(): void {
-    if (this.#found.length + this.#gone.length === 0) return
-    this.#options.writer.apply({ found: this.#found, gone: this.#gone })
+    const hasChanged = this.#found.length + this.#gone.length > 0
+    if (!hasChanged && this.#adopted.length === 0) return
+    this.#options.writer.apply({ found: this.#found, gone: this.#gone, adopted: this.#adopted })
     this.#found = []
     this.#gone = []
-    this.hasChanged = true
+    this.#adopted = []
+    this.hasChanged ||= hasChanged
   }
 
   /**

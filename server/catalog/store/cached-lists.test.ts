@@ -40,7 +40,7 @@ const steps = {
   put({ writer }: Life, { streamer, sessionId, ending, size }: Step): void {
     const session = { streamer, date: DATE, sessionId }
     const match = { session, rank: ending === '.mp4' ? 0 : 3 }
-    const stat = { sizeBytes: size, modifiedMs: size }
+    const stat = { sizeBytes: size, modifiedMs: size, version: `${size}` }
     const place = { folder: `${streamer}/${DATE}`, name: sessionId + ending, kind: 'file' } as const
     writer.apply({ found: [{ ...place, stat, match, settlesAtMs: 0 }], gone: [] })
   },

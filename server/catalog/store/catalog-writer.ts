@@ -13,7 +13,7 @@ import type { FolderQueries, PendingQueries, PendingRow } from './writer-queries
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey, SessionListing } from './session-listing.ts'
 
-/** A new recording, or one with another size or modification time. */
+/** A new recording, or one with another version. */
 export interface FoundRecording {
   folder: string
   name: string
@@ -31,9 +31,16 @@ export interface KnownFolder {
   folders: string[]
 }
 
+/** A row. Its version is empty if an older release made it. */
 export interface KnownRecording extends FileStat {
   id: number
   name: string
+}
+
+/** An unchanged recording whose row has no version yet. */
+export interface AdoptedRecording {
+  id: number
+  version: string
 }
 
 /** A recording that waits for its inspection. */
@@ -57,6 +64,7 @@ export interface FolderChanges {
   found: readonly FoundRecording[]
   /** Ids of deleted recordings. */
   gone: readonly number[]
+  adopted?: readonly AdoptedRecording[]
 }
 
 /** Lookups cached for one transaction. */
@@ -123,11 +131,12 @@ export class CatalogWriter {
     return known && this.#folders.recordingByName.get({ ...known, name })
   }
 
-  apply({ found, gone }: FolderChanges): void {
+  apply({ found, gone, adopted = [] }: FolderChanges): void {
     this.#database.transaction(() => {
       const lookedUp = { folders: new Map(), streamers: new Map(), newDates: new Map() }
       for (const recording of found) this.#put(recording, lookedUp)
       for (const id of gone) this.#remove(id)
+      for (const recording of adopted) this.#folders.addVersion.run(recording)
       this.#listing.settle()
     })
   }
@@ -184,7 +193,7 @@ export class CatalogWriter {
   }
 
   #record({ recording: { id, stat }, result }: InspectedRecording): void {
-    const changed = this.#pending.record.run({ id, ...stat, ...result })
+    const changed = this.#pending.record.run({ id, version: stat.version, ...result })
     if (changed === 0 || result.status === 'found') return
     if (result.status === 'playable') {
       // Already listed; only its duration is new.
@@ -308,7 +317,7 @@ function pendingRecording(row: PendingRow): PendingRecording {
     id: row.id,
     path: joinPath(row.folder, row.name),
     kind: row.kind,
-    stat: { sizeBytes: row.sizeBytes, modifiedMs: row.modifiedMs },
+    stat: { sizeBytes: row.sizeBytes, modifiedMs: row.modifiedMs, version: row.version },
     settlesAtMs: row.settlesAtMs,
     attempts: row.attempts,
   }

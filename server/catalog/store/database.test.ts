@@ -2,7 +2,15 @@
 import Sqlite from 'better-sqlite3'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -249,6 +257,11 @@ test('a catalog with reasons as text inspects these recordings again', async () 
   const reason = { code: 'key-frame-missing' } as const
   expect(await scanHere(inspected, { status: 'unplayable', reason })).toBe(1)
   expect(inspected).toEqual(['s0/2026-01-01/1.ts'])
+  // The walk has added the version of the other one, so a change of it is noticed.
+  const { mtime } = statSync(join(root, 's0/2026-01-01/0.ts'))
+  utimesSync(join(root, 's0/2026-01-01/0.ts'), mtime, mtime)
+  expect(await scanHere(inspected)).toBe(1)
+  expect(inspected.at(-1)).toBe('s0/2026-01-01/0.ts')
   const reading = openDatabase({ path, mode: 'read' })
   const session = { streamer: 's0', date: '2026-01-01', sessionId: '1' }
   expect(createCatalog(reading).findSession(session)?.state).toEqual({

@@ -108,6 +108,10 @@ const steps: readonly (readonly string[])[] = [
     // reasons are codes now: the next walk adds these rows again, and they are inspected again
     `DELETE FROM recordings WHERE status = 'unplayable'`,
   ],
+  [
+    // the next walk adds the versions of files that are unchanged by size and time
+    `ALTER TABLE recordings ADD COLUMN version TEXT NOT NULL DEFAULT ''`,
+  ],
 ]
 
 /**

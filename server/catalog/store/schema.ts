@@ -55,6 +55,8 @@ interface RecordingTable {
   rank: number
   size_bytes: number
   modified_ms: number
+  /** `FileStat.version`; empty in a row of an older release. */
+  version: string
   status: RecordingStatus
   duration_seconds: number | null
   /** JSON of an UnplayableReason (stored-reason.ts); null unless unplayable. */

@@ -104,7 +104,13 @@ function prepareRecordings(database: Database) {
   }
 }
 
-const knownColumns = ['id', 'name', 'size_bytes as sizeBytes', 'modified_ms as modifiedMs'] as const
+const knownColumns = [
+  'id',
+  'name',
+  'size_bytes as sizeBytes',
+  'modified_ms as modifiedMs',
+  'version',
+] as const
 const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
 function preparePut(database: Database) {
@@ -135,12 +141,14 @@ function preparePut(database: Database) {
         }))
         .where('folder_id', '=', parameter('folderId'))
         .where('name', '=', parameter('name'))
-        .where((changed) =>
-          changed.or([
-            changed('size_bytes', '<>', parameter('sizeBytes')),
-            changed('modified_ms', '<>', parameter('modifiedMs')),
-          ]),
-        ),
+        .where('version', '<>', parameter('version')),
+    ),
+    /** Adds the file's version to a row of an older catalog. */
+    addVersion: database.prepare<{ id: number; version: string }>()((kysely, parameter) =>
+      kysely
+        .updateTable('recordings')
+        .set({ version: parameter('version') })
+        .where('id', '=', parameter('id')),
     ),
   }
 }
@@ -154,6 +162,7 @@ function firstState(parameter: Parameter<PutParameters>) {
     rank: parameter('rank'),
     size_bytes: parameter('sizeBytes'),
     modified_ms: parameter('modifiedMs'),
+    version: parameter('version'),
     kind: parameter('kind'),
     status: parameter('status'),
     reason: parameter('reason'),
@@ -232,21 +241,21 @@ function prepareQueue(database: Database) {
         .where('session_id', '=', parameter('sessionId'))
         .where(isPending),
     ),
-    record: database.prepare<{ id: number } & FileStat & InspectionResult>()((kysely, parameter) =>
-      kysely
-        .updateTable('recordings')
-        .set({
-          status: parameter('status'),
-          duration_seconds: parameter('durationSeconds'),
-          reason: parameter('reason'),
-          flawed: parameter('flawed'),
-          retry_at_ms: parameter('retryAtMs'),
-          rest_until_ms: parameter('restUntilMs'),
-          attempts: parameter('attempts'),
-        })
-        .where('id', '=', parameter('id'))
-        .where('size_bytes', '=', parameter('sizeBytes'))
-        .where('modified_ms', '=', parameter('modifiedMs')),
+    record: database.prepare<{ id: number; version: string } & InspectionResult>()(
+      (kysely, parameter) =>
+        kysely
+          .updateTable('recordings')
+          .set({
+            status: parameter('status'),
+            duration_seconds: parameter('durationSeconds'),
+            reason: parameter('reason'),
+            flawed: parameter('flawed'),
+            retry_at_ms: parameter('retryAtMs'),
+            rest_until_ms: parameter('restUntilMs'),
+            attempts: parameter('attempts'),
+          })
+          .where('id', '=', parameter('id'))
+          .where('version', '=', parameter('version')),
     ),
   }
 }
@@ -258,6 +267,7 @@ const pendingColumns = [
   'kind',
   'size_bytes as sizeBytes',
   'modified_ms as modifiedMs',
+  'version',
   'settles_at_ms as settlesAtMs',
   'attempts',
 ] as const

@@ -10,7 +10,7 @@ import type { SegmentPlan } from '../playlist/segment-plan.ts'
 /** An indexed recording with its segment plan. */
 export interface PlannedRecording {
   session: SessionReference
-  /** Identifies its bytes; of a growing recording those that do not change. */
+  /** Identifies its path and bytes; of a growing recording those that do not change. */
   identity: string
   index: MediaIndex
   reader: MediaReader
@@ -22,6 +22,8 @@ export interface PlannedRecording {
 }
 
 export interface RecordingGrowth {
+  /** It may have been appended to since. */
+  isGrowing: boolean
   /** The last bytes of what may be listed. */
   tail: MarkedBytes
   /** Renditions when it was first listed: a playlist never changes its kind. */

@@ -1,11 +1,12 @@
-// Identities of growing recordings, from bytes that do not change, valid while those bytes exist.
+// Identities of growing recordings, from bytes that do not change, valid while those bytes exist
+// and, once the recording is finished, while the file is the same.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { isAppError } from '../../errors.ts'
 import { hasBytes } from '../../media/index/growth-mark.ts'
 import type { GrowthMark, MarkedBytes } from '../../media/index/growth-mark.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { FileStat, Storage } from '../../storage/storage.ts'
 import type { RenditionCounts } from '../playlist/renditions.ts'
 import type { SegmentForm } from '../playlist/segment-names.ts'
 import type { GrowthRecord, GrowthRecords } from './growth-records.ts'
@@ -24,6 +25,9 @@ export interface GrowingReference {
 /** A recording as it is now. */
 export interface GrowingState {
   mark: GrowthMark
+  stat: FileStat
+  /** It was written to a moment ago. */
+  isGrowing: boolean
   form: SegmentForm
   counts: RenditionCounts
   /** It is listed as growing, now or again. Otherwise it is only identified if it ever was. */
@@ -34,6 +38,8 @@ export interface GrowingIdentity {
   identity: string
   /** Renditions of the first listing. */
   counts: RenditionCounts
+  /** The identity stays valid while bytes are appended. */
+  mayGrow: boolean
 }
 
 export class GrowingIdentities {
@@ -55,7 +61,7 @@ export class GrowingIdentities {
     reference: GrowingReference,
     state: GrowingState,
   ): Promise<GrowingIdentity | undefined> {
-    const { mark, form, isListedAsGrowing } = state
+    const { mark, stat, form, isGrowing, isListedAsGrowing } = state
     // Read the record before the file: another process may record a longer file at any time, but
     // never bytes that are not in the file yet.
     const known = (await this.#records.read(reference.session))?.[reference.name]
@@ -63,9 +69,13 @@ export class GrowingIdentities {
     if (!isValid && !isListedAsGrowing) return undefined
     const generation = isValid ? known.generation : (known?.generation ?? -1) + 1
     const { counts } = isValid ? known : state
-    const record = { generation, startHash: mark.start.hash, tail: mark.tail, form, counts }
+    const { start, tail } = mark
+    const earlier = known?.startHash === start.hash ? known.finished : undefined
+    const mayGrow = isGrowing && (earlier === undefined || hasGrown(stat, earlier))
+    const finished = mayGrow ? earlier : { ...stat, path: reference.path }
+    const record = { generation, startHash: start.hash, tail, form, counts, finished }
     if (!isValid || this.#isOutdated(reference, known, record)) await this.#add(reference, record)
-    return { identity: formatIdentity(reference, record), counts }
+    return { identity: formatIdentity(reference, record), counts, mayGrow }
   }
 
   /** Whether the session was ever listed while it was growing. */
@@ -81,9 +91,10 @@ export class GrowingIdentities {
   async #isValid(
     { path }: GrowingReference,
     known: GrowthRecord,
-    { mark, form }: GrowingState,
+    { mark, stat, form }: GrowingState,
   ): Promise<boolean> {
     if (known.startHash !== mark.start.hash || known.form !== form) return false
+    if (known.finished && !continues({ ...stat, path }, known.finished)) return false
     return this.#hasTail(path, known.tail)
   }
 
@@ -103,6 +114,7 @@ export class GrowingIdentities {
   }
 
   #isOutdated(reference: GrowingReference, known: GrowthRecord, now: GrowthRecord): boolean {
+    if (known.finished?.version !== now.finished?.version) return true
     if (known.tail.offset >= now.tail.offset) return false
     const recordedMs = this.#recordedMs.get(recordedKey(reference)) ?? -Infinity
     return performance.now() - recordedMs > RECORD_EVERY_MS
@@ -112,6 +124,19 @@ export class GrowingIdentities {
     this.#recordedMs.set(recordedKey(reference), performance.now())
     await this.#records.add(reference.session, { [reference.name]: record })
   }
+}
+
+type FinishedFile = NonNullable<GrowthRecord['finished']>
+
+/** Whether the file is the finished one, renamed or not, or more was appended to it. */
+function continues(file: FinishedFile, finished: FinishedFile): boolean {
+  if (file.version === finished.version || hasGrown(file, finished)) return true
+  const { path, sizeBytes, modifiedMs } = finished
+  return file.path !== path && file.sizeBytes === sizeBytes && file.modifiedMs === modifiedMs
+}
+
+function hasGrown(file: Pick<FileStat, 'sizeBytes'>, finished: FinishedFile): boolean {
+  return file.sizeBytes > finished.sizeBytes
 }
 
 function recordedKey({ session, name }: GrowingReference): string {

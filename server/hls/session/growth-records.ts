@@ -43,6 +43,10 @@ const growthRecord = z.object({
   form: z.enum(['ts', 'fmp4']),
   /** Renditions of the first listing. */
   counts: renditionCounts,
+  /** The file when it was finished; absent before that. */
+  finished: z
+    .object({ path: z.string(), sizeBytes: count, modifiedMs: z.number(), version: z.string() })
+    .optional(),
 })
 
 /** A recording as it was listed while it was growing. */

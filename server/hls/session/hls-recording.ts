@@ -85,15 +85,14 @@ export class HlsRecording {
   /** Whether this is the indexed file; if it is growing, whether it still has all listed bytes. */
   async matches(file: OpenFile): Promise<boolean> {
     const { stat, growth } = this.planned
-    const { sizeBytes, modifiedMs } = file.stat
-    if (sizeBytes === stat.sizeBytes && modifiedMs === stat.modifiedMs) return true
-    return growth !== undefined && hasBytes(file, growth.tail)
+    if (file.stat.version === stat.version) return true
+    return growth?.isGrowing === true && hasBytes(file, growth.tail)
   }
 
   /** Rejects with `failed` if the file has changed since it was opened, other than by appending. */
   async checkUnchanged(file: OpenFile): Promise<void> {
     const { growth } = this.planned
-    if (growth === undefined) return file.checkUnchanged()
+    if (growth?.isGrowing !== true) return file.checkUnchanged()
     if (!(await hasBytes(file, growth.tail))) {
       throw new AppError('failed', 'the recording changed while it was read')
     }

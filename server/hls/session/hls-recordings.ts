@@ -21,6 +21,7 @@ import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import type { GrowingIdentities } from './growing-identities.ts'
 import { HlsRecording, segmentForm } from './hls-recording.ts'
 import type { SegmentCaches } from './hls-recording.ts'
+import type { ServedIdentities } from './served-identities.ts'
 
 /** A plan needs some kilobytes; its index is in the index store's cache. */
 const MAX_FINISHED = 512
@@ -51,6 +52,7 @@ export interface HlsRecordingsOptions {
   indexes: IndexStore
   readers: MediaReaders
   growing: GrowingIdentities
+  served: ServedIdentities
   settings: HlsSettings
   transcodedAudio: TranscodedAudio
   /** Aborted on shutdown. */
@@ -123,7 +125,6 @@ export class HlsRecordings {
     if (inspection.status === 'unplayable') throw new UnplayableError(inspection.reason)
     const { settings } = this.#options
     const { streamer, date, sessionId } = request.session
-    const { identity } = inspection
     const reader = this.#options.readers.forIndex(inspection.index)
     const converted = request.form === 'fmp4' ? reader.asSamples?.(inspection.index) : undefined
     const index = converted ?? inspection.index
@@ -133,6 +134,7 @@ export class HlsRecordings {
       return new HlsRecording({ ...recording, ...growing }, settings, this.#caches)
     }
     const plan = planSegments(index.splitPoints, settings.segmentSeconds)
+    const identity = await this.#options.served.identify(request.path, inspection, stat)
     return new HlsRecording({ ...recording, identity, plan }, settings, this.#caches)
   }
 
@@ -140,7 +142,7 @@ export class HlsRecordings {
   async #planGrowing(
     request: RecordingRequest,
     { index, mark }: PlayableInspection,
-    { sizeBytes }: FileStat,
+    stat: FileStat,
   ) {
     const isGrowing = request.state === 'growing'
     if (mark === undefined) {
@@ -152,18 +154,20 @@ export class HlsRecordings {
       segmentSeconds: settings.segmentSeconds,
       longestSeconds: longestGrowingSeconds(settings.segmentSeconds),
       stableSplitPoints: index.growth?.stableSplitPoints ?? 0,
-      finishedBytes: isGrowing ? undefined : sizeBytes,
+      finishedBytes: isGrowing ? undefined : stat.sizeBytes,
     })
     if (plan.segments.length === 0) throw new NotYetListable()
     const identified = await growing.identify(request, {
       mark,
+      stat,
+      isGrowing,
       counts: countRenditions(index),
       form: segmentForm(readers.forIndex(index), index),
       isListedAsGrowing: isGrowing || this.#exceedsTarget(request, index.splitPoints),
     })
     if (identified === undefined) return undefined
-    const { identity, counts } = identified
-    return { identity, plan, growth: { tail: mark.tail, counts } }
+    const { identity, counts, mayGrow } = identified
+    return { identity, plan, growth: { tail: mark.tail, counts, isGrowing: mayGrow } }
   }
 
   /** Whether a regular segment would be longer than the target duration of an EVENT playlist. */
@@ -189,8 +193,7 @@ function recordingKey({ session, path }: RecordingRequest): string {
 }
 
 function finishedKey(request: RecordingRequest): string {
-  const { sizeBytes, modifiedMs } = request.stat
   const list = request.isInEvent ? 'event' : 'vod'
   const form = request.form ?? 'any'
-  return `${sizeBytes} ${modifiedMs} ${list} ${form} ${recordingKey(request)}`
+  return `${request.stat.version} ${list} ${form} ${recordingKey(request)}`
 }

@@ -24,7 +24,8 @@ beforeAll(async () => {
 /** The same recording with another length and other limitations. */
 function playable(seconds: number, limitations: Limitation[] = []): Inspection {
   const splitPoints = { ...index.splitPoints, endTicks: seconds * index.splitPoints.timescale }
-  return { status: 'playable', identity: '', index: { ...index, splitPoints, limitations } }
+  const changed = { ...index, splitPoints, limitations }
+  return { status: 'playable', identity: '', isExact: true, index: changed }
 }
 
 const truncated: Limitation = { code: 'truncated', unit: 'box', offsetBytes: 9 }

@@ -37,7 +37,8 @@ export async function inspectSession(
   })
   if (kind === 'file') {
     return joinInspections([
-      await inspect({ name: '', path, stat: stat ?? (await storage.stat(path)) }),
+      // A row of an older catalog has no version.
+      await inspect({ name: '', path, stat: stat?.version ? stat : await storage.stat(path) }),
     ])
   }
   try {

@@ -1,4 +1,5 @@
 // Opens sessions: finds their recordings, and whether they are still growing.
+import { join } from 'node:path'
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import type { HlsSettings } from '../../delivery/encryption.ts'
 import { AppError, isAppError } from '../../errors.ts'
@@ -20,6 +21,7 @@ import type { HlsFile } from './open-session.ts'
 import type { PartFile, PartFolders } from './part-folders.ts'
 import { fileRequest, folderRequests, partStartMs, withElapsedStarts } from './part-requests.ts'
 import type { ListedRecording } from './session-playlists.ts'
+import { ServedIdentities } from './served-identities.ts'
 import type { SessionSource } from './session-source.ts'
 import { SubtitleFiles } from './subtitle-files.ts'
 import { ThrottledLookup } from './throttled-lookup.ts'
@@ -51,9 +53,9 @@ export interface SessionOpenerOptions {
   readers: MediaReaders
   settings: HlsSettings
   transcodedAudio: TranscodedAudio
-  /** Folder of the growth records. */
-  growthFolder: string
-  /** Called if a growth record could not be written. The next change writes again. */
+  /** Folder of the records of what was served. */
+  recordFolder: string
+  /** Called if such a record could not be written. */
   onWriteError: (error: unknown) => void
   /** A recording without a write for this time counts as finished. */
   settleSeconds: number
@@ -80,11 +82,13 @@ export class SessionOpener {
   readonly #byListing = new WeakMap<readonly PartFile[], Promise<FoundRecordings>>()
 
   constructor(options: SessionOpenerOptions) {
-    const { storage, growthFolder: folder, onWriteError } = options
+    const { storage, recordFolder, onWriteError } = options
+    const folder = join(recordFolder, 'grown')
     const growing = new GrowingIdentities(storage, new GrowthRecords({ folder, onWriteError }))
+    const served = new ServedIdentities({ folder: join(recordFolder, 'served'), onWriteError })
     this.#options = options
     this.#growing = growing
-    this.#recordings = new HlsRecordings({ ...options, growing })
+    this.#recordings = new HlsRecordings({ ...options, growing, served })
     this.#subtitleFiles = new SubtitleFiles(storage)
   }
 

@@ -72,9 +72,9 @@ export class SubtitleFiles {
   ): Promise<SubtitleSidecar | undefined> {
     const file = await this.#storage.open(path)
     try {
-      const { sizeBytes, modifiedMs } = file.stat
+      const { sizeBytes, version: fileVersion } = file.stat
       if (sizeBytes > MAX_FILE_BYTES) throw new AppError('failed', 'the subtitle file is too large')
-      const key = `${sizeBytes} ${modifiedMs} ${path}`
+      const key = `${fileVersion} ${path}`
       const cached = this.#subtitles.get(key)
       if (cached !== undefined) return cached
       const bytes = Buffer.alloc(sizeBytes)

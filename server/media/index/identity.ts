@@ -1,26 +1,66 @@
-// The identity of a recording: a hash of its size and of samples of its bytes, never of its name or
-// time.
+// The identity of a recording: a hash of its size, its index and its bytes or samples of them,
+// never of its name or time.
 import { createHash } from 'node:crypto'
+import type { Hash } from 'node:crypto'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import type { MediaIndex } from '../media-index.ts'
 
+/** Up to this size all bytes are hashed, in less time than opening the file takes on a disk. */
+const MAX_WHOLE_BYTES = 16 * 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 const EDGE_BYTES = 64 * 1024
 const SAMPLE_BYTES = 4 * 1024
 const SAMPLES = 32
 
+export interface Identity {
+  /** Equal on every machine with the same bytes. */
+  identity: string
+  /** Files with this identity are equal. Otherwise they may differ between the samples. */
+  isExact: boolean
+}
+
 /**
- * Hashes the size, the first and last 64 KiB, and 32 samples between them. Equal on every machine
- * with the same bytes, and fast for a recording of any length.
+ * Hashes size, index, and all bytes of a small file; of a larger one the first and last 64 KiB and
+ * 32 samples between them, which is fast for a recording of any length.
  */
-export async function readIdentity(file: OpenFile): Promise<string> {
+export async function readIdentity(file: OpenFile, index: MediaIndex): Promise<Identity> {
   const { sizeBytes } = file.stat
-  const hash = createHash('sha256').update(`${sizeBytes}\n`)
+  const isExact = sizeBytes <= MAX_WHOLE_BYTES
+  const hash = createHash('sha256').update(`${sizeBytes}\n${planFacts(index)}\n`)
+  if (isExact) await hashWhole(file, hash)
+  else await hashSamples(file, hash)
+  return { identity: hash.digest('base64url'), isExact }
+}
+
+/** All of the index that segments are made from, in a form that equal indexes share. */
+function planFacts({ tracks, subtitles, splitPoints, source }: MediaIndex): string {
+  return JSON.stringify([tracks, subtitles, splitPoints, source], (_key, value: unknown) => {
+    if (ArrayBuffer.isView(value)) {
+      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      return createHash('sha256').update(bytes).digest('base64url')
+    }
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}
+
+async function hashWhole(file: OpenFile, hash: Hash): Promise<void> {
+  const { sizeBytes } = file.stat
+  for (let position = 0; position < sizeBytes; position += CHUNK_BYTES) {
+    const length = Math.min(CHUNK_BYTES, sizeBytes - position)
+    hash.update(await readExactly(file, position, length))
+  }
+}
+
+async function hashSamples(file: OpenFile, hash: Hash): Promise<void> {
   // Concurrent, because many small reads take a disk little longer than a few.
   const samples = await Promise.all(
-    identityRanges(sizeBytes).map(({ position, length }) => readExactly(file, position, length)),
+    sampleRanges(file.stat.sizeBytes).map((range) =>
+      readExactly(file, range.position, range.length),
+    ),
   )
   for (const sample of samples) hash.update(sample)
-  return hash.digest('base64url')
 }
 
 /** Hash of a byte range; undefined if the file is too short. */
@@ -38,9 +78,8 @@ interface Range {
   length: number
 }
 
-function identityRanges(sizeBytes: number): Range[] {
+function sampleRanges(sizeBytes: number): Range[] {
   const middle = sizeBytes - 2 * EDGE_BYTES
-  if (middle <= SAMPLES * SAMPLE_BYTES) return wholeFile(sizeBytes)
   const step = Math.floor((middle - SAMPLE_BYTES) / (SAMPLES - 1))
   return [
     { position: 0, length: EDGE_BYTES },
@@ -50,8 +89,4 @@ function identityRanges(sizeBytes: number): Range[] {
     })),
     { position: sizeBytes - EDGE_BYTES, length: EDGE_BYTES },
   ]
-}
-
-function wholeFile(sizeBytes: number): Range[] {
-  return sizeBytes === 0 ? [] : [{ position: 0, length: sizeBytes }]
 }

@@ -104,7 +104,7 @@ export class IndexStore {
   async #load(path: string, stat: FileStat, signal: AbortSignal): Promise<CachedInspection> {
     const known = this.#cached.get(path) ?? (await this.#loadStored(path))
     if (known !== undefined && isFresh(known, stat)) return this.#cacheInspection(path, known)
-    const previous = known && resumable(known)
+    const previous = known && this.#resumable(known, stat)
     const found = await this.#options.inspect(path, signal, previous)
     if (!matchesRequest(found, stat)) {
       throw new AppError('gone', 'the recording was replaced while it was read')
@@ -123,6 +123,15 @@ export class IndexStore {
   async #loadStored(path: string): Promise<CachedInspection | undefined> {
     const stored = await this.#indexFiles.read(path)
     return stored && { ...stored, foundMs: -Infinity, storedMs: performance.now(), isStored: true }
+  }
+
+  /** A file that was finished and has the same size was not continued, but replaced or changed. */
+  #resumable(known: FoundRecording, requested: FileStat): KnownRecording | undefined {
+    if (known.inspection.status === 'unplayable') return undefined
+    const hasGrown = requested.sizeBytes > known.stat.sizeBytes
+    if (!hasGrown && this.#options.isSettled(known.stat)) return undefined
+    const { index, mark } = known.inspection
+    return mark && { index, mark }
   }
 
   #shouldStore(cached: CachedInspection): boolean {
@@ -153,7 +162,7 @@ export class IndexStore {
 }
 
 function isSame(a: FileStat, b: FileStat): boolean {
-  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
+  return a.version === b.version
 }
 
 function isAtLeastAsNew(a: FileStat, b: FileStat): boolean {
@@ -184,12 +193,6 @@ function canGrow(inspection: Inspection): boolean {
 
 function growthMark({ inspection }: FoundRecording) {
   return inspection.status === 'playable' ? inspection.mark : undefined
-}
-
-function resumable({ inspection }: FoundRecording): KnownRecording | undefined {
-  if (inspection.status === 'unplayable') return undefined
-  const { index, mark } = inspection
-  return mark && { index, mark }
 }
 
 function memoryBytes(inspection: Inspection): number {

@@ -13,8 +13,9 @@ import type { MediaReaders } from '../readers.ts'
 export type Inspection =
   | {
       status: 'playable'
-      /** Identity of the whole file. */
+      /** Identity of the whole file, and whether that covers each of its bytes. */
       identity: string
+      isExact: boolean
       index: MediaIndex
       /** Fingerprint while it grows; absent if it cannot grow, or has no stable segment yet. */
       mark?: GrowthMark
@@ -95,6 +96,5 @@ async function extend(
 
 async function describe(file: OpenFile, { reader, index }: IndexedFile): Promise<Inspection> {
   const mark = await readGrowthMark(file, index, reader)
-  const identity = await readIdentity(file)
-  return { status: 'playable', identity, index, ...(mark && { mark }) }
+  return { status: 'playable', ...(await readIdentity(file, index)), index, ...(mark && { mark }) }
 }

@@ -2,7 +2,7 @@
 // `…/list.m3u8/1` and so on.
 import { LRUCache } from 'lru-cache'
 import { AppError, isAppError } from '../../errors.ts'
-import { openConcatenated } from '../../storage/concatenated-file.ts'
+import { concatenatedStat, openConcatenated } from '../../storage/concatenated-file.ts'
 import type { FileRange } from '../../storage/concatenated-file.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
 import { RecordedFolders } from './read-recorded-folder.ts'
@@ -45,7 +45,7 @@ export function withRecordedPlaylists(storage: Storage): RecordedStorage {
   async function partsOf(playlist: string): Promise<RecordedPart[]> {
     const stat = await storage.stat(playlist)
     const cached = cache.get(playlist)
-    if (cached && isSame(cached.stat, stat)) return cached.parts
+    if (cached?.stat.version === stat.version) return cached.parts
     const parts = folders.read(playlist)
     cache.set(playlist, { stat, parts })
     parts.catch(() => cache.delete(playlist))
@@ -82,7 +82,7 @@ export function withRecordedPlaylists(storage: Storage): RecordedStorage {
     watch: async (onChange, signal) => storage.watch(onChange, signal),
     async stat(path) {
       const run = parseRunPath(path)
-      return run === undefined ? storage.stat(path) : statOf(await rangesAt(run))
+      return run === undefined ? storage.stat(path) : concatenatedStat(await rangesAt(run))
     },
     async open(path) {
       const run = parseRunPath(path)
@@ -93,7 +93,7 @@ export function withRecordedPlaylists(storage: Storage): RecordedStorage {
       const parts = await partsOf(path)
       return parts.map(({ ranges, startMs }, number) => ({
         path: `${path}/${number}`,
-        stat: statOf(ranges),
+        stat: concatenatedStat(ranges),
         ...(startMs !== undefined && { startMs }),
       }))
     },
@@ -109,16 +109,4 @@ function parseRunPath(path: string): RunPath | undefined {
   const groups = RUN_PATH.exec(path)?.groups
   if (groups?.playlist === undefined) return undefined
   return { playlist: groups.playlist, number: Number(groups.number) }
-}
-
-/** Equals the stat of the concatenated file. */
-function statOf(ranges: readonly FileRange[]): FileStat {
-  return {
-    sizeBytes: ranges.reduce((sum, { length }) => sum + length, 0),
-    modifiedMs: ranges.reduce((newest, { stat }) => Math.max(newest, stat.modifiedMs), 0),
-  }
-}
-
-function isSame(a: FileStat, b: FileStat): boolean {
-  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs
 }

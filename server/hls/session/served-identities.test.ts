@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ServedIdentities } from './served-identities.ts'
+
+const PATH = 'alice/2026-01-31/1001.mkv'
+const sampled = { identity: 'samples', isExact: false }
+
+let folder: string
+let errors: unknown[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-served-'))
+  errors = []
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+/** As in another process, or after a restart. */
+function open(at = folder): ServedIdentities {
+  return new ServedIdentities({ folder: at, onWriteError: (error) => errors.push(error) })
+}
+
+function identify(served: ServedIdentities, version: string, at = PATH) {
+  return served.identify(at, sampled, { sizeBytes: 1, modifiedMs: 1, version })
+}
+
+test('the same file has one identity, in every process and on every machine', async () => {
+  const first = await identify(open(), 'a')
+  expect(await identify(open(), 'a')).toBe(first)
+  expect(await identify(open(path.join(folder, 'elsewhere')), 'b')).toBe(first)
+  expect(errors).toEqual([])
+})
+
+test('a changed file has another identity, for ever', async () => {
+  const first = await identify(open(), 'a')
+  const second = await identify(open(), 'b')
+  expect(second).not.toBe(first)
+  expect(await identify(open(), 'b')).toBe(second)
+  const third = await identify(open(), 'c')
+  expect([first, second]).not.toContain(third)
+  expect(await identify(open(), 'a')).toBe(first)
+})
+
+test('two processes that see different files at once never use one identity', async () => {
+  const versions = Array.from({ length: 20 }, (_, i) => `${i}`)
+  const identities = await Promise.all(versions.map((version) => identify(open(), version)))
+  expect(new Set(identities).size).toBe(versions.length)
+})
+
+test('an exact identity does not depend on the version', async () => {
+  const exact = { identity: 'all bytes', isExact: true }
+  const [one, other] = ['a', 'b'].map((version) =>
+    open().identify(PATH, exact, { sizeBytes: 1, modifiedMs: 1, version }),
+  )
+  expect(await one).toBe(await other)
+})
+
+test('files of other paths have other identities, a renamed download has the same', async () => {
+  const first = await identify(open(), 'a')
+  expect(await identify(open(), 'a', `${PATH}.part`)).toBe(first)
+  for (const other of ['1001.webm', '1002.mkv', 'x/1001.mkv'])
+    expect(await identify(open(), 'a', `alice/2026-01-31/${other}`)).not.toBe(first)
+  const run = 'alice/2026-01-31/1001/list.m3u8'
+  expect(await identify(open(), 'a', `${run}/0`)).not.toBe(await identify(open(), 'a', `${run}/1`))
+})
+
+test('a failed write is reported, and the recording is served', async () => {
+  await writeFile(path.join(folder, 'file'), '')
+  expect(await identify(open(path.join(folder, 'file')), 'a')).toBe(await identify(open(), 'a'))
+  expect(errors).toHaveLength(1)
+})

@@ -1,0 +1,78 @@
+// The identities under which finished recordings are served. Files of one identity may differ
+// between its samples, so each belongs to one path and to the first version of the file there.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { splitPath } from '../../catalog/names/library-path.ts'
+import { endingOf, parseRecordingName } from '../../catalog/names/recording-name.ts'
+import type { Inspection } from '../../media/index/inspect-recording.ts'
+import { writeAtomically } from '../../storage/atomic-write.ts'
+import type { FileStat } from '../../storage/storage.ts'
+
+type Playable = Extract<Inspection, { status: 'playable' }>
+
+export interface ServedIdentitiesOptions {
+  /** Has one small file per identity: the version of the recording that has it. */
+  folder: string
+  /** Called after a failed write. The recording is served anyway. */
+  onWriteError(error: unknown): void
+}
+
+export class ServedIdentities {
+  readonly #options: ServedIdentitiesOptions
+
+  constructor(options: ServedIdentitiesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The identity of a recording's bytes at a path: the same on every machine that has the file
+   * since it was complete; another one after any change of the file, if the inspection cannot
+   * exclude that bytes between its samples have changed.
+   */
+  async identify(
+    path: string,
+    { identity, isExact }: Pick<Playable, 'identity' | 'isExact'>,
+    { version }: FileStat,
+  ): Promise<string> {
+    const own = hashOf([lastingName(path), identity])
+    if (isExact || (await this.#owner(own, version)) === version) return own
+    return hashOf([own, version])
+  }
+
+  /** The first version that was served under the identity: the given one if there was none. */
+  async #owner(identity: string, version: string): Promise<string> {
+    const path = join(this.#options.folder, identity.slice(0, 2), identity.slice(2))
+    try {
+      return (await readIfPresent(path)) ?? (await this.#claim(path, version))
+    } catch (error) {
+      this.#options.onWriteError(error)
+      return version
+    }
+  }
+
+  async #claim(path: string, version: string): Promise<string> {
+    await writeAtomically(path, version, { existing: 'keep' })
+    return readFile(path, 'utf8')
+  }
+}
+
+/** The path without the endings that change when a recorder finishes and renames the file. */
+function lastingName(path: string): string[] {
+  const { folder, name } = splitPath(path) ?? { folder: '', name: path }
+  const base = parseRecordingName(name)?.base ?? name
+  return [folder, base, endingOf(name.replace(/\.part$/i, '')) ?? '']
+}
+
+function hashOf(facts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
