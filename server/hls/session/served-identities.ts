@@ -1,5 +1,5 @@
-// The identities under which finished recordings are served. Files of one identity may differ
-// between its samples, so each belongs to one path and to the first version of the file there.
+// The identities under which finished recordings are served. Large files of one identity may differ
+// between its samples, so it belongs to one path and to the first version of the file there.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,9 +35,9 @@ export class ServedIdentities {
     { identity, isExact }: Pick<Playable, 'identity' | 'isExact'>,
     { version }: FileStat,
   ): Promise<string> {
+    if (isExact) return identity
     const own = hashOf([lastingName(path), identity])
-    if (isExact || (await this.#owner(own, version)) === version) return own
-    return hashOf([own, version])
+    return (await this.#owner(own, version)) === version ? own : hashOf([own, version])
   }
 
   /** The first version that was served under the identity: the given one if there was none. */
