@@ -22,7 +22,7 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
 /**
  * The layers of server/, lowest first. A folder may import itself, the entries of its row, and
  * shared/; an entry is a folder (the files directly in it) or one file. Only app composes, only
- * main.ts uses `process`.
+ * main.ts and process.ts use `process`.
  */
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
@@ -104,7 +104,7 @@ const noWindingPaths: ImportPattern = {
 }
 const noProcess: ImportPattern = {
   regex: '^(node:)?process$',
-  message: 'Only server/main.ts touches process; pass its values as arguments.',
+  message: 'Only server/process.ts touches process; pass its values as arguments.',
 }
 const noNode: ImportPattern = {
   regex: '^node:',
@@ -182,7 +182,7 @@ export default defineConfig({
     },
     { files: ['**/*.tsx'], rules: { 'max-lines-per-function': ['error', functionLines(100)] } },
     {
-      files: [...childFiles, 'server/main.ts'],
+      files: [...childFiles, 'server/main.ts', 'server/process.ts'],
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
     {
@@ -236,7 +236,12 @@ function serverPrograms() {
     ['app', 'cli.ts', 'config', 'errors.ts'],
     'program.ts starts app and imports only cli, config and errors.',
   )
-  const mainOnly = allowOnly('.', ['app', 'program.ts'], 'main.ts imports only program and app.')
+  const processOnly = allowOnly(
+    '.',
+    ['app', 'program.ts'],
+    'process.ts imports only program and app.',
+  )
+  const mainOnly = allowOnly('.', ['process.ts'], 'main.ts imports only process.ts.')
   return [
     { files: ['server/*'], rules: serverImports([noProcess, nothing, outside]) },
     {
@@ -245,6 +250,7 @@ function serverPrograms() {
     },
     { files: ['server/cli.ts'], rules: serverImports([noProcess, cliOnly, outside]) },
     { files: ['server/program.ts'], rules: serverImports([noProcess, programOnly, outside]) },
+    { files: ['server/process.ts'], rules: serverImports([processOnly, outside]) },
     { files: ['server/main.ts'], rules: serverImports([mainOnly, outside]) },
   ]
 }

@@ -2,7 +2,7 @@
 import type { UnplayableReason } from './problem.ts'
 
 /**
- * The HTTP status of each code is defined once, in http/errors.ts; the exit code in main.ts.
+ * The HTTP status of each code is defined once, in http/errors.ts; the exit code in program.ts.
  *
  * - `invalid`: a parameter is malformed
  * - `not_found`: no such streamer, session, file or segment

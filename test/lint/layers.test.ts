@@ -26,7 +26,7 @@ const columnFiles = [
 ]
 
 /** Programs, above every folder of server/. */
-const programs = ['program', 'main']
+const programs = ['program', 'process', 'main']
 /** Names below that are files; all others are folders. */
 const files = ['problem', 'problem-text', 'errors', ...programs, ...columnFiles]
 
@@ -93,14 +93,15 @@ const serverRows = `
   analytics          errors config
   app                *
   program            errors config app
-  main               app program
+  process            app program
+  main               process
 `
 
 const groups: Record<string, Plant[]> = {
   ...serverPlants(),
   'the page to shared/, and each page to itself': webPlants(),
   'shared/ to itself': sharedPlants(),
-  'process to main.ts and child programs': processPlants(),
+  'process to main.ts, process.ts and child programs': processPlants(),
   'imports to the shortest path and the folders of the product': pathPlants(),
   'size, names and types of files to the house style': stylePlants(),
 }
@@ -221,6 +222,7 @@ function processPlants(): Plant[] {
     caughtBy('eslint(no-restricted-properties)', 'server/http/global.ts', globalPid),
     caughtImport('server/hls/to-process.ts', 'node:process'),
     { file: 'server/main.ts', code: pid },
+    { file: 'server/process.ts', code: pid },
     { file: 'server/thumbnails/some-child.ts', code: pid },
     { file: 'server/media/mp4/some-worker.ts', code: pid },
     caughtImport('server/thumbnails/other-child.ts', '../hls/playlist.ts'),
