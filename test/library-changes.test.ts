@@ -21,6 +21,7 @@ import type { SessionReference } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import { makeLargeRecording } from './support/make-large-recording.ts'
 import { parseExactly } from './support/parse-exactly.ts'
+import { soon } from './support/patience.ts'
 import { rawRequest } from './support/raw-request.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
@@ -154,6 +155,49 @@ describe('a library that changes while it is served', () => {
       .poll(async () => (await fetch(server.url + streamersApiPath)).headers.get('etag'))
       .not.toBe(before)
   })
+})
+
+describe('a library by a link that is switched to another folder', () => {
+  it('is served by every worker, with what the other folder contains', async () => {
+    const library = await createTempLibrary('switched')
+    await library.place('one/alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+    await library.place('two/alice/2026-01-31/1.mp4', 'mp4-h264-vfr.mp4')
+    await library.place('two/alice/2026-02-01/2.mp4', SMALL_FIXTURE)
+    const link = path.join(library.folder, 'current')
+    await symlink(library.pathOf('one'), link)
+    const server = await startServer({
+      args: [link, '--data', library.data],
+      environment: { AFTERCAST_WORKERS: '2' },
+    })
+    try {
+      await expect.poll(() => listAll(server), soon).toEqual(['alice 2026-01-31 1 0:00:10'])
+      await askTwice(server, { streamer: 'alice', date: '2026-01-31', sessionId: '1' })
+      await symlink(library.pathOf('two'), `${link}.new`)
+      await rename(`${link}.new`, link)
+      const listed = ['alice 2026-02-01 2 0:00:10', 'alice 2026-01-31 1 0:00:24']
+      await expect.poll(() => listAll(server), soon).toEqual(listed)
+      for (const [date, sessionId] of [
+        ['2026-01-31', '1'],
+        ['2026-02-01', '2'],
+      ] as const) {
+        await askTwice(server, { streamer: 'alice', date, sessionId })
+      }
+    } finally {
+      await server.stop()
+      await library.remove()
+    }
+  })
+
+  /** Each worker serves every other connection. */
+  async function askTwice(server: StartedServer, session: SessionReference): Promise<void> {
+    for (let i = 0; i < 4; i += 1) {
+      const { status, body } = await rawRequest(server.url, playlistApiPath(session))
+      expect(status).toBe(200)
+      const segment = body.toString().match(/^[^#\s].*$/m)?.[0] ?? ''
+      const { pathname } = new URL(segment, server.url + playlistApiPath(session))
+      expect((await rawRequest(server.url, pathname)).status).toBe(200)
+    }
+  }
 })
 
 /**

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
+import { soon } from '../../test/support/patience.ts'
 import type { Storage } from './storage.ts'
 
 let base: string
@@ -54,6 +55,23 @@ describe('list', () => {
     const entries = await renaming.list('alice', { stats: true })
     expect(entries.map(({ name }) => name)).toEqual(['new.ts'])
     expect(answers).toEqual([])
+  })
+
+  test('is read once where a file can never have a stat', async () => {
+    // As long as paths may be: that of a file in this folder is longer.
+    const rest = 4090 - root.length
+    const parts = Array.from({ length: Math.ceil(rest / 250) }, (_, at) =>
+      'd'.repeat(Math.min(rest - at * 250, 250) - 1),
+    )
+    const folder = parts.filter((name) => name !== '').join('/')
+    const cwd = join(root, folder)
+    mkdirSync(cwd, { recursive: true })
+    execFileSync('touch', ['a-recording.ts'], { cwd })
+    execFileSync('ln', ['-s', 'nowhere', 'x'], { cwd })
+    const entries = await storage.list(folder, { stats: true })
+    execFileSync('rm', ['a-recording.ts', 'x'], { cwd })
+    expect(entries).toEqual([])
+    expect(skipped).toHaveLength(1)
   })
 
   test('leaves out hidden names', async () => {
@@ -185,6 +203,60 @@ describe('a file that was opened before', () => {
     for (const path of ['folder/a.ts', 'b.ts', 'folder/a.ts']) {
       await expect(storage.open(path)).rejects.toMatchObject({ code: 'not_found' })
     }
+  })
+})
+
+describe('a root that is a link', () => {
+  const readText = async (path: string): Promise<string> => {
+    const file = await storage.open(path)
+    const buffer = Buffer.alloc(20)
+    const count = await file.read(buffer, 0)
+    await file.close()
+    return buffer.toString('utf8', 0, count)
+  }
+  const target = (name: string): string => join(base, name)
+  /** As `ln -sfn`: the link is replaced, not removed. */
+  const switchTo = (name: string): void => {
+    symlinkSync(name, join(base, 'new-link'))
+    renameSync(join(base, 'new-link'), join(base, 'link'))
+  }
+
+  beforeEach(() => {
+    for (const name of ['one', 'three', 'one/nested']) {
+      mkdirSync(join(target(name), 'alice'), { recursive: true })
+      writeFileSync(join(target(name), 'alice', 'a.ts'), name)
+    }
+    switchTo('one')
+    storage = createFolderStorage(join(base, 'link'))
+  })
+
+  test('may be switched to another folder, without a listing of the root', async () => {
+    expect(await readText('alice/a.ts')).toBe('one')
+    switchTo('three')
+    writeFileSync(join(target('three'), 'alice', 'b.ts'), 'also three')
+    expect(await readText('alice/a.ts')).toBe('three')
+    switchTo('one')
+    expect((await storage.stat('alice/a.ts')).sizeBytes).toBe(3)
+    switchTo('three')
+    expect(await names('alice')).toEqual(['a.ts', 'b.ts'])
+  })
+
+  test('contains nothing of the folder that it led to before', async () => {
+    symlinkSync(target('one/alice/a.ts'), join(target('one/nested'), 'alice', 'out.ts'))
+    expect(await readText('nested/alice/out.ts')).toBe('one')
+    switchTo('one/nested')
+    await expect
+      .poll(() => storage.stat('alice/out.ts').catch(({ code }: { code: unknown }) => code), soon)
+      .toBe('not_found')
+    expect(await readText('alice/a.ts')).toBe('one/nested')
+  })
+
+  test('ends its watch when it is switched', async () => {
+    const changed: string[] = []
+    const watching = storage.watch((folder) => changed.push(folder), new AbortController().signal)
+    await expect.poll(() => changed, soon).toEqual([''])
+    switchTo('three')
+    await expect(watching).rejects.toMatchObject({ code: 'failed' })
   })
 })
 

@@ -33,6 +33,10 @@ type FolderReader = Pick<FolderThread, 'read' | 'count'>
 
 /** Concurrent stats of one listing; libuv runs four at a time, more only cost memory. */
 const STATS_AT_ONCE = 256
+/** The root may be a link that is switched to another folder: its real path is cached this long. */
+const ROOT_FRESH_MS = 1000
+/** How often a watch checks whether the root is still the watched folder. */
+const ROOT_CHECK_MS = 2000
 /** Recently opened files whose containment need not be checked again. */
 const MAX_KNOWN_FILES = 1024
 /**
@@ -66,7 +70,8 @@ export class FolderStorage implements Storage {
   readonly #onSkipped: OnSkipped
   readonly #pageCache: PageCache | undefined
   readonly #folderThread: FolderReader | undefined
-  #realRoot: string | undefined
+  /** Real path of the root, and when it was resolved. */
+  #resolved: { realRoot: string; atMs: number } | undefined
   /** Device and inode of the root when it last had content. */
   #identity: string | undefined
   #openFiles = 0
@@ -100,24 +105,22 @@ export class FolderStorage implements Storage {
       const named = files.map((name): StorageEntry => ({ name, kind: 'file' }))
       return { entries: entries.concat(named), vanished: 0 }
     }
-    const before = entries.length
-    addStats(entries, files, fileStats)
-    for (
-      let start = fileStats.length / STAT_NUMBERS;
-      start < files.length;
-      start += STATS_AT_ONCE
-    ) {
-      entries.push(...(await statFiles(real, files.slice(start, start + STATS_AT_ONCE))))
+    let vanished = addStats(entries, files, fileStats)
+    const first = fileStats.length / STAT_NUMBERS
+    for (let start = first; start < files.length; start += STATS_AT_ONCE) {
+      const found = await statFiles(real, files.slice(start, start + STATS_AT_ONCE))
+      entries.push(...found.entries)
+      vanished += found.vanished
     }
-    return { entries, vanished: before + files.length - entries.length }
+    return { entries, vanished }
   }
 
   /** Entries of a folder, read by the thread if that is faster, with the stats that it returned. */
   async #read(folder: string, stats: boolean): Promise<ReadFolder & { realRoot: string }> {
     const path = joinLibraryPath(this.#root, folder)
-    const known = stats && folder !== '' ? this.#realRoot : undefined
-    if (known !== undefined) {
-      const read = await this.#folderThread?.read({ path, realRoot: known })
+    if (stats && folder !== '' && this.#folderThread !== undefined) {
+      const known = await this.#currentRoot()
+      const read = await this.#folderThread.read({ path, realRoot: known })
       if (read) return { ...read, realRoot: known }
     }
     const { realRoot, real } = await this.#resolve(folder)
@@ -188,18 +191,56 @@ export class FolderStorage implements Storage {
 
   async watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void> {
     const { real } = await this.#resolve('')
-    await watchFolder(real, onChange, signal)
+    const switched = new AbortController()
+    const ended = AbortSignal.any([signal, switched.signal])
+    const checking = this.#watchRoot(real, switched, ended)
+    try {
+      await watchFolder(real, onChange, ended)
+    } finally {
+      clearInterval(checking)
+    }
+    if (switched.signal.aborted && !signal.aborted) {
+      throw new AppError('failed', 'the recordings folder is a link that was switched')
+    }
+  }
+
+  /** No system call reports that a link above the watched folders has another target. */
+  #watchRoot(real: string, switched: AbortController, ended: AbortSignal): NodeJS.Timeout {
+    let isBusy = false
+    const check = async (): Promise<void> => {
+      if (isBusy || ended.aborted) return
+      isBusy = true
+      // A root that is gone is reported by the watch itself.
+      const realRoot = await this.#resolveRoot().catch(() => real)
+      isBusy = false
+      if (realRoot !== real) switched.abort()
+    }
+    return setInterval(() => void check(), ROOT_CHECK_MS).unref()
   }
 
   async #resolve(path: string): Promise<{ realRoot: string; real: string }> {
     const joined = joinLibraryPath(this.#root, path)
     // Resolved again with each listing of the root, so at the start of every scan.
-    if (path === '') this.#realRoot = undefined
-    const realRoot = this.#realRoot ?? (await orAppError(realPathOf(this.#root)))
-    this.#realRoot = realRoot
+    const realRoot = path === '' ? await this.#resolveRoot() : await this.#currentRoot()
     const real = path === '' ? realRoot : await orAppError(realPathOf(joined))
-    if (!isInside(realRoot, real)) throw notFound()
-    return { realRoot, real }
+    if (isInside(realRoot, real)) return { realRoot, real }
+    // The path leads outside, or the root was switched since it was resolved.
+    const switched = await this.#resolveRoot()
+    if (switched === realRoot || !isInside(switched, real)) throw notFound()
+    return { realRoot: switched, real }
+  }
+
+  /** Real path of the root, at most `ROOT_FRESH_MS` old. */
+  async #currentRoot(): Promise<string> {
+    const known = this.#resolved
+    const isFresh = known !== undefined && performance.now() - known.atMs < ROOT_FRESH_MS
+    return isFresh ? known.realRoot : this.#resolveRoot()
+  }
+
+  async #resolveRoot(): Promise<string> {
+    const realRoot = await orAppError(realPathOf(this.#root))
+    this.#resolved = { realRoot, atMs: performance.now() }
+    return realRoot
   }
 
   /**
@@ -222,7 +263,8 @@ export class FolderStorage implements Storage {
     }
     if (kind === 'link') return this.#linkEntry(here, name)
     if (kind === 'other') return this.#skip(here, name, 'it is neither a file nor a folder')
-    return kind === 'file' && here.stats ? statFiles(here.real, [name]) : [{ name, kind }]
+    if (kind !== 'file' || !here.stats) return [{ name, kind }]
+    return (await statFiles(here.real, [name])).entries
   }
 
   async #linkEntry(here: Listing, name: string): Promise<StorageEntry[]> {
@@ -257,39 +299,51 @@ interface Listing {
 
 const NO_STATS = new Float64Array()
 
-/** Adds the files with stats from the thread; ignores what is no file or has been deleted. */
+/**
+ * Adds the files with stats from the thread; ignores what is no file or has been deleted, and
+ * returns how many those are.
+ */
 function addStats(
   entries: StorageEntry[],
   files: readonly string[],
   fileStats: Float64Array,
-): void {
+): number {
+  let vanished = 0
   for (const [at, name] of files.entries()) {
     const first = STAT_NUMBERS * at
-    if (first >= fileStats.length) return
+    if (first >= fileStats.length) break
     const [size = NaN, mtimeMs = NaN, ctimeMs = NaN, ino = NaN] = fileStats.subarray(first)
-    if (Number.isNaN(size)) continue
-    entries.push({ name, kind: 'file', stat: fileStat({ size, mtimeMs, ctimeMs, ino }) })
+    if (Number.isNaN(size)) vanished += 1
+    else entries.push({ name, kind: 'file', stat: fileStat({ size, mtimeMs, ctimeMs, ino }) })
   }
+  return vanished
+}
+
+interface StatedFiles {
+  entries: StorageEntry[]
+  /** Number of files that were deleted or renamed since the folder was read. */
+  vanished: number
 }
 
 /**
  * Stats of files in one folder, in a single promise: one per file would cost as much as the stats.
- * Files that were deleted or replaced since the folder was read are ignored.
+ * Ignores what has vanished, is no longer a file, or can never have a stat (its path is too long).
  */
-function statFiles(folder: string, names: readonly string[]): Promise<StorageEntry[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<StorageEntry[]>()
-  const entries: StorageEntry[] = []
+function statFiles(folder: string, names: readonly string[]): Promise<StatedFiles> {
+  const { promise, resolve, reject } = Promise.withResolvers<StatedFiles>()
+  const found: StatedFiles = { entries: [], vanished: 0 }
   let left = names.length
   for (const name of names) {
     lstat(folder + sep + name, (error, stats) => {
       if (error) {
         const failure = asAppError(error)
         if (failure.code !== 'not_found') reject(failure)
+        if (error.code === 'ENOENT') found.vanished += 1
       } else if (stats.isFile()) {
-        entries.push({ name, kind: 'file', stat: fileStat(stats) })
+        found.entries.push({ name, kind: 'file', stat: fileStat(stats) })
       }
       left -= 1
-      if (left === 0) resolve(entries)
+      if (left === 0) resolve(found)
     })
   }
   return promise
