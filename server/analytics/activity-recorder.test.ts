@@ -193,6 +193,30 @@ test('deletes counters past their retention', () => {
   expect(readAll().days.map(({ day }) => day)).toEqual(['2026-02-01', '2026-01-31', '2026-01-30'])
 })
 
+test('deletes nothing because the clock is ten years ahead', async () => {
+  const days = ['2025-06-30', '2026-01-30', '2036-01-31', '2026-01-31']
+  for (const day of days) {
+    nowMs = Date.parse(day)
+    const recorder = openRecorder()
+    recorder.record(play('bob'))
+    await recorder.close()
+  }
+  const stats = readActivityStats(path, { to: '2036-01-31', days: 4000 })
+  expect(stats.days.map(({ day }) => day)).toEqual(days.toSorted().toReversed())
+})
+
+test('keeps the newest days of a full file, whatever the clock', () => {
+  const row = { name: 'page_view', label: '', zone: '', streamer: '', date: '', sessionId: '' }
+  for (const day of ['2026-01-29', '2026-01-30', '2026-01-31', '2036-02-01', '2026-02-01']) {
+    const store = openActivityStore(path, { rowsPerDay: 10, days: 2 })
+    store.add([{ ...row, name: 'page_view', day, amount: 1 }])
+    store.close()
+  }
+  const stats = readActivityStats(path, { to: '2036-02-01', days: 4000 })
+  const kept = ['2036-02-01', '2026-02-01', '2026-01-31', '2026-01-30']
+  expect(stats.days.map(({ day }) => day)).toEqual(kept)
+})
+
 test('loses nothing where two processes write at once', async () => {
   const program = `
     import { ActivityRecorder } from ${JSON.stringify(join(import.meta.dirname, 'activity-recorder.ts'))}

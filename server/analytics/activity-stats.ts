@@ -4,7 +4,6 @@ import type { Database } from 'better-sqlite3'
 import { existsSync } from 'node:fs'
 import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
-import { daysBefore } from './activity-store.ts'
 
 /** Number of page views, and of main videos started. */
 export interface Reach {
@@ -31,6 +30,8 @@ export interface StatsSpan {
   days: number
 }
 
+const DAY_MS = 86_400_000
+
 /**
  * Returns empty statistics if the file does not exist.
  *
@@ -49,6 +50,11 @@ export function readActivityStats(path: string, { to, days }: StatsSpan): Activi
   } finally {
     sqlite?.close()
   }
+}
+
+/** The day a number of days before another. */
+function daysBefore(day: string, days: number): string {
+  return new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
 }
 
 const REACH = `

@@ -23,7 +23,7 @@ export interface StoreLimits {
    * names.
    */
   rowsPerDay: number
-  /** Days to keep. */
+  /** Days with counters to keep, before the current one. */
   days: number
 }
 
@@ -31,7 +31,6 @@ const LIMITS: StoreLimits = { rowsPerDay: 50_000, days: 800 }
 /** Short, since waiting blocks the event loop: callers retry when the file is locked. */
 const BUSY_TIMEOUT_MS = 20
 const RECOUNT_ROWS = 1000
-const DAY_MS = 86_400_000
 
 /** Opens the file at `path`; creates it if missing. Throws SQLite's errors. */
 export function openActivityStore(path: string, limits = LIMITS): ActivityStore {
@@ -61,6 +60,25 @@ const TABLE = `
     PRIMARY KEY (day, name, label, zone, streamer, date, session_id)
   ) WITHOUT ROWID`
 
+interface Retention {
+  today: string
+  days: number
+}
+
+/**
+ * Deletes all but the newest days with counters. Their age does not count: a clock that is years
+ * ahead for a while would delete everything. One index lookup per day, since scanning all rows
+ * would block the event loop.
+ */
+const FORGET = `
+  WITH RECURSIVE newest (day, number) AS (
+    SELECT (SELECT max(day) FROM daily_counts WHERE day < @today), 1
+    UNION ALL
+    SELECT (SELECT max(day) FROM daily_counts WHERE day < newest.day), number + 1
+    FROM newest WHERE number < @days AND day IS NOT NULL
+  )
+  DELETE FROM daily_counts WHERE day < (SELECT day FROM newest WHERE number = @days)`
+
 function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
   const increase = sqlite.prepare<DailyCount>(`
     UPDATE daily_counts SET amount = amount + @amount
@@ -72,7 +90,7 @@ function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
   const countRows = sqlite
     .prepare<[string], number>('SELECT count(*) FROM daily_counts WHERE day = ?')
     .pluck()
-  const forget = sqlite.prepare<[string]>('DELETE FROM daily_counts WHERE day < ?')
+  const forget = sqlite.prepare<Retention>(FORGET)
   let prunedOn = ''
   const counted = { day: '', rows: 0, age: 0 }
 
@@ -98,17 +116,12 @@ function createStore(sqlite: Database, limits: StoreLimits): ActivityStore {
     add(counts) {
       const today = counts.at(-1)?.day
       if (today === undefined) return
-      if (today !== prunedOn) forget.run(daysBefore(today, limits.days))
+      if (today !== prunedOn) forget.run({ today, days: limits.days })
       prunedOn = today
       add.immediate(counts)
     },
     close: () => sqlite.close(),
   }
-}
-
-/** The day a number of days before another. */
-export function daysBefore(day: string, days: number): string {
-  return new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** There are only a few dozen of these per day, whatever visitors send. */
