@@ -74,7 +74,8 @@ export async function openLibrary({
     folderThread,
   })
   const storage = withRecordedPlaylists(folder)
-  const secret = config.hls.secret ?? (await readOrCreateSecret(config.data))
+  const secret =
+    config.hls.secret ?? (await readOrCreateSecret(config.data, (line) => logger.warn(line)))
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const thread = new IndexThread(recordings)
   const onWriteError = (error: unknown): void =>

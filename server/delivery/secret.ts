@@ -7,19 +7,29 @@ import { writeAtomically } from '../storage/atomic-write.ts'
 
 const FILE_NAME = 'hls-secret'
 const SECRET_BYTES = 32
+/** At least as long as a generated one. A power failure leaves a prefix, zeros, or nothing. */
+const COMPLETE = /^[\x21-\x7e]{43,4096}\s*$/
+
+/** Receives one line for the operator. */
+export type SecretLog = (message: string) => void
 
 /**
  * Reads the secret, or creates it. Of processes that start at once, the first one to finish wins.
+ * An empty or torn file is replaced, with a line in the log: URLs of segments change.
  *
  * @throws AppError `failed` if the data folder cannot be read or written
  */
-export async function readOrCreateSecret(dataFolder: string): Promise<string> {
+export async function readOrCreateSecret(dataFolder: string, log: SecretLog): Promise<string> {
   const path = join(dataFolder, FILE_NAME)
   try {
-    const existing = await readFile(path, 'utf8').catch(ifMissing)
-    if (existing !== undefined && existing !== '') return existing
+    const found = await readFile(path, 'utf8').catch(ifMissing)
+    if (found !== undefined && COMPLETE.test(found)) return found
+    if (found !== undefined) {
+      log(`${path} is empty or torn; it is replaced, and all segments have new URLs`)
+    }
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
-    await writeAtomically(path, secret, { existing: 'keep', mode: 0o600 })
+    const existing = found === undefined ? 'keep' : 'replace'
+    await writeAtomically(path, secret, { existing, mode: 0o600, sync: true })
     return await readFile(path, 'utf8')
   } catch (cause) {
     throw new AppError('failed', `the data folder cannot be used: ${dataFolder}`, { cause })
