@@ -270,6 +270,7 @@ describe('invalid arguments and configuration exit with 2 and one line', () => {
     ['PORT', 'eighty', 'server.port'],
     ['AFTERCAST_WORKERS', '0', 'server.workers'],
     ['AFTERCAST_CORS_ORIGINS', 'not an origin', 'server.corsOrigins'],
+    ['AFTERCAST_TRUST_PROXY', '10.0.0.0/33', 'server.trustProxy'],
   ])('%s=%s', async (name, value, named) => {
     const { code, stderr } = await run(['scan', ...library.args], { [name]: value })
     expect(code).toBe(2)

@@ -78,6 +78,28 @@ describe('loadConfig', () => {
     })
   })
 
+  it.each([
+    ['TRUE', true],
+    ['false', false],
+    ['1', 1],
+    ['0', 0],
+    ['10.0.0.0/8, ::1,fd00::/8', ['10.0.0.0/8', '::1', 'fd00::/8']],
+  ])('reads server.trustProxy %s from the environment', (value, wanted) => {
+    const environment = { AFTERCAST_TRUST_PROXY: value }
+    expect(loadConfig({ ...none, environment }).server.trustProxy).toEqual(wanted)
+    const trustProxy = typeof wanted === 'object' ? value : wanted
+    const file = fileOf({ server: { trustProxy } })
+    expect(loadConfig({ ...none, file }).server.trustProxy).toEqual(wanted)
+  })
+
+  it.each(['yes', 'proxy.example', '10.0.0.0/33', '10.0.0.0/0', '10.0.0', '::1/129', '1,2', '-1'])(
+    'refuses server.trustProxy %s and names where it came from',
+    (value) => {
+      const expected = /^server\.trustProxy \(from AFTERCAST_TRUST_PROXY\): must be true, /
+      expect(messageOf({ environment: { AFTERCAST_TRUST_PROXY: value } })).toMatch(expected)
+    },
+  )
+
   it('takes an empty variable as unset', () => {
     expect(loadConfig({ ...none, environment: { PORT: '' } }).server.port).toBe(8080)
   })
@@ -110,6 +132,11 @@ describe('loadConfig', () => {
     ['server.port', { server: { port: 65_536 } }],
     ['server.port', { server: { port: '80' } }],
     ['server', { server: 'localhost' }],
+    ['server.trustProxy', { server: { trustProxy: 1.5 } }],
+    ['server.trustProxy', { server: { trustProxy: -1 } }],
+    ['server.trustProxy', { server: { trustProxy: ['10.0.0.1'] } }],
+    ['server.trustProxy', { server: { trustProxy: '10.0.0.1,' } }],
+    ['server.trustProxy', { server: { trustProxy: 'fe80::1%eth0' } }],
     ['server.corsOrigins.0', { server: { corsOrigins: ['https://a.example/path'] } }],
     ['server.publicUrl', { server: { publicUrl: 'ftp://a.example' } }],
     ['server.metrics', { server: { metrics: 'localhost' } }],

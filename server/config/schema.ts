@@ -1,5 +1,7 @@
 // The schema of the configuration: every key, its default, its environment variable, its purpose.
 import { z } from 'zod'
+import { parseTrustedProxies } from './trusted-proxies.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** Description of a key for the tables, the command line and the environment. */
 export interface OptionNote {
@@ -25,6 +27,14 @@ const hostAndPort = string('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/
   error: 'must be host:port, such as 127.0.0.1:9090',
 })
 
+const trustedProxies = z.unknown().transform((value, context): TrustedProxies => {
+  const parsed = parseTrustedProxies(value)
+  if (parsed !== undefined) return parsed
+  const message = 'must be true, false, a hop count, or addresses and CIDR ranges (comma-separated)'
+  context.addIssue({ code: 'custom', message })
+  return false
+})
+
 /** An ad host: a URL, or an object whose `allowPrivate` permits a private address. */
 const adHost = z.union(
   [
@@ -47,9 +57,11 @@ const serverSection = z.strictObject({
     environment: 'AFTERCAST_PUBLIC_URL',
     about: 'Public URL of the site, for the sitemap and link previews.',
   }),
-  trustProxy: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+  trustProxy: noted(trustedProxies.default(false), {
     environment: 'AFTERCAST_TRUST_PROXY',
-    about: 'Trust the `X-Forwarded-*` headers of a reverse proxy.',
+    about:
+      'Whose `X-Forwarded-*` headers to trust: `true`, a hop count, ' +
+      'or addresses and CIDR ranges, comma-separated.',
   }),
   corsOrigins: noted(z.array(origin, { error: 'must be a list of origins' }).max(100).default([]), {
     environment: 'AFTERCAST_CORS_ORIGINS',

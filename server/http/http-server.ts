@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigResponse } from '../../shared/contract.ts'
 import { apiPrefix } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { TrustedProxies } from '../config/trusted-proxies.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
@@ -22,6 +23,7 @@ import type { SecurityHeaders } from './security-headers.ts'
 import { addServerTiming } from './server-timing.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
+import { trustProxyOf } from './trust-proxy.ts'
 import { addVideoRoutes } from './video-routes.ts'
 
 /** As large as Node's limit for headers, because the routes check the length of names. */
@@ -46,7 +48,7 @@ export interface HttpServerOptions {
   logger: FastifyBaseLogger
   log: { requests: boolean; slowMs: number }
   corsOrigins: readonly string[]
-  trustProxy: boolean
+  trustProxy: TrustedProxies
   isReady: () => boolean
   publicUrl: () => string
   /** Routes of other layers. */
@@ -60,7 +62,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     // A child logger with a request id would cost more than it helps. As the server's logger, it
     // would make Fastify watch each response to its end for a log line that is switched off.
     childLoggerFactory: () => options.logger,
-    trustProxy: options.trustProxy,
+    trustProxy: trustProxyOf(options.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
