@@ -1,6 +1,7 @@
 // The first-party collector through the program: workers count into one file, and `aftercast stats`
 // prints the counts.
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -73,6 +74,33 @@ it('counts the events of all workers, and stores nothing about their senders', a
   expect(await stats()).toContain('       40       40  alice - 2026-01-31 - 1001\n')
   const file = await readFile(path.join(folder, 'data', 'analytics.sqlite'))
   for (const trace of ['127.0.0.1', 'undici', 'mallory']) expect(file.includes(trace)).toBe(false)
+})
+
+it('limits a visitor over all workers, as the trusted proxy names it', async () => {
+  const environment = { AFTERCAST_WORKERS: '2', AFTERCAST_TRUST_PROXY: '1' }
+  await withServer({}, environment, async ({ url }) => {
+    const ask = async (visitor: string, headers: Record<string, string> = {}) => {
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      const options = {
+        method: 'POST',
+        // A connection of its own each time: they go to the workers by turns.
+        agent: false,
+        headers: { 'content-type': 'text/plain', 'x-forwarded-for': visitor, ...headers },
+      }
+      const asking = request(`${url}/api/activity`, options, (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      })
+      asking.on('error', reject).end('[]')
+      return promise
+    }
+    // Only the last address is the proxy's word.
+    const asks = Array.from({ length: 140 }, (_, at) => ask(`192.0.2.${at}, 203.0.113.7`))
+    const statuses = await Promise.all(asks)
+    expect(statuses.filter((status) => status === 204)).toHaveLength(120)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(20)
+    expect(await ask('203.0.113.7, 203.0.113.8')).toBe(204)
+  })
 })
 
 it('has no collector when it is disabled', async () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { isAppError } from '../errors.ts'
 import { addActivityRoute } from './activity-route.ts'
+import { ACTIVITY_LIMITS, RateLimiter } from './rate-limiter.ts'
 
 let app: FastifyInstance
 let url: string
@@ -23,7 +24,7 @@ beforeEach(async () => {
   )
   await addActivityRoute(app, {
     record: (event) => recorded.push(event),
-    now: () => nowMs,
+    limiter: new RateLimiter({ ...ACTIVITY_LIMITS, now: () => nowMs }),
     onLimited: () => (timesLimited += 1),
   })
   url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/api/activity`

@@ -5,22 +5,18 @@ import type { ActivityEvent } from '../../shared/contract.ts'
 import { ACTIVITY_BODY_BYTES } from '../../shared/limits.ts'
 import { activityApiPath } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
-import { RateLimiter } from './rate-limiter.ts'
 
 export interface ActivityRouteOptions {
   record: (event: ActivityEvent) => void
-  /** Milliseconds of a monotonic clock. */
-  now: () => number
+  limiter: ActivityLimiter
   /** Called once, when an address is first rejected. */
   onLimited: () => void
 }
 
-/**
- * Requests per address and minute: a page batches its events, so that a busy visitor sends about
- * ten.
- */
-const REQUESTS = 120
-const WINDOW_MS = 60_000
+/** Counts a request of an address. Returns 0 if it is allowed, else the seconds to wait. */
+export interface ActivityLimiter {
+  take(address: string): number | Promise<number>
+}
 
 /**
  * Registers the route. Responds with 204 to a JSON array of events, sent as JSON or as the
@@ -47,11 +43,10 @@ export async function addActivityRoute(
   })
 }
 
-function limitRate(scope: FastifyInstance, { now, onLimited }: ActivityRouteOptions): void {
-  const limiter = new RateLimiter({ requests: REQUESTS, windowMs: WINDOW_MS, now })
+function limitRate(scope: FastifyInstance, { limiter, onLimited }: ActivityRouteOptions): void {
   let wasReported = false
   scope.addHook('onRequest', async (request, reply) => {
-    const waitSeconds = limiter.take(request.ip)
+    const waitSeconds = await limiter.take(request.ip)
     if (waitSeconds === 0) return undefined
     if (!wasReported) onLimited()
     wasReported = true

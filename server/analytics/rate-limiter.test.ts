@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RateLimiter } from './rate-limiter.ts'
+import { networkOf, RateLimiter } from './rate-limiter.ts'
 
 function createLimiter(requests: number) {
   const clock = { ms: 0 }
@@ -34,6 +34,10 @@ test.each([
   const { limiter } = createLimiter(1)
   expect(limiter.take(first)).toBe(0)
   expect(limiter.take(second)).toBe(0)
+})
+
+test('keeps a bounded part of what is no address', () => {
+  expect(networkOf('x'.repeat(16_000))).toHaveLength(64)
 })
 
 test('stays bounded: among many addresses, the least recently seen is evicted', () => {

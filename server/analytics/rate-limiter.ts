@@ -9,8 +9,15 @@ export interface RateLimits {
   now: () => number
 }
 
+/**
+ * Requests per address and minute: a page batches its events, so that a busy visitor sends about
+ * ten.
+ */
+export const ACTIVITY_LIMITS = { requests: 120, windowMs: 60_000 }
+
 /** Addresses tracked; beyond that the least recently seen is evicted. */
 const MAX_ADDRESSES = 10_000
+const MAX_KEY_LENGTH = 64
 
 /** Counts calls by address. Keeps nothing longer than two windows. */
 export class RateLimiter {
@@ -35,9 +42,12 @@ export class RateLimiter {
   }
 }
 
-/** IPv6 addresses are assigned by /64 (RFC 6177): one visitor owns all of it. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
+/**
+ * The part of an address that one visitor owns: an IPv6 network of 64 bits, as they are assigned
+ * (RFC 6177). `X-Forwarded-For` may contain anything; of that, a bounded part.
+ */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address.slice(0, MAX_KEY_LENGTH)
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4
   if (mapped !== undefined) return mapped
   const [head = '', tail] = address.replace(/%.*$/, '').split('::')

@@ -9,6 +9,7 @@ import { addActivityRoute } from '../analytics/activity-route.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
 import { isAppError } from '../errors.ts'
+import { createActivityLimiter } from './activity-limit.ts'
 
 /** Counters file in the data folder. */
 export const ACTIVITY_FILE = 'analytics.sqlite'
@@ -47,7 +48,11 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
   return {
     record,
     addRoute: async (app) =>
-      addActivityRoute(app, { record, onLimited, now: () => performance.now() }),
+      addActivityRoute(app, {
+        record,
+        onLimited,
+        limiter: createActivityLimiter(),
+      }),
     close: async () => recorder.close(),
   }
 }

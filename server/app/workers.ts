@@ -5,6 +5,7 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, isAppError } from '../errors.ts'
+import { countForWorkers } from './activity-limit.ts'
 import type { Serving } from './serving.ts'
 import type { WebServer } from './web-server.ts'
 
@@ -40,6 +41,7 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
       )
     })
   }
+  if (config.analytics.firstParty) countForWorkers()
   const workers = await startAll(config.server.workers)
   workers.forEach(({ worker }) => keepRunning(worker))
   return {
