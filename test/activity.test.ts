@@ -100,6 +100,8 @@ it('limits a visitor over all workers, as the trusted proxy names it', async () 
     expect(statuses.filter((status) => status === 204)).toHaveLength(120)
     expect(statuses.filter((status) => status === 429)).toHaveLength(20)
     expect(await ask('203.0.113.7, 203.0.113.8')).toBe(204)
+    expect(await ask('203.0.113.9', { origin: 'https://other.example' })).toBe(403)
+    expect(await ask('203.0.113.9', { origin: url })).toBe(204)
   })
 })
 

@@ -1,8 +1,9 @@
 // The collector over a real socket.
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { isAppError } from '../errors.ts'
 import { addActivityRoute } from './activity-route.ts'
@@ -14,22 +15,25 @@ let recorded: ActivityEvent[]
 let nowMs: number
 let timesLimited: number
 
-beforeEach(async () => {
+beforeEach(() => start({ trustProxy: true, origins: [] }))
+afterEach(() => app.close())
+
+async function start({ trustProxy, origins }: { trustProxy: boolean; origins: string[] }) {
   recorded = []
   nowMs = 0
   timesLimited = 0
-  app = Fastify({ trustProxy: true })
+  app = Fastify({ trustProxy })
   app.setErrorHandler(async (error, _request, reply) =>
     reply.code(isAppError(error, 'invalid') ? 400 : statusOf(error)).send({ error: {} }),
   )
   await addActivityRoute(app, {
     record: (event) => recorded.push(event),
     limiter: new RateLimiter({ ...ACTIVITY_LIMITS, now: () => nowMs }),
+    origins,
     onLimited: () => (timesLimited += 1),
   })
   url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/api/activity`
-})
-afterEach(() => app.close())
+}
 
 function statusOf(error: unknown): number {
   const status: unknown = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined
@@ -123,6 +127,70 @@ test('refuses who calls too often before reading the body', async () => {
   )
   socket.destroy()
   expect(head).toBe('HTTP/1.1 429 Too Many Requests')
+})
+
+describe('the origin of the page', () => {
+  const ask = async (headers: Record<string, string>): Promise<number> => {
+    const options = { method: 'POST', headers: { 'content-type': 'text/plain', ...headers } }
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const asking = request(url, options, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    asking.on('error', reject).end(JSON.stringify([view]))
+    return promise
+  }
+  const cdn = { 'x-forwarded-host': 'site.example', 'x-forwarded-proto': 'https' }
+  const throughCdn = { host: 'origin.internal', ...cdn }
+
+  test.each([
+    ['none', { host: 'site.example' }],
+    ['this one', { host: 'site.example:8080', origin: 'http://site.example:8080' }],
+    ['this one, with its default port', { host: 'site.example:80', origin: 'http://site.example' }],
+    ['this one after a TLS proxy', { host: 'site.example', origin: 'https://site.example' }],
+    ['this one after a trusted proxy', { ...throughCdn, origin: 'https://site.example' }],
+    ['this one by the browser', { origin: 'https://a.example', 'sec-fetch-site': 'same-origin' }],
+  ])('may be %s', async (_what, headers) => {
+    expect(await ask(headers)).toBe(204)
+    expect(recorded).toEqual([view])
+  })
+
+  test.each([
+    ['another one', { host: 'site.example', origin: 'https://other.example' }],
+    ['opaque', { host: 'site.example', origin: 'null' }],
+    ['malformed', { host: 'site.example', origin: 'site.example' }],
+    ['on another port', { host: 'site.example', origin: 'http://site.example:8080' }],
+    ['an extension of the name', { host: 'site.example', origin: 'https://site.example.evil' }],
+    ['without TLS', { ...throughCdn, origin: 'http://site.example' }],
+    ['the one inside of the proxy', { ...throughCdn, origin: 'http://origin.internal' }],
+    ['another site', { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' }],
+  ])('is refused if it is %s', async (_what, headers) => {
+    expect(await ask(headers)).toBe(403)
+    expect(recorded).toEqual([])
+  })
+
+  test('is not judged by the headers of a proxy that is not trusted', async () => {
+    await app.close()
+    await start({ trustProxy: false, origins: [] })
+    expect(await ask({ ...throughCdn, origin: 'https://site.example' })).toBe(403)
+    expect(await ask({ ...throughCdn, origin: 'https://origin.internal' })).toBe(204)
+  })
+
+  test.each([['https://shop.example'], ['*']])('may be the allowed %s', async (origin) => {
+    await app.close()
+    await start({ trustProxy: false, origins: [origin] })
+    expect(await ask({ origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' })).toBe(204)
+  })
+
+  test('is checked before the limit: other sites cannot use it up', async () => {
+    for (let i = 0; i < 150; i += 1) {
+      expect(await ask({ origin: 'https://other.example' })).toBe(403)
+    }
+    expect(await ask({})).toBe(204)
+    const refused = await post([view], { origin: 'https://other.example' })
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+    expect(await refused.json()).toMatchObject({ error: { code: 'forbidden' } })
+  })
 })
 
 function many<T>(value: T, count: number): T[] {

@@ -5,10 +5,13 @@ import type { ActivityEvent } from '../../shared/contract.ts'
 import { ACTIVITY_BODY_BYTES } from '../../shared/limits.ts'
 import { activityApiPath } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
+import { isForeignOrigin } from './request-origin.ts'
 
 export interface ActivityRouteOptions {
   record: (event: ActivityEvent) => void
   limiter: ActivityLimiter
+  /** Other origins whose pages may send events, or `*`. */
+  origins: readonly string[]
   /** Called once, when an address is first rejected. */
   onLimited: () => void
 }
@@ -20,8 +23,8 @@ export interface ActivityLimiter {
 
 /**
  * Registers the route. Responds with 204 to a JSON array of events, sent as JSON or as the
- * text/plain of `sendBeacon`; 400 to anything else, 413 above 64 KiB, and 429 with Retry-After (RFC
- * 6585 4) above the rate limit.
+ * text/plain of `sendBeacon`; 400 to anything else, 403 to pages of other sites, 413 above 64 KiB,
+ * and 429 with Retry-After (RFC 6585 4) above the rate limit.
  */
 export async function addActivityRoute(
   app: FastifyInstance,
@@ -34,12 +37,24 @@ export async function addActivityRoute(
       { parseAs: 'string', bodyLimit: ACTIVITY_BODY_BYTES },
       (_request, body, done) => done(null, body),
     )
+    // First: a page of another site must not use up a visitor's limit.
+    refuseForeignOrigins(scope, options)
     limitRate(scope, options)
     scope.post(activityApiPath, async (request, reply) => {
       void reply.header('cache-control', 'no-store').code(204)
       if (!wantsPrivacy(request)) takeEvents(request.body, options)
       return reply.send()
     })
+  })
+}
+
+function refuseForeignOrigins(scope: FastifyInstance, { origins }: ActivityRouteOptions): void {
+  scope.addHook('onRequest', async (request, reply) => {
+    if (!isForeignOrigin(request, origins)) return undefined
+    return reply
+      .code(403)
+      .header('cache-control', 'no-store')
+      .send({ error: { code: 'forbidden', message: 'the page is of another site' } })
   })
 }
 

@@ -52,9 +52,15 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
         record,
         onLimited,
         limiter: createActivityLimiter(),
+        origins: originsOf(config),
       }),
     close: async () => recorder.close(),
   }
+}
+
+/** Origins whose pages may send events, besides the one that the request was sent to. */
+function originsOf({ server: { corsOrigins, publicUrl } }: Config): string[] {
+  return publicUrl === undefined ? [...corsOrigins] : [...corsOrigins, new URL(publicUrl).origin]
 }
 
 /** Sessions that were hidden while a visitor had them open are no longer counted. */
