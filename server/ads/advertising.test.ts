@@ -230,10 +230,11 @@ describe('house ads of the operator', () => {
     ])
   })
 
-  it('count no one who sends Global Privacy Control, and no HEAD', async () => {
+  it('count no one who sends Global Privacy Control or Do Not Track, and no HEAD', async () => {
     const { app, recorded } = await start({ provider: 'house' }, await layOutOwnAds('gpc', [page]))
     const url = '/api/promo/frame/b?zone=inline'
     await app.inject({ url, headers: { 'sec-gpc': '1' } })
+    await app.inject({ url, headers: { dnt: '1' } })
     await app.inject({ url, method: 'HEAD' })
     expect(recorded).toEqual([])
   })

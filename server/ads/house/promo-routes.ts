@@ -149,11 +149,10 @@ interface Place {
   zone: string
 }
 
-/**
- * Counts a browser's request, unless the visitor opted out (Global Privacy Control).
- */
+/** Counts a browser's request, unless it has Global Privacy Control or Do Not Track. */
 function count({ method, headers }: FastifyRequest, event: ActivityEvent, record: RecordActivity) {
-  if (method === 'GET' && headers['sec-gpc'] !== '1') record(event)
+  if (method !== 'GET' || headers['sec-gpc'] === '1' || headers.dnt === '1') return
+  record(event)
 }
 
 function findPlace(request: FastifyRequest, { ads, zones }: PromoRouteOptions): Place {
