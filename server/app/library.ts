@@ -7,6 +7,8 @@ import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
 import type { JobFigures } from '../decoder-child/job-queue.ts'
+import { createSandbox } from '../decoder-child/sandbox.ts'
+import type { Sandbox } from '../decoder-child/sandbox.ts'
 import { PartFolders } from '../hls/session/part-folders.ts'
 import { inspectSession } from '../hls/session/session-inspection.ts'
 import type { InspectedSource, SessionInspection } from '../hls/session/session-inspection.ts'
@@ -36,6 +38,8 @@ export interface Library {
   catalog: Catalog
   indexes: IndexStore
   sessions: SessionOpener
+  /** The restrictions of child processes that decode. */
+  sandbox: Sandbox
   inspect(source: InspectedSource, signal: AbortSignal): Promise<SessionInspection>
   figures(): LibraryFigures
   close(): Promise<void>
@@ -82,7 +86,8 @@ export async function openLibrary({
     logger.warn({ err: error }, 'an index could not be stored')
   const indexes = createIndexStore(config, thread, onWriteError)
   const { segmentSeconds, encryption } = config.hls
-  const transcoder = createAudioTranscoder({ log: logger })
+  const sandbox = createSandbox({ log: logger })
+  const transcoder = createAudioTranscoder({ log: logger, sandbox })
   const partFolders = new PartFolders(storage)
   const sessions = new SessionOpener({
     storage,
@@ -103,6 +108,7 @@ export async function openLibrary({
     catalog: createCatalog(database),
     indexes,
     sessions,
+    sandbox,
     inspect: async (source, jobSignal) =>
       inspectSession(source, { storage, indexes, partFolders, signal: jobSignal }),
     figures: () => ({

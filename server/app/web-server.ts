@@ -43,7 +43,7 @@ export async function startWebServer({
   logger,
   isReady,
 }: WebServerOptions): Promise<WebServer> {
-  const decoder = createDecoder({ log: logger })
+  const decoder = createDecoder({ log: logger, sandbox: library.sandbox })
   const thumbnails = createThumbnails({
     folder: join(config.data, 'thumbnails'),
     decoder,

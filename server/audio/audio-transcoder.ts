@@ -2,9 +2,10 @@
 // server.
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
-import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../decoder-child/decoder-process.ts'
 import type { JobFigures } from '../decoder-child/job-queue.ts'
+import { createSandbox } from '../decoder-child/sandbox.ts'
+import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
 import { MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'
 import type { AudioFrames, AudioJob } from './audio-job.ts'
 
@@ -22,6 +23,8 @@ export interface AudioTranscoder {
 export interface AudioTranscoderOptions {
   log?: DecoderLog
   limits?: Partial<DecoderLimits>
+  /** Shared with other decoders, so that detection runs once. */
+  sandbox?: Sandbox
 }
 
 const CONCURRENCY = 2
@@ -30,6 +33,7 @@ const DEFAULT_LIMITS: DecoderLimits = {
   startMs: 8000,
   jobMs: 8000,
   residentBytes: 512 * 1024 * 1024,
+  cpuSeconds: 300,
   idleMs: 60_000,
 }
 
@@ -43,6 +47,7 @@ export function createAudioTranscoder(options: AudioTranscoderOptions = {}): Aud
       waiting: MAX_WAITING,
       busyMessage: 'Too many audio segments are being transcoded; try again soon',
     },
+    sandbox: options.sandbox ?? createSandbox({ log: options.log }),
     log: options.log,
   })
   return {

@@ -4,6 +4,8 @@ import { DecoderProcess } from './decoder-process.ts'
 import type { DecoderLimits, DecoderProgram, JobResult } from './decoder-process.ts'
 import { createJobQueue } from './job-queue.ts'
 import type { JobFigures, JobQueueBounds } from './job-queue.ts'
+import type { Confinement } from './sandbox-command.ts'
+import type { DecoderLog, Sandbox } from './sandbox.ts'
 
 export interface DecoderPool<Job, Value> {
   readonly figures: JobFigures
@@ -16,17 +18,13 @@ export interface DecoderPool<Job, Value> {
   close(): void
 }
 
-/** The methods of a logger that a decoder uses. */
-export interface DecoderLog {
-  debug(details: object, message: string): void
-  warn(details: object, message: string): void
-}
-
 export interface DecoderPoolOptions {
   program: DecoderProgram
   limits: DecoderLimits
   /** Number of processes, and of jobs that may wait. */
   queue: JobQueueBounds
+  /** The restrictions of every process. */
+  sandbox: Sandbox
   log?: DecoderLog | undefined
 }
 
@@ -35,19 +33,20 @@ export function createDecoderPool<Job extends object, Value>({
   program,
   limits,
   queue: bounds,
+  sandbox,
   log,
 }: DecoderPoolOptions): DecoderPool<Job, Value> {
   const queue = createJobQueue(bounds)
   const closing = new AbortController()
   const idle = new Map<DecoderProcess<Job, Value>, NodeJS.Timeout>()
 
-  function takeProcess(): DecoderProcess<Job, Value> {
+  function takeProcess(confinement: Confinement): DecoderProcess<Job, Value> {
     for (const [process, timer] of idle) {
       clearTimeout(timer)
       idle.delete(process)
       if (!process.ended) return process
     }
-    const process = new DecoderProcess<Job, Value>(program, limits)
+    const process = new DecoderProcess<Job, Value>(program, limits, confinement)
     log?.debug({ pid: process.pid }, `${program.name} started`)
     return process
   }
@@ -62,7 +61,9 @@ export function createDecoderPool<Job extends object, Value>({
   }
 
   async function runNow(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
-    const process = takeProcess()
+    const confinement = await sandbox.detect()
+    signal.throwIfAborted()
+    const process = takeProcess(confinement)
     try {
       const result = await process.run(job, signal)
       if (result.status === 'killed') log?.warn({ reason: result.reason }, `${program.name} ended`)

@@ -6,7 +6,19 @@ import { isAppError } from '../errors.ts'
 import { DecoderProcess } from './decoder-process.ts'
 import { patienceMs } from '../../test/support/patience.ts'
 
-const limits = { startMs: 60_000, jobMs: 1000, residentBytes: 2 ** 30, idleMs: 60_000 }
+const limits = {
+  startMs: 60_000,
+  jobMs: 1000,
+  residentBytes: 2 ** 30,
+  cpuSeconds: 300,
+  idleMs: 60_000,
+}
+const confinement = {
+  parts: new Set<never>(),
+  isRoot: false,
+  nodePath: process.execPath,
+  readable: [],
+}
 const { signal } = new AbortController()
 let folder: string
 
@@ -23,7 +35,7 @@ async function runJob(name: string, onJob: string): Promise<string> {
     file,
     `process.on('message', () => { ${onJob} }); process.send({ status: 'ready' })`,
   )
-  const child = new DecoderProcess<object, never>({ file, name }, limits)
+  const child = new DecoderProcess<object, never>({ file, name }, limits, confinement)
   try {
     const result = await child.run({}, signal)
     return result.status === 'killed' ? result.reason : result.status

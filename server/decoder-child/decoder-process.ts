@@ -5,13 +5,16 @@ import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
 import type { ChildMessage } from './child-message.ts'
+import { composeFork } from './sandbox-command.ts'
+import type { Confinement } from './sandbox-command.ts'
+import { environmentOf } from './sandbox.ts'
 
 export interface DecoderProgram {
   /** Path of the program (see `childFile`). */
   file: string
   /** Name for logs and errors, e.g. `image decoder`. */
   name: string
-  /** The complete environment of the process. */
+  /** The complete environment of the process, except PATH. */
   environment?: Record<string, string>
 }
 
@@ -22,6 +25,8 @@ export interface DecoderLimits {
   jobMs: number
   /** Limit of resident memory, checked during a job if there is a /proc. */
   residentBytes: number
+  /** Processor time of a process, far more than a job takes; it is replaced before that. */
+  cpuSeconds: number
   /** How long a process waits for another job before it is ended. */
   idleMs: number
 }
@@ -39,11 +44,12 @@ const MEMORY_POLL_MS = 50
 const FAIR_SHARE = 0.25
 /** USER_HZ is 100 on every Linux that Node supports (proc(5)). */
 const MS_PER_TICK = 10
-const MAX_HEAP_MIB = 192
+/** Share of the limit of processor time after which a process takes no further job. */
+const REPLACED_AFTER = 0.5
 
 /**
- * One process. It does not keep the server running, and gets no environment, no files and no
- * terminal.
+ * One confined process. It does not keep the server running, and gets no environment, no files and
+ * no terminal.
  */
 export class DecoderProcess<Job extends object, Value> {
   readonly #child: ChildProcess
@@ -54,12 +60,16 @@ export class DecoderProcess<Job extends object, Value> {
   #killReason: string | undefined
   #ended = false
 
-  constructor(program: DecoderProgram, limits: DecoderLimits) {
+  constructor(program: DecoderProgram, limits: DecoderLimits, confinement: Confinement) {
     this.#program = program
     this.#limits = limits
+    const readable = [...confinement.readable, program.file]
     this.#child = fork(program.file, [], {
-      env: program.environment ?? {},
-      execArgv: [`--max-old-space-size=${MAX_HEAP_MIB}`],
+      ...composeFork(
+        { ...confinement, readable },
+        { memoryBytes: limits.residentBytes, cpuSeconds: limits.cpuSeconds },
+      ),
+      env: { ...program.environment, ...environmentOf(confinement.searchPath) },
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
@@ -106,6 +116,9 @@ export class DecoderProcess<Job extends object, Value> {
       else this.#child.send(job, (error) => error && this.kill('the process could not be reached'))
       const result = await promise
       signal.throwIfAborted()
+      const cpuMs = await this.#readCpuMs()
+      if (cpuMs > REPLACED_AFTER * this.#limits.cpuSeconds * 1000)
+        this.kill('its processor time is nearly used up')
       return result
     } finally {
       clearTimeout(timer)

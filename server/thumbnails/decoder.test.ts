@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readKeyFrames } from '../../test/demux/key-frames.ts'
+import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { createDecoder } from './decoder.ts'
 import type { Decoder, DecoderOptions } from './decoder.ts'
@@ -165,6 +166,12 @@ describe('createDecoder', () => {
     await expect.poll(() => isAlive(Number(pids[0]))).toBe(false)
     await rendered(decoder, frame)
     expect(pids).toHaveLength(2)
+  })
+
+  it('renders where the tools of the sandbox are missing', async () => {
+    const { decoder } = start({ sandbox: createSandbox({ searchPath: '/nonexistent' }) })
+    const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
+    expect((await rendered(decoder, frame)).width).toBe(640)
   })
 
   it('rejects running and waiting jobs when it closes', async () => {

@@ -2,9 +2,10 @@
 // server.
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
-import type { DecoderLog } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits } from '../decoder-child/decoder-process.ts'
 import type { JobFigures } from '../decoder-child/job-queue.ts'
+import { createSandbox } from '../decoder-child/sandbox.ts'
+import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
 import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
 import type { RenderedImage, RenderJob } from './render-message.ts'
 
@@ -32,6 +33,8 @@ export interface DecoderOptions {
   concurrency?: number
   limits?: Partial<DecoderLimits>
   log?: DecoderLog
+  /** Shared with other decoders, so that detection runs once. */
+  sandbox?: Sandbox
 }
 
 const MAX_WAITING = 64
@@ -39,12 +42,13 @@ const DEFAULT_LIMITS: DecoderLimits = {
   startMs: 15_000,
   jobMs: 8_000,
   residentBytes: 512 * 1024 * 1024,
+  cpuSeconds: 300,
   idleMs: 60_000,
 }
 
 /** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createDecoder(options: DecoderOptions = {}): Decoder {
-  const { concurrency = 1, log } = options
+  const { concurrency = 1, log, sandbox = createSandbox({ log }) } = options
   const pool = createDecoderPool<RenderJob, RenderedImage>({
     program: {
       file: childFile('decoder-child', import.meta.url),
@@ -57,6 +61,7 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
       waiting: MAX_WAITING,
       busyMessage: 'Too many thumbnails are being rendered; try again soon',
     },
+    sandbox,
     log,
   })
 
