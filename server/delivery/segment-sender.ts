@@ -73,7 +73,9 @@ function leaseSegment(
 ): SegmentLease | undefined {
   const { etag, body, encryption, checkUnchanged } = segment
   if (encryption === undefined) return undefined
-  return cache.lease({ key: etag, sizeBytes: encryptedBytes(body.sizeBytes) }, () => ({
+  // Sessions with equal recordings have equal ETags, but different keys.
+  const key = `${encryption.key.toString('base64')} ${etag}`
+  return cache.lease({ key, sizeBytes: encryptedBytes(body.sizeBytes) }, () => ({
     chunks: encryptedChunks(segment, encryption, buffers),
     checkUnchanged,
   }))
