@@ -1,32 +1,34 @@
-// An on-disk cache of thumbnails: written atomically, evicted in least-recently-used order.
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+// An on-disk cache of thumbnails that all processes share: written atomically, evicted in
+// least-recently-used order.
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TEMPORARY_SUFFIX, writeAtomically } from '../storage/atomic-write.ts'
 
 export interface ThumbnailCacheOptions {
   folder: string
+  /** Limit of all files together, whichever process wrote them. */
   maxBytes: number
 }
 
-/** Evicts to slightly below the limit, so that not every write evicts. */
-const TRIM_FACTOR = 0.9
+/** Subfolders by the first two hexadecimal digits of the name: hashes fill them evenly. */
+const SUBFOLDERS = 256
+/** The time of use is written at most this often; a file system may not do it by itself. */
+const USED_EVERY_MS = 60 * 60 * 1000
+/** No write takes this long: an older temporary file is left over from a crash. */
+const MAX_WRITE_MS = 60 * 1000
 
 /**
- * A cache in one folder. Names consist of hexadecimal digits and an extension, never of user input.
+ * A cache in one folder. Names start with two hexadecimal digits and are never user input. Each
+ * subfolder has an equal share of the limit and is counted on disk after each write, so the limit
+ * holds without any communication between processes.
  */
 export class ThumbnailCache {
   readonly #folder: string
-  readonly #maxBytes: number
-  /** Sizes by name, least recently used first. */
-  readonly #sizes = new Map<string, number>()
-  #totalBytes = 0
-  #trimming: Promise<void> | undefined
-  readonly #counted: Promise<void>
+  readonly #shareBytes: number
 
   constructor({ folder, maxBytes }: ThumbnailCacheOptions) {
     this.#folder = folder
-    this.#maxBytes = maxBytes
-    this.#counted = this.#countStored()
+    this.#shareBytes = Math.floor(maxBytes / SUBFOLDERS)
   }
 
   /**
@@ -36,8 +38,12 @@ export class ThumbnailCache {
   async read(name: string): Promise<{ bytes: Uint8Array; modifiedMs: number } | undefined> {
     const path = this.#pathOf(name)
     try {
-      const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
-      this.#touch(name, bytes.length)
+      const [bytes, { mtimeMs, mtime, atimeMs }] = await Promise.all([readFile(path), stat(path)])
+      const nowMs = Date.now()
+      if (nowMs - Math.max(atimeMs, mtimeMs) > USED_EVERY_MS) {
+        // On a read-only file system nothing is evicted either.
+        await utimes(path, nowMs / 1000, mtime).catch(() => undefined)
+      }
       return { bytes, modifiedMs: mtimeMs }
     } catch (error) {
       if (isMissing(error)) return undefined
@@ -46,97 +52,53 @@ export class ThumbnailCache {
   }
 
   /**
-   * Stores the bytes. Rejects with the system's error if they cannot be written; nothing is stored
-   * then.
+   * Stores the bytes, unless they exceed the share of a subfolder. Rejects with the system's error
+   * if they cannot be written; nothing is stored then.
    */
   async write(name: string, bytes: Uint8Array): Promise<void> {
-    await writeAtomically(this.#pathOf(name), bytes, { sync: true })
-    this.#touch(name, bytes.length)
-    void this.#startTrim()
-  }
-
-  /** Resolves when all stored files are counted and the excess is evicted. */
-  async settled(): Promise<void> {
-    await this.#counted
-    await this.#trimming
+    if (bytes.length > this.#shareBytes) return
+    const path = this.#pathOf(name)
+    await writeAtomically(path, bytes, { sync: true })
+    await this.#trim(join(path, '..'))
   }
 
   #pathOf(name: string): string {
     return join(this.#folder, name.slice(0, 2), name)
   }
 
-  #touch(name: string, sizeBytes: number): void {
-    this.#totalBytes += sizeBytes - (this.#sizes.get(name) ?? 0)
-    this.#sizes.delete(name)
-    this.#sizes.set(name, sizeBytes)
-  }
-
-  /**
-   * Counts the files of earlier runs, oldest first; those used since the start stay the most
-   * recent.
-   */
-  async #countStored(): Promise<void> {
-    const found = await listFiles(this.#folder)
-    const used = [...this.#sizes]
-    const older = found.filter(({ name }) => !this.#sizes.has(name))
-    older.sort((left, right) => left.usedMs - right.usedMs)
-    for (const { name, sizeBytes } of older) this.#touch(name, sizeBytes)
-    for (const [name, sizeBytes] of used) this.#touch(name, sizeBytes)
-    void this.#startTrim()
-  }
-
-  #startTrim(): Promise<void> {
-    if (this.#totalBytes <= this.#maxBytes) return Promise.resolve()
-    // A file that cannot be removed is not counted until the next start.
-    this.#trimming ??= this.#trim()
-      .catch(() => undefined)
-      .finally(() => (this.#trimming = undefined))
-    return this.#trimming
-  }
-
-  async #trim(): Promise<void> {
-    for (const [name, sizeBytes] of this.#sizes) {
-      if (this.#totalBytes <= this.#maxBytes * TRIM_FACTOR) return
-      this.#sizes.delete(name)
-      this.#totalBytes -= sizeBytes
-      await rm(this.#pathOf(name), { force: true })
+  async #trim(subfolder: string): Promise<void> {
+    const files = await listFiles(subfolder)
+    let totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    for (const { path, sizeBytes } of files.toSorted((a, b) => a.usedMs - b.usedMs)) {
+      if (totalBytes <= this.#shareBytes) return
+      totalBytes -= sizeBytes
+      // A file that cannot be removed is tried again after the next write.
+      await rm(path, { force: true }).catch(() => undefined)
     }
   }
 }
 
 interface CachedFile {
-  name: string
+  path: string
   sizeBytes: number
-  /** Time of the last read or write, as precise as the file system's atime. */
   usedMs: number
 }
 
-/** All cached files; removes temporary files of an earlier run. */
-async function listFiles(folder: string): Promise<CachedFile[]> {
+/** All cached files; removes temporary files of interrupted writes. */
+async function listFiles(subfolder: string): Promise<CachedFile[]> {
   const files: CachedFile[] = []
-  const startedMs = Date.now()
-  for (const subfolder of await readdirIfPresent(folder)) {
-    for (const name of await readdirIfPresent(join(folder, subfolder))) {
-      const path = join(folder, subfolder, name)
-      const found = await statIfPresent(path)
-      if (found === undefined) continue
-      if (!name.endsWith(TEMPORARY_SUFFIX)) files.push({ name, ...found })
-      else if (found.usedMs < startedMs) await rm(path, { force: true })
-    }
+  const nowMs = Date.now()
+  for (const name of await readdir(subfolder).catch(() => [])) {
+    const path = join(subfolder, name)
+    const found = await statIfPresent(path)
+    if (found === undefined) continue
+    if (!name.endsWith(TEMPORARY_SUFFIX)) files.push({ path, ...found })
+    else if (nowMs - found.usedMs > MAX_WRITE_MS) await rm(path, { force: true })
   }
   return files
 }
 
-async function readdirIfPresent(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch {
-    // A missing folder has no thumbnails.
-    return []
-  }
-}
-
-async function statIfPresent(path: string): Promise<Omit<CachedFile, 'name'> | undefined> {
+async function statIfPresent(path: string): Promise<Omit<CachedFile, 'path'> | undefined> {
   try {
     const found = await stat(path)
     return found.isFile()

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readKeyFrames } from '../../test/demux/key-frames.ts'
 import { AppError } from '../errors.ts'
@@ -186,28 +185,55 @@ describe('streamer', () => {
 
 describe('ThumbnailCache', () => {
   const bytes = Buffer.alloc(1000, 1)
+  /** Five files in each of the 256 subfolders. */
+  const maxBytes = 256 * 5000
   const name = (number: number) => `${number}`.padStart(4, '0')
+  const pathOf = (file: string) => join(folder, file.slice(0, 2), file)
 
-  it('evicts the least recently used beyond its limit', async () => {
-    const cache = new ThumbnailCache({ folder, maxBytes: 5000 })
-    for (let number = 0; number < 5; number++) await cache.write(name(number), bytes)
+  it('evicts the least recently used beyond the share of a subfolder', async () => {
+    const cache = new ThumbnailCache({ folder, maxBytes })
+    for (let number = 0; number < 5; number++) {
+      await cache.write(name(number), bytes)
+      // Long ago: the read notes a later use.
+      await utimes(pathOf(name(number)), 1e9, 1e9 + number)
+    }
     await cache.read(name(0))
     await cache.write(name(5), bytes)
-    await cache.settled()
-    expect(await cache.read(name(0))).toBeDefined()
+    expect(await cache.read(name(0))).toMatchObject({ modifiedMs: 1e12 })
     expect(await cache.read(name(1))).toBeUndefined()
     expect(await cache.read(name(5))).toBeDefined()
+    await cache.write('0006', Buffer.alloc(5001))
+    expect(await cache.read('0006')).toBeUndefined()
+  })
+
+  it('holds its limit over all processes', async () => {
+    const small = 256 * bytes.length
+    const workers = Array.from({ length: 4 }, () => new ThumbnailCache({ folder, maxBytes: small }))
+    await Promise.all(
+      workers.map(async (cache, worker) => {
+        for (let number = 0; number < 80; number++) {
+          await cache.write(`${number.toString(16).padStart(2, '0')}${worker}`, bytes)
+        }
+      }),
+    )
+    const files = await readdir(folder, { recursive: true, withFileTypes: true })
+    const stored = files.filter((file) => file.isFile())
+    expect(stored.length * bytes.length).toBeLessThanOrEqual(small)
+    expect(stored.length).toBeGreaterThan(0)
   })
 
   it('counts the files of an earlier run, and removes its temporary files', async () => {
-    const first = new ThumbnailCache({ folder, maxBytes: 100_000 })
+    const first = new ThumbnailCache({ folder, maxBytes: 2 * maxBytes })
     for (let number = 0; number < 10; number++) await first.write(name(number), bytes)
-    await mkdir(join(folder, 'ab'))
-    await writeFile(join(folder, 'ab', 'abcd.1.tmp'), 'half')
-    await sleep(10)
-    const second = new ThumbnailCache({ folder, maxBytes: 5000 })
-    await second.settled()
-    expect((await readdir(join(folder, '00'))).length).toBe(4)
-    expect(await readdir(join(folder, 'ab'))).toEqual([])
+    const leftOver = join(folder, '00', 'abcd.1.tmp')
+    const underWay = join(folder, '00', 'abcd.2.tmp')
+    await writeFile(leftOver, 'half')
+    await utimes(leftOver, 1e9, 1e9)
+    await writeFile(underWay, 'half')
+    const second = new ThumbnailCache({ folder, maxBytes })
+    await second.write(name(11), bytes)
+    const names = await readdir(join(folder, '00'))
+    expect(names.filter((each) => each.endsWith('.tmp'))).toEqual(['abcd.2.tmp'])
+    expect(names.length).toBe(6)
   })
 })
