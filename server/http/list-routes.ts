@@ -1,6 +1,5 @@
 // GET /api/streamers, /api/sessions/{streamer}, /api/config: cached until the catalog changes.
 import type { FastifyInstance } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import type {
   ConfigResponse,
   SessionsResponse,
@@ -12,14 +11,14 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
 import type { SecurityHeaders } from './security-headers.ts'
-import { sendText, TextResponse } from './text-response.ts'
+import { createTextCache, sendText, TextResponse } from './text-response.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Clients revalidate each list: a change is visible immediately, no change costs a 304. */
 const REVALIDATE = 'no-cache'
 /** The database is queried at most this often: a query costs a fifth of a response. */
 const QUERY_EVERY_MS = 50
-const MAX_LISTS_BYTES = 24 * 1024 * 1024
+const MAX_LISTS_BYTES = 64 * 1024 * 1024
 
 export interface ListRouteOptions {
   catalog: Catalog
@@ -62,10 +61,7 @@ type ToResponse = (value: ConfigResponse | SessionsResponse | StreamersResponse)
 class ListResponses {
   readonly #catalog: Catalog
   readonly #toResponse: ToResponse
-  readonly #sessions = new LRUCache<string, TextResponse>({
-    maxSize: MAX_LISTS_BYTES,
-    sizeCalculation: (response) => response.sizeBytes + 1,
-  })
+  readonly #sessions = createTextCache(MAX_LISTS_BYTES)
   #streamers: TextResponse | undefined
   #listed: readonly StreamerItem[] = []
   #generation = -1

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
+import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 import { setServerTiming } from './server-timing.ts'
 
@@ -12,6 +13,8 @@ type Encoding = 'br' | 'gzip' | 'identity'
 
 /** Below this, compression is not worthwhile. */
 const MIN_COMPRESSED_BYTES = 1024
+/** Memory of a response without its text. */
+const OBJECT_BYTES = 4096
 /** Fast enough for text that is compressed during a request. */
 const BROTLI_QUALITY = 5
 
@@ -44,6 +47,37 @@ interface EncodedText {
   bytes: Buffer
 }
 
+/** Text that is added in slices, because joining and hashing a large one at once blocks. */
+export class HashedText {
+  readonly #slices: Buffer[] = []
+  readonly #hash = createHash('sha256')
+  #sizeBytes = 0
+
+  constructor(text = '') {
+    this.add(text)
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  add(text: string): void {
+    const slice = Buffer.from(text)
+    this.#slices.push(slice)
+    this.#hash.update(slice)
+    this.#sizeBytes += slice.length
+  }
+
+  /** Call it once. */
+  end(): { body: Buffer; hash: string } {
+    const [body = Buffer.alloc(0)] = this.#slices
+    return {
+      body: this.#slices.length === 1 ? body : Buffer.concat(this.#slices),
+      hash: this.#hash.digest('base64url').slice(0, 22),
+    }
+  }
+}
+
 /** Text with its headers, for any number of requests. */
 export class TextResponse {
   readonly etag: string
@@ -53,9 +87,12 @@ export class TextResponse {
   readonly #encoded = new Map<Encoding, Promise<EncodedText>>()
   readonly #ready = new Map<Encoding, EncodedText>()
 
-  constructor(text: string, { contentType, cacheControl, headers }: TextResponseOptions) {
-    this.#body = Buffer.from(text)
-    const hash = createHash('sha256').update(this.#body).digest('base64url').slice(0, 22)
+  constructor(
+    text: string | HashedText,
+    { contentType, cacheControl, headers }: TextResponseOptions,
+  ) {
+    const { body, hash } = (typeof text === 'string' ? new HashedText(text) : text).end()
+    this.#body = body
     // Weak: the same for every encoding (RFC 9110 8.8.1).
     this.etag = `W/"${hash}"`
     this.headers = {
@@ -69,6 +106,11 @@ export class TextResponse {
 
   get sizeBytes(): number {
     return this.#body.length
+  }
+
+  /** At most, with both compressed forms, which are added later. */
+  get memoryBytes(): number {
+    return OBJECT_BYTES + 3 * this.#body.length
   }
 
   /** Compresses on the first call for an encoding; synchronous once that is complete. */
@@ -101,6 +143,11 @@ export class TextResponse {
         return this.#body
     }
   }
+}
+
+/** A cache of responses, with a limit of their memory. */
+export function createTextCache(maxBytes: number): LRUCache<string, TextResponse> {
+  return new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ memoryBytes }) => memoryBytes })
 }
 
 /**

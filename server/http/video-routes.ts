@@ -1,6 +1,6 @@
 // GET /api/video/…: playlist, key, init segments, media segments and subtitles of a session.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
@@ -13,7 +13,7 @@ import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
 import { startPhase } from './server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { sendText, TextResponse } from './text-response.ts'
+import { createTextCache, sendText, TextResponse } from './text-response.ts'
 import type { TextResponseOptions } from './text-response.ts'
 
 export interface VideoRouteOptions {
@@ -30,14 +30,15 @@ const TEXT_CACHE_CONTROL = {
   hour: 'public, max-age=3600',
   immutable: IMMUTABLE,
 } as const
-const MAX_TEXTS = 256
+/** A playlist of a day in segments of 6 s takes 3 MB, counted three times. */
+const MAX_TEXTS_BYTES = 64 * 1024 * 1024
 
 /** Registers the routes. */
 export function addVideoRoutes(
   app: FastifyInstance,
   { catalog, sessions, sender, headers }: VideoRouteOptions,
 ): void {
-  const texts = new LRUCache<string, TextResponse>({ max: MAX_TEXTS })
+  const texts = createTextCache(MAX_TEXTS_BYTES)
 
   app.get(pathPatterns.playlist, async (request, reply) => {
     request.kind = 'playlist'
