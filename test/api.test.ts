@@ -511,6 +511,22 @@ describe('health and crawlers', () => {
   })
 })
 
+describe('answers about the whole library', () => {
+  it.each(['/sitemap.xml', streamersApiPath, sessionsApiPath('Crowd')])(
+    '%s: is compressed, and revalidated by its ETag',
+    async (target) => {
+      const plain = await raw(target)
+      const packed = await raw(target, { 'accept-encoding': 'br' })
+      expect(packed.headers['content-encoding']).toBe(plain.body.length < 1024 ? undefined : 'br')
+      expect(packed.headers.vary).toBe('Accept-Encoding')
+      expect(packed.headers.etag).toBe(plain.headers.etag)
+      const again = await raw(target, { 'if-none-match': String(plain.headers.etag) })
+      expect(again.status).toBe(304)
+      expect(again.body.length).toBe(0)
+    },
+  )
+})
+
 describe('pages', () => {
   it.each([
     ['/', 200, 'Streamers · Aftercast'],

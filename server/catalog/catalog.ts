@@ -16,6 +16,9 @@ export interface SessionRow extends SessionReference {
   state: SessionState
 }
 
+/** The names of a session of a known streamer. */
+export type SessionName = Omit<SessionReference, 'streamer'>
+
 /** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed or counted. */
 export type SessionState =
   | { status: 'found' }
@@ -36,8 +39,16 @@ export interface Catalog {
    * Streamers with at least one listed session, sorted. Returns the same array until it changes.
    */
   listStreamers(): StreamerItem[]
+  /** Whether `listSessions` returns a list. Reads no list. */
+  hasStreamer(streamer: string): boolean
   /** A streamer's listed sessions, newest first; undefined for an unknown streamer. */
   listSessions(streamer: string): SessionItem[] | undefined
+  /**
+   * The next listed sessions after a name, at most `limit`, in the order of the database; the first
+   * ones without a name. Empty for an unknown or hidden streamer. Costs the same for a list of any
+   * length.
+   */
+  sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionName[]
   /** A session, playable or not; undefined if there is none. */
   findSession(session: SessionReference): SessionRow | undefined
   /** A streamer's listed sessions as rows, newest first, at most `limit`. */

@@ -90,7 +90,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addListRoutes(app, { ...options, headers })
   addVideoRoutes(app, { ...options, headers: headers.data })
   addThumbnailRoutes(app, options)
-  addCrawlerRoutes(app, options)
+  addCrawlerRoutes(app, { ...options, headers })
   for (const extend of options.extensions) await extend(app)
   await addPageRoutes(app, { ...options, headers })
   return app

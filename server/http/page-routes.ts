@@ -73,7 +73,7 @@ export async function addPageRoutes(
   app.get(pathPatterns.sessionsPage, async (request, reply) => {
     const streamer = parseName(request.params, 'streamer')
     // The same page with the true status: crawlers must drop a removed streamer.
-    if (catalog.listSessions(streamer) === undefined) void reply.code(404)
+    if (!catalog.hasStreamer(streamer)) void reply.code(404)
     return sendPage(request, reply, { head: heads.sessions(streamer), ...options })
   })
 

@@ -81,6 +81,7 @@ function readAll(catalog: Catalog): unknown {
   return {
     streamers: catalog.listStreamers(),
     sessions: STREAMERS.map((streamer) => orGone(() => catalog.listSessions(streamer))),
+    newest: STREAMERS.map((streamer) => orGone(() => catalog.newestSessions(streamer, 2))),
     rows: STREAMERS.flatMap((streamer) =>
       IDS.map((sessionId) =>
         orGone(() => catalog.findSession({ streamer, date: DATE, sessionId })),
@@ -159,6 +160,32 @@ test('a change of one list leaves the others alone, and an equal list is reused'
     expect(catalog.listSessions('alice')).toEqual([
       { date: DATE, sessionId: '1', duration: '0:00:05' },
     ])
+  })
+})
+
+test('pages through listed sessions in the order of the database, hidden ones excepted', () => {
+  withDatabases((writing, reading) => {
+    const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+    const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 5 }
+    for (const sessionId of ['1', '2', '10', '11', '3']) steps.put(life, { ...step, sessionId })
+    steps.hide(life, { ...step, sessionId: '11' })
+    const catalog = createCatalog(reading)
+    const ids = (after: string | undefined, limit: number) =>
+      catalog
+        .sessionsAfter(
+          'alice',
+          after === undefined ? after : { date: DATE, sessionId: after },
+          limit,
+        )
+        .map(({ sessionId }) => sessionId)
+    expect(ids(undefined, 2)).toEqual(['1', '10'])
+    expect(ids('10', 2)).toEqual(['2', '3'])
+    expect(ids('3', 2)).toEqual([])
+    expect(catalog.hasStreamer('alice')).toBe(true)
+    expect(catalog.hasStreamer('nobody')).toBe(false)
+    steps.hideAll(life, step)
+    expect(ids(undefined, 2)).toEqual([])
+    expect(orGone(() => catalog.hasStreamer('alice'))).toBe('gone')
   })
 })
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
+import type { SessionName } from '../catalog.ts'
 import type { Database, Query } from './database.ts'
 
 /** A recording with the names of its session, as returned by `session` and `newest`. */
@@ -35,6 +36,8 @@ export interface CatalogQueries {
   hidden: Query<SessionReference, { streamer: string }>
   streamer: Query<{ name: string }, { id: number }>
   sessions: Query<{ id: number }, ListedRow>
+  /** Listed sessions of a shown streamer after a name, in the order of the index. */
+  sessionsAfter: Query<SessionName & { name: string; limit: number }, SessionName>
   /** One row of `sessions`, if listed. */
   listedSession: Query<SessionReference, ListedRow>
   session: Query<SessionReference, RecordingRow>
@@ -70,6 +73,22 @@ function prepareLists(database: Database) {
         .select(['date', 'session_id as sessionId', 'duration_seconds'])
         .where('streamer_id', '=', parameter('id'))
         .where('listed', '=', 1),
+    ),
+    sessionsAfter: database.prepare<SessionName & { name: string; limit: number }>()(
+      (kysely, parameter) =>
+        kysely
+          .selectFrom('streamers')
+          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+          .select(['date', 'session_id as sessionId'])
+          .where('streamers.name', '=', parameter('name'))
+          .where(isShown)
+          .where('listed', '=', 1)
+          .where(
+            sql<boolean>`(date, session_id) > (${parameter('date')}, ${parameter('sessionId')})`,
+          )
+          .orderBy('date')
+          .orderBy('session_id')
+          .limit(parameter('limit')),
     ),
     listedSession: database.prepare<SessionReference>()((kysely, parameter) =>
       kysely

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { SessionItem, StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../errors.ts'
-import type { Catalog, SessionRow, SessionState } from '../catalog.ts'
+import type { Catalog, SessionName, SessionRow, SessionState } from '../catalog.ts'
 import { prepareCatalogQueries } from './catalog-queries.ts'
 import type { CatalogQueries, ListedRow, RecordingRow } from './catalog-queries.ts'
 import { createChangeLog } from './change-log.ts'
@@ -20,9 +20,11 @@ import { startTimeMs } from '../names/start-time.ts'
  * Cached sessions over all lists, about 130 bytes each. HTTP caches the responses and reads a list
  * again only when it has changed.
  */
-const MAX_CACHED_SESSIONS = 100_000
+const MAX_CACHED_SESSIONS = 200_000
 /** Cached single lookups: every segment request makes one. */
 const MAX_FOUND_SESSIONS = 1000
+/** Cached results of `newestSessions`, each with a few rows. */
+const MAX_NEWEST = 1000
 
 /** Opens the catalog's read side; works next to a writer in this or another process. */
 export function createCatalog(database: Database): Catalog {
@@ -39,6 +41,9 @@ class SqliteCatalog implements Catalog {
     sizeCalculation: (sessions) => sessions.length + 1,
   })
   readonly #found = new LRUCache<string, SessionRow>({ max: MAX_FOUND_SESSIONS })
+  readonly #newest = new LRUCache<string, { limit: number; rows: SessionRow[] }>({
+    max: MAX_NEWEST,
+  })
 
   constructor(database: Database) {
     this.#queries = prepareCatalogQueries(database)
@@ -60,6 +65,12 @@ class SqliteCatalog implements Catalog {
     return this.#streamers
   }
 
+  hasStreamer(streamer: string): boolean {
+    const name = streamer.normalize('NFC')
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    return this.#queries.streamer.get({ name }) !== undefined
+  }
+
   listSessions(streamer: string): SessionItem[] | undefined {
     this.#refresh()
     const name = streamer.normalize('NFC')
@@ -71,6 +82,12 @@ class SqliteCatalog implements Catalog {
     const sessions = this.#queries.sessions.all(found).toSorted(compareSessions).map(sessionItem)
     this.#sessions.set(name, sessions)
     return sessions
+  }
+
+  sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionName[] {
+    const name = streamer.normalize('NFC')
+    // Every date is after an empty one.
+    return this.#queries.sessionsAfter.all({ name, date: '', sessionId: '', ...after, limit })
   }
 
   findSession(reference: SessionReference): SessionRow | undefined {
@@ -90,8 +107,17 @@ class SqliteCatalog implements Catalog {
   }
 
   newestSessions(streamer: string, limit: number): SessionRow[] {
+    this.#refresh()
     const name = streamer.normalize('NFC')
+    const known = this.#newest.get(name)
+    if (known?.limit === limit) return known.rows
     this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    const rows = this.#readNewest(name, limit)
+    this.#newest.set(name, { limit, rows })
+    return rows
+  }
+
+  #readNewest(name: string, limit: number): SessionRow[] {
     const found = this.#queries.streamer.get({ name })
     if (!found || limit < 1) return []
     // Ids have no order in the database, so the oldest date of the result is read whole.
@@ -126,10 +152,12 @@ class SqliteCatalog implements Catalog {
     this.#streamers = undefined
     this.#sessions.clear()
     this.#found.clear()
+    this.#newest.clear()
   }
 
   #follow(change: Change): void {
     const { streamer, date, sessionId } = change
+    this.#newest.delete(streamer)
     this.#followStreamer(streamer)
     if (date !== '' || sessionId !== '') {
       this.#found.delete(foundKey(change))
