@@ -77,11 +77,13 @@ export async function openLibrary({
     pageCache: await loadPageCache(),
     folderThread,
   })
-  const storage = withRecordedPlaylists(folder)
+  const thread = new IndexThread(recordings)
+  const storage = withRecordedPlaylists(folder, {
+    read: async (path, known) => thread.readPlaylist(path, known),
+  })
   const secret =
     config.hls.secret ?? (await readOrCreateSecret(config.data, (line) => logger.warn(line)))
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
-  const thread = new IndexThread(recordings)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
   const indexes = createIndexStore(config, thread, onWriteError)

@@ -73,10 +73,10 @@ export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
   addGauge('aftercast_open_recordings', 'Recordings that are open for reading.', () => {
     return figures().openRecordings
   })
-  addGauge('aftercast_index_jobs', 'Inspections that run or wait in the index thread.', () => {
+  addGauge('aftercast_index_jobs', 'Jobs that run or wait in the index thread.', () => {
     return figures().index.jobs
   })
-  addGauge('aftercast_index_oldest_job_seconds', 'Age of the oldest of these inspections.', () => {
+  addGauge('aftercast_index_oldest_job_seconds', 'Age of the oldest of these jobs.', () => {
     return figures().index.oldestMs / 1000
   })
   addJobs('aftercast_transcodes', 'audio transcoding', () => figures().transcodes)

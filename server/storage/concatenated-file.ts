@@ -1,22 +1,11 @@
 // Presents ranges of several files as one file: the segments of a recorder's playlist.
-import { createDecipheriv, createHash } from 'node:crypto'
+import { createDecipheriv } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { AppError, UnplayableError } from '../errors.ts'
 import { fillExactly } from './read-exactly.ts'
+import { rangeAt, startOf } from './range-list.ts'
+import type { FileRange, RangeList } from './range-list.ts'
 import type { FileStat, OpenFile, Storage } from './storage.ts'
-
-/** A range of a file in storage. A plain value. */
-export interface FileRange {
-  path: string
-  /** Of the file when the range was created; a changed file is rejected. */
-  stat: FileStat
-  /** Position of the first byte in the file. */
-  offset: number
-  /** Number of bytes of the range: after decryption and without padding, if encrypted. */
-  length: number
-  /** AES-128-CBC from the first byte of the range. */
-  decryption?: { key: Uint8Array; iv: Uint8Array }
-}
 
 /** Most idle files that stay open: a segment rarely spans more. */
 const MAX_OPEN_FILES = 8
@@ -25,30 +14,11 @@ const BLOCK_BYTES = 16
 const MAX_DECRYPT_BYTES = 1024 * 1024
 
 /**
- * Concatenates ranges. Size is the sum, modification time the newest. Files are opened on demand;
- * reading rejects with `failed` if a file has changed. The caller closes it.
+ * Concatenates ranges. Files are opened on demand; reading rejects with `failed` if a file has
+ * changed. The caller closes it. Opening costs the same for a list of any length.
  */
-export function openConcatenated(storage: Storage, ranges: readonly FileRange[]): OpenFile {
+export function openConcatenated(storage: Storage, ranges: RangeList): OpenFile {
   return new ConcatenatedFile(storage, ranges)
-}
-
-const stats = new WeakMap<readonly FileRange[], FileStat>()
-
-/** The stat of the concatenated file. Computed once per array: it hashes all versions. */
-export function concatenatedStat(ranges: readonly FileRange[]): FileStat {
-  const known = stats.get(ranges)
-  if (known !== undefined) return known
-  const hash = createHash('sha256')
-  for (const { path, stat, offset, length } of ranges) {
-    hash.update(JSON.stringify([path, stat.version, offset, length]))
-  }
-  const stat: FileStat = {
-    sizeBytes: ranges.reduce((sum, { length }) => sum + length, 0),
-    modifiedMs: ranges.reduce((newest, range) => Math.max(newest, range.stat.modifiedMs), 0),
-    version: hash.digest('base64url'),
-  }
-  stats.set(ranges, stat)
-  return stat
 }
 
 /** A file shared by concurrent reads. */
@@ -62,9 +32,9 @@ interface SharedFile {
 class ConcatenatedFile implements OpenFile {
   readonly stat: FileStat
   readonly #storage: Storage
-  readonly #ranges: readonly FileRange[]
-  /** Position of each range's first byte. */
-  readonly #starts: Float64Array
+  readonly #ranges: RangeList
+  /** The range that was read last, and its index: the next read is often in the same. */
+  #last: { index: number; range: FileRange } | undefined
   readonly #files = new LRUCache<string, SharedFile>({
     max: MAX_OPEN_FILES,
     dispose: (file) => this.#closeLater(file),
@@ -72,24 +42,18 @@ class ConcatenatedFile implements OpenFile {
   readonly #closing = new Set<Promise<void>>()
   #isClosed = false
 
-  constructor(storage: Storage, ranges: readonly FileRange[]) {
+  constructor(storage: Storage, ranges: RangeList) {
     this.#storage = storage
     this.#ranges = ranges
-    this.#starts = new Float64Array(ranges.length)
-    let position = 0
-    ranges.forEach((range, i) => {
-      this.#starts[i] = position
-      position += range.length
-    })
-    this.stat = concatenatedStat(ranges)
+    this.stat = ranges.stat
   }
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
     let done = 0
-    for (let i = this.#rangeAt(position); i < this.#ranges.length && done < buffer.length; i += 1) {
-      const range = this.#ranges[i]
+    for (let i = this.#indexAt(position); done < buffer.length; i += 1) {
+      const range = this.#range(i)
       if (range === undefined) break
-      const at = position + done - (this.#starts[i] ?? 0)
+      const at = position + done - startOf(this.#ranges, i)
       const wanted = buffer.subarray(done, done + Math.min(buffer.length - done, range.length - at))
       await this.#readRange(range, wanted, at)
       done += wanted.length
@@ -135,29 +99,35 @@ class ConcatenatedFile implements OpenFile {
 
   /** Location of the bytes from `position` on, if they are unencrypted and their file is open. */
   #openChunk(position: number): { file: OpenFile; position: number; length: number } | undefined {
-    const index = this.#rangeAt(position)
-    const range = this.#ranges[index]
+    const index = this.#indexAt(position)
+    const range = this.#range(index)
     const file = range && this.#files.get(range.path)?.opened
     if (file === undefined || range === undefined || range.decryption !== undefined)
       return undefined
     if (file.stat.version !== range.stat.version) return undefined
-    const at = position - (this.#starts[index] ?? 0)
+    const at = position - startOf(this.#ranges, index)
     return { file, position: range.offset + at, length: range.length - at }
   }
 
-  /** The last non-empty range that starts at or before `position`. */
-  #rangeAt(position: number): number {
+  /** Index of the last range that starts at or before `position`; their number after the end. */
+  #indexAt(position: number): number {
+    const { count, stat } = this.#ranges
+    if (position >= stat.sizeBytes) return count
     let low = 0
-    let high = this.#ranges.length
+    let high = count
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#starts[middle] ?? 0) <= position) low = middle + 1
+      if (startOf(this.#ranges, middle) <= position) low = middle + 1
       else high = middle
     }
-    const last = Math.max(0, low - 1)
-    const range = this.#ranges[last]
-    const isInside = range !== undefined && position < (this.#starts[last] ?? 0) + range.length
-    return isInside ? last : this.#ranges.length
+    return Math.max(0, low - 1)
+  }
+
+  #range(index: number): FileRange | undefined {
+    if (this.#last?.index === index) return this.#last.range
+    const range = rangeAt(this.#ranges, index)
+    if (range !== undefined) this.#last = { index, range }
+    return range
   }
 
   async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {

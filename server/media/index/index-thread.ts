@@ -1,24 +1,35 @@
-// Runs inspections in a worker thread; a crash of the thread fails only the inspections it was
-// running.
+// Runs inspections, and reads recorders' playlists, in a worker thread; a crash of the thread fails
+// only the jobs it was running.
 import { Worker } from 'node:worker_threads'
-import { AppError } from '../../errors.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
+import type { UnplayableReason } from '../../problem.ts'
+import type { RecordedList } from '../recorded/read-recorded-folder.ts'
 import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
 
 export type ThreadRequest =
   | { kind: 'inspect'; id: number; path: string; previous: KnownRecording | undefined }
+  | { kind: 'playlist'; id: number; path: string; known: string | undefined }
   | { kind: 'abort'; id: number }
 
 export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
 
+/** What a job returned. */
+export type ThreadOutcome =
+  | { kind: 'inspection'; result: ThreadResult }
+  | { kind: 'playlist'; list: RecordedList | 'unchanged' }
+  | { kind: 'unplayable'; reason: UnplayableReason }
+
 export type ThreadReply =
-  | { id: number; status: 'done'; value: ThreadResult }
+  | { id: number; status: 'done'; outcome: ThreadOutcome }
   | { id: number; status: 'failed'; error: { message: string; stack: string; code: string } }
 
 interface Job {
   startedMs: number
-  resolve(value: ThreadResult): void
+  resolve(outcome: ThreadOutcome): void
   reject(error: Error): void
 }
+
+type JobRequest = Exclude<ThreadRequest, { kind: 'abort' }>
 
 /** Heap limit of the thread; readers hold tables of bounded size. */
 const MAX_HEAP_MB = 256
@@ -50,23 +61,44 @@ export class IndexThread {
   ): Promise<ThreadResult> {
     signal.throwIfAborted()
     const id = (this.#lastId += 1)
-    const worker = (this.#worker ??= this.#start())
-    const abort = (): void => this.#post(worker, { kind: 'abort', id })
+    const abort = (): void => {
+      if (this.#worker !== undefined) this.#post(this.#worker, { kind: 'abort', id })
+    }
     signal.addEventListener('abort', abort, { once: true })
+    try {
+      const outcome = await this.#run({ kind: 'inspect', id, path, previous })
+      if (outcome.kind === 'inspection') return outcome.result
+      throw new AppError('failed', 'the recording was not inspected')
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** As `RecordedFolders.read`. */
+  async readPlaylist(path: string, known: string | undefined): Promise<RecordedList | 'unchanged'> {
+    const id = (this.#lastId += 1)
+    const outcome = await this.#run({ kind: 'playlist', id, path, known })
+    if (outcome.kind === 'unplayable') throw new UnplayableError(outcome.reason)
+    if (outcome.kind === 'playlist') return outcome.list
+    throw new AppError('failed', 'the playlist was not read')
+  }
+
+  async #run(request: JobRequest): Promise<ThreadOutcome> {
+    const worker = (this.#worker ??= this.#start())
+    const { id } = request
     try {
       return await new Promise((resolve, reject) => {
         this.#jobs.set(id, { startedMs: performance.now(), resolve, reject })
         worker.ref()
-        this.#post(worker, { kind: 'inspect', id, path, previous })
+        this.#post(worker, request)
       })
     } finally {
-      signal.removeEventListener('abort', abort)
       this.#jobs.delete(id)
       if (this.#jobs.size === 0) worker.unref()
     }
   }
 
-  /** Inspections that run or wait, and how long the oldest of them has been under way. */
+  /** Jobs that run or wait, and how long the oldest of them has been under way. */
   get figures(): { jobs: number; oldestMs: number } {
     const [oldest] = this.#jobs.values()
     const oldestMs = oldest === undefined ? 0 : performance.now() - oldest.startedMs
@@ -99,7 +131,7 @@ export class IndexThread {
 
   #finishJob(reply: ThreadReply): void {
     const job = this.#jobs.get(reply.id)
-    if (reply.status === 'done') job?.resolve(reply.value)
+    if (reply.status === 'done') job?.resolve(reply.outcome)
     else job?.reject(restoreError(reply.error))
   }
 

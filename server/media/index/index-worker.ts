@@ -3,18 +3,19 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import { loadPageCache } from '../../storage/page-cache.ts'
+import { UnplayableError } from '../../errors.ts'
 import { inspectRecording } from './inspect-recording.ts'
-import type { ThreadReply, ThreadRequest } from './index-thread.ts'
+import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
 import { createMediaReaders } from '../readers.ts'
+import { RecordedFolders } from '../recorded/read-recorded-folder.ts'
 import { withRecordedPlaylists } from '../recorded/recorded-storage.ts'
 
 const port = parentPort
 if (port === null) throw new Error('index-worker runs as a worker thread only')
 
 const { recordings }: { recordings: string } = workerData
-const storage = withRecordedPlaylists(
-  createFolderStorage(recordings, { pageCache: await loadPageCache() }),
-)
+const folder = createFolderStorage(recordings, { pageCache: await loadPageCache() })
+const recordedFolders = new RecordedFolders(folder)
 const readers = createMediaReaders()
 const running = new Map<number, AbortController>()
 
@@ -24,20 +25,54 @@ port.on('message', (request: ThreadRequest) => {
 })
 
 /** Never rejects: errors are part of the reply. */
-async function answer({
+async function answer(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<void> {
+  const { id } = request
+  const work = request.kind === 'inspect' ? inspect(request) : readPlaylist(request)
+  const reply = await work.then(
+    (outcome): ThreadReply => ({ id, status: 'done', outcome }),
+    (error: unknown): ThreadReply => ({ id, status: 'failed', error: describeError(error) }),
+  )
+  port?.postMessage(reply, buffersOf(reply))
+}
+
+async function inspect({
   id,
   path,
   previous,
-}: Extract<ThreadRequest, { kind: 'inspect' }>): Promise<void> {
+}: Extract<ThreadRequest, { kind: 'inspect' }>): Promise<ThreadOutcome> {
   const controller = new AbortController()
   running.set(id, controller)
-  const { signal } = controller
-  const reply = await inspectRecording(path, { storage, readers, signal, previous }).then(
-    (value): ThreadReply => ({ id, status: 'done', value }),
-    (error: unknown): ThreadReply => ({ id, status: 'failed', error: describeError(error) }),
-  )
-  running.delete(id)
-  port?.postMessage(reply)
+  // With a cache of its own: the request is for the files as they are now.
+  const storage = withRecordedPlaylists(folder, {
+    read: async (playlist, known) => recordedFolders.read(playlist, known),
+  })
+  try {
+    const { signal } = controller
+    const result = await inspectRecording(path, { storage, readers, signal, previous })
+    return { kind: 'inspection', result }
+  } finally {
+    running.delete(id)
+  }
+}
+
+async function readPlaylist({
+  path,
+  known,
+}: Extract<ThreadRequest, { kind: 'playlist' }>): Promise<ThreadOutcome> {
+  try {
+    return { kind: 'playlist', list: await recordedFolders.read(path, known) }
+  } catch (error) {
+    if (!(error instanceof UnplayableError)) throw error
+    return { kind: 'unplayable', reason: error.reason }
+  }
+}
+
+/** Moved instead of copied: a list may take megabytes, and nothing here has it any more. */
+function buffersOf(reply: ThreadReply): ArrayBuffer[] {
+  if (reply.status === 'failed' || reply.outcome.kind !== 'playlist') return []
+  const { list } = reply.outcome
+  const table = list === 'unchanged' ? undefined : list.runs[0]?.ranges.table
+  return table === undefined ? [] : [table.text.buffer, table.ends.buffer, table.starts.buffer]
 }
 
 function describeError(error: unknown): { message: string; stack: string; code: string } {

@@ -2,12 +2,15 @@ import { createCipheriv, randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openConcatenated } from '../../storage/concatenated-file.ts'
 import { createFolderStorage } from '../../storage/folder-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { IndexThread } from '../index/index-thread.ts'
 import { RecordedFolders } from './read-recorded-folder.ts'
 import type { RecordedPart } from './read-recorded-folder.ts'
+import { withRecordedPlaylists } from './recorded-storage.ts'
+import type { RecordedStorage } from './recorded-storage.ts'
 
 let root: string
 let storage: Storage
@@ -25,6 +28,15 @@ function put(path: string, bytes: Uint8Array | string): void {
   writeFileSync(target, bytes)
 }
 
+function bound(inner: Storage): Storage {
+  return {
+    list: async (folder, options) => inner.list(folder, options),
+    stat: async (path) => inner.stat(path),
+    open: async (path) => inner.open(path),
+    watch: async (onChange, signal) => inner.watch(onChange, signal),
+  }
+}
+
 function playlist(...lines: string[]): string {
   return ['#EXTM3U', '#EXT-X-TARGETDURATION:6', ...lines, ''].join('\n')
 }
@@ -38,8 +50,9 @@ async function contentOf({ ranges }: RecordedPart): Promise<string> {
 }
 
 async function readAll(path: string): Promise<string[]> {
-  const parts = await new RecordedFolders(storage).read(path)
-  return Promise.all(parts.map(contentOf))
+  const list = await new RecordedFolders(storage).read(path)
+  if (list === 'unchanged') throw new Error('nothing was read before')
+  return Promise.all(list.runs.map(contentOf))
 }
 
 test('concatenates the segments of a run', async () => {
@@ -151,5 +164,122 @@ test('is unplayable if a short playlist expands to excessive media', async () =>
   put('s/list.m3u8', playlist(...times(65)))
   await expect(readAll('s/list.m3u8')).rejects.toMatchObject({
     reason: { code: 'limit-exceeded', limit: 'playlist-repeated-bytes' },
+  })
+})
+
+test('parses an unchanged playlist once, and checks its files each time', async () => {
+  put('s/a.ts', 'a')
+  put('s/b.ts', 'b')
+  put('s/list.m3u8', playlist('#EXTINF:6,', 'a.ts', '#EXTINF:6,', 'b.ts', '#EXTINF:6,', 'c.ts'))
+  const opened: string[] = []
+  const folders = new RecordedFolders({
+    ...bound(storage),
+    open: async (path) => {
+      opened.push(path)
+      return storage.open(path)
+    },
+  })
+  const first = await folders.read('s/list.m3u8')
+  if (first === 'unchanged') throw new Error('nothing was read before')
+  expect(await folders.read('s/list.m3u8', first.version)).toBe('unchanged')
+  put('s/c.ts', 'late')
+  const added = await folders.read('s/list.m3u8', first.version)
+  expect(added).toMatchObject({ runs: [{ ranges: { stat: { sizeBytes: 6 } } }] })
+  rmSync(join(root, 's/b.ts'))
+  const removed = await folders.read('s/list.m3u8', first.version)
+  expect(removed).toMatchObject({ runs: [{}, { ranges: { stat: { sizeBytes: 4 } } }] })
+  expect(opened).toEqual(['s/list.m3u8'])
+  put('s/list.m3u8', playlist('#EXTINF:6,', 'a.ts'))
+  await folders.read('s/list.m3u8', first.version)
+  expect(opened).toHaveLength(2)
+})
+
+test('the index thread returns the same list, and why there is none', async () => {
+  put('s/a.ts', 'a')
+  put('s/b.ts', 'b')
+  put(
+    's/list.m3u8',
+    playlist(
+      '#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z',
+      '#EXTINF:6,',
+      'a.ts',
+      '#EXT-X-DISCONTINUITY',
+      '#EXTINF:6,',
+      'b.ts',
+    ),
+  )
+  put('s/odd.m3u8', playlist('#EXTINF:6,', '../a.ts'))
+  const thread = new IndexThread(root)
+  try {
+    const list = await new RecordedFolders(storage).read('s/list.m3u8')
+    const read = await thread.readPlaylist('s/list.m3u8', undefined)
+    expect(read).toEqual(list)
+    if (read === 'unchanged') throw new Error('nothing was read before')
+    expect(await Promise.all(read.runs.map(contentOf))).toEqual(['a', 'b'])
+    expect(await thread.readPlaylist('s/list.m3u8', read.version)).toBe('unchanged')
+    await expect(thread.readPlaylist('s/odd.m3u8', undefined)).rejects.toMatchObject({
+      reason: { code: 'playlist-name-rejected', defect: 'outside-folder' },
+    })
+    await expect(thread.readPlaylist('s/none.m3u8', undefined)).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  } finally {
+    await thread.close()
+  }
+})
+
+describe('withRecordedPlaylists', () => {
+  let reads: string[]
+  let clockMs: number
+
+  function recordedStorage(maxCachedBytes = 1e6): RecordedStorage {
+    const folders = new RecordedFolders(storage)
+    reads = []
+    clockMs = 0
+    return withRecordedPlaylists(storage, {
+      now: () => clockMs,
+      maxCachedBytes,
+      read: async (path, known) => {
+        const list = await folders.read(path, known)
+        reads.push(list === 'unchanged' ? 'unchanged' : path)
+        return list
+      },
+    })
+  }
+
+  test('checks the files of an unchanged playlist every 5 s, once for all requests', async () => {
+    put('s/a.ts', 'a')
+    put('s/list.m3u8', playlist('#EXTINF:6,', 'a.ts', '#EXTINF:6,', 'b.ts'))
+    const recorded = recordedStorage()
+    const [runs, same] = await Promise.all([
+      recorded.listRuns('s/list.m3u8'),
+      recorded.listRuns('s/list.m3u8'),
+    ])
+    expect(same).toBe(runs)
+    clockMs = 4999
+    expect(await recorded.listRuns('s/list.m3u8')).toBe(runs)
+    expect(reads).toEqual(['s/list.m3u8'])
+    clockMs = 5000
+    expect(await recorded.listRuns('s/list.m3u8')).toBe(runs)
+    expect(reads).toEqual(['s/list.m3u8', 'unchanged'])
+    put('s/b.ts', 'late')
+    clockMs = 10_000
+    expect(await recorded.stat('s/list.m3u8/0')).toEqual(runs[0]?.stat)
+    expect(await recorded.listRuns('s/list.m3u8')).toMatchObject([{ stat: { sizeBytes: 5 } }])
+    expect(await recorded.stat('s/list.m3u8/0')).toMatchObject({ sizeBytes: 5 })
+    expect(reads).toHaveLength(3)
+  })
+
+  test('keeps lists up to a limit in bytes', async () => {
+    const names = Array.from({ length: 100 }, (_, i) => `${i}.ts`)
+    for (const name of names) put(`s/${name}`, 'x')
+    const lines = names.flatMap((name) => ['#EXTINF:6,', name])
+    for (const list of ['one', 'two']) put(`s/${list}.m3u8`, playlist(...lines))
+    const readBoth = async (recorded: RecordedStorage) => {
+      for (const list of ['one', 'two', 'one', 'two']) await recorded.listRuns(`s/${list}.m3u8`)
+      return reads.length
+    }
+    expect(await readBoth(recordedStorage(1e6))).toBe(2)
+    expect(await readBoth(recordedStorage(10_000))).toBe(4)
   })
 })

@@ -1,25 +1,41 @@
 // Resolves a recorder's playlist to the existing byte ranges of its files, run by run.
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { isAppError, UnplayableError } from '../../errors.ts'
 import { readDecryptedLength } from '../../storage/concatenated-file.ts'
-import type { FileRange } from '../../storage/concatenated-file.ts'
+import { packRanges } from '../../storage/range-list.ts'
+import type { FileRange, RangeList } from '../../storage/range-list.ts'
 import type { FileStat, Storage } from '../../storage/storage.ts'
 import { MAX_PLAYLIST_BYTES, parseRecordedPlaylist } from './recorded-playlist.ts'
-import type { RecordedSegment, RecordedRun } from './recorded-playlist.ts'
+import type { RecordedPlaylist, RecordedSegment, RecordedRun } from './recorded-playlist.ts'
 
-/**
- * One run of a recording, opened as one file (see storage/concatenated-file.ts). It has at least
- * one range.
- */
+/** The runs of a playlist, in order; at least one. A plain value. */
+export interface RecordedList {
+  /** Equal for equal runs of the same, unchanged files. */
+  version: string
+  /** All have the same table. */
+  runs: RecordedPart[]
+}
+
+/** One run of a recording, opened as one file (see storage/concatenated-file.ts). */
 export interface RecordedPart {
-  ranges: FileRange[]
+  /** At least one. */
+  ranges: RangeList
   /** Start in Unix milliseconds, if the playlist has it. */
+  startMs?: number
+}
+
+/** A run before its ranges are packed. */
+interface FoundRun {
+  ranges: FileRange[]
   startMs?: number
 }
 
 const KEY_BYTES = 16
 /** Folders of the segments of one playlist. */
 const MAX_FOLDERS = 256
+/** As many as a folder may have parts. */
+const MAX_RUNS = 1500
 /**
  * Recorders list each byte once, and a map once per run; a short playlist must not expand to
  * unlimited media.
@@ -27,47 +43,73 @@ const MAX_FOLDERS = 256
 const MAX_REPETITION = 8
 /** Up to this total size, repetition is allowed. */
 const UNCHECKED_TOTAL_BYTES = 64 * 1024 * 1024
-/** Cached lengths of encrypted files, each of which costs a read. */
+/** Cached lengths of encrypted files, each of which costs a read and about 150 bytes. */
 const MAX_CACHED_LENGTHS = 200_000
+const MAX_PARSED_BYTES = 48 * 1024 * 1024
+/** Memory of a parsed segment without its names. */
+const SEGMENT_BYTES = 200
+
+interface ParsedPlaylist {
+  stat: FileStat
+  playlist: RecordedPlaylist
+}
 
 /**
  * Reads recorders' playlists. Caches what is expensive to compute, because a growing playlist is
- * read again and again.
+ * read again and again. A playlist may have many thousands of segments: it is used off the event
+ * loop.
  */
 export class RecordedFolders {
   readonly #storage: Storage
   readonly #decryptedLengths = new LRUCache<string, number>({ max: MAX_CACHED_LENGTHS })
+  readonly #parsed = new LRUCache<string, ParsedPlaylist>({
+    maxSize: MAX_PARSED_BYTES,
+    sizeCalculation: ({ playlist }) => memoryBytes(playlist),
+  })
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
   /**
-   * The runs of the playlist at `path`, in order. A missing file ends a run.
+   * The runs of the playlist at `path`. A missing file ends a run. An unchanged playlist is not
+   * parsed again, but its files are checked.
    *
+   * @param known a version; `unchanged` if the list has it
    * @throws UnplayableError with the reason, `not_found` if there is no playlist
    */
-  async read(path: string): Promise<RecordedPart[]> {
+  async read(path: string, known?: string): Promise<RecordedList | 'unchanged'> {
     const { folder, runs } = await this.#readPlaylist(path)
     const listing = await this.#list(folder, runs)
-    const parts: RecordedPart[] = []
-    for (const run of runs) parts.push(...(await this.#partsOf(run, listing)))
-    if (parts.length === 0) throw new UnplayableError({ code: 'segments-missing' })
-    checkTotal(parts)
-    return parts
+    const found: FoundRun[] = []
+    for (const run of runs) found.push(...(await this.#partsOf(run, listing)))
+    if (found.length === 0) throw new UnplayableError({ code: 'segments-missing' })
+    if (found.length > MAX_RUNS) {
+      throw new UnplayableError({ code: 'limit-exceeded', limit: 'parts', max: MAX_RUNS })
+    }
+    checkTotal(found)
+    const list = packRuns(found, folder)
+    return list.version === known ? 'unchanged' : list
   }
 
   /** Follows a multivariant playlist to a media playlist, once. */
   async #readPlaylist(path: string): Promise<{ folder: string; runs: RecordedRun[] }> {
     const folder = folderOf(path)
-    const playlist = parseRecordedPlaylist(await this.#readText(path))
+    const playlist = await this.#parse(path)
     if (playlist.kind === 'media') return { folder, runs: playlist.runs }
     const mediaPlaylist = join(folder, playlist.name)
-    const chosen = parseRecordedPlaylist(
-      await this.#readText(mediaPlaylist).catch(rethrowAsUnplayable),
-    )
+    const chosen = await this.#parse(mediaPlaylist).catch(rethrowAsUnplayable)
     if (chosen.kind === 'media') return { folder: folderOf(mediaPlaylist), runs: chosen.runs }
     throw new UnplayableError({ code: 'playlist-invalid', defect: 'nested-multivariant' })
+  }
+
+  async #parse(path: string): Promise<RecordedPlaylist> {
+    const stat = await this.#storage.stat(path)
+    const cached = this.#parsed.get(path)
+    if (cached !== undefined && cached.stat.version === stat.version) return cached.playlist
+    const playlist = parseRecordedPlaylist(await this.#readText(path))
+    this.#parsed.set(path, { stat, playlist })
+    return playlist
   }
 
   async #readText(path: string): Promise<string> {
@@ -114,10 +156,10 @@ export class RecordedFolders {
     return { folder, stats, keys: new Map() }
   }
 
-  async #partsOf(run: RecordedRun, listing: Listing): Promise<RecordedPart[]> {
+  async #partsOf(run: RecordedRun, listing: Listing): Promise<FoundRun[]> {
     const map = run.map && (await this.#rangeOf(run.map, listing))
     if (run.map !== undefined && map === undefined) return []
-    const parts: RecordedPart[] = []
+    const parts: FoundRun[] = []
     let isOpen = false
     for (const segment of run.segments) {
       const range = await this.#rangeOf(segment, listing)
@@ -150,7 +192,8 @@ export class RecordedFolders {
   ): Promise<FileRange> {
     const decryption = { key: await this.#readKey(keyName, listing), iv }
     const { path, stat, offset } = range
-    const id = JSON.stringify([path, stat, offset, range.length, [...decryption.key], [...iv]])
+    const facts = [path, stat, offset, range.length, [...decryption.key], [...iv]]
+    const id = createHash('sha256').update(JSON.stringify(facts)).digest('base64')
     const cached = this.#decryptedLengths.get(id)
     if (cached !== undefined) return { ...range, decryption, length: cached }
     const file = await this.#storage.open(path)
@@ -181,7 +224,33 @@ interface Listing {
   keys: Map<string, Uint8Array>
 }
 
-function checkTotal(parts: readonly RecordedPart[]): void {
+function packRuns(found: readonly FoundRun[], folder: string): RecordedList {
+  const lists = packRanges(
+    found.map(({ ranges }) => ranges),
+    folder === '' ? '' : `${folder}/`,
+  )
+  const runs = lists.map((ranges, i) => {
+    const startMs = found[i]?.startMs
+    return { ranges, ...(startMs !== undefined && { startMs }) }
+  })
+  const facts = runs.map(({ ranges, startMs }) => [ranges.stat.version, startMs ?? null])
+  const version = createHash('sha256')
+    .update(JSON.stringify([folder, facts]))
+    .digest('base64url')
+  return { version, runs }
+}
+
+/** Estimated memory of a parsed playlist. */
+function memoryBytes(playlist: RecordedPlaylist): number {
+  if (playlist.kind === 'multivariant') return SEGMENT_BYTES
+  return playlist.runs.reduce(
+    (sum, { segments }) =>
+      segments.reduce((bytes, { name }) => bytes + SEGMENT_BYTES + 2 * name.length, sum),
+    SEGMENT_BYTES,
+  )
+}
+
+function checkTotal(parts: readonly FoundRun[]): void {
   const ranges = parts.flatMap((part) => part.ranges)
   const files = new Map(ranges.map(({ path, stat }) => [path, stat.sizeBytes]))
   const presentBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)

@@ -1,0 +1,121 @@
+// The runs of recorders' playlists, cached: read again if a playlist changes, checked again after a
+// while.
+import { LRUCache } from 'lru-cache'
+import { AppError } from '../../errors.ts'
+import { tableBytes } from '../../storage/range-list.ts'
+import type { FileStat, Storage } from '../../storage/storage.ts'
+import { RecordedFolders } from './read-recorded-folder.ts'
+import type { RecordedList } from './read-recorded-folder.ts'
+
+/** A run of a playlist, with the path at which `RecordedStorage` opens it. */
+export interface RecordedFile {
+  /** Its number in the playlist, which does not change as that grows. */
+  name: string
+  path: string
+  stat: FileStat
+  /** Start in Unix milliseconds, if the playlist has it. */
+  startMs?: number
+}
+
+/** How old the check of a playlist's files may be. The playlist itself is always compared. */
+export type CheckAge = 'any' | 'recent'
+
+export interface RecordedListOptions {
+  /** Reads a playlist off the event loop, as `RecordedFolders.read`; by default on this thread. */
+  read?: (path: string, known: string | undefined) => Promise<RecordedList | 'unchanged'>
+  /** Milliseconds of a monotonic clock. */
+  now?: () => number
+  /** Limit of the cached lists. */
+  maxCachedBytes?: number
+}
+
+/** The longest playlist that is parsed takes less. */
+const MAX_CACHED_BYTES = 64 * 1024 * 1024
+/** Memory of a run without its ranges. */
+const RUN_BYTES = 500
+/** An unchanged playlist is checked again then: a segment may be added late, or deleted. */
+const LIST_TTL_MS = 5000
+
+interface CachedList {
+  /** Of the playlist, before it was read. */
+  stat: FileStat
+  readMs: number
+  list: RecordedList
+  /** The same array until a run changes. */
+  files: readonly RecordedFile[]
+}
+
+export class RecordedLists {
+  readonly #storage: Storage
+  readonly #options: Required<RecordedListOptions>
+  readonly #cache: LRUCache<string, CachedList>
+  readonly #inFlight = new Map<string, { stat: FileStat; found: Promise<CachedList> }>()
+
+  constructor(storage: Storage, options: RecordedListOptions) {
+    const folders = new RecordedFolders(storage)
+    this.#storage = storage
+    this.#options = {
+      read: async (path, known) => folders.read(path, known),
+      now: () => performance.now(),
+      maxCachedBytes: MAX_CACHED_BYTES,
+      ...options,
+    }
+    this.#cache = new LRUCache({
+      maxSize: this.#options.maxCachedBytes,
+      sizeCalculation: memoryBytes,
+    })
+  }
+
+  /** @throws AppError `not_found` if there is no playlist, `unplayable` with the reason */
+  async find(playlist: string, age: CheckAge): Promise<Omit<CachedList, 'stat' | 'readMs'>> {
+    const stat = await this.#storage.stat(playlist)
+    const cached = this.#cache.get(playlist)
+    if (cached !== undefined && cached.stat.version === stat.version) {
+      const isRecent = this.#options.now() - cached.readMs < LIST_TTL_MS
+      if (isRecent || age === 'any') return cached
+    }
+    const flight = this.#inFlight.get(playlist)
+    if (flight !== undefined && flight.stat.version === stat.version) return flight.found
+    const found = this.#load(playlist, stat).finally(() => {
+      if (this.#inFlight.get(playlist)?.found === found) this.#inFlight.delete(playlist)
+    })
+    this.#inFlight.set(playlist, { stat, found })
+    return found
+  }
+
+  evict(playlist: string): void {
+    this.#cache.delete(playlist)
+  }
+
+  async #load(playlist: string, stat: FileStat): Promise<CachedList> {
+    const { read, now } = this.#options
+    const readMs = now()
+    const known = this.#cache.get(playlist)
+    try {
+      const list = await read(playlist, known?.list.version)
+      const content = list === 'unchanged' ? known : filesOf(playlist, list)
+      if (content === undefined) throw new AppError('failed', 'the playlist was not read')
+      const loaded = { ...content, stat, readMs }
+      this.#cache.set(playlist, loaded)
+      return loaded
+    } catch (error) {
+      this.#cache.delete(playlist)
+      throw error
+    }
+  }
+}
+
+function filesOf(path: string, list: RecordedList): Pick<CachedList, 'list' | 'files'> {
+  const files = list.runs.map(({ ranges, startMs }, number) => ({
+    name: `${number}`,
+    path: `${path}/${number}`,
+    stat: ranges.stat,
+    ...(startMs !== undefined && { startMs }),
+  }))
+  return { list, files }
+}
+
+function memoryBytes({ list: { runs } }: CachedList): number {
+  const table = runs[0]?.ranges.table
+  return (table === undefined ? 0 : tableBytes(table)) + RUN_BYTES * (runs.length + 1)
+}
