@@ -1,5 +1,6 @@
 // Session folders: parts that are played in name order, or a playlist written by a recorder.
 import { createHash } from 'node:crypto'
+import { isAppError } from '../../errors.ts'
 import type { FileStat, Storage, StorageEntry } from '../../storage/storage.ts'
 import { joinPath } from './library-path.ts'
 import { compareNatural } from './ordering.ts'
@@ -21,13 +22,33 @@ export function readSessionFolder(entries: readonly StorageEntry[]): SessionFold
   const names = entries
     .filter(({ kind, stat }) => kind === 'file' && stat?.sizeBytes !== 0)
     .map(({ name }) => name)
-    .toSorted(compareNatural)
+  // Before sorting: there may be many thousands of segments next to a playlist.
   const playlists = names.filter((name) => name.toLowerCase().endsWith('.m3u8'))
   const usual = USUAL_PLAYLISTS.find((name) => playlists.includes(name))
-  const playlist = usual ?? playlists[0]
+  const playlist = usual ?? playlists.toSorted(compareNatural)[0]
   if (playlist !== undefined) return { kind: 'playlist', name: playlist }
-  const parts = bestOfEachPart(names)
+  const parts = bestOfEachPart(names.toSorted(compareNatural))
   return parts.length === 0 ? undefined : { kind: 'parts', names: parts }
+}
+
+/**
+ * The playlist of a folder, if it has a usual name or else `known`, found without listing the
+ * folder: there may be many thousands of segments next to it.
+ */
+export async function findPlaylist(
+  storage: Pick<Storage, 'stat'>,
+  path: string,
+  known?: string,
+): Promise<string | undefined> {
+  for (const name of known === undefined ? USUAL_PLAYLISTS : [...USUAL_PLAYLISTS, known]) {
+    try {
+      await storage.stat(joinPath(path, name))
+      return name
+    } catch (error) {
+      if (!isAppError(error, 'not_found')) throw error
+    }
+  }
+  return undefined
 }
 
 /**

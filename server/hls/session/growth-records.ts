@@ -1,8 +1,9 @@
 // Which sessions were ever listed while they were growing, on disk. Their playlists and URLs keep
 // that form for ever: after restarts and renames, and in every process.
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { writeAtomically } from '../../storage/atomic-write.ts'
@@ -62,6 +63,15 @@ const recordFile = z.object({
 export type SessionGrowth = Readonly<Record<string, GrowthRecord>> | undefined
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024
+/** Of the files; a session of a day takes some hundred kilobytes, and is read once per part. */
+const MAX_PARSED_BYTES = 8 * 1024 * 1024
+
+interface ParsedRecords {
+  /** Of the file before it was read. */
+  version: string
+  growth: SessionGrowth
+  sizeBytes: number
+}
 
 export interface GrowthRecordsOptions {
   folder: string
@@ -71,6 +81,10 @@ export interface GrowthRecordsOptions {
 
 export class GrowthRecords {
   readonly #options: GrowthRecordsOptions
+  readonly #parsed = new LRUCache<string, ParsedRecords>({
+    maxSize: MAX_PARSED_BYTES,
+    sizeCalculation: ({ sizeBytes }) => sizeBytes + 1,
+  })
   /** The last write of this process: writes are sequential. */
   #writing: Promise<void> = Promise.resolve()
 
@@ -78,12 +92,17 @@ export class GrowthRecords {
     this.#options = options
   }
 
-  /** Not cached: another process may have written the file. */
+  /** Parsed again only if the file is another one: any process may have replaced it. */
   async read(session: SessionReference): Promise<SessionGrowth> {
-    const bytes = await readFile(this.#path(session)).catch(() => undefined)
-    if (bytes === undefined || bytes.length > MAX_FILE_BYTES) return undefined
-    const parsed = recordFile.safeParse(parseJson(bytes.toString()))
-    return parsed.success ? parsed.data.recordings : undefined
+    const path = this.#path(session)
+    const found = await stat(path, { bigint: true }).catch(() => undefined)
+    if (found === undefined || found.size > MAX_FILE_BYTES) return undefined
+    const version = `${found.ino} ${found.mtimeNs} ${found.ctimeNs} ${found.size}`
+    const known = this.#parsed.get(path)
+    if (known?.version === version) return known.growth
+    const growth = await readRecords(path)
+    this.#parsed.set(path, { version, growth, sizeBytes: Number(found.size) })
+    return growth
   }
 
   /** Adds records to the session. An empty list records that the session was listed. */
@@ -110,6 +129,13 @@ export class GrowthRecords {
       .digest('hex')
     return join(this.#options.folder, name.slice(0, 2), `${name.slice(2)}.json`)
   }
+}
+
+async function readRecords(path: string): Promise<SessionGrowth> {
+  const bytes = await readFile(path).catch(() => undefined)
+  if (bytes === undefined || bytes.length > MAX_FILE_BYTES) return undefined
+  const parsed = recordFile.safeParse(parseJson(bytes.toString()))
+  return parsed.success ? parsed.data.recordings : undefined
 }
 
 function namesOf({ streamer, date, sessionId }: SessionReference): string[] {

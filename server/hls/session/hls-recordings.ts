@@ -16,6 +16,7 @@ import {
   planGrowingSegments,
   planSegments,
 } from '../playlist/segment-plan.ts'
+import { plannedBytes } from '../segment/planned-memory.ts'
 import { createSegmentBodies } from '../segment/segment-bodies.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import type { GrowingIdentities } from './growing-identities.ts'
@@ -23,9 +24,9 @@ import { HlsRecording, segmentForm } from './hls-recording.ts'
 import type { SegmentCaches } from './hls-recording.ts'
 import type { ServedIdentities } from './served-identities.ts'
 
-/** A plan needs some kilobytes; its index is in the index store's cache. */
-const MAX_FINISHED = 512
-const MAX_GROWING = 128
+/** Several sessions of 1,500 parts: a part of a minute takes about ten kilobytes. */
+const MAX_FINISHED_BYTES = 96 * 1024 * 1024
+const MAX_GROWING_BYTES = 32 * 1024 * 1024
 /** A shorter growing file may only seem unplayable. */
 const MIN_JUDGED_BYTES = 256 * 1024
 
@@ -61,8 +62,14 @@ export interface HlsRecordingsOptions {
 
 export class HlsRecordings {
   readonly #options: HlsRecordingsOptions
-  readonly #finished = new LRUCache<string, HlsRecording>({ max: MAX_FINISHED })
-  readonly #growing = new LRUCache<string, HlsRecording>({ max: MAX_GROWING })
+  readonly #finished = new LRUCache<string, HlsRecording>({
+    maxSize: MAX_FINISHED_BYTES,
+    sizeCalculation: ({ planned }) => plannedBytes(planned),
+  })
+  readonly #growing = new LRUCache<string, HlsRecording>({
+    maxSize: MAX_GROWING_BYTES,
+    sizeCalculation: ({ planned }) => plannedBytes(planned),
+  })
   readonly #caches: SegmentCaches
 
   constructor(options: HlsRecordingsOptions) {

@@ -1,5 +1,6 @@
 // Opens sessions: finds their recordings, and whether they are still growing.
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import type { HlsSettings } from '../../delivery/encryption.ts'
 import { AppError, isAppError } from '../../errors.ts'
@@ -9,6 +10,7 @@ import { isSettled } from '../../storage/settled.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
 import type { FileName } from '../playlist/segment-names.ts'
 import { longestGrowingSeconds } from '../playlist/segment-plan.ts'
+import { plannedBytes } from '../segment/planned-memory.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import { GrowingIdentities } from './growing-identities.ts'
 import { GrowthRecords } from './growth-records.ts'
@@ -28,6 +30,10 @@ import { ThrottledLookup } from './throttled-lookup.ts'
 
 /** Longest wait for a recording that is not indexed yet. */
 const INDEX_WAIT_MS = 8000
+/** How long the recordings of an unchanged folder are used without a check. */
+const FOUND_TTL_MS = 1000
+/** As in `HlsRecordings`, which may have evicted them. */
+const MAX_FOUND_BYTES = 64 * 1024 * 1024
 /** Minimum interval between forced lookups of a session, for files that are not listed here. */
 const CURRENT_EVERY_MS = 250
 
@@ -69,6 +75,14 @@ interface FoundRecordings {
   isGrowing: boolean
   /** The session is, or ever was, listed while it was growing. */
   isEvent: boolean
+  /** A recording was left out that may be listed later, although no file changes. */
+  isIncomplete: boolean
+}
+
+/** The recordings of a folder listing. */
+interface KnownRecordings {
+  found: FoundRecordings
+  checkedMs: number
 }
 
 /** Opens the session of a catalog row as it is now. */
@@ -78,8 +92,12 @@ export class SessionOpener {
   readonly #recordings: HlsRecordings
   readonly #subtitleFiles: SubtitleFiles
   readonly #currentLookups = new ThrottledLookup<FoundRecordings>({ everyMs: CURRENT_EVERY_MS })
-  /** By folder listing, while that is cached. */
-  readonly #byListing = new WeakMap<readonly PartFile[], Promise<FoundRecordings>>()
+  /** By folder listing, which is the same array until the folder changes. */
+  readonly #byListing = new LRUCache<readonly PartFile[], KnownRecordings>({
+    maxSize: MAX_FOUND_BYTES,
+    sizeCalculation: ({ found }) => foundBytes(found),
+  })
+  readonly #inFlight = new WeakMap<readonly PartFile[], Promise<FoundRecordings>>()
 
   constructor(options: SessionOpenerOptions) {
     const { storage, recordFolder, onWriteError } = options
@@ -206,14 +224,35 @@ export class SessionOpener {
     const files = await (freshness === 'current'
       ? partFolders.listNow(path)
       : partFolders.list(path))
-    const cached = this.#byListing.get(files)
-    if (cached !== undefined) return cached
-    const found = this.#findParts(source, files, freshness)
-    if (freshness !== 'cached') {
-      this.#byListing.set(files, found)
-      found.catch(() => this.#byListing.delete(files))
+    const known = this.#byListing.get(files)
+    if (known !== undefined && (await this.#isCurrent(source, known, freshness))) return known.found
+    const flight = this.#inFlight.get(files)
+    if (flight !== undefined) return flight
+    const finding = this.#findParts(source, files, freshness)
+    if (freshness === 'cached') return finding
+    this.#inFlight.set(files, finding)
+    try {
+      const found = await finding
+      this.#byListing.set(files, { found, checkedMs: performance.now() })
+      return found
+    } finally {
+      this.#inFlight.delete(files)
     }
-    return found
+  }
+
+  /** While no file changes, only time and the records of other processes can change the result. */
+  async #isCurrent(
+    source: SessionSource,
+    known: KnownRecordings,
+    freshness: Freshness,
+  ): Promise<boolean> {
+    const { found } = known
+    const isFinal = !found.isGrowing && !found.isIncomplete
+    const isRecent = performance.now() - known.checkedMs < FOUND_TTL_MS
+    if (!isFinal || isRecent) return isRecent && freshness !== 'current'
+    if ((await this.#growing.wasListed(source)) !== found.isEvent) return false
+    known.checkedMs = performance.now()
+    return true
   }
 
   async #findParts(
@@ -227,16 +266,17 @@ export class SessionOpener {
     const wasListed = await this.#growing.wasListed(source)
     const isEvent = isGrowing || wasListed
     const requests = folderRequests(source, files, { settleSeconds, nowMs, isInEvent: isEvent })
-    let recordings = await this.#findAll(source, requests, freshness)
+    let all = await this.#findAll(source, requests, freshness)
     // hls.js assumes the container of the first segments for all, and stops at another one. So
     // MPEG-TS next to fMP4 is converted, unless it was already listed.
-    const forms = new Set(recordings.map(({ recording }) => recording.form))
+    const forms = new Set(all.recordings.map(({ recording }) => recording.form))
     if (!isEvent && forms.size > 1) {
       const converted = requests.map((request) => ({ ...request, form: 'fmp4' as const }))
-      recordings = await this.#findAll(source, converted, freshness)
+      all = await this.#findAll(source, converted, freshness)
     }
     if (isGrowing && !wasListed) await this.#growing.recordListed(source)
-    return { recordings: withElapsedStarts(recordings), isGrowing, isEvent }
+    const { recordings, isIncomplete } = all
+    return { recordings: withElapsedStarts(recordings), isGrowing, isEvent, isIncomplete }
   }
 
   /** All playable recordings. */
@@ -244,7 +284,7 @@ export class SessionOpener {
     source: SessionSource,
     requests: readonly RecordingRequest[],
     freshness: Freshness,
-  ): Promise<ListedRecording[]> {
+  ): Promise<Pick<FoundRecordings, 'recordings' | 'isIncomplete'>> {
     const reasons: unknown[] = []
     const found = await mapConcurrently(requests, async (request, i) => {
       try {
@@ -259,8 +299,13 @@ export class SessionOpener {
     })
     const recordings = found.flat()
     if (recordings.length === 0) throw reasons[0]
-    return recordings
+    const isIncomplete = reasons.some((reason) => !isAppError(reason, 'unplayable'))
+    return { recordings, isIncomplete }
   }
+}
+
+function foundBytes({ recordings }: FoundRecordings): number {
+  return recordings.reduce((sum, { recording }) => sum + plannedBytes(recording.planned), 1)
 }
 
 function inFile(
@@ -272,6 +317,7 @@ function inFile(
     recordings: [{ path, recording, startMs }],
     isGrowing: state === 'growing',
     isEvent: recording.planned.growth !== undefined,
+    isIncomplete: false,
   }
 }
 

@@ -1,0 +1,120 @@
+// How much work a session of many parts costs, counted in plans and listings.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fixturePath } from '../../../test/support/temp-library.ts'
+import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
+import { IndexStore } from '../../media/index/index-store.ts'
+import { inspectRecording } from '../../media/index/inspect-recording.ts'
+import { createMediaReaders } from '../../media/readers.ts'
+import type { MediaReaders } from '../../media/readers.ts'
+import { withRecordedPlaylists } from '../../media/recorded/recorded-storage.ts'
+import { createFolderStorage } from '../../storage/folder-storage.ts'
+import { TranscodedAudio } from '../segment/transcoded-audio.ts'
+import { PartFolders } from './part-folders.ts'
+import { SessionOpener } from './session-opener.ts'
+
+const FIXTURE = fixturePath('ts-h264-pts-wrap-33bit.ts')
+const FOLDER = 'alice/2026-01-31/day'
+const SETTLED_AT = new Date('2026-02-01T00:00:00Z')
+/** More than caches that count recordings would hold. */
+const PARTS = 700
+
+let root: string
+let stopping: AbortController
+/** Each plan finds the reader of its index. */
+let readersFound: number
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  root = mkdtempSync(join(tmpdir(), 'aftercast-parts-'))
+  stopping = new AbortController()
+  readersFound = 0
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  stopping.abort()
+  rmSync(root, { recursive: true, force: true })
+})
+
+function partPath(part: number): string {
+  return join(root, 'library', FOLDER, `part${part}.ts`)
+}
+
+function addParts(count: number): void {
+  mkdirSync(join(root, 'library', FOLDER), { recursive: true })
+  for (let part = 0; part < count; part += 1) addPart(part)
+}
+
+/** A copy, because a link would change the ctime of all. */
+function addPart(part: number): void {
+  copyFileSync(FIXTURE, partPath(part))
+  utimesSync(partPath(part), SETTLED_AT, SETTLED_AT)
+}
+
+function createOpener(): SessionOpener {
+  const { signal } = stopping
+  const readers = createMediaReaders()
+  const countingReaders: MediaReaders = {
+    forFile: async (file) => readers.forFile(file),
+    forIndex: (index) => {
+      readersFound += 1
+      return readers.forIndex(index)
+    },
+  }
+  const folder = createFolderStorage(join(root, 'library'))
+  const storage = withRecordedPlaylists(folder)
+  const log = { warn: () => undefined }
+  const onWriteError = (error: unknown): never => {
+    throw error
+  }
+  return new SessionOpener({
+    storage,
+    partFolders: new PartFolders(storage),
+    indexes: new IndexStore({
+      folder: join(root, 'indexes'),
+      inspect: async (path) => inspectRecording(path, { storage, readers, signal }),
+      isSettled: () => true,
+      onWriteError,
+    }),
+    readers: countingReaders,
+    settings: { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
+    transcodedAudio: new TranscodedAudio({ transcoder: createAudioTranscoder(), log, signal }),
+    recordFolder: join(root, 'indexes'),
+    onWriteError,
+    settleSeconds: 60,
+    signal,
+  })
+}
+
+test('an unchanged folder of any number of parts is planned once', async () => {
+  addParts(PARTS)
+  const opener = createOpener()
+  const source = {
+    streamer: 'alice',
+    date: '2026-01-31',
+    sessionId: 'day',
+    path: FOLDER,
+    kind: 'folder',
+  } as const
+  const open = async () => {
+    vi.advanceTimersByTime(1500)
+    const session = await opener.open(source)
+    const text = (await session.playlist()).format()
+    await session.close()
+    return text.split('\n').filter((line) => line === '#EXT-X-DISCONTINUITY').length + 1
+  }
+  expect(await open()).toBe(PARTS)
+  const perPlan = readersFound / PARTS
+  expect(await open()).toBe(PARTS)
+  expect(readersFound).toBe(PARTS * perPlan)
+  // One more part: only that one is planned.
+  addPart(PARTS)
+  expect(await open()).toBe(PARTS + 1)
+  expect(readersFound).toBe((PARTS + 1) * perPlan)
+  rmSync(partPath(5))
+  expect(await open()).toBe(PARTS)
+  expect(readersFound).toBe((PARTS + 1) * perPlan)
+}, 60_000)
