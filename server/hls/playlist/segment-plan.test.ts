@@ -102,6 +102,28 @@ describe('planSegments', () => {
     ).toBe(false)
   })
 
+  it('calls no segments independent if video after the last key frame needs earlier frames', () => {
+    for (const flags of [SPLIT_DISCONTINUITY, SPLIT_FORCED]) {
+      const splitPoints = splitPointTable([0, 6, 45, 51], 60, [SPLIT_KEY_FRAME, flags, 0, 0])
+      const plan = planSegments(splitPoints, 6)
+      const isBegun = plan.segments.some(({ from }) => from === 1)
+      expect(isBegun).toBe(flags === SPLIT_DISCONTINUITY)
+      expect(plan.isIndependent).toBe(!isBegun)
+    }
+  })
+
+  it('starts no segment with audio before video that needs earlier frames', () => {
+    const flags = [SPLIT_KEY_FRAME, SPLIT_FORCED, 0, 0, SPLIT_FORCED, SPLIT_KEY_FRAME, 0, 0]
+    const splitPoints = splitPointTable([0, 10, 40, 50, 60, 70, 110, 120], 130, flags)
+    expect(ranges(splitPoints)).toEqual([
+      [0, 5],
+      [5, 6],
+      [6, 7],
+      [7, 8],
+    ])
+    expect(planSegments(splitPoints, 6).isIndependent).toBe(true)
+  })
+
   it('covers every split point once, without gaps', () => {
     const gaps = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 200 })
     fc.assert(

@@ -62,12 +62,13 @@ function hasVideo({ flags }: SplitPointTable): boolean {
 function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): number[] {
   const starts: number[] = []
   const joinedTicks = hasVideo(splitPoints) ? MAX_JOINED_SECONDS * splitPoints.timescale : 0
+  const inGop = isInGop(splitPoints)
   let lastTicks = -Infinity
   let frameTicks = -Infinity
   splitPoints.startTicks.forEach((ticks, i) => {
     if (isForcedOnly(splitPoints, i)) return
     if (hasFlag(splitPoints, i, SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY)) frameTicks = ticks
-    else if (ticks - frameTicks < joinedTicks) return
+    else if (ticks - frameTicks < joinedTicks || inGop[i] === 1) return
     if (
       i === 0 ||
       ticks - lastTicks >= minimumTicks ||
@@ -80,10 +81,23 @@ function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): numb
   return starts
 }
 
-/** After the last key frame there is only audio, which needs none. */
+/** After the last split point of video there is only audio, which needs no key frame. */
 function startsWithKeys(splitPoints: SplitPointTable, starts: readonly number[]): boolean {
-  const lastKey = splitPoints.flags.findLastIndex((flags) => (flags & SPLIT_KEY_FRAME) !== 0)
-  return starts.every((start) => start > lastKey || hasFlag(splitPoints, start, SPLIT_KEY_FRAME))
+  const lastVideo = splitPoints.flags.findLastIndex((flags) => flags !== 0)
+  return starts.every((start) => start > lastVideo || hasFlag(splitPoints, start, SPLIT_KEY_FRAME))
+}
+
+/**
+ * Whether the video continues within its GOP after each split point: then a segment of audio alone
+ * must not start there, because its frames would need earlier ones.
+ */
+function isInGop(splitPoints: SplitPointTable): Uint8Array {
+  const inGop = new Uint8Array(splitPoints.flags.length)
+  for (let at = inGop.length - 2; at >= 0; at -= 1) {
+    const isAudio = splitPoints.flags[at + 1] === 0
+    inGop[at] = isAudio ? (inGop[at + 1] ?? 0) : Number(isForcedOnly(splitPoints, at + 1))
+  }
+  return inGop
 }
 
 /** A split point for growing playlists only. */
