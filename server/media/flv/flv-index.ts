@@ -4,6 +4,7 @@ import type { UnplayableReason } from '../../problem.ts'
 import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
+import { SPLIT_FORCED } from '../media-index.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
 import { describeGrowth } from '../timeline/growth.ts'
@@ -51,7 +52,7 @@ export async function readFlvIndex(
     tracks: describeTracks(source),
     splitPoints,
     ...(flaws.length > 0 && { limitations: flaws }),
-    growth: growthOf(source),
+    growth: growthOf(source, splitPoints.flags),
     source,
   }
 }
@@ -132,7 +133,9 @@ function describeTracks({ sections, configs }: FlvSource): Track[] {
   return tracks
 }
 
-function growthOf({ offsets, resume }: FlvSource): Growth {
+function growthOf({ offsets, resume }: FlvSource, flags: Uint8Array): Growth {
   const [from = 0, to = from] = offsets
-  return describeGrowth(resume.lengths.splitPoints, { from, to })
+  const count = resume.lengths.splitPoints
+  // Frames that are shown before a forced split point may still follow it.
+  return describeGrowth(flags[count - 1] === SPLIT_FORCED ? count - 1 : count, { from, to })
 }

@@ -1,6 +1,6 @@
 // Opens and closes the sections of an FLV recording, and adds split points.
 import { UnplayableError } from '../../errors.ts'
-import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
 import { MAX_PAUSE_AT_HEADER_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
@@ -31,6 +31,19 @@ export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoi
   splitPoints.audioEnds.push(state.audioEndTicks)
   state.lastSplitPointMs = splitPoint.startMs
   if ((splitPoint.flags & SPLIT_KEY_FRAME) !== 0) state.lastKeySplitPointMs = splitPoint.startMs
+}
+
+/** A forced split point starts with the frame that is shown first, which may be a later one. */
+export function moveForcedBack({ state, splitPoints }: Scan, startMs: number): void {
+  const { startMs: starts, leadMs, flags } = splitPoints
+  const last = starts.length - 1
+  const lead = leadMs[last] ?? NO_FRAME
+  if (flags[last] !== SPLIT_FORCED || startMs >= state.lastSplitPointMs) return
+  const moved = Math.max(startMs, (starts[last - 1] ?? -1) + 1)
+  // The decode time of its first frame stays.
+  if (lead !== NO_FRAME) leadMs[last] = lead + moved - state.lastSplitPointMs
+  starts[last] = moved
+  state.lastSplitPointMs = moved
 }
 
 /** Closes the section before `position`, and waits for a frame that can begin the next one. */

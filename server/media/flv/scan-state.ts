@@ -2,6 +2,7 @@
 import type { Limitation } from '../../problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
+import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection, FlvConfig, FlvSource } from './flv-source.ts'
 import type { ScanState, TrackState } from './scan-progress.ts'
 import { startWalk } from './tag-walk.ts'
@@ -95,13 +96,16 @@ export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Sca
   const state = structuredClone(source.resume)
   const { lengths } = state
   const first = (list: Iterable<number>, count: number) => Array.from(list).slice(0, count)
+  const startMs = first(splitPoints.startTicks, lengths.splitPoints)
+  const leadMs = first(source.leadMs, lengths.splitPoints)
+  restoreLast(state, startMs, leadMs)
   return {
     state,
     splitPoints: {
       offsets: first(source.offsets, lengths.splitPoints),
-      startMs: first(splitPoints.startTicks, lengths.splitPoints),
+      startMs,
       flags: first(splitPoints.flags, lengths.splitPoints),
-      leadMs: first(source.leadMs, lengths.splitPoints),
+      leadMs,
       audioEnds: first(source.audioEnds, lengths.splitPoints),
     },
     sections: source.sections.slice(0, lengths.sections).map((section) => ({ ...section })),
@@ -109,4 +113,13 @@ export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Sca
     videoClock: first(source.videoClock, lengths.videoClock),
     audioClock: first(source.audioClock, lengths.audioClock),
   }
+}
+
+/** Tags after the stored state may have moved the last split point. */
+function restoreLast({ lastSplitPointMs }: ScanState, startMs: number[], leadMs: number[]): void {
+  const last = startMs.length - 1
+  const lead = leadMs[last]
+  if (last < 0 || lead === undefined) return
+  if (lead !== NO_FRAME) leadMs[last] = lead + lastSplitPointMs - (startMs[last] ?? 0)
+  startMs[last] = lastSplitPointMs
 }

@@ -177,7 +177,8 @@ describe('growing', () => {
 
   it.each([
     ['ts-h264-aac-pts-reset-backwards.ts', 12],
-    ['ts-h264-pts-wrap-33bit.ts', 4],
+    // Its last split point is forced.
+    ['ts-h264-pts-wrap-33bit.ts', 3],
     ['ts-h264-aac-cea608.ts', 3],
     ['ts-h264-aac-pat-not-at-start.ts', 1],
   ])('%s: keeps what was stable at any size', async (name, stable) => {
@@ -301,7 +302,8 @@ describe('growing', () => {
     const mid = [...splitPoints.startTicks].map((ticks) => ticks / SECOND)
     expect(mid).toEqual([0, 5.25, 7.25, 9.25, 11.25, 13.25, 15.25, 17.25, 19.25])
     expect([...splitPoints.flags.subarray(1)].every((flag) => flag === SPLIT_FORCED)).toBe(true)
-    expect(growth?.stableSplitPoints).toBe(9)
+    // A frame that is shown before the last one may follow.
+    expect(growth?.stableSplitPoints).toBe(8)
   })
 
   it('splits between B-frames only if no earlier frame follows', async () => {

@@ -1,4 +1,5 @@
 // Converts the result of a scan to an index, and an index back to a scan state.
+import { SPLIT_FORCED } from '../../media-index.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import type { Limitation } from '../../../problem.ts'
@@ -130,7 +131,9 @@ function countStable(
   last: EndedGroup | undefined,
 ): number {
   const beginsGroup = splitPoints.samplesBefore[splitPointCount] === 0
-  const fixed = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
+  const known = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
+  // Frames that are shown before it may still follow.
+  const fixed = splitPoints.flags[known - 1] === SPLIT_FORCED ? known - 1 : known
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
   // The start of an unsettled section is final, its later split points are not. The first section

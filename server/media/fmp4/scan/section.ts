@@ -10,6 +10,7 @@ import { UnplayableError } from '../../../errors.ts'
 import {
   type Group,
   type ScanState,
+  leadTrack,
   rescale,
   sectionSeconds,
   servedTicks,
@@ -155,6 +156,26 @@ export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSpl
   section.untimedSplitPoints.push({ track: splitPoint.track, ticks: splitPoint.ticks })
   const trackClock = { number: splitPoint.track, timescale }
   state.lastSplitPointSeconds = sectionSeconds(section, trackClock, splitPoint.ticks)
+}
+
+/** Moves the last split point back to a frame that is shown before the frame it starts with. */
+export function moveSplitPointBack(state: ScanState, section: Fmp4Section, ticks: number): void {
+  const { startTicks } = state.splitPoints
+  const last = startTicks.length - 1
+  const untimed = section.untimedSplitPoints.at(-1)
+  if (untimed !== undefined) {
+    untimed.ticks = Math.min(untimed.ticks, ticks)
+    return
+  }
+  const lead = leadTrack(state.inits[section.init] ?? { tracks: [] })
+  const timescale = state.inits[section.init]?.tracks[lead]?.timescale ?? state.timescale
+  const session = rescale(
+    ticks + sessionShift(section, lead, timescale),
+    timescale,
+    state.timescale,
+  )
+  const earliest = (startTicks[last - 1] ?? -1) + 1
+  startTicks[last] = Math.max(earliest, Math.min(startTicks[last] ?? 0, session))
 }
 
 /**

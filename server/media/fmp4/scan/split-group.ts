@@ -1,6 +1,6 @@
 // Finds the split points in a group of fragments: key frames, forced splits, and audio without
 // video.
-import { SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { type FrameDistances, timelineRules } from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section } from '../fmp4-source.ts'
 import {
@@ -10,7 +10,7 @@ import {
   sectionSeconds,
   servedTicks,
 } from './scan-state.ts'
-import { addSplitPoint } from './section.ts'
+import { addSplitPoint, moveSplitPointBack } from './section.ts'
 
 const { isAudioSplit, videoSplitFlags } = timelineRules('fmp4', 1)
 
@@ -68,6 +68,8 @@ export function splitVideo(state: ScanState, group: Group, target: SplitTarget):
     const flags = at < target.skip ? 0 : videoSplitFlags(isKey, distancesOf(state, seconds))
     if (flags !== 0)
       addSplitPoint(state, group, { samplesBefore: at, ticks, track: target.track, flags })
+    else if (state.splitPoints.flags.at(-1) === SPLIT_FORCED)
+      moveSplitPointBack(state, target.section, ticks)
     if (flags === SPLIT_KEY_FRAME) state.lastKeySeconds = seconds
     state.latestFrameSeconds = Math.max(state.latestFrameSeconds, seconds)
   })

@@ -1,4 +1,5 @@
 // What of a scan stays as it is when the recording grows, and where the audio of each section ends.
+import { SPLIT_FORCED } from '../../media-index.ts'
 import type { Growth } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
@@ -26,11 +27,12 @@ export function measureGrowth(
 }
 
 /**
- * The last split point is not stable while earlier audio may continue after it, nor are those with
- * open tables.
+ * The last split point is not stable while earlier audio may continue after it, or frames that are
+ * shown before it may follow, nor are those with open tables.
  */
 function countStableSplitPoints({ splitPoints, sections, splitCarryIsOpen }: ScanState): number {
-  const known = splitPoints.offsets.length - (splitCarryIsOpen ? 1 : 0)
+  const isOpen = splitCarryIsOpen || splitPoints.flags.at(-1) === SPLIT_FORCED
+  const known = splitPoints.offsets.length - (isOpen ? 1 : 0)
   const section = sections.at(-1)
   if (section?.promise !== 'waiting') return known
   return Math.min(known, section.firstSplitPoint + 1)

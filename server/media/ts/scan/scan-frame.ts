@@ -15,7 +15,7 @@ import {
 import type { FrameKind } from '../packets/frame-start.ts'
 import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
 import { countsAsKey } from './scan-key.ts'
-import { addSplitPoint, startSection, widenSection } from './scan-section.ts'
+import { addSplitPoint, moveForcedBack, startSection, widenSection } from './scan-section.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
 import type { VideoStream } from './served-program.ts'
@@ -146,6 +146,7 @@ function takeKeyFrame(state: ScanState, section: ScanSection, entry: Entry): voi
   section.sps ??= entry.sps
   section.parameterSets ??= entry.parameterSets
   if (splitFlags(state, entry, 'key') !== 0) addSplitPoint(state, entry)
+  else moveForcedBack(state, entry)
 }
 
 function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
@@ -159,11 +160,11 @@ function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
 
 function takePlainFrame(state: ScanState, section: ScanSection, entry: Entry): void {
   const { latestFramePts, frameTicks } = section
-  if (entry.pts <= latestFramePts) return
-  // B-frames after it in the file are shown before it.
+  // B-frames after it in the file may be shown before it.
   const pts = Math.min(entry.pts, latestFramePts + frameTicks)
-  const flags = splitFlags(state, { pts }, 'plain')
-  if (flags !== 0) addSplitPoint(state, { ...entry, pts, flags })
+  const flags = entry.pts > latestFramePts ? splitFlags(state, { pts }, 'plain') : 0
+  if (flags !== 0) addSplitPoint(state, { ...entry, flags })
+  else moveForcedBack(state, entry)
 }
 
 function splitFlags(state: ScanState, { pts }: { pts: number }, kind: 'key' | 'plain'): number {

@@ -102,6 +102,16 @@ export function addSplitPoint(state: ScanState, entry: Entry): void {
   state.splitCarryIsOpen = entry.carryIsOpen && section?.promise !== 'broken'
 }
 
+/** A forced split point starts with the frame that is shown first, which may be a later one. */
+export function moveForcedBack(state: ScanState, { pts }: Entry): void {
+  const { splitPoints } = state
+  const last = splitPoints.pts.length - 1
+  if (splitPoints.flags[last] !== SPLIT_FORCED || pts >= state.lastSplitPointPts) return
+  const earliest = (splitPoints.pts[last - 1] ?? -Infinity) + 1
+  splitPoints.pts[last] = Math.max(pts, earliest)
+  state.lastSplitPointPts = splitPoints.pts[last]
+}
+
 /** Position of the last split point; -1 before the first. */
 export function lastSplitPointPosition({ splitPoints }: ScanState): number {
   return splitPoints.offsets.at(-1) ?? -1

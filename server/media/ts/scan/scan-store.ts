@@ -97,6 +97,8 @@ function restoreSplitPoints(
     for (let splitPoint = firstSplitPoint; splitPoint < end; splitPoint++)
       pts[splitPoint] = (pts[splitPoint] ?? 0) + (shifts[i] ?? 0)
   })
+  // Bytes after the stored position may have moved the last one.
+  if (pts.length > 0) pts[pts.length - 1] = state.lastSplitPointPts
   return {
     offsets: Array.from(offsets.subarray(0, splitPointCount)),
     pts,

@@ -1,0 +1,146 @@
+// The EXTINF of every segment is the time to the first frame of the next one.
+import { describe, expect, it } from 'vitest'
+import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
+import { readWholeBody } from '../../delivery/read-body.ts'
+import { createMediaReaders } from '../../media/readers.ts'
+import { SPLIT_KEY_FRAME } from '../../media/media-index.ts'
+import type { MediaIndex, SplitPointTable } from '../../media/media-index.ts'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { checkGrowth } from '../../../test/support/grow-recording.ts'
+import { encodeVideo } from '../../../test/support/encode-video.ts'
+import type { EncodedFrame, EncodeOptions } from '../../../test/support/encode-video.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
+import { playSegments } from '../../../test/support/play-segments.ts'
+import type { PlayedSegment } from '../../../test/support/play-segments.ts'
+import { writeVideo } from '../../../test/support/write-video.ts'
+import type { WrittenContainer } from '../../../test/support/write-video.ts'
+import { planGrowingSegments } from '../playlist/segment-plan.ts'
+import type { SegmentPlan } from '../playlist/segment-plan.ts'
+import { HlsRecording } from '../session/hls-recording.ts'
+import { createSegmentBodies } from './segment-bodies.ts'
+import { MAIN } from '../playlist/segment-names.ts'
+import { TranscodedAudio } from './transcoded-audio.ts'
+
+const SEGMENT_SECONDS = 2
+const LONGEST_SECONDS = 12
+const readers = createMediaReaders()
+const transcoder = createAudioTranscoder()
+transcoder.close()
+
+interface CheckedSegment extends PlayedSegment {
+  extinfSeconds: number
+  followsDiscontinuity: boolean
+  isKey: boolean
+}
+
+type Planner = (index: MediaIndex) => SegmentPlan
+
+const planGrowing: Planner = ({ splitPoints, growth }) =>
+  planGrowingSegments(splitPoints, {
+    segmentSeconds: SEGMENT_SECONDS,
+    longestSeconds: LONGEST_SECONDS,
+    stableSplitPoints: growth?.stableSplitPoints ?? 0,
+  })
+
+async function playRecording(bytes: Buffer, plan: Planner): Promise<CheckedSegment[]> {
+  const file = bytesFile(bytes)
+  const reader = await readers.forFile(file)
+  const index = await reader.index(file, AbortSignal.timeout(patienceMs))
+  const recording = new HlsRecording(
+    {
+      session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
+      identity: 'exact',
+      stat: file.stat,
+      plan: plan(index),
+      index,
+      reader,
+    },
+    { segmentSeconds: SEGMENT_SECONDS, encryption: 'none', secret: 'secret' },
+    {
+      bodies: createSegmentBodies(),
+      transcodedAudio: new TranscodedAudio({
+        transcoder,
+        log: { warn: () => undefined },
+        signal: new AbortController().signal,
+      }),
+    },
+  )
+  const { form } = recording
+  const segments: Buffer[] = []
+  let init: Uint8Array = Buffer.alloc(0)
+  for (const number of recording.plan.segments.keys()) {
+    const address = { segmentNumber: number, form, rendition: MAIN }
+    if (form === 'fmp4') init = (await recording.init(address, file)) ?? init
+    const body = await recording.mainSegment(number, file)
+    if (body === undefined) throw new Error('there is no such segment')
+    segments.push(Buffer.concat([init, await readWholeBody(file, body)]))
+  }
+  const played = await playSegments(segments, form === 'ts' ? 'ts' : 'mp4')
+  const { timescale } = recording.plan
+  return recording.plan.segments.map((segment, i) => {
+    const of = played[i]
+    if (of === undefined) throw new Error('a segment was not played')
+    return {
+      ...of,
+      extinfSeconds: (segment.endTicks - segment.startTicks) / timescale,
+      followsDiscontinuity: segment.followsDiscontinuity,
+      isKey: hasKey(index.splitPoints, segment.from),
+    }
+  })
+}
+
+function hasKey({ flags }: SplitPointTable, splitPoint: number): boolean {
+  return ((flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0
+}
+
+/** Largest difference of an EXTINF from the time to the first frame of the next segment. */
+function worstExtinf(segments: readonly CheckedSegment[]): number {
+  const differences = segments.slice(0, -1).map(({ frameSeconds, extinfSeconds }, i) => {
+    const next = segments[i + 1]
+    if (next === undefined || next.followsDiscontinuity) return 0
+    return Math.abs(Math.min(...next.frameSeconds) - Math.min(...frameSeconds) - extinfSeconds)
+  })
+  return Math.max(0, ...differences)
+}
+
+const CONTAINERS: WrittenContainer[] = ['fmp4', 'mp4', 'ts', 'mkv', 'flv']
+const encodedVideos = new Map<string, EncodedFrame[]>()
+
+function encoded(options: EncodeOptions): EncodedFrame[] {
+  const key = JSON.stringify(options)
+  const known = encodedVideos.get(key) ?? encodeVideo(options)
+  encodedVideos.set(key, known)
+  return known
+}
+
+describe('EXTINF of a GOP that is split without a key frame', () => {
+  const times = {
+    even: (number: number) => number * 40,
+    doubled: (number: number) => Math.floor(number / 2) * 80,
+    irregular: (number: number) => number * 40 + (number % 5) * 37,
+  }
+  const cases = CONTAINERS.filter((each) => each !== 'mp4').flatMap((container) =>
+    (['even', 'doubled', 'irregular'] as const).map((form) => ({ container, form })),
+  )
+  it.each(cases)('$container, $form times', async ({ container, form }) => {
+    const frames = encoded({
+      codec: 'h264',
+      frames: 1000,
+      gop: 900,
+      params: 'bframes=3:b-pyramid=normal',
+    })
+    const timeMs = times[form]
+    const bytes = writeVideo(container, { codec: 'h264', frames, timeMs, fragmentFrames: 1 })
+    const segments = await playRecording(bytes, planGrowing)
+    expect(segments.length).toBeGreaterThanOrEqual(2)
+    expect(worstExtinf(segments)).toBeLessThan(0.002)
+    // No EXTINF that was listed changes.
+    const file = bytesFile(bytes)
+    const reader = await readers.forFile(file)
+    const sizes = Array.from(
+      { length: 12 },
+      (_, i) => Math.round((bytes.length * (i + 4)) / 17) + i,
+    )
+    await checkGrowth({ reader, bytes }, sizes)
+  })
+})

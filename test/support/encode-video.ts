@@ -1,0 +1,138 @@
+// Encodes video with FFmpeg's encoders (node-av) as frames of NAL units, so that tests can leave
+// out or change parameter sets before they write a recording.
+import { AV_LOG_ERROR, AV_PIX_FMT_YUV420P } from 'node-av/constants'
+import type { FFEncoderCodec } from 'node-av/constants'
+import { Codec, CodecContext, FFmpegError, Frame, Log, Packet, Rational } from 'node-av/lib'
+
+/** One frame in decode order; times in frames. */
+export interface EncodedFrame {
+  /** Without start codes. */
+  nals: Buffer[]
+  pts: number
+  dts: number
+  isKey: boolean
+}
+
+export interface EncodeOptions {
+  codec: 'h264' | 'hevc'
+  frames: number
+  /** Frames from key frame to key frame. */
+  gop: number
+  /** Parameters of x264 or x265, e.g. `bframes=3`. */
+  params?: string
+}
+
+export const ENCODED_WIDTH = 128
+export const ENCODED_HEIGHT = 96
+export const ENCODED_FRAME_RATE = 25
+
+/** Video that brightens, with the parameter sets at every key frame. */
+export function encodeVideo({ codec, frames, gop, params = '' }: EncodeOptions): EncodedFrame[] {
+  Log.setLevel(AV_LOG_ERROR)
+  const name = codec === 'h264' ? 'libx264' : 'libx265'
+  const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
+  if (encoder === null) throw new Error(`no encoder ${name}`)
+  const context = new CodecContext()
+  context.allocContext3(encoder)
+  context.width = ENCODED_WIDTH
+  context.height = ENCODED_HEIGHT
+  context.pixelFormat = AV_PIX_FMT_YUV420P
+  context.timeBase = new Rational(1, ENCODED_FRAME_RATE)
+  context.framerate = new Rational(ENCODED_FRAME_RATE, 1)
+  const common = `keyint=${gop}:min-keyint=${gop}:scenecut=0:repeat-headers=1:annexb=1`
+  const own =
+    codec === 'h264'
+      ? 'threads=1:b-adapt=0'
+      : 'pools=1:frame-threads=1:log-level=none:open-gop=0:b-adapt=0'
+  const settings = [common, own, ...(params === '' ? [] : [params])].join(':')
+  FFmpegError.throwIfError(context.setOption('preset', 'ultrafast'), 'preset')
+  FFmpegError.throwIfError(context.setOption(`${name.slice(3)}-params`, settings), settings)
+  FFmpegError.throwIfError(context.open2Sync(encoder, null), name)
+  const encoded: EncodedFrame[] = []
+  for (let number = 0; number <= frames; number += 1) {
+    const frame = number < frames ? brightFrame(number) : null
+    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode')
+    frame?.free()
+    encoded.push(...receive(context))
+  }
+  context.freeContext()
+  return encoded
+}
+
+function brightFrame(number: number): Frame {
+  const luma = ENCODED_WIDTH * ENCODED_HEIGHT
+  const bytes = Buffer.alloc((luma * 3) / 2, 128)
+  bytes.fill(16 + (number % 200), 0, luma)
+  bytes.fill(235, (number * 16) % luma, ((number * 16) % luma) + 64)
+  const frame = Frame.fromVideoBuffer(bytes, {
+    width: ENCODED_WIDTH,
+    height: ENCODED_HEIGHT,
+    format: AV_PIX_FMT_YUV420P,
+  })
+  frame.pts = BigInt(number)
+  return frame
+}
+
+function receive(context: CodecContext): EncodedFrame[] {
+  const frames: EncodedFrame[] = []
+  using packet = new Packet()
+  packet.alloc()
+  while (context.receivePacketSync(packet) >= 0) {
+    frames.push({
+      nals: splitStartCodes(Buffer.from(packet.data ?? [])),
+      pts: Number(packet.pts),
+      dts: Number(packet.dts),
+      isKey: packet.isKeyframe,
+    })
+    packet.unref()
+  }
+  return frames
+}
+
+function splitStartCodes(bytes: Buffer): Buffer[] {
+  const nals: Buffer[] = []
+  const code = Buffer.from([0, 0, 1])
+  let start = bytes.indexOf(code)
+  while (start >= 0) {
+    const next = bytes.indexOf(code, start + 3)
+    const end = next < 0 ? bytes.length : next - (bytes[next - 1] === 0 ? 1 : 0)
+    nals.push(bytes.subarray(start + 3, end))
+    start = next
+  }
+  return nals
+}
+
+/** Whether a NAL unit is a VPS, SPS or PPS. */
+export function isParameterSet(codec: EncodeOptions['codec'], nal: Uint8Array): boolean {
+  const head = nal[0] ?? 0
+  if (codec === 'h264') return [7, 8].includes(head & 0x1f)
+  return [32, 33, 34].includes((head >>> 1) & 0x3f)
+}
+
+/** The frames, with parameter sets only in those for which `keeps` returns true. */
+export function withSparseSets(
+  codec: EncodeOptions['codec'],
+  frames: readonly EncodedFrame[],
+  keeps: (frame: EncodedFrame) => boolean,
+): EncodedFrame[] {
+  return frames.map((frame) => {
+    if (keeps(frame)) return frame
+    return { ...frame, nals: frame.nals.filter((nal) => !isParameterSet(codec, nal)) }
+  })
+}
+
+/** NAL units with start codes. */
+export function annexB({ nals }: EncodedFrame): Buffer {
+  return Buffer.concat(nals.flatMap((nal) => [Buffer.from([0, 0, 0, 1]), nal]))
+}
+
+/** NAL units with lengths of four bytes. */
+export function lengthPrefixed({ nals }: EncodedFrame): Buffer {
+  return Buffer.concat(
+    nals.flatMap((nal) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(nal.length)
+      return [length, nal]
+    }),
+  )
+}
