@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import type { ListedPlaylist } from './support/hls-client.ts'
+import { playFile } from './support/play-segments.ts'
+import type { PlayedSegment } from './support/play-segments.ts'
 import { readReferencePackets } from './support/reference-packets.ts'
 import type { ReferencePacket } from './support/reference-packets.ts'
 import { readFragment } from './support/read-fragment.ts'
@@ -71,6 +73,7 @@ type Kind = 'video' | 'audio'
 interface ServedSegment {
   durationSeconds: number
   packets: ReferencePacket[]
+  played: PlayedSegment
 }
 
 async function listed(name: string): Promise<ListedPlaylist> {
@@ -109,6 +112,7 @@ async function readServed(name: string): Promise<ServedRecording> {
     segments.push({
       durationSeconds: segment.durationSeconds,
       packets: await readReferencePackets(path),
+      played: await playFile(path),
     })
     await rm(path)
   }
@@ -164,6 +168,21 @@ describe('HLS of real recordings', () => {
       expect(Math.max(0, ...distances.map(Math.abs))).toBeLessThan(EXTINF_TOLERANCE_SECONDS)
     },
   )
+
+  it.each(names)('%s: every segment decodes alone', async (name) => {
+    const { playlist, segments } = await servedOf(name)
+    const isIndependent = playlist.text.includes('#EXT-X-INDEPENDENT-SEGMENTS')
+    for (const [number, { played }] of segments.entries()) {
+      const { frames, decoded, errors, startsWithKey } = played
+      if (!startsWithKey && (!isIndependent || frames === 0)) continue
+      expect({ number, startsWithKey, decoded, errors }).toEqual({
+        number,
+        startsWithKey: true,
+        decoded: frames,
+        errors: 0,
+      })
+    }
+  })
 
   it.each(names)('%s: audio and video stay in sync', async (name) => {
     const source = await sourceOf(name)

@@ -33,6 +33,11 @@ export interface SampleRun {
   offsets?: Float64Array
   /** All samples, concatenated, if the recording does not contain them in the form that is sent. */
   bytes?: Uint8Array
+  /**
+   * Parameter sets that precede the bytes of the first sample, whose size includes them: a decoder
+   * which begins with the run does not have them.
+   */
+  prefix?: Uint8Array
   /** Decode-time distance to the next sample. */
   durations: Uint32Array
   /** Presentation time minus decode time (edit list applied); absent if all are 0. */

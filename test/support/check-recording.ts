@@ -82,7 +82,10 @@ function checkRun(run: SampleRun, sizeBytes: number): void {
     const total = run.sizes.reduce((sum, size) => sum + size, 0)
     assert.equal(run.bytes.length, total, 'the bytes are those of the samples')
   }
-  run.offsets?.forEach((offset, i) => checkInside(offset, run.sizes[i] ?? NaN, sizeBytes))
+  run.offsets?.forEach((offset, i) => {
+    const prefixBytes = i === 0 ? (run.prefix?.length ?? 0) : 0
+    checkInside(offset, (run.sizes[i] ?? NaN) - prefixBytes, sizeBytes)
+  })
 }
 
 function checkCompositionOffsets(run: SampleRun): void {

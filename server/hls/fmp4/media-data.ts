@@ -48,9 +48,12 @@ interface Extent {
   /** Samples `from` (included) to `to` (excluded) of the run. */
   from: number
   to: number
+  /** Without the prefix. */
   sizeBytes: number
   /** Position in the recording, or the bytes. */
   source: number | Uint8Array
+  /** Bytes before those of the first sample. */
+  prefix?: Uint8Array | undefined
 }
 
 interface RecordedExtent extends Extent {
@@ -59,14 +62,14 @@ interface RecordedExtent extends Extent {
 
 /** Empty samples get the position of their neighbours. */
 function splitRun(placed: PlacedRun): Extent[] {
-  const { sizes, offsets, bytes } = placed.run
+  const { sizes, offsets, bytes, prefix } = placed.run
   if (bytes !== undefined) {
     return [{ placed, from: 0, to: sizes.length, sizeBytes: bytes.length, source: bytes }]
   }
   const extents: RecordedExtent[] = []
   let last: RecordedExtent | undefined
   for (let at = 0; at < sizes.length; at += 1) {
-    const size = sizes[at] ?? 0
+    const size = (sizes[at] ?? 0) - (at === 0 ? (prefix?.length ?? 0) : 0)
     const source = offsets?.[at] ?? 0
     if (last?.sizeBytes === 0) last.source = source
     if (last !== undefined && (size === 0 || last.source + last.sizeBytes === source)) {
@@ -74,6 +77,7 @@ function splitRun(placed: PlacedRun): Extent[] {
       last.to = at + 1
     } else {
       last = { placed, from: at, to: at + 1, sizeBytes: size, source }
+      if (at === 0) last.prefix = prefix
       extents.push(last)
     }
   }
@@ -102,7 +106,9 @@ function joinRanges(
   let sizeBytes = 0
   let range: RangePart | undefined
   for (const extent of extents) {
-    const gap = gapBytes(range, extent)
+    const { prefix } = extent
+    if (prefix !== undefined) parts.push({ kind: 'bytes', bytes: prefix })
+    const gap = prefix === undefined ? gapBytes(range, extent) : Infinity
     if (range !== undefined && gap <= maxGapBytes) {
       range.length += gap + extent.sizeBytes
       sizeBytes += gap
@@ -112,7 +118,7 @@ function joinRanges(
       parts.push(part)
     }
     placeSamples(extent, sizeBytes)
-    sizeBytes += extent.sizeBytes
+    sizeBytes += extent.sizeBytes + (prefix?.length ?? 0)
   }
   return { parts, sizeBytes }
 }

@@ -114,15 +114,16 @@ function lastDisplayed(run: SampleRun): { at: number; endTicks: number } {
 
 /** Samples `from` (included) to `to` (excluded). */
 function sliceRun(run: SampleRun, from: number, to: number): SampleRun {
-  const { sizes, durations, offsets, bytes, compositionOffsets, syncs } = run
+  const { sizes, durations, offsets, bytes, prefix, compositionOffsets, syncs, ...rest } = run
   const startBytes = sumOf(sizes.subarray(0, from))
   const lengthBytes = sumOf(sizes.subarray(from, to))
   return {
-    ...run,
+    ...rest,
     firstDecodeTicks: run.firstDecodeTicks + sumOf(durations.subarray(0, from)),
     sizes: sizes.subarray(from, to),
     durations: durations.subarray(from, to),
     ...(offsets && { offsets: offsets.subarray(from, to) }),
+    ...(prefix && from === 0 && { prefix }),
     ...(bytes && { bytes: bytes.subarray(startBytes, startBytes + lengthBytes) }),
     ...(compositionOffsets && { compositionOffsets: compositionOffsets.subarray(from, to) }),
     ...(syncs && { syncs: syncs.subarray(from, to) }),

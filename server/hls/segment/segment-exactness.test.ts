@@ -1,4 +1,4 @@
-// The EXTINF of every segment is the time to the first frame of the next one.
+// Every segment decodes alone, and its EXTINF is the time to the first frame of the next one.
 import { describe, expect, it } from 'vitest'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
@@ -7,14 +7,14 @@ import { SPLIT_KEY_FRAME } from '../../media/media-index.ts'
 import type { MediaIndex, SplitPointTable } from '../../media/media-index.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { checkGrowth } from '../../../test/support/grow-recording.ts'
-import { encodeVideo } from '../../../test/support/encode-video.ts'
+import { encodeVideo, withSparseSets } from '../../../test/support/encode-video.ts'
 import type { EncodedFrame, EncodeOptions } from '../../../test/support/encode-video.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 import { playSegments } from '../../../test/support/play-segments.ts'
 import type { PlayedSegment } from '../../../test/support/play-segments.ts'
 import { writeVideo } from '../../../test/support/write-video.ts'
-import type { WrittenContainer } from '../../../test/support/write-video.ts'
-import { planGrowingSegments } from '../playlist/segment-plan.ts'
+import type { WrittenContainer, WrittenVideo } from '../../../test/support/write-video.ts'
+import { planGrowingSegments, planSegments } from '../playlist/segment-plan.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'
 import { HlsRecording } from '../session/hls-recording.ts'
 import { createSegmentBodies } from './segment-bodies.ts'
@@ -35,6 +35,7 @@ interface CheckedSegment extends PlayedSegment {
 
 type Planner = (index: MediaIndex) => SegmentPlan
 
+const planFinished: Planner = ({ splitPoints }) => planSegments(splitPoints, SEGMENT_SECONDS)
 const planGrowing: Planner = ({ splitPoints, growth }) =>
   planGrowingSegments(splitPoints, {
     segmentSeconds: SEGMENT_SECONDS,
@@ -103,7 +104,20 @@ function worstExtinf(segments: readonly CheckedSegment[]): number {
   return Math.max(0, ...differences)
 }
 
+function expectAlone(segments: readonly CheckedSegment[]): void {
+  for (const [number, { isKey, startsWithKey, errors, frames, decoded }] of segments.entries()) {
+    if (!isKey) continue
+    expect({ number, startsWithKey, errors, decoded }).toEqual({
+      number,
+      startsWithKey: true,
+      errors: 0,
+      decoded: frames,
+    })
+  }
+}
+
 const CONTAINERS: WrittenContainer[] = ['fmp4', 'mp4', 'ts', 'mkv', 'flv']
+type VideoCodec = EncodeOptions['codec']
 const encodedVideos = new Map<string, EncodedFrame[]>()
 
 function encoded(options: EncodeOptions): EncodedFrame[] {
@@ -112,6 +126,82 @@ function encoded(options: EncodeOptions): EncodedFrame[] {
   encodedVideos.set(key, known)
   return known
 }
+
+const FRAMES = 250
+
+function tenSeconds(codec: VideoCodec, params = 'bframes=2'): EncodedFrame[] {
+  return encoded({ codec, frames: FRAMES, gop: 50, params })
+}
+
+/** Two encodings one after the other, which differ in their parameter sets. */
+function changed(codec: VideoCodec): EncodedFrame[] {
+  const first = tenSeconds(codec)
+  const other =
+    codec === 'h264' ? 'bframes=2:cabac=1:level=4.0' : 'bframes=2:sign-hide=0:sao=0:amp=1:rect=1'
+  const second = tenSeconds(codec, other).map((frame) => ({
+    ...frame,
+    pts: frame.pts + FRAMES,
+    dts: frame.dts + FRAMES,
+  }))
+  return [...first, ...second]
+}
+
+interface SparseCase {
+  name: string
+  containers: WrittenContainer[]
+  video: Omit<WrittenVideo, 'frames'>
+  frames: (codec: VideoCodec) => EncodedFrame[]
+}
+
+const onlyAt = (numbers: number[]) => (codec: VideoCodec, frames: EncodedFrame[]) =>
+  withSparseSets(codec, frames, ({ pts }) => numbers.includes(pts))
+
+const SPARSE: SparseCase[] = (['h264', 'hevc'] as const).flatMap((codec): SparseCase[] => {
+  const inBand = codec === 'h264' ? 'avc3' : 'hev1'
+  return [
+    {
+      name: `${codec}: sets in the first key frame alone`,
+      containers: ['ts'],
+      video: { codec },
+      frames: () => onlyAt([0])(codec, tenSeconds(codec)),
+    },
+    {
+      name: `${codec}: ${inBand} without sets in the configuration, which the first key frame has`,
+      containers: ['fmp4', 'mp4'],
+      video: { codec, entry: inBand, recorded: 'none' },
+      frames: () => onlyAt([0])(codec, tenSeconds(codec)),
+    },
+    {
+      name: `${codec}: sets in the configuration alone`,
+      containers: ['fmp4', 'mp4', 'mkv', 'flv'],
+      video: { codec },
+      frames: () => tenSeconds(codec),
+    },
+    {
+      name: `${codec}: sets that change, in the first key frame and in the one that needs others`,
+      containers: ['fmp4', 'mp4', 'ts'],
+      video: { codec, entry: inBand, recorded: 'none' },
+      frames: () => onlyAt([0, FRAMES])(codec, changed(codec)),
+    },
+  ]
+})
+
+describe('a segment decodes alone', () => {
+  const cases = SPARSE.flatMap((each) =>
+    each.containers.map((container) => ({
+      ...each,
+      container,
+      title: `${container}, ${each.name}`,
+    })),
+  )
+  it.each(cases)('$title', async ({ container, video, frames }) => {
+    const bytes = writeVideo(container, { ...video, frames: frames(video.codec) })
+    const segments = await playRecording(bytes, planFinished)
+    expect(segments.length).toBeGreaterThanOrEqual(5)
+    expectAlone(segments)
+    expect(worstExtinf(segments)).toBeLessThan(0.002)
+  })
+})
 
 describe('EXTINF of a GOP that is split without a key frame', () => {
   const times = {

@@ -11,6 +11,10 @@ export interface Av1Sequence {
 }
 
 const SEQUENCE_HEADER = 1
+/** Frame header, tile group, frame, redundant frame header (6.2.2). */
+const FRAME_TYPES: ReadonlySet<number> = new Set([3, 4, 6, 7])
+/** obu_has_size_field */
+const HAS_SIZE = 2
 /** A temporal unit has few OBUs before its first frame. */
 const MAX_OBUS = 32
 const MAX_SEQUENCE_HEADER_BYTES = 256
@@ -25,6 +29,20 @@ export function parseAv1Sequence(unit: Uint8Array): Av1Sequence | undefined {
     at = obu.end
   }
   return undefined
+}
+
+/** The sequence headers before the first frame of a temporal unit, or in av1C, as whole OBUs. */
+export function sequenceHeaders(unit: Uint8Array): Uint8Array[] {
+  const headers: Uint8Array[] = []
+  let at = 0
+  for (let count = 0; count < MAX_OBUS && at < unit.length; count += 1) {
+    const obu = parseObu(unit, at)
+    if (obu === undefined || FRAME_TYPES.has(obu.type)) break
+    const isWhole = obu.end - at <= MAX_SEQUENCE_HEADER_BYTES && ((unit[at] ?? 0) & HAS_SIZE) !== 0
+    if (obu.type === SEQUENCE_HEADER && isWhole) headers.push(unit.slice(at, obu.end))
+    at = obu.end
+  }
+  return headers
 }
 
 interface Obu {

@@ -13,7 +13,7 @@ import { readMovie } from '../mp4/index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from '../mp4/mp4-limits.ts'
 import type { Mp4Description } from '../mp4/mp4-source.ts'
 import { growIndex, indexFragments } from './scan/fmp4-index.ts'
-import { readFragmentRuns, sectionOf } from './fmp4-segment.ts'
+import { prefixAt, readFragmentRuns, sectionOf } from './fmp4-segment.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
 import { hasFragments } from './fragments/has-fragments.ts'
 
@@ -120,8 +120,16 @@ async function readKeyFrame(
   const size = run?.sizes[0]
   if (decoder === undefined || offset === undefined || size === undefined) return undefined
   if (size > MAX_KEY_FRAME_BYTES) throw new AppError('failed', 'the key frame cannot be read')
-  const data = await readExactly(file, offset, size)
-  return { ...decoder, data, rotationDegrees: described.rotationDegrees }
+  const prefix = prefixAt(source, splitPoint)
+  const frame = await readExactly(file, offset, size - prefix.length)
+  const data = prefix.length === 0 ? frame : Buffer.concat([prefix, frame])
+  const { codec, extradata } = decoder
+  return {
+    codec,
+    ...(extradata && { extradata }),
+    data,
+    rotationDegrees: described.rotationDegrees,
+  }
 }
 
 /** A recording may have grown since it was indexed, but must not have become shorter. */

@@ -1,9 +1,11 @@
 // Reads the samples of a segment: parses the headers of its fragments again, in a few large reads.
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { setsAt } from '../codec/sets-scan.ts'
 import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { joinPcmSamples } from '../mp4/pcm-packets.ts'
+import { samplePrefix, withPrefix } from '../mp4/sample-entries/sample-sets.ts'
 import { type Sample, makeSampleRun } from '../sample-run.ts'
 import { MAX_SEGMENT_SAMPLES } from './fmp4-limits.ts'
 import type { Fmp4Init, Fmp4Section, Fmp4Source, Fmp4Track } from './fmp4-source.ts'
@@ -35,7 +37,17 @@ export async function readFragmentRuns(
     },
   )
   await walkSegment(file, { source, init, bounds }, (fragment) => picker.take(fragment))
-  return picker.runs()
+  const prefix = prefixAt(source, range.from)
+  return picker.runs().map((run) => (run.kind === 'video' ? withPrefix(run, prefix) : run))
+}
+
+/** What must precede the first frame at a split point: parameter sets in force, or nothing. */
+export function prefixAt(source: Fmp4Source, splitPoint: number): Uint8Array {
+  const { init, descriptions } = sectionOf(source, splitPoint)
+  const tracks = source.inits[init]?.tracks ?? []
+  const video = tracks.findIndex((track) => track?.kind === 'video')
+  const decoder = tracks[video]?.descriptions[(descriptions[video] ?? 0) - 1]?.decoder
+  return samplePrefix(decoder, setsAt(source.sets, splitPoint))
 }
 
 /** The section of a split point. */

@@ -1,5 +1,6 @@
 // What the index of a fragmented MP4 stores: the fragments at each split point, and the mapping of
 // its clocks to the session timeline.
+import type { SegmentSets } from '../codec/sets-scan.ts'
 import type { FragmentDefaults } from '../mp4/boxes/fragment-defaults.ts'
 import type { Mp4Description, Mp4Track } from '../mp4/mp4-source.ts'
 
@@ -34,6 +35,8 @@ export interface Fmp4Source {
   served: number[]
   /** Samples that the moov box lists, before all fragments. */
   moovSamples?: MoovSamples
+  /** Absent if each segment has its parameter sets without them. */
+  sets?: SegmentSets
   /** State to resume from when the recording has grown. */
   resume: Fmp4Resume
 }
@@ -143,6 +146,10 @@ export interface Fmp4Resume {
   lastSplitPointSeconds: number
   lastKeySeconds: number
   latestFrameSeconds: number
+  /** Parameter sets of the video that its samples contained last. */
+  setsInForce: Uint8Array[]
+  /** Key frames whose start was read. */
+  searchedFrames: number
   /** Served tracks, and whether they can still change. */
   isServed: boolean[]
   isServedFinal: boolean

@@ -3,6 +3,7 @@
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { setsAt } from '../codec/sets-scan.ts'
 import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {
@@ -18,6 +19,7 @@ import { joinPcmSamples } from './pcm-packets.ts'
 import { readMovie } from './index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
+import { samplePrefix, withPrefix } from './sample-entries/sample-sets.ts'
 import { readSampleLocations } from './sample-tables/sample-locations.ts'
 import { readSampleRun } from './sample-tables/read-sample-run.ts'
 
@@ -48,7 +50,9 @@ async function readPackets(
   range: SegmentRange,
 ): Promise<SampleRun | undefined> {
   const run = await readSampleRun(file, track, range)
-  return run && track.packetSamples ? joinPcmSamples(run, track.packetSamples) : run
+  if (run === undefined) return undefined
+  if (track.packetSamples) return joinPcmSamples(run, track.packetSamples)
+  return withPrefix(run, prefixAt(track, range.from))
 }
 
 function initTracks(
@@ -80,8 +84,23 @@ async function readKeyFrame(
   if (track === undefined || described?.kind !== 'video' || !isKey) return undefined
   const { decoder } = descriptionAt(track, splitPoint)
   if (decoder === undefined) return undefined
-  const data = await readSample(file, track, track.cursors.samples[splitPoint] ?? 0)
-  return { ...decoder, data, rotationDegrees: described.rotationDegrees }
+  const frame = await readSample(file, track, track.cursors.samples[splitPoint] ?? 0)
+  const prefix = prefixAt(track, splitPoint)
+  const { codec, extradata } = decoder
+  const data = prefix.length === 0 ? frame : Buffer.concat([prefix, frame])
+  return {
+    codec,
+    ...(extradata && { extradata }),
+    data,
+    rotationDegrees: described.rotationDegrees,
+  }
+}
+
+function prefixAt(track: Mp4Track, splitPoint: number): Uint8Array {
+  const sets = setsAt(track.sets, splitPoint)
+  return sets.length === 0
+    ? new Uint8Array(0)
+    : samplePrefix(descriptionAt(track, splitPoint).decoder, sets)
 }
 
 async function readSample(file: OpenFile, track: Mp4Track, sample: number): Promise<Uint8Array> {

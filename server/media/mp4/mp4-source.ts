@@ -1,5 +1,6 @@
 // What an MP4 index stores: where the sample tables are, and a cursor into them at each split
 // point.
+import type { SegmentSets } from '../codec/sets-scan.ts'
 import type { SampleTables } from './sample-tables/sample-tables.ts'
 
 /**
@@ -35,6 +36,8 @@ export interface Mp4Track {
   descriptions: Mp4Description[]
   /** Index into `descriptions` for each split point; absent if there is only one. */
   descriptionOfSplitPoint?: Uint8Array
+  /** Absent if each segment has its parameter sets without them. */
+  sets?: SegmentSets
   /** For PCM, whose samples are tiny: how many form one packet. */
   packetSamples?: number
   /** tkhd matrix; absent for the identity. */
@@ -56,6 +59,8 @@ export interface Mp4Description {
 export interface Mp4Decoder {
   codec: 'h264' | 'hevc' | 'av1' | 'vp9'
   extradata?: Uint8Array
+  /** Samples may contain parameter sets that `extradata` does not. */
+  setsInBand?: true
 }
 
 /** Location of a track's sample tables, with precomputed sums for random access. */

@@ -1,5 +1,6 @@
 // Split points, key frames and program tables of an MPEG-TS file.
 import type { VideoCodec } from '../codec/nal-unit.ts'
+import type { SegmentSets } from '../codec/sets-scan.ts'
 import type { PacketBytes, PacketLayout } from './packets/packet.ts'
 import type { ScanOptions, StoredScan } from './scan/scan-state.ts'
 import type { AudioConfig } from './packets/audio-frame.ts'
@@ -33,6 +34,8 @@ export interface TsSource {
    * discontinuity without its key frame.
    */
   holes: Float64Array
+  /** Parameter sets for key frames without them; absent if all key frames have them. */
+  sets?: SegmentSets
   /** Split points with the same tables and parameter sets, in order; the first begins at 0. */
   sections: TsSection[]
   /**

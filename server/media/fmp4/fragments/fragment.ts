@@ -30,6 +30,8 @@ export interface TrackSamples {
   compositionOffsets: Int32Array
   /** 1 for key frames. */
   keys: Uint8Array
+  /** Parameter sets in the key frames, by sample; absent if the track has none in its samples. */
+  sets?: ReadonlyMap<number, Uint8Array[]>
 }
 
 /** Defaults of a track. */

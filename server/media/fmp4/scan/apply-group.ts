@@ -1,9 +1,11 @@
 // Applies groups of fragments to the scan state, in file order: opens sections, and adds split
 // points.
+import { takeFrameSets } from '../../codec/sets-scan.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
-import type { Fmp4Section, SectionCause } from '../fmp4-source.ts'
+import { hasSetsInBand, recordedBy } from '../../mp4/sample-entries/sample-sets.ts'
+import type { Fmp4Init, Fmp4Section, SectionCause } from '../fmp4-source.ts'
 import type { EndedGroup } from './fragment-grouper.ts'
-import { splitVideo, splitAudio, forEachSample } from './split-group.ts'
+import { splitVideo, splitAudio, forEachSample, samplesOf } from './split-group.ts'
 import { type Group, type ScanState, leadTrack } from './scan-state.ts'
 import {
   addSplitPoint,
@@ -40,6 +42,7 @@ export function applyGroup(state: ScanState, { group, end, progress }: EndedGrou
     state.splitGroupStarts.push(group.start)
     state.splitGroupEnds.push(end)
   }
+  takeSets(state, group, { init, track: lead, firstSplitPoint })
   extendSection(section, group, init)
   assignStartTimes(state, section)
 }
@@ -57,6 +60,37 @@ function startDiscontinuity(
   const { pendingSection } = state
   state.pendingSection =
     pendingSection === 'start' || pendingSection === 'init' ? pendingSection : discontinuity
+}
+
+interface SetsPlan {
+  init: Fmp4Init
+  track: number
+  /** First split point of the group. */
+  firstSplitPoint: number
+}
+
+/** Records the parameter sets in the key frames of a group. */
+function takeSets(
+  state: ScanState,
+  group: Group,
+  { init, track, firstSplitPoint }: SetsPlan,
+): void {
+  const { samplesBefore } = state.splitPoints
+  const splitPoints = new Map(
+    samplesBefore.slice(firstSplitPoint).map((before, at) => [before, firstSplitPoint + at]),
+  )
+  let before = 0
+  for (const { description, sets, sizes } of samplesOf(group, track)) {
+    const decoder = init.tracks[track]?.descriptions[description - 1]?.decoder
+    if (hasSetsInBand(decoder)) {
+      const { codec } = decoder
+      const { sets: recorded } = recordedBy(decoder)
+      sets?.forEach((own, at) => {
+        takeFrameSets(state.sets, { codec, recorded, own }, splitPoints.get(before + at))
+      })
+    }
+    before += sizes.length
+  }
 }
 
 interface OpenPlan {
@@ -79,6 +113,7 @@ function tryOpen(
   const entry = findEntry(group, lead, isVideo && pendingSection !== 'jump' ? 'keys' : 'any')
   if (entry === undefined) return undefined
   const isFirst = state.sections.length === 0
+  if (pendingSection !== 'jump') state.sets.inForce = []
   const section = openSection(state, group)
   recordTracks(state, section, progress)
   const flags = (isVideo && entry.isKey ? SPLIT_KEY_FRAME : 0) | (isFirst ? 0 : SPLIT_DISCONTINUITY)

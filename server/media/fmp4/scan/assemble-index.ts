@@ -1,4 +1,5 @@
 // Converts the result of a scan to an index, and an index back to a scan state.
+import { finishSets, resumeSetsScan } from '../../codec/sets-scan.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
@@ -33,6 +34,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
   const stableSplitPoints = countStable(state, resume, last)
   const section = sections.at(-1)
   const endTicks = section ? Math.round(sessionEnd(section) * state.timescale) : 0
+  const sets = finishSets(state.sets)
   const served = state.isServed.flatMap((isServed, track) => (isServed ? [track] : []))
   const source: Fmp4Source = {
     container: 'fmp4',
@@ -49,6 +51,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     keys: state.keys,
     served,
     ...(state.moovSamples && { moovSamples: state.moovSamples }),
+    ...(sets && { sets }),
     resume,
   }
   const limitations = describeLimitations({
@@ -85,6 +88,8 @@ function createResume({ state, grouper, position, last }: ScanEnd): Fmp4Resume {
     lastSplitPointSeconds: state.lastSplitPointSeconds,
     lastKeySeconds: state.lastKeySeconds,
     latestFrameSeconds: state.latestFrameSeconds,
+    setsInForce: state.sets.inForce,
+    searchedFrames: state.searchedFrames,
     isServed: [...state.isServed],
     isServedFinal: state.isServedFinal,
   }
@@ -119,6 +124,8 @@ export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4So
     lastSplitPointSeconds: resume.lastSplitPointSeconds,
     lastKeySeconds: resume.lastKeySeconds,
     latestFrameSeconds: resume.latestFrameSeconds,
+    sets: resumeSetsScan(source.sets, { inForce: resume.setsInForce, count: splitPointCount }),
+    searchedFrames: resume.searchedFrames,
     isServed: [...resume.isServed],
     isServedFinal: resume.isServedFinal,
   }

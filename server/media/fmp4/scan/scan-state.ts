@@ -1,5 +1,7 @@
 // The state of a scan through fragments: split points, sections, and the progress of each track.
 import type { Track } from '../../media-index.ts'
+import { createSetsScan } from '../../codec/sets-scan.ts'
+import type { SetsScan } from '../../codec/sets-scan.ts'
 import type { Fragment, TrackSamples } from '../fragments/fragment.ts'
 import type {
   MoovSamples,
@@ -78,6 +80,10 @@ export interface ScanState {
   lastSplitPointSeconds: number
   lastKeySeconds: number
   latestFrameSeconds: number
+  /** Parameter sets in the samples of the video. */
+  sets: SetsScan
+  /** Key frames whose start was read. */
+  searchedFrames: number
   /** Tracks with samples before the first section settled; these stay served. */
   isServed: boolean[]
   isServedFinal: boolean
@@ -108,6 +114,8 @@ export function createScanState(
     lastSplitPointSeconds: -Infinity,
     lastKeySeconds: -Infinity,
     latestFrameSeconds: -Infinity,
+    sets: createSetsScan(),
+    searchedFrames: 0,
     isServed: init.tracks.map(() => false),
     isServedFinal: false,
     timescale: init.tracks[leadTrack(init)]?.timescale ?? 1,

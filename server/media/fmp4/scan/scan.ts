@@ -18,6 +18,11 @@ import {
 } from '../fragments/fragment.ts'
 import { FragmentWalk, type SkippedBytes, type WalkedMoof } from '../fragments/fragment-walk.ts'
 import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
+import {
+  hasSetsInBand,
+  MAX_SEARCHED_FRAMES,
+  readSampleSets,
+} from '../../mp4/sample-entries/sample-sets.ts'
 import { readMoovSamples } from '../fragments/moov-samples.ts'
 import type { ScanState } from './scan-state.ts'
 
@@ -54,15 +59,50 @@ export async function scanFragments(
       if (fragment === undefined) {
         walk.skip({ kind: 'fragment', from: item.box.start, to: item.box.end })
       }
-      take(state, grouper, fragment)
+      await take(file, { state, grouper }, fragment)
     }
   }
   return { last: grouper.finish(sizeBytes), skipped: walk.skipped }
 }
 
-function take(state: ScanState, grouper: FragmentGrouper, fragment: Fragment | undefined): void {
-  const ended = fragment && grouper.take(fragment)
+async function take(
+  file: OpenFile,
+  { state, grouper }: Omit<ScanStart, 'position'>,
+  fragment: Fragment | undefined,
+): Promise<void> {
+  if (fragment === undefined) return
+  state.searchedFrames += await readSets(file, fragment, {
+    init: grouper.movie.init,
+    limit: MAX_SEARCHED_FRAMES - state.searchedFrames,
+  })
+  const ended = grouper.take(fragment)
   if (ended !== undefined) applyGroup(state, ended)
+}
+
+/**
+ * Reads the parameter sets in key frames, for tracks that may have some there. Returns the number
+ * of frames read.
+ */
+async function readSets(
+  file: OpenFile,
+  { runs }: Fragment,
+  { init, limit }: { init: Fmp4Init; limit: number },
+): Promise<number> {
+  let count = 0
+  for (const run of runs) {
+    const track = init.tracks.find((each) => each?.id === run.trackId)
+    const decoder = track?.descriptions[run.description - 1]?.decoder
+    if (!hasSetsInBand(decoder)) continue
+    const sets = new Map<number, Uint8Array[]>()
+    for (let at = 0; at < run.sizes.length && count < limit; at += 1) {
+      if (run.keys[at] !== 1) continue
+      const place = { offset: run.offsets[at] ?? 0, sizeBytes: run.sizes[at] ?? 0 }
+      sets.set(at, await readSampleSets(file, decoder, place))
+      count += 1
+    }
+    run.sets = sets
+  }
+  return count
 }
 
 /** trex of the served tracks; fragments ignore the others. */
@@ -100,7 +140,9 @@ async function changeMovie(
 ): Promise<void> {
   if (state.moovSamples?.start === box.start) {
     const { init, number } = grouper.movie
-    if (number === 0) take(state, grouper, await readMoovSamples(file, state.moovSamples, init))
+    if (number === 0) {
+      await take(file, { state, grouper }, await readMoovSamples(file, state.moovSamples, init))
+    }
     return
   }
   const hash = await hashMovie(file, box)

@@ -16,6 +16,7 @@ import { type Movie, type MovieTrack, notServed } from './movie.ts'
 import type { Mp4Track } from '../mp4-source.ts'
 import { makeSplitPointTable, padCursors } from './split-point-table.ts'
 import { readSubtitleTracks } from './subtitle-tracks.ts'
+import { readTrackSets } from './track-sets.ts'
 import { type TrackShift, alignTracks } from './align-tracks.ts'
 import { type ChosenTrack, chooseTracks } from './track-choice.ts'
 import {
@@ -53,6 +54,7 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
     ...(videoSplits && { video: videoSplits }),
     audioTracks,
   })
+  await addSets(window, index)
   const subtitles = await readSubtitleTracks(window, movie, startSeconds)
   const truncated = [video, ...audioTracks].some((track) => track?.survey.isTruncated === true)
   const limitations = [
@@ -67,6 +69,12 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
     ...(subtitles.length > 0 && { subtitles }),
     ...(limitations.length > 0 && { limitations: limitations.slice(-MAX_LIMITATIONS) }),
   }
+}
+
+async function addSets({ file, signal }: FileWindow, { source }: MediaIndex): Promise<void> {
+  const video = source.container === 'mp4' ? source.tracks[0] : undefined
+  const sets = video?.kind === 'video' ? await readTrackSets(file, video, signal) : undefined
+  if (video !== undefined && sets !== undefined) video.sets = sets
 }
 
 const NO_VIDEO: Limitation = {

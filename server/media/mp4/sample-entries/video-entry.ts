@@ -1,6 +1,7 @@
 // Video sample entries (ISO/IEC 14496-12 12.1.3): codec string, decoder parameters, and a sanitised
 // box.
 import type { VideoTrack } from '../../media-index.ts'
+import { recordedSets } from '../../codec/parameter-sets.ts'
 import { parseEsds } from '../../codec/esds.ts'
 import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../../codec/codec-string.ts'
 import {
@@ -54,6 +55,9 @@ const CODECS = new Map<string, VideoCodec>([
   ['vp09', { ...VP9, entryType: 'vp09' }],
 ])
 
+/** Entries whose samples may contain parameter sets (ISO/IEC 14496-15 5.4.2.1, 8.4.1). */
+const IN_BAND: ReadonlySet<string> = new Set(['avc3', 'hev1'])
+
 const FIELD_BYTES = 78
 const WIDTH_AT = 24
 const HEIGHT_AT = 26
@@ -81,11 +85,18 @@ export function parseVideoEntry(entry: RawEntry): Description<VideoDescription> 
     width: fields.getUint16(WIDTH_AT),
     height: fields.getUint16(HEIGHT_AT),
     sampleEntry: joinEntry(codec.entryType, fields, whole),
-    decoder: {
-      codec: codec.decoder,
-      ...(codec.decoder !== 'vp9' && { extradata: copyBytes(config) }),
-    },
+    decoder: describeDecoder(entry.box.type, codec.decoder, copyBytes(config)),
   }
+}
+
+function describeDecoder(
+  entryType: string,
+  codec: Mp4Decoder['codec'],
+  extradata: Uint8Array,
+): Mp4Decoder {
+  if (codec === 'vp9') return { codec }
+  const setsInBand = IN_BAND.has(entryType) || recordedSets(codec, extradata).sets.length === 0
+  return { codec, extradata, ...(setsInBand && { setsInBand }) }
 }
 
 function unplayableVideo(entry: RawEntry): Description<VideoDescription> {

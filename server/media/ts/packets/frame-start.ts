@@ -133,6 +133,18 @@ export function frameSps(scan: FrameScan, bytes: Uint8Array): Uint8Array | undef
   return scan.sps.length === 0 ? undefined : joinNals(scan.sps, bytes)
 }
 
+/** All parameter sets before the first slice; none if they are too long. */
+export function frameSets({ parameters }: FrameScan, bytes: Uint8Array): Uint8Array[] {
+  const sets: Uint8Array[] = []
+  let length = 0
+  for (let i = 0; i + 1 < parameters.length; i += 2) {
+    const nal = withoutTrailingZeros(bytes.slice(parameters[i], parameters[i + 1]))
+    sets.push(nal)
+    length += nal.length
+  }
+  return length > MAX_PARAMETER_SET_BYTES ? [] : sets
+}
+
 function joinNals(ranges: number[], bytes: Uint8Array): Uint8Array | undefined {
   const nals: Uint8Array[] = []
   let length = 0

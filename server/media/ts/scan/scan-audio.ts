@@ -212,5 +212,6 @@ function audioEntry(state: ScanState, { position, pts }: AudioMark, flags: numbe
     carryIsOpen: false,
     sps: undefined,
     parameterSets: undefined,
+    sets: [],
   }
 }

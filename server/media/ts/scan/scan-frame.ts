@@ -9,13 +9,20 @@ import { gatherPesStart, PES_TIMESCALE, unwrapStamp } from '../packets/pes.ts'
 import {
   createFrameScan,
   pictureParameterSets,
+  frameSets,
   frameSps,
   scanFrame,
 } from '../packets/frame-start.ts'
 import type { FrameKind } from '../packets/frame-start.ts'
 import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
 import { countsAsKey } from './scan-key.ts'
-import { addSplitPoint, moveForcedBack, startSection, widenSection } from './scan-section.ts'
+import {
+  addSplitPoint,
+  moveForcedBack,
+  noteSets,
+  startSection,
+  widenSection,
+} from './scan-section.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
 import type { VideoStream } from './served-program.ts'
@@ -118,6 +125,7 @@ function createEntry(state: ScanState, { pts, dts }: { pts: number; dts: number 
     carryIsOpen: carryIsOpen && state.served.audio !== undefined,
     sps: scan && frameSps(scan, bytes),
     parameterSets: scan && pictureParameterSets(scan, bytes),
+    sets: scan === undefined ? [] : frameSets(scan, bytes),
   }
 }
 
@@ -126,6 +134,7 @@ function takeFrame(state: ScanState, entry: Entry, kind: FrameKind): void {
   state.stray = undefined
   const isKey = countsAsKey(state, kind, entry.dts)
   const section = state.sections.at(-1)
+  const known = state.splitPoints.offsets.length
   if (state.gate !== undefined || section === undefined) {
     if (isKey) startSection(state, entry)
     else if (state.gate !== undefined) state.gate.sawFrame = true
@@ -134,6 +143,7 @@ function takeFrame(state: ScanState, entry: Entry, kind: FrameKind): void {
   } else {
     takePlainFrame(state, section, entry)
   }
+  noteSets(state, entry, isKey ? known : Infinity)
   const current = state.sections.at(-1)
   if (current !== undefined && state.gate === undefined) clockFrame(current, entry)
 }

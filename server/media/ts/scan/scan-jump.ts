@@ -2,7 +2,7 @@
 import type { FrameKind } from '../packets/frame-start.ts'
 import { unwrapStamp } from '../packets/pes.ts'
 import { countsAsKey } from './scan-key.ts'
-import { lastSplitPointPosition, startSection } from './scan-section.ts'
+import { lastSplitPointPosition, noteSets, startSection } from './scan-section.ts'
 import { createGate, noteGap } from './scan-state.ts'
 import type { Entry, Jump, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
@@ -66,6 +66,8 @@ export function takeJump(state: ScanState, { entry, kind, goesOn, lead, audio }:
   state.gate = createGate(state, 'jump', lead?.position ?? entry.position)
   state.gate.counters = entry.counters
   state.gate.audio = audio
+  const known = state.splitPoints.offsets.length
   if (isKey || goesOn) startSection(state, isKey ? entry : { ...entry, flags: 0 })
   else state.gate.sawFrame = true
+  noteSets(state, entry, isKey ? known : Infinity)
 }

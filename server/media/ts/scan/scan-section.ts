@@ -1,11 +1,15 @@
 // Begins the sections of a recording, and adds split points.
 import { UnplayableError } from '../../../errors.ts'
+import { splitNals, START_CODE } from '../../codec/nal-unit.ts'
+import { missingSets, replaceSets, setOrder } from '../../codec/parameter-sets.ts'
+import { takeFrameSets } from '../../codec/sets-scan.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
 
+const MAX_PARAMETER_SETS = 64
 /** A recording with more is unplayable; recorders do not write as many in days. */
 const MAX_HOLES = 20_000
 
@@ -51,7 +55,7 @@ function createSection(state: ScanState, entry: Entry): ScanSection {
     promise: served.audio === undefined ? 'broken' : 'waiting',
     track: undefined,
     sps: entry.sps ?? before?.sps,
-    parameterSets: entry.parameterSets ?? before?.parameterSets,
+    parameterSets: wholeSets(state, entry, before?.parameterSets),
     earliestPts: Math.min(entry.pts, audio?.earliestPts ?? Infinity),
     earliestIsFixed: false,
     firstDts: entry.dts,
@@ -63,6 +67,24 @@ function createSection(state: ScanState, entry: Entry): ScanSection {
   }
   if (audio !== undefined) keepPromise(state, section)
   return section
+}
+
+/** The parameter sets of the first frame, with those in force for kinds that it lacks. */
+function wholeSets(
+  { sets: { inForce }, served: { video } }: ScanState,
+  { sets: own, parameterSets }: Entry,
+  before: Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (video === undefined || inForce.length === 0) return parameterSets ?? before
+  const kinds = (sets: readonly Uint8Array[]) =>
+    new Set(sets.map((set) => setOrder(video.codec, set)))
+  const has = kinds(own)
+  if ([...kinds(inForce)].every((kind) => has.has(kind))) return parameterSets ?? before
+  const recorded = splitNals(before ?? new Uint8Array(0), MAX_PARAMETER_SETS)
+  const whole = replaceSets(video.codec, inForce, own)
+  if (missingSets(video.codec, whole, { recorded, own: [] }).length === 0) return before
+  whole.sort((a, b) => setOrder(video.codec, a) - setOrder(video.codec, b))
+  return Buffer.concat(whole.flatMap((set) => [START_CODE, set]))
 }
 
 /** Marks the audio of the section as present, once its configuration is known. */
@@ -100,6 +122,17 @@ export function addSplitPoint(state: ScanState, entry: Entry): void {
   if (entry.flags !== SPLIT_FORCED) state.lastMainSplitPointPts = entry.pts
   // Without served audio, none continues after the split point.
   state.splitCarryIsOpen = entry.carryIsOpen && section?.promise !== 'broken'
+}
+
+/**
+ * Records the parameter sets of a frame; the split point with the number `first`, if there is one,
+ * begins with it.
+ */
+export function noteSets(state: ScanState, { sets: own }: Entry, first: number): void {
+  const { video } = state.served
+  if (video === undefined) return
+  const splitPoint = first < state.splitPoints.offsets.length ? first : undefined
+  takeFrameSets(state.sets, { codec: video.codec, recorded: [], own }, splitPoint)
 }
 
 /** A forced split point starts with the frame that is shown first, which may be a later one. */

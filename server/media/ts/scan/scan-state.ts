@@ -1,5 +1,7 @@
 // The state of a scan: a plain object that processes packets.
 import type { Limitation } from '../../../problem.ts'
+import { createSetsScan } from '../../codec/sets-scan.ts'
+import type { SetsScan } from '../../codec/sets-scan.ts'
 import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from '../packets/pes.ts'
 import type { PesStart } from '../packets/pes.ts'
 import { PID_COUNT } from '../packets/packet.ts'
@@ -98,6 +100,8 @@ export interface Entry {
   carryIsOpen: boolean
   sps: Uint8Array | undefined
   parameterSets: Uint8Array | undefined
+  /** All parameter sets of the frame. */
+  sets: Uint8Array[]
 }
 
 /**
@@ -168,6 +172,8 @@ export interface ScanState {
   lastKeyDts: number | undefined
   /** Whether recovery points count as key frames, because no other has come for long. */
   takesRecovery: boolean
+  /** Parameter sets in force, and those that key frames lack. */
+  sets: SetsScan
   counts: { frames: number; scrambled: number }
   flaws: Limitation[]
 }
@@ -224,6 +230,7 @@ export function createScanState(options: ScanOptions): ScanState {
     holes: [],
     lastKeyDts: undefined,
     takesRecovery: true,
+    sets: createSetsScan(),
     counts: { frames: 0, scrambled: 0 },
     flaws: [],
   }

@@ -4,6 +4,7 @@ import type { UnplayableReason } from '../../../problem.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY } from '../../media-index.ts'
 import type { MediaIndex, Track, VideoTrack } from '../../media-index.ts'
+import { finishSets } from '../../codec/sets-scan.ts'
 import { parseVideoParameters } from '../../codec/video-parameters.ts'
 import { measureGrowth, settleAudioTracks } from './growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
@@ -182,6 +183,7 @@ function createSource(
   form: TsForm,
 ): Omit<TsSource, 'sections'> {
   const { splitPoints, holes } = state
+  const sets = finishSets(state.sets)
   return {
     container: 'ts',
     form,
@@ -191,6 +193,7 @@ function createSource(
     carryBytes: Uint32Array.from(splitPoints.carryBytes),
     tableCounters: Uint8Array.from(splitPoints.counters),
     holes: Float64Array.from(holes),
+    ...(sets && { sets }),
   }
 }
 

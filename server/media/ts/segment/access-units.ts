@@ -31,7 +31,8 @@ export interface SplitStream {
  */
 type NalPlace = 'delimiter' | 'first slice' | 'slice' | 'lead' | 'trail'
 
-const LENGTH_BYTES = 4
+/** Of the length before each NAL unit in a sample. */
+export const LENGTH_BYTES = 4
 const START_CODE_BYTES = 3
 
 export interface SplitOptions {

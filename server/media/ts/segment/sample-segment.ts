@@ -2,6 +2,7 @@
 // segment.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { videoConfig } from '../../codec/sample-entry.ts'
+import { setsAt } from '../../codec/sets-scan.ts'
 import { hasKeyFrame, servedTracks } from '../../media-index.ts'
 import type { SplitPointRange, MediaIndex } from '../../media-index.ts'
 import type { InitTrack, SampleRun, SegmentRange } from '../../media-reader.ts'
@@ -30,7 +31,7 @@ export async function readSampleRuns(
       videoPid: streams.video?.pid,
       audioPids: streams.audioTracks.map(({ pid }) => pid),
     })
-    runs.push(...makeRuns(index, chunk, { streams, gathered }))
+    runs.push(...makeRuns({ index, source }, chunk, { streams, gathered }))
   }
   return runs
 }
@@ -79,7 +80,7 @@ function chooseStreams(
 }
 
 function makeRuns(
-  index: MediaIndex,
+  { index, source }: { index: MediaIndex; source: TsSource },
   chunk: RecordedSegment,
   { streams, gathered }: { streams: Streams; gathered: Gathered },
 ): SampleRun[] {
@@ -97,6 +98,7 @@ function makeRuns(
         end,
         beginsWithKey: hasKeyFrame(index, chunk.from),
         parameterSets: chunk.section.parameterSets ?? new Uint8Array(0),
+        sets: setsAt(source.sets, chunk.from),
       },
       clock,
     )

@@ -1,5 +1,7 @@
 // Reads the key frame at a split point for a decoder.
 import type { OpenFile } from '../../../storage/storage.ts'
+import { START_CODE } from '../../codec/nal-unit.ts'
+import { setsAt } from '../../codec/sets-scan.ts'
 import type { KeyFrame } from '../../media-index.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import { createFrameScan, scanFrame } from '../packets/frame-start.ts'
@@ -32,17 +34,12 @@ export async function readTsKeyFrame(
   const scan = createFrameScan(0)
   scanFrame(scan, videoCodec, frame)
   const hasOwn = scan.sps.length > 0 && scan.parameters.length > scan.sps.length
-  const data = hasOwn || parameterSets === undefined ? frame : concat(parameterSets, frame)
-  return { codec: videoCodec, data, rotationDegrees: 0 }
+  if (hasOwn) return { codec: videoCodec, data: frame, rotationDegrees: 0 }
+  const sets = setsAt(source.sets, splitPoint).flatMap((set) => [START_CODE, set])
+  const inForce = sets.length > 0 ? sets : [parameterSets ?? new Uint8Array(0)]
+  return { codec: videoCodec, data: Buffer.concat([...inForce, frame]), rotationDegrees: 0 }
 }
 
 function sectionOf({ sections }: TsSource, splitPoint: number): TsSection | undefined {
   return sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
-}
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length)
-  joined.set(first)
-  joined.set(second, first.length)
-  return joined
 }

@@ -1,5 +1,6 @@
 // Builds a segment from recorded packets: tables, then ranges of the file.
 import type { OpenFile } from '../../../storage/storage.ts'
+import { setsAt } from '../../codec/sets-scan.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { Part, RangePart } from '../../media-reader.ts'
 import { appendRange, subtractRanges } from '../packets/byte-ranges.ts'
@@ -13,6 +14,7 @@ import {
 import type { PacketView } from '../packets/packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
 import { PAT_PID } from '../packets/program-table.ts'
+import { readSetPackets } from './set-packets.ts'
 import { packetizeSection } from '../packets/table-section.ts'
 import type { TsSection, TsSource } from '../ts-source.ts'
 
@@ -64,7 +66,24 @@ async function readChunk(
     ranges.push(...subtractRanges(kept[i] ?? 0, kept[i + 1] ?? 0, holes))
   }
   const carried = await findCarried(file, source, { splitPoint: chunk.to, section: chunk.section })
-  return [tablesInFront(source, chunk), ...toParts(source, [...ranges, ...carried])]
+  const sets = await findSets(file, source, chunk)
+  return [
+    tablesInFront(source, chunk),
+    ...(sets ? [sets] : []),
+    ...toParts(source, [...ranges, ...carried]),
+  ]
+}
+
+/** The parameter sets that the first key frame needs and does not have. */
+async function findSets(
+  file: OpenFile,
+  source: TsSource,
+  { section: { videoPid: pid }, from }: RecordedSegment,
+): Promise<Part | undefined> {
+  const sets = setsAt(source.sets, from)
+  if (pid === undefined || sets.length === 0) return undefined
+  const range = { from: offsetOf(source, from), to: offsetOf(source, from + 1) }
+  return readSetPackets(file, { pid, sets, packetBytes: source.packetBytes, ...range })
 }
 
 function offsetOf(source: TsSource, splitPoint: number): number {

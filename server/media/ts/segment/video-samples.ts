@@ -1,12 +1,13 @@
 // Converts the gathered video of a segment to samples of fMP4 with times in the session.
 import type { SampleRun } from '../../media-reader.ts'
 import { parseFieldFormat } from '../../codec/h264-field.ts'
+import { prefixOf } from '../../codec/parameter-sets.ts'
 import { nalRole, splitNals } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 import { makeSampleRun } from '../../sample-run.ts'
 import type { Sample } from '../../sample-run.ts'
 import { DEFAULT_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
-import { joinAccessUnits, splitAccessUnits } from './access-units.ts'
+import { joinAccessUnits, LENGTH_BYTES, splitAccessUnits } from './access-units.ts'
 import type { AccessUnit } from './access-units.ts'
 import type { PesUnit } from '../packets/elementary-stream.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
@@ -25,6 +26,8 @@ export interface GatheredFrames {
   beginsWithKey: boolean
   /** Parameter sets in the init segment, as Annex B. */
   parameterSets: Uint8Array
+  /** Parameter sets in force that the first frame does not have. */
+  sets: readonly Uint8Array[]
 }
 
 /** The frames as one run; undefined without frames. */
@@ -64,7 +67,14 @@ export function frameRun(gathered: GatheredFrames, clock: SessionClock): SampleR
   if (run === undefined) return undefined
   const { offsets: _, ...rest } = run
   const skipped = split.units.length - timed.length
-  return { ...rest, bytes: joinAccessUnits(split, bytes, skipped) }
+  const sets = gathered.sets.filter((set) => !isInForce(gathered.codec, inForce, set))
+  const prefix = prefixOf(sets, LENGTH_BYTES)
+  rest.sizes[0] = (rest.sizes[0] ?? 0) + prefix.length
+  const samplesBytes = joinAccessUnits(split, bytes, skipped)
+  return {
+    ...rest,
+    bytes: prefix.length === 0 ? samplesBytes : Buffer.concat([prefix, samplesBytes]),
+  }
 }
 
 /** Parameter sets of the init segment are omitted from samples; others stay. */
