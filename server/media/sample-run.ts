@@ -70,3 +70,11 @@ function risingDecodeTimes(samples: readonly Sample[]): Float64Array {
   })
   return decode
 }
+
+/** The run with parameter sets before its first sample. */
+export function withPrefix(run: SampleRun, prefix: Uint8Array): SampleRun {
+  if (prefix.length === 0) return run
+  const sizes = run.sizes.slice()
+  sizes[0] = (sizes[0] ?? 0) + prefix.length
+  return { ...run, sizes, prefix }
+}

@@ -178,6 +178,12 @@ const SPARSE: SparseCase[] = (['h264', 'hevc'] as const).flatMap((codec): Sparse
       frames: () => tenSeconds(codec),
     },
     {
+      name: `${codec}: sets that change after those in the configuration`,
+      containers: ['flv'],
+      video: { codec },
+      frames: () => onlyAt([0, FRAMES])(codec, changed(codec)),
+    },
+    {
       name: `${codec}: sets that change, in the first key frame and in the one that needs others`,
       containers: ['fmp4', 'mp4', 'ts'],
       video: { codec, entry: inBand, recorded: 'none' },

@@ -39,7 +39,8 @@ export function sequenceHeaders(unit: Uint8Array): Uint8Array[] {
     const obu = parseObu(unit, at)
     if (obu === undefined || FRAME_TYPES.has(obu.type)) break
     const isWhole = obu.end - at <= MAX_SEQUENCE_HEADER_BYTES && ((unit[at] ?? 0) & HAS_SIZE) !== 0
-    if (obu.type === SEQUENCE_HEADER && isWhole) headers.push(unit.slice(at, obu.end))
+    if (obu.type === SEQUENCE_HEADER && isWhole)
+      headers.push(Uint8Array.from(unit.subarray(at, obu.end)))
     at = obu.end
   }
   return headers

@@ -16,7 +16,9 @@ describe('parameter sets', () => {
     const [other] = encodeVideo({ codec, frames: 1, gop: 1, params })
     if (first === undefined || other === undefined) throw new Error('nothing was encoded')
     const sets = sampleSets(codec, lengthPrefixed(first), 4)
-    expect(sets).toEqual(first.nals.filter((nal) => isParameterSet(codec, nal)))
+    expect(sets.map((set) => Buffer.from(set))).toEqual(
+      first.nals.filter((nal) => isParameterSet(codec, nal)),
+    )
     expect(Buffer.from(prefixOf(sets, 4))).toEqual(
       lengthPrefixed({ ...first, nals: sets.map((set) => Buffer.from(set)) }),
     )

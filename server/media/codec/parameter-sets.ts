@@ -19,6 +19,8 @@ const AVC_SETS_AT = 5
 const HEVC_LENGTH_AT = 21
 const HEVC_ARRAYS_AT = 22
 const AV1_UNITS_AT = 4
+/** Of H.264 and HEVC. */
+const PPS_KINDS: ReadonlySet<number> = new Set([8, 34])
 /** A longer head of a sample is not searched: parameter sets come first. */
 export const SETS_SEARCH_BYTES = 4 * 1024
 
@@ -83,7 +85,8 @@ export function sampleSets(
     const end = start + Buffer.from(head.buffer, head.byteOffset + at).readUIntBE(0, lengthBytes)
     const role = nalRole(codec, head[start] ?? 0)
     if (end > head.length || role === 'slice' || role === 'key slice') break
-    if (end > start && isSet(codec, head.subarray(start))) sets.push(head.slice(start, end))
+    if (end > start && isSet(codec, head.subarray(start)))
+      sets.push(Uint8Array.from(head.subarray(start, end)))
     at = end
   }
   return sets
@@ -107,7 +110,8 @@ export function replaceSets(
 
 /**
  * The sets in force that a decoder which begins at a frame does not have: neither its configuration
- * nor the frame contains them. Ordered as decoders need them.
+ * nor the frame contains them. Ordered as decoders need them. After another SPS, all sets follow:
+ * FFmpeg drops the PPS that refer to the one it replaces.
  */
 export function missingSets(
   codec: ParameterCodec,
@@ -115,11 +119,14 @@ export function missingSets(
   { recorded, own }: { recorded: readonly Uint8Array[]; own: readonly Uint8Array[] },
 ): Uint8Array[] {
   const ownKeys = new Set(own.map((set) => setKey(codec, set)))
-  const missing = inForce.filter(
-    (set) =>
-      !ownKeys.has(setKey(codec, set)) && !recorded.some((each) => Buffer.compare(each, set) === 0),
-  )
-  return missing.sort((a, b) => setOrder(codec, a) - setOrder(codec, b))
+  const isNeeded = (set: Uint8Array) => !ownKeys.has(setKey(codec, set))
+  const isNew = (set: Uint8Array) => !recorded.some((each) => Buffer.compare(each, set) === 0)
+  const missing = inForce.filter((set) => isNeeded(set) && isNew(set))
+  const isPps = (set: Uint8Array) => PPS_KINDS.has(setOrder(codec, set))
+  const sent = missing.every(isPps)
+    ? missing
+    : replaceSets(codec, recorded, inForce).filter(isNeeded)
+  return sent.sort((a, b) => setOrder(codec, a) - setOrder(codec, b))
 }
 
 /** The sets as the first bytes of a sample. */

@@ -3,6 +3,7 @@ import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { finishSets } from '../codec/sets-scan.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import { SPLIT_FORCED } from '../media-index.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
@@ -80,6 +81,7 @@ function noSplitPointReason({ counts }: ScanState): UnplayableReason {
 }
 
 function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSource {
+  const sets = finishSets(scan.sets)
   return {
     container: 'flv',
     sizeBytes,
@@ -91,6 +93,7 @@ function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSour
     videoClock: Float64Array.from(scan.videoClock),
     audioClock: Float64Array.from(scan.audioClock),
     trackIds: { video: scan.state.video.trackId, audio: scan.state.audio.trackId },
+    ...(sets && { sets }),
     resume,
   }
 }

@@ -2,10 +2,12 @@
 import { AppError } from '../../errors.ts'
 import { readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
+import { prefixOf, recordedSets } from '../codec/parameter-sets.ts'
+import { setsAt } from '../codec/sets-scan.ts'
 import { SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { SplitPointRange, SplitPointTable, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
-import { makeSampleRun } from '../sample-run.ts'
+import { makeSampleRun, withPrefix } from '../sample-run.ts'
 import type { Sample } from '../sample-run.ts'
 import { parseAudioBody } from './audio-tag.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
@@ -63,7 +65,21 @@ export async function readSampleRuns(
       nextDecodeTicks: audioEndTicks,
     }),
   ]
-  return runs.filter((run) => run !== undefined)
+  const prefix = prefixAt(source, range.from)
+  return runs.flatMap((run) => {
+    if (run === undefined) return []
+    return [run.kind === 'video' ? withPrefix(run, prefix) : run]
+  })
+}
+
+/** Parameter sets in force that must precede the first frame at a split point. */
+function prefixAt(source: FlvSource, splitPoint: number): Uint8Array {
+  const sets = setsAt(source.sets, splitPoint)
+  const config = source.configs[sectionAt(source, splitPoint)?.video ?? -1]
+  if (sets.length === 0 || config?.kind !== 'video' || config.codec === 'vp9') {
+    return new Uint8Array(0)
+  }
+  return prefixOf(sets, recordedSets(config.codec, config.config).lengthBytes)
 }
 
 /** The bytes of the first frame at a split point, if it is a key frame. */
@@ -83,7 +99,9 @@ export async function findKeyFrame(
   await walkRange(file, source, { from: splitPoint, to: splitPoint + 1, section, take })
   const frame = gathering.frames[0]
   if (frame === undefined || !frame.isKey) return undefined
-  return readExactly(file, frame.offset, frame.sizeBytes)
+  const data = await readExactly(file, frame.offset, frame.sizeBytes)
+  const prefix = prefixAt(source, splitPoint)
+  return prefix.length === 0 ? data : Buffer.concat([prefix, data])
 }
 
 /** The section of a split point. */

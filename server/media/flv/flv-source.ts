@@ -1,4 +1,5 @@
 // Split points, configurations and clocks of an FLV file.
+import type { SegmentSets } from '../codec/sets-scan.ts'
 import type { ScanState } from './scan-progress.ts'
 
 /** Marks a split point that is not a frame. */
@@ -30,6 +31,8 @@ export interface FlvSource {
   /** The number of the served track, of several in the tags. */
   trackIds: { video: number | undefined; audio: number | undefined }
   /** State to continue with when the file grows. */
+  /** Parameter sets that precede key frames; absent if configurations and frames have all. */
+  sets?: SegmentSets
   resume: ScanState
 }
 

@@ -1,6 +1,8 @@
 // Processes the frames of an FLV recording: which are served, on which clock, and where it is
 // split.
 import { DEFAULT_FRAME_SECONDS, MAX_FORWARD_SECONDS } from '../timeline/timeline-rules.ts'
+import { recordedSets } from '../codec/parameter-sets.ts'
+import { takeFrameSets } from '../codec/sets-scan.ts'
 import { AUDIO_WAIT_MS, MAX_PENDING, OPENING_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection } from './flv-source.ts'
@@ -152,13 +154,16 @@ function takeFrame(scan: Scan, mark: Mark, section: FlvSection): void {
   serveFrame(scan, mark)
 }
 
-function serveFrame(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark): void {
+function serveFrame(scan: Scan, mark: Mark): void {
+  const { position, rawMs, compositionMs, isKey } = mark
   const { state } = scan
   const decodeMs = rawMs + state.video.shiftMs
   const startMs = decodeMs + compositionMs
   const stepMs = decodeMs - (state.video.lastMs ?? decodeMs)
   if (stepMs > 0 && stepMs <= MAX_FORWARD_SECONDS * 1000) state.frameMs = stepMs
-  if (state.firstSplitPointHoldsFrame) {
+  const known = scan.splitPoints.offsets.length
+  const isFirst = state.firstSplitPointHoldsFrame
+  if (isFirst) {
     state.firstSplitPointHoldsFrame = false
     if (isKey) state.lastKeySplitPointMs = startMs
   } else {
@@ -167,11 +172,28 @@ function serveFrame(scan: Scan, { position, rawMs, compositionMs, isKey }: Mark)
     if (flags !== 0) addSplitPoint(scan, { position, startMs, flags, leadMs: compositionMs })
     else moveForcedBack(scan, startMs)
   }
-  if (isKey) state.lastKeyMs = startMs
+  if (isKey) {
+    state.lastKeyMs = startMs
+    noteSets(scan, mark, isFirst ? known - 1 : known)
+  }
   state.isFresh = false
   state.video.lastMs = decodeMs
   state.latestFrameMs = Math.max(state.latestFrameMs, startMs)
   state.endMs = Math.max(state.endMs, startMs + (state.frameMs || DEFAULT_FRAME_SECONDS * 1000))
+}
+
+/** Records the sets of a key frame; the split point `number`, if there is one, begins with it. */
+function noteSets(scan: Scan, { config, sets: own }: Mark, number: number): void {
+  const { state, configs, sets, splitPoints } = scan
+  const record = configs[config]
+  if (record?.kind !== 'video' || record.codec === 'vp9') return
+  if (state.setsInForce.config !== config) sets.inForce = []
+  state.setsInForce.config = config
+  if (own.length === 0 && sets.inForce.length === 0) return
+  const { codec } = record
+  const { sets: recorded } = recordedSets(codec, record.config)
+  const splitPoint = number < splitPoints.offsets.length ? number : undefined
+  takeFrameSets(sets, { codec, recorded, own }, splitPoint)
 }
 
 /** Flags of the split point at the frame; 0: it is none. */

@@ -16,6 +16,8 @@ export interface Mark {
   ticks: number
   /** Number of its configuration. */
   config: number
+  /** Parameter sets of a key frame. */
+  sets: Uint8Array[]
 }
 
 /** The clock of a track: session time = timestamp + `shiftMs`. */
@@ -54,6 +56,8 @@ export interface ScanState {
   isFresh: boolean
   video: TrackState
   audio: TrackState
+  /** Parameter sets in key frames since this configuration. */
+  setsInForce: { config: number; sets: Uint8Array[] }
   /** What all audio of the recording has in common: one transcoding, or none. */
   audioForm: string | undefined
   /** End of the audio, in samples since the start of the session; NaN without audio before. */

@@ -1,4 +1,6 @@
 // The scan of an FLV file: its state, and lists that only grow.
+import { createSetsScan, resumeSetsScan } from '../codec/sets-scan.ts'
+import type { SetsScan } from '../codec/sets-scan.ts'
 import type { Limitation } from '../../problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
@@ -21,6 +23,7 @@ export interface Scan {
   configs: FlvConfig[]
   videoClock: number[]
   audioClock: number[]
+  sets: SetsScan
 }
 
 export function startScan(): Scan {
@@ -31,6 +34,7 @@ export function startScan(): Scan {
     configs: [],
     videoClock: [],
     audioClock: [],
+    sets: createSetsScan(),
   }
 }
 
@@ -45,6 +49,7 @@ function startState(): ScanState {
     isFresh: false,
     video: startTrack(),
     audio: startTrack(),
+    setsInForce: { config: -1, sets: [] },
     audioForm: undefined,
     audioEndTicks: NaN,
     frameMs: 0,
@@ -78,9 +83,10 @@ export function noteFlaw({ state }: Scan, flaw: Limitation): void {
 
 /** The current state, to continue with later. */
 export function keepState({ state, ...lists }: Scan): ScanState {
-  const { splitPoints, sections, configs, videoClock, audioClock } = lists
+  const { splitPoints, sections, configs, videoClock, audioClock, sets } = lists
   return structuredClone({
     ...state,
+    setsInForce: { ...state.setsInForce, sets: sets.inForce },
     lengths: {
       splitPoints: splitPoints.offsets.length,
       sections: sections.length,
@@ -112,6 +118,10 @@ export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Sca
     configs: source.configs.slice(0, lengths.configs),
     videoClock: first(source.videoClock, lengths.videoClock),
     audioClock: first(source.audioClock, lengths.audioClock),
+    sets: resumeSetsScan(source.sets, {
+      inForce: state.setsInForce.sets,
+      count: lengths.splitPoints,
+    }),
   }
 }
 

@@ -14,6 +14,7 @@ import type { AudioFrame } from './audio-frame.ts'
 import { plainAudioConfig, readAudioConfig } from './audio-config.ts'
 import { AUDIO_TAG, VIDEO_TAG, isTagType, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
+import { recordedSets, sampleSets } from '../codec/parameter-sets.ts'
 import { readVideoConfig } from './video-config.ts'
 import { parseVideoBody } from './video-tag.ts'
 import type { VideoBody } from './video-tag.ts'
@@ -111,7 +112,14 @@ function takeVideo(scan: Scan, tag: Tag, body: VideoBody): void {
     isKey: body.isKey,
     ticks: 0,
     config: video.config,
+    sets: body.isKey ? keyFrameSets(record, tag.body.subarray(body.from, body.to)) : [],
   })
+}
+
+/** Recorders may repeat or change parameter sets in the frames, too. */
+function keyFrameSets({ codec, config }: FlvConfig, head: Uint8Array): Uint8Array[] {
+  if (codec !== 'h264' && codec !== 'hevc' && codec !== 'av1') return []
+  return sampleSets(codec, head, recordedSets(codec, config).lengthBytes)
 }
 
 function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
@@ -146,6 +154,7 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
     isKey: false,
     ticks,
     config: audio.config,
+    sets: [],
   })
 }
 

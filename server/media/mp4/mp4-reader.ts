@@ -19,8 +19,9 @@ import { joinPcmSamples } from './pcm-packets.ts'
 import { readMovie } from './index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
-import { samplePrefix, withPrefix } from './sample-entries/sample-sets.ts'
+import { samplePrefix } from './sample-entries/sample-sets.ts'
 import { readSampleLocations } from './sample-tables/sample-locations.ts'
+import { withPrefix } from '../sample-run.ts'
 import { readSampleRun } from './sample-tables/read-sample-run.ts'
 
 export function createMp4Reader(): MediaReader {

@@ -8,7 +8,6 @@ import {
   SETS_SEARCH_BYTES,
 } from '../../codec/parameter-sets.ts'
 import type { ParameterCodec } from '../../codec/parameter-sets.ts'
-import type { SampleRun } from '../../media-reader.ts'
 import type { Mp4Decoder } from '../mp4-source.ts'
 
 /** Key frames of one recording whose start is read: two days of one a second. */
@@ -43,12 +42,4 @@ export function samplePrefix(
 ): Uint8Array {
   if (!hasSetsInBand(decoder) || sets.length === 0) return new Uint8Array(0)
   return prefixOf(sets, recordedBy(decoder).lengthBytes)
-}
-
-/** The run after a prefix. */
-export function withPrefix(run: SampleRun, prefix: Uint8Array): SampleRun {
-  if (prefix.length === 0) return run
-  const sizes = run.sizes.slice()
-  sizes[0] = (sizes[0] ?? 0) + prefix.length
-  return { ...run, sizes, prefix }
 }

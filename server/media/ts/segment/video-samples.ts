@@ -1,7 +1,7 @@
 // Converts the gathered video of a segment to samples of fMP4 with times in the session.
 import type { SampleRun } from '../../media-reader.ts'
 import { parseFieldFormat } from '../../codec/h264-field.ts'
-import { prefixOf } from '../../codec/parameter-sets.ts'
+import { missingSets, prefixOf } from '../../codec/parameter-sets.ts'
 import { nalRole, splitNals } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 import { makeSampleRun } from '../../sample-run.ts'
@@ -67,7 +67,7 @@ export function frameRun(gathered: GatheredFrames, clock: SessionClock): SampleR
   if (run === undefined) return undefined
   const { offsets: _, ...rest } = run
   const skipped = split.units.length - timed.length
-  const sets = gathered.sets.filter((set) => !isInForce(gathered.codec, inForce, set))
+  const sets = missingSets(gathered.codec, gathered.sets, { recorded: inForce, own: [] })
   const prefix = prefixOf(sets, LENGTH_BYTES)
   rest.sizes[0] = (rest.sizes[0] ?? 0) + prefix.length
   const samplesBytes = joinAccessUnits(split, bytes, skipped)
