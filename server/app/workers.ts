@@ -3,15 +3,21 @@
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, isAppError } from '../errors.ts'
 import { countForWorkers } from './activity-limit.ts'
 import type { Serving } from './serving.ts'
 import type { WebServer } from './web-server.ts'
+import { superviseWorkers } from './supervisor.ts'
+import type { StartReport, SupervisorLimits } from './supervisor.ts'
 
-/** Shortest interval between restarts of a worker. */
-const RESTART_PAUSE_MS = 1000
-const CLOSE_TIMEOUT_MS = 9000
+const LIMITS: SupervisorLimits = {
+  startMs: 60_000,
+  firstPauseMs: 500,
+  longestPauseMs: 30_000,
+  stableMs: 60_000,
+  logMs: 60_000,
+  closeMs: 9000,
+}
 /** Message to workers: the first walk of the library is done. */
 const WALKED = 'walked'
 
@@ -24,41 +30,80 @@ export interface Workers extends WebServer {
 /** First message of a worker: its URL, or why it failed to start. */
 type StartMessage = { url: string } | { failure: string }
 
-/** @throws AppError `failed` if a worker cannot start; the others have exited then */
+/**
+ * Resolves once a worker serves and each other one has started or ended.
+ *
+ * @throws AppError `failed` if the first report of a worker is a failure; all have exited then
+ */
 export async function startWorkers({ config, io, logger }: Serving): Promise<Workers> {
-  const state = { isWalked: false }
-  const notify = (worker: Worker): void => {
-    if (state.isWalked && worker.isConnected()) worker.send(WALKED)
-  }
-  const keepRunning = (worker: Worker): void => {
-    worker.once('listening', () => notify(worker))
-    worker.once('exit', (code) => {
-      if (io.signal.aborted) return
-      logger.error({ code }, 'a worker exited unexpectedly; restarting it')
-      void sleep(RESTART_PAUSE_MS, undefined, { signal: io.signal }).then(
-        () => keepRunning(cluster.fork()),
-        () => undefined,
-      )
-    })
-  }
   if (config.analytics.firstParty) countForWorkers()
-  const workers = await startAll(config.server.workers)
-  workers.forEach(({ worker }) => keepRunning(worker))
-  return {
-    url: workers[0]?.url ?? '',
-    announceFirstWalk() {
-      state.isWalked = true
-      for (const worker of liveWorkers()) notify(worker)
-    },
-    async close() {
-      await Promise.all(liveWorkers().map(endWorker))
-    },
+  const state = { isWalked: false }
+  const firstUrl = Promise.withResolvers<string>()
+  const fork = (): Worker => {
+    const worker = cluster.fork()
+    worker.once('listening', () => {
+      if (state.isWalked) notifyWalked(worker)
+    })
+    worker.on('message', (message: StartMessage | object) => {
+      if ('url' in message) firstUrl.resolve(message.url)
+      else if ('failure' in message) firstUrl.reject(new AppError('failed', message.failure))
+    })
+    return worker
   }
+  const supervisor = superviseWorkers({
+    count: config.server.workers,
+    fork,
+    readStart,
+    limits: LIMITS,
+    logger,
+    signal: io.signal,
+  })
+  const aborted = rejectOnAbort(io.signal)
+  try {
+    const url = await Promise.race([firstUrl.promise, aborted])
+    keepPort(url)
+    await Promise.race([supervisor.firstStarts, aborted])
+    return {
+      url,
+      announceFirstWalk() {
+        state.isWalked = true
+        supervisor.workers().forEach(notifyWalked)
+      },
+      close: async () => supervisor.close(),
+    }
+  } catch (error) {
+    await supervisor.close()
+    throw error
+  }
+}
+
+/** Without a worker the port is closed; the next one must not get another in place of port 0. */
+function keepPort(url: string): void {
+  const { port } = new URL(url)
+  if (port === '') return
+  const { args = [] } = cluster.settings
+  cluster.setupPrimary({ ...cluster.settings, args: [...args, '--port', port] })
+}
+
+function notifyWalked(worker: Worker): void {
+  if (worker.isConnected()) worker.send(WALKED)
+}
+
+/** Other messages, such as metrics, report nothing about the start. */
+function readStart(message: unknown): StartReport | undefined {
+  if (typeof message !== 'object' || message === null) return undefined
+  if ('url' in message) return { status: 'started' }
+  return 'failure' in message ? { status: 'failed', reason: String(message.failure) } : undefined
+}
+
+async function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort')
+  throw signal.reason
 }
 
 /**
  * Serves visitors in a worker process until the signal aborts. A start failure is sent to the
- * primary, which logs it.
+ * primary, which reports it.
  */
 export async function listenAsWorker(serving: Serving): Promise<void> {
   const { io } = serving
@@ -79,45 +124,4 @@ export async function listenAsWorker(serving: Serving): Promise<void> {
   notify({ url: server.url })
   if (!io.signal.aborted) await once(io.signal, 'abort')
   await server.close()
-}
-
-interface StartedWorker {
-  worker: Worker
-  url: string
-}
-
-async function startAll(count: number): Promise<StartedWorker[]> {
-  const starts = await Promise.allSettled(Array.from({ length: count }, startWorker))
-  const failed = starts.find((start) => start.status === 'rejected')
-  if (failed === undefined) {
-    return starts.flatMap((start) => (start.status === 'fulfilled' ? start.value : []))
-  }
-  await Promise.all(liveWorkers().map(endWorker))
-  throw failed.reason
-}
-
-async function startWorker(): Promise<StartedWorker> {
-  const worker = cluster.fork()
-  return new Promise((resolve, reject) => {
-    // A reply to a request for metrics may come first.
-    worker.on('message', (message: StartMessage | object) => {
-      if ('url' in message) resolve({ worker, url: message.url })
-      else if ('failure' in message) reject(new AppError('failed', message.failure))
-    })
-    worker.once('exit', () => reject(new AppError('failed', 'a worker process could not start')))
-  })
-}
-
-function liveWorkers(): Worker[] {
-  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-}
-
-/** Lets a worker finish open requests; kills it after a time limit. */
-async function endWorker(worker: Worker): Promise<void> {
-  if (worker.isDead()) return
-  const ended = once(worker, 'exit')
-  worker.process.kill('SIGTERM')
-  const timer = setTimeout(() => worker.process.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
-  await ended
-  clearTimeout(timer)
 }

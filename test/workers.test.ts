@@ -1,0 +1,47 @@
+// Workers that die: the site stays, at the same address.
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { soon } from './support/patience.ts'
+import { startServer } from './support/start-server.ts'
+import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+
+/** The first processes of both workers die twice while they start. */
+const DIE_AT_START = `import cluster from 'node:cluster'
+  if (cluster.isWorker && cluster.worker.id <= 4) process.kill(process.pid, 'SIGKILL')`
+
+it('survives workers that die at their start and again while they serve', async () => {
+  const library = await createTempLibrary('workers')
+  await library.place('alice/2026-01-31/1001.mp4', SMALL_FIXTURE)
+  const server = await startServer({
+    args: library.args,
+    environment: { AFTERCAST_WORKERS: '2' },
+    nodeFlags: [`--import=data:text/javascript,${encodeURIComponent(DIE_AT_START)}`],
+  })
+  try {
+    const first = childrenOf(server.pid)
+    expect(first).toHaveLength(2)
+    for (const pid of first) process.kill(pid, 'SIGKILL')
+    const status = async (): Promise<number | undefined> =>
+      fetch(`${server.url}/readyz`).then(
+        (response) => response.status,
+        () => undefined,
+      )
+    await expect
+      .poll(() => childrenOf(server.pid).some((pid) => !first.includes(pid)), soon)
+      .toBe(true)
+    await expect.poll(status, soon).toBe(200)
+    expect(await (await fetch(`${server.url}/api/streamers`)).text()).toContain('alice')
+    // Six exits within a minute.
+    expect(server.output().match(/a worker exited unexpectedly/g)).toHaveLength(1)
+    expect(await server.stop()).toBe(0)
+  } finally {
+    await server.kill()
+    await library.remove()
+  }
+})
+
+/** Worker processes of a primary; its other children have ended after the first scan. */
+function childrenOf(pid: number): number[] {
+  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return list.split(' ').filter(Boolean).map(Number)
+}
