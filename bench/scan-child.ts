@@ -1,6 +1,7 @@
 // One process of `npm run bench -- scan`: scans a library once and reports the cost.
 import { createLibraryScanner } from '../server/app/scanning.ts'
-import { createLogger } from '../server/app/logger.ts'
+import { openLineOutput } from '../server/app/line-output.ts'
+import { createLog } from '../server/app/logger.ts'
 import { openLibrary } from '../server/app/library.ts'
 import { loadConfig } from '../server/config/load-config.ts'
 import { readPeakMebibytes, readProcessSeconds } from './machine.ts'
@@ -29,7 +30,7 @@ async function run({ recordings, data }: ScanOrder): Promise<void> {
     workingFolder: data,
     cpuCount: 1,
   })
-  const logger = createLogger(config)
+  const { logger } = createLog(config, openLineOutput(process.stderr.fd))
   const { signal } = new AbortController()
   const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
   const clock = startClock()

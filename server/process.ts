@@ -1,7 +1,10 @@
 // The process of the program: arguments, output, signals, exit code. Only main.ts and this file use
 // `process`.
+import { Writable } from 'node:stream'
 import type { Io } from './app/io.ts'
-import { runProgram } from './program.ts'
+import { openLineOutput } from './app/line-output.ts'
+import type { LineOutput } from './app/line-output.ts'
+import { formatUnexpected, runProgram } from './program.ts'
 
 /** A terminal and npm both forward Ctrl-C: signals closer together than this count as one. */
 const sameSignalMs = 500
@@ -12,23 +15,41 @@ const ending = new AbortController()
 endOnSignals(ending)
 // A closed pipe (`aftercast serve | head -1`) must not end the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
-process.exitCode = await runProgram(process.argv.slice(2), {
-  io: createIo(ending.signal),
+const io = createIo(ending.signal)
+const failure = endOnFailure(ending, io)
+const exitCode = await runProgram(process.argv.slice(2), {
+  io,
   environment: process.env,
   workingFolder: process.cwd(),
 })
+process.exitCode = failure.hasFailed ? 1 : exitCode
 // A worker's channel to its primary would keep it alive.
 if (process.connected) process.disconnect()
 // A handle that was left open must not keep the process alive.
 setTimeout(() => process.exit(), lingerMs).unref()
+await io.log.close()
 
 function createIo(signal: AbortSignal): Io {
+  const log = openLineOutput(process.stderr.fd)
   return {
     stdout: (line) => process.stdout.write(`${line}\n`),
-    stderr: (line) => process.stderr.write(`${line}\n`),
-    isTerminal: process.stderr.isTTY,
+    announce: (line) => openLineOutput(process.stdout.fd).write(`${line}\n`),
+    stderr: (line) => log.write(`${line}\n`),
+    log,
+    terminal: process.stderr.isTTY ? createTerminal(log) : undefined,
     signal,
   }
+}
+
+/** Unlike `process.stderr`, it does not stop the process while the terminal is stopped (Ctrl-S). */
+function createTerminal(output: LineOutput): NodeJS.WritableStream {
+  const terminal = new Writable({
+    write(chunk, _encoding, done) {
+      output.write(String(chunk))
+      done()
+    },
+  })
+  return Object.assign(terminal, { isTTY: true, columns: process.stderr.columns })
 }
 
 /** SIGINT and SIGTERM end the program once its work is done; the second one ends it at once. */
@@ -42,4 +63,21 @@ function endOnSignals(controller: AbortController): void {
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
+}
+
+/**
+ * An exception that nothing caught leaves an unknown state: the program ends like on a signal, with
+ * exit code 1. An unhandled rejection is such an exception too.
+ */
+function endOnFailure(controller: AbortController, { stderr }: Io): { hasFailed: boolean } {
+  const state = { hasFailed: false }
+  process.on('uncaughtException', (error) => {
+    if (state.hasFailed) return
+    state.hasFailed = true
+    process.exitCode = 1
+    stderr(`aftercast: ${formatUnexpected(error)}`)
+    controller.abort()
+    setTimeout(() => process.exit(), lingerMs).unref()
+  })
+  return state
 }

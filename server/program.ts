@@ -2,6 +2,7 @@
 // maps failures to exit codes.
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { inspect } from 'node:util'
 import type { Io } from './app/io.ts'
 import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
 import { loadConfig, type Config } from './config/load-config.ts'
@@ -92,15 +93,22 @@ async function readConfiguration(
   return loadConfig({ flags, environment, file, workingFolder, cpuCount })
 }
 
-/** One line for a failure of the closed list, a stack for any other. */
+/** One line with the stack and causes of an error that is not a failure of the closed list. */
+export function formatUnexpected(error: unknown): string {
+  return inOneLine(`unexpected error: ${inspect(error)}`)
+}
+
 function reportFailure(error: unknown, io: Io): number {
   if (!isAppError(error)) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    io.stderr(`aftercast: ${text}`)
+    io.stderr(`aftercast: ${formatUnexpected(error)}`)
     return exitCodes.failed
   }
-  io.stderr(`aftercast: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}`)
+  io.stderr(`aftercast: ${inOneLine(error.message)}`)
   return error.code === 'usage' ? exitCodes.usage : exitCodes.failed
+}
+
+function inOneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ')
 }
 
 function isAbort(error: unknown): boolean {

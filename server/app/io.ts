@@ -1,12 +1,17 @@
-// The process's environment as main passes it in: output, cancellation, number of cores.
+// The process's environment as main passes it in: output and cancellation.
+import type { LineOutput } from './line-output.ts'
 
 export interface Io {
-  /** Writes one line of output. */
+  /** Writes one line of a command's result. Waits for a terminal. */
   stdout: (line: string) => void
-  /** Writes one line of diagnostics. */
+  /** Writes one line of a running server to stdout. Never waits: the line may be dropped. */
+  announce: (line: string) => void
+  /** Writes one line of diagnostics. Never waits: the line may be dropped. */
   stderr: (line: string) => void
-  /** Whether stderr is a terminal that can show a progress bar. */
-  isTerminal: boolean
+  /** The output of `stderr`, for the log. */
+  log: LineOutput
+  /** stderr if it is a terminal, which can show a progress bar. */
+  terminal: NodeJS.WritableStream | undefined
   /** Aborts when the program should exit. */
   signal: AbortSignal
 }

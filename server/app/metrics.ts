@@ -19,6 +19,7 @@ import type { SegmentCache } from '../delivery/segment-cache.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import type { Library } from './library.ts'
+import type { LogFigures } from './logger.ts'
 import type { ScanQueue } from './scan-queue.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */
@@ -101,6 +102,24 @@ export function measureScan(queue: () => ScanQueue): void {
   })
   addGauge('aftercast_index_queue_age_seconds', 'Time since the queue was last empty.', () => {
     return queue().ageMs / 1000
+  })
+}
+
+/**
+ * Exports the lines that the log of this process lacks. A primary that does not serve has a metric
+ * of its own, because only those of workers are summed.
+ */
+export function measureLog(process: 'serving' | 'primary', figures: () => LogFigures): void {
+  new Counter({
+    name: `aftercast_${process === 'primary' ? 'primary_' : ''}log_lines_dropped_total`,
+    help: 'Log lines that were not written, by reason.',
+    labelNames: ['reason'],
+    collect() {
+      const { unwritable, repeated } = figures()
+      this.reset()
+      this.inc({ reason: 'unwritable' }, unwritable)
+      this.inc({ reason: 'repeated' }, repeated)
+    },
   })
 }
 

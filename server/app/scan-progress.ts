@@ -12,12 +12,13 @@ export interface ProgressDisplay {
 }
 
 export function createProgressDisplay(io: Io, now: () => number): ProgressDisplay {
-  return io.isTerminal ? createBar() : createLines(io, now)
+  return io.terminal === undefined ? createLines(io, now) : createBar(io.terminal)
 }
 
-function createBar(): ProgressDisplay {
+function createBar(stream: NodeJS.WritableStream): ProgressDisplay {
   const bar = new SingleBar(
     {
+      stream,
       format: 'Indexing {bar} {value}/{total} · {found} recordings',
       clearOnComplete: true,
       hideCursor: true,

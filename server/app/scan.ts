@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
 import type { Library } from './library.ts'
-import { createLogger } from './logger.ts'
+import { createLog } from './logger.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
@@ -24,7 +24,7 @@ export async function withScannedLibrary(
   io: Io,
   report: (library: Library) => number | Promise<number>,
 ): Promise<number> {
-  const logger = createLogger(config)
+  const { logger } = createLog(config, io.log)
   const { signal } = io
   const recordings = await chooseRecordings(config, io)
   const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
@@ -33,6 +33,8 @@ export async function withScannedLibrary(
   try {
     await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(signal)
     display.stop()
+    // The progress bar clears its line, which must not be one of the report.
+    await io.log.flush()
     return await report(library)
   } finally {
     display.stop()

@@ -4,7 +4,7 @@ import cluster from 'node:cluster'
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
-import { createLogger } from './logger.ts'
+import { createLog } from './logger.ts'
 import type { MetricsListener } from './metrics.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
@@ -23,13 +23,17 @@ const FIRST_INDEX_MS = 1000
 
 /** Serves until the signal aborts, and resolves when everything has stopped. */
 export async function serve(config: Config, io: Io): Promise<void> {
-  const logger = createLogger(config)
+  const { logger, figures } = createLog(config, io.log)
   const isWorker = cluster.isWorker
   const recordings = await chooseRecordings(config, io)
   const mode = isWorker ? 'read' : 'write'
   const library = await openLibrary({ config, recordings, mode, logger, signal: io.signal })
   const serving = { config, io, logger, library }
   try {
+    if (config.server.metrics !== undefined) {
+      const { measureLog } = await import('./metrics.ts')
+      measureLog(isWorker || config.server.workers === 1 ? 'serving' : 'primary', figures)
+    }
     if (isWorker) await listenAsWorker(serving)
     else await scanAndServe(serving)
   } finally {
@@ -61,7 +65,9 @@ async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
     state.isWalked = true
     server.announceFirstWalk?.()
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
-    if (!io.signal.aborted) io.stdout(`Aftercast is ready at ${server.url}`)
+    // The progress bar clears its line.
+    await io.log.flush()
+    if (!io.signal.aborted) io.announce(`Aftercast is ready at ${server.url}`)
     await scan.ended
   } finally {
     metrics?.close()

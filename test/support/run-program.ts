@@ -2,6 +2,7 @@
 // its own.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
+import { openLineOutput } from '../../server/app/line-output.ts'
 import { runProgram } from '../../server/program.ts'
 import { patienceMs } from './patience.ts'
 
@@ -27,8 +28,10 @@ export async function runInProcess(
   const written = { stdout: '', stderr: '' }
   const io = {
     stdout: (line: string) => void (written.stdout += `${line}\n`),
+    announce: (line: string) => void (written.stdout += `${line}\n`),
     stderr: (line: string) => void (written.stderr += `${line}\n`),
-    isTerminal: false,
+    log: openLineOutput(process.stderr.fd),
+    terminal: undefined,
     signal: new AbortController().signal,
   }
   const code = await runProgram(args, { io, environment, workingFolder })

@@ -25,6 +25,8 @@ export interface StartOptions {
   environment?: NodeJS.ProcessEnv
   /** Prefix of the command, such as `taskset -c 0`. Default nothing. */
   wrapper?: string[]
+  /** Descriptor for stderr. Default a pipe that is read, for `output`. */
+  stderr?: number
   /** Flags of Node. Default none. */
   nodeFlags?: string[]
 }
@@ -40,12 +42,12 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   const [command, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
   const child = spawn(command ?? process.execPath, words, {
     env: { ...process.env, ...options.environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', options.stderr ?? 'pipe'],
   })
   let written = ''
   const note = (chunk: Buffer): void => void (written += chunk.toString())
-  child.stdout.on('data', note)
-  child.stderr.on('data', note)
+  child.stdout?.on('data', note)
+  child.stderr?.on('data', note)
   try {
     const url = await waitUntilReady(child, () => written, options.readyWithinMs ?? patienceMs)
     return {
