@@ -193,6 +193,10 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     message: inPart(part, 'frames are not decodable and are skipped up to the next key frame'),
     advice: SKIPPED,
   }),
+  'samples-unreadable': ({ samples, part }) => ({
+    message: inPart(part, `corrupt: ${samples} samples are not readable and are left out`),
+    advice: SKIPPED,
+  }),
   'partly-encrypted': ({ part }) => ({
     message: inPart(part, 'parts of the recording are encrypted'),
     advice: PROTECTED,

@@ -151,6 +151,7 @@ export type Limitation = Location &
     | { code: 'corrupt'; lengthBytes: number }
     | { code: 'fragment-invalid' }
     | { code: 'frames-undecodable' }
+    | { code: 'samples-unreadable'; samples: number }
     | { code: 'partly-encrypted' }
     | { code: 'gap'; jumpSeconds?: number }
     | { code: 'audio-not-served'; cause: OmissionCause }

@@ -138,7 +138,7 @@ export interface SplitPointTable {
   startTicks: Float64Array
   /** End of all samples on the session timeline, which is the session duration. */
   endTicks: number
-  /** Bit mask of SPLIT_KEY_FRAME, SPLIT_DISCONTINUITY and SPLIT_FORCED. */
+  /** Bit mask of the SPLIT_ constants below. */
   flags: Uint8Array
 }
 
@@ -155,6 +155,16 @@ export const SPLIT_DISCONTINUITY = 2
  * frame is 5 s old.
  */
 export const SPLIT_FORCED = 4
+/**
+ * A segment must start here, even if the split point is forced: with what follows, the one before
+ * would have more samples than a request may cost.
+ */
+export const SPLIT_REQUIRED = 8
+/**
+ * No segment can be created from here to the next split point: its samples are corrupt, or too
+ * many.
+ */
+export const SPLIT_UNREADABLE = 16
 
 /**
  * Content of one segment: split points `from` (inclusive) to `to` (exclusive; may equal their

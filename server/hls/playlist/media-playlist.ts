@@ -111,6 +111,7 @@ function segmentLines(
     const elapsedMs = secondsFromTicks(segment.startTicks, plan.timescale) * 1000
     lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs + elapsedMs).toISOString()}`)
   }
+  if (segment.isGap === true && form !== 'vtt') lines.push('#EXT-X-GAP')
   lines.push(`#EXTINF:${durationSeconds(plan, segment).toFixed(6)},`)
   lines.push(urlPrefix + segmentFileName({ number, tailBytes: segment.tailBytes }, form, rendition))
   return lines

@@ -1,5 +1,11 @@
 // Chooses the split points that start segments. Pure: equal input gives an equal plan on each node.
-import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media/media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_FORCED,
+  SPLIT_KEY_FRAME,
+  SPLIT_REQUIRED,
+  SPLIT_UNREADABLE,
+} from '../../media/media-index.ts'
 import type { SplitPointRange, SplitPointTable } from '../../media/media-index.ts'
 
 /** One segment of a playlist. */
@@ -7,6 +13,8 @@ export interface PlannedSegment extends SplitPointRange {
   startTicks: number
   endTicks: number
   followsDiscontinuity: boolean
+  /** It cannot be created (EXT-X-GAP). */
+  isGap?: boolean | undefined
   /**
    * The file's size, in the last segment of a finished recording that was listed while it was
    * growing. If the recording continues, a longer segment replaces it and must not have its name.
@@ -21,6 +29,9 @@ export interface SegmentPlan {
   /** Every segment can be decoded alone (EXT-X-INDEPENDENT-SEGMENTS). */
   isIndependent: boolean
 }
+
+/** Flags that only split points of video have. */
+const VIDEO_FLAGS = SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY | SPLIT_FORCED
 
 /** A segment may be shorter than configured by this: 2 s at 29.97 frames a second are 1.9999 s. */
 const TOLERANCE_SECONDS = 0.1
@@ -46,6 +57,7 @@ export function planSegments(splitPoints: SplitPointTable, segmentSeconds: numbe
       startTicks: splitPoints.startTicks[from] ?? 0,
       endTicks: splitPoints.startTicks[to] ?? splitPoints.endTicks,
       followsDiscontinuity: hasFlag(splitPoints, from, SPLIT_DISCONTINUITY) && from > 0,
+      ...(isGap(splitPoints, { from, to }) && { isGap: true }),
     }
   })
   return {
@@ -66,14 +78,11 @@ function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): numb
   let lastTicks = -Infinity
   let frameTicks = -Infinity
   splitPoints.startTicks.forEach((ticks, i) => {
-    if (isForcedOnly(splitPoints, i)) return
+    const mustStart = i === 0 || hasFlag(splitPoints, i, SPLIT_DISCONTINUITY | SPLIT_REQUIRED)
+    if (isForcedOnly(splitPoints, i) && !mustStart) return
     if (hasFlag(splitPoints, i, SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY)) frameTicks = ticks
-    else if (ticks - frameTicks < joinedTicks || inGop[i] === 1) return
-    if (
-      i === 0 ||
-      ticks - lastTicks >= minimumTicks ||
-      hasFlag(splitPoints, i, SPLIT_DISCONTINUITY)
-    ) {
+    else if (!mustStart && (ticks - frameTicks < joinedTicks || inGop[i] === 1)) return
+    if (mustStart || ticks - lastTicks >= minimumTicks) {
       starts.push(i)
       lastTicks = ticks
     }
@@ -83,7 +92,7 @@ function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): numb
 
 /** After the last split point of video there is only audio, which needs no key frame. */
 function startsWithKeys(splitPoints: SplitPointTable, starts: readonly number[]): boolean {
-  const lastVideo = splitPoints.flags.findLastIndex((flags) => flags !== 0)
+  const lastVideo = splitPoints.flags.findLastIndex((flags) => (flags & VIDEO_FLAGS) !== 0)
   return starts.every((start) => start > lastVideo || hasFlag(splitPoints, start, SPLIT_KEY_FRAME))
 }
 
@@ -94,13 +103,17 @@ function startsWithKeys(splitPoints: SplitPointTable, starts: readonly number[])
 function isInGop(splitPoints: SplitPointTable): Uint8Array {
   const inGop = new Uint8Array(splitPoints.flags.length)
   for (let at = inGop.length - 2; at >= 0; at -= 1) {
-    const isAudio = splitPoints.flags[at + 1] === 0
-    inGop[at] = isAudio ? (inGop[at + 1] ?? 0) : Number(isForcedOnly(splitPoints, at + 1))
+    const isVideo = hasFlag(splitPoints, at + 1, VIDEO_FLAGS)
+    inGop[at] = isVideo ? Number(isForcedOnly(splitPoints, at + 1)) : (inGop[at + 1] ?? 0)
   }
   return inGop
 }
 
-/** A split point for growing playlists only. */
+function isGap({ flags }: SplitPointTable, { from, to }: SplitPointRange): boolean {
+  return flags.subarray(from, to).every((each) => (each & SPLIT_UNREADABLE) !== 0)
+}
+
+/** A split point for growing playlists, or where a segment would be too large. */
 function isForcedOnly(splitPoints: SplitPointTable, splitPoint: number): boolean {
   return (
     splitPoint > 0 &&
@@ -151,6 +164,7 @@ export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthR
       startTicks: ticksOf(splitPoints, from),
       endTicks: ticksOf(splitPoints, to),
       followsDiscontinuity: from > 0 && hasFlag(splitPoints, from, SPLIT_DISCONTINUITY),
+      ...(isGap(splitPoints, { from, to }) && { isGap: true }),
       ...(isTail && { tailBytes: rules.finishedBytes }),
     })
     from = to
@@ -173,7 +187,10 @@ function segmentEnd(
     const seconds = (ticksOf(splitPoints, splitPoint) - startTicks) / splitPoints.timescale
     // A key frame is best, but any split point is better than a segment that is too long.
     if (seconds > rules.longestSeconds) return latestRegular ?? latestForced ?? splitPoint
-    if (splitPoint === count || hasFlag(splitPoints, splitPoint, SPLIT_DISCONTINUITY))
+    if (
+      splitPoint === count ||
+      hasFlag(splitPoints, splitPoint, SPLIT_DISCONTINUITY | SPLIT_REQUIRED)
+    )
       return splitPoint
     if (isForcedOnly(splitPoints, splitPoint)) latestForced = splitPoint
     else if (seconds >= rules.segmentSeconds - TOLERANCE_SECONDS) return splitPoint

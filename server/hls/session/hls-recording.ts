@@ -167,7 +167,7 @@ export class HlsRecording {
     file: OpenFile,
   ): Promise<SegmentBody | undefined> {
     const range = this.plannedSegment({ number, tailBytes })
-    if (range === undefined) return undefined
+    if (range === undefined || range.isGap === true) return undefined
     const name = segmentFileName({ number, tailBytes }, this.form, rendition)
     const key = `${this.urlVersion}/${name}`
     const { bodies, transcodedAudio } = this.#caches

@@ -9,6 +9,7 @@ import { SPLIT_FORCED } from '../media-index.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
 import { describeGrowth } from '../timeline/growth.ts'
+import { withSegmentLimits } from '../timeline/segment-limits.ts'
 import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
@@ -48,14 +49,15 @@ export async function readFlvIndex(
     flags: Uint8Array.from(scan.splitPoints.flags),
   }
   await findSizes(file, source, splitPoints)
-  const { flaws } = scan.state
-  return {
+  const { flaws, counts } = scan.state
+  const index: MediaIndex = {
     tracks: describeTracks(source),
     splitPoints,
     ...(flaws.length > 0 && { limitations: flaws }),
     growth: growthOf(source, splitPoints.flags),
     source,
   }
+  return withSegmentLimits(index, { before: source.sampleCounts, total: counts.samples })
 }
 
 function checkPlayable({ state, sections }: Scan): void {
@@ -88,6 +90,7 @@ function createSource(scan: Scan, sizeBytes: number, resume: ScanState): FlvSour
     offsets: Float64Array.from(scan.splitPoints.offsets),
     leadMs: Int32Array.from(scan.splitPoints.leadMs),
     audioEnds: Float64Array.from(scan.splitPoints.audioEnds),
+    sampleCounts: Float64Array.from(scan.splitPoints.sampleCounts),
     sections: scan.sections,
     configs: scan.configs,
     videoClock: Float64Array.from(scan.videoClock),

@@ -13,8 +13,6 @@ export const MAX_CONFIGS = 256
 export const MAX_CONFIGS_BYTES = 1024 * 1024
 /** How often corrupt bytes may look like a tag: each may cost a read. */
 export const MAX_MISSES = 100_000
-/** Samples of one track in one segment: hours without a key frame. */
-export const MAX_SEGMENT_SAMPLES = 500_000
 /** Frames that wait for a decision. */
 export const MAX_PENDING = 4096
 /** Nested headers (ModEx, Enhanced RTMP v2) in one tag. */

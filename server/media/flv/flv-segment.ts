@@ -11,7 +11,8 @@ import { makeSampleRun, withPrefix } from '../sample-run.ts'
 import type { Sample } from '../sample-run.ts'
 import { parseAudioBody } from './audio-tag.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
-import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from './flv-limits.ts'
+import { checkSegmentSamples } from '../timeline/segment-limits.ts'
+import { SEGMENT_WINDOW_BYTES } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection, FlvSource, AudioConfigRecord, VideoConfigRecord } from './flv-source.ts'
 import { snapAudio } from './scan-clock.ts'
@@ -206,10 +207,8 @@ function gatherAudioTracks(gathering: Gathering, tag: Tag): void {
 }
 
 function push(samples: Sample[], sample: Sample): void {
-  if (samples.length >= MAX_SEGMENT_SAMPLES) {
-    throw new AppError('failed', 'the segment has too many frames')
-  }
   samples.push(sample)
+  checkSegmentSamples(samples.length)
 }
 
 /**

@@ -23,6 +23,8 @@ export interface FlvSource {
    * End of the audio before each split point, in samples since the start of the session, or NaN.
    */
   audioEnds: Float64Array
+  /** Number of frames and audio tags before each split point. */
+  sampleCounts: Float64Array
   sections: FlvSection[]
   configs: FlvConfig[]
   /** Pairs of a position and the shift from there on: session time = timestamp + shift. */

@@ -176,6 +176,7 @@ function serveFrame(scan: Scan, mark: Mark): void {
     state.lastKeyMs = startMs
     noteSets(scan, mark, isFirst ? known - 1 : known)
   }
+  state.counts.samples += 1
   state.isFresh = false
   state.video.lastMs = decodeMs
   state.latestFrameMs = Math.max(state.latestFrameMs, startMs)
@@ -234,6 +235,7 @@ function serveAudio(scan: Scan, mark: Mark, section: FlvSection): void {
   if (flags !== undefined) {
     addSplitPoint(scan, { position: mark.position, startMs, flags, leadMs: NO_FRAME })
   }
+  state.counts.samples += 1
   const startTicks = snapAudio(state.audioEndTicks, startMs, timescale)
   state.audioEndTicks = startTicks + mark.ticks
   state.audio.lastMs = startMs

@@ -84,8 +84,10 @@ export interface ScanState {
   }
 }
 
-/** Counts that explain why a recording is unplayable. */
+/** Counts that explain why a recording is unplayable, and what its segments cost. */
 export interface ScanCounts {
+  /** Frames and audio of the served tracks. */
+  samples: number
   frames: number
   encrypted: number
   configBytes: number

@@ -29,6 +29,7 @@ export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoi
   splitPoints.flags.push(splitPoint.flags)
   splitPoints.leadMs.push(splitPoint.leadMs)
   splitPoints.audioEnds.push(state.audioEndTicks)
+  splitPoints.sampleCounts.push(state.counts.samples)
   state.lastSplitPointMs = splitPoint.startMs
   if ((splitPoint.flags & SPLIT_KEY_FRAME) !== 0) state.lastKeySplitPointMs = splitPoint.startMs
 }

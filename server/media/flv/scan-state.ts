@@ -18,6 +18,7 @@ export interface Scan {
     flags: number[]
     leadMs: number[]
     audioEnds: number[]
+    sampleCounts: number[]
   }
   sections: FlvSection[]
   configs: FlvConfig[]
@@ -29,7 +30,14 @@ export interface Scan {
 export function startScan(): Scan {
   return {
     state: startState(),
-    splitPoints: { offsets: [], startMs: [], flags: [], leadMs: [], audioEnds: [] },
+    splitPoints: {
+      offsets: [],
+      startMs: [],
+      flags: [],
+      leadMs: [],
+      audioEnds: [],
+      sampleCounts: [],
+    },
     sections: [],
     configs: [],
     videoClock: [],
@@ -60,6 +68,7 @@ function startState(): ScanState {
     lastKeySplitPointMs: -Infinity,
     endMs: 0,
     counts: {
+      samples: 0,
       frames: 0,
       encrypted: 0,
       configBytes: 0,
@@ -113,6 +122,7 @@ export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Sca
       flags: first(splitPoints.flags, lengths.splitPoints),
       leadMs,
       audioEnds: first(source.audioEnds, lengths.splitPoints),
+      sampleCounts: first(source.sampleCounts, lengths.splitPoints),
     },
     sections: source.sections.slice(0, lengths.sections).map((section) => ({ ...section })),
     configs: source.configs.slice(0, lengths.configs),

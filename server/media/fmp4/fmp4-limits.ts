@@ -2,7 +2,7 @@
 
 /** Size of a moof box: a fragment of more than an hour. */
 export const MAX_MOOF_BYTES = 16 * 1024 * 1024
-/** Samples of one fragment, all tracks together. */
+/** Samples of one fragment, all tracks together; a group ends with the fragment that reaches it. */
 export const MAX_FRAGMENT_SAMPLES = 2 ** 20
 /** Top-level boxes of one file: ten hours of one-frame fragments have five million. */
 export const MAX_TOP_BOXES = 20_000_000
@@ -14,7 +14,5 @@ export const MAX_UNVERIFIED_BYTES = 64 * 1024 * 1024
 export const MAX_GROUP_FRAGMENTS = 1024
 /** Different movie boxes of one file. */
 export const MAX_INITS = 1000
-/** Samples of one segment. */
-export const MAX_SEGMENT_SAMPLES = 2 ** 22
 /** A larger composition offset, in either direction, is corrupt and counts as 0. */
 export const MAX_COMPOSITION_SECONDS = 60

@@ -1,13 +1,13 @@
 // Reads the samples of a segment: parses the headers of its fragments again, in a few large reads.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { setsAt } from '../codec/sets-scan.ts'
 import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
-import { joinPcmSamples } from '../mp4/pcm-packets.ts'
 import { samplePrefix } from '../mp4/sample-entries/sample-sets.ts'
 import { type Sample, makeSampleRun, withPrefix } from '../sample-run.ts'
-import { MAX_SEGMENT_SAMPLES } from './fmp4-limits.ts'
+import { checkSegmentSamples, SAMPLES_PER_TURN } from '../timeline/segment-limits.ts'
 import type { Fmp4Init, Fmp4Section, Fmp4Source, Fmp4Track } from './fmp4-source.ts'
 import type { Fragment, TrackSamples } from './fragments/fragment.ts'
 import { FragmentWalk } from './fragments/fragment-walk.ts'
@@ -108,14 +108,22 @@ async function walkSegment(
 ): Promise<void> {
   const walk = new FragmentWalk(file, bounds)
   const context = { defaults: trackDefaults(init), fileBytes: source.sizeBytes }
+  let samples = 0
+  const takeInTurn = async (fragment: Fragment): Promise<void> => {
+    take(fragment)
+    samples += fragment.runs.reduce((sum, { sizes }) => sum + sizes.length, 0)
+    if (samples < SAMPLES_PER_TURN) return
+    samples = 0
+    await nextTurn()
+  }
   for (let item = walk.next(); item !== undefined; item = walk.next()) {
     if (item === 'more') {
       await walk.load()
     } else if (item.kind === 'moof') {
       const fragment = readFragment(item, context)
-      if (fragment !== undefined) take(fragment)
+      if (fragment !== undefined) await takeInTurn(fragment)
     } else if (source.moovSamples?.start === item.box.start) {
-      take(await readMoovSamples(file, source.moovSamples, init))
+      await takeInTurn(await readMoovSamples(file, source.moovSamples, init))
     }
   }
 }
@@ -144,6 +152,8 @@ class SamplePicker {
   readonly #lead: number
   readonly #samples: Sample[][]
   readonly #ends: number[]
+  /** By track, the samples of PCM that were joined to the last packet. */
+  readonly #joined: number[]
   /** Lead samples counted so far in the group with a split point. */
   #leadCount = 0
   #countedGroup = NaN
@@ -155,6 +165,7 @@ class SamplePicker {
     this.#lead = leadTrack(plan.init)
     this.#samples = plan.init.tracks.map(() => [])
     this.#ends = plan.init.tracks.map(() => 0)
+    this.#joined = plan.init.tracks.map(() => 0)
   }
 
   take(fragment: Fragment): void {
@@ -172,15 +183,14 @@ class SamplePicker {
       const track = this.#plan.init.tracks[number]
       const samples = this.#samples[number] ?? []
       if (track === undefined) return []
-      const { kind, timescale, packetSamples } = track
+      const { kind, timescale } = track
       const nextDecodeTicks = this.#ends[number] ?? 0
       const run = makeSampleRun(decodeBeforePresentation(samples), {
         kind,
         timescale,
         nextDecodeTicks,
       })
-      if (run === undefined) return []
-      return [packetSamples ? joinPcmSamples(run, packetSamples) : run]
+      return run ?? []
     })
   }
 
@@ -212,9 +222,23 @@ class SamplePicker {
   }
 
   #add(number: number, sample: Sample): void {
+    if (this.#joinsLast(number, sample)) return
     this.#count += 1
-    if (this.#count > MAX_SEGMENT_SAMPLES) throw new AppError('failed', 'the segment is too long')
+    checkSegmentSamples(this.#count)
     this.#samples[number]?.push(sample)
+  }
+
+  /** Joins contiguous samples of PCM, which are tiny. */
+  #joinsLast(number: number, { offset, sizeBytes }: Sample): boolean {
+    const most = this.#plan.init.tracks[number]?.packetSamples
+    const joined = this.#joined[number] ?? 0
+    const last = this.#samples[number]?.at(-1)
+    if (most === undefined) return false
+    const isJoined =
+      last !== undefined && joined < most && last.offset + last.sizeBytes === offset
+    if (isJoined) last.sizeBytes += sizeBytes
+    this.#joined[number] = isJoined ? joined + 1 : 1
+    return isJoined
   }
 
   /**

@@ -18,6 +18,8 @@ export interface Fmp4Source {
    */
   offsets: Float64Array
   samplesBefore: Uint32Array
+  /** Number of samples before each split point, of all tracks; see `withSegmentLimits`. */
+  sampleCounts: Float64Array
   /** Extent of the groups that contain a split point after their first sample, in order. */
   splitGroupStarts: Float64Array
   splitGroupEnds: Float64Array
@@ -137,6 +139,8 @@ export interface Fmp4Resume {
   init: number
   movieHash: string
   lacksDecodeTimes: boolean
+  /** Samples before the group. */
+  sampleCount: number
   /** Set while no section is open; see SectionCause. */
   pendingSection?: SectionCause
   /**

@@ -27,6 +27,5 @@ export const MAX_TRACK_SETS = 256
 export const MAX_PRIVATE_BYTES = 1024 * 1024
 export const MAX_STRIPPED_BYTES = 4096
 export const MAX_NAME_CHARACTERS = 200
-/** Frames and audio packets of one segment. */
-export const MAX_SEGMENT_SAMPLES = 500_000
+/** Bytes of one segment that are in memory. */
 export const MAX_GATHERED_BYTES = 64 * 1024 * 1024

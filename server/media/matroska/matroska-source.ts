@@ -34,6 +34,8 @@ export interface SplitPointLocations {
    * it has none here.
    */
   audioStarts: Float64Array[]
+  /** Number of frames and audio packets before the split point, of all tracks. */
+  sampleCounts: Float64Array
 }
 
 /**
@@ -180,6 +182,8 @@ export interface ScanMemory {
   tentativeFrom: number
   /** End of the first cluster with media, as far as known. */
   firstClusterEnd: number
+  /** Frames and audio packets so far. */
+  sampleCount: number
   hasSeenFrame: boolean
   hasSeenUndecodable: boolean
   /** Cues of the open section before its position on the session timeline is final. */

@@ -3,6 +3,7 @@
 import { takeFrameSets } from '../../codec/sets-scan.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { hasSetsInBand, recordedBy } from '../../mp4/sample-entries/sample-sets.ts'
+import { PCM_SAMPLES_PER_COST } from '../../timeline/segment-limits.ts'
 import type { Fmp4Init, Fmp4Section, SectionCause } from '../fmp4-source.ts'
 import type { EndedGroup } from './fragment-grouper.ts'
 import { splitVideo, splitAudio, forEachSample, samplesOf } from './split-group.ts'
@@ -43,8 +44,33 @@ export function applyGroup(state: ScanState, { group, end, progress }: EndedGrou
     state.splitGroupEnds.push(end)
   }
   takeSets(state, group, { init, track: lead, firstSplitPoint })
+  countSamples(state, group, { init, lead, firstSplitPoint })
   extendSection(section, group, init)
   assignStartTimes(state, section)
+}
+
+/**
+ * Counts the samples of a group. A split point inside it has the share of all samples that it has
+ * of those of the lead track.
+ */
+function countSamples(
+  state: ScanState,
+  { fragments }: Group,
+  { init, lead, firstSplitPoint }: { init: Fmp4Init; lead: number; firstSplitPoint: number },
+): void {
+  const { samplesBefore, sampleCounts } = state.splitPoints
+  let total = 0
+  let leadTotal = 0
+  for (const { track, sizes } of fragments.flatMap(({ runs }) => runs)) {
+    const isPcm = init.tracks[track]?.packetSamples !== undefined
+    total += isPcm ? sizes.length / PCM_SAMPLES_PER_COST : sizes.length
+    if (track === lead) leadTotal += sizes.length
+  }
+  for (const before of samplesBefore.slice(firstSplitPoint)) {
+    const share = leadTotal === 0 ? 0 : (before / leadTotal) * total
+    sampleCounts.push(Math.floor(state.sampleCount + share))
+  }
+  state.sampleCount += Math.ceil(total)
 }
 
 function startDiscontinuity(

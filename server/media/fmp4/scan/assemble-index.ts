@@ -3,6 +3,7 @@ import { finishSets, resumeSetsScan } from '../../codec/sets-scan.ts'
 import { SPLIT_FORCED } from '../../media-index.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
+import { withSegmentLimits } from '../../timeline/segment-limits.ts'
 import type { Limitation } from '../../../problem.ts'
 import { applyGroup } from './apply-group.ts'
 import type { Fmp4Resume, Fmp4Source } from '../fmp4-source.ts'
@@ -41,6 +42,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     sizeBytes,
     offsets: Float64Array.from(splitPoints.offsets),
     samplesBefore: Uint32Array.from(splitPoints.samplesBefore),
+    sampleCounts: Float64Array.from(splitPoints.sampleCounts),
     splitGroupStarts: Float64Array.from(state.splitGroupStarts),
     splitGroupEnds: Float64Array.from(state.splitGroupEnds),
     ...(grouper.lacksDecodeTimes && {
@@ -59,7 +61,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     sections,
     splitPoints: { ...splitPoints, timescale: state.timescale },
   })
-  return {
+  const index: MediaIndex = {
     tracks: served.flatMap((track) => state.tracks[track] ?? []),
     splitPoints: {
       timescale: state.timescale,
@@ -71,6 +73,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
     growth: growthOf(source, stableSplitPoints),
     source,
   }
+  return withSegmentLimits(index, { before: source.sampleCounts, total: state.sampleCount })
 }
 
 /** The state before the last group, as a plain value. */
@@ -84,6 +87,7 @@ function createResume({ state, grouper, position, last }: ScanEnd): Fmp4Resume {
     sectionCount: state.sections.length,
     ...(lastSection && { lastSection: structuredClone(lastSection) }),
     ...before,
+    sampleCount: state.sampleCount,
     ...(state.pendingSection && { pendingSection: state.pendingSection }),
     lastSplitPointSeconds: state.lastSplitPointSeconds,
     lastKeySeconds: state.lastKeySeconds,
@@ -109,6 +113,7 @@ export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4So
     splitPoints: {
       offsets: [...source.offsets.subarray(0, splitPointCount)],
       samplesBefore: [...source.samplesBefore.subarray(0, splitPointCount)],
+      sampleCounts: [...source.sampleCounts.subarray(0, splitPointCount)],
       startTicks: [...splitPoints.startTicks.subarray(0, splitPointCount)],
       flags: [...splitPoints.flags.subarray(0, splitPointCount)],
       // Absent if no fragment needs them.
@@ -128,6 +133,7 @@ export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4So
     searchedFrames: resume.searchedFrames,
     isServed: [...resume.isServed],
     isServedFinal: resume.isServedFinal,
+    sampleCount: resume.sampleCount,
   }
 }
 

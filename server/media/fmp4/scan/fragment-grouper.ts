@@ -1,6 +1,6 @@
 // Groups fragments, assigns times to their samples, and detects discontinuities.
 import { MAX_FORWARD_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
-import { MAX_GROUP_FRAGMENTS } from '../fmp4-limits.ts'
+import { MAX_FRAGMENT_SAMPLES, MAX_GROUP_FRAGMENTS } from '../fmp4-limits.ts'
 import type { Fmp4Init, TrackProgress } from '../fmp4-source.ts'
 import type { Fragment } from '../fragments/fragment.ts'
 import {
@@ -35,6 +35,7 @@ export class FragmentGrouper {
   #movie: MovieInForce
   #stateBefore: GrouperState
   #group: Group | undefined
+  #groupSamples = 0
   /** Position of a movie box that changed the current movie, until the next fragment. */
   #movieChangeAt: number | undefined
   readonly #progress: TrackProgress[]
@@ -87,11 +88,15 @@ export class FragmentGrouper {
         stateBefore: this.#stateBefore,
       }
       this.#movieChangeAt = undefined
+      this.#groupSamples = 0
     }
     if (discontinuity !== undefined) this.#resetClocks()
     this.#group.fragments.push(timed)
     this.#group.hasVideo ||= timed.hasVideo
-    for (const run of timed.runs) this.#advance(run)
+    for (const run of timed.runs) {
+      this.#groupSamples += run.sizes.length
+      this.#advance(run)
+    }
     return ended
   }
 
@@ -155,6 +160,7 @@ export class FragmentGrouper {
     const group = this.#group
     if (group === undefined) return false
     if (group.fragments.length >= MAX_GROUP_FRAGMENTS) return true
+    if (this.#groupSamples >= MAX_FRAGMENT_SAMPLES) return true
     if (hasVideo) return group.hasVideo
     const video = this.#movie.init.tracks.findIndex((track) => track?.kind === 'video')
     if (video < 0) return true

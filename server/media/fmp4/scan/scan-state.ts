@@ -54,6 +54,7 @@ export interface TimedFragment extends Pick<Fragment, 'start' | 'end' | 'isTrunc
 export interface SplitPointLists {
   offsets: number[]
   samplesBefore: number[]
+  sampleCounts: number[]
   startTicks: number[]
   flags: number[]
   /** By track. */
@@ -87,6 +88,8 @@ export interface ScanState {
   /** Tracks with samples before the first section settled; these stay served. */
   isServed: boolean[]
   isServedFinal: boolean
+  /** Samples in all groups so far. */
+  sampleCount: number
   /** Ticks per second of the split point table. */
   timescale: number
 }
@@ -103,6 +106,7 @@ export function createScanState(
     splitPoints: {
       offsets: [],
       samplesBefore: [],
+      sampleCounts: [],
       startTicks: [],
       flags: [],
       decodeTicks: init.tracks.map(() => []),
@@ -118,6 +122,7 @@ export function createScanState(
     searchedFrames: 0,
     isServed: init.tracks.map(() => false),
     isServedFinal: false,
+    sampleCount: 0,
     timescale: init.tracks[leadTrack(init)]?.timescale ?? 1,
   }
 }

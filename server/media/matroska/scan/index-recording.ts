@@ -3,6 +3,7 @@ import { readAhead } from '../../../storage/read-ahead.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import { durationSeconds, type Growth, type MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
+import { withSegmentLimits } from '../../timeline/segment-limits.ts'
 import { TRACKS } from '../elements/element-ids.ts'
 import { ElementWalk } from '../elements/element-walk.ts'
 import { NO_OP_VISITOR, type WalkState } from '../elements/walk-visitor.ts'
@@ -44,7 +45,11 @@ export async function indexMatroska(
   const limitations: Limitation[] = end
     ? [...scan.memory.limitations, end]
     : scan.memory.limitations
-  return limitations.length > 0 ? { ...index, limitations } : index
+  const described = limitations.length > 0 ? { ...index, limitations } : index
+  return withSegmentLimits(described, {
+    before: scan.splitPoints.sampleCounts,
+    total: scan.memory.sampleCount,
+  })
 }
 
 /** The limitation for a walk that did not reach the end of the file. */

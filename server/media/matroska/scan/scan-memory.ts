@@ -18,6 +18,7 @@ export function createMemory(): Omit<ScanMemory, 'walkState'> {
     run: createRun(0, false),
     tentativeFrom: Infinity,
     firstClusterEnd: Infinity,
+    sampleCount: 0,
     hasSeenFrame: false,
     hasSeenUndecodable: false,
     pendingCues: [],

@@ -153,7 +153,7 @@ export class Scan implements WalkVisitor {
     memory.run = createRun(startTicks, memory.hasUndecodable)
     memory.hasUndecodable = false
     sections.push(section)
-    splitPoints.open(block, startTicks, sections.length > 1 ? SPLIT_DISCONTINUITY : 0)
+    this.#open(block, startTicks, sections.length > 1 ? SPLIT_DISCONTINUITY : 0)
     return section
   }
 
@@ -191,6 +191,7 @@ export class Scan implements WalkVisitor {
     if (section.firstFrameAt === Infinity) this.#startVideo(block, section)
     this.#splitAtFrame(block, section, ticks)
     splitPoints.addFrame(ticks)
+    memory.sampleCount += block.sizes.length
     const durationTicks = clockTicks(block.durationTicks ?? 0, memory.nsPerTick)
     recordFrame(memory.run, { ticks, durationTicks, isKey: block.isKey })
     if (hasEnoughFrames(memory.run)) this.#settleDelay()
@@ -205,7 +206,12 @@ export class Scan implements WalkVisitor {
     const { startTicks } = memory.run
     splitPoints.truncate(section.firstSplitPoint)
     memory.run = createRun(startTicks, false)
-    splitPoints.open(block, startTicks, section.firstSplitPoint > 0 ? SPLIT_DISCONTINUITY : 0)
+    this.#open(block, startTicks, section.firstSplitPoint > 0 ? SPLIT_DISCONTINUITY : 0)
+  }
+
+  #open(block: WalkedBlock, startTicks: number, flags: number): void {
+    const { sampleCount } = this.memory
+    this.splitPoints.open(block, { startTicks, flags, sampleCount })
   }
 
   #removeTentative(): void {
@@ -241,7 +247,7 @@ export class Scan implements WalkVisitor {
   /** Opens a split point that is not the first of its section. */
   #openSplitPoint(block: WalkedBlock, ticks: number, flags: number): void {
     const section = this.#settle()
-    this.splitPoints.open(block, ticks - (section?.shiftTicks ?? 0), flags)
+    this.#open(block, ticks - (section?.shiftTicks ?? 0), flags)
   }
 
   /**
@@ -287,6 +293,7 @@ export class Scan implements WalkVisitor {
       nsPerTick,
     })
     splitPoints.addAudio(audio, start)
+    memory.sampleCount += block.sizes.length
     const length = block.sizes.reduce((sum, size) => sum + frameDuration(stream, block, size), 0)
     for (let i = run.expected.length; i <= audio; i += 1) run.expected.push(NaN)
     run.expected[audio] = start + length

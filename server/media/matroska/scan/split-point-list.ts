@@ -15,6 +15,7 @@ export class SplitPointList {
   readonly #clusterEnds: number[]
   readonly earliestTicks: number[]
   readonly #audioStarts: number[][]
+  readonly sampleCounts: number[]
   readonly startTicks: number[]
   readonly flags: number[]
 
@@ -25,6 +26,7 @@ export class SplitPointList {
     this.#clusterEnds = [...(locations?.clusterEnds ?? [])]
     this.earliestTicks = [...(locations?.earliestTicks ?? [])]
     this.#audioStarts = (locations?.audioStarts ?? []).map((starts) => [...starts])
+    this.sampleCounts = [...(locations?.sampleCounts ?? [])]
     this.startTicks = [...(splitPoints?.startTicks ?? [])]
     this.flags = [...(splitPoints?.flags ?? [])]
   }
@@ -54,8 +56,14 @@ export class SplitPointList {
     return !Number.isNaN(this.earliestTicks.at(-1) ?? NaN)
   }
 
-  /** Opens a split point at a block. It starts after the previous one, whatever the times are. */
-  open(block: WalkedBlock, startTicks: number, flags: number): void {
+  /**
+   * Opens a split point at a block, after `sampleCount` samples. It starts after the previous one,
+   * whatever the times are.
+   */
+  open(
+    block: WalkedBlock,
+    { startTicks, flags, sampleCount }: { startTicks: number; flags: number; sampleCount: number },
+  ): void {
     if (this.length >= MAX_SPLIT_POINTS)
       throw new UnplayableError({
         code: 'limit-exceeded',
@@ -68,14 +76,16 @@ export class SplitPointList {
     this.#clusterTicks.push(block.clusterTicks)
     this.#clusterEnds.push(block.clusterEnd)
     this.earliestTicks.push(NaN)
+    this.sampleCounts.push(sampleCount)
     for (const starts of this.#audioStarts) starts.push(NaN)
   }
 
   /** Removes this split point and all later ones. */
   truncate(splitPoint: number): void {
     if (splitPoint >= this.length) return
-    const lists = [this.#offsets, this.#clusterTicks, this.#clusterEnds, this.earliestTicks]
-    for (const list of [...lists, ...this.#audioStarts, this.startTicks, this.flags]) {
+    const places = [this.#offsets, this.#clusterTicks, this.#clusterEnds, this.sampleCounts]
+    const times = [this.earliestTicks, this.startTicks, ...this.#audioStarts]
+    for (const list of [...places, ...times, this.flags]) {
       list.length = Math.min(list.length, splitPoint)
     }
   }
@@ -113,6 +123,7 @@ export class SplitPointList {
       clusterEnds: Float64Array.from(this.#clusterEnds),
       earliestTicks: Float64Array.from(this.earliestTicks),
       audioStarts: this.#audioStarts.map((starts) => Float64Array.from(starts)),
+      sampleCounts: Float64Array.from(this.sampleCounts),
     }
   }
 

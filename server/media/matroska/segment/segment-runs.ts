@@ -64,12 +64,14 @@ export function audioRun(
 /** Spreads frames without a time evenly up to the next frame with one. */
 function fillStarts(frames: readonly AudioSample[], nextTicks: number | undefined): number[] {
   const starts = frames.map(({ startTicks }) => startTicks)
+  let next = 0
   for (let i = 1; i < starts.length; i += 1) {
     if (!Number.isNaN(starts[i])) continue
     const before = starts[i - 1] ?? 0
-    const next = starts.findIndex((start, at) => at > i && !Number.isNaN(start))
-    const steps = next < 0 ? starts.length - i + 1 : next - i + 1
-    const end = next < 0 ? (nextTicks ?? before + steps) : (starts[next] ?? before)
+    next = Math.max(next, i + 1)
+    while (next < starts.length && Number.isNaN(starts[next])) next += 1
+    const steps = next - i + 1
+    const end = next === starts.length ? (nextTicks ?? before + steps) : (starts[next] ?? before)
     starts[i] = Math.round(before + (end - before) / steps)
   }
   return starts

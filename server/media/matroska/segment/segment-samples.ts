@@ -4,7 +4,8 @@ import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementWalk } from '../elements/element-walk.ts'
 import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
-import { MAX_SEGMENT_SAMPLES, SEGMENT_WINDOW_BYTES } from '../matroska-limits.ts'
+import { checkSegmentSamples } from '../../timeline/segment-limits.ts'
+import { SEGMENT_WINDOW_BYTES } from '../matroska-limits.ts'
 import {
   CLOCK_RATE,
   type MatroskaSource,
@@ -78,10 +79,17 @@ export function sectionOfSplitPoint({ sections }: MatroskaSource, splitPoint: nu
   return section
 }
 
+/** Track numbers of all sets. */
+function servedNumbers({ sets }: MatroskaSource): Set<number> {
+  const streams = sets.flatMap(({ video, audioTracks }) => [video, ...audioTracks])
+  return new Set(streams.flatMap((stream) => stream?.number ?? []))
+}
+
 class SampleCollector implements WalkVisitor {
   readonly samples: SegmentSamples = { frames: [], audioTracks: new Map() }
   readonly #source: MatroskaSource
   readonly #request: SampleRequest
+  readonly #served: ReadonlySet<number>
   /** Per audio track, the expected start of its next packet. */
   readonly #expected = new Map<number, number>()
   #splitPoint: number
@@ -92,6 +100,7 @@ class SampleCollector implements WalkVisitor {
   constructor(source: MatroskaSource, request: SampleRequest) {
     this.#source = source
     this.#request = request
+    this.#served = servedNumbers(source)
     this.#splitPoint = request.from
     this.#section = sectionOfSplitPoint(source, request.from)
     this.#set = source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
@@ -107,11 +116,7 @@ class SampleCollector implements WalkVisitor {
   corruption(): void {}
 
   interest(track: number): 'none' | 'frames' {
-    const isServed = this.#source.sets.some(
-      ({ video, audioTracks }) =>
-        video?.number === track || audioTracks.some((audio) => audio?.number === track),
-    )
-    return isServed ? 'frames' : 'none'
+    return this.#served.has(track) ? 'frames' : 'none'
   }
 
   block(block: WalkedBlock): void {
@@ -188,8 +193,6 @@ class SampleCollector implements WalkVisitor {
 
   #countFrames(count: number): void {
     this.#count += count
-    if (this.#count > MAX_SEGMENT_SAMPLES) {
-      throw new AppError('failed', 'the segment has more frames than can be served')
-    }
+    checkSegmentSamples(this.#count)
   }
 }

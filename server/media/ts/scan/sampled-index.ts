@@ -1,6 +1,7 @@
 // The index of a recording that could be sent as MPEG-TS, for a session whose other parts are fMP4.
 import type { AudioTrack, MediaIndex } from '../../media-index.ts'
 import { describeAudio } from '../packets/audio-config.ts'
+import { withByteLimits } from './segment-costs.ts'
 import type { TsSamples, TsSection, TsSource } from '../ts-source.ts'
 
 /**
@@ -15,11 +16,9 @@ export function sampledIndex(index: MediaIndex, source: TsSource): MediaIndex | 
   if (audio === 'several' || !sections.every(hasItsVideo)) return undefined
   const { growth: __, ...kept } = index
   const frames = index.tracks.filter(({ kind }) => kind === 'video')
-  return {
-    ...kept,
-    tracks: [...frames, ...(audio === undefined ? [] : [audio])],
-    source: { ...places, form: 'fmp4', sections },
-  }
+  const sampled: TsSource = { ...places, form: 'fmp4', sections }
+  const tracks = [...frames, ...(audio === undefined ? [] : [audio])]
+  return withByteLimits({ ...kept, tracks, source: sampled }, sampled)
 }
 
 type SampledSection = TsSection & { samples: TsSamples }

@@ -20,6 +20,7 @@ import type { SampleAudio } from './sample-index.ts'
 import { buildOwnTables, formOf } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
 import { describeFlaws } from './scan-limitations.ts'
+import { withByteLimits } from './segment-costs.ts'
 import { layTimeline } from './timeline.ts'
 import { verbatimTrack } from '../packets/audio-track.ts'
 import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
@@ -71,22 +72,24 @@ export async function readTsIndex(
     limitations.push({ code: 'video-not-served', cause: { code: 'track-empty' } })
   }
   const audioTracks = sampleAudioStreams(run.state.options, scan.state.sections)
-  return {
+  const source: TsSource = {
+    ...createSource(tsFile, scan, form),
+    sections: scan.state.sections.flatMap((section, i) =>
+      finishSection(section, form, {
+        audioTracks: form === 'fmp4' || section.promise === 'kept' ? audioTracks : [],
+        shiftTicks: shifts[i] ?? 0,
+      }),
+    ),
+    ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
+  }
+  const index: MediaIndex = {
     tracks: describeTracks(scan.state.sections, { form, audioTracks }),
     splitPoints: { timescale: PES_TIMESCALE, ...timeline, flags: splitPointFlags(scan) },
     ...(limitations.length > 0 && { limitations }),
     growth,
-    source: {
-      ...createSource(tsFile, scan, form),
-      sections: scan.state.sections.flatMap((section, i) =>
-        finishSection(section, form, {
-          audioTracks: form === 'fmp4' || section.promise === 'kept' ? audioTracks : [],
-          shiftTicks: shifts[i] ?? 0,
-        }),
-      ),
-      ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
-    },
+    source,
   }
+  return withByteLimits(index, source)
 }
 
 async function begin(file: OpenFile, signal: AbortSignal): Promise<Indexing> {
