@@ -1,10 +1,12 @@
 // Creates the body of a segment: reads its samples, fills gaps, and lays it out.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
 import { secondsFromTicks, SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media/media-index.ts'
 import type { SplitPointTable, KeyFrame } from '../../media/media-index.ts'
-import type { SampleRun } from '../../media/media-reader.ts'
+import type { Part, SampleRun } from '../../media/media-reader.ts'
 import { formatMediaSegment } from '../fmp4/media-segment.ts'
+import { sliceRuns } from '../fmp4/slice-run.ts'
 import type { PlannedSegment } from '../playlist/segment-plan.ts'
 import { fillTracks } from './fill-tracks.ts'
 import type { FilledTracks } from './fill-tracks.ts'
@@ -33,8 +35,17 @@ export async function createSegment(
     endSeconds: secondsFromTicks(range.endTicks, timescale),
     start: number === 0 || range.followsDiscontinuity ? 'new' : 'joined',
   })
-  return segmentBody(formatMediaSegment(runs, number + 1))
+  const parts: Part[] = []
+  // A long GOP becomes several fragments, because each is formatted in one turn.
+  for (const slice of sliceRuns(runs, FRAGMENT_SAMPLES)) {
+    if (parts.length > 0) await nextTurn()
+    for (const part of formatMediaSegment(slice, number + 1)) parts.push(part)
+  }
+  return segmentBody(parts)
 }
+
+/** Samples of a track in one fragment: minutes. */
+const FRAGMENT_SAMPLES = 8192
 
 function filledTracks(recording: PlannedRecording, segment: SegmentRequest): FilledTracks {
   const { range, tracks } = segment
@@ -64,7 +75,9 @@ async function readAudioBefore(
   track: number,
 ): Promise<SampleRun | undefined> {
   const previous = plan.segments[number - 1]
-  if (range.followsDiscontinuity || previous === undefined) return undefined
+  if (range.followsDiscontinuity || previous === undefined || previous.isGap === true) {
+    return undefined
+  }
   const { from, to } = previous
   const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
   return content.kind === 'samples' ? content.runs[0] : undefined

@@ -3,6 +3,7 @@
 import type { AudioTrack, KeyFrame } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
 import { silentFrame } from '../../audio/silent-frame.ts'
+import { sliceRun, sumOf } from '../fmp4/slice-run.ts'
 
 /** A shorter gap in the video is not filled. */
 const MAX_VIDEO_GAP_SECONDS = 0.25
@@ -110,28 +111,6 @@ function lastDisplayed(run: SampleRun): { at: number; endTicks: number } {
     decodeTicks += duration
   })
   return last
-}
-
-/** Samples `from` (included) to `to` (excluded). */
-function sliceRun(run: SampleRun, from: number, to: number): SampleRun {
-  const { sizes, durations, offsets, bytes, prefix, compositionOffsets, syncs, ...rest } = run
-  const startBytes = sumOf(sizes.subarray(0, from))
-  const lengthBytes = sumOf(sizes.subarray(from, to))
-  return {
-    ...rest,
-    firstDecodeTicks: run.firstDecodeTicks + sumOf(durations.subarray(0, from)),
-    sizes: sizes.subarray(from, to),
-    durations: durations.subarray(from, to),
-    ...(offsets && { offsets: offsets.subarray(from, to) }),
-    ...(prefix && from === 0 && { prefix }),
-    ...(bytes && { bytes: bytes.subarray(startBytes, startBytes + lengthBytes) }),
-    ...(compositionOffsets && { compositionOffsets: compositionOffsets.subarray(from, to) }),
-    ...(syncs && { syncs: syncs.subarray(from, to) }),
-  }
-}
-
-function sumOf(values: Uint32Array): number {
-  return values.reduce((sum, value) => sum + value, 0)
 }
 
 function endTicks({ firstDecodeTicks, durations }: SampleRun): number {

@@ -14,5 +14,3 @@ export const MAX_UNVERIFIED_BYTES = 64 * 1024 * 1024
 export const MAX_GROUP_FRAGMENTS = 1024
 /** Different movie boxes of one file. */
 export const MAX_INITS = 1000
-/** A larger composition offset, in either direction, is corrupt and counts as 0. */
-export const MAX_COMPOSITION_SECONDS = 60

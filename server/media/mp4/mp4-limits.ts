@@ -21,8 +21,13 @@ export const MAX_EDITS = 1024
 export const MAX_SLICE_BYTES = 1024 * 1024
 /** Tables up to this size are stored in the index, so that a segment needs no read for them. */
 export const MAX_INLINE_TABLE_BYTES = 4096
-/** Samples of one track between two split points: a day of audio. */
-export const MAX_SPLIT_POINT_SAMPLES = 2 ** 22
+/** After this long without a key frame, or so many samples, another frame is a forced split. */
+export const FORCED_SECONDS = 60
+export const FORCED_SAMPLES = 20_000
+/** A larger composition offset, in either direction, is corrupt and counts as 0. */
+export const MAX_COMPOSITION_SECONDS = 60
+/** Ranges of samples of one track that are left out. */
+export const MAX_UNREADABLE_RANGES = 10_000
 /** Largest key frame that is passed to a decoder. */
 export const MAX_KEY_FRAME_BYTES = 64 * 1024 * 1024
 /** Runs without samples in one table of times. Each adds eight bytes to the reads of a segment. */

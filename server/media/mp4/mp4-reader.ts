@@ -9,15 +9,16 @@ import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {
   InitTrack,
   MediaReader,
-  SampleRun,
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
+import { checkSegmentSamples } from '../timeline/segment-limits.ts'
 import { FileWindow } from './boxes/file-window.ts'
 import { indexMovie } from './index/index-movie.ts'
-import { joinPcmSamples } from './pcm-packets.ts'
+import { readPcmRun } from './read-pcm-run.ts'
 import { readMovie } from './index/movie.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
+import { segmentCost } from './segment-cost.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
 import { samplePrefix } from './sample-entries/sample-sets.ts'
 import { readSampleLocations } from './sample-tables/sample-locations.ts'
@@ -41,19 +42,19 @@ async function readSegment(
   checkRange(index, range)
   const { tracks } = openSource(file, index)
   const wanted = servedTracks(index, range.tracks).flatMap((at) => tracks[at] ?? [])
-  const runs = await Promise.all(wanted.map((track) => readPackets(file, track, range)))
+  checkSegmentSamples(wanted.reduce((sum, track) => sum + segmentCost(track, range), 0))
+  const runs = await Promise.all(wanted.map((track) => readRun(file, track, range)))
   return { kind: 'samples', runs: runs.filter((run) => run !== undefined) }
 }
 
-async function readPackets(
+async function readRun(
   file: OpenFile,
   track: Mp4Track,
   range: SegmentRange,
 ): Promise<SampleRun | undefined> {
+  if (track.packetSamples) return readPcmRun(file, track, range)
   const run = await readSampleRun(file, track, range)
-  if (run === undefined) return undefined
-  if (track.packetSamples) return joinPcmSamples(run, track.packetSamples)
-  return withPrefix(run, prefixAt(track, range.from))
+  return run && withPrefix(run, prefixAt(track, range.from))
 }
 
 function initTracks(

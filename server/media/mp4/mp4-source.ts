@@ -1,6 +1,7 @@
 // What an MP4 index stores: where the sample tables are, and a cursor into them at each split
 // point.
 import type { SegmentSets } from '../codec/sets-scan.ts'
+import type { EntryRange } from './sample-tables/table-entries.ts'
 import type { SampleTables } from './sample-tables/sample-tables.ts'
 
 /**
@@ -66,6 +67,8 @@ export interface Mp4Decoder {
 /** Location of a track's sample tables, with precomputed sums for random access. */
 export interface SampleMap {
   tables: SampleTables
+  /** Composition offsets beyond this, in either direction, count as 0. */
+  maxOffsetTicks: number
   /** Served samples: those that all tables list and the file contains. */
   sampleCount: number
   /** First sample of every CHUNK_RUN_STEP-th run of stsc. */
@@ -75,6 +78,8 @@ export interface SampleMap {
    * need it.
    */
   sizeSums?: Float64Array
+  /** Ranges of samples that are left out because the tables are corrupt, in order. */
+  unreadable?: EntryRange[]
 }
 
 /** Positions in a track's tables at each split point, as parallel arrays. Samples count from 0. */

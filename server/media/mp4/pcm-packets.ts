@@ -1,27 +1,31 @@
 // Joins PCM samples, which are tiny, to packets.
-import type { SampleRun } from '../media-reader.ts'
+import type { SampleLocations } from './sample-tables/sample-locations.ts'
 
-/** Merges up to `most` contiguous samples into one. */
-export function joinPcmSamples(run: SampleRun, most: number): SampleRun {
-  const starts: number[] = []
-  let expected = NaN
-  run.sizes.forEach((size, at) => {
-    const offset = run.offsets?.[at] ?? 0
-    const isFull = at - (starts.at(-1) ?? 0) >= most
-    if (offset !== expected || isFull) starts.push(at)
-    expected = offset + size
+/** Packets as parallel arrays. */
+export interface PcmPackets {
+  sizes: number[]
+  offsets: number[]
+  /** The first sample of each packet. */
+  starts: number[]
+}
+
+/** Appends samples from number `first` on: up to `most` contiguous ones are one packet. */
+export function appendPcmSamples(
+  { sizes, offsets, starts }: PcmPackets,
+  samples: SampleLocations,
+  { first, most }: { first: number; most: number },
+): void {
+  let last = sizes.length - 1
+  let end = last < 0 ? NaN : (offsets[last] ?? 0) + (sizes[last] ?? 0)
+  samples.sizes.forEach((size, at) => {
+    const offset = samples.offsets[at] ?? 0
+    if (offset === end && first + at - (starts[last] ?? 0) < most) {
+      sizes[last] = (sizes[last] ?? 0) + size
+    } else {
+      last = sizes.push(size) - 1
+      offsets.push(offset)
+      starts.push(first + at)
+    }
+    end = offset + size
   })
-  const sumUp = (values: Uint32Array) =>
-    Uint32Array.from(starts, (from, i) =>
-      values.subarray(from, starts[i + 1] ?? values.length).reduce((sum, value) => sum + value, 0),
-    )
-  const { kind, timescale, firstDecodeTicks } = run
-  return {
-    kind,
-    timescale,
-    firstDecodeTicks,
-    sizes: sumUp(run.sizes),
-    offsets: Float64Array.from(starts, (at) => run.offsets?.[at] ?? 0),
-    durations: sumUp(run.durations),
-  }
 }

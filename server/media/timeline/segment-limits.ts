@@ -14,7 +14,7 @@ import type { MediaIndex } from '../media-index.ts'
  */
 export const MAX_SEGMENT_SAMPLES = 100_000
 /** This many samples of PCM, which are joined to packets, cost as much as one other sample. */
-export const PCM_SAMPLES_PER_COST = 32
+export const PCM_SAMPLES_PER_COST = 16
 /** Samples between two split points: more than an hour of audio beside a single frame. */
 export const MAX_SPLIT_POINT_SAMPLES = 250_000
 

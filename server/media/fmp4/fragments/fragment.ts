@@ -268,8 +268,7 @@ function fillRun(bytes: DataView, plan: RunPlan, samples: TrackSamples): number 
     samples.durations[i] = durationTicks(field(0x100, header.durationTicks))
     const size = field(0x200, header.sizeBytes)
     const sampleFlags = field(0x400, header.flags)
-    const offset = compositionTicks(field(0x800, 0))
-    samples.compositionOffsets[i] = Math.abs(offset) <= header.maxOffsetTicks ? offset : 0
+    samples.compositionOffsets[i] = compositionTicks(field(0x800, 0), header.maxOffsetTicks)
     samples.sizes[i] = size
     samples.offsets[i] = position
     samples.keys[i] = isKey(i === first ? (plan.firstFlags ?? sampleFlags) : sampleFlags) ? 1 : 0

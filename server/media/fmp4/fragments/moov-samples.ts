@@ -39,6 +39,7 @@ async function surveyTrackSamples(
   const plan = {
     descriptionCount: track.descriptions.length,
     stopsAtChange: 'stop',
+    timescale: track.fileTimescale,
     signal,
   } as const
   const { map } = await surveySamples(file, tables, plan)

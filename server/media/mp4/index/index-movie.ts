@@ -5,6 +5,7 @@ import {
   type VideoTrack,
   MAX_LIMITATIONS,
   durationSeconds,
+  sourceOf,
 } from '../../media-index.ts'
 import { UnplayableError } from '../../../errors.ts'
 import type { Limitation } from '../../../problem.ts'
@@ -13,7 +14,10 @@ import type { AudioDescription } from '../sample-entries/audio-entry.ts'
 import type { FileWindow } from '../boxes/file-window.ts'
 import { quarterTurns } from '../boxes/matrix.ts'
 import { type Movie, type MovieTrack, notServed } from './movie.ts'
-import type { Mp4Track } from '../mp4-source.ts'
+import type { Mp4Source, Mp4Track } from '../mp4-source.ts'
+import { segmentCost } from '../segment-cost.ts'
+import { type SampleCounts, withSegmentLimits } from '../../timeline/segment-limits.ts'
+import { markUnreadable } from './unreadable-split-points.ts'
 import { makeSplitPointTable, padCursors } from './split-point-table.ts'
 import { readSubtitleTracks } from './subtitle-tracks.ts'
 import { readTrackSets } from './track-sets.ts'
@@ -64,11 +68,23 @@ export async function indexMovie(window: FileWindow, movie: Movie): Promise<Medi
     ...(chosen.video && videoSplits === undefined ? [NO_VIDEO] : []),
     ...(truncated ? [truncatedLimitation(window, index)] : []),
   ]
-  return {
+  const described: MediaIndex = {
     ...index,
     ...(subtitles.length > 0 && { subtitles }),
     ...(limitations.length > 0 && { limitations: limitations.slice(-MAX_LIMITATIONS) }),
   }
+  const source = sourceOf(index, 'mp4')
+  return withSegmentLimits(markUnreadable(described, source), countSamples(source))
+}
+
+/** Of the tracks that a segment has by default. */
+function countSamples({ tracks }: Mp4Source): SampleCounts {
+  const kinds = ['video', 'audio'] as const
+  const served = kinds.flatMap((kind) => tracks.find((track) => track.kind === kind) ?? [])
+  const countTo = (to: number) =>
+    served.reduce((sum, track) => sum + segmentCost(track, { from: 0, to }), 0)
+  const count = served[0]?.cursors.samples.length ?? 0
+  return { before: Float64Array.from({ length: count }, (_, at) => countTo(at)), total: countTo(count) }
 }
 
 async function addSets({ file, signal }: FileWindow, { source }: MediaIndex): Promise<void> {

@@ -85,6 +85,7 @@ async function readSamples(
   const { file, signal } = window
   const survey = await surveySamples(file, track.tables, {
     descriptionCount: MAX_DESCRIPTIONS,
+    timescale: track.timescale,
     stopsAtChange: 'continue',
     signal,
   })

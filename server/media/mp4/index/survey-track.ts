@@ -19,7 +19,7 @@ export interface SurveyedTrack<Playable> {
   descriptions: [Playable, ...Playable[]]
 }
 
-interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount'> {
+interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount' | 'timescale'> {
   movieTimescale: number
 }
 
@@ -35,6 +35,7 @@ export async function surveyTrack<Playable>(
   const survey = await surveySamples(file, track.tables, {
     ...plan,
     descriptionCount: descriptions.length,
+    timescale: track.timescale,
   })
   if (survey.map.sampleCount === 0) return undefined
   const used = [...new Set(survey.changes.map((change) => change.description))]

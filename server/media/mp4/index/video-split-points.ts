@@ -1,8 +1,10 @@
-// Finds the split points of a video track: key frames, and changes of the codec configuration.
+// Finds the split points of a video track: key frames, changes of the codec configuration, and
+// forced splits where both are far apart.
 import type { OpenFile } from '../../../storage/storage.ts'
-import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { RULES } from '../../timeline/timeline-rules.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
+import { FORCED_SAMPLES, FORCED_SECONDS } from '../mp4-limits.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { SyncWalk } from '../sample-tables/sync-walk.ts'
@@ -39,38 +41,52 @@ export async function findVideoSplitPoints(
   while (walk.sample < map.sampleCount) {
     await syncs.to(walk.sample)
     const isChange = changes[change]?.sample === walk.sample
+    const isKey = syncs.sample === walk.sample
     const ticks = walk.presentationTicks
-    if (isChange || ticks >= lastTicks + minTicks) {
+    const isForced = !isKey && !isChange
+    if (isChange || isForced || ticks >= lastTicks + minTicks) {
       if (isChange) change += 1
       lastTicks = Math.max(ticks, lastTicks + 1)
       recorder.record(syncs.entry)
       presentationTicks.push(lastTicks)
       descriptions.push(changes[change - 1]?.description ?? 0)
-      const isKey = syncs.sample === walk.sample
       const isDiscontinuity = isChange && recorder.length > 1
-      flags.push((isKey ? SPLIT_KEY_FRAME : 0) | (isDiscontinuity ? SPLIT_DISCONTINUITY : 0))
+      flags.push(
+        (isKey ? SPLIT_KEY_FRAME : 0) |
+          (isDiscontinuity ? SPLIT_DISCONTINUITY : 0) |
+          (isForced ? SPLIT_FORCED : 0),
+      )
     }
     await toNextCandidate(walk, syncs, {
       end: changes[change]?.sample ?? map.sampleCount,
       minTicks,
+      forcedTicks: FORCED_SECONDS * timescale,
     })
   }
   return { cursors: recorder.finish(), presentationTicks, flags, descriptions, extent: walk.extent }
 }
 
 /**
- * Advances to the next key frame, at most to sample `end`. If every sample is a key frame, advances
- * by the minimum distance.
+ * Advances to the next key frame or forced split, at most to sample `end`. If every sample is a key
+ * frame, advances by the minimum distance.
  */
 async function toNextCandidate(
   walk: TimeWalk,
   syncs: SyncWalk,
-  { end, minTicks }: { end: number; minTicks: number },
+  { end, minTicks, forcedTicks }: { end: number; minTicks: number; forcedTicks: number },
 ): Promise<void> {
   if (syncs.isEverySample) {
     await walk.toTime(walk.decodeTicks + Math.max(minTicks, 1), end)
     return
   }
   await syncs.to(walk.sample + 1)
-  await walk.toSample(Math.min(syncs.sample, end))
+  const target = Math.min(syncs.sample, end)
+  const latest = walk.sample + FORCED_SAMPLES
+  const latestTicks = walk.decodeTicks + forcedTicks
+  while (walk.sample < Math.min(target, latest) && walk.decodeTicks < latestTicks) {
+    await walk.toSample(Math.min(target, latest, walk.sample + SAMPLES_PER_CHECK))
+  }
 }
+
+/** Distance of the checks whether a forced split is due. */
+const SAMPLES_PER_CHECK = 1000

@@ -1,12 +1,10 @@
 // Collects the positions of a walk in the typed arrays of an index.
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
-import { MAX_SPLIT_POINT_SAMPLES } from '../mp4-limits.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import { UnplayableError } from '../../../errors.ts'
-import type { Limit } from '../../../problem.ts'
 import type { TimeWalk } from './time-walk.ts'
 
-/** Bounds the number of split points, and of samples between two. */
+/** Bounds the number of split points. */
 export class CursorRecorder {
   readonly #walk: TimeWalk
   readonly #samples: number[] = []
@@ -31,8 +29,13 @@ export class CursorRecorder {
    */
   record(sync?: number): void {
     const { sample, decodeTicks, durations, offsets } = this.#walk
-    if (this.length >= MAX_SPLIT_POINTS) throw tooMany('split-points', MAX_SPLIT_POINTS)
-    this.#checkDistance(sample)
+    if (this.length >= MAX_SPLIT_POINTS) {
+      throw new UnplayableError({
+        code: 'limit-exceeded',
+        limit: 'split-points',
+        max: MAX_SPLIT_POINTS,
+      })
+    }
     this.#samples.push(sample)
     this.#decodeTicks.push(decodeTicks)
     this.#durationRuns.push(durations.run)
@@ -49,7 +52,6 @@ export class CursorRecorder {
    * number, so 32 bits are enough.
    */
   finish(): CursorTable {
-    this.#checkDistance(this.#walk.sample)
     const hasOffsets = this.#offsetRuns.length > 0
     return {
       samples: Uint32Array.from(this.#samples),
@@ -63,13 +65,4 @@ export class CursorRecorder {
       ...(this.#syncs.length > 0 && { syncs: Uint32Array.from(this.#syncs) }),
     }
   }
-
-  #checkDistance(sample: number): void {
-    if (sample - (this.#samples.at(-1) ?? 0) <= MAX_SPLIT_POINT_SAMPLES) return
-    throw tooMany('samples-between-key-frames', MAX_SPLIT_POINT_SAMPLES)
-  }
-}
-
-function tooMany(limit: Limit, max: number): UnplayableError {
-  return new UnplayableError({ code: 'limit-exceeded', limit, max })
 }

@@ -1,19 +1,19 @@
 // Reads the samples of a track in a segment: sizes, locations and times, from slices of the sample
 // tables.
-import { AppError } from '../../../errors.ts'
 import type { OpenFile } from '../../../storage/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { SampleRun } from '../../media-reader.ts'
-import { MAX_SPLIT_POINT_SAMPLES, MAX_EMPTY_RUNS } from '../mp4-limits.ts'
+import { MAX_EMPTY_RUNS } from '../mp4-limits.ts'
 import type { Mp4Track } from '../mp4-source.ts'
+import { dropSamples } from './drop-samples.ts'
 import { compositionTicks, durationTicks } from './run-cursor.ts'
 import { readSampleLocations } from './sample-locations.ts'
 import type { Table } from './sample-tables.ts'
 import { type EntryRange, readEntries } from './table-entries.ts'
 
 /**
- * The samples between two split points; undefined if there are none. Throws `failed` if the file
- * does not contain one.
+ * The samples between two split points without unreadable ones; undefined if there are none. The
+ * caller bounds their number.
  */
 export async function readSampleRun(
   file: OpenFile,
@@ -23,27 +23,44 @@ export async function readSampleRun(
   const samples = sampleRange(track, range)
   const count = samples.to - samples.from
   if (count <= 0) return undefined
-  if (count > MAX_SPLIT_POINT_SAMPLES) throw new AppError('failed', 'the segment is too long')
-  const [{ sizes, offsets }, durations, compositionOffsets, syncs] = await Promise.all([
+  const [{ sizes, offsets }, times, syncs] = await Promise.all([
     readSampleLocations(file, track.samples, samples),
-    readDurations(file, track, { ...range, count }),
-    readCompositionOffsets(file, track, { ...range, count }),
+    readRunTimes(file, track, range),
     readSyncs(file, track, { ...range, samples }),
   ])
-  const isOutside = (offset: number, index: number) =>
-    !(offset + (sizes[index] ?? 0) <= file.stat.sizeBytes)
-  if (offsets.some(isOutside)) {
-    throw new AppError('failed', 'the recording no longer matches its index')
-  }
+  const { kind, timescale } = track
+  const run = { kind, timescale, sizes, offsets, ...times, ...(syncs && { syncs }) }
+  const isOutside = (offset: number, at: number) =>
+    !(offset + (sizes[at] ?? 0) <= file.stat.sizeBytes)
+  const { unreadable = [] } = track.samples
+  const nearby = unreadable.filter(({ from, to }) => to > samples.from && from < samples.to)
+  if (nearby.length === 0 && !offsets.some(isOutside)) return run
+  return dropSamples(run, (at) => {
+    const sample = samples.from + at
+    const isUnreadable = nearby.some(({ from, to }) => sample >= from && sample < to)
+    return isUnreadable || isOutside(offsets[at] ?? NaN, at)
+  })
+}
+
+/** The times of the samples between two split points. */
+export async function readRunTimes(
+  file: OpenFile,
+  track: Mp4Track,
+  range: SplitPointRange,
+): Promise<RunTimes> {
+  const samples = sampleRange(track, range)
+  const counted = { ...range, count: samples.to - samples.from }
+  const [durations, compositionOffsets] = await Promise.all([
+    readDurations(file, track, counted),
+    readCompositionOffsets(file, track, counted),
+  ])
   const decodeTicks = track.cursors.decodeTicks[range.from] ?? 0
-  const times = raiseDecodeTimes({
+  return raiseDecodeTimes({
     firstSample: samples.from,
     firstDecodeTicks: decodeTicks * track.tickScale + track.decodeShiftTicks,
     durations,
     ...(compositionOffsets && { compositionOffsets }),
   })
-  const { kind, timescale } = track
-  return { kind, timescale, sizes, offsets, ...times, ...(syncs && { syncs }) }
 }
 
 type RunTimes = Pick<SampleRun, 'firstDecodeTicks' | 'durations' | 'compositionOffsets'>
@@ -124,7 +141,8 @@ async function readCompositionOffsets(
   )
   const offsets = new Int32Array(count).fill(shift)
   spreadRuns(words, cursors.offsetUsed?.[from] ?? 0, (index, end, value) => {
-    offsets.fill(compositionTicks(value) * tickScale + shift, index, Math.min(end, count))
+    const ticks = compositionTicks(value, samples.maxOffsetTicks)
+    offsets.fill(ticks * tickScale + shift, index, Math.min(end, count))
   })
   return offsets.every((offset) => offset === 0) ? undefined : offsets
 }

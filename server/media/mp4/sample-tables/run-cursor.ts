@@ -98,8 +98,10 @@ export function durationTicks(value: number): number {
 
 /**
  * Ticks of a ctts entry, always as a signed number: version 0 is unsigned in 8.6.1.3, but files use
- * it with negative offsets, and no real offset is that large.
+ * it with negative offsets, and no real offset is that large. Beyond `maxTicks` in either direction
+ * it is corrupt and counts as 0.
  */
-export function compositionTicks(value: number): number {
-  return value | 0
+export function compositionTicks(value: number, maxTicks: number): number {
+  const ticks = value | 0
+  return ticks <= maxTicks && ticks >= -maxTicks ? ticks : 0
 }

@@ -138,10 +138,15 @@ function locateSamples(layout: ChunkLayout, sizes: Uint32Array): Float64Array {
 
 function chunkOffsets(words: Uint32Array, entryBits: number): Float64Array {
   if (entryBits === 32) return Float64Array.from(words)
-  const high = (index: number) => (words[index * 2] ?? 0) * 2 ** 32
-  return Float64Array.from({ length: words.length / 2 }, (_, index) => {
-    return high(index) + (words[index * 2 + 1] ?? 0)
-  })
+  return Float64Array.from({ length: words.length / 2 }, (_, index) =>
+    chunkOffset(words, index * 2, 2),
+  )
+}
+
+/** The chunk offset at a word of stco (one word each) or co64 (two). */
+export function chunkOffset(words: Uint32Array, at: number, wordsEach: number): number {
+  const first = words[at] ?? NaN
+  return wordsEach === 1 ? first : first * 2 ** 32 + (words[at + 1] ?? NaN)
 }
 
 async function readSizes(

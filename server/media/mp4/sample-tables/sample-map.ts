@@ -3,12 +3,15 @@
 import type { OpenFile } from '../../../storage/storage.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import type { SampleMap } from '../mp4-source.ts'
+import { MAX_COMPOSITION_SECONDS, MAX_UNREADABLE_RANGES } from '../mp4-limits.ts'
 import { UnplayableError } from '../../../errors.ts'
 import { invalidBox } from '../boxes/box.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'
 import type { SampleTables } from './sample-tables.ts'
+import type { EntryRange } from './table-entries.ts'
 import { TableReader } from './table-reader.ts'
+import { findUnreadableSamples } from './unreadable-samples.ts'
 
 export interface SampleSurvey {
   map: SampleMap
@@ -31,6 +34,8 @@ export interface SurveyPlan {
   descriptionCount: number
   /** Whether the survey ends at the first change of the description. */
   stopsAtChange: 'stop' | 'continue'
+  /** Ticks per second of the file. */
+  timescale: number
   signal: AbortSignal
 }
 
@@ -51,18 +56,24 @@ export async function surveySamples(
   const needsSums = chunkRuns.longestChunk > SIZE_STEP && tables.sizes.kind === 'table'
   const map: SampleMap = {
     tables,
+    maxOffsetTicks: plan.timescale * MAX_COMPOSITION_SECONDS,
     sampleCount: claimed,
     chunkRunSamples: chunkRuns.firstSamples,
     ...(needsSums && { sizeSums: await sumSizes(file, tables, plan.signal) }),
   }
-  const sampleCount = await countInsideFile(file, map)
+  const unreadable = await findUnreadableSamples(file, map, plan.signal)
+  const sampleCount = await countInsideFile(file, map, unreadable)
   const { totalTicks, largestDuration } =
     sampleCount === timed.samples
       ? timed
       : await surveyDurations(file, tables, { to: sampleCount, signal: plan.signal })
   const changes = chunkRuns.changes.filter((change) => change.sample < sampleCount)
+  const leftOut = unreadable.filter(({ from }) => from < sampleCount)
+  if (leftOut.length > MAX_UNREADABLE_RANGES) {
+    throw new UnplayableError({ code: 'sample-sizes-invalid' })
+  }
   return {
-    map: { ...map, sampleCount },
+    map: { ...map, sampleCount, ...(leftOut.length > 0 && { unreadable: leftOut }) },
     isTruncated: sampleCount < claimed,
     totalTicks,
     largestDuration,
@@ -94,13 +105,13 @@ async function surveyChunkRuns(
   let longestChunk = 0
   let firstChunk = 1
   let description = -1
-  for (let run = 0; run < chunkRuns.count && sample < sampleCount;) {
+  for (let run = 0; run < chunkRuns.count && sample < sampleCount && firstChunk <= chunks.count;) {
     // The next run gives the length of a run, so that each slice starts with the last run of the
     // previous one.
     await reader.loadFrom(run)
     const { words, from, to } = reader
     const end = to === chunkRuns.count ? to : to - 1
-    for (; run < end && sample < sampleCount; run += 1) {
+    for (; run < end && sample < sampleCount && firstChunk <= chunks.count; run += 1) {
       const at = (run - from) * 3
       const perChunk = words[at + 1] ?? 0
       const nextChunk = run + 1 < chunkRuns.count ? (words[at + 3] ?? 0) : Infinity
@@ -172,10 +183,19 @@ async function sumSizes(
 }
 
 /**
- * Number of samples completely inside the file. A truncated copy lists more than it contains;
- * chunks are in sample order, so a binary search finds the last one.
+ * Number of samples up to the last one inside the file: a truncated copy lists more than it
+ * contains. With samples of one size only the chunks count, which are in order: a binary search
+ * finds the last one.
  */
-async function countInsideFile(file: OpenFile, map: SampleMap): Promise<number> {
+async function countInsideFile(
+  file: OpenFile,
+  map: SampleMap,
+  unreadable: readonly EntryRange[],
+): Promise<number> {
+  if (map.tables.sizes.kind === 'table') {
+    const last = unreadable.at(-1)
+    return last?.to === map.sampleCount ? last.from : map.sampleCount
+  }
   const isInside = async (sample: number) => {
     const { sizes, offsets } = await readSampleLocations(file, map, {
       from: sample,

@@ -25,9 +25,14 @@ export class SyncWalk {
     if (this.#reader === undefined || this.entry === undefined) return
     const { count } = this.#reader.table
     for (; this.entry < count; this.entry += 1) {
-      if (!this.#reader.has(this.entry)) await this.#reader.load(this.entry)
+      const next = Math.min(this.entry + 1, count - 1)
+      if (!this.#reader.has(this.entry) || !this.#reader.has(next)) {
+        await this.#reader.loadFrom(this.entry)
+      }
       this.sample = this.#reader.field(this.entry, 0) - 1
-      if (this.sample >= wanted) return
+      // Of two numbers that fall, which is a bit error, the first one may be far too large.
+      const isFalling = this.#reader.field(next, 0) - 1 < this.sample
+      if (this.sample >= wanted && !isFalling) return
     }
     this.sample = Infinity
   }

@@ -28,12 +28,18 @@ export class TimeWalk {
   readonly durations: RunCursor
   readonly offsets: RunCursor | undefined
   readonly #sampleCount: number
+  readonly #maxOffsetTicks: number
 
-  constructor(file: OpenFile, { tables, sampleCount }: SampleMap, signal: AbortSignal) {
+  constructor(
+    file: OpenFile,
+    { tables, sampleCount, maxOffsetTicks }: SampleMap,
+    signal: AbortSignal,
+  ) {
     const { durations, compositionOffsets } = tables
     this.durations = new RunCursor(file, durations, signal)
     this.offsets = compositionOffsets && new RunCursor(file, compositionOffsets, signal)
     this.#sampleCount = sampleCount
+    this.#maxOffsetTicks = maxOffsetTicks
   }
 
   /** Call once, before any other method. */
@@ -68,7 +74,7 @@ export class TimeWalk {
   }
 
   get #offset(): number {
-    return this.offsets === undefined ? 0 : compositionTicks(this.offsets.value)
+    return this.offsets === undefined ? 0 : compositionTicks(this.offsets.value, this.#maxOffsetTicks)
   }
 
   /** Consumes samples of equal duration and offset: at least one, at most `most`. */
@@ -94,6 +100,7 @@ export class TimeWalk {
    */
   #consumeShortRuns(end: number): void {
     const { offsets, durations, extent } = this
+    const maxOffsetTicks = this.#maxOffsetTicks
     if (offsets?.left !== 0) return
     const runs = offsets.bufferedRuns()
     const step = durationTicks(durations.value)
@@ -105,7 +112,7 @@ export class TimeWalk {
     for (; at + 1 < runs.length; at += 2) {
       const count = runs[at] ?? 0
       if (count === 0 || consumed + count > most) break
-      const offset = compositionTicks(runs[at + 1] ?? 0)
+      const offset = compositionTicks(runs[at + 1] ?? 0, maxOffsetTicks)
       consumed += count
       if (ticks + offset < earliestTicks) earliestTicks = ticks + offset
       ticks += count * step
