@@ -107,6 +107,6 @@ export interface MediaReader {
    * switch. Does no I/O.
    */
   asSamples?(index: MediaIndex): MediaIndex | undefined
-  /** The key frame at a split point; undefined for a recording without video. */
+  /** The key frame at a split point; undefined if it has none, or an unreadable one. */
   readKeyFrame(file: OpenFile, index: MediaIndex, splitPoint: number): Promise<KeyFrame | undefined>
 }

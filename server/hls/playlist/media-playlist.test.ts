@@ -25,6 +25,19 @@ function part(form: SegmentForm, durations: number[], breaks: number[] = []): Pl
 }
 
 describe('formatPlaylist', () => {
+  it('lists a segment that cannot be created as a gap, but not its subtitles', () => {
+    const recording = plan([6, 6])
+    const [first, second] = recording.segments
+    if (first === undefined || second === undefined) throw new Error('two segments')
+    const segments = [{ ...first, isGap: true }, second]
+    const listed = (form: PlaylistPart['form']) =>
+      formatPlaylist([{ plan: { ...recording, segments }, urlPrefix: 'v/', form }], {
+        encryption: 'none',
+      })
+    expect(listed('ts')).toContain('#EXT-X-GAP\n#EXTINF:6.000000,\nv/0.ts\n#EXTINF')
+    expect(listed('vtt')).not.toContain('GAP')
+  })
+
   it('lists MPEG-TS segments in the clear', () => {
     const text = formatPlaylist([part('ts', [6, 6.006, 2.5])], { encryption: 'none' })
     expect(text).toBe(

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../../media/media-index.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_FORCED,
+  SPLIT_KEY_FRAME,
+  SPLIT_REQUIRED,
+  SPLIT_UNREADABLE,
+} from '../../media/media-index.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'
 import { planGrowingSegments, planSegments } from './segment-plan.ts'
 
@@ -42,6 +48,39 @@ describe('planSegments', () => {
     expect(ranges(splitPointTable([0, 300], 302))).toEqual([
       [0, 1],
       [1, 2],
+    ])
+  })
+
+  it('starts a segment at a required split, even if it is forced, which is not independent', () => {
+    const flags = [SPLIT_KEY_FRAME, SPLIT_FORCED, SPLIT_FORCED | SPLIT_REQUIRED, SPLIT_FORCED]
+    const table = splitPointTable([0, 600, 1200, 1800], 2400, flags)
+    expect(ranges(table)).toEqual([
+      [0, 2],
+      [2, 4],
+    ])
+    expect(planSegments(table, 6).isIndependent).toBe(false)
+    const growing = planGrowingSegments(table, {
+      segmentSeconds: 6,
+      longestSeconds: 5000,
+      stableSplitPoints: 4,
+    })
+    expect(growing.segments.map(({ from, to }) => [from, to])).toEqual([[0, 2]])
+  })
+
+  it('plans a gap where nothing is readable, and none where something is', () => {
+    const table = splitPointTable([0, 6, 12, 14, 18], 24, [
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME | SPLIT_UNREADABLE,
+      SPLIT_KEY_FRAME | SPLIT_UNREADABLE,
+      SPLIT_KEY_FRAME,
+      SPLIT_KEY_FRAME,
+    ])
+    const { segments } = planSegments(table, 6)
+    expect(segments.map(({ from, to, isGap }) => [from, to, isGap])).toEqual([
+      [0, 1, undefined],
+      [1, 2, true],
+      [2, 4, undefined],
+      [4, 5, undefined],
     ])
   })
 

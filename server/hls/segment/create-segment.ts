@@ -59,13 +59,22 @@ function filledTracks(recording: PlannedRecording, segment: SegmentRequest): Fil
   }
 }
 
-/** The last key frame before the segment. */
+/** Of key frames before a segment that are unreadable, this many are skipped. */
+const MAX_KEY_FRAMES_TRIED = 8
+
+/** The last readable key frame before the segment. */
 async function readKeyFrame(
   { index, reader }: PlannedRecording,
   { file, range }: SegmentRequest,
 ): Promise<KeyFrame | undefined> {
-  const splitPoint = lastKeySplitPoint(index.splitPoints, range.from)
-  return splitPoint === undefined ? undefined : reader.readKeyFrame(file, index, splitPoint)
+  let splitPoint = lastKeySplitPoint(index.splitPoints, range.from)
+  for (let tries = 0; splitPoint !== undefined && tries < MAX_KEY_FRAMES_TRIED; tries += 1) {
+    const keyFrame = await reader.readKeyFrame(file, index, splitPoint)
+    if (keyFrame !== undefined) return keyFrame
+    const isFirst = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_DISCONTINUITY) !== 0
+    splitPoint = isFirst ? undefined : lastKeySplitPoint(index.splitPoints, splitPoint - 1)
+  }
+  return undefined
 }
 
 /** Audio of the previous segment; undefined after a discontinuity. */

@@ -234,8 +234,7 @@ class SamplePicker {
     const joined = this.#joined[number] ?? 0
     const last = this.#samples[number]?.at(-1)
     if (most === undefined) return false
-    const isJoined =
-      last !== undefined && joined < most && last.offset + last.sizeBytes === offset
+    const isJoined = last !== undefined && joined < most && last.offset + last.sizeBytes === offset
     if (isJoined) last.sizeBytes += sizeBytes
     this.#joined[number] = isJoined ? joined + 1 : 1
     return isJoined

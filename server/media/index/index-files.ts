@@ -9,7 +9,7 @@ import type { FileStat } from '../../storage/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
 /** Increment it when the shape of an index changes: older index files are then discarded. */
-const FORMAT = 'aftercast-index-8'
+const FORMAT = 'aftercast-index-9'
 /** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
 const DIGEST_BYTES = 32

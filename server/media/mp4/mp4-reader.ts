@@ -9,6 +9,7 @@ import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {
   InitTrack,
   MediaReader,
+  SampleRun,
   SegmentContent,
   SegmentRange,
 } from '../media-reader.ts'
@@ -87,6 +88,7 @@ async function readKeyFrame(
   const { decoder } = descriptionAt(track, splitPoint)
   if (decoder === undefined) return undefined
   const frame = await readSample(file, track, track.cursors.samples[splitPoint] ?? 0)
+  if (frame === undefined) return undefined
   const prefix = prefixAt(track, splitPoint)
   const { codec, extradata } = decoder
   const data = prefix.length === 0 ? frame : Buffer.concat([prefix, frame])
@@ -105,14 +107,19 @@ function prefixAt(track: Mp4Track, splitPoint: number): Uint8Array {
     : samplePrefix(descriptionAt(track, splitPoint).decoder, sets)
 }
 
-async function readSample(file: OpenFile, track: Mp4Track, sample: number): Promise<Uint8Array> {
+/** Undefined for an unreadable sample. */
+async function readSample(
+  file: OpenFile,
+  track: Mp4Track,
+  sample: number,
+): Promise<Uint8Array | undefined> {
+  const { unreadable = [] } = track.samples
+  if (unreadable.some(({ from, to }) => sample >= from && sample < to)) return undefined
   const range = { from: sample, to: sample + 1 }
   const { sizes, offsets } = await readSampleLocations(file, track.samples, range)
   const [size = 0] = sizes
   const [offset = 0] = offsets
-  if (size > MAX_KEY_FRAME_BYTES || !(offset + size <= file.stat.sizeBytes)) {
-    throw new AppError('failed', 'the key frame cannot be read')
-  }
+  if (size > MAX_KEY_FRAME_BYTES || !(offset + size <= file.stat.sizeBytes)) return undefined
   return readExactly(file, offset, size)
 }
 

@@ -84,7 +84,10 @@ function countSamples({ tracks }: Mp4Source): SampleCounts {
   const countTo = (to: number) =>
     served.reduce((sum, track) => sum + segmentCost(track, { from: 0, to }), 0)
   const count = served[0]?.cursors.samples.length ?? 0
-  return { before: Float64Array.from({ length: count }, (_, at) => countTo(at)), total: countTo(count) }
+  return {
+    before: Float64Array.from({ length: count }, (_, at) => countTo(at)),
+    total: countTo(count),
+  }
 }
 
 async function addSets({ file, signal }: FileWindow, { source }: MediaIndex): Promise<void> {

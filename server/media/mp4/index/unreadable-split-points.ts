@@ -47,8 +47,11 @@ export function markUnreadable(index: MediaIndex, source: Mp4Source): MediaIndex
 
 const ALL: EntryRange = { from: 0, to: Infinity }
 
-/** The video without the samples that need an unreadable key frame; clears the flags of these. */
-function withoutLostGops(track: Mp4Track, flags: Uint8Array): Mp4Track {
+/**
+ * The video without the samples that need an unreadable key frame. The split point keeps its flag:
+ * what is left of its segment begins with the next key frame.
+ */
+function withoutLostGops(track: Mp4Track, flags: Readonly<Uint8Array>): Mp4Track {
   const { unreadable = [] } = track.samples
   const lost: EntryRange[] = []
   let isLost = false
@@ -56,9 +59,7 @@ function withoutLostGops(track: Mp4Track, flags: Uint8Array): Mp4Track {
     const range = sampleRange(track, { from: at, to: at + 1 })
     const isKey = (flag & SPLIT_KEY_FRAME) !== 0
     if (isKey) isLost = countIn(unreadable, { from: range.from, to: range.from + 1 }) > 0
-    if (!isLost) return
-    lost.push(range)
-    flags[at] = flag & ~SPLIT_KEY_FRAME
+    if (isLost) lost.push(range)
   })
   if (lost.length === 0) return track
   return { ...track, samples: { ...track.samples, unreadable: joinRanges(unreadable, lost) } }

@@ -74,7 +74,9 @@ export class TimeWalk {
   }
 
   get #offset(): number {
-    return this.offsets === undefined ? 0 : compositionTicks(this.offsets.value, this.#maxOffsetTicks)
+    return this.offsets === undefined
+      ? 0
+      : compositionTicks(this.offsets.value, this.#maxOffsetTicks)
   }
 
   /** Consumes samples of equal duration and offset: at least one, at most `most`. */

@@ -1,0 +1,158 @@
+// MP4 tables with single wrong entries: they cost the segments concerned, and no other one.
+import { describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { type TrackPlan, avc1, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
+import { planSegments } from '../../hls/playlist/segment-plan.ts'
+import type { SampleRun } from '../media-reader.ts'
+import { createMp4Reader } from './mp4-reader.ts'
+
+const reader = createMp4Reader()
+const { signal } = new AbortController()
+const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+const AAC_LC = Buffer.from('1190', 'hex')
+const SECONDS = 40
+const FPS = 10
+const PACKETS = 20
+const FRAME_BYTES = 100
+const PACKET_BYTES = 10
+const SECOND_BYTES = FPS * FRAME_BYTES + PACKETS * PACKET_BYTES
+const MEDIA_AT = 16_384
+
+/** A chunk of each track per second: a GOP, and its audio. */
+function tracks(): { video: TrackPlan; audio: TrackPlan } {
+  const chunkOffsets = Array.from({ length: SECONDS }, (_, at) => MEDIA_AT + at * SECOND_BYTES)
+  const video: TrackPlan = {
+    kind: 'video',
+    timescale: 10_000,
+    sampleEntries: [avc1(AVC_C)],
+    durations: [[SECONDS * FPS, 1000]],
+    compositionOffsets: Array.from({ length: SECONDS * FPS }, (_, at) => [1, (at % 2) * 1000]),
+    syncs: Array.from({ length: SECONDS }, (_, at) => at * FPS + 1),
+    sizes: Array.from({ length: SECONDS * FPS }, () => FRAME_BYTES),
+    chunkRuns: [[1, FPS, 1]],
+    chunkOffsets,
+  }
+  const audio: TrackPlan = {
+    kind: 'audio',
+    timescale: 20_000,
+    sampleEntries: [mp4a(AAC_LC)],
+    durations: [[SECONDS * PACKETS, 1000]],
+    sizes: Array.from({ length: SECONDS * PACKETS }, () => PACKET_BYTES),
+    chunkRuns: [[1, PACKETS, 1]],
+    chunkOffsets: chunkOffsets.map((offset) => offset + FPS * FRAME_BYTES),
+  }
+  return { video, audio }
+}
+
+type Read = { isGap: true } | { isGap: false; runs: SampleRun[] }
+
+async function readPlan({ video, audio }: { video: TrackPlan; audio: TrackPlan }) {
+  const head = Buffer.concat([ftyp(), moov([video, audio])])
+  const file = bytesFile(head, MEDIA_AT + SECONDS * SECOND_BYTES)
+  const index = await reader.index(file, signal)
+  const segments: Read[] = []
+  for (const { from, to, isGap } of planSegments(index.splitPoints, 4).segments) {
+    const content = isGap === true ? undefined : await reader.readSegment(file, index, { from, to })
+    segments.push(
+      content?.kind === 'samples' ? { isGap: false, runs: content.runs } : { isGap: true },
+    )
+  }
+  return { index, segments }
+}
+
+/** Reads a copy with a wrong entry; returns it with the numbers of the segments that differ. */
+async function readCorrupt(change: (plans: ReturnType<typeof tracks>) => void) {
+  const plans = tracks()
+  const healthy = await readPlan(plans)
+  expect(healthy.index.limitations).toBeUndefined()
+  change(plans)
+  const corrupt = await readPlan(plans)
+  expect(corrupt.segments).toHaveLength(healthy.segments.length)
+  const changed = corrupt.segments.flatMap((segment, at) =>
+    isSame(segment, healthy.segments[at]) ? [] : [at],
+  )
+  return { ...corrupt, changed }
+}
+
+function isSame(one: Read, other: Read | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+function put(values: ArrayLike<number>, at: number, value: number): void {
+  Object.assign(values, { [at]: value })
+}
+
+function videoSamples(segment: Read | undefined): number {
+  const runs = segment?.isGap === false ? segment.runs : []
+  return runs.find(({ kind }) => kind === 'video')?.sizes.length ?? 0
+}
+
+describe('a wrong entry in the tables of an MP4', () => {
+  it('of a size far beyond the file costs the rest of its chunk', async () => {
+    const { index, segments, changed } = await readCorrupt(({ video }) => {
+      put(video.sizes, 9 * FPS + 5, 2 ** 30)
+    })
+    expect(changed).toEqual([2])
+    expect(videoSamples(segments[2])).toBe(4 * FPS - 5)
+    expect(index.limitations).toEqual([{ code: 'samples-unreadable', samples: 5, seconds: 9 }])
+  })
+
+  it('of a size over the next chunk costs the rest of its chunk', async () => {
+    const { changed, segments } = await readCorrupt(({ video }) => {
+      put(video.sizes, 9 * FPS + 5, FRAME_BYTES + 2048)
+    })
+    expect(changed).toEqual([2])
+    expect(videoSamples(segments[2])).toBe(4 * FPS - 5)
+  })
+
+  it('of a chunk after the end of the file costs its GOP', async () => {
+    const { index, segments, changed } = await readCorrupt(({ video }) => {
+      put(video.chunkOffsets, 9, 2 ** 31)
+    })
+    expect(changed).toEqual([2])
+    expect(videoSamples(segments[2])).toBe(3 * FPS)
+    expect(index.limitations).toMatchObject([{ samples: FPS }])
+  })
+
+  it('of a key frame costs the frames that need it', async () => {
+    const { segments, changed } = await readCorrupt(({ video }) => {
+      put(video.sizes, 9 * FPS, 2 ** 30)
+    })
+    expect(changed).toEqual([2])
+    expect(videoSamples(segments[2])).toBe(3 * FPS)
+  })
+
+  it('in all chunks of a segment makes it a gap', async () => {
+    const { segments, changed } = await readCorrupt(({ video, audio }) => {
+      for (const second of [8, 9, 10, 11]) {
+        put(video.chunkOffsets, second, 2 ** 31)
+        put(audio.chunkOffsets, second, 2 ** 31)
+      }
+    })
+    expect(changed).toEqual([2])
+    expect(segments.map(({ isGap }) => isGap).indexOf(true)).toBe(2)
+  })
+
+  it('of a composition offset costs nothing but the time of its frame', async () => {
+    for (const offset of [2 ** 30, -(2 ** 31)]) {
+      const { changed } = await readCorrupt(({ video }) => {
+        if (video.compositionOffsets) video.compositionOffsets[9 * FPS + 5] = [1, offset]
+      })
+      expect(changed).toEqual([2])
+    }
+  })
+
+  it('of a key frame number costs that key frame', async () => {
+    for (const number of [2 ** 30, 0, 5000]) {
+      const { index } = await readCorrupt(({ video }) => put(video.syncs ?? [], 9, number))
+      expect(index.splitPoints.startTicks.length).toBeGreaterThanOrEqual(SECONDS - 2)
+    }
+  })
+
+  it('in all chunks refuses the recording with a reason', async () => {
+    const plans = tracks()
+    plans.video.chunkOffsets = Array.from(plans.video.chunkOffsets, () => 2 ** 31)
+    plans.audio.chunkOffsets = Array.from(plans.audio.chunkOffsets, () => 2 ** 31)
+    await expect(readPlan(plans)).rejects.toMatchObject({ code: 'unplayable' })
+  })
+})
