@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
-import { box, fullBox, u32 } from './support/make-mp4.ts'
+import { avc1, box, ftyp, fullBox, moov, u32 } from './support/make-mp4.ts'
+import type { TrackPlan } from './support/make-mp4.ts'
 import { startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
 import { SMALL_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
@@ -31,6 +32,30 @@ async function patched(fixture: string, mark: string, patch: Patch): Promise<Buf
   return bytes
 }
 
+const COSTLY_SAMPLES = 4_000_000
+/** Peak of the server's memory, far above what it needs; one such segment took 1.9 GB. */
+const MAX_PEAK_BYTES = 1.2e9
+
+/** 17 MB with four million samples in one chunk, and one key frame. */
+function costlyRecording(): Buffer {
+  const track: TrackPlan = {
+    kind: 'video',
+    timescale: 15_360,
+    sampleEntries: [avc1(Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex'))],
+    durations: [[COSTLY_SAMPLES, 15]],
+    syncs: [1],
+    sizes: new Uint32Array(COSTLY_SAMPLES).fill(1),
+    chunkRuns: [[1, COSTLY_SAMPLES, 1]],
+    chunkOffsets: [40],
+  }
+  return Buffer.concat([ftyp(), box('mdat', Buffer.alloc(COSTLY_SAMPLES)), moov([track])])
+}
+
+async function readPeakBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+}
+
 /** File names, and bytes with wrong sizes and counts. */
 async function bombs(): Promise<[name: string, bytes: Uint8Array][]> {
   const word = (offset: number, value: number) => (bytes: Buffer, at: number) =>
@@ -42,7 +67,7 @@ async function bombs(): Promise<[name: string, bytes: Uint8Array][]> {
   }, Buffer.alloc(0))
   const sized = (high: number, low: number) =>
     Buffer.concat([u32(1), Buffer.from('moov'), u32(high, low)])
-  const ftyp = box('ftyp', Buffer.from('isom'), u32(0), Buffer.from('isom'))
+  const head = box('ftyp', Buffer.from('isom'), u32(0), Buffer.from('isom'))
   const ebml = (await readFile(fixturePath('mkv-h264-aac-60s.mkv'))).subarray(0, 1108)
   const packets = Buffer.from(await readFile(fixturePath(TS))).subarray(0, 188)
   return [
@@ -52,10 +77,10 @@ async function bombs(): Promise<[name: string, bytes: Uint8Array][]> {
     ['timescale.mp4', await patched(SMALL_FIXTURE, 'mdhd', word(12, 0))],
     ['chunks.mp4', await patched(SMALL_FIXTURE, 'stco', word(8, 0xfffffff0))],
     ['size.mp4', await patched(SMALL_FIXTURE, 'tkhd', word(76, 0xffffffff))],
-    ['nested.mp4', Buffer.concat([ftyp, box('moov', nested)])],
-    ['endless.mp4', Buffer.concat([ftyp, sized(0x7fffffff, 0xffffffff)])],
-    ['nothing.mp4', Buffer.concat([ftyp, sized(0, 0)])],
-    ['entries.mp4', Buffer.concat([ftyp, box('moov', fullBox('mvhd', 0, Buffer.alloc(96)))])],
+    ['nested.mp4', Buffer.concat([head, box('moov', nested)])],
+    ['endless.mp4', Buffer.concat([head, sized(0x7fffffff, 0xffffffff)])],
+    ['nothing.mp4', Buffer.concat([head, sized(0, 0)])],
+    ['entries.mp4', Buffer.concat([head, box('moov', fullBox('mvhd', 0, Buffer.alloc(96)))])],
     ['samples.mp4', await patched('fmp4-h264-aac-18frag.mp4', 'trun', word(4, 0x00ffffff))],
     ['defaults.mp4', await patched('fmp4-h264-aac-18frag.mp4', 'trex', word(16, 0xffffffff))],
     [
@@ -82,6 +107,12 @@ beforeAll(async () => {
   const made = await bombs()
   for (const [name, bytes] of made) await library.place(`bombs/2026-01-31/${name}`, bytes)
   names = made.map(([name]) => name)
+  await library.place('costly/2026-01-31/long.mp4', costlyRecording())
+  const wrongSize = (bytes: Buffer, at: number) => void bytes.writeUInt32BE(2 ** 30, at + 92)
+  await library.place(
+    'costly/2026-01-31/wrong.mp4',
+    await patched(SMALL_FIXTURE, 'stsz', wrongSize),
+  )
   await placeFolders()
   server = await startServer({ args: library.args })
 })
@@ -168,6 +199,24 @@ describe('bombs', () => {
     expect(good.status).toBe(200)
     const { segments } = await fetchPlaylist(good.url)
     for (const segment of segments) expect((await fetchSegment(segment)).length).toBeGreaterThan(0)
+  })
+})
+
+describe('costly recordings', () => {
+  test('with millions of samples play in segments of bounded cost', async () => {
+    const { status, url } = await settled('costly', 'long')
+    expect(status).toBe(200)
+    const { segments } = await fetchPlaylist(url)
+    expect(segments.length).toBeGreaterThan(COSTLY_SAMPLES / 100_000 - 1)
+    for (const segment of segments) expect((await ask(segment.url)).status).toBe(200)
+    expect(await readPeakBytes(server.pid)).toBeLessThan(MAX_PEAK_BYTES)
+  })
+
+  test('with a wrong size in each table play without the samples concerned', async () => {
+    const { status, url } = await settled('costly', 'wrong')
+    expect(status).toBe(200)
+    const { segments } = await fetchPlaylist(url)
+    for (const segment of segments) expect((await ask(segment.url)).status).toBe(200)
   })
 })
 
