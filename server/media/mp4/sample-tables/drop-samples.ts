@@ -3,7 +3,9 @@ import type { SampleRun } from '../../media-reader.ts'
 
 const MAX_TICKS = 2 ** 32 - 1
 
-/** The run without these samples: the sample before each takes its time. Undefined if none is left. */
+/**
+ * The run without these samples: the sample before each takes its time. Undefined if none is left.
+ */
 export function dropSamples(
   run: SampleRun,
   isDropped: (sample: number) => boolean,

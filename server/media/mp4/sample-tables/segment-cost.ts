@@ -1,7 +1,7 @@
 // What a segment of a track costs, as a number of samples.
-import type { SplitPointRange } from '../media-index.ts'
-import { PCM_SAMPLES_PER_COST } from '../timeline/segment-limits.ts'
-import type { CursorTable, Mp4Track } from './mp4-source.ts'
+import type { SplitPointRange } from '../../media-index.ts'
+import { PCM_SAMPLES_PER_COST } from '../../timeline/segment-limits.ts'
+import type { CursorTable, Mp4Track } from '../mp4-source.ts'
 
 /** Samples between two split points; PCM costs less if its tables have few entries. */
 export function segmentCost(
