@@ -13,6 +13,7 @@ import { PartFolders } from '../hls/session/part-folders.ts'
 import { inspectSession } from '../hls/session/session-inspection.ts'
 import type { InspectedSource, SessionInspection } from '../hls/session/session-inspection.ts'
 import { SessionOpener } from '../hls/session/session-opener.ts'
+import type { HlsSettings } from '../delivery/encryption.ts'
 import { readOrCreateSecret } from '../delivery/secret.ts'
 import { TranscodedAudio } from '../hls/segment/transcoded-audio.ts'
 import { IndexStore } from '../media/index/index-store.ts'
@@ -81,13 +82,11 @@ export async function openLibrary({
   const storage = withRecordedPlaylists(folder, {
     read: async (path, known) => thread.readPlaylist(path, known),
   })
-  const secret =
-    config.hls.secret ?? (await readOrCreateSecret(config.data, (line) => logger.warn(line)))
+  const settings = await readHlsSettings(config, logger)
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
   const indexes = createIndexStore(config, thread, onWriteError)
-  const { segmentSeconds, encryption } = config.hls
   const sandbox = createSandbox({ log: logger })
   const transcoder = createAudioTranscoder({ log: logger, sandbox })
   const partFolders = new PartFolders(storage)
@@ -96,7 +95,7 @@ export async function openLibrary({
     partFolders,
     indexes,
     readers: createMediaReaders(),
-    settings: { segmentSeconds, encryption, secret },
+    settings,
     recordFolder: join(config.data, 'indexes'),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
@@ -125,6 +124,12 @@ export async function openLibrary({
       database.close()
     },
   }
+}
+
+async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<HlsSettings> {
+  const { segmentSeconds, encryption } = hls
+  const secret = hls.secret ?? (await readOrCreateSecret(data, (line) => logger.warn(line)))
+  return { segmentSeconds, encryption, secret }
 }
 
 function createIndexStore(
