@@ -70,6 +70,21 @@ function audioTracksOf({ tracks }: MediaIndex): AudioTrack[] {
   return tracks.filter((track) => track.kind === 'audio')
 }
 
+describe('sample entries', () => {
+  it('are as many as declared, without the space that a recorder reserved', async () => {
+    const reserved = box('skip', Buffer.alloc(100))
+    const index = await reader.index(
+      makeFile([
+        plainTrack('video', 30, { sampleEntries: [Buffer.concat([avc1(AVC_C), reserved])] }),
+        plainTrack('audio', 30, { sampleEntries: [Buffer.concat([mp4a(AAC_LC), reserved])] }),
+      ]),
+      signal,
+    )
+    expect(index.tracks.map(({ codec }) => codec)).toEqual(['avc1.64001f', 'mp4a.40.2'])
+    expect(index.limitations).toBeUndefined()
+  })
+})
+
 describe('several audio tracks', () => {
   it('are all listed, enabled ones first, with language and title', async () => {
     const file = makeFile([

@@ -25,7 +25,9 @@ export async function readAudioDescriptions(
 async function readEntries(window: FileWindow, stsd: Box): Promise<RawEntry[]> {
   if (stsd.end - stsd.contentStart < 8) throw invalidBox(stsd, 'too-small')
   const header = await window.view(stsd.contentStart, 8)
-  const boxes = await window.children({ ...stsd, contentStart: stsd.contentStart + 8 })
+  const children = await window.children({ ...stsd, contentStart: stsd.contentStart + 8 })
+  // Recorders reserve space after the entries, as a further box.
+  const boxes = children.slice(0, Math.max(header.getUint32(4), 1))
   if (boxes.length === 0) throw invalidBox(stsd, 'empty')
   if (boxes.length > MAX_DESCRIPTIONS) {
     throw invalidBox(stsd, 'too-many-entries', boxes.length)
