@@ -261,6 +261,16 @@ function sliceSample(...slices: Uint8Array[]): string {
   ).toString('hex')
 }
 
+/** Writes the low 16 bits of the length of a PES packet, whose payload has `payloadBytes`. */
+function withPesLength(packets: Uint8Array[], payloadBytes: number): Uint8Array[] {
+  const [first = new Uint8Array(0)] = packets
+  const header = Buffer.from(first.buffer, first.byteOffset, first.length)
+  const pes = header.indexOf('000001e0', 0, 'hex')
+  const optionalBytes = 3 + header.readUInt8(pes + 8)
+  header.writeUInt16BE((optionalBytes + payloadBytes) % 0x1_00_00, pes + 4)
+  return packets
+}
+
 const START = [0, 0, 1]
 
 function plainSlice(number: number, place: 'first' | 'further'): Uint8Array {
@@ -306,6 +316,26 @@ describe('video', () => {
     for (const found of runs) {
       expect(plainOf(found)[1]).toBe(sliceSample(plainSlice(2, 'first')))
       expect(timesOf(found)).toEqual(Array.from({ length: 40 }, (_, i) => i / 10))
+    }
+  })
+
+  it.each([
+    { name: 'overflows', bytes: 70_000, padding: 0 },
+    { name: 'ends before padding', bytes: 200, padding: 20 },
+  ])('whose PES length $name comes whole', async ({ bytes, padding }) => {
+    const maker = createTsMaker()
+    const frame = h264Frame('key', bytes)
+    const frameOf = (number: number): Uint8Array[] => {
+      if (number % 10 > 0) return maker.pes(VIDEO_PID, stamps(number), h264Frame('plain', 200))
+      const padded = Buffer.concat([frame, Buffer.alloc(padding, 0xff)])
+      return withPesLength(maker.pes(VIDEO_PID, stamps(number), padded), bytes)
+    }
+    const { runs } = await play(weave(maker, { frame: frameOf }), 0)
+    const slice = frame.subarray(frame.indexOf(0x65))
+    for (const found of runs) {
+      expect(samplesOf(found)[0]).toBe(sliceSample(slice))
+      expect(found.flatMap(({ syncs }) => [...(syncs ?? [])]).indexOf(1)).toBe(0)
+      expect(samplesOf(found).length).toBe(40)
     }
   })
 

@@ -1,6 +1,6 @@
 // Gathers the payloads of the PES packets of one PID, and where each begins.
 import { continuityCounter, hasPayload, isCorrupt, isScrambled } from './packet.ts'
-import { isUnitStart, payloadEnd, payloadStart } from './packet.ts'
+import { isUnitStart, payloadEnd, payloadStart, TS_PACKET_BYTES } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { MAX_PES_HEADER_BYTES, parsePesHeader } from './pes.ts'
 
@@ -14,11 +14,16 @@ export interface PesUnit {
 
 const FIRST_CAPACITY_BYTES = 64 * 1024
 
-interface Capacity {
+interface StreamOptions {
   /** Further bytes are rejected. */
   limitBytes: number
   /** The expected size. */
   expectedBytes?: number
+  /**
+   * Whether a PES packet ends only where the next one begins. The length has 16 bits, and some
+   * muxers write the low bits of the length of a large frame.
+   */
+  exceedsLengths?: boolean
 }
 
 /** The payloads of a PID, gathered packet by packet. */
@@ -26,6 +31,7 @@ export class ElementaryStream {
   readonly pid: number
   readonly units: PesUnit[] = []
   readonly #limitBytes: number
+  readonly #exceedsLengths: boolean
   #bytes: Uint8Array<ArrayBuffer>
   #length = 0
   /** Start of the header of the current PES packet, until it is parsed. */
@@ -33,15 +39,21 @@ export class ElementaryStream {
   #position = 0
   /** Remaining bytes of the PES packet; undefined between packets, and after an invalid one. */
   #remaining: number | undefined
+  /** End of the current PES packet in the gathered bytes by its length; Infinity without one. */
+  #declaredEnd = Infinity
   #counter = -1
   /** The payload of the last packet in the gathered bytes. */
   #lastPayload = { at: 0, length: 0 }
   /** Payload of the last packet in which a PES packet began. */
   #lastStart = new Uint8Array(0)
 
-  constructor(pid: number, { limitBytes, expectedBytes = FIRST_CAPACITY_BYTES }: Capacity) {
+  constructor(
+    pid: number,
+    { limitBytes, expectedBytes = FIRST_CAPACITY_BYTES, exceedsLengths = false }: StreamOptions,
+  ) {
     this.pid = pid
     this.#limitBytes = limitBytes
+    this.#exceedsLengths = exceedsLengths
     this.#bytes = new Uint8Array(Math.min(expectedBytes, limitBytes))
   }
 
@@ -79,8 +91,12 @@ export class ElementaryStream {
   /** Ends the current PES packet; an incomplete header is dropped. */
   close(): void {
     if (this.#headerAt !== undefined) this.#length = this.#headerAt
+    // Less than a packet after the end is padding of the last one.
+    const excess = this.#length - this.#declaredEnd
+    if (excess > 0 && excess < TS_PACKET_BYTES) this.#length = this.#declaredEnd
     this.#headerAt = undefined
     this.#remaining = undefined
+    this.#declaredEnd = Infinity
   }
 
   /** A packet may be sent twice (ISO/IEC 13818-1 2.4.3.3). */
@@ -126,12 +142,16 @@ export class ElementaryStream {
       return
     }
     const gathered = this.#length - at
-    const whole = header.packetBytes === 0 ? Infinity : header.packetBytes
+    const declared = header.packetBytes === 0 ? Infinity : header.packetBytes
+    const whole = this.#exceedsLengths ? Infinity : declared
     const payloadBytes = Math.max(0, Math.min(gathered, whole) - header.headerBytes)
     this.#bytes.copyWithin(at, at + header.headerBytes, at + header.headerBytes + payloadBytes)
     this.#length = at + payloadBytes
     this.#headerAt = undefined
     this.#remaining = Math.max(0, whole - gathered)
+    if (this.#exceedsLengths) {
+      this.#declaredEnd = at + Math.max(0, declared - header.headerBytes)
+    }
     this.#lastPayload = { at: this.#length, length: 0 }
     this.units.push({ at, position: this.#position, stamps: header.stamps })
   }

@@ -12,6 +12,8 @@ interface PesWanted {
   to: number
   /** At most this many bytes are read. */
   limitBytes: number
+  /** As for an ElementaryStream. */
+  exceedsLengths?: boolean
 }
 
 /**
@@ -43,7 +45,9 @@ export async function readPes(
     const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
     chunks.push(payload)
     length += payload.length
-    if (chunks.length === 1) wantedLength = Math.min(wantedLength, pesBytes(payload))
+    if (chunks.length === 1 && wanted.exceedsLengths !== true) {
+      wantedLength = Math.min(wantedLength, pesBytes(payload))
+    }
     return length >= wantedLength ? stop() : 'continue'
   }
   function stop(): 'stop' {

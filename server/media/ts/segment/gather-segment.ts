@@ -48,7 +48,11 @@ export async function gatherSegment(
   const video =
     videoPid === undefined
       ? undefined
-      : new ElementaryStream(videoPid, { limitBytes, expectedBytes: end - from })
+      : new ElementaryStream(videoPid, {
+          limitBytes,
+          expectedBytes: end - from,
+          exceedsLengths: true,
+        })
   const audioTracks = audioPids.map((pid) => new ElementaryStream(pid, { limitBytes }))
   const streams = new Map<number, Under>()
   const interest = new Uint8Array(PID_COUNT)

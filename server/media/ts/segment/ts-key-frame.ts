@@ -29,6 +29,7 @@ export async function readTsKeyFrame(
     from,
     to: source.offsets[splitPoint + 1] ?? source.endOffset,
     limitBytes: MAX_KEY_FRAME_BYTES,
+    exceedsLengths: true,
   })
   if (frame === undefined) return undefined
   const scan = createFrameScan(0)
