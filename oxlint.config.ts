@@ -26,6 +26,7 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
  */
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
+  admission: 'errors.ts',
   storage: 'errors.ts config',
   catalog: `${known} config storage`,
   'catalog/names': 'errors.ts config storage',
@@ -54,19 +55,20 @@ const serverRows: Record<string, string> = {
   'media/recorded': `${known} storage`,
   media: `${known} config storage media/mp4 media/fmp4 media/matroska media/flv media/ts`,
   'media/index': `${known} config storage media media/recorded`,
-  'decoder-child': 'errors.ts',
+  'decoder-child': 'errors.ts admission',
   audio: `errors.ts ${mediaTypes} decoder-child`,
-  delivery: 'errors.ts config storage media/media-reader.ts',
+  delivery: 'errors.ts config admission storage media/media-reader.ts',
   'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
   'hls/playlist': 'errors.ts media media/codec delivery',
   'hls/segment':
-    'errors.ts config storage media media/codec media/index audio delivery hls/fmp4 hls/playlist',
+    'errors.ts config admission storage media media/codec media/index audio delivery ' +
+    'hls/fmp4 hls/playlist',
   'hls/session':
     `${known} config storage catalog catalog/names media media/index media/recorded ` +
     'delivery hls/fmp4 hls/playlist hls/segment',
-  thumbnails: `errors.ts config storage ${mediaTypes} decoder-child`,
+  thumbnails: `errors.ts config admission storage ${mediaTypes} decoder-child`,
   http:
-    'errors.ts problem-text.ts config storage catalog ' +
+    'errors.ts problem-text.ts config admission storage catalog ' +
     'delivery hls/playlist hls/session thumbnails',
   demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',

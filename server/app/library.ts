@@ -1,12 +1,14 @@
 // Assembles what every command needs of a library: storage, catalog, indexes, HLS.
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
+import { createAdmission } from '../admission/limits.ts'
+import type { Admission } from '../admission/limits.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
 import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
-import type { JobFigures } from '../decoder-child/job-queue.ts'
+import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { Sandbox } from '../decoder-child/sandbox.ts'
 import { PartFolders } from '../hls/session/part-folders.ts'
@@ -41,6 +43,8 @@ export interface Library {
   sessions: SessionOpener
   /** The restrictions of child processes that decode. */
   sandbox: Sandbox
+  /** Limits of the work of this process. */
+  admission: Admission
   inspect(source: InspectedSource, signal: AbortSignal): Promise<SessionInspection>
   figures(): LibraryFigures
   close(): Promise<void>
@@ -90,6 +94,7 @@ export async function openLibrary({
   const sandbox = createSandbox({ log: logger })
   const transcoder = createAudioTranscoder({ log: logger, sandbox })
   const partFolders = new PartFolders(storage)
+  const admission = createAdmission()
   const sessions = new SessionOpener({
     storage,
     partFolders,
@@ -99,7 +104,7 @@ export async function openLibrary({
     recordFolder: join(config.data, 'indexes'),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
-    transcodedAudio: new TranscodedAudio({ transcoder, log: logger, signal }),
+    transcodedAudio: new TranscodedAudio({ transcoder, admission, log: logger, signal }),
     signal,
   })
   return {
@@ -110,6 +115,7 @@ export async function openLibrary({
     indexes,
     sessions,
     sandbox,
+    admission,
     inspect: async (source, jobSignal) =>
       inspectSession(source, { storage, indexes, partFolders, signal: jobSignal }),
     figures: () => ({

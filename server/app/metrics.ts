@@ -14,7 +14,8 @@ import {
   register,
 } from 'prom-client'
 import { AppError } from '../errors.ts'
-import type { JobFigures } from '../decoder-child/job-queue.ts'
+import type { Admission } from '../admission/limits.ts'
+import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
@@ -25,8 +26,26 @@ import type { ScanQueue } from './scan-queue.ts'
 /** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
-/** Starts counting this process's requests by route, method, status and kind. */
-export function measureRequests(app: FastifyInstance): void {
+/** Parts of this process whose load is exported. */
+export interface MeasuredParts {
+  library: Pick<Library, 'figures' | 'admission'>
+  decoder: Pick<Decoder, 'figures'>
+  sender: Pick<SegmentSender, 'bytesInFlight'>
+  segmentCache: SegmentCache | undefined
+}
+
+/** Starts counting requests, and exports the load of the parts. */
+export function measureServer(app: FastifyInstance, parts: MeasuredParts): void {
+  measureRequests(app)
+  measureLibrary(parts.library)
+  measureAdmission(parts.library.admission)
+  measureThumbnails(parts.decoder)
+  measureSender(parts.sender)
+  if (parts.segmentCache !== undefined) measureSegmentCache(parts.segmentCache)
+}
+
+/** Counts this process's requests by route, method, status and kind. */
+function measureRequests(app: FastifyInstance): void {
   // A worker answers the primary's requests for metrics.
   if (cluster.isWorker) void new AggregatorRegistry()
   collectDefaultMetrics()
@@ -52,7 +71,7 @@ export function measureRequests(app: FastifyInstance): void {
 }
 
 /** Exports figures of this process's segment cache. */
-export function measureSegmentCache(cache: SegmentCache): void {
+function measureSegmentCache(cache: SegmentCache): void {
   new Counter({
     name: 'aftercast_segment_cache_requests_total',
     help: 'Requests for encrypted segments, by cache hit or miss.',
@@ -70,7 +89,7 @@ export function measureSegmentCache(cache: SegmentCache): void {
 }
 
 /** Exports the load of this process's library: open files, index thread, audio transcoding. */
-export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
+function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
   addGauge('aftercast_open_recordings', 'Recordings that are open for reading.', () => {
     return figures().openRecordings
   })
@@ -84,12 +103,46 @@ export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
 }
 
 /** Exports the thumbnails that are decoded because no cached one exists. */
-export function measureThumbnails(decoder: Pick<Decoder, 'figures'>): void {
+function measureThumbnails(decoder: Pick<Decoder, 'figures'>): void {
   addJobs('aftercast_cold_thumbnails', 'thumbnail decoding', () => decoder.figures)
 }
 
+/** Exports what each gate has admitted and refused, and how many entries wait. */
+function measureAdmission(admission: Admission): void {
+  const gates = Object.entries(admission).map(([name, gate]) => ({
+    resource: snakeCase(name),
+    gate,
+  }))
+  const addCounter = (name: string, help: string, figure: 'admitted' | 'refused'): void => {
+    new Counter({
+      name,
+      help,
+      labelNames: ['resource'],
+      collect() {
+        this.reset()
+        for (const { resource, gate } of gates) this.inc({ resource }, gate.figures[figure])
+      },
+    })
+  }
+  addCounter('aftercast_admitted_total', 'Work that was admitted, by resource.', 'admitted')
+  addCounter('aftercast_refused_total', 'Work that was refused with 503.', 'refused')
+  new Gauge({
+    name: 'aftercast_waiting_for_admission',
+    help: 'Work that waits for a resource.',
+    labelNames: ['resource'],
+    aggregator: 'sum',
+    collect() {
+      for (const { resource, gate } of gates) this.set({ resource }, gate.figures.waiting)
+    },
+  })
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
 /** Exports the memory of responses that are being sent. */
-export function measureSender(sender: Pick<SegmentSender, 'bytesInFlight'>): void {
+function measureSender(sender: Pick<SegmentSender, 'bytesInFlight'>): void {
   addGauge('aftercast_bytes_in_flight', 'Buffer memory of segments being sent.', () => {
     return sender.bytesInFlight
   })

@@ -44,20 +44,23 @@ export async function startWebServer({
   isReady,
 }: WebServerOptions): Promise<WebServer> {
   const decoder = createDecoder({ log: logger, sandbox: library.sandbox })
+  const { admission } = library
   const thumbnails = createThumbnails({
     folder: join(config.data, 'thumbnails'),
     decoder,
+    admission,
     log: logger,
   })
   const activity = openActivity({ config, library, logger })
   const advertising = await openAdvertising({ config, record: activity.record, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
   const segmentCache = await createSegmentCache(config)
-  const sender = new SegmentSender(segmentCache)
+  const sender = new SegmentSender(admission.bytesInFlight, segmentCache)
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
     sessions: library.sessions,
+    admission,
     sender,
     page: await readBuiltPage(builtPageFolder()),
     thumbnails,
@@ -73,12 +76,8 @@ export async function startWebServer({
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
-    const metrics = await import('./metrics.ts')
-    metrics.measureRequests(app)
-    metrics.measureLibrary(library)
-    metrics.measureThumbnails(decoder)
-    metrics.measureSender(sender)
-    if (segmentCache !== undefined) metrics.measureSegmentCache(segmentCache)
+    const { measureServer } = await import('./metrics.ts')
+    measureServer(app, { library, decoder, sender, segmentCache })
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })

@@ -2,8 +2,8 @@
 // server.
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
+import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../decoder-child/decoder-process.ts'
-import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
 import { MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'
@@ -28,7 +28,8 @@ export interface AudioTranscoderOptions {
 }
 
 const CONCURRENCY = 2
-const MAX_WAITING = 64
+/** Two jobs of each segment that is admitted: see `admission/limits.ts`. */
+const MAX_WAITING = 128
 const DEFAULT_LIMITS: DecoderLimits = {
   startMs: 8000,
   jobMs: 8000,
@@ -43,7 +44,7 @@ export function createAudioTranscoder(options: AudioTranscoderOptions = {}): Aud
     program: { file: childFile('audio-child', import.meta.url), name: 'audio transcoder' },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     queue: {
-      concurrency: CONCURRENCY,
+      limit: CONCURRENCY,
       waiting: MAX_WAITING,
       busyMessage: 'Too many audio segments are being transcoded; try again soon',
     },

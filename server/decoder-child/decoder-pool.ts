@@ -1,17 +1,25 @@
 // Decodes in child processes, so that a hostile file costs one image or a moment of audio and never
 // the server.
+import { Gate } from '../admission/gate.ts'
+import type { GateBounds } from '../admission/gate.ts'
 import { DecoderProcess } from './decoder-process.ts'
 import type { DecoderLimits, DecoderProgram, JobResult } from './decoder-process.ts'
-import { createJobQueue } from './job-queue.ts'
-import type { JobFigures, JobQueueBounds } from './job-queue.ts'
 import type { Confinement } from './sandbox-command.ts'
 import type { DecoderLog, Sandbox } from './sandbox.ts'
+
+/** Jobs that run and wait now, and how many have ended. */
+export interface JobFigures {
+  running: number
+  waiting: number
+  finished: number
+}
 
 export interface DecoderPool<Job, Value> {
   readonly figures: JobFigures
   /**
    * Runs one job. Rejects with AppError `busy` if too many jobs wait, `failed` if no process
-   * starts, and with the signal's reason.
+   * starts, and with the signal's reason if it aborts while the job waits. A job that runs is
+   * finished: a new process costs more than most jobs.
    */
   run(job: Job, signal: AbortSignal): Promise<JobResult<Value>>
   /** Ends every process; jobs in progress reject. */
@@ -22,7 +30,7 @@ export interface DecoderPoolOptions {
   program: DecoderProgram
   limits: DecoderLimits
   /** Number of processes, and of jobs that may wait. */
-  queue: JobQueueBounds
+  queue: GateBounds
   /** The restrictions of every process. */
   sandbox: Sandbox
   log?: DecoderLog | undefined
@@ -32,11 +40,11 @@ export interface DecoderPoolOptions {
 export function createDecoderPool<Job extends object, Value>({
   program,
   limits,
-  queue: bounds,
+  queue,
   sandbox,
   log,
 }: DecoderPoolOptions): DecoderPool<Job, Value> {
-  const queue = createJobQueue(bounds)
+  const gate = new Gate(queue)
   const closing = new AbortController()
   const idle = new Map<DecoderProcess<Job, Value>, NodeJS.Timeout>()
 
@@ -76,11 +84,12 @@ export function createDecoderPool<Job extends object, Value>({
 
   return {
     get figures() {
-      return queue.figures
+      const { used: running, waiting, admitted } = gate.figures
+      return { running, waiting, finished: admitted - running }
     },
     async run(job, signal) {
       const either = AbortSignal.any([signal, closing.signal])
-      return queue.run(() => runNow(job, either), either)
+      return gate.run(() => runNow(job, closing.signal), either)
     },
     close() {
       closing.abort(new Error(`The ${program.name} is closed`))

@@ -53,7 +53,7 @@ async function startPool(name: string, expression: string, of: Sandbox = sandbox
       cpuSeconds: 2,
       idleMs: 60_000,
     },
-    queue: { concurrency: 1, waiting: 1, busyMessage: 'busy' },
+    queue: { limit: 1, waiting: 1, busyMessage: 'busy' },
     sandbox: of,
     log,
   })

@@ -1,10 +1,12 @@
 // Reusable buffers for response bodies, with a limit for the whole process.
+import type { Gate, Release } from '../admission/gate.ts'
+import { MIN_RESPONSE_BYTES } from '../admission/limits.ts'
 import { DISCARD_BYTES } from './read-plan.ts'
 
 /** 384 KiB stay in the L2 cache between read, encryption and send. Other sizes are slower. */
 const CHUNK_BYTES = 384 * 1024
-/** Used when the pool has reached its limit: slower, but no response is refused. */
-const SMALL_CHUNK_BYTES = 64 * 1024
+/** Used when the pool has reached its limit: slower, but the response is admitted. */
+const SMALL_CHUNK_BYTES = MIN_RESPONSE_BYTES
 const MAX_POOLED_BYTES = 96 * 1024 * 1024
 
 /** A buffer that is never given back is garbage, not an error. */
@@ -36,12 +38,17 @@ export class BufferPool {
 /** The buffers of one response. */
 export class BufferLease {
   readonly #pool: BufferPool
+  readonly #gate: Gate | undefined
   readonly #leased: Uint8Array[] = []
+  readonly #memory = new Set<ArrayBufferLike>()
+  readonly #charged: Release[] = []
   #main: Uint8Array | undefined
   #discard: Uint8Array | undefined
 
-  constructor(pool: BufferPool) {
+  /** @param gate counts the bytes of extra buffers; it has already admitted the response */
+  constructor(pool: BufferPool, gate?: Gate) {
     this.#pool = pool
+    this.#gate = gate
   }
 
   /** The buffer that each chunk is read into. */
@@ -53,7 +60,10 @@ export class BufferLease {
   /** A buffer of exactly this size, for bytes that are sent later than they are read. */
   extra(sizeBytes: number): Uint8Array {
     if (sizeBytes === 0) return new Uint8Array(0)
-    const buffer = this.#take()
+    if (this.#gate !== undefined) this.#charged.push(this.#gate.add(sizeBytes))
+    // A corrupt recording may need thousands of them.
+    const isSmall = sizeBytes <= SMALL_CHUNK_BYTES
+    const buffer = isSmall ? this.#own(Buffer.allocUnsafeSlow(sizeBytes)) : this.#take()
     return buffer.length < sizeBytes
       ? Buffer.allocUnsafeSlow(sizeBytes)
       : buffer.subarray(0, sizeBytes)
@@ -67,17 +77,23 @@ export class BufferLease {
 
   /** Whether the bytes are in a leased buffer, so that the reader may overwrite them. */
   owns({ buffer }: Uint8Array): boolean {
-    return this.#leased.some((leased) => leased.buffer === buffer)
+    return this.#memory.has(buffer)
   }
 
   /** Call only when no read or send uses the buffers any more. */
   release(): void {
     for (const buffer of this.#leased) this.#pool.give(buffer)
+    for (const release of this.#charged) release()
   }
 
   #take(): Uint8Array {
     const buffer = this.#pool.take()
     this.#leased.push(buffer)
+    return this.#own(buffer)
+  }
+
+  #own(buffer: Uint8Array): Uint8Array {
+    this.#memory.add(buffer.buffer)
     return buffer
   }
 }

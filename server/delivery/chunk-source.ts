@@ -18,6 +18,21 @@ export interface ChunkSource {
   send?(socket: number, maxBytes: number): number | undefined
 }
 
+/** Size of the chunks of bytes that are in memory. */
+const SLICE_BYTES = 256 * 1024
+
+/** The chunks of bytes in memory. */
+export function sliceChunks(bytes: Uint8Array): ChunkSource {
+  let position = 0
+  return {
+    next() {
+      const chunk = bytes.subarray(position, position + SLICE_BYTES)
+      position += chunk.length
+      return chunk.length === 0 ? undefined : chunk
+    },
+  }
+}
+
 /** Calls `handle` with a value, synchronously if possible: a promise costs a microtask. */
 export function whenReady<Value, Result>(
   value: Value | Promise<Value>,

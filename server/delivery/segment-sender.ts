@@ -1,5 +1,7 @@
 // Sends bytes of a segment: reads them from the recording and encrypts them, or uses the cache.
 import type { FastifyReply } from 'fastify'
+import type { Gate } from '../admission/gate.ts'
+import { MIN_RESPONSE_BYTES } from '../admission/limits.ts'
 import type { OpenFile } from '../storage/storage.ts'
 import { BufferLease, BufferPool } from './buffer-pool.ts'
 import type { ChunkSource } from './chunk-source.ts'
@@ -25,6 +27,12 @@ export interface Segment {
   checkUnchanged(this: void): Promise<void>
 }
 
+/** Part of a segment, for one request. */
+export interface Sending extends ByteWindow {
+  /** Aborted when the request is abandoned. */
+  signal: AbortSignal
+}
+
 interface Encryption {
   key: Buffer
   iv: Buffer
@@ -37,10 +45,15 @@ export function sentBytes({ body, encryption }: Segment): number {
 
 export class SegmentSender {
   readonly #buffers = new BufferPool()
+  readonly #gate: Gate
   readonly #cache: SegmentCache | undefined
 
-  /** @param cache without one, each response encrypts its own bytes */
-  constructor(cache?: SegmentCache) {
+  /**
+   * @param gate admits the bytes in memory
+   * @param cache without one, each response encrypts its own bytes
+   */
+  constructor(gate: Gate, cache?: SegmentCache) {
+    this.#gate = gate
     this.#cache = cache
   }
 
@@ -51,16 +64,19 @@ export class SegmentSender {
 
   /**
    * Sends the reply's status and headers, then the bytes of the window. Once this
-   * settles, the file is no longer read. Throws an error that occurs before the first byte.
+   * settles, the file is no longer read. Throws an error that occurs before the first byte, and
+   * AppError `busy` if too many segments are being sent.
    */
-  async send(reply: FastifyReply, segment: Segment, window: ByteWindow): Promise<void> {
-    const buffers = new BufferLease(this.#buffers)
+  async send(reply: FastifyReply, segment: Segment, { signal, ...window }: Sending): Promise<void> {
+    const release = await this.#gate.enter(signal, MIN_RESPONSE_BYTES)
+    const buffers = new BufferLease(this.#buffers, this.#gate)
     try {
       const cached = this.#cache && leaseSegment(this.#cache, segment, buffers)
       if (cached === undefined) await sendBody(reply, segmentChunks(segment, window, buffers))
       else await sendCached(reply, cached, window)
     } finally {
       buffers.release()
+      release()
     }
   }
 }

@@ -4,6 +4,7 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigResponse } from '../../shared/contract.ts'
 import { apiPrefix } from '../../shared/paths.ts'
+import type { Admission } from '../admission/limits.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { TrustedProxies } from '../config/trusted-proxies.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
@@ -39,6 +40,7 @@ export interface HttpServerOptions {
   catalog: Catalog
   sessions: SessionOpener
   sender: SegmentSender
+  admission: Admission
   page: BuiltPage
   thumbnails: Thumbnails
   sources: ThumbnailSources
@@ -64,10 +66,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     childLoggerFactory: () => options.logger,
     trustProxy: trustProxyOf(options.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -88,8 +90,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addFallbacks(app, { ...options, headers })
   addHealthRoutes(app, options)
   addListRoutes(app, { ...options, headers })
-  addVideoRoutes(app, { ...options, headers: headers.data })
-  addThumbnailRoutes(app, options)
+  addVideoRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
+  addThumbnailRoutes(app, { ...options, headers: headers.data })
   addCrawlerRoutes(app, { ...options, headers })
   for (const extend of options.extensions) await extend(app)
   await addPageRoutes(app, { ...options, headers })

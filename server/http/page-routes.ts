@@ -15,8 +15,10 @@ import {
   thumbnailApiPath,
 } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import type { Admission } from '../admission/limits.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
+import { admitAll } from './admitted.ts'
 import { sendError, errorResponse } from './errors.ts'
 import { formatPage } from './page-shell.ts'
 import type { PageHead, Preload } from './page-shell.ts'
@@ -30,6 +32,7 @@ const SITE_DESCRIPTION = 'Watch recorded live streams: browse streamers and play
 
 export interface PageRouteOptions {
   catalog: Catalog
+  admission: Pick<Admission, 'assets'>
   page: BuiltPage
   config: ConfigResponse
   publicUrl: () => string
@@ -84,15 +87,18 @@ export async function addPageRoutes(
     return sendPage(request, reply, { head: heads.player(session, row), ...options })
   })
 
-  await app.register(fastifyStatic, {
-    root: page.assetsFolder,
-    prefix: '/assets/',
-    dotfiles: 'deny',
-    immutable: true,
-    maxAge: '365d',
-    index: false,
-    preCompressed: true,
-    decorateReply: false,
+  await app.register(async (scope) => {
+    admitAll(scope, options.admission.assets)
+    await scope.register(fastifyStatic, {
+      root: page.assetsFolder,
+      prefix: '/assets/',
+      dotfiles: 'deny',
+      immutable: true,
+      maxAge: '365d',
+      index: false,
+      preCompressed: true,
+      decorateReply: false,
+    })
   })
 }
 

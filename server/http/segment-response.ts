@@ -12,6 +12,8 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 export interface SegmentResponse {
   segment: Segment
   sender: SegmentSender
+  /** Aborted when the request is abandoned. */
+  signal: AbortSignal
   /** Headers of every response: those sent by `sender` bypass Fastify's hooks. */
   headers: Readonly<Record<string, string>>
 }
@@ -20,7 +22,7 @@ export interface SegmentResponse {
 export function sendSegment(
   request: FastifyRequest,
   reply: FastifyReply,
-  { segment, sender, headers }: SegmentResponse,
+  { segment, sender, headers, signal }: SegmentResponse,
 ): FastifyReply | Promise<unknown> {
   const { etag, contentType } = segment
   const sizeBytes = sentBytes(segment)
@@ -41,7 +43,8 @@ export function sendSegment(
         ...rangeHeaders(response, sizeBytes),
       })
       setServerTiming(request, reply)
-      return request.method === 'HEAD' ? sendHead(reply) : sender.send(reply, segment, response)
+      if (request.method === 'HEAD') return sendHead(reply)
+      return sender.send(reply, segment, { start: response.start, end: response.end, signal })
   }
 }
 

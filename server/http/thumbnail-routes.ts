@@ -2,9 +2,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import { pathPatterns } from '../../shared/paths.ts'
+import { sendBody, sendHead } from '../delivery/send-body.ts'
+import { sliceChunks } from '../delivery/chunk-source.ts'
 import { AppError } from '../errors.ts'
 import { chooseImageFormat } from '../thumbnails/image-format.ts'
-import type { Thumbnail, Thumbnails } from '../thumbnails/thumbnails.ts'
+import type { Thumbnail } from '../thumbnails/thumbnail.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { abandonable } from './admitted.ts'
+import type { AbandonableHandler } from './admitted.ts'
+import { setServerTiming } from './server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { addVary } from './text-response.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
@@ -12,7 +18,11 @@ import type { ThumbnailSources } from './thumbnail-sources.ts'
 export interface ThumbnailRouteOptions {
   thumbnails: Thumbnails
   sources: ThumbnailSources
+  /** Headers of every response: they bypass Fastify's hooks. */
+  headers: Headers
 }
+
+type Headers = Readonly<Record<string, string>>
 
 /** The thumbnail of a replaced recording changes within a minute. */
 const IMAGE_CACHE = 'public, max-age=60'
@@ -20,36 +30,50 @@ const IMAGE_CACHE = 'public, max-age=60'
 /** Registers the routes. */
 export function addThumbnailRoutes(
   app: FastifyInstance,
-  { thumbnails, sources }: ThumbnailRouteOptions,
+  { thumbnails, sources, headers }: ThumbnailRouteOptions,
 ): void {
-  app.get(pathPatterns.thumbnail, async (request, reply) => {
+  const sendSession: AbandonableHandler = async (request, reply, signal) => {
     request.kind = 'thumbnail'
-    const source = await sources.session(parseSessionParameters(request.params))
+    const source = await sources.session(parseSessionParameters(request.params), signal)
     const format = chooseImageFormat(request.headers.accept)
-    return sendThumbnail(request, reply, source && (await thumbnails.session(source, format)))
-  })
+    const thumbnail = source && (await thumbnails.session(source, { format, signal }))
+    return sendThumbnail(request, reply, { thumbnail, headers })
+  }
 
-  app.get(pathPatterns.streamerThumbnail, async (request, reply) => {
+  const sendStreamer: AbandonableHandler = async (request, reply, signal) => {
     request.kind = 'thumbnail'
-    const source = await sources.streamer(parseName(request.params, 'streamer'))
+    const source = await sources.streamer(parseName(request.params, 'streamer'), signal)
     const format = chooseImageFormat(request.headers.accept)
-    return sendThumbnail(request, reply, source && (await thumbnails.streamer(source, format)))
-  })
+    const thumbnail = source && (await thumbnails.streamer(source, { format, signal }))
+    return sendThumbnail(request, reply, { thumbnail, headers })
+  }
+
+  app.get(pathPatterns.thumbnail, abandonable(sendSession))
+  app.get(pathPatterns.streamerThumbnail, abandonable(sendStreamer))
 }
 
-function sendThumbnail(
+async function sendThumbnail(
   request: FastifyRequest,
   reply: FastifyReply,
-  thumbnail: Thumbnail | undefined,
-): FastifyReply {
+  { thumbnail, headers }: { thumbnail: Thumbnail | undefined; headers: Headers },
+): Promise<unknown> {
   if (thumbnail === undefined) throw new AppError('not_found', 'there is no thumbnail')
-  const etag = `"${thumbnail.version}"`
-  void reply.headers({
-    'content-type': thumbnail.contentType,
-    'cache-control': IMAGE_CACHE,
-    etag,
-    vary: addVary(reply.getHeader('vary'), 'Accept'),
-  })
-  if (fresh(request.headers, { etag })) return reply.code(304).send()
-  return reply.send(Buffer.from(thumbnail.bytes))
+  try {
+    const { version, contentType, bytes } = thumbnail
+    const etag = `"${version}"`
+    void reply.headers({
+      'content-type': contentType,
+      'cache-control': IMAGE_CACHE,
+      etag,
+      vary: addVary(reply.getHeader('vary'), 'Accept'),
+    })
+    if (fresh(request.headers, { etag })) return reply.code(304).send()
+    void reply.headers({ ...headers, 'content-length': bytes.length })
+    setServerTiming(request, reply)
+    if (request.method === 'HEAD') return sendHead(reply)
+    await sendBody(reply, sliceChunks(bytes))
+    return reply
+  } finally {
+    thumbnail.release()
+  }
 }

@@ -1,10 +1,12 @@
 // Sources of thumbnails: an image next to the recording, or its key frames.
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
+import type { Gate } from '../admission/gate.ts'
+import type { Admission } from '../admission/limits.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
-import { isAppError } from '../errors.ts'
+import { AppError, isAppError } from '../errors.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { FileStat, Storage } from '../storage/storage.ts'
 import { findSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
 import type { StreamerThumbnailSource, ThumbnailSource } from '../thumbnails/thumbnails.ts'
@@ -20,42 +22,55 @@ export interface ThumbnailSourceOptions {
   catalog: Catalog
   storage: Storage
   sessions: SessionOpener
+  admission: Pick<Admission, 'recordings'>
 }
 
 export class ThumbnailSources {
   readonly #catalog: Catalog
   readonly #storage: Storage
   readonly #sessions: SessionOpener
+  readonly #gate: Gate
   readonly #folders = new LRUCache<string, string[]>({ max: MAX_FOLDERS, ttl: FOLDER_TTL_MS })
 
-  constructor({ catalog, storage, sessions }: ThumbnailSourceOptions) {
+  constructor({ catalog, storage, sessions, admission }: ThumbnailSourceOptions) {
     this.#catalog = catalog
     this.#storage = storage
     this.#sessions = sessions
+    this.#gate = admission.recordings
   }
 
   /** Undefined if the session does not exist or is unplayable. */
-  async session(session: SessionReference): Promise<ThumbnailSource | undefined> {
+  async session(
+    session: SessionReference,
+    signal: AbortSignal,
+  ): Promise<ThumbnailSource | undefined> {
     const row = this.#catalog.findSession(session)
-    return row === undefined || row.state.status === 'unplayable' ? undefined : this.#ofRow(row)
+    if (row === undefined || row.state.status === 'unplayable') return undefined
+    return this.#ofRow(row, signal)
   }
 
   /** Undefined if the streamer does not exist. */
-  async streamer(streamer: string): Promise<StreamerThumbnailSource | undefined> {
+  async streamer(
+    streamer: string,
+    signal: AbortSignal,
+  ): Promise<StreamerThumbnailSource | undefined> {
     const rows = this.#catalog.newestSessions(streamer, MAX_SESSIONS)
     const [newest] = rows
     if (newest === undefined) return undefined
     const folder = streamerFolder(newest)
     return {
       sidecar: folder === undefined ? undefined : await this.#sidecar(folder, STREAMER_IMAGES),
-      sessions: this.#ofRows(rows),
+      sessions: this.#ofRows(rows, signal),
     }
   }
 
-  async *#ofRows(rows: readonly SessionRow[]): AsyncGenerator<ThumbnailSource> {
+  async *#ofRows(
+    rows: readonly SessionRow[],
+    signal: AbortSignal,
+  ): AsyncGenerator<ThumbnailSource> {
     for (const row of rows) {
       try {
-        yield await this.#ofRow(row)
+        yield await this.#ofRow(row, signal)
       } catch (error) {
         // Removed or corrupt since it was listed: the next session may have a thumbnail.
         if (!isAppError(error, 'not_found', 'gone', 'unplayable')) throw error
@@ -63,13 +78,15 @@ export class ThumbnailSources {
     }
   }
 
-  async #ofRow(row: SessionRow): Promise<ThumbnailSource> {
+  async #ofRow(row: SessionRow, signal: AbortSignal): Promise<ThumbnailSource> {
     const { folder, base } = splitFileName(row.path)
     const sidecar = await this.#sidecar(folder, [base])
-    const opened = await this.#sessions.openListed(row)
-    const { key, count, read: readKeyFrame } = opened.keyFrames
-    await opened.close()
-    return { key, sidecar, splitPoints: count, readKeyFrame }
+    return this.#gate.run(async () => {
+      const opened = await this.#sessions.openListed(row)
+      const { key, count, read: readKeyFrame } = opened.keyFrames
+      await opened.close()
+      return { key, sidecar, splitPoints: count, readKeyFrame }
+    }, signal)
   }
 
   async #sidecar(folder: string, bases: readonly string[]): Promise<Sidecar | undefined> {
@@ -82,15 +99,20 @@ export class ThumbnailSources {
   }
 
   async #openSidecar(path: string): Promise<Sidecar> {
-    const { sizeBytes } = await this.#storage.stat(path)
-    return { sizeBytes, read: async () => this.#readWhole(path, sizeBytes) }
+    const stat = await this.#storage.stat(path)
+    const key = versionKey(path, stat)
+    return { key, sizeBytes: stat.sizeBytes, read: async () => this.#readWhole(path, key) }
   }
 
-  async #readWhole(path: string, sizeBytes: number): Promise<Uint8Array> {
+  /** @throws AppError `gone` if the file is not this version any more */
+  async #readWhole(path: string, key: string): Promise<Uint8Array> {
     const file = await this.#storage.open(path)
     try {
-      const bytes = Buffer.alloc(sizeBytes)
-      return bytes.subarray(0, await file.read(bytes, 0))
+      if (versionKey(path, file.stat) !== key) throw new AppError('gone', 'the image was replaced')
+      const bytes = Buffer.alloc(file.stat.sizeBytes)
+      const length = await file.read(bytes, 0)
+      await file.checkUnchanged()
+      return bytes.subarray(0, length)
     } finally {
       await file.close()
     }
@@ -104,6 +126,10 @@ export class ThumbnailSources {
     this.#folders.set(folder, names)
     return names
   }
+}
+
+function versionKey(path: string, { sizeBytes, modifiedMs }: FileStat): string {
+  return `${sizeBytes} ${modifiedMs} ${path}`
 }
 
 /** The folder with the streamer's name, if the layout has one. */

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { LRUCache } from 'lru-cache'
 import { pathPatterns } from '../../shared/paths.ts'
+import type { Gate } from '../admission/gate.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import { AppError, UnplayableError } from '../errors.ts'
@@ -9,6 +10,8 @@ import { parseFileName } from '../hls/playlist/segment-names.ts'
 import type { HlsFile } from '../hls/session/open-session.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { TextFile } from '../hls/session/session-playlists.ts'
+import { admitted } from './admitted.ts'
+import type { AbandonableHandler } from './admitted.ts'
 import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
 import { startPhase } from './server-timing.ts'
@@ -20,6 +23,8 @@ export interface VideoRouteOptions {
   catalog: Catalog
   sessions: SessionOpener
   sender: SegmentSender
+  /** Admits requests that read recordings. */
+  gate: Gate
   /** Headers of every response. */
   headers: TextResponseOptions['headers']
 }
@@ -36,11 +41,11 @@ const MAX_TEXTS_BYTES = 64 * 1024 * 1024
 /** Registers the routes. */
 export function addVideoRoutes(
   app: FastifyInstance,
-  { catalog, sessions, sender, headers }: VideoRouteOptions,
+  { catalog, sessions, sender, gate, headers }: VideoRouteOptions,
 ): void {
   const texts = createTextCache(MAX_TEXTS_BYTES)
 
-  app.get(pathPatterns.playlist, async (request, reply) => {
+  const sendPlaylist: AbandonableHandler = async (request, reply) => {
     request.kind = 'playlist'
     const row = findPlayable(catalog, request)
     const endOpen = startPhase(request, 'open')
@@ -54,20 +59,21 @@ export function addVideoRoutes(
     } finally {
       await session.close()
     }
-  })
+  }
 
-  app.get(pathPatterns.playlistFile, async (request, reply) => {
+  const sendFile: AbandonableHandler = async (request, reply, signal) => {
     const version = parseName(request.params, 'version')
     const name = parseFileName(parseName(request.params, 'file'))
     request.kind = fileKind(name)
     const { file, session } = await sessions.openFile(findPlayable(catalog, request), {
       version,
       name,
+      signal,
       startPhase: (phase) => startPhase(request, phase),
     })
     try {
       if (file.kind === 'segment') {
-        return await sendSegment(request, reply, { segment: file.segment, sender, headers })
+        return await sendSegment(request, reply, { segment: file.segment, sender, headers, signal })
       }
       if (file.kind === 'text') {
         return await sendText(request, reply, cachedResponse(texts, file.text, headers))
@@ -76,7 +82,10 @@ export function addVideoRoutes(
     } finally {
       await session.close()
     }
-  })
+  }
+
+  app.get(pathPatterns.playlist, admitted(gate, sendPlaylist))
+  app.get(pathPatterns.playlistFile, admitted(gate, sendFile))
 }
 
 /** @throws AppError `not_found`, `unplayable` */

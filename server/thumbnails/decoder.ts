@@ -2,8 +2,8 @@
 // server.
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
+import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits } from '../decoder-child/decoder-process.ts'
-import type { JobFigures } from '../decoder-child/job-queue.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
 import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
@@ -57,7 +57,7 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
     },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     queue: {
-      concurrency,
+      limit: concurrency,
       waiting: MAX_WAITING,
       busyMessage: 'Too many thumbnails are being rendered; try again soon',
     },

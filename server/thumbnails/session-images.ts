@@ -1,11 +1,11 @@
 // The thumbnail of a session: cached, or rendered from a key frame, once for concurrent requests.
+import type { Gate } from '../admission/gate.ts'
+import { SharedWork } from '../admission/shared-work.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { chooseFrame } from './choose-frame.ts'
 import type { Decoder } from './decoder.ts'
-import type { ImageFormat } from './image-format.ts'
-import { createJobQueue } from '../decoder-child/job-queue.ts'
-import type { JobQueue } from '../decoder-child/job-queue.ts'
 import type { CachedThumbnails } from './cached-thumbnails.ts'
+import type { ThumbnailRequest } from './thumbnail.ts'
 
 /** Source of a session's thumbnail. */
 export interface ImageSource {
@@ -20,59 +20,59 @@ export interface ImageSource {
 export interface SessionImagesOptions {
   decoder: Decoder
   cached: CachedThumbnails
-  /** Number of sessions whose thumbnail may wait to be rendered. */
-  maxWaiting: number
+  /** Admits the sessions whose thumbnail is rendered. */
+  gate: Gate
 }
-
-/** Sessions rendered at once; more would only hold more key frames in memory. */
-const CONCURRENCY = 1
 
 export class SessionImages {
   readonly #decoder: Decoder
   readonly #cached: CachedThumbnails
-  readonly #queue: JobQueue
+  readonly #gate: Gate
   readonly #closing = new AbortController()
-  readonly #inFlight = new Map<string, Promise<Uint8Array | undefined>>()
+  readonly #shared = new SharedWork<Uint8Array | undefined>()
 
-  constructor({ decoder, cached, maxWaiting }: SessionImagesOptions) {
+  constructor({ decoder, cached, gate }: SessionImagesOptions) {
     this.#decoder = decoder
     this.#cached = cached
-    this.#queue = createJobQueue({
-      concurrency: CONCURRENCY,
-      waiting: maxWaiting,
-      busyMessage: 'Too many thumbnails are being rendered; try again soon',
-    })
+    this.#gate = gate
   }
 
   /**
    * The encoded image; undefined if there is none. Rejects with AppError `busy` if too many
-   * sessions wait.
+   * sessions wait, and with the signal's reason. A session that all requests have abandoned leaves
+   * the queue.
    */
-  find(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const inFlightKey = `${format} ${source.key}`
-    const inFlight = this.#inFlight.get(inFlightKey)
-    if (inFlight !== undefined) return inFlight
-    const flight = this.#findOrCreate(source, format).finally(() =>
-      this.#inFlight.delete(inFlightKey),
+  async find(
+    source: ImageSource,
+    { format, signal }: ThumbnailRequest,
+  ): Promise<Uint8Array | undefined> {
+    return this.#shared.join(`${format} ${source.key}`, signal, async (abandoned) =>
+      this.#findOrCreate(source, {
+        format,
+        signal: AbortSignal.any([abandoned, this.#closing.signal]),
+      }),
     )
-    this.#inFlight.set(inFlightKey, flight)
-    return flight
   }
 
   close(): void {
     this.#closing.abort(new Error('The thumbnails are closed'))
   }
 
-  async #findOrCreate(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const image = await this.#cached.findImage(source.key, format)
+  async #findOrCreate(
+    source: ImageSource,
+    request: ThumbnailRequest,
+  ): Promise<Uint8Array | undefined> {
+    const image = await this.#cached.findImage(source.key, request.format)
     if (image !== undefined) return image
     const choice = await this.#cached.findChoice(source.key)
     if (choice !== undefined && choice.status !== 'splitPoint') return undefined
-    return this.#queue.run(() => this.#create(source, format), this.#closing.signal)
+    return this.#gate.run(() => this.#create(source, request), request.signal)
   }
 
-  async #create(source: ImageSource, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const { signal } = this.#closing
+  async #create(
+    source: ImageSource,
+    { format, signal }: ThumbnailRequest,
+  ): Promise<Uint8Array | undefined> {
     // Read again: a request for another format may have chosen the key frame in the meantime.
     const choice = await this.#cached.findChoice(source.key)
     const known = choice?.status === 'splitPoint' && choice.splitPoint < source.splitPoints

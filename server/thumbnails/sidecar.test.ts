@@ -21,15 +21,15 @@ describe('findSidecar', () => {
 describe('readSidecar', () => {
   const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0)
   it('detects the type from the bytes, whatever the name is', async () => {
-    const image = await readSidecar({ sizeBytes: 4, read: async () => jpeg })
+    const image = await readSidecar({ key: 'a', sizeBytes: 4, read: async () => jpeg })
     expect(image).toEqual({ bytes: jpeg, contentType: 'image/jpeg' })
   })
   it('refuses a file that is not an image', async () => {
     const script = Buffer.from('<svg onload="alert(1)">')
-    expect(await readSidecar({ sizeBytes: 4, read: async () => script })).toBeUndefined()
+    expect(await readSidecar({ key: 'a', sizeBytes: 4, read: async () => script })).toBeUndefined()
   })
   it('does not read an oversized file', async () => {
     const read = () => Promise.reject(new Error('was read'))
-    expect(await readSidecar({ sizeBytes: MAX_SIDECAR_BYTES + 1, read })).toBeUndefined()
+    expect(await readSidecar({ key: 'a', sizeBytes: MAX_SIDECAR_BYTES + 1, read })).toBeUndefined()
   })
 })

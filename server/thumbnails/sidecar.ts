@@ -1,7 +1,7 @@
 // Sidecar images, which operators put next to recordings: which file applies, and what is served of
 // it.
 import { sniffImageType } from './image-format.ts'
-import type { ImageType } from './image-format.ts'
+import type { Image } from './thumbnail.ts'
 
 /** A larger sidecar is ignored in favour of a rendered image. */
 export const MAX_SIDECAR_BYTES = 10 * 1024 * 1024
@@ -10,6 +10,8 @@ const EXTENSIONS = ['jpg', 'jpeg', 'png', 'webp', 'avif']
 
 /** An image file in the library, read through the caller's storage. */
 export interface Sidecar {
+  /** Identifies this version of the file. */
+  key: string
   sizeBytes: number
   /** Reads the whole file; called only if `sizeBytes` is within the limit. */
   read(): Promise<Uint8Array>
@@ -36,9 +38,7 @@ export function findSidecar(names: readonly string[], base: string): string | un
 /**
  * The bytes of the sidecar with their detected type; undefined if it is too large or not an image.
  */
-export async function readSidecar(
-  sidecar: Sidecar,
-): Promise<{ bytes: Uint8Array; contentType: ImageType } | undefined> {
+export async function readSidecar(sidecar: Sidecar): Promise<Image | undefined> {
   if (sidecar.sizeBytes > MAX_SIDECAR_BYTES) return undefined
   const bytes = await sidecar.read()
   const contentType = sniffImageType(bytes)

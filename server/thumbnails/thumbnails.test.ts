@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readKeyFrames } from '../../test/demux/key-frames.ts'
+import { Gate } from '../admission/gate.ts'
+import { createAdmission } from '../admission/limits.ts'
 import { AppError } from '../errors.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { createDecoder } from './decoder.ts'
@@ -11,6 +13,11 @@ import { sniffImageType } from './image-format.ts'
 import { ThumbnailCache } from './thumbnail-cache.ts'
 import { createThumbnails } from './thumbnails.ts'
 import type { Thumbnails, ThumbnailSource } from './thumbnails.ts'
+
+const { signal } = new AbortController()
+const JPEG = { format: 'jpeg', signal } as const
+const AVIF = { format: 'avif', signal } as const
+const WEBP = { format: 'webp', signal } as const
 
 let folder: string
 let decoder: Decoder
@@ -28,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => decoder.close())
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'thumbnails-'))
-  thumbnails = createThumbnails({ folder, decoder })
+  thumbnails = createThumbnails({ folder, decoder, admission: createAdmission() })
 })
 afterEach(async () => {
   thumbnails.close()
@@ -60,7 +67,7 @@ async function cached(): Promise<string[]> {
 describe('session', () => {
   it('shows the key frame at about a tenth', async () => {
     const recording = source(Array.from({ length: 50 }, () => flower))
-    const image = await thumbnails.session(recording, 'webp')
+    const image = await thumbnails.session(recording, WEBP)
     expect(image?.contentType).toBe('image/webp')
     expect(sniffImageType(image?.bytes ?? new Uint8Array())).toBe('image/webp')
     expect(recording.reads).toEqual([5])
@@ -79,35 +86,38 @@ describe('session', () => {
       black,
       black,
     ])
-    expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
+    expect(await thumbnails.session(recording, JPEG)).toBeDefined()
     expect(recording.reads).toEqual([1, 2])
   })
 
   it('accepts black if all is black, after at most five attempts', async () => {
     const recording = source(Array.from({ length: 100 }, () => black))
-    expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
+    expect(await thumbnails.session(recording, JPEG)).toBeDefined()
     expect(recording.reads).toEqual([10, 20, 30, 50, 5])
   })
 
   it('caches the chosen split point for the other formats', async () => {
     const recording = source([black, black, flower, black])
-    await thumbnails.session(recording, 'jpeg')
+    await thumbnails.session(recording, JPEG)
     recording.reads.length = 0
-    expect((await thumbnails.session(recording, 'avif'))?.contentType).toBe('image/avif')
+    expect((await thumbnails.session(recording, AVIF))?.contentType).toBe('image/avif')
     expect(recording.reads).toEqual([2])
   })
 
   it('serves from the disk after a restart, with the same version', async () => {
-    const first = await thumbnails.session(source([flower]), 'jpeg')
+    const first = await thumbnails.session(source([flower]), JPEG)
     const recording = source([flower])
-    const again = await createThumbnails({ folder, decoder }).session(recording, 'jpeg')
-    expect(again).toEqual({ ...first, bytes: Buffer.from(first?.bytes ?? []) })
+    const again = await createThumbnails({ folder, decoder, admission: createAdmission() }).session(
+      recording,
+      JPEG,
+    )
+    expect(again).toMatchObject({ version: first?.version, bytes: Buffer.from(first?.bytes ?? []) })
     expect(recording.reads).toEqual([])
   })
 
   it('renders an image once for concurrent requests', async () => {
     const recording = source([flower])
-    const requested = Array.from({ length: 30 }, () => thumbnails.session(recording, 'jpeg'))
+    const requested = Array.from({ length: 30 }, () => thumbnails.session(recording, JPEG))
     const images = await Promise.all(requested)
     expect(recording.reads).toEqual([0])
     expect(new Set(images.map((image) => image?.version)).size).toBe(1)
@@ -116,10 +126,15 @@ describe('session', () => {
   it('caches that there is no image', async () => {
     const noise: KeyFrame = { codec: 'h264', data: new Uint8Array(99).fill(7), rotationDegrees: 0 }
     const recording = source([noise, undefined])
-    expect(await thumbnails.session(recording, 'jpeg')).toBeUndefined()
+    expect(await thumbnails.session(recording, JPEG)).toBeUndefined()
     recording.reads.length = 0
-    expect(await thumbnails.session(recording, 'avif')).toBeUndefined()
-    expect(await createThumbnails({ folder, decoder }).session(recording, 'jpeg')).toBeUndefined()
+    expect(await thumbnails.session(recording, AVIF)).toBeUndefined()
+    expect(
+      await createThumbnails({ folder, decoder, admission: createAdmission() }).session(
+        recording,
+        JPEG,
+      ),
+    ).toBeUndefined()
     expect(recording.reads).toEqual([])
   })
 
@@ -129,14 +144,16 @@ describe('session', () => {
       ...recording,
       readKeyFrame: () => Promise.reject(new AppError('failed', 'The disk does not answer')),
     }
-    await expect(thumbnails.session(failing, 'jpeg')).rejects.toThrow('The disk')
-    expect(await thumbnails.session(recording, 'jpeg')).toBeDefined()
+    await expect(thumbnails.session(failing, JPEG)).rejects.toThrow('The disk')
+    expect(await thumbnails.session(recording, JPEG)).toBeDefined()
   })
 
   it('rejects as busy beyond the queue limit', async () => {
-    const scaled = createThumbnails({ folder, decoder, maxWaiting: 2 })
+    const gate = new Gate({ limit: 1, waiting: 2, busyMessage: 'busy' })
+    const admission = { ...createAdmission(), thumbnails: gate }
+    const scaled = createThumbnails({ folder, decoder, admission })
     const requested = Array.from({ length: 10 }, (_, number) =>
-      scaled.session(source([flower], `${number}`), 'jpeg'),
+      scaled.session(source([flower], `${number}`), JPEG),
     )
     const outcomes = await Promise.allSettled(requested)
     const refused = outcomes.filter(({ status }) => status === 'rejected')
@@ -144,19 +161,37 @@ describe('session', () => {
     expect(refused[0]).toMatchObject({ reason: { code: 'busy' } })
   })
 
+  it('renders nothing for requests that were abandoned in the queue', async () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const slow = { ...source([flower], 'slow'), readKeyFrame: () => promise }
+    const first = thumbnails.session(slow, JPEG)
+    const [kept, left] = [source([flower], 'kept'), source([flower], 'left')]
+    const abandoned = new AbortController()
+    const both = [JPEG, { ...JPEG, signal: abandoned.signal }]
+    const images = both.map((request) => thumbnails.session(kept, request))
+    const image = thumbnails.session(left, { ...JPEG, signal: abandoned.signal })
+    abandoned.abort(new Error('disconnected'))
+    await expect(image).rejects.toThrow('disconnected')
+    await expect(images[1]).rejects.toThrow('disconnected')
+    resolve(undefined)
+    expect(await first).toBeUndefined()
+    expect(await images[0]).toBeDefined()
+    expect(left.reads).toEqual([])
+  })
+
   it('still serves if nothing can be written to the disk', async () => {
     const file = join(folder, 'no-folder')
     await writeFile(file, '')
-    const uncached = createThumbnails({ folder: file, decoder })
-    expect(await uncached.session(source([flower]), 'jpeg')).toBeDefined()
+    const uncached = createThumbnails({ folder: file, decoder, admission: createAdmission() })
+    expect(await uncached.session(source([flower]), JPEG)).toBeDefined()
   })
 
   it('renders a corrupt file again and never serves a half-written one', async () => {
-    await thumbnails.session(source([flower]), 'jpeg')
+    await thumbnails.session(source([flower]), JPEG)
     const [name = ''] = (await cached()).filter((path) => path.endsWith('.jpeg'))
     await writeFile(join(folder, `${name}.0.tmp`), 'half')
     await writeFile(join(folder, name), '')
-    const image = await thumbnails.session(source([flower]), 'jpeg')
+    const image = await thumbnails.session(source([flower]), JPEG)
     expect(image?.bytes.length).toBeGreaterThan(1000)
     expect(await readFile(join(folder, name))).toEqual(Buffer.from(image?.bytes ?? []))
   })
@@ -164,13 +199,14 @@ describe('session', () => {
   it('prefers a sidecar', async () => {
     const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
     const recording = source([flower])
-    const sidecar = { sizeBytes: png.length, read: async () => png }
-    expect(await thumbnails.session({ ...recording, sidecar }, 'avif')).toMatchObject({
+    const sidecar = { key: 'a', sizeBytes: png.length, read: async () => png }
+    expect(await thumbnails.session({ ...recording, sidecar }, AVIF)).toMatchObject({
       bytes: png,
       contentType: 'image/png',
     })
-    const gone = { sizeBytes: 1, read: () => Promise.reject(new AppError('not_found', 'gone')) }
-    const image = await thumbnails.session({ ...recording, sidecar: gone }, 'jpeg')
+    const read = () => Promise.reject(new AppError('not_found', 'gone'))
+    const gone = { key: 'b', sizeBytes: 1, read }
+    const image = await thumbnails.session({ ...recording, sidecar: gone }, JPEG)
     expect(image?.contentType).toBe('image/jpeg')
   })
 })
@@ -178,8 +214,8 @@ describe('session', () => {
 describe('streamer', () => {
   it('shows the newest session that has an image', async () => {
     const sessions = [source([undefined], 'x'), source([], 'y'), source([flower], 'z')]
-    expect(await thumbnails.streamer({ sessions }, 'jpeg')).toBeDefined()
-    expect(await thumbnails.streamer({ sessions: [] }, 'jpeg')).toBeUndefined()
+    expect(await thumbnails.streamer({ sessions }, JPEG)).toBeDefined()
+    expect(await thumbnails.streamer({ sessions: [] }, JPEG)).toBeUndefined()
   })
 })
 

@@ -16,6 +16,7 @@ import type { ReferencePacket } from '../../../test/support/reference-packets.ts
 import { createMatroskaReader } from '../../media/matroska/matroska-reader.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media/media-index.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'
+import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
 import { HlsRecording } from '../session/hls-recording.ts'
@@ -69,6 +70,7 @@ async function readSegments(
       bodies: createSegmentBodies(),
       transcodedAudio: new TranscodedAudio({
         transcoder,
+        admission: createAdmission(),
         log: { warn: () => undefined },
         signal: new AbortController().signal,
       }),

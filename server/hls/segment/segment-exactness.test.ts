@@ -1,5 +1,6 @@
 // Every segment decodes alone, and its EXTINF is the time to the first frame of the next one.
 import { describe, expect, it } from 'vitest'
+import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
 import { createMediaReaders } from '../../media/readers.ts'
@@ -61,6 +62,7 @@ async function playRecording(bytes: Buffer, plan: Planner): Promise<CheckedSegme
       bodies: createSegmentBodies(),
       transcodedAudio: new TranscodedAudio({
         transcoder,
+        admission: createAdmission(),
         log: { warn: () => undefined },
         signal: new AbortController().signal,
       }),

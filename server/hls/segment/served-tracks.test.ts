@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeAudio, makeMusic } from '../../../test/support/make-audio.ts'
 import { packetRecording } from '../../../test/support/packet-recording.ts'
 import { readReferencePackets } from '../../../test/support/reference-packets.ts'
+import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { HlsRecording } from '../session/hls-recording.ts'
 import { createSegmentBodies } from './segment-bodies.ts'
@@ -45,6 +46,7 @@ describe('a recording with transcoded audio', () => {
         bodies: createSegmentBodies(),
         transcodedAudio: new TranscodedAudio({
           transcoder,
+          admission: createAdmission(),
           log: { warn: () => undefined },
           signal: new AbortController().signal,
         }),

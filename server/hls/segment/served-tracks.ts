@@ -29,12 +29,14 @@ export interface ServedSegment {
   /** Identifies the recording, the settings and the segment. */
   key: string
   tracks?: readonly number[]
+  /** Aborted when the request is abandoned. */
+  signal?: AbortSignal | undefined
 }
 
 /** As `MediaReader.readSegment`, with the transcoded tracks after the others. */
 export async function readServedSegment(
   { index, reader }: IndexedRecording,
-  { file, range, key, tracks }: ServedSegment,
+  { file, range, key, tracks, signal }: ServedSegment,
   audioTracks: TranscodedAudio,
 ): Promise<SegmentContent> {
   const { asRecorded, transcoded } = divideTracks(index, tracks)
@@ -50,7 +52,8 @@ export async function readServedSegment(
   }
   const source = { file, index, reader }
   for (const { number, track } of transcoded) {
-    const run = await audioTracks.transcode({ source, track, key, number, range: { from, to } })
+    const request = { source, track, key, number, range: { from, to }, signal }
+    const run = await audioTracks.transcode(request)
     if (run !== undefined) runs.push(run)
   }
   return { kind: 'samples', runs }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { clarity, lagOf } from '../../../test/support/compare-audio.ts'
 import type { Span } from '../../../test/support/compare-audio.ts'
 import { decodeWhole, encodeAudio, makeMusic, makeSine } from '../../../test/support/make-audio.ts'
@@ -11,7 +11,10 @@ import type {
 import { audioSpecificConfig } from '../../media/codec/audio-specific-config.ts'
 import { SPLIT_DISCONTINUITY } from '../../media/media-index.ts'
 import type { SampleRun } from '../../media/media-reader.ts'
+import { Gate } from '../../admission/gate.ts'
+import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
+import type { AudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { isTranscoded } from './recorded-audio.ts'
 import { transcodedInitTrack, TranscodedAudio } from './transcoded-audio.ts'
 
@@ -22,13 +25,14 @@ const EXACT: PacketRecordingOptions = { timescale: RATE, output: STEREO, splitPo
 const CODECS = ['mp3', 'mp2', 'vorbis', 'dts', 'pcm_s16le', 'pcm_alaw', 'ac3', 'eac3'] as const
 
 const { signal } = new AbortController()
+const admission = createAdmission()
 const transcoder = createAudioTranscoder()
 const warnings: string[] = []
 const log = { warn: (_: object, message: string) => void warnings.push(message) }
 afterAll(() => transcoder.close())
 
 function newTranscodedAudio(): TranscodedAudio {
-  return new TranscodedAudio({ transcoder, log, signal })
+  return new TranscodedAudio({ transcoder, admission, log, signal })
 }
 
 async function transcode(
@@ -317,7 +321,7 @@ describe('audio that cannot be decoded', () => {
 
   it('is silent, with one warning, if no process starts', async () => {
     const broken = createAudioTranscoder({ limits: { startMs: 1 } })
-    const transcoded = new TranscodedAudio({ transcoder: broken, log, signal })
+    const transcoded = new TranscodedAudio({ transcoder: broken, admission, log, signal })
     const recording = packetRecording(audio, EXACT)
     const before = warnings.length
     const runs = [
@@ -338,7 +342,7 @@ describe('audio that cannot be decoded', () => {
 
   it('is busy if the decoder was killed, and silent after three times', async () => {
     const greedy = createAudioTranscoder({ limits: { residentBytes: 1 } })
-    const transcoded = new TranscodedAudio({ transcoder: greedy, log, signal })
+    const transcoded = new TranscodedAudio({ transcoder: greedy, admission, log, signal })
     const recording = packetRecording(audio, EXACT)
     for (const _ of ['once', 'twice'])
       await expect(transcode(recording, [0, 2], transcoded)).rejects.toMatchObject({ code: 'busy' })
@@ -346,6 +350,52 @@ describe('audio that cannot be decoded', () => {
       (await transcode(recording, [0, 2], transcoded))?.sizes.every((size) => size === 6),
     ).toBe(true)
     greedy.close()
+  })
+
+  it('is not transcoded for requests that were abandoned in the queue', async () => {
+    const jobs: PromiseWithResolvers<void>[] = []
+    const queue = new Gate({ limit: 1, waiting: 10, busyMessage: 'busy' })
+    const slow: AudioTranscoder = {
+      figures: { running: 0, waiting: 0, finished: 0 },
+      transcode: async (_job, abandoned) =>
+        queue.run(async () => {
+          const job = Promise.withResolvers<void>()
+          jobs.push(job)
+          await job.promise
+          return { status: 'undecodable', reason: 'a fake' }
+        }, abandoned),
+      close: () => undefined,
+    }
+    const transcoded = new TranscodedAudio({ transcoder: slow, admission, log, signal })
+    const { index, ...recording } = packetRecording(audio, EXACT)
+    const [track] = index.tracks
+    if (track === undefined || !isTranscoded(track)) throw new Error('nothing to transcode')
+    const source = { ...recording, index }
+    const request = (from: number, requested?: AbortSignal) =>
+      transcoded.transcode({
+        source,
+        track,
+        number: 0,
+        range: { from, to: from + 1 },
+        key: `${from}`,
+        signal: requested,
+      })
+    const first = request(0)
+    await vi.waitFor(() => expect(jobs).toHaveLength(1))
+    const abandoned = new AbortController()
+    const left = request(1, abandoned.signal)
+    const kept = [request(2, abandoned.signal), request(2)]
+    await vi.waitFor(() => expect(queue.figures.waiting).toBe(2))
+    abandoned.abort(new Error('disconnected'))
+    await expect(left).rejects.toThrow('disconnected')
+    await expect(kept[0]).rejects.toThrow('disconnected')
+    await vi.waitFor(() => expect(queue.figures.waiting).toBe(1))
+    jobs[0]?.resolve()
+    expect(await first).toBeDefined()
+    await vi.waitFor(() => expect(jobs).toHaveLength(2))
+    jobs[1]?.resolve()
+    expect(await kept[1]).toBeDefined()
+    expect(admission.transcodes.figures).toMatchObject({ used: 0, waiting: 0 })
   })
 
   it('is transcoded once for concurrent requests, and cached', async () => {

@@ -1,6 +1,8 @@
 // Audio that no browser can play, as AAC: its init segment, and its samples in each segment.
 import { LRUCache } from 'lru-cache'
 import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
+import type { Admission } from '../../admission/limits.ts'
+import { SharedWork } from '../../admission/shared-work.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { AudioTrack } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
@@ -25,12 +27,10 @@ const CONCURRENT_JOBS = 2
 const MAX_TRIES = 3
 /** Segments with failed tries that are counted. */
 const MAX_FAILED_SEGMENTS = 1000
-/** Limits of concurrent segments and of their packets in memory. */
-const MAX_IN_FLIGHT = 64
-const MAX_IN_FLIGHT_BYTES = 192 * 1024 * 1024
 
 export interface TranscodedAudioOptions {
   transcoder: AudioTranscoder
+  admission: Pick<Admission, 'transcodes' | 'transcodedBytes'>
   log: { warn(details: object, message: string): void }
   /** Aborted on shutdown. */
   signal: AbortSignal
@@ -42,13 +42,16 @@ export interface AudioRequest extends AudioPosition {
   track: TranscodedTrack
   /** Identifies the recording, the settings and the segment. */
   key: string
+  /** Aborted when the request is abandoned. */
+  signal?: AbortSignal | undefined
 }
 
 /** A transcoding in progress. */
-interface Flight {
-  /** Settles when the file of the first request is not needed any more. */
-  read: Promise<unknown>
-  run: Promise<SampleRun>
+interface Work {
+  key: string
+  audio: RecordedAudio
+  /** Aborted when all requests are abandoned. */
+  signal: AbortSignal
 }
 
 /** Cache of transcoded audio. Coalesces equal requests. */
@@ -58,8 +61,7 @@ export class TranscodedAudio {
     maxSize: MAX_CACHED_BYTES,
     sizeCalculation: (run) => (run.bytes?.length ?? 0) + run.sizes.length * 8 + 1,
   })
-  readonly #flights = new Map<string, Flight>()
-  #inFlightBytes = 0
+  readonly #shared = new SharedWork<SampleRun>()
   readonly #failedTries = new LRUCache<string, number>({ max: MAX_FAILED_SEGMENTS })
   #hasWarned = false
 
@@ -70,8 +72,8 @@ export class TranscodedAudio {
   /**
    * The track's AAC frames in a segment; undefined if it has none. Undecodable audio is silence.
    *
-   * @throws AppError `busy` after the time limit (transcoding continues), `failed` if the file has
-   *   changed
+   * @throws AppError `busy` after the time limit (transcoding continues) or if too much waits,
+   *   `failed` if the file has changed, and the signal's reason
    */
   async transcode(request: AudioRequest): Promise<SampleRun | undefined> {
     const key = `${request.key}/${request.number}`
@@ -80,64 +82,55 @@ export class TranscodedAudio {
   }
 
   async #transcodeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
-    const inFlight = this.#flights.get(key)
-    if (inFlight !== undefined) return withTimeout(() => inFlight.run, TIME_LIMIT)
-    if (this.#flights.size >= MAX_IN_FLIGHT) throw overloaded()
-    const flight = this.#startFlight(key, request)
-    await flight.read
-    return withTimeout(() => flight.run, TIME_LIMIT)
-  }
-
-  #startFlight(key: string, { source, track, number, range }: AudioRequest): Flight {
-    const read = readRecordedAudio(source, track, { number, range })
-    const run = this.#transcodeAll(key, read).finally(() => this.#flights.delete(key))
-    // Requests that wait get the error.
-    run.catch(() => undefined)
-    const flight = { read, run }
-    this.#flights.set(key, flight)
-    return flight
-  }
-
-  async #transcodeAll(key: string, read: Promise<RecordedAudio>): Promise<SampleRun> {
-    const audio = await read
-    const sizeBytes = audio.packets.bytes.length
-    if (this.#inFlightBytes + sizeBytes > MAX_IN_FLIGHT_BYTES) throw overloaded()
-    this.#inFlightBytes += sizeBytes
+    const { source, track, number, range, signal = this.#options.signal } = request
+    let read: Promise<RecordedAudio> | undefined
+    const start = async (abandoned: AbortSignal): Promise<SampleRun> =>
+      this.#options.admission.transcodes.run(async () => {
+        read = readRecordedAudio(source, track, { number, range })
+        return this.#transcodeAll({ key, audio: await read, signal: abandoned })
+      }, abandoned)
     try {
-      const run = joinFrames(await this.#transcodeChunks(key, audio), audio)
-      this.#cached.set(key, run)
-      return run
+      return await withTimeout(() => this.#shared.join(key, signal, start), TIME_LIMIT)
     } finally {
-      this.#inFlightBytes -= sizeBytes
+      // Then the file of this request is not needed any more.
+      await read?.catch(() => undefined)
     }
   }
 
-  async #transcodeChunks(key: string, audio: RecordedAudio): Promise<AudioFrames[]> {
-    const chunks = divideAudio(audio)
+  async #transcodeAll(work: Work): Promise<SampleRun> {
+    const { key, audio, signal } = work
+    const { transcodedBytes } = this.#options.admission
+    const release = await transcodedBytes.enter(signal, audio.packets.bytes.length)
+    try {
+      const run = joinFrames(await this.#transcodeChunks(work), audio)
+      this.#cached.set(key, run)
+      return run
+    } finally {
+      release()
+    }
+  }
+
+  async #transcodeChunks(work: Work): Promise<AudioFrames[]> {
+    const chunks = divideAudio(work.audio)
     const frames: AudioFrames[] = []
     for (let at = 0; at < chunks.length; at += CONCURRENT_JOBS) {
       const group = chunks.slice(at, at + CONCURRENT_JOBS)
-      frames.push(
-        ...(await Promise.all(group.map((chunk) => this.#transcodeChunk(key, audio, chunk)))),
-      )
+      frames.push(...(await Promise.all(group.map((chunk) => this.#transcodeChunk(work, chunk)))))
     }
     return frames
   }
 
-  async #transcodeChunk(
-    key: string,
-    { output }: RecordedAudio,
-    chunk: RecordedAudioChunk,
-  ): Promise<AudioFrames> {
+  async #transcodeChunk(work: Work, chunk: RecordedAudioChunk): Promise<AudioFrames> {
+    const { output } = work.audio
     if (chunk.kind === 'silence') return silence(chunk.frames, output)
     const { job } = chunk
-    const frames = await this.#tryChunk(key, job)
+    const frames = await this.#tryChunk(work, job)
     return frames ?? silence(job.toFrame - job.fromFrame, output)
   }
 
   /** Undefined if the audio cannot be decoded. */
-  async #tryChunk(key: string, job: AudioJob): Promise<AudioFrames | undefined> {
-    const { transcoder, signal, log } = this.#options
+  async #tryChunk({ key, signal }: Work, job: AudioJob): Promise<AudioFrames | undefined> {
+    const { transcoder, log } = this.#options
     try {
       const result = await transcoder.transcode(job, signal)
       if (result.status === 'done') return result.value
@@ -160,10 +153,6 @@ export class TranscodedAudio {
       throw new AppError('busy', 'the audio could not be transcoded in time; try again soon')
     }
   }
-}
-
-function overloaded(): AppError {
-  return new AppError('busy', 'too much audio is being transcoded; try again soon')
 }
 
 /** @throws AppError `failed` if AAC does not support the sample rate */

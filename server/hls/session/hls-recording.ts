@@ -36,6 +36,8 @@ export interface SegmentCaches {
 /** A segment of a rendition. */
 export interface SegmentAddress extends SegmentNumber {
   rendition: Rendition
+  /** Aborted when the request is abandoned. */
+  signal?: AbortSignal | undefined
 }
 
 /** The init segment that applies from a segment on. */
@@ -163,7 +165,7 @@ export class HlsRecording {
 
   /** The segment before encryption; undefined if there is no such segment. */
   async segment(
-    { number, tailBytes, rendition }: SegmentAddress,
+    { number, tailBytes, rendition, signal }: SegmentAddress,
     file: OpenFile,
   ): Promise<SegmentBody | undefined> {
     const range = this.plannedSegment({ number, tailBytes })
@@ -175,7 +177,7 @@ export class HlsRecording {
     if (cached !== undefined) return cached
     const tracks = this.#tracksOf(rendition)
     if (tracks === 'none') return undefined
-    const request = { file, number, range, key, ...(tracks && { tracks }) }
+    const request = { file, number, range, key, signal, ...(tracks && { tracks }) }
     const body = await createSegment(this.planned, request, transcodedAudio)
     bodies.set(key, body)
     return body

@@ -61,9 +61,9 @@ export class OpenSession {
    * The file of this name; undefined if the session has none. The bytes of a segment are readable
    * until the session is closed.
    *
-   * @throws AppError `failed` if a recording cannot be read
+   * @throws AppError `failed` if a recording cannot be read; the signal's reason
    */
-  async find(version: string, name: FileName): Promise<HlsFile | undefined> {
+  async find(version: string, name: FileName, signal?: AbortSignal): Promise<HlsFile | undefined> {
     const listed = this.#listed(version)
     if (listed === undefined) return undefined
     const { recording } = listed
@@ -72,7 +72,7 @@ export class OpenSession {
     if (!(await recording.matches(file))) return undefined
     switch (name.kind) {
       case 'segment':
-        if (name.form === recording.form) return findSegment(recording, name, file)
+        if (name.form === recording.form) return findSegment(recording, { ...name, signal }, file)
         return name.form === 'vtt' ? this.#findSubtitles(listed, name, file) : undefined
       case 'init': {
         const bytes = await recording.init(name, file)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
+import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { IndexStore } from '../../media/index/index-store.ts'
 import { inspectRecording } from '../../media/index/inspect-recording.ts'
@@ -83,7 +84,12 @@ function createOpener(): SessionOpener {
     }),
     readers: countingReaders,
     settings: { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
-    transcodedAudio: new TranscodedAudio({ transcoder: createAudioTranscoder(), log, signal }),
+    transcodedAudio: new TranscodedAudio({
+      transcoder: createAudioTranscoder(),
+      admission: createAdmission(),
+      log,
+      signal,
+    }),
     recordFolder: join(root, 'indexes'),
     onWriteError,
     settleSeconds: 60,

@@ -42,6 +42,8 @@ export interface FileAddress {
   version: string
   /** Undefined for a name that no playlist contains. */
   name: FileName | undefined
+  /** Aborted when the request is abandoned. */
+  signal?: AbortSignal
   /** Measures a phase from its call to the call of its result: `open`, `file`. */
   startPhase: (this: void, phase: string) => () => void
 }
@@ -132,23 +134,21 @@ export class SessionOpener {
   }
 
   /** @throws AppError `not_found` (no such file), and as `open` */
-  async openFile(
-    source: SessionSource,
-    { version, name, startPhase }: FileAddress,
-  ): Promise<FoundFile> {
+  async openFile(source: SessionSource, address: FileAddress): Promise<FoundFile> {
+    const { version, name, startPhase } = address
     const endOpen = startPhase('open')
     // Playlists of renditions must be as recent as the session's own.
     const session = await this.openListed(source, name?.kind === 'playlist' ? 'recent' : 'cached')
     endOpen()
     const endFile = startPhase('file')
-    const file = await findOrClose(session, version, name)
+    const file = await findOrClose(session, address)
     endFile()
     if (file !== undefined) return { file, session }
     if (name === undefined || !session.mayHaveLater(version, name)) throw noSuchFile()
     // Another process may have listed the file after it was recorded.
     const found = await this.#find(session.source, 'current').catch(throwNotFound)
     const current = this.#createSession(session.source, found)
-    const currentFile = await findOrClose(current, version, name)
+    const currentFile = await findOrClose(current, address)
     if (currentFile === undefined) throw noSuchFile()
     return { file: currentFile, session: current }
   }
@@ -323,12 +323,11 @@ function inFile(
 
 async function findOrClose(
   session: OpenSession,
-  version: string,
-  name: FileName | undefined,
+  { version, name, signal }: FileAddress,
 ): Promise<HlsFile | undefined> {
   let file: HlsFile | undefined
   try {
-    file = name && (await session.find(version, name))
+    file = name && (await session.find(version, name, signal))
     return file
   } finally {
     if (file === undefined) await session.close()

@@ -1,0 +1,93 @@
+// The limits of concurrent work in one process, and the reason for each.
+import { Gate } from './gate.ts'
+import type { GateBounds } from './gate.ts'
+
+const MIB = 1024 * 1024
+
+/** What requests wait for: more than a disk needs to catch up, less than a player's patience. */
+const REQUEST_WAIT_MS = 2000
+
+/**
+ * Requests that read a recording. Each holds its descriptor until the client has accepted nearly
+ * all bytes: a thousand viewers on slow connections, and as many again on fast ones.
+ */
+const RECORDINGS: GateBounds = {
+  limit: 2048,
+  waiting: 512,
+  waitMs: REQUEST_WAIT_MS,
+  busyMessage: 'too many recordings are being read; try again soon',
+}
+
+/** Buffer that every response with a segment holds at least: see `delivery/buffer-pool.ts`. */
+export const MIN_RESPONSE_BYTES = 64 * 1024
+
+/**
+ * Buffers of segments that are being sent, besides the pool: room for all of RECORDINGS (128 MiB),
+ * and for audio that is interleaved with the video of some of them.
+ */
+const BYTES_IN_FLIGHT: GateBounds = {
+  limit: 192 * MIB,
+  waiting: 512,
+  waitMs: REQUEST_WAIT_MS,
+  busyMessage: 'too many segments are being sent; try again soon',
+}
+
+/** Requests for files of the page, each with a descriptor: the largest has a few hundred KiB. */
+const ASSETS: GateBounds = {
+  limit: 1024,
+  waiting: 512,
+  waitMs: REQUEST_WAIT_MS,
+  busyMessage: 'too many files are being sent; try again soon',
+}
+
+/** Sidecar images that are being sent or cached, each of at most 10 MiB and counted once. */
+const IMAGE_BYTES: GateBounds = {
+  limit: 96 * MIB,
+  waiting: 128,
+  waitMs: REQUEST_WAIT_MS,
+  busyMessage: 'too many images are being sent; try again soon',
+}
+
+/** Sessions whose thumbnail is rendered: more at once would only hold more key frames. */
+const THUMBNAILS: GateBounds = {
+  limit: 1,
+  waiting: 64,
+  busyMessage: 'too many thumbnails are being rendered; try again soon',
+}
+
+/** Segments whose audio is transcoded or waits for it; their packets are in memory. */
+const TRANSCODES: GateBounds = {
+  limit: 64,
+  waiting: 0,
+  busyMessage: 'too much audio is being transcoded; try again soon',
+}
+
+/** Packets of these segments. One of five minutes in CD quality has 64 MiB. */
+const TRANSCODED_BYTES: GateBounds = {
+  limit: 192 * MIB,
+  waiting: 0,
+  busyMessage: 'too much audio is being transcoded; try again soon',
+}
+
+/** The gates of one process: work begins only after its resource has admitted it. */
+export interface Admission {
+  recordings: Gate
+  assets: Gate
+  bytesInFlight: Gate
+  imageBytes: Gate
+  thumbnails: Gate
+  transcodes: Gate
+  transcodedBytes: Gate
+}
+
+export function createAdmission(): Admission {
+  return {
+    recordings: new Gate(RECORDINGS),
+    assets: new Gate(ASSETS),
+    bytesInFlight: new Gate(BYTES_IN_FLIGHT),
+    imageBytes: new Gate(IMAGE_BYTES),
+    thumbnails: new Gate(THUMBNAILS),
+    transcodes: new Gate(TRANSCODES),
+    transcodedBytes: new Gate(TRANSCODED_BYTES),
+  }
+}

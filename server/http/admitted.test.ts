@@ -1,0 +1,76 @@
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Gate } from '../admission/gate.ts'
+import { admitAll, admitted } from './admitted.ts'
+import { sendError } from './errors.ts'
+
+let app: FastifyInstance
+let gate: Gate
+let origin: string
+/** Ends the requests of /work, in order. */
+let waiting: (() => void)[]
+let signals: AbortSignal[]
+
+beforeEach(async () => {
+  gate = new Gate({ limit: 1, waiting: 1, busyMessage: 'too many' })
+  waiting = []
+  signals = []
+  app = Fastify()
+  app.setErrorHandler(sendError)
+  app.get(
+    '/work',
+    admitted(gate, async (_request, _reply, signal) => {
+      signals.push(signal)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      signal.throwIfAborted()
+      return 'done'
+    }),
+  )
+  await app.register(async (scope) => {
+    admitAll(scope, gate)
+    scope.get('/file', async () => 'file')
+  })
+  origin = await app.listen({ port: 0, host: '127.0.0.1' })
+})
+
+afterEach(() => app.close())
+
+it('refuses what cannot wait with 503, Retry-After and no-store', async () => {
+  const first = fetch(`${origin}/work`)
+  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  const second = fetch(`${origin}/work`)
+  await vi.waitFor(() => expect(gate.figures.waiting).toBe(1))
+  for (const path of ['/work', '/file']) {
+    const refused = await fetch(origin + path)
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+  }
+  waiting[0]?.()
+  expect(await (await first).text()).toBe('done')
+  await vi.waitFor(() => expect(waiting).toHaveLength(2))
+  waiting[1]?.()
+  expect(await (await second).text()).toBe('done')
+  expect(await (await fetch(`${origin}/file`)).text()).toBe('file')
+  await vi.waitFor(() => expect(gate.figures).toMatchObject({ used: 0, admitted: 3, refused: 2 }))
+})
+
+it('releases abandoned requests at once', async () => {
+  const clients = [0, 1].map(() => connect(Number(new URL(origin).port), '127.0.0.1'))
+  const [first, second] = clients
+  first?.write('GET /work HTTP/1.1\r\nHost: here\r\n\r\n')
+  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  second?.write('GET /work HTTP/1.1\r\nHost: here\r\n\r\n')
+  await vi.waitFor(() => expect(gate.figures.waiting).toBe(1))
+  second?.destroy()
+  await vi.waitFor(() => expect(gate.figures.waiting).toBe(0))
+  const aborted = once(signals[0] ?? new AbortController().signal, 'abort')
+  first?.destroy()
+  await aborted
+  waiting[0]?.()
+  await vi.waitFor(() => expect(gate.figures.used).toBe(0))
+  expect(waiting).toHaveLength(1)
+})
