@@ -1,9 +1,11 @@
 // HLS over HTTP through the program: playlists, ranges, caching, versions, and misbehaving clients.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, rename, truncate, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, truncate, utimes, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
@@ -514,6 +516,17 @@ async function openFiles(): Promise<number> {
   return (await readdir(`/proc/${server.pid}/fd`)).length
 }
 
+async function residentMebibytes(): Promise<number> {
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(?<size>\d+)/m.exec(status)?.groups?.size) / 1024
+}
+
+/** A client that sends bytes and reads next to nothing. */
+function connectTo(origin: string, bytes: string): Socket {
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1', () => socket.write(bytes))
+  return socket.on('error', () => undefined)
+}
+
 describe('clients', () => {
   it('that read slowly get every byte', async () => {
     const { url } = await firstSegment('large')
@@ -545,6 +558,37 @@ describe('clients', () => {
     }
     await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before + 3), soon)
     expect((await ask(urls[1] ?? '')).status).toBe(200)
+  })
+
+  it('that pipeline open nothing before the turn of a request', async () => {
+    const { pathname } = new URL((await firstSegment('large')).url)
+    const before = await openFiles()
+    const heads = `GET ${pathname} HTTP/1.1\r\nHost: here\r\n\r\n`.repeat(300)
+    const clients = Array.from({ length: 10 }, () => connectTo(server.url, heads))
+    for (const client of clients) await once(client, 'readable')
+    // The response of another request shows that the server has read those heads.
+    expect((await ask(`${server.url}/api/streamers`)).status).toBe(200)
+    // A connection, the recording and perhaps the cached segment of each.
+    expect(await openFiles()).toBeLessThan(before + 3 * clients.length + 10)
+    for (const client of clients) client.destroy()
+    await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before + 3), soon)
+  })
+
+  it('that read no image share its bytes', async () => {
+    const poster = Buffer.alloc(10 * 1024 * 1024, 7)
+    poster.set([0xff, 0xd8, 0xff, 0xe0])
+    await library.place('alice/2026-01-31/small.jpg', poster)
+    const target = '/api/thumbnail/alice/2026-01-31/small'
+    await vi.waitFor(async () => {
+      expect((await ask(server.url + target)).body.length).toBe(poster.length)
+    }, soon)
+    const before = await residentMebibytes()
+    const head = `GET ${target} HTTP/1.1\r\nHost: here\r\n\r\n`
+    const clients = Array.from({ length: 60 }, () => connectTo(server.url, head))
+    for (const client of clients) await once(client, 'readable')
+    expect(await residentMebibytes()).toBeLessThan(before + 150)
+    for (const client of clients) client.destroy()
+    expect((await ask(server.url + target)).body.equals(poster)).toBe(true)
   })
 
   it('of a hundred concurrent requests all get the same', async () => {

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** Longest wait for a client to accept a byte. */
+/** Longest wait for a client to accept a chunk. */
 const STALLED_MS = 60_000
 /** Bytes that one response sends before others get a turn: half a millisecond. */
 const MAX_TURN_BYTES = 1024 * 1024
@@ -31,12 +31,16 @@ export async function sendBody(
   // A source that can send from its file is only probed, so that little is copied.
   const first = await chunks.next(chunks.send && PROBE_BYTES)
   const response = writeHead(reply)
-  response.setTimeout(stalledMs, () => response.destroy(new Error('the client has stalled')))
+  const sender = new BodySender(response, chunks)
+  // The socket's own time limit also starts again whenever the client sends something.
+  const timer = setTimeout(() => response.destroy(new Error('the client has stalled')), stalledMs)
   try {
-    await new BodySender(response, chunks).send(first)
+    await sender.send(first, () => timer.refresh())
   } catch (error) {
-    reply.log.debug({ err: error }, 'a segment was sent incompletely')
+    reply.log.debug({ err: error }, 'a response was sent incompletely')
     response.destroy()
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -71,6 +75,7 @@ class BodySender {
   /** The pending read, which uses the leased buffers until it settles. */
   #reading: Promise<unknown> | undefined
   #settle: (() => void) | undefined
+  #onProgress: (() => void) | undefined
   #error: unknown
 
   constructor(response: ServerResponse, chunks: ChunkSource) {
@@ -78,8 +83,12 @@ class BodySender {
     this.#chunks = chunks
   }
 
-  /** Resolves when the last chunk was written; rejects if one could not be read or written. */
-  async send(first: Chunk): Promise<void> {
+  /**
+   * Resolves when the last chunk was written; rejects if one could not be read or written. Calls
+   * `onProgress` for each chunk that the client has accepted.
+   */
+  async send(first: Chunk, onProgress: () => void): Promise<void> {
+    this.#onProgress = onProgress
     await new Promise<void>((resolve) => {
       this.#settle = resolve
       this.#response.once('close', this.#onClose)
@@ -115,8 +124,9 @@ class BodySender {
   }
 
   readonly #onWritten = (error?: Error | null): void => {
-    if (error !== undefined && error !== null) this.#fail(error)
-    else this.#continue()
+    if (error !== undefined && error !== null) return this.#fail(error)
+    this.#onProgress?.()
+    this.#continue()
   }
 
   readonly #continue = (): void => {

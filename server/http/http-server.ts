@@ -11,11 +11,12 @@ import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { BuiltPage } from './built-page.ts'
+import { createConnectionServer } from './connections.ts'
 import { addCrawlerRoutes } from './crawler-routes.ts'
 import { sendError } from './errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
-import { sendMalformed, decodableUrl } from './malformed-request.ts'
+import { decodableUrl } from './malformed-request.ts'
 import { addFallbacks, addPageRoutes } from './page-routes.ts'
 import { addRequestKind } from './request-kind.ts'
 import { logRequests } from './request-log.ts'
@@ -29,11 +30,6 @@ import { addVideoRoutes } from './video-routes.ts'
 
 /** As large as Node's limit for headers, because the routes check the length of names. */
 const MAX_PARAMETER_LENGTH = 16 * 1024
-// Slow clients: every 2 s, Node drops requests with headers that take longer than 8 s.
-const CONNECTION_CHECK_MS = 2000
-const HEADERS_TIMEOUT_MS = 8000
-const REQUEST_TIMEOUT_MS = 15_000
-const KEEP_ALIVE_MS = 15_000
 const MAX_BODY_BYTES = 64 * 1024
 
 export interface HttpServerOptions {
@@ -51,6 +47,8 @@ export interface HttpServerOptions {
   log: { requests: boolean; slowMs: number }
   corsOrigins: readonly string[]
   trustProxy: TrustedProxies
+  /** Time limit for clients that stall; default `STALLED_MS`. */
+  stalledMs?: number
   isReady: () => boolean
   publicUrl: () => string
   /** Routes of other layers. */
@@ -68,14 +66,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: {
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-    },
+    serverFactory: (handler) => createConnectionServer(handler, options.stalledMs),
     rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
-    clientErrorHandler: sendMalformed,
+    // The server has its own.
+    clientErrorHandler: () => undefined,
     frameworkErrors: (error, request, reply) => {
       void sendError(error, request, reply)
     },

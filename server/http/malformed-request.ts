@@ -50,4 +50,6 @@ export function sendMalformed(error: Error & { code?: string }, socket: Socket):
     'Connection: close',
   ]
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  // Otherwise the connection lasts until the client ends it as well.
+  socket.destroySoon()
 }
