@@ -56,7 +56,17 @@ export function readEndedChildrenSeconds(): number {
 
 /** Most memory that a process has held, in MiB. */
 export function readPeakMebibytes(pid: number): number {
-  const kilobytes = /VmHWM:\s+(?<size>\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return readStatusMebibytes(pid, 'VmHWM')
+}
+
+/** Resident memory of a process, in MiB. */
+export function readMebibytes(pid: number): number {
+  return readStatusMebibytes(pid, 'VmRSS')
+}
+
+function readStatusMebibytes(pid: number, name: 'VmHWM' | 'VmRSS'): number {
+  const line = new RegExp(`^${name}:\\s+(?<size>\\d+)`, 'm')
+  const kilobytes = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return Number(kilobytes?.groups?.size ?? 0) / 1024
 }
 

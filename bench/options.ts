@@ -15,6 +15,7 @@ const NAMES = [
   'cold',
   'thumbnails',
   'memory',
+  'connections',
   'page-lists',
   'page-plays',
   'page-away',

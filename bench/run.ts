@@ -1,6 +1,7 @@
 // `npm run bench`: the benchmarks that are named, one after another.
 import { benchCatalog } from './catalog.ts'
 import { benchCold } from './cold.ts'
+import { benchConnections } from './connections.ts'
 import { benchFuzz } from './fuzz.ts'
 import { benchIndex } from './index.ts'
 import { benchMemory } from './memory.ts'
@@ -20,6 +21,7 @@ const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = 
   cold: benchCold,
   thumbnails: benchThumbnails,
   memory: benchMemory,
+  connections: benchConnections,
   'page-lists': (options) => benchPage('page-lists', options),
   'page-plays': (options) => benchPage('page-plays', options),
   'page-away': (options) => benchPage('page-away', options),
