@@ -25,6 +25,7 @@ import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createAudioTranscoder } from '../audio/audio-transcoder.ts'
 import { loadPageCache } from '../storage/page-cache.ts'
 import { createFolderStorage } from '../storage/folder-storage.ts'
+import type { FolderStorage } from '../storage/folder-storage.ts'
 import { FolderThread } from '../storage/folder-thread.ts'
 import { isSettled } from '../storage/settled.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -77,11 +78,7 @@ export async function openLibrary({
   signal,
 }: LibraryOptions): Promise<Library> {
   const folderThread = new FolderThread()
-  const folder = createFolderStorage(recordings, {
-    onSkipped: (reason, path) => logger.debug({ path }, `skipped: ${reason}`),
-    pageCache: await loadPageCache(),
-    folderThread,
-  })
+  const folder = await openFolder(recordings, folderThread, logger)
   const thread = new IndexThread(recordings)
   const storage = withRecordedPlaylists(folder, {
     read: async (path, known) => thread.readPlaylist(path, known),
@@ -130,6 +127,18 @@ export async function openLibrary({
       database.close()
     },
   }
+}
+
+async function openFolder(
+  recordings: string,
+  folderThread: FolderThread,
+  logger: Logger,
+): Promise<FolderStorage> {
+  return createFolderStorage(recordings, {
+    onSkipped: (reason, path) => logger.debug({ path }, `skipped: ${reason}`),
+    pageCache: await loadPageCache(),
+    folderThread,
+  })
 }
 
 async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<HlsSettings> {
