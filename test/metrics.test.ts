@@ -17,6 +17,9 @@ const METRICS = [
   'transcodes_total',
   'segment_cache_requests_total',
   'bytes_in_flight',
+  'admitted_total',
+  'refused_total',
+  'waiting_for_admission',
 ]
 
 it.each(['1', '2'])(

@@ -27,19 +27,19 @@ let app: FastifyInstance
 let source: ChunkSource
 /** Whether the route's handler has finished. */
 let isSettled: boolean
-let stalledMs: number | undefined
+let maxChunkMs: number | undefined
 /** Content-Length of the response; 0 for none. */
 let announcedBytes: number
 
 beforeEach(() => {
   isSettled = false
-  stalledMs = undefined
+  maxChunkMs = undefined
   announcedBytes = 0
   app = Fastify()
   app.get('/', async (_, reply) => {
     void reply.header('content-type', 'video/mp2t')
     if (announcedBytes > 0) void reply.header('content-length', announcedBytes)
-    await sendBody(reply, source, stalledMs)
+    await sendBody(reply, source, maxChunkMs)
     isSettled = true
     return reply
   })
@@ -125,7 +125,7 @@ it('waits for a pending read although the client has disconnected', async () => 
 })
 
 it('disconnects a client that reads nothing, but not a slow one', async () => {
-  stalledMs = 400
+  maxChunkMs = 400
   const origin = await listen()
   source = chunks(100, (chunk) => chunk)
   const still = await sendRequest(origin)
@@ -133,7 +133,7 @@ it('disconnects a client that reads nothing, but not a slow one', async () => {
   still.destroy()
 
   isSettled = false
-  stalledMs = 4000
+  maxChunkMs = 4000
   source = chunks(40, (chunk) => chunk)
   const slow = await sendRequest(origin)
   slow.pause()

@@ -12,10 +12,10 @@ import { PipelinedConnection } from './pipelined-connection.ts'
 const CONNECTION_CHECK_MS = 250
 const HEADERS_TIMEOUT_MS = 8000
 const REQUEST_TIMEOUT_MS = 15_000
-/** Between two segments of a player; Node adds a second. */
-const KEEP_ALIVE_MS = 10_000
+/** Node adds a second. It starts when the socket has the last byte, long before a slow client. */
+const KEEP_ALIVE_MS = 15_000
 /** A client that neither sends nor accepts a byte for this time is disconnected. */
-export const STALLED_MS = 60_000
+const STALLED_MS = 60_000
 /**
  * An idle connection costs a descriptor and about 10 KiB. With the files that are open (see
  * `admission/limits.ts`), these fit into a limit of 20,000 descriptors.

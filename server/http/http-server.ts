@@ -47,8 +47,6 @@ export interface HttpServerOptions {
   log: { requests: boolean; slowMs: number }
   corsOrigins: readonly string[]
   trustProxy: TrustedProxies
-  /** Time limit for clients that stall; default `STALLED_MS`. */
-  stalledMs?: number
   isReady: () => boolean
   publicUrl: () => string
   /** Routes of other layers. */
@@ -66,7 +64,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (handler) => createConnectionServer(handler, options.stalledMs),
+    serverFactory: (handler) => createConnectionServer(handler),
     rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
     // The server has its own.
     clientErrorHandler: () => undefined,

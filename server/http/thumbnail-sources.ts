@@ -128,8 +128,8 @@ export class ThumbnailSources {
   }
 }
 
-function versionKey(path: string, { sizeBytes, modifiedMs }: FileStat): string {
-  return `${sizeBytes} ${modifiedMs} ${path}`
+function versionKey(path: string, { version }: FileStat): string {
+  return `${version} ${path}`
 }
 
 /** The folder with the streamer's name, if the layout has one. */
