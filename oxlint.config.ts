@@ -27,6 +27,7 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
 const serverRows: Record<string, string> = {
   config: 'errors.ts',
   admission: 'errors.ts',
+  log: 'config',
   storage: 'errors.ts config',
   catalog: `${known} config storage`,
   'catalog/names': 'errors.ts config storage',
@@ -67,9 +68,11 @@ const serverRows: Record<string, string> = {
     `${known} config storage catalog catalog/names media media/index media/recorded ` +
     'delivery hls/fmp4 hls/playlist hls/segment',
   thumbnails: `errors.ts config admission storage ${mediaTypes} decoder-child`,
+  'http/responses': 'errors.ts problem-text.ts',
+  'http/connections': 'http/responses',
   http:
-    'errors.ts problem-text.ts config admission storage catalog ' +
-    'delivery hls/playlist hls/session thumbnails',
+    'errors.ts config admission storage catalog delivery hls/playlist hls/session thumbnails ' +
+    'http/responses http/connections',
   demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
@@ -240,8 +243,8 @@ function serverPrograms() {
   )
   const processOnly = allowOnly(
     '.',
-    ['app', 'program.ts'],
-    'process.ts imports only program and app.',
+    ['app', 'log', 'program.ts'],
+    'process.ts imports only program, app and log.',
   )
   const mainOnly = allowOnly('.', ['process.ts'], 'main.ts imports only process.ts.')
   return [

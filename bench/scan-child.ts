@@ -1,7 +1,7 @@
 // One process of `npm run bench -- scan`: scans a library once and reports the cost.
 import { createLibraryScanner } from '../server/app/scanning.ts'
-import { openLineOutput } from '../server/app/line-output.ts'
-import { createLog } from '../server/app/logger.ts'
+import { openLineOutput } from '../server/log/line-output.ts'
+import { createLog } from '../server/log/logger.ts'
 import { openLibrary } from '../server/app/library.ts'
 import { loadConfig } from '../server/config/load-config.ts'
 import { readPeakMebibytes, readProcessSeconds } from './machine.ts'

@@ -2,8 +2,8 @@
 // `process`.
 import { Writable } from 'node:stream'
 import type { Io } from './app/io.ts'
-import { openLineOutput } from './app/line-output.ts'
-import type { LineOutput } from './app/line-output.ts'
+import { openLineOutput } from './log/line-output.ts'
+import type { LineOutput } from './log/line-output.ts'
 import { formatUnexpected, runProgram } from './program.ts'
 
 /** A terminal and npm both forward Ctrl-C: signals closer together than this count as one. */

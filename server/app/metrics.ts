@@ -20,7 +20,7 @@ import type { SegmentCache } from '../delivery/segment-cache.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import type { Library } from './library.ts'
-import type { LogFigures } from './logger.ts'
+import type { LogFigures } from '../log/logger.ts'
 import type { ScanQueue } from './scan-queue.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */

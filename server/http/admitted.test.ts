@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Gate } from '../admission/gate.ts'
 import { admitAll, admitted } from './admitted.ts'
-import { sendError } from './errors.ts'
+import { sendError } from './responses/errors.ts'
 
 let app: FastifyInstance
 let gate: Gate

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
-import type { SecurityHeaders } from './security-headers.ts'
+import type { SecurityHeaders } from './responses/security-headers.ts'
 import { Sitemaps } from './sitemaps.ts'
-import { sendText } from './text-response.ts'
+import { sendText } from './responses/text-response.ts'
 
 const CRAWLER_CACHE = 'public, max-age=3600'
 

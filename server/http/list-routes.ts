@@ -10,8 +10,8 @@ import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
 import { parseName } from './session-parameters.ts'
-import type { SecurityHeaders } from './security-headers.ts'
-import { createTextCache, sendText, TextResponse } from './text-response.ts'
+import type { SecurityHeaders } from './responses/security-headers.ts'
+import { createTextCache, sendText, TextResponse } from './responses/text-response.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Clients revalidate each list: a change is visible immediately, no change costs a 304. */

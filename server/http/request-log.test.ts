@@ -7,8 +7,8 @@ import { sendBody } from '../delivery/send-body.ts'
 import { soon } from '../../test/support/patience.ts'
 import { addRequestKind } from './request-kind.ts'
 import { logRequests } from './request-log.ts'
-import { addServerTiming, startPhase } from './server-timing.ts'
-import { sendText, TextResponse } from './text-response.ts'
+import { addServerTiming, startPhase } from './responses/server-timing.ts'
+import { sendText, TextResponse } from './responses/text-response.ts'
 
 const started: FastifyInstance[] = []
 const text = new TextResponse('hello', { contentType: 'text/plain', cacheControl: '', headers: {} })

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sendHead } from '../delivery/send-body.ts'
 import { sentBytes } from '../delivery/segment-sender.ts'
 import type { Segment, SegmentSender } from '../delivery/segment-sender.ts'
-import { planByteResponse } from './byte-response.ts'
-import type { ByteResponse } from './byte-response.ts'
-import { setServerTiming } from './server-timing.ts'
+import { planByteResponse } from './responses/byte-response.ts'
+import type { ByteResponse } from './responses/byte-response.ts'
+import { setServerTiming } from './responses/server-timing.ts'
 
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 

@@ -11,7 +11,7 @@ import type { Database } from '../catalog/store/database.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
 import { Sitemaps } from './sitemaps.ts'
 import type { SitemapOptions } from './sitemaps.ts'
-import type { TextResponse } from './text-response.ts'
+import type { TextResponse } from './responses/text-response.ts'
 
 const DATE = '2026-01-31'
 const ORIGIN = 'https://site.example'

@@ -10,9 +10,9 @@ import type { Thumbnail } from '../thumbnails/thumbnail.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { abandonable } from './admitted.ts'
 import type { AbandonableHandler } from './admitted.ts'
-import { setServerTiming } from './server-timing.ts'
+import { setServerTiming } from './responses/server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { addVary } from './text-response.ts'
+import { addVary } from './responses/text-response.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 
 export interface ThumbnailRouteOptions {

@@ -14,10 +14,10 @@ import { admitted } from './admitted.ts'
 import type { AbandonableHandler } from './admitted.ts'
 import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
-import { startPhase } from './server-timing.ts'
+import { startPhase } from './responses/server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { createTextCache, sendText, TextResponse } from './text-response.ts'
-import type { TextResponseOptions } from './text-response.ts'
+import { createTextCache, sendText, TextResponse } from './responses/text-response.ts'
+import type { TextResponseOptions } from './responses/text-response.ts'
 
 export interface VideoRouteOptions {
   catalog: Catalog

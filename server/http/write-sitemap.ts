@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { escapeMarkup } from '../../shared/escape-markup.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { Catalog, SessionName } from '../catalog/catalog.ts'
-import { HashedText } from './text-response.ts'
+import { HashedText } from './responses/text-response.ts'
 
 /** URLs that are formatted without a pause: one or two milliseconds. */
 const SLICE_URLS = 100

@@ -144,6 +144,8 @@ test('serves ads at once and half a second after a route change, and 100 ms afte
   await page.addInitScript(countServes)
   await page.goto('/')
   await expect(blocks(page, 'list').first()).toBeAttached()
+  // The script has loaded; the timers of route and list wait for the clock.
+  await expect.poll(() => serves(page)).toBe(1)
   await page.clock.runFor(2 * afterRouteMs)
   const before = await serves(page)
   expect(before).toBeGreaterThanOrEqual(3)

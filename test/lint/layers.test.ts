@@ -50,6 +50,8 @@ const serverRows = `
   errors             problem
   problem-text       problem
   config             errors
+  admission          errors
+  log                config
   storage            errors config
   catalog            errors problem config storage
   catalog/names      errors config storage
@@ -78,22 +80,24 @@ const serverRows = `
   media/recorded     errors problem storage
   media              errors problem config storage media/flv ${readers}
   media/index        errors problem config storage media/media-index media/readers media/recorded
-  decoder-child      errors
+  decoder-child      errors admission
   audio              errors media/media-index decoder-child
-  delivery           errors config storage
+  delivery           errors config admission storage
   hls/fmp4           errors media/media-index media/codec
   hls/playlist       errors media/media-index media/readers media/codec delivery
-  hls/segment        errors config storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
+  hls/segment        errors config admission storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
   hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
-  thumbnails         errors config storage media/media-index decoder-child
-  http               errors problem-text config storage catalog delivery hls/playlist hls/session thumbnails
+  thumbnails         errors config admission storage media/media-index decoder-child
+  http/responses     errors problem-text
+  http/connections   http/responses
+  http               errors config admission storage catalog delivery hls/playlist hls/session thumbnails http/responses http/connections
   demo               errors config media/codec
   ads/house          errors config
   ads                errors config ads/house
   analytics          errors config
   app                *
   program            errors config app
-  process            app program
+  process            app log program
   main               process
 `
 

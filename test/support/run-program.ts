@@ -2,7 +2,7 @@
 // its own.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
-import { openLineOutput } from '../../server/app/line-output.ts'
+import { openLineOutput } from '../../server/log/line-output.ts'
 import { runProgram } from '../../server/program.ts'
 import { patienceMs } from './patience.ts'
 

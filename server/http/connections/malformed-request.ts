@@ -1,6 +1,6 @@
 // Requests that Node or the router cannot parse get the same form of error as all others.
 import type { Socket } from 'node:net'
-import { errorResponse } from './errors.ts'
+import { errorResponse } from '../responses/errors.ts'
 
 /** Decodes to NUL, which no name can contain, so that the routes reject it. */
 const UNDECODABLE = '%00'

@@ -1,5 +1,5 @@
 // Security headers, from the sources that the configuration allows. docs/headers.md explains each.
-import type { AnalyticsConfig, ConfigResponse } from '../../shared/contract.ts'
+import type { AnalyticsConfig, ConfigResponse } from '../../../shared/contract.ts'
 
 /** Directives of a Content-Security-Policy (CSP Level 3) with their sources. */
 export type Policy = Record<string, string[]>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AdsConfig, AnalyticsConfig } from '../../shared/contract.ts'
+import type { AdsConfig, AnalyticsConfig } from '../../../shared/contract.ts'
 import { createPagePolicy, createSecurityHeaders, PERMISSIONS_POLICY } from './security-headers.ts'
 
 const styleHashes = ["'sha256-abc='"]

@@ -1,9 +1,9 @@
 // Maps errors to responses: the one table of statuses, and the handler that hides internal details.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorResponse } from '../../shared/contract.ts'
-import { AppError, UnplayableError } from '../errors.ts'
-import type { ErrorCode } from '../errors.ts'
-import { formatProblem } from '../problem-text.ts'
+import type { ErrorResponse } from '../../../shared/contract.ts'
+import { AppError, UnplayableError } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { formatProblem } from '../../problem-text.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
