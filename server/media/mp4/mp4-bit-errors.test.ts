@@ -97,6 +97,13 @@ describe('a wrong entry in the tables of an MP4', () => {
     expect(index.limitations).toEqual([{ code: 'samples-unreadable', samples: 5, seconds: 9 }])
   })
 
+  it('of a run after the last chunk costs nothing, nor do the runs after it', async () => {
+    const { changed } = await readCorrupt(({ audio }) => {
+      audio.chunkRuns.push([65_000, 2 * PACKETS, 1], [30, PACKETS, 1], [31, PACKETS, 1])
+    })
+    expect(changed).toEqual([])
+  })
+
   it('of a size over the next chunk costs the rest of its chunk', async () => {
     const { changed, segments } = await readCorrupt(({ video }) => {
       put(video.sizes, 9 * FPS + 5, FRAME_BYTES + 2048)

@@ -78,19 +78,28 @@ async function readChunkRuns(
     from,
     to: endStep * CHUNK_RUN_STEP + 1,
   })
-  const count = words.length / 3
-  const firstChunks = new Uint32Array(count)
-  const samplesPerChunk = new Uint32Array(count)
-  const firstSamples = new Float64Array(count)
+  const most = words.length / 3
+  const firstChunks = new Uint32Array(most)
+  const samplesPerChunk = new Uint32Array(most)
+  const firstSamples = new Float64Array(most)
   let sample = map.chunkRunSamples[step] ?? 0
-  for (let run = 0; run < count; run += 1) {
+  let count = 0
+  for (let run = 0; run < most; run += 1) {
+    const firstChunk = (words[run * 3] ?? 1) - 1
+    // Nothing refers to later runs, which the survey has not checked.
+    if (firstChunk >= map.tables.chunks.count && run > 0) break
+    count += 1
     firstSamples[run] = sample
-    firstChunks[run] = (words[run * 3] ?? 1) - 1
+    firstChunks[run] = firstChunk
     samplesPerChunk[run] = words[run * 3 + 1] ?? 1
     const chunks = (words[run * 3 + 3] ?? 1) - (words[run * 3] ?? 1)
     sample += chunks * (samplesPerChunk[run] ?? 1)
   }
-  return { firstChunks, samplesPerChunk, firstSamples }
+  return {
+    firstChunks: firstChunks.subarray(0, count),
+    samplesPerChunk: samplesPerChunk.subarray(0, count),
+    firstSamples: firstSamples.subarray(0, count),
+  }
 }
 
 function findChunk(runs: ChunkRuns, sample: number): ChunkLocation {
