@@ -282,7 +282,7 @@ async function startParent() {
      const pool = createDecoderPool({
        program: { file: ${JSON.stringify(program)}, name: 'job' },
        limits: { startMs: 60_000, jobMs: 60_000, residentBytes: 2 ** 30, cpuSeconds: 2, idleMs: 60_000 },
-       queue: { concurrency: 1, waiting: 1, busyMessage: 'busy' },
+       queue: { limit: 1, waiting: 1, busyMessage: 'busy' },
        sandbox: createSandbox(),
        log: { debug: (details) => { child = details.pid }, warn() {} },
      })
