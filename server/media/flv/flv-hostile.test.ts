@@ -126,6 +126,13 @@ const strangeTag: fc.Arbitrary<FlvTag> = fc.record(
   { requiredKeys: ['kind', 'timeMs', 'body'] },
 )
 
+/** Video that continues earlier than a split point of audio. */
+const videoAfterLateAudio: Damage[] = [
+  { kind: 'change', at: 6533, length: 1, byte: 35 },
+  { kind: 'repeat', at: 6398, length: 358, byte: 0 },
+  { kind: 'change', at: 1, length: 1, byte: 0 },
+]
+
 describe('corrupt recordings', () => {
   const whole = flvFile(smallStream({ seconds: 6, bFrames: true }))
   const long = flvFile(smallStream({ seconds: 60, frameBytes: 200 }))
@@ -136,7 +143,7 @@ describe('corrupt recordings', () => {
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 12 }), async (damages) => {
         seen[await exerciseRecording(corruptAfterHead(whole, damages))] += 1
       }),
-      { numRuns: 400 },
+      { numRuns: 400, examples: [[videoAfterLateAudio]] },
     )
     expect(seen.read).toBeGreaterThan(300)
   })

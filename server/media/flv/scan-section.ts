@@ -39,10 +39,11 @@ export function moveForcedBack({ state, splitPoints }: Scan, startMs: number): v
   const { startMs: starts, leadMs, flags } = splitPoints
   const last = starts.length - 1
   const lead = leadMs[last] ?? NO_FRAME
-  if (flags[last] !== SPLIT_FORCED || startMs >= state.lastSplitPointMs) return
+  const isFrame = flags[last] === SPLIT_FORCED && lead !== NO_FRAME
+  if (!isFrame || startMs >= state.lastSplitPointMs) return
   const moved = Math.max(startMs, (starts[last - 1] ?? -1) + 1)
   // The decode time of its first frame stays.
-  if (lead !== NO_FRAME) leadMs[last] = lead + moved - state.lastSplitPointMs
+  leadMs[last] = lead + moved - state.lastSplitPointMs
   starts[last] = moved
   state.lastSplitPointMs = moved
 }
