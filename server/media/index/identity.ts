@@ -33,16 +33,21 @@ export async function readIdentity(file: OpenFile, index: MediaIndex): Promise<I
   return { identity: hash.digest('base64url'), isExact }
 }
 
-/** All of the index that segments are made from, in a form that equal indexes share. */
+/** All of the index that segments are made from, as text that equal indexes share. */
 function planFacts({ tracks, subtitles, splitPoints, source }: MediaIndex): string {
-  return JSON.stringify([tracks, subtitles, splitPoints, source], (_key, value: unknown) => {
-    if (ArrayBuffer.isView(value)) {
-      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      return createHash('sha256').update(bytes).digest('base64url')
-    }
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
-    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  })
+  return JSON.stringify(canonical([tracks, subtitles, splitPoints, source]))
+}
+
+/** Not a replacer of JSON: a Buffer converts itself before one sees it, a Uint8Array does not. */
+function canonical(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) {
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    return createHash('sha256').update(bytes).digest('base64url')
+  }
+  if (Array.isArray(value)) return value.map(canonical)
+  if (value === null || typeof value !== 'object') return value
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(members.map(([name, member]) => [name, canonical(member)]))
 }
 
 async function hashWhole(file: OpenFile, hash: Hash): Promise<void> {
