@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { findCCompiler } from './find-c-compiler.mjs'
 import { findChromium, findHeadlessChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
 import { findWebKit } from './find-webkit.mjs'
@@ -39,8 +40,9 @@ const steps = [
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json' },
 ]
 
-/** Engines that a machine may lack, and their Debian packages. */
-const otherEngines = [
+/** Programs that a machine may lack, and their Debian packages. */
+const otherPrograms = [
+  { name: 'a C compiler', find: findCCompiler, packages: ['tcc'] },
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
   {
     name: 'WebKitGTK',
@@ -62,14 +64,14 @@ try {
   // Tests of the whole server serve the page.
   await ensureBuilt()
   await ensureChromium()
-  await runAll(await ensureOtherEngines())
+  await runAll(await ensureOtherPrograms())
 } catch (error) {
   if (!(error instanceof PrepareError)) throw error
   process.stderr.write(`${error.message}\n`)
   conclude([{ passed: 0, failures: [{ name: 'preparation', reason: error.message }], slowest: [] }])
 }
 
-/** @param {string[]} missing names of the engines that this machine lacks */
+/** @param {string[]} missing names of the programs that this machine lacks */
 async function runAll(missing) {
   /** @type {(TestReport & { name: string, seconds: string })[]} */
   const results = []
@@ -163,16 +165,16 @@ async function ensureChromium() {
 }
 
 /**
- * Finds the other engines, or installs them where that is possible.
+ * Finds the other programs, or installs them where that is possible.
  * @returns {Promise<string[]>} names of those that are missing; with CI=true that is an error
  */
-async function ensureOtherEngines() {
-  for (const { name, find, packages } of otherEngines) {
+async function ensureOtherPrograms() {
+  for (const { name, find, packages } of otherPrograms) {
     if (!find()) await installPackages(name, packages)
   }
-  const missing = otherEngines.filter(({ find }) => !find()).map(({ name }) => name)
+  const missing = otherPrograms.filter(({ find }) => !find()).map(({ name }) => name)
   if (missing.length > 0 && process.env.CI === 'true') {
-    throw new PrepareError(`The tests need ${missing.join(' and ')}: install the missing engine.`)
+    throw new PrepareError(`The tests need ${missing.join(' and ')}: install what is missing.`)
   }
   return missing
 }
@@ -184,7 +186,7 @@ async function ensureOtherEngines() {
  */
 async function installPackages(what, packages) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
-  process.stderr.write(`Installing ${what} for the browser tests, once…\n`)
+  process.stderr.write(`Installing ${what} for the tests, once…\n`)
   try {
     await apt(['update'])
     await apt(['install', '--yes', '--no-install-recommends', ...packages])

@@ -1,8 +1,7 @@
 // Workers that die: the site stays, at the same address.
-import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { soon } from './support/patience.ts'
-import { startServer } from './support/start-server.ts'
+import { childrenOf, startServer } from './support/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 
 /** The first processes of both workers die twice while they start. */
@@ -39,9 +38,3 @@ it('survives workers that die at their start and again while they serve', async 
     await library.remove()
   }
 })
-
-/** Worker processes of a primary; its other children have ended after the first scan. */
-function childrenOf(pid: number): number[] {
-  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return list.split(' ').filter(Boolean).map(Number)
-}

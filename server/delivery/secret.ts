@@ -32,7 +32,8 @@ export async function readOrCreateSecret(dataFolder: string, log: SecretLog): Pr
     await writeAtomically(path, secret, { existing, mode: 0o600, sync: true })
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw new AppError('failed', `the data folder cannot be used: ${dataFolder}`, { cause })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('failed', `the data folder cannot be used: ${reason}`, { cause })
   }
 }
 

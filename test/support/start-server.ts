@@ -1,5 +1,6 @@
 // Starts the program in a child process on a free port, and waits until it is ready.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { patienceMs } from './patience.ts'
 
@@ -92,4 +93,10 @@ async function kill(child: ChildProcess): Promise<void> {
   child.once('exit', () => resolve())
   child.kill('SIGKILL')
   await promise
+}
+
+/** Worker processes of a primary; its other children have ended after the first scan. */
+export function childrenOf(pid: number): number[] {
+  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return list.split(' ').filter(Boolean).map(Number)
 }

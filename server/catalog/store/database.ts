@@ -71,7 +71,8 @@ export function openDatabase({ path, mode }: DatabaseOptions): Database {
   } catch (error) {
     sqlite?.close()
     if (error instanceof AppError) throw error
-    throw new AppError('failed', 'the catalog cannot be opened', { cause: error })
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new AppError('failed', `the catalog cannot be opened: ${reason}`, { cause: error })
   }
 }
 

@@ -12,6 +12,8 @@ export interface PlannedRecording {
   session: SessionReference
   /** Identifies its path and bytes; of a growing recording those that do not change. */
   identity: string
+  /** False if the identity could not be recorded: later, another one may apply. */
+  isLasting?: boolean
   index: MediaIndex
   reader: MediaReader
   plan: SegmentPlan

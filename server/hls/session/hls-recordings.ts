@@ -101,7 +101,7 @@ export class HlsRecordings {
     const found = await indexes.find(request.path, request.stat, signal)
     const recording = await this.#create(request, found)
     this.#growing.delete(recordingKey(request))
-    this.#finished.set(key, recording)
+    if (recording.planned.isLasting !== false) this.#finished.set(key, recording)
     return recording
   }
 
@@ -141,8 +141,8 @@ export class HlsRecordings {
       return new HlsRecording({ ...recording, ...growing }, settings, this.#caches)
     }
     const plan = planSegments(index.splitPoints, settings.segmentSeconds)
-    const identity = await this.#options.served.identify(request.path, inspection, stat)
-    return new HlsRecording({ ...recording, identity, plan }, settings, this.#caches)
+    const served = await this.#options.served.identify(request.path, inspection, stat)
+    return new HlsRecording({ ...recording, ...served, plan }, settings, this.#caches)
   }
 
   /** Plan and identity of a recording that is or was listed while growing; undefined for others. */

@@ -14,8 +14,14 @@ type Playable = Extract<Inspection, { status: 'playable' }>
 export interface ServedIdentitiesOptions {
   /** Has one small file per identity: the version of the recording that has it. */
   folder: string
-  /** Called after a failed write. The recording is served anyway. */
+  /** Called after a failed read or write. The recording is served anyway. */
   onWriteError(error: unknown): void
+}
+
+export interface ServedIdentity {
+  identity: string
+  /** False if it could not be read or recorded: later, the recording may have another one. */
+  isLasting: boolean
 }
 
 export class ServedIdentities {
@@ -34,20 +40,27 @@ export class ServedIdentities {
     path: string,
     { identity, isExact }: Pick<Playable, 'identity' | 'isExact'>,
     { version }: FileStat,
-  ): Promise<string> {
-    if (isExact) return identity
+  ): Promise<ServedIdentity> {
+    if (isExact) return { identity, isLasting: true }
     const own = hashOf([lastingName(path), identity])
-    return (await this.#owner(own, version)) === version ? own : hashOf([own, version])
+    const owner = await this.#owner(own, version)
+    return {
+      identity: owner === version ? own : hashOf([own, version]),
+      isLasting: owner !== undefined,
+    }
   }
 
-  /** The first version that was served under the identity: the given one if there was none. */
-  async #owner(identity: string, version: string): Promise<string> {
+  /**
+   * The first version that was served under the identity: the given one if there was none.
+   * Undefined if that cannot be known or recorded, so that no later version is served under it too.
+   */
+  async #owner(identity: string, version: string): Promise<string | undefined> {
     const path = join(this.#options.folder, identity.slice(0, 2), identity.slice(2))
     try {
       return (await readIfPresent(path)) ?? (await this.#claim(path, version))
     } catch (error) {
       this.#options.onWriteError(error)
-      return version
+      return undefined
     }
   }
 

@@ -229,7 +229,19 @@ describe('growing', () => {
           stable += await grow(damaged, sizes)
         },
       ),
-      { numRuns: 60 },
+      {
+        numRuns: 60,
+        examples: [
+          // Another SPS, of which the section has to gather its parameter sets.
+          [
+            [
+              { at: 5137, byte: 80 },
+              { at: 377, byte: 0 },
+            ],
+            [5264],
+          ],
+        ],
+      },
     )
     expect(stable).toBeGreaterThan(60)
   })

@@ -161,6 +161,8 @@ describe('corrupt recordings', () => {
           // A key frame with a stamp some seconds too late, and one with a stamp too early.
           [{ second: 1, packet: 2, at: 15, bytes: new Uint8Array([20, 0]) }],
           [{ second: 2, packet: 2, at: 11, bytes: new Uint8Array([192, 10, 2]) }],
+          // A later frame with a stamp of after the end.
+          [{ second: 1, packet: 5, at: 15, bytes: new Uint8Array([63, 0]) }],
         ],
       },
     )

@@ -173,7 +173,7 @@ function fits(section: ScanSection, { pts }: AudioMark): boolean {
 function clockAudio(state: ScanState, section: ScanSection, mark: AudioMark): void {
   state.reference = mark.pts
   widenSection(section, mark.pts)
-  if (section.audio === undefined || mark.pts >= section.audio.pts) section.audio = mark
+  section.audio = mark
 }
 
 function takeAudioAlone(state: ScanState, stamp: number): void {

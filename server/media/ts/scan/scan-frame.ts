@@ -145,7 +145,7 @@ function takeFrame(state: ScanState, entry: Entry, kind: FrameKind): void {
   }
   noteSets(state, entry, isKey ? known : Infinity)
   const current = state.sections.at(-1)
-  if (current !== undefined && state.gate === undefined) clockFrame(current, entry)
+  if (current !== undefined && state.gate === undefined) clockFrame(current, entry, isKey)
 }
 
 function takeKeyFrame(state: ScanState, section: ScanSection, entry: Entry): void {
@@ -187,15 +187,18 @@ function splitFlags(state: ScanState, { pts }: { pts: number }, kind: 'key' | 'p
   })
 }
 
+type FrameTimes = Pick<Entry, 'pts' | 'dts'>
+
 /** Audio that is missing for this long is not awaited. */
 const MAX_AUDIO_WAIT_TICKS = MAX_FORWARD_SECONDS * PES_TIMESCALE
 
-function clockFrame(section: ScanSection, { pts, dts }: { pts: number; dts: number }): void {
+function clockFrame(section: ScanSection, { pts, dts }: FrameTimes, isKey: boolean): void {
   const step = dts - section.lastDts
   if (step > 0 && step <= MAX_FORWARD_SECONDS * PES_TIMESCALE) section.frameTicks = step
   section.lastDts = dts
   widenSection(section, pts)
-  section.latestFramePts = Math.max(section.latestFramePts, pts)
+  // A key frame is presented after all frames before it; a later time of one of these is wrong.
+  section.latestFramePts = isKey ? pts : Math.max(section.latestFramePts, pts)
   if (section.promise === 'waiting' && dts - section.firstDts > MAX_AUDIO_WAIT_TICKS) {
     section.promise = 'broken'
   }

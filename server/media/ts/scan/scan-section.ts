@@ -84,7 +84,7 @@ function wholeSets(
   const whole = replaceSets(video.codec, inForce, own)
   if (missingSets(video.codec, whole, { recorded, own: [] }).length === 0) return before
   whole.sort((a, b) => setOrder(video.codec, a) - setOrder(video.codec, b))
-  return Buffer.concat(whole.flatMap((set) => [START_CODE, set]))
+  return new Uint8Array(Buffer.concat(whole.flatMap((set) => [START_CODE, set])))
 }
 
 /** Marks the audio of the section as present, once its configuration is known. */
