@@ -12,6 +12,8 @@ export interface TrackPlan {
   /** Ids of tracks with this track's chapter titles. */
   chapterTracks?: number[]
   timescale: number
+  /** Duration in mdhd; 0, for unknown, if not given. */
+  mediaTicks?: number
   /** Complete sample entry boxes. */
   sampleEntries: Uint8Array[]
   /** (count, ticks). */
@@ -111,7 +113,11 @@ function trak(plan: TrackPlan): Buffer {
   const name = plan.name === undefined ? [] : [box('udta', box('name', Buffer.from(plan.name)))]
   const mdia = box(
     'mdia',
-    fullBox('mdhd', 0, u32(0, 0, timescale, 0, packLanguage(plan.language ?? 'und'))),
+    fullBox(
+      'mdhd',
+      0,
+      u32(0, 0, timescale, plan.mediaTicks ?? 0, packLanguage(plan.language ?? 'und')),
+    ),
     fullBox('hdlr', 0, u32(0), handler, Buffer.alloc(13)),
     box('minf', box('stbl', ...tables(plan))),
   )

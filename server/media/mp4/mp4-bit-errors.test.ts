@@ -1,8 +1,13 @@
 // MP4 tables with single wrong entries: they cost the segments concerned, and no other one.
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { type TrackPlan, avc1, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
+import { fixturePath } from '../../../test/support/temp-library.ts'
 import { planSegments } from '../../hls/playlist/segment-plan.ts'
+import { durationSeconds } from '../media-index.ts'
+import type { MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
@@ -161,5 +166,52 @@ describe('a wrong entry in the tables of an MP4', () => {
     plans.video.chunkOffsets = Array.from(plans.video.chunkOffsets, () => 2 ** 31)
     plans.audio.chunkOffsets = Array.from(plans.audio.chunkOffsets, () => 2 ** 31)
     await expect(readPlan(plans)).rejects.toMatchObject({ code: 'unplayable' })
+  })
+})
+
+/** Reads a recording once for each `step`th bit of its tables of a type, with that bit inverted. */
+async function readFlipped(name: string, { type, step }: { type: string; step: number }) {
+  const bytes = readFileSync(fixturePath(name))
+  const healthy = await reader.index(bytesFile(bytes), signal)
+  const flipped: MediaIndex[] = []
+  for (let at = bytes.indexOf(type); at !== -1; at = bytes.indexOf(type, at + 4)) {
+    const entries = at + 12
+    const end = at - 4 + bytes.readUInt32BE(at - 4)
+    for (let bit = entries * 8; bit < end * 8; bit += step) {
+      const copy = Buffer.from(bytes)
+      const mask = 1 << (bit % 8)
+      copy.writeUInt8(copy.readUInt8(bit >> 3) ^ mask, bit >> 3)
+      flipped.push(await reader.index(bytesFile(copy), signal))
+    }
+  }
+  expect(flipped.length).toBeGreaterThan(250)
+  return { healthy, flipped }
+}
+
+describe('a wrong bit in the tables of a real recording', () => {
+  it.each([
+    ['mp4-h264-aac51-moov-last-bframes.mp4', 19],
+    ['mp4-h264-aac-moov-first.mp4', 1],
+  ])('of the chunk runs of %s is repaired', async (name, step) => {
+    const { healthy, flipped } = await readFlipped(name, { type: 'stsc', step })
+    const isRepaired = ({ splitPoints }: MediaIndex): boolean =>
+      isDeepStrictEqual(splitPoints, healthy.splitPoints)
+    // The others agree with the number of samples in two ways.
+    expect(flipped.filter(isRepaired).length).toBeGreaterThan(0.98 * flipped.length)
+  })
+
+  it('of the durations costs less than a second', async () => {
+    const name = 'mp4-h264-vfr.mp4'
+    const { healthy, flipped } = await readFlipped(name, { type: 'stts', step: 13 })
+    const seconds = durationSeconds(healthy)
+    for (const index of flipped) expect(Math.abs(durationSeconds(index) - seconds)).toBeLessThan(1)
+  })
+
+  it('is not assumed if no single one explains a wrong duration', async () => {
+    const plans = tracks()
+    const healthy = await readPlan(plans)
+    plans.video.mediaTicks = 1
+    const { index } = await readPlan(plans)
+    expect(index.splitPoints).toEqual(healthy.index.splitPoints)
   })
 })

@@ -67,7 +67,12 @@ describe('limitations of an MP4', () => {
         plainTrack('video'),
         plainTrack('audio', { sampleEntries: [entry] }),
         plainTrack('audio', { sampleEntries: [] }),
-        plainTrack('audio', { chunkRuns: [[1, 0, 1]] }),
+        plainTrack('audio', {
+          chunkRuns: [
+            [1, 0, 1],
+            [1, 0, 1],
+          ],
+        }),
       ]),
     ).toMatchObject([
       { code: 'audio-not-served', cause: { code: 'audio-codec-unsupported', codec: 'QDM2' } },

@@ -145,7 +145,12 @@ describe('several audio tracks', () => {
   })
 
   it('are served without the one whose tables are corrupt', async () => {
-    const corrupt = plainTrack('audio', 30, { chunkRuns: [[1, 0, 1]] })
+    const corrupt = plainTrack('audio', 30, {
+      chunkRuns: [
+        [1, 0, 1],
+        [1, 0, 1],
+      ],
+    })
     const undeclared = plainTrack('audio', 30, { sampleEntries: [] })
     const file = makeFile([
       plainTrack('video', 30),

@@ -36,6 +36,8 @@ export interface MovieTrack {
   width: number
   height: number
   timescale: number
+  /** Duration of mdhd in ticks; undefined if unknown. Only contradicts corrupt tables. */
+  mediaTicks: number | undefined
   edits: Edit[]
   tables: SampleTables
   /** The stsd box, not parsed yet. */
@@ -172,11 +174,11 @@ async function readKnownTrack(
   const descriptions = inTables.find((box) => box.type === 'stsd')
   if (descriptions === undefined) throw missingBox('stsd', stbl)
   const tables = await locateSampleTables(window, stbl, inTables)
-  const { timescale } = await readClock(window, mediaBox('mdhd'))
+  const { timescale, ticks: mediaTicks } = await readClock(window, mediaBox('mdhd'))
   const edits = await readEdits(window, trak)
   const header = await readTrackHeader(window, trakBox('tkhd'))
   const labels = await readTrackLabels(window, trak, mdia)
-  return { kind, ...header, ...labels, timescale, edits, tables, descriptions }
+  return { kind, ...header, ...labels, timescale, mediaTicks, edits, tables, descriptions }
 }
 
 async function boxesByType(window: FileWindow, parent: Box): Promise<(type: string) => Box> {
@@ -203,15 +205,20 @@ const KINDS = new Map<string, MovieTrack['kind']>([
 ])
 
 /**
- * Timescale of mvhd (8.2.2) and mdhd (8.4.2), which have the same first fields. Their durations are
- * ignored in favour of the samples'.
+ * Timescale and duration of mvhd (8.2.2) and mdhd (8.4.2), which have the same first fields.
+ * Recorders that were killed leave a duration of 0, or of all ones.
  */
-async function readClock(window: FileWindow, box: Box): Promise<{ timescale: number }> {
+async function readClock(
+  window: FileWindow,
+  box: Box,
+): Promise<{ timescale: number; ticks: number | undefined }> {
   const version = (await window.content(box, 4)).getUint8(0)
   const bytes = await window.content(box, version === 1 ? 32 : 20)
   const timescale = bytes.getUint32(version === 1 ? 20 : 12)
   if (timescale === 0) throw invalidBox(box, 'timescale-zero')
-  return { timescale }
+  const ticks = version === 1 ? Number(bytes.getBigUint64(24)) : bytes.getUint32(16)
+  const isKnown = ticks > 0 && ticks !== 2 ** 32 - 1 && Number.isSafeInteger(ticks)
+  return { timescale, ticks: isKnown ? ticks : undefined }
 }
 
 /** tkhd (8.3.2). */

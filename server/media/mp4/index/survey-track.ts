@@ -19,7 +19,7 @@ export interface SurveyedTrack<Playable> {
   descriptions: [Playable, ...Playable[]]
 }
 
-interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount' | 'timescale'> {
+interface TrackPlan extends Omit<SurveyPlan, 'descriptionCount' | 'mediaTicks' | 'timescale'> {
   movieTimescale: number
 }
 
@@ -36,6 +36,7 @@ export async function surveyTrack<Playable>(
     ...plan,
     descriptionCount: descriptions.length,
     timescale: track.timescale,
+    mediaTicks: track.mediaTicks,
   })
   if (survey.map.sampleCount === 0) return undefined
   const used = [...new Set(survey.changes.map((change) => change.description))]

@@ -8,6 +8,7 @@ import { UnplayableError } from '../../../errors.ts'
 import { invalidBox } from '../boxes/box.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'
+import { agreesWith, repairChunkRuns, repairDurations } from './repair-table.ts'
 import type { SampleTables } from './sample-tables.ts'
 import type { EntryRange } from './table-entries.ts'
 import { TableReader } from './table-reader.ts'
@@ -36,6 +37,8 @@ export interface SurveyPlan {
   stopsAtChange: 'stop' | 'continue'
   /** Ticks per second of the file. */
   timescale: number
+  /** Duration of the media in ticks, by another box than stts; absent if unknown. */
+  mediaTicks?: number | undefined
   signal: AbortSignal
 }
 
@@ -45,11 +48,10 @@ export interface SurveyPlan {
  */
 export async function surveySamples(
   file: OpenFile,
-  tables: SampleTables,
+  listed: SampleTables,
   plan: SurveyPlan,
 ): Promise<SampleSurvey> {
-  const chunkRuns = await surveyChunkRuns(file, tables, plan)
-  const timed = await surveyDurations(file, tables, { to: Infinity, signal: plan.signal })
+  const { tables, chunkRuns, timed } = await surveyTables(file, listed, plan)
   const [, nextChange] = chunkRuns.changes
   const end = plan.stopsAtChange === 'stop' && nextChange ? nextChange.sample : Infinity
   const claimed = Math.min(tables.sampleCount, chunkRuns.capacity, timed.samples, end)
@@ -81,12 +83,49 @@ export async function surveySamples(
   }
 }
 
+interface TableSurvey {
+  tables: SampleTables
+  chunkRuns: ChunkRunSurvey
+  timed: DurationSurvey
+}
+
+/** Tables that contradict the other boxes are repaired if possible. */
+async function surveyTables(
+  file: OpenFile,
+  listed: SampleTables,
+  plan: SurveyPlan,
+): Promise<TableSurvey> {
+  const survey = async (tables: SampleTables): Promise<TableSurvey> => ({
+    tables,
+    chunkRuns: await surveyChunkRuns(file, tables, plan),
+    timed: await surveyDurations(file, tables, { to: Infinity, signal: plan.signal }),
+  })
+  const found = await survey(listed)
+  const totals = { ...plan, sampleCount: listed.sampleCount, chunkCount: listed.chunks.count }
+  const hasDurations = agreesWith(totals, found.timed)
+  const hasChunks = found.chunkRuns.isComplete && found.chunkRuns.capacity === listed.sampleCount
+  if (hasDurations && hasChunks) return found
+  const repaired = await survey({
+    ...listed,
+    durations: await repairDurations(file, listed.durations, totals),
+    chunkRuns: await repairChunkRuns(file, listed.chunkRuns, totals),
+  })
+  const { invalidRun } = repaired.chunkRuns
+  if (invalidRun === undefined) return repaired
+  const box = { type: 'stsc', start: listed.chunkRuns.offset }
+  throw invalidBox(box, 'entry-invalid', invalidRun)
+}
+
 interface ChunkRunSurvey {
   firstSamples: Uint32Array
   /** Samples in all chunks. */
   capacity: number
   longestChunk: number
   changes: DescriptionChange[]
+  /** Whether every run was needed for the samples, and is valid. */
+  isComplete: boolean
+  /** The first run that contradicts its neighbours; the survey ends there. */
+  invalidRun: number | undefined
 }
 
 /**
@@ -105,18 +144,23 @@ async function surveyChunkRuns(
   let longestChunk = 0
   let firstChunk = 1
   let description = -1
-  for (let run = 0; run < chunkRuns.count && sample < sampleCount && firstChunk <= chunks.count;) {
+  let run = 0
+  let invalidRun: number | undefined
+  const isOpen = (end: number): boolean =>
+    run < end && sample < sampleCount && firstChunk <= chunks.count && invalidRun === undefined
+  while (isOpen(chunkRuns.count)) {
     // The next run gives the length of a run, so that each slice starts with the last run of the
     // previous one.
     await reader.loadFrom(run)
     const { words, from, to } = reader
     const end = to === chunkRuns.count ? to : to - 1
-    for (; run < end && sample < sampleCount && firstChunk <= chunks.count; run += 1) {
+    for (; isOpen(end); run += 1) {
       const at = (run - from) * 3
       const perChunk = words[at + 1] ?? 0
       const nextChunk = run + 1 < chunkRuns.count ? (words[at + 3] ?? 0) : Infinity
       if (words[at] !== firstChunk || perChunk === 0 || nextChunk <= firstChunk) {
-        throw invalidBox({ type: 'stsc', start: chunkRuns.offset }, 'entry-invalid', run)
+        invalidRun = run
+        break
       }
       if (run % CHUNK_RUN_STEP === 0) firstSamples.push(sample)
       const wanted = Math.min(Math.max(words[at + 2] ?? 1, 1), descriptionCount)
@@ -134,7 +178,14 @@ async function surveyChunkRuns(
         changes.length,
       )
   }
-  return { firstSamples: Uint32Array.from(firstSamples), capacity: sample, longestChunk, changes }
+  return {
+    firstSamples: Uint32Array.from(firstSamples),
+    capacity: sample,
+    longestChunk,
+    changes,
+    isComplete: invalidRun === undefined && (run === chunkRuns.count || firstChunk > chunks.count),
+    invalidRun,
+  }
 }
 
 interface DurationSurvey {

@@ -1,0 +1,68 @@
+// The libraries of `npm run bench -- kills`, and what the site lists of them.
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { sessionsResponse, streamersResponse } from '../../shared/contract.ts'
+import { sessionKey, sessionsApiPath, streamersApiPath } from '../../shared/paths.ts'
+import type { SessionReference } from '../../shared/paths.ts'
+import { parseShape } from '../../shared/shape.ts'
+import type { Shape } from '../../shared/shape.ts'
+import { fixturePath, RECORDED_AT, SMALL_FIXTURE } from '../../test/support/temp-library.ts'
+
+const STREAMERS = 10
+const DAYS = 28
+
+/** Writes small recordings of different bytes. */
+export function writeRecordings(library: string, count: number): SessionReference[] {
+  return Array.from({ length: count }, (_, at) => {
+    const day = String((at % DAYS) + 1).padStart(2, '0')
+    const session = { streamer: `s${at % STREAMERS}`, date: `2026-01-${day}`, sessionId: `${at}` }
+    writeRecording(library, session)
+    return session
+  })
+}
+
+/** Writes a small recording in whose end the session is stored. */
+export function writeRecording(library: string, session: SessionReference): void {
+  const { streamer, date, sessionId } = session
+  const file = path.join(library, streamer, date, `${sessionId}.mp4`)
+  mkdirSync(path.dirname(file), { recursive: true })
+  const original = readFileSync(fixturePath(SMALL_FIXTURE))
+  writeFileSync(file, Buffer.concat([original, freeBox(sessionKey(session))]))
+  utimesSync(file, RECORDED_AT, RECORDED_AT)
+}
+
+/** A box that every reader skips (ISO/IEC 14496-12 8.1.2). */
+function freeBox(content: string): Buffer {
+  const box = Buffer.from(`0000free${content}`)
+  box.writeUInt32BE(box.length)
+  return box
+}
+
+/** What the site lists. */
+export interface Listing {
+  /** By `streamer/date/sessionId`; undefined while unknown. */
+  durations: Map<string, string | undefined>
+  /** Sessions that are listed more than once, and wrong counts. */
+  faults: string[]
+}
+
+export async function listSessions(url: string): Promise<Listing> {
+  const listing: Listing = { durations: new Map(), faults: [] }
+  const { streamers } = await fetchShape(url + streamersApiPath, streamersResponse)
+  for (const { name, recording_count: count } of streamers) {
+    const sessions = await fetchShape(url + sessionsApiPath(name), sessionsResponse)
+    if (sessions.length < count) listing.faults.push(`${name}: ${sessions.length} of ${count}`)
+    for (const { date, sessionId, duration } of sessions) {
+      const key = `${name}/${date}/${sessionId}`
+      if (listing.durations.has(key)) listing.faults.push(`${key} is listed twice`)
+      listing.durations.set(key, duration)
+    }
+  }
+  return listing
+}
+
+async function fetchShape<T>(url: string, shape: Shape<T>): Promise<T> {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${response.status} for ${url}`)
+  return parseShape(shape, await response.json())
+}

@@ -1,0 +1,54 @@
+// Kills during a scan: what was listed with a duration stays so, and in the end all is.
+import { existsSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import type { KillScene, OpenScene } from './kills.ts'
+import { listSessions, writeRecordings } from './kill-library.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const RECORDINGS = 600
+const KILL_WITHIN_MS = 1000
+const POLL_MS = 20
+
+export const openScan: OpenScene = async (folder) => {
+  const library = path.join(folder, 'library')
+  const data = path.join(folder, 'data')
+  const sessions = writeRecordings(library, RECORDINGS)
+  /** Sessions that were listed with a duration since the data folder was new. */
+  let known = new Map<string, string>()
+
+  const scene: KillScene = {
+    args: [library, '--data', data],
+    killWithinMs: KILL_WITHIN_MS,
+
+    async prepare() {
+      if (known.size < sessions.length) return
+      rmSync(data, { recursive: true, force: true })
+      known = new Map()
+    },
+
+    async use({ url }) {
+      for (;;) {
+        await note(url)
+        await sleep(POLL_MS)
+      }
+    },
+
+    async check({ url }) {
+      const { durations, faults } = await listSessions(url)
+      for (const [key, duration] of known) {
+        if (durations.get(key) !== duration) faults.push(`${key} was ${duration}`)
+      }
+      if (durations.size > sessions.length) faults.push(`${durations.size} sessions`)
+      await note(url)
+      return faults
+    },
+  }
+
+  async function note(url: string): Promise<void> {
+    const { durations } = await listSessions(url)
+    for (const [key, duration] of durations) if (duration !== undefined) known.set(key, duration)
+  }
+
+  if (existsSync(data)) throw new Error(`${data} is not new`)
+  return scene
+}

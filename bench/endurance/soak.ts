@@ -1,0 +1,159 @@
+// `npm run bench -- soak`: 200 viewers for an hour, while recordings are added, removed, hidden and
+// recorded; memory and descriptors of the server have to stay flat.
+import { fork } from 'node:child_process'
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { playlistApiPath } from '../../shared/paths.ts'
+import { findFreePort } from '../../test/support/free-port.ts'
+import { fetchPlaylist } from '../../test/support/hls-client.ts'
+import { childrenOf, startServer } from '../../test/support/start-server.ts'
+import type { StartedServer } from '../../test/support/start-server.ts'
+import { describeMachine, readMebibytes } from '../machine.ts'
+import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
+import type { BenchLibrary } from '../make-media.ts'
+import type { BenchOptions } from '../options.ts'
+import { formatTable, median } from '../table.ts'
+import type { ViewersPlan, ViewersReport } from '../viewers-child.ts'
+import { SoakActivity } from './soak-activity.ts'
+
+const CHILD = path.resolve(import.meta.dirname, '../viewers-child.ts')
+const VIEWERS = 200
+const SEGMENT_MS = 6000
+const DAY = { streamer: 'bench', date: '2026-01-31' }
+const SAMPLES = 60
+const SHOWN_ROWS = 12
+/** Growth from the second quarter to the last one that counts as flat. */
+const MAX_GROWTH = 1.1
+
+interface Sample {
+  mebibytes: number
+  descriptors: number
+  loopP99Ms: number
+  viewers: ViewersReport
+}
+
+/** Prints the table; rejects if anything failed or grew. */
+export async function benchSoak(options: BenchOptions): Promise<void> {
+  const media = await ensureMedia(options, ALL_FORMATS)
+  const scratch = mkdtempSync(path.join(options.cache, 'soak-'))
+  const folders = { library: path.join(scratch, 'library'), data: path.join(scratch, 'data') }
+  linkRecordings(media, path.join(folders.library, DAY.streamer, DAY.date))
+  const metrics = `127.0.0.1:${await findFreePort()}`
+  const server = await startServer({
+    args: [folders.library, '--data', folders.data],
+    environment: { AFTERCAST_METRICS: metrics, AFTERCAST_WORKERS: '2' },
+  })
+  const viewers = await startViewers(server)
+  try {
+    const activity = await SoakActivity.create(server.url, folders)
+    const samples: Sample[] = []
+    for (let at = 0; at < SAMPLES; at += 1) {
+      const untilMs = performance.now() + (options.soakMinutes * 60_000) / SAMPLES
+      while (performance.now() < untilMs) await activity.step()
+      samples.push({ ...(await measure(server, metrics)), viewers: viewers.report() })
+      console.error(JSON.stringify(samples.at(-1)))
+    }
+    for (const line of formatReport(samples, activity, options)) console.log(line)
+    const faults = findFaults(samples, activity, options)
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+  } finally {
+    viewers.stop()
+    await server.stop()
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+function linkRecordings({ outputs }: BenchLibrary, folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  for (const output of outputs) linkSync(output.path, path.join(folder, path.basename(output.path)))
+}
+
+async function startViewers({ url }: StartedServer) {
+  const response = await fetch(`${url}/api/sessions/${DAY.streamer}`)
+  const sessions = (await response.json()) as { date: string; sessionId: string }[]
+  const urls: string[] = []
+  for (const { date, sessionId } of sessions) {
+    const path = playlistApiPath({ streamer: DAY.streamer, date, sessionId })
+    const { segments } = await fetchPlaylist(url + path)
+    urls.push(...segments.map((segment) => segment.url))
+  }
+  const child = fork(CHILD)
+  let latest: ViewersReport = { inFlight: 0, ended: 0, failed: 0, wrong: 0, late: 0 }
+  child.on('message', (report: ViewersReport) => (latest = report))
+  const plan = { urls, viewers: VIEWERS, pauseMs: 0, everyMs: SEGMENT_MS, isCompared: true }
+  child.send(plan satisfies ViewersPlan)
+  return { report: () => latest, stop: () => child.disconnect() }
+}
+
+/** Of the primary and all processes that it started. */
+async function measure(server: StartedServer, metrics: string): Promise<Omit<Sample, 'viewers'>> {
+  const pids = [server.pid, ...childrenOf(server.pid)]
+  const text = await (await fetch(`http://${metrics}/metrics`)).text()
+  const delay = /^nodejs_eventloop_lag_p99_seconds (?<value>\S+)/m.exec(text)?.groups?.value
+  return {
+    mebibytes: sum(pids.map(readMebibytes)),
+    descriptors: sum(pids.map((pid) => readdirSync(`/proc/${pid}/fd`).length)),
+    loopP99Ms: Number(delay) * 1000,
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+type Measured = 'mebibytes' | 'descriptors'
+
+/** Median of the last quarter in relation to that of the second one. */
+function growth(samples: readonly Sample[], name: Measured): number {
+  const quarter = samples.length / 4
+  const values = samples.map((sample) => sample[name])
+  return median(values.slice(3 * quarter)) / median(values.slice(quarter, 2 * quarter))
+}
+
+function findFaults(
+  samples: readonly Sample[],
+  activity: SoakActivity,
+  { isSmoke }: BenchOptions,
+): string[] {
+  const faults = activity.faults.slice(0, SHOWN_ROWS)
+  const { failed, wrong } = samples.at(-1)?.viewers ?? { failed: NaN, wrong: NaN }
+  if (failed !== 0 || wrong !== 0) faults.push(`${failed} responses failed, ${wrong} were wrong`)
+  if (isSmoke) return faults
+  for (const name of ['mebibytes', 'descriptors'] as const) {
+    const factor = growth(samples, name)
+    if (factor > MAX_GROWTH) faults.push(`${name} grew by a factor of ${factor.toFixed(2)}`)
+  }
+  return faults
+}
+
+function formatReport(
+  samples: readonly Sample[],
+  { counts, faults }: SoakActivity,
+  { soakMinutes }: BenchOptions,
+): string[] {
+  const head = ['minute', 'MiB', 'descriptors', 'loop p99 ms', 'segments', 'late', 'wrong', 'failed']
+  const rows = samples.flatMap(({ mebibytes, descriptors, loopP99Ms, viewers }, at) => {
+    if ((at + 1) % (SAMPLES / SHOWN_ROWS) !== 0) return []
+    const { ended, late, wrong, failed } = viewers
+    return [
+      [
+        (((at + 1) * soakMinutes) / SAMPLES).toFixed(1),
+        mebibytes.toFixed(0),
+        String(descriptors),
+        loopP99Ms.toFixed(1),
+        ...[ended, late, wrong, failed].map(String),
+      ],
+    ]
+  })
+  const { added, hidden, recorded, requests } = counts
+  return [
+    ...describeMachine([]),
+    `${VIEWERS} viewers with a segment every ${SEGMENT_MS / 1000} s; ${added} recordings added,`,
+    `${hidden} hides, ${recorded} recordings recorded, ${requests} other requests, ${faults.length} faults`,
+    '',
+    ...formatTable([head, ...rows]),
+    '',
+    `last quarter / second quarter: memory ${growth(samples, 'mebibytes').toFixed(3)},`,
+    `descriptors ${growth(samples, 'descriptors').toFixed(3)}`,
+  ]
+}

@@ -1,0 +1,145 @@
+// Repairs one wrong byte in stts or stsc (ISO/IEC 14496-12 8.6.1.2, 8.7.4): other boxes contain the
+// number of samples and the duration as well, so that the right value can be computed.
+import type { OpenFile } from '../../../storage/storage.ts'
+import { MAX_REPAIRED_TABLE_BYTES } from '../mp4-limits.ts'
+import { durationTicks } from './run-cursor.ts'
+import { type Table, tableBytes } from './sample-tables.ts'
+import { readEntries } from './table-entries.ts'
+
+/** What other boxes contain about the track. */
+export interface TrackTotals {
+  sampleCount: number
+  /** Sum of all durations (mdhd); undefined if unknown. */
+  mediaTicks?: number | undefined
+  /** Ticks per second. */
+  timescale: number
+}
+
+/** Whether stts has these totals. Muxers disagree about the duration of the last sample. */
+export function agreesWith(
+  { sampleCount, mediaTicks, timescale }: TrackTotals,
+  { samples, totalTicks }: { samples: number; totalTicks: number },
+): boolean {
+  if (samples !== sampleCount) return false
+  return mediaTicks === undefined || Math.abs(totalTicks - mediaTicks) < timescale
+}
+
+/** A field of a table, and the value with which the table agrees with the totals. */
+interface Correction {
+  /** Number of the word. */
+  at: number
+  value: number
+}
+
+/**
+ * stts with one other bit or byte, in memory, if exactly one such change gives the totals;
+ * otherwise the same table.
+ */
+export async function repairDurations(
+  file: OpenFile,
+  table: Table,
+  totals: TrackTotals,
+): Promise<Table> {
+  return repair(file, table, (words) => correctDurations(words, totals))
+}
+
+/** As `repairDurations`, for stsc. `chunkCount` is that of stco. */
+export async function repairChunkRuns(
+  file: OpenFile,
+  table: Table,
+  totals: TrackTotals & { chunkCount: number },
+): Promise<Table> {
+  return repair(file, table, (words) => correctChunkRuns(words, totals))
+}
+
+async function repair(
+  file: OpenFile,
+  table: Table,
+  correct: (words: Uint32Array) => Correction[],
+): Promise<Table> {
+  const { length } = tableBytes(table, 0, table.count)
+  if (length > MAX_REPAIRED_TABLE_BYTES) return table
+  const words = await readEntries(file, table, { from: 0, to: table.count })
+  const correction = chooseOne(words, correct(words))
+  if (correction === undefined) return table
+  words[correction.at] = correction.value
+  const inline = Buffer.alloc(length)
+  for (const [at, word] of words.entries()) inline.writeUInt32BE(word, at * 4)
+  return { ...table, inline }
+}
+
+function correctDurations(
+  words: Uint32Array,
+  { sampleCount, mediaTicks, timescale }: TrackTotals,
+): Correction[] {
+  if (mediaTicks === undefined) return []
+  // By how much the table exceeds the totals.
+  let samples = -sampleCount
+  let ticks = -mediaTicks
+  for (let at = 0; at < words.length; at += 2) {
+    samples += words[at] ?? 0
+    ticks += (words[at] ?? 0) * durationTicks(words[at + 1] ?? 0)
+  }
+  if (samples === 0 && Math.abs(ticks) < timescale) return []
+  const corrections: Correction[] = []
+  for (let at = 0; at < words.length; at += 2) {
+    const count = words[at] ?? 0
+    const each = durationTicks(words[at + 1] ?? 0)
+    if (samples !== 0) {
+      if (samples * each === ticks) corrections.push({ at, value: count - samples })
+    } else if (count > 0) {
+      corrections.push({ at: at + 1, value: each - ticks / count })
+    }
+  }
+  return corrections
+}
+
+function correctChunkRuns(
+  words: Uint32Array,
+  { sampleCount, chunkCount }: TrackTotals & { chunkCount: number },
+): Correction[] {
+  const runs = words.length / 3
+  const firstOf = (run: number): number => (run < runs ? (words[run * 3] ?? 0) : chunkCount + 1)
+  if (firstOf(0) !== 1) return [{ at: 0, value: 1 }]
+  const eachOf = (run: number): number => words[run * 3 + 1] ?? 0
+  // Runs of a wrong order count as negative here, so that the sum is exact.
+  let excess = -sampleCount
+  const wrong: number[] = []
+  for (let run = 0; run < runs; run += 1) {
+    const chunks = firstOf(run + 1) - firstOf(run)
+    excess += chunks * eachOf(run)
+    if (chunks <= 0 || eachOf(run) === 0) wrong.push(run)
+  }
+  const isShortChunk = excess >= 0 && excess < eachOf(runs - 1)
+  if (wrong.length === 0 && isShortChunk) return []
+  const corrections: Correction[] = []
+  for (let run = 0; run < runs; run += 1) {
+    const chunks = firstOf(run + 1) - firstOf(run)
+    if (wrong.every((each) => each === run) && chunks > 0)
+      corrections.push({ at: run * 3 + 1, value: eachOf(run) - excess / chunks })
+    if (run === 0 || !wrong.every((each) => each === run || each === run - 1)) continue
+    const step = eachOf(run - 1) - eachOf(run)
+    // Between equal runs the place of the border does not matter.
+    const isFree = step === 0 && excess === 0
+    const value = isFree ? firstOf(run - 1) + 1 : firstOf(run) - excess / step
+    if (value > firstOf(run - 1) && value < firstOf(run + 1))
+      corrections.push({ at: run * 3, value })
+  }
+  return corrections
+}
+
+/** The only correction of one bit, or else the only one of one byte. */
+function chooseOne(words: Uint32Array, corrections: readonly Correction[]): Correction | undefined {
+  const changes = corrections.flatMap((correction) => {
+    const { at, value } = correction
+    if (!Number.isInteger(value) || value <= 0 || value >= 2 ** 32) return []
+    const changed = ((words[at] ?? 0) ^ value) >>> 0
+    return [{ correction, changed }]
+  })
+  const ofBits = changes.filter(({ changed }) => Number.isInteger(Math.log2(changed)))
+  const ofBytes = changes.filter(({ changed }) =>
+    [0, 8, 16, 24].some((shift) => changed !== 0 && (changed & ~(0xff << shift)) === 0),
+  )
+  const [only, another] = ofBits.length > 0 ? ofBits : ofBytes
+  return another === undefined ? only?.correction : undefined
+}
