@@ -16,6 +16,8 @@ const NAMES = [
   'thumbnails',
   'memory',
   'connections',
+  'kills',
+  'soak',
   'page-lists',
   'page-plays',
   'page-away',
@@ -42,6 +44,10 @@ export interface BenchOptions {
   mutations: number
   /** Number of the first of them for each file: other numbers are other mutations. */
   firstCopy: number
+  /** How often `kills` kills the server in each scene. */
+  kills: number
+  /** How long `soak` takes. */
+  soakMinutes: number
   /** Size of the recordings that `index` reads, about. */
   megabytes: number
   /** File that `segments` draws its chart to. */
@@ -52,8 +58,8 @@ export interface BenchOptions {
 
 /**
  * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N
- * --mutations N --first-copy N --megabytes N --chart FILE --smoke`; without a name, `segments`;
- * `all` are all. @throws TypeError for anything else
+ * --mutations N --first-copy N --kills N --soak-minutes N --megabytes N --chart FILE --smoke`;
+ * without a name, `segments`; `all` are all. @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -67,6 +73,8 @@ export function readBenchOptions(args: string[]): BenchOptions {
       seconds: { type: 'string', default: '4' },
       mutations: { type: 'string', default: '100000' },
       'first-copy': { type: 'string', default: '1' },
+      kills: { type: 'string', default: '200' },
+      'soak-minutes': { type: 'string', default: '60' },
       megabytes: { type: 'string', default: '512' },
       chart: { type: 'string' },
       smoke: { type: 'boolean', default: false },
@@ -77,7 +85,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const { rows, chart } = values
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
-    const few = { mutations: 8, firstCopy: 1, megabytes: 2 }
+    const few = { mutations: 8, firstCopy: 1, megabytes: 2, kills: 2, soakMinutes: 0.1 }
     return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.1, isSmoke: true }
   }
   return {
@@ -92,6 +100,8 @@ export function readBenchOptions(args: string[]): BenchOptions {
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),
     firstCopy: positive(values['first-copy'], 'first-copy'),
+    kills: positive(values.kills, 'kills'),
+    soakMinutes: positive(values['soak-minutes'], 'soak-minutes'),
     megabytes: positive(values.megabytes, 'megabytes'),
     isSmoke: false,
   }

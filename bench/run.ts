@@ -1,16 +1,18 @@
 // `npm run bench`: the benchmarks that are named, one after another.
-import { benchCatalog } from './catalog.ts'
-import { benchCold } from './cold.ts'
-import { benchConnections } from './connections.ts'
-import { benchFuzz } from './fuzz.ts'
-import { benchIndex } from './index.ts'
-import { benchMemory } from './memory.ts'
+import { benchCatalog } from './library/catalog.ts'
+import { benchCold } from './recordings/cold.ts'
+import { benchConnections } from './endurance/connections.ts'
+import { benchKills } from './endurance/kills.ts'
+import { benchSoak } from './endurance/soak.ts'
+import { benchFuzz } from './endurance/fuzz.ts'
+import { benchIndex } from './recordings/index.ts'
+import { benchMemory } from './endurance/memory.ts'
 import { readBenchOptions } from './options.ts'
 import type { BenchName, BenchOptions } from './options.ts'
-import { benchScan } from './scan.ts'
+import { benchScan } from './library/scan.ts'
 import { benchPage } from './page.ts'
-import { benchSegments } from './segments.ts'
-import { benchThumbnails } from './thumbnails.ts'
+import { benchSegments } from './segments/segments.ts'
+import { benchThumbnails } from './recordings/thumbnails.ts'
 
 const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = {
   segments: benchSegments,
@@ -22,6 +24,8 @@ const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = 
   thumbnails: benchThumbnails,
   memory: benchMemory,
   connections: benchConnections,
+  kills: benchKills,
+  soak: benchSoak,
   'page-lists': (options) => benchPage('page-lists', options),
   'page-plays': (options) => benchPage('page-plays', options),
   'page-away': (options) => benchPage('page-away', options),

@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { FuzzJob, FuzzReport } from './fuzz-child.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from '../table.ts'
 
 export interface FuzzOptions {
   /** Folder for copies that went wrong. */
@@ -18,7 +18,7 @@ export interface FuzzOptions {
   isSmoke: boolean
 }
 
-const FIXTURES = path.resolve(import.meta.dirname, '../test/fixtures/media')
+const FIXTURES = path.resolve(import.meta.dirname, '../../test/fixtures/media')
 const CHILD = path.resolve(import.meta.dirname, 'fuzz-child.ts')
 /** Time limit of any request. */
 const MAX_MS = 10_000

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeLongTs } from '../../test/support/make-long-ts.ts'
-import type { OpenScene } from './kills.ts'
+import type { OpenScene } from './kill-scene.ts'
 import { RecordedSession } from './recorded-session.ts'
 
 const SECONDS = 600
@@ -37,9 +37,9 @@ export const openGrowing: OpenScene = async (folder) => {
     args: [library, '--data', path.join(folder, 'data'), '--config', settings],
     killWithinMs: KILL_WITHIN_MS,
 
-    async use({ url }) {
-      for (;;) {
-        seen.push(...(await recording.watch(url)))
+    async use({ url }, signal) {
+      while (!signal.aborted) {
+        seen.push(...(await recording.watch(url, signal)))
         await sleep(POLL_MS)
       }
     },

@@ -1,13 +1,13 @@
-// Kills while the catalog of the first version is migrated: every row is kept.
+// Kills while the catalog of the first version is migrated: no row is lost.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { CATALOG_FILE } from '../../server/app/library.ts'
 import { migrate } from '../../server/catalog/store/migrations.ts'
-import { ensureCatalog } from '../make-catalog.ts'
-import { ensureTree } from '../make-tree.ts'
+import { ensureCatalog } from '../library/make-catalog.ts'
+import { ensureTree } from '../library/make-tree.ts'
 import { listSessions } from './kill-library.ts'
-import type { OpenScene } from './kills.ts'
+import type { OpenScene } from './kill-scene.ts'
 
 const SIZE = { streamers: 20, dates: 20, files: 25 }
 /** A start with a migration; kills at any moment of it. */

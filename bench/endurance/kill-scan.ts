@@ -1,7 +1,7 @@
 // Kills during a scan: what was listed with a duration stays so, and in the end all is.
 import { existsSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import type { KillScene, OpenScene } from './kills.ts'
+import type { KillScene, OpenScene } from './kill-scene.ts'
 import { listSessions, writeRecordings } from './kill-library.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -26,9 +26,9 @@ export const openScan: OpenScene = async (folder) => {
       known = new Map()
     },
 
-    async use({ url }) {
-      for (;;) {
-        await note(url)
+    async use({ url }, signal) {
+      while (!signal.aborted) {
+        await note(url, signal)
         await sleep(POLL_MS)
       }
     },
@@ -44,8 +44,9 @@ export const openScan: OpenScene = async (folder) => {
     },
   }
 
-  async function note(url: string): Promise<void> {
+  async function note(url: string, signal?: AbortSignal): Promise<void> {
     const { durations } = await listSessions(url)
+    signal?.throwIfAborted()
     for (const [key, duration] of durations) if (duration !== undefined) known.set(key, duration)
   }
 

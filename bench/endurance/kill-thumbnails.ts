@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { thumbnailApiPath } from '../../shared/paths.ts'
 import { startServer } from '../../test/support/start-server.ts'
-import type { OpenScene } from './kills.ts'
+import type { OpenScene } from './kill-scene.ts'
 import { writeRecordings } from './kill-library.ts'
 
 const RECORDINGS = 120

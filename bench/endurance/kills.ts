@@ -4,33 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startServer } from '../../test/support/start-server.ts'
-import type { StartedServer } from '../../test/support/start-server.ts'
 import { describeMachine } from '../machine.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
 import { openGrowing } from './kill-growing.ts'
 import { openMigration } from './kill-migration.ts'
 import { openScan } from './kill-scan.ts'
+import type { KillScene, OpenScene } from './kill-scene.ts'
 import { openThumbnails } from './kill-thumbnails.ts'
-
-/** What one scene does between two kills. */
-export interface KillScene {
-  args: string[]
-  /** Latest moment of a kill; the others are spread evenly before it. */
-  killWithinMs: number
-  /** From what the moment counts. Default `ready`. */
-  killAfter?: 'start' | 'ready'
-  /** Before each start that ends with a kill. */
-  prepare?(): Promise<void>
-  /** Works with the server until it is killed; may reject then. */
-  use(server: StartedServer): Promise<void>
-  /** What is wrong after a start; an empty list if nothing is. */
-  check(server: StartedServer): Promise<string[]>
-  close?(): Promise<void>
-}
-
-/** Opens a scene in an empty folder. */
-export type OpenScene = (folder: string, options: BenchOptions) => Promise<KillScene>
 
 const SCENES: Readonly<Record<string, OpenScene>> = {
   scan: openScan,
@@ -98,10 +79,10 @@ async function startAndKill(scene: KillScene, afterMs: number): Promise<void> {
     return
   }
   const server = await starting
-  const using = scene.use(server).catch(() => undefined)
+  const using = scene.use(server, kill.signal).catch(() => undefined)
   await sleep(afterMs)
-  await server.kill()
-  await using
+  kill.abort()
+  await Promise.all([using, server.kill()])
 }
 
 function format({ kills, faults, startsMs }: Outcome): string[] {

@@ -7,16 +7,16 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { playlistApiPath } from '../shared/paths.ts'
-import { fetchPlaylist } from '../test/support/hls-client.ts'
-import { startServer } from '../test/support/start-server.ts'
-import { watchOthers } from './disturbance.ts'
-import { describeMachine, readPeakMebibytes } from './machine.ts'
-import { ensureMedia } from './make-media.ts'
-import type { BenchLibrary } from './make-media.ts'
-import { DISTURBED_SHARE } from './measure.ts'
-import type { BenchOptions } from './options.ts'
-import { formatTable, median } from './table.ts'
+import { playlistApiPath } from '../../shared/paths.ts'
+import { fetchPlaylist } from '../../test/support/hls-client.ts'
+import { startServer } from '../../test/support/start-server.ts'
+import { watchOthers } from '../disturbance.ts'
+import { describeMachine, readPeakMebibytes } from '../machine.ts'
+import { ensureMedia } from '../make-media.ts'
+import type { BenchLibrary } from '../make-media.ts'
+import { DISTURBED_SHARE } from '../measure.ts'
+import type { BenchOptions } from '../options.ts'
+import { formatTable, median } from '../table.ts'
 import type { ViewersPlan, ViewersReport } from './viewers-child.ts'
 
 const CHILD = path.resolve(import.meta.dirname, 'viewers-child.ts')
@@ -139,7 +139,7 @@ function only({ outputs }: BenchLibrary): string {
 
 function startViewers(plan: ViewersPlan) {
   const child = fork(CHILD)
-  let latest: ViewersReport = { inFlight: 0, ended: 0, failed: 0 }
+  let latest: ViewersReport = { inFlight: 0, ended: 0, failed: 0, wrong: 0, late: 0 }
   let most = 0
   child.on('message', (report: ViewersReport) => {
     latest = report

@@ -1,4 +1,4 @@
-// A recording that grows while it is watched: what was listed has to stay, with the same bytes.
+// A growing recording that is watched: what was listed has to stay, with the same bytes.
 import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, utimesSync } from 'node:fs'
 import path from 'node:path'
@@ -53,13 +53,13 @@ export class RecordedSession {
   }
 
   /** Notes what is listed; returns what contradicts what was listed before. */
-  async watch(url: string): Promise<string[]> {
+  async watch(url: string, signal?: AbortSignal): Promise<string[]> {
     const playlist = await fetchPlaylist(url + this.#playlistPath).catch((error: unknown) => {
       // Nothing of it can be listed yet.
       if (this.#urls.length === 0) return undefined
       throw error
     })
-    return playlist === undefined ? [] : this.#compare(url, playlist)
+    return playlist === undefined ? [] : this.#compare(url, playlist, signal)
   }
 
   /** Settles the recording, and compares the list with its duration. */
@@ -72,7 +72,12 @@ export class RecordedSession {
     return this.#compare(url, playlist)
   }
 
-  async #compare(url: string, { segments }: ListedPlaylist): Promise<string[]> {
+  async #compare(
+    url: string,
+    { segments }: ListedPlaylist,
+    signal?: AbortSignal,
+  ): Promise<string[]> {
+    signal?.throwIfAborted()
     const listed = segments.map((segment) => new URL(segment.url).pathname)
     const faults: string[] = []
     if (this.#urls.some((known, at) => listed[at] !== known)) faults.push('a segment has gone')
@@ -80,6 +85,7 @@ export class RecordedSession {
     this.#urls = listed
     for (const name of sample(listed)) {
       const bytes = await fetchBytes(url + name)
+      signal?.throwIfAborted()
       const hash = createHash('sha256').update(bytes).digest('hex')
       if ((this.#hashes.get(name) ?? hash) !== hash) faults.push(`${name} has other bytes`)
       this.#hashes.set(name, hash)

@@ -14,7 +14,7 @@ const STEP_MS = 500
 const ADD_EVERY = 10
 const HIDE_EVERY = 60
 const KEPT_RECORDINGS = 20
-/** Five minutes for each recording that grows. */
+/** Five minutes for each growing recording. */
 const APPENDS = 600
 const SECONDS = 300
 const GUEST = 'guest'
@@ -35,7 +35,7 @@ export class SoakActivity {
   #isHidden = false
   #recording: RecordedSession
 
-  /** Makes the recording that grows. */
+  /** Makes the content of the growing recordings. */
   static async create(url: string, folders: SoakFolders): Promise<SoakActivity> {
     mkdirSync(folders.data, { recursive: true })
     const whole = path.join(folders.data, '..', 'whole.ts')

@@ -13,10 +13,10 @@ import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
 import type { BenchLibrary } from '../make-media.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
-import type { ViewersPlan, ViewersReport } from '../viewers-child.ts'
+import type { ViewersPlan, ViewersReport } from './viewers-child.ts'
 import { SoakActivity } from './soak-activity.ts'
 
-const CHILD = path.resolve(import.meta.dirname, '../viewers-child.ts')
+const CHILD = path.resolve(import.meta.dirname, 'viewers-child.ts')
 const VIEWERS = 200
 const SEGMENT_MS = 6000
 const DAY = { streamer: 'bench', date: '2026-01-31' }
@@ -131,7 +131,16 @@ function formatReport(
   { counts, faults }: SoakActivity,
   { soakMinutes }: BenchOptions,
 ): string[] {
-  const head = ['minute', 'MiB', 'descriptors', 'loop p99 ms', 'segments', 'late', 'wrong', 'failed']
+  const head = [
+    'minute',
+    'MiB',
+    'descriptors',
+    'loop p99 ms',
+    'segments',
+    'late',
+    'wrong',
+    'failed',
+  ]
   const rows = samples.flatMap(({ mebibytes, descriptors, loopP99Ms, viewers }, at) => {
     if ((at + 1) % (SAMPLES / SHOWN_ROWS) !== 0) return []
     const { ended, late, wrong, failed } = viewers
@@ -149,7 +158,7 @@ function formatReport(
   return [
     ...describeMachine([]),
     `${VIEWERS} viewers with a segment every ${SEGMENT_MS / 1000} s; ${added} recordings added,`,
-    `${hidden} hides, ${recorded} recordings recorded, ${requests} other requests, ${faults.length} faults`,
+    `${recorded} recorded, ${hidden} hides, ${requests} other requests, ${faults.length} faults`,
     '',
     ...formatTable([head, ...rows]),
     '',

@@ -1,5 +1,6 @@
 // Viewers in their own process, so that their event loop is not the measured one: each requests
 // segment after segment.
+import { createHash } from 'node:crypto'
 import { Agent, get } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 
@@ -11,6 +12,8 @@ export interface ViewersPlan {
   pauseMs: number
   /** From the beginning of one segment to that of the next, at least. */
   everyMs: number
+  /** Compares the bytes of each response with those of the first one of its URL. */
+  isCompared?: boolean
 }
 
 /** Sent periodically: responses in flight and completed responses. */
@@ -18,12 +21,17 @@ export interface ViewersReport {
   inFlight: number
   ended: number
   failed: number
+  /** With other bytes than before. */
+  wrong: number
+  /** Took longer than `everyMs`. */
+  late: number
 }
 
 const REPORT_MS = 250
-const report: ViewersReport = { inFlight: 0, ended: 0, failed: 0 }
+const hashes = new Map<string, string>()
+const report: ViewersReport = { inFlight: 0, ended: 0, failed: 0, wrong: 0, late: 0 }
 
-// memory.ts is the only sender and shares the type.
+// The senders share the type.
 process.once('message', (plan) => void watch(plan as ViewersPlan))
 
 async function watch({ urls, viewers, ...pace }: ViewersPlan): Promise<void> {
@@ -37,14 +45,18 @@ async function watch({ urls, viewers, ...pace }: ViewersPlan): Promise<void> {
     await sleep((pace.everyMs * number) / viewers)
     for (let at = number * 7; ; at += 1) {
       const begun = performance.now()
-      await view(urls[at % urls.length] ?? '', agent, pace.pauseMs)
-      await sleep(pace.everyMs - (performance.now() - begun))
+      await view(urls[at % urls.length] ?? '', agent, pace)
+      const tookMs = performance.now() - begun
+      if (pace.everyMs > 0 && tookMs > pace.everyMs) report.late += 1
+      await sleep(pace.everyMs - tookMs)
     }
   })
   await Promise.all(watchers)
 }
 
-async function view(url: string, agent: Agent, pauseMs: number): Promise<void> {
+type Pace = Omit<ViewersPlan, 'urls' | 'viewers'>
+
+async function view(url: string, agent: Agent, { pauseMs, isCompared }: Pace): Promise<void> {
   const response = await ask(url, agent).catch(() => undefined)
   if (response?.statusCode !== 200) {
     report.failed += 1
@@ -53,12 +65,22 @@ async function view(url: string, agent: Agent, pauseMs: number): Promise<void> {
   }
   report.inFlight += 1
   try {
-    for await (const _ of response) await sleep(pauseMs)
+    const hash = createHash('sha1')
+    for await (const bytes of response) {
+      if (isCompared) hash.update(bytes)
+      await sleep(pauseMs)
+    }
     report.ended += 1
+    if (isCompared) compare(url, hash.digest('hex'))
   } catch {
     report.failed += 1
   }
   report.inFlight -= 1
+}
+
+function compare(url: string, hash: string): void {
+  if ((hashes.get(url) ?? hash) !== hash) report.wrong += 1
+  hashes.set(url, hash)
 }
 
 function ask(url: string, agent: Agent): Promise<IncomingMessage> {

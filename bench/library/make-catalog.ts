@@ -2,12 +2,12 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { CATALOG_FILE } from '../server/app/library.ts'
-import { createCatalogWriter } from '../server/catalog/store/catalog-writer.ts'
-import { openDatabase } from '../server/catalog/store/database.ts'
-import { createLayout } from '../server/catalog/names/layout.ts'
-import { walkLibrary } from '../server/catalog/scan/walk.ts'
-import { createFolderStorage } from '../server/storage/folder-storage.ts'
+import { CATALOG_FILE } from '../../server/app/library.ts'
+import { createCatalogWriter } from '../../server/catalog/store/catalog-writer.ts'
+import { openDatabase } from '../../server/catalog/store/database.ts'
+import { createLayout } from '../../server/catalog/names/layout.ts'
+import { walkLibrary } from '../../server/catalog/scan/walk.ts'
+import { createFolderStorage } from '../../server/storage/folder-storage.ts'
 
 const LAYOUT = '{streamer}/{date}/{sessionId}'
 

@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { inspectRecording } from '../server/media/index/inspect-recording.ts'
-import { createMediaReaders } from '../server/media/readers.ts'
-import { IndexFiles } from '../server/media/index/index-files.ts'
-import { createFolderStorage } from '../server/storage/folder-storage.ts'
-import { fileStat } from '../server/storage/open-file.ts'
+import { inspectRecording } from '../../server/media/index/inspect-recording.ts'
+import { createMediaReaders } from '../../server/media/readers.ts'
+import { IndexFiles } from '../../server/media/index/index-files.ts'
+import { createFolderStorage } from '../../server/storage/folder-storage.ts'
+import { fileStat } from '../../server/storage/open-file.ts'
 
 /** How large a made library is: every streamer has as many dates, every date as many files. */
 export interface TreeSize {
@@ -23,7 +23,7 @@ export interface TreeSize {
   files: number
 }
 
-const MEDIA = path.resolve(import.meta.dirname, '../test/fixtures/media')
+const MEDIA = path.resolve(import.meta.dirname, '../../test/fixtures/media')
 /** The recording whose index is used for all of them. */
 const MODEL = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
 /** Long enough ago that every file counts as finished. */

@@ -1,7 +1,7 @@
 // The competitor of `npm run bench -- catalog`: Fastify routes that send prepared bytes.
 import Fastify from 'fastify'
-import { readResult } from './read-answer.ts'
-import type { RawResponse } from './read-answer.ts'
+import { readResult } from '../read-answer.ts'
+import type { RawResponse } from '../read-answer.ts'
 
 /** The responses to send: those of another server to these paths. */
 export interface ReadyAnswersOrder {

@@ -1,10 +1,10 @@
 // One process of `npm run bench -- scan`: scans a library once and reports the cost.
-import { createLibraryScanner } from '../server/app/scanning.ts'
-import { openLineOutput } from '../server/log/line-output.ts'
-import { createLog } from '../server/log/logger.ts'
-import { openLibrary } from '../server/app/library.ts'
-import { loadConfig } from '../server/config/load-config.ts'
-import { readPeakMebibytes, readProcessSeconds } from './machine.ts'
+import { createLibraryScanner } from '../../server/app/scanning.ts'
+import { openLineOutput } from '../../server/log/line-output.ts'
+import { createLog } from '../../server/log/logger.ts'
+import { openLibrary } from '../../server/app/library.ts'
+import { loadConfig } from '../../server/config/load-config.ts'
+import { readPeakMebibytes, readProcessSeconds } from '../machine.ts'
 
 export interface ScanOrder {
   recordings: string

@@ -3,13 +3,13 @@ import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { CATALOG_FILE } from '../server/app/library.ts'
-import { describeMachine, hasProgram, readEndedChildrenSeconds, readLoad } from './machine.ts'
+import { CATALOG_FILE } from '../../server/app/library.ts'
+import { describeMachine, hasProgram, readEndedChildrenSeconds, readLoad } from '../machine.ts'
 import { ensureIndexes, ensureTree } from './make-tree.ts'
 import type { TreeSize } from './make-tree.ts'
-import type { BenchOptions } from './options.ts'
+import type { BenchOptions } from '../options.ts'
 import type { ScanOrder, ScanReport } from './scan-child.ts'
-import { formatTable, median } from './table.ts'
+import { formatTable, median } from '../table.ts'
 
 const CHILD = path.resolve(import.meta.dirname, 'scan-child.ts')
 /** A hundred thousand recordings. */

@@ -2,10 +2,10 @@
 // it.
 import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { playlistApiPath } from '../shared/paths.ts'
-import { fetchPlaylist } from '../test/support/hls-client.ts'
-import { startServer } from '../test/support/start-server.ts'
-import type { StartedServer } from '../test/support/start-server.ts'
+import { playlistApiPath } from '../../shared/paths.ts'
+import { fetchPlaylist } from '../../test/support/hls-client.ts'
+import { startServer } from '../../test/support/start-server.ts'
+import type { StartedServer } from '../../test/support/start-server.ts'
 import type { ForgetFile } from './cold-file.ts'
 
 /**
@@ -14,7 +14,7 @@ import type { ForgetFile } from './cold-file.ts'
  */
 const FIRST_RECORDING = path.resolve(
   import.meta.dirname,
-  '../test/fixtures/media/mp4-h264-aac-moov-first.mp4',
+  '../../test/fixtures/media/mp4-h264-aac-moov-first.mp4',
 )
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 

@@ -2,10 +2,10 @@
 // the cost.
 import path from 'node:path'
 import { serialize } from 'node:v8'
-import { createMediaReaders } from '../server/media/readers.ts'
-import { createFolderStorage } from '../server/storage/folder-storage.ts'
-import { loadPageCache } from '../server/storage/page-cache.ts'
-import { readPeakMebibytes } from './machine.ts'
+import { createMediaReaders } from '../../server/media/readers.ts'
+import { createFolderStorage } from '../../server/storage/folder-storage.ts'
+import { loadPageCache } from '../../server/storage/page-cache.ts'
+import { readPeakMebibytes } from '../machine.ts'
 
 export interface IndexReport {
   seconds: number

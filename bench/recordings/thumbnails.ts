@@ -12,22 +12,22 @@ import {
   utimesSync,
 } from 'node:fs'
 import path from 'node:path'
-import { thumbnailApiPath } from '../shared/paths.ts'
-import { startServer } from '../test/support/start-server.ts'
-import type { StartedServer } from '../test/support/start-server.ts'
+import { thumbnailApiPath } from '../../shared/paths.ts'
+import { startServer } from '../../test/support/start-server.ts'
+import type { StartedServer } from '../../test/support/start-server.ts'
 import { loadForgetFile } from './cold-file.ts'
 import type { ForgetFile } from './cold-file.ts'
-import { watchOthers } from './disturbance.ts'
+import { watchOthers } from '../disturbance.ts'
 import {
   describeMachine,
   hasProgram,
   readEndedChildrenSeconds,
   readProcessSeconds,
-} from './machine.ts'
-import { ensureMedia } from './make-media.ts'
-import { DISTURBED_SHARE } from './measure.ts'
-import type { BenchOptions } from './options.ts'
-import { formatTable, median } from './table.ts'
+} from '../machine.ts'
+import { ensureMedia } from '../make-media.ts'
+import { DISTURBED_SHARE } from '../measure.ts'
+import type { BenchOptions } from '../options.ts'
+import { formatTable, median } from '../table.ts'
 
 const AT_ONCE = 8
 const RECORDINGS = { real: 48, smoke: 2 } as const

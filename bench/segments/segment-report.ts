@@ -1,8 +1,8 @@
 // Tables of the segments benchmark: the result of each row, and our rows compared with others.
-import { isCalm } from './measure.ts'
-import type { Row, Sample } from './measure.ts'
+import { isCalm } from '../measure.ts'
+import type { Row, Sample } from '../measure.ts'
 import type { ChartBar } from './segment-chart.ts'
-import { formatTable, median } from './table.ts'
+import { formatTable, median } from '../table.ts'
 
 /** A row and what was measured of it, round by round. */
 export interface MeasuredRow {

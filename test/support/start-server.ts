@@ -30,6 +30,8 @@ export interface StartOptions {
   stderr?: number
   /** Flags of Node. Default none. */
   nodeFlags?: string[]
+  /** Kills it when it aborts, before it is ready, too. */
+  signal?: AbortSignal
 }
 
 const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
@@ -44,6 +46,7 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   const child = spawn(command ?? process.execPath, words, {
     env: { ...process.env, ...options.environment },
     stdio: ['ignore', 'pipe', options.stderr ?? 'pipe'],
+    ...(options.signal && { signal: options.signal, killSignal: 'SIGKILL' }),
   })
   let written = ''
   const note = (chunk: Buffer): void => void (written += chunk.toString())
