@@ -22,7 +22,7 @@ import { soon } from './support/patience.ts'
 import { runInNewProcess, runInProcess } from './support/run-program.ts'
 import { childrenOf, startServer } from './support/start-server.ts'
 import type { StartedServer } from './support/start-server.ts'
-import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
+import { createTempLibrary, makeSmallRecording, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
 /** Files above 16 MiB have a sampled identity, which is recorded when it is first served. */
@@ -102,16 +102,9 @@ async function countView(): Promise<void> {
   views += 1
 }
 
-/** A small recording in whose end the name is stored, so that no other one has its thumbnail. */
-async function makeUnique(name: string): Promise<Buffer> {
-  const box = Buffer.from(`0000free${name}`)
-  box.writeUInt32BE(box.length)
-  return Buffer.concat([await readFile(fixturePath(SMALL_FIXTURE)), box])
-}
-
 /** Three new recordings, so that each kind of file in the data folder is written. */
 async function record(run: string): Promise<string[]> {
-  await library.place(`alice/2026-01-31/${run}-small.mp4`, await makeUnique(run))
+  await library.place(`alice/2026-01-31/${run}-small.mp4`, makeSmallRecording(run))
   await library.place(`alice/2026-01-31/${run}-large.ts`, makeLargeRecording(SAMPLED_BYTES))
   await library.place(`alice/2026-01-31/${run}-growing.ts`, await readFile(growing), new Date())
   return ['small', 'large', 'growing'].map((kind) => `${run}-${kind}`)

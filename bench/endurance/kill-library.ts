@@ -1,12 +1,12 @@
 // The libraries of `npm run bench -- kills`, and what the site lists of them.
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { sessionsResponse, streamersResponse } from '../../shared/contract.ts'
 import { sessionKey, sessionsApiPath, streamersApiPath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { parseShape } from '../../shared/shape.ts'
 import type { Shape } from '../../shared/shape.ts'
-import { fixturePath, RECORDED_AT, SMALL_FIXTURE } from '../../test/support/temp-library.ts'
+import { makeSmallRecording, RECORDED_AT } from '../../test/support/temp-library.ts'
 
 const STREAMERS = 10
 const DAYS = 28
@@ -21,21 +21,13 @@ export function writeRecordings(library: string, count: number): SessionReferenc
   })
 }
 
-/** Writes a small recording in whose end the session is stored. */
+/** Writes a small recording whose bytes are of this session alone. */
 export function writeRecording(library: string, session: SessionReference): void {
   const { streamer, date, sessionId } = session
   const file = path.join(library, streamer, date, `${sessionId}.mp4`)
   mkdirSync(path.dirname(file), { recursive: true })
-  const original = readFileSync(fixturePath(SMALL_FIXTURE))
-  writeFileSync(file, Buffer.concat([original, freeBox(sessionKey(session))]))
+  writeFileSync(file, makeSmallRecording(sessionKey(session)))
   utimesSync(file, RECORDED_AT, RECORDED_AT)
-}
-
-/** A box that every reader skips (ISO/IEC 14496-12 8.1.2). */
-function freeBox(content: string): Buffer {
-  const box = Buffer.from(`0000free${content}`)
-  box.writeUInt32BE(box.length)
-  return box
 }
 
 /** What the site lists. */

@@ -31,6 +31,24 @@ async function names(folder = ''): Promise<string[]> {
   return (await storage.list(folder)).map(({ name }) => name).toSorted()
 }
 
+/** Opens a file in a process that has no descriptor left; prints the error's code. */
+const OPEN_WITHOUT_DESCRIPTORS = `
+  import { openSync } from 'node:fs'
+  import { createFolderStorage } from ${JSON.stringify(
+    new URL('./folder-storage.ts', import.meta.url).href,
+  )}
+  const storage = createFolderStorage(process.argv[1])
+  await storage.open('a.ts').then((file) => file.close())
+  try { for (;;) openSync('/dev/null') } catch {}
+  await storage.open('a.ts').catch(({ code }) => console.log(code))`
+
+test.runIf(process.platform === 'linux')('a lack of descriptors is no defect of a file', () => {
+  writeFileSync(join(root, 'a.ts'), 'x')
+  const flags = ['--input-type=module', '--eval', OPEN_WITHOUT_DESCRIPTORS, root]
+  const output = execFileSync('prlimit', ['--nofile=64', process.execPath, ...flags])
+  expect(String(output)).toBe('busy\n')
+})
+
 describe('list', () => {
   test('gives files with their stats, and folders', async () => {
     mkdirSync(join(root, 'alice'))

@@ -356,6 +356,8 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
+/** The process, or the system, has as many open files as it may. */
+const tooManyOpenCodes = new Set(['EMFILE', 'ENFILE'])
 const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'])
 
 /** Converts rejections of node:fs to AppErrors. */
@@ -367,9 +369,12 @@ async function orAppError<T>(operation: Promise<T>): Promise<T> {
   }
 }
 
-/** Missing files are `not_found`, unreadable ones `failed`. */
+/** Missing files are `not_found`, unreadable ones `failed` or, for a moment, `busy`. */
 function asAppError(error: unknown): AppError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (absentCodes.has(code)) return notFound(error)
+  if (tooManyOpenCodes.has(code)) {
+    return new AppError('busy', `too many files are open (${code})`, { cause: error })
+  }
   return new AppError('failed', `the library cannot be read (${code})`, { cause: error })
 }

@@ -1,5 +1,6 @@
 // Creates libraries in temporary folders for tests that start the program.
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -58,4 +59,11 @@ export async function createTempLibrary(name: string): Promise<TempLibrary> {
 /** Path of a media fixture. */
 export function fixturePath(name: string): string {
   return path.resolve(import.meta.dirname, '../fixtures/media', name)
+}
+
+/** The small recording with the name in a box that every reader skips, so that its bytes differ. */
+export function makeSmallRecording(name: string): Buffer {
+  const box = Buffer.from(`0000free${name}`)
+  box.writeUInt32BE(box.length)
+  return Buffer.concat([readFileSync(fixturePath(SMALL_FIXTURE)), box])
 }

@@ -7,7 +7,9 @@ import { soon } from '../../../test/support/patience.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
+import { AppError } from '../../errors.ts'
 import { IndexStore } from '../../media/index/index-store.ts'
+import type { IndexStoreOptions } from '../../media/index/index-store.ts'
 import { inspectRecording } from '../../media/index/inspect-recording.ts'
 import { createMediaReaders } from '../../media/readers.ts'
 import type { MediaReaders } from '../../media/readers.ts'
@@ -19,6 +21,13 @@ import { SessionOpener } from './session-opener.ts'
 
 const FIXTURE = fixturePath('ts-h264-pts-wrap-33bit.ts')
 const FOLDER = 'alice/2026-01-31/day'
+const SOURCE = {
+  streamer: 'alice',
+  date: '2026-01-31',
+  sessionId: 'day',
+  path: FOLDER,
+  kind: 'folder',
+} as const
 const SETTLED_AT = new Date('2026-02-01T00:00:00Z')
 /** More than caches that count recordings would hold. */
 const PARTS = 700
@@ -57,7 +66,7 @@ function addPart(part: number): void {
   utimesSync(partPath(part), SETTLED_AT, SETTLED_AT)
 }
 
-function createOpener(): SessionOpener {
+function createOpener(inspect?: Inspect): SessionOpener {
   const { signal } = stopping
   const readers = createMediaReaders()
   const countingReaders: MediaReaders = {
@@ -78,7 +87,7 @@ function createOpener(): SessionOpener {
     partFolders: new PartFolders(storage),
     indexes: new IndexStore({
       folder: join(root, 'indexes'),
-      inspect: async (path) => inspectRecording(path, { storage, readers, signal }),
+      inspect: inspect ?? (async (path) => inspectRecording(path, { storage, readers, signal })),
       isSettled: () => true,
       onWriteError,
     }),
@@ -97,19 +106,30 @@ function createOpener(): SessionOpener {
   })
 }
 
+type Inspect = IndexStoreOptions['inspect']
+
+test('leaves no part out that only was not read for lack of descriptors', async () => {
+  addParts(2)
+  const busy = createOpener(async (path) => {
+    if (path.endsWith('part1.ts')) throw new AppError('busy', 'too many files are open')
+    return inspectRecording(path, {
+      storage: createFolderStorage(join(root, 'library')),
+      readers: createMediaReaders(),
+      signal: stopping.signal,
+    })
+  })
+  await expect(busy.open(SOURCE)).rejects.toMatchObject({ code: 'busy' })
+  const session = await createOpener().open(SOURCE)
+  expect((await session.playlist()).format()).toContain('#EXT-X-DISCONTINUITY\n')
+  await session.close()
+})
+
 test('an unchanged folder of any number of parts is planned once', async () => {
   addParts(PARTS)
   const opener = createOpener()
-  const source = {
-    streamer: 'alice',
-    date: '2026-01-31',
-    sessionId: 'day',
-    path: FOLDER,
-    kind: 'folder',
-  } as const
   const open = async () => {
     vi.advanceTimersByTime(1500)
-    const session = await opener.open(source)
+    const session = await opener.open(SOURCE)
     const text = (await session.playlist()).format()
     await session.close()
     return text.split('\n').filter((line) => line === '#EXT-X-DISCONTINUITY').length + 1

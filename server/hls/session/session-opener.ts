@@ -292,7 +292,7 @@ export class SessionOpener {
         return [{ path: request.path, recording, startMs: partStartMs(source, request, i) }]
       } catch (error) {
         // A part that is corrupt, missing or too short is left out.
-        if (!isAppError(error, 'unplayable', 'not_found', 'gone', 'busy')) throw error
+        if (!isLeftOut(error)) throw error
         reasons.push(error)
         return []
       }
@@ -336,6 +336,10 @@ async function findOrClose(
 
 function keyOf({ streamer, date, sessionId, path }: SessionSource): string {
   return JSON.stringify([streamer, date, sessionId, path])
+}
+
+function isLeftOut(error: unknown): boolean {
+  return isAppError(error, 'unplayable', 'not_found', 'gone') || error instanceof NotYetListable
 }
 
 function throwNotFound(error: unknown): never {
