@@ -9,6 +9,7 @@ import type {
 import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
+import { streamerTags } from './responses/cache-tags.ts'
 import { parseName } from './session-parameters.ts'
 import type { SecurityHeaders } from './responses/security-headers.ts'
 import { createTextCache, sendText, TextResponse } from './responses/text-response.ts'
@@ -31,11 +32,11 @@ export function addListRoutes(
   app: FastifyInstance,
   { catalog, config, headers }: ListRouteOptions,
 ): void {
-  const toResponse: ToResponse = (value) =>
+  const toResponse: ToResponse = (value, tags) =>
     new TextResponse(JSON.stringify(value), {
       contentType: JSON_TYPE,
       cacheControl: REVALIDATE,
-      headers: headers.data,
+      headers: { ...headers.data, ...tags },
     })
   const lists = new ListResponses(catalog, toResponse)
   const configResponse = toResponse(config)
@@ -55,7 +56,10 @@ export function addListRoutes(
   app.get(pathPatterns.config, (request, reply) => sendText(request, reply, configResponse))
 }
 
-type ToResponse = (value: ConfigResponse | SessionsResponse | StreamersResponse) => TextResponse
+type ToResponse = (
+  value: ConfigResponse | SessionsResponse | StreamersResponse,
+  tags?: Readonly<Record<string, string>>,
+) => TextResponse
 
 /** Responses with lists, cached until the catalog changes. */
 class ListResponses {
@@ -88,7 +92,7 @@ class ListResponses {
     if (cached !== undefined) return cached
     const sessions: SessionsResponse | undefined = this.#catalog.listSessions(streamer)
     if (sessions === undefined) return undefined
-    const response = this.#toResponse(sessions)
+    const response = this.#toResponse(sessions, streamerTags(streamer))
     this.#sessions.set(streamer, response)
     return response
   }

@@ -19,6 +19,7 @@ import type { Admission } from '../admission/limits.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { isAppError } from '../errors.ts'
 import { admitAll } from './admitted.ts'
+import { sessionTags, streamerTags } from './responses/cache-tags.ts'
 import { sendError, errorResponse } from './responses/errors.ts'
 import { formatPage } from './page-shell.ts'
 import type { PageHead, Preload } from './page-shell.ts'
@@ -75,6 +76,7 @@ export async function addPageRoutes(
 
   app.get(pathPatterns.sessionsPage, async (request, reply) => {
     const streamer = parseName(request.params, 'streamer')
+    void reply.headers(streamerTags(streamer))
     // The same page with the true status: crawlers must drop a removed streamer.
     if (!catalog.hasStreamer(streamer)) void reply.code(404)
     return sendPage(request, reply, { head: heads.sessions(streamer), ...options })
@@ -82,6 +84,7 @@ export async function addPageRoutes(
 
   app.get(pathPatterns.playerPage, async (request, reply) => {
     const session = parseSessionParameters(request.params)
+    void reply.headers(sessionTags(session))
     const row = catalog.findSession(session)
     if (row === undefined) void reply.code(404)
     return sendPage(request, reply, { head: heads.player(session, row), ...options })

@@ -10,6 +10,7 @@ import type { Thumbnail } from '../thumbnails/thumbnail.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { abandonable } from './admitted.ts'
 import type { AbandonableHandler } from './admitted.ts'
+import { sessionTags, streamerTags } from './responses/cache-tags.ts'
 import { setServerTiming } from './responses/server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { addVary } from './responses/text-response.ts'
@@ -34,7 +35,9 @@ export function addThumbnailRoutes(
 ): void {
   const sendSession: AbandonableHandler = async (request, reply, signal) => {
     request.kind = 'thumbnail'
-    const source = await sources.session(parseSessionParameters(request.params), signal)
+    const session = parseSessionParameters(request.params)
+    void reply.headers(sessionTags(session))
+    const source = await sources.session(session, signal)
     const format = chooseImageFormat(request.headers.accept)
     const thumbnail = source && (await thumbnails.session(source, { format, signal }))
     return sendThumbnail(request, reply, { thumbnail, headers })
@@ -42,7 +45,9 @@ export function addThumbnailRoutes(
 
   const sendStreamer: AbandonableHandler = async (request, reply, signal) => {
     request.kind = 'thumbnail'
-    const source = await sources.streamer(parseName(request.params, 'streamer'), signal)
+    const streamer = parseName(request.params, 'streamer')
+    void reply.headers(streamerTags(streamer))
+    const source = await sources.streamer(streamer, signal)
     const format = chooseImageFormat(request.headers.accept)
     const thumbnail = source && (await thumbnails.streamer(source, { format, signal }))
     return sendThumbnail(request, reply, { thumbnail, headers })

@@ -14,6 +14,7 @@ import { admitted } from './admitted.ts'
 import type { AbandonableHandler } from './admitted.ts'
 import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
+import { sessionTags } from './responses/cache-tags.ts'
 import { startPhase } from './responses/server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
 import { createTextCache, sendText, TextResponse } from './responses/text-response.ts'
@@ -47,7 +48,7 @@ export function addVideoRoutes(
 
   const sendPlaylist: AbandonableHandler = async (request, reply) => {
     request.kind = 'playlist'
-    const row = findPlayable(catalog, request)
+    const row = findPlayable(catalog, request, reply)
     const endOpen = startPhase(request, 'open')
     const session = await sessions.open(row)
     endOpen()
@@ -65,7 +66,7 @@ export function addVideoRoutes(
     const version = parseName(request.params, 'version')
     const name = parseFileName(parseName(request.params, 'file'))
     request.kind = fileKind(name)
-    const { file, session } = await sessions.openFile(findPlayable(catalog, request), {
+    const { file, session } = await sessions.openFile(findPlayable(catalog, request, reply), {
       version,
       name,
       signal,
@@ -88,9 +89,15 @@ export function addVideoRoutes(
   app.get(pathPatterns.playlistFile, admitted(gate, sendFile))
 }
 
-/** @throws AppError `not_found`, `unplayable` */
-function findPlayable(catalog: Catalog, { params }: FastifyRequest): SessionRow {
-  const row = catalog.findSession(parseSessionParameters(params))
+/** Tags the response. @throws AppError `not_found`, `gone`, `unplayable` */
+function findPlayable(
+  catalog: Catalog,
+  { params }: FastifyRequest,
+  reply: FastifyReply,
+): SessionRow {
+  const session = parseSessionParameters(params)
+  void reply.headers(sessionTags(session))
+  const row = catalog.findSession(session)
   if (row === undefined) throw new AppError('not_found', 'there is no such session')
   // An empty file may have bytes by now, which the catalog does not list yet.
   const mayHaveBytes = row.sizeBytes === 0
