@@ -70,9 +70,10 @@ const serverRows: Record<string, string> = {
   thumbnails: `errors.ts config admission storage ${mediaTypes} decoder-child`,
   'http/responses': 'errors.ts problem-text.ts',
   'http/connections': 'http/responses',
+  purge: 'errors.ts config catalog catalog/store',
   http:
     'errors.ts config admission storage catalog delivery hls/playlist hls/session thumbnails ' +
-    'http/responses http/connections',
+    'purge http/responses http/connections',
   demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',

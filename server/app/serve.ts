@@ -1,7 +1,9 @@
 // `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
 // all cores.
 import cluster from 'node:cluster'
+import { createHiddenNames } from '../catalog/store/hidden.ts'
 import type { Config } from '../config/load-config.ts'
+import { purgeChanges } from '../purge/purge-changes.ts'
 import type { Io } from './io.ts'
 import { openLibrary } from './library.ts'
 import { createLog } from '../log/logger.ts'
@@ -47,12 +49,27 @@ async function scanAndServe(serving: Serving): Promise<void> {
   const stopping = new AbortController()
   const signal = AbortSignal.any([io.signal, stopping.signal])
   const scan = startScanning({ ...serving, io: { ...io, signal } })
+  const purging = startPurging(serving, signal)
   try {
     await serveBesideScan(serving, scan)
   } finally {
     stopping.abort()
-    await scan.ended
+    await Promise.all([scan.ended, purging])
   }
+}
+
+async function startPurging(
+  { config, logger, library: { catalog, database } }: Serving,
+  signal: AbortSignal,
+): Promise<void> {
+  return purgeChanges({
+    urls: config.purge.urls,
+    settleMs: config.library.settleSeconds * 1000,
+    catalog,
+    hidden: createHiddenNames(database),
+    log: logger,
+    signal,
+  })
 }
 
 async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {

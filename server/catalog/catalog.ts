@@ -33,6 +33,11 @@ export type SessionState =
 export interface Catalog {
   /** A number that changes whenever a list may have changed. Cheap enough for every request. */
   generation(): number
+  /**
+   * Sessions that were added, removed, inspected, hidden or shown between two generations; `all` if
+   * that is unknown. With empty date and id: a whole streamer.
+   */
+  changes(after: number, upTo: number): readonly SessionReference[] | 'all'
   /** Streamers whose lists may have changed between two generations; `all` if that is unknown. */
   changedStreamers(after: number, upTo: number): ReadonlySet<string> | 'all'
   /**

@@ -106,6 +106,15 @@ const librarySection = z.strictObject({
   }),
 })
 
+const purgeSection = z.strictObject({
+  urls: noted(z.array(httpUrl, { error: 'must be a list of URLs' }).max(20).default([]), {
+    environment: 'AFTERCAST_PURGE_URLS',
+    about:
+      'Caches to purge of what is hidden or replaced, by `PURGE` with `Surrogate-Key`; ' +
+      'comma-separated in the environment.',
+  }),
+})
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 const logSection = z.strictObject({
@@ -248,6 +257,7 @@ export const configSchema = z.strictObject({
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
   library: librarySection.prefault({}),
+  purge: purgeSection.prefault({}),
   log: logSection.prefault({}),
   ads: adsSection.prefault({}),
   analytics: analyticsSection.prefault({}),

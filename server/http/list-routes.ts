@@ -9,7 +9,7 @@ import type {
 import { pathPatterns } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { AppError } from '../errors.ts'
-import { streamerTags } from './responses/cache-tags.ts'
+import { streamerTags } from '../purge/cache-tags.ts'
 import { parseName } from './session-parameters.ts'
 import type { SecurityHeaders } from './responses/security-headers.ts'
 import { createTextCache, sendText, TextResponse } from './responses/text-response.ts'

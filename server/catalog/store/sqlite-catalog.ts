@@ -54,6 +54,10 @@ class SqliteCatalog implements Catalog {
     return this.#log.generation()
   }
 
+  changes(after: number, upTo: number): readonly SessionReference[] | 'all' {
+    return this.#log.read(after, upTo)
+  }
+
   changedStreamers(after: number, upTo: number): ReadonlySet<string> | 'all' {
     const changes = this.#log.read(after, upTo)
     return changes === 'all' ? 'all' : new Set(changes.map(({ streamer }) => streamer))

@@ -1,7 +1,7 @@
 // Tags by which reverse proxies and CDNs can be purged: `Surrogate-Key` (Varnish, Fastly) and
 // `Cache-Tag` (Cloudflare, Akamai).
 import { createHash } from 'node:crypto'
-import type { SessionReference } from '../../../shared/paths.ts'
+import type { SessionReference } from '../../shared/paths.ts'
 
 const HASH_DIGITS = 16
 
@@ -15,11 +15,13 @@ export function sessionTags(session: SessionReference): Record<string, string> {
   return tagHeaders([sessionTag(session), streamerTag(session.streamer)])
 }
 
-function streamerTag(streamer: string): string {
+/** The tag of all that belongs to a streamer. The name is in NFC. */
+export function streamerTag(streamer: string): string {
   return tagOf('streamer', [streamer])
 }
 
-function sessionTag({ streamer, date, sessionId }: SessionReference): string {
+/** The tag of a session alone. Names are in NFC. */
+export function sessionTag({ streamer, date, sessionId }: SessionReference): string {
   return tagOf('session', [streamer, date, sessionId])
 }
 

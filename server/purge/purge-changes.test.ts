@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { SessionReference } from '../../shared/paths.ts'
+import type { SessionRow } from '../catalog/catalog.ts'
+import type { HiddenName } from '../catalog/store/hidden.ts'
+import { AppError } from '../errors.ts'
+import { sessionTag, streamerTag } from './cache-tags.ts'
+import { ChangedTags } from './purge-changes.ts'
+
+const SETTLE_MS = 30_000
+const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+
+let generation: number
+let changes: SessionReference[] | 'all'
+let hidden: HiddenName[]
+/** When the recording of `session` was modified; undefined if there is none. */
+let modifiedMs: number | undefined
+
+beforeEach(() => {
+  generation = 7
+  changes = []
+  hidden = []
+  modifiedMs = 0
+})
+
+function follow(): ChangedTags {
+  return new ChangedTags({
+    settleMs: SETTLE_MS,
+    hidden: { list: () => hidden },
+    catalog: {
+      generation: () => generation,
+      changes: (after) => (after === generation ? [] : changes),
+      listStreamers: () => [
+        { name: 'alice', recording_count: 1 },
+        { name: 'bob', recording_count: 1 },
+      ],
+      findSession: (found) => {
+        if (hidden.length > 0) throw new AppError('gone', 'hidden')
+        return modifiedMs === undefined ? undefined : rowOf(found, modifiedMs)
+      },
+    },
+  })
+}
+
+function rowOf(found: SessionReference, changedMs: number): SessionRow {
+  const state = { status: 'found' } as const
+  return { ...found, path: '', kind: 'file', sizeBytes: 1, modifiedMs: changedMs, state }
+}
+
+function change(made: SessionReference[] | 'all' = [session]): void {
+  generation += 1
+  changes = made
+}
+
+describe('the tags of changes', () => {
+  it('are those of a finished session at each change, and of a removed one', () => {
+    const tags = follow()
+    expect(tags.next(SETTLE_MS)).toEqual([])
+    change()
+    expect(tags.next(SETTLE_MS)).toEqual([sessionTag(session)])
+    expect(tags.next(SETTLE_MS)).toEqual([])
+    modifiedMs = undefined
+    change()
+    expect(tags.next(SETTLE_MS)).toEqual([sessionTag(session)])
+  })
+
+  it('are those of a session that starts to grow, and not again until it is finished', () => {
+    const tags = follow()
+    modifiedMs = 1000
+    change()
+    expect(tags.next(2000)).toEqual([sessionTag(session)])
+    modifiedMs = 3000
+    change()
+    expect(tags.next(4000)).toEqual([])
+    change()
+    expect(tags.next(3000 + SETTLE_MS)).toEqual([])
+    change()
+    expect(tags.next(3000 + SETTLE_MS)).toEqual([sessionTag(session)])
+  })
+
+  it('are those of hidden names, with the streamer of a session', () => {
+    hidden = [{ kind: 'session', ...session }]
+    const tags = follow()
+    expect(tags.next(0)).toEqual([sessionTag(session), streamerTag('alice')])
+    hidden = [...hidden, { kind: 'streamer', streamer: 'bob' }]
+    change([{ streamer: 'bob', date: '', sessionId: '' }])
+    expect(tags.next(0)).toEqual([streamerTag('bob')])
+    hidden = []
+    change([{ streamer: 'bob', date: '', sessionId: '' }])
+    expect(tags.next(0)).toEqual([])
+  })
+
+  it('are those of all streamers after very many changes, once a minute', () => {
+    const tags = follow()
+    const all = [streamerTag('alice'), streamerTag('bob')]
+    change('all')
+    expect(tags.next(0)).toEqual(all)
+    change('all')
+    expect(tags.next(1000)).toEqual([])
+    expect(tags.next(60_000)).toEqual(all)
+    expect(tags.next(120_000)).toEqual([])
+  })
+})
