@@ -16,19 +16,31 @@ const TAGS_PER_REQUEST = 100
 /** Beyond, the oldest tags of a cache that does not answer are dropped. */
 const MAX_TAGS = 100_000
 const TIMEOUT_MS = 5000
+/** Longer than a response takes that was being read from the recording. */
+const REPEAT_MS = 30_000
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 30_000
 
 export class Purger {
   readonly #caches: readonly CacheQueue[]
+  readonly #signal: AbortSignal
 
   constructor(options: PurgerOptions) {
+    this.#signal = options.signal
     this.#caches = options.urls.map((url) => new CacheQueue(url, options))
   }
 
-  /** Purges the tags from all caches, until each has accepted them. */
+  /**
+   * Purges the tags from all caches, until each has accepted them; and again later, because a
+   * response that was being sent during the first purge may have been stored after it.
+   */
   purge(tags: readonly string[]): void {
-    for (const cache of this.#caches) cache.add(tags)
+    if (tags.length === 0) return
+    const add = (): void => {
+      for (const cache of this.#caches) cache.add(tags)
+    }
+    add()
+    sleep(REPEAT_MS, undefined, { signal: this.#signal, ref: false }).then(add, () => undefined)
   }
 }
 
