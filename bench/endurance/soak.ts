@@ -21,6 +21,7 @@ const VIEWERS = 200
 const SEGMENT_MS = 6000
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 const SAMPLES = 60
+const SMOKE_SAMPLES = 12
 const SHOWN_ROWS = 12
 /** Growth from the second quarter to the last one that counts as flat. */
 const MAX_GROWTH = 1.1
@@ -47,8 +48,9 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
   try {
     const activity = await SoakActivity.create(server.url, folders)
     const samples: Sample[] = []
-    for (let at = 0; at < SAMPLES; at += 1) {
-      const untilMs = performance.now() + (options.soakMinutes * 60_000) / SAMPLES
+    const count = options.isSmoke ? SMOKE_SAMPLES : SAMPLES
+    for (let at = 0; at < count; at += 1) {
+      const untilMs = performance.now() + (options.soakMinutes * 60_000) / count
       while (performance.now() < untilMs) await activity.step()
       samples.push({ ...(await measure(server, metrics)), viewers: viewers.report() })
       console.error(JSON.stringify(samples.at(-1)))
@@ -142,11 +144,11 @@ function formatReport(
     'failed',
   ]
   const rows = samples.flatMap(({ mebibytes, descriptors, loopP99Ms, viewers }, at) => {
-    if ((at + 1) % (SAMPLES / SHOWN_ROWS) !== 0) return []
+    if ((at + 1) % (samples.length / SHOWN_ROWS) !== 0) return []
     const { ended, late, wrong, failed } = viewers
     return [
       [
-        (((at + 1) * soakMinutes) / SAMPLES).toFixed(1),
+        (((at + 1) * soakMinutes) / samples.length).toFixed(1),
         mebibytes.toFixed(0),
         String(descriptors),
         loopP99Ms.toFixed(1),

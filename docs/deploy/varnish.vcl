@@ -27,7 +27,8 @@ acl purgers {
 
 sub vcl_recv {
     if (req.method == "PURGE") {
-        if (client.ip !~ purgers) {
+        # Varnish appends the client's address: with a comma, a proxy forwarded a visitor's request.
+        if (client.ip !~ purgers || req.http.X-Forwarded-For ~ ",") {
             return (synth(405));
         }
         if (req.http.Surrogate-Key) {

@@ -1,0 +1,149 @@
+// The documented configuration of Varnish, with the real program, before a server with two
+// workers.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findVarnish } from '../scripts/find-varnish.mjs'
+import {
+  playlistApiPath,
+  sessionsApiPath,
+  streamersApiPath,
+  thumbnailApiPath,
+} from '../shared/paths.ts'
+import { findFreePort } from './support/free-port.ts'
+import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { soon } from './support/patience.ts'
+import { runInProcess } from './support/run-program.ts'
+import { startServer } from './support/start-server.ts'
+import type { StartedServer } from './support/start-server.ts'
+import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+import { startVarnish } from './support/varnish.ts'
+import type { StartedVarnish } from './support/varnish.ts'
+
+const alice = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+const bob = { ...alice, streamer: 'bob' }
+const CONCURRENT = 20
+/** `X-Varnish` of a response that was not stored before: one number, of this request. */
+const FETCHED = /^\d+$/
+
+let library: TempLibrary
+let server: StartedServer
+let varnish: StartedVarnish
+
+describe.skipIf(findVarnish() === undefined)('Varnish', () => {
+  beforeAll(async () => {
+    library = await createTempLibrary('varnish')
+    for (const { streamer } of [alice, bob])
+      await library.place(`${streamer}/2026-01-31/1.mp4`, makeSmallRecording(streamer))
+    const port = await findFreePort()
+    server = await startServer({
+      args: library.args,
+      environment: {
+        AFTERCAST_WORKERS: '2',
+        AFTERCAST_LOG_REQUESTS: 'true',
+        AFTERCAST_PURGE_URLS: `http://127.0.0.1:${port}/`,
+        AFTERCAST_TRUST_PROXY: '1',
+      },
+    })
+    varnish = await startVarnish(port, server.url)
+    for (const session of [alice, bob])
+      await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
+  })
+
+  afterAll(async () => {
+    await varnish.stop()
+    await server.stop()
+    await library.remove()
+  })
+
+  interface Received {
+    status: number
+    body: string
+    headers: Headers
+  }
+
+  async function get(target: string, headers: Record<string, string> = {}): Promise<Received> {
+    const response = await fetch(varnish.url + target, { headers })
+    const body = Buffer.from(await response.arrayBuffer()).toString('latin1')
+    return { status: response.status, body, headers: response.headers }
+  }
+
+  const statusOf = async (target: string): Promise<number> => (await get(target)).status
+
+  async function playlistOf(session: typeof alice) {
+    return fetchPlaylist(varnish.url + playlistApiPath(session))
+  }
+
+  /** How many requests for a path have reached the server. */
+  function requestsFor(target: string): number {
+    return server.output().split(`"url":"${target}"`).length - 1
+  }
+
+  it('collapses requests for one cold segment, and answers later ones itself', async () => {
+    const { segments } = await playlistOf(alice)
+    const target = new URL(segments[0]?.url ?? '').pathname
+    const bodies = await Promise.all(Array.from({ length: CONCURRENT }, () => get(target)))
+    expect(new Set(bodies.map(({ body }) => body)).size).toBe(1)
+    const again = await get(target)
+    expect(again.body).toBe(bodies[0]?.body)
+    const part = await get(target, { range: 'bytes=10-19' })
+    expect([part.status, part.body]).toEqual([206, again.body.slice(10, 20)])
+    await expect.poll(() => requestsFor(target), soon).toBe(1)
+    expect(again.headers.get('cache-control')).toContain('immutable')
+  })
+
+  it('plays what the server would, and never stores keys, lists or errors', async () => {
+    const { segments } = await playlistOf(bob)
+    const direct = await fetchPlaylist(server.url + playlistApiPath(bob))
+    for (const [at, segment] of segments.entries()) {
+      const expected = direct.segments[at]
+      expect(expected && (await fetchSegment(expected)).equals(await fetchSegment(segment))).toBe(
+        true,
+      )
+    }
+    const key = new URL(segments[0]?.key?.url ?? '').pathname
+    for (const target of [key, key, key]) {
+      const { status, headers } = await get(target)
+      expect([status, headers.get('x-varnish')]).toEqual([200, expect.stringMatching(FETCHED)])
+    }
+    const missing = thumbnailApiPath({ ...bob, sessionId: 'later' })
+    expect(await statusOf(missing)).toBe(404)
+    await library.place('bob/2026-01-31/later.mp4', makeSmallRecording('later'))
+    await expect.poll(() => statusOf(missing), soon).toBe(200)
+    expect((await get(sessionsApiPath('bob'))).body).toContain('later')
+  })
+
+  it('stores one thumbnail for each format, whatever browsers accept', async () => {
+    const target = thumbnailApiPath(bob)
+    const types = []
+    for (const accept of ['image/avif,*/*', 'image/avif,image/webp,*/*;q=0.8', 'image/*', '*/*'])
+      types.push((await get(target, { accept })).headers.get('content-type'))
+    expect(types).toEqual(['image/avif', 'image/avif', 'image/jpeg', 'image/jpeg'])
+    await expect.poll(() => requestsFor(target), soon).toBeLessThanOrEqual(2)
+  })
+
+  it('accepts no purge that a proxy forwarded', async () => {
+    const purge = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(varnish.url, { method: 'PURGE', headers })).status
+    expect(await purge({ 'x-forwarded-for': '192.0.2.1', 'surrogate-key': 'a' })).toBe(405)
+    expect(await purge({ 'surrogate-key': 'a b' })).toBe(200)
+  })
+
+  it('shows a replaced recording', async () => {
+    const [before] = (await playlistOf(bob)).segments
+    await library.place('bob/2026-01-31/1.mp4', makeSmallRecording('another'))
+    const first = async () => (await playlistOf(bob)).segments[0]?.url
+    await expect.poll(first, soon).not.toBe(before?.url)
+  })
+
+  it('shows nothing of a hidden session', async () => {
+    const { segments } = await playlistOf(alice)
+    const targets = [playlistApiPath(alice), new URL(segments[0]?.url ?? '').pathname]
+    for (const target of [...targets, thumbnailApiPath(alice)])
+      expect([target, await statusOf(target)]).toEqual([target, 200])
+    const args = ['hide', 'alice/2026-01-31/1', '--data', library.data]
+    expect(await runInProcess(args, { workingFolder: library.folder })).toMatchObject({ code: 0 })
+    for (const target of [...targets, thumbnailApiPath(alice)])
+      await expect.poll(() => statusOf(target), soon).toBe(410)
+    expect((await get(streamersApiPath)).body).not.toContain('alice')
+  })
+})
