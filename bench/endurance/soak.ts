@@ -56,6 +56,7 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
       console.error(JSON.stringify(samples.at(-1)))
     }
     for (const line of formatReport(samples, activity, options)) console.log(line)
+    console.error(server.output())
     const faults = findFaults(samples, activity, options)
     if (faults.length > 0) throw new Error(faults.join('\n'))
   } finally {
@@ -118,8 +119,9 @@ function findFaults(
   { isSmoke }: BenchOptions,
 ): string[] {
   const faults = activity.faults.slice(0, SHOWN_ROWS)
-  const { failed, wrong } = samples.at(-1)?.viewers ?? { failed: NaN, wrong: NaN }
-  if (failed !== 0 || wrong !== 0) faults.push(`${failed} responses failed, ${wrong} were wrong`)
+  const { failed = NaN, wrong, failure } = samples.at(-1)?.viewers ?? {}
+  if (failed !== 0 || wrong !== 0)
+    faults.push(`${failed} responses failed (${failure}), ${wrong} were wrong`)
   if (isSmoke) return faults
   for (const name of ['mebibytes', 'descriptors'] as const) {
     const factor = growth(samples, name)

@@ -21,6 +21,8 @@ export interface ViewersReport {
   inFlight: number
   ended: number
   failed: number
+  /** Why the first one failed. */
+  failure?: string
   /** With other bytes than before. */
   wrong: number
   /** Took longer than `everyMs`. */
@@ -57,10 +59,11 @@ async function watch({ urls, viewers, ...pace }: ViewersPlan): Promise<void> {
 type Pace = Omit<ViewersPlan, 'urls' | 'viewers'>
 
 async function view(url: string, agent: Agent, { pauseMs, isCompared }: Pace): Promise<void> {
-  const response = await ask(url, agent).catch(() => undefined)
-  if (response?.statusCode !== 200) {
-    report.failed += 1
-    response?.resume()
+  const response = await ask(url, agent).catch(fail)
+  if (response === undefined) return
+  if (response.statusCode !== 200) {
+    fail(`status ${response.statusCode}`)
+    response.resume()
     return
   }
   report.inFlight += 1
@@ -72,10 +75,15 @@ async function view(url: string, agent: Agent, { pauseMs, isCompared }: Pace): P
     }
     report.ended += 1
     if (isCompared) compare(url, hash.digest('hex'))
-  } catch {
-    report.failed += 1
+  } catch (error) {
+    fail(error)
   }
   report.inFlight -= 1
+}
+
+function fail(reason: unknown): undefined {
+  report.failed += 1
+  report.failure ??= String(reason)
 }
 
 function compare(url: string, hash: string): void {
@@ -83,9 +91,14 @@ function compare(url: string, hash: string): void {
   hashes.set(url, hash)
 }
 
-function ask(url: string, agent: Agent): Promise<IncomingMessage> {
+/** Once more if the server closed an idle connection at that moment, as browsers do. */
+async function ask(url: string, agent: Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(url, { agent }, resolve).once('error', reject)
+    const request = get(url, { agent }, resolve)
+    request.once('error', (error) => {
+      if (request.reusedSocket) resolve(ask(url, agent))
+      else reject(error)
+    })
   })
 }
 
