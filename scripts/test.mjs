@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { findCCompiler } from './find-c-compiler.mjs'
 import { findChromium, findHeadlessChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
+import { findNginx } from './find-nginx.mjs'
 import { findVarnish } from './find-varnish.mjs'
 import { findWebKit } from './find-webkit.mjs'
 import {
@@ -44,6 +45,7 @@ const steps = [
 /** Programs that a machine may lack, and their Debian packages. */
 const otherPrograms = [
   { name: 'a C compiler', find: findCCompiler, packages: ['tcc'] },
+  { name: 'nginx', find: findNginx, packages: ['nginx-light'] },
   { name: 'Varnish', find: findVarnish, packages: ['varnish', 'varnish-modules'] },
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
   {
