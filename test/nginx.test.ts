@@ -59,7 +59,7 @@ describe.skipIf(findNginx() === undefined)('nginx', () => {
     )
   }
 
-  it('collapses requests for one cold segment, and asks later whether it is valid', async () => {
+  it('collapses requests for one cold segment, and revalidates it later', async () => {
     const [segment] = await segmentsOf(nginx.url)
     const target = new URL(segment?.url ?? '').pathname
     const bodies = await Promise.all(Array.from({ length: CONCURRENT }, () => get(target)))
