@@ -85,7 +85,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const { rows, chart } = values
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
-    const few = { mutations: 8, firstCopy: 1, megabytes: 2, kills: 2, soakMinutes: 0.1 }
+    const few = { mutations: 8, firstCopy: 1, megabytes: 2, kills: 1, soakMinutes: 0.1 }
     return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.1, isSmoke: true }
   }
   return {

@@ -15,3 +15,14 @@ it.runIf(platform() === 'linux')(
   },
   240_000,
 )
+
+it.runIf(platform() === 'linux')(
+  'the benchmarks of endurance run in smoke mode, and find no fault',
+  async () => {
+    const output = await runBench(['kills', 'soak'])
+    for (const scene of ['scan', 'migration', 'thumbnails', 'growing'])
+      expect(output).toMatch(new RegExp(`^\\| ${scene} +\\| +1 \\| +0 \\|`, 'm'))
+    expect(output).toMatch(/^\| 0\.1 +\| +\d+ \|.*\| +0 \| +0 \|$/m)
+  },
+  240_000,
+)

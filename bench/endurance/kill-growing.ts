@@ -14,11 +14,12 @@ const APPEND_MS = 20
 const APPENDS = 400
 const POLL_MS = 50
 
-export const openGrowing: OpenScene = async (folder) => {
+export const openGrowing: OpenScene = async (folder, { isSmoke }) => {
   const library = path.join(folder, 'library')
   const settings = path.join(folder, 'settings.json')
   const whole = path.join(folder, 'whole.ts')
-  await makeLongTs(whole, SECONDS)
+  const seconds = isSmoke ? SECONDS / 10 : SECONDS
+  await makeLongTs(whole, seconds)
   const bytes = readFileSync(whole)
   writeFileSync(settings, JSON.stringify({ library: { settleSeconds: SETTLE_SECONDS } }))
 
@@ -26,7 +27,7 @@ export const openGrowing: OpenScene = async (folder) => {
   const begin = (): RecordedSession => {
     number += 1
     const session = { streamer: 'alice', date: '2026-01-31', sessionId: String(number) }
-    return new RecordedSession({ library, session, bytes, seconds: SECONDS, appends: APPENDS })
+    return new RecordedSession({ library, session, bytes, seconds, appends: APPENDS })
   }
   let recording = begin()
   const recorder = setInterval(() => recording.append(), APPEND_MS)

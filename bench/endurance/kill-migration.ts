@@ -10,19 +10,21 @@ import { listSessions } from './kill-library.ts'
 import type { OpenScene } from './kill-scene.ts'
 
 const SIZE = { streamers: 20, dates: 20, files: 25 }
+const SMOKE_SIZE = { streamers: 2, dates: 2, files: 25 }
 /** A start with a migration; kills at any moment of it. */
 const KILL_WITHIN_MS = 1200
 const TABLES = ['streamers', 'folders', 'recordings']
 
-export const openMigration: OpenScene = async (folder) => {
+export const openMigration: OpenScene = async (folder, { isSmoke }) => {
   const library = path.join(folder, 'library')
   const data = path.join(folder, 'data')
   const current = path.join(folder, 'current')
   const old = path.join(folder, 'old')
-  ensureTree(library, SIZE)
+  const size = isSmoke ? SMOKE_SIZE : SIZE
+  ensureTree(library, size)
   await ensureCatalog(library, current)
   writeFirstVersion(path.join(current, CATALOG_FILE), old)
-  const count = SIZE.streamers * SIZE.dates * SIZE.files
+  const count = size.streamers * size.dates * size.files
 
   return {
     args: [library, '--data', data],

@@ -9,10 +9,10 @@ const RECORDINGS = 600
 const KILL_WITHIN_MS = 1000
 const POLL_MS = 20
 
-export const openScan: OpenScene = async (folder) => {
+export const openScan: OpenScene = async (folder, { isSmoke }) => {
   const library = path.join(folder, 'library')
   const data = path.join(folder, 'data')
-  const sessions = writeRecordings(library, RECORDINGS)
+  const sessions = writeRecordings(library, isSmoke ? RECORDINGS / 10 : RECORDINGS)
   /** Sessions that were listed with a duration since the data folder was new. */
   let known = new Map<string, string>()
 

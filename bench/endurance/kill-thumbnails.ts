@@ -14,10 +14,11 @@ const CONCURRENT = 8
 /** Kills after which all thumbnails are made again. */
 const RENEW_EVERY = 5
 
-export const openThumbnails: OpenScene = async (folder) => {
+export const openThumbnails: OpenScene = async (folder, { isSmoke }) => {
   const library = path.join(folder, 'library')
   const data = path.join(folder, 'data')
-  const paths = writeRecordings(library, RECORDINGS).map(thumbnailApiPath)
+  const sessions = writeRecordings(library, isSmoke ? RECORDINGS / 10 : RECORDINGS)
+  const paths = sessions.map(thumbnailApiPath)
   const args = [library, '--data', data]
   const expected = new Map<string, string>()
   let kills = 0
