@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { findCaddy } from './find-caddy.mjs'
 import { findCCompiler } from './find-c-compiler.mjs'
 import { findChromium, findHeadlessChromium } from './find-chromium.mjs'
 import { findFirefox } from './find-firefox.mjs'
@@ -46,6 +47,7 @@ const steps = [
 const otherPrograms = [
   { name: 'a C compiler', find: findCCompiler, packages: ['tcc'] },
   { name: 'nginx', find: findNginx, packages: ['nginx-light'] },
+  { name: 'Caddy', find: findCaddy, packages: ['caddy'] },
   { name: 'Varnish', find: findVarnish, packages: ['varnish', 'varnish-modules'] },
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
   {

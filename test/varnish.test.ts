@@ -1,13 +1,17 @@
-// The documented configuration of Varnish, with the real program, before a server with two
-// workers.
+// The documented configurations of Varnish and of Caddy before it, with the real programs and a
+// server with two workers.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findCaddy } from '../scripts/find-caddy.mjs'
 import { findVarnish } from '../scripts/find-varnish.mjs'
 import {
+  playerPagePath,
   playlistApiPath,
   sessionsApiPath,
   streamersApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
+import { startCaddy } from './support/caddy.ts'
+import type { StartedCaddy } from './support/caddy.ts'
 import { findFreePort } from './support/free-port.ts'
 import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
 import { soon } from './support/patience.ts'
@@ -25,11 +29,14 @@ const CONCURRENT = 20
 /** `X-Varnish` of a response that was not stored before: one number, of this request. */
 const FETCHED = /^\d+$/
 
+const hasPrograms = findVarnish() !== undefined && findCaddy() !== undefined
+
 let library: TempLibrary
 let server: StartedServer
 let varnish: StartedVarnish
+let caddy: StartedCaddy
 
-describe.skipIf(findVarnish() === undefined)('Varnish', () => {
+describe.skipIf(!hasPrograms)('Varnish', () => {
   beforeAll(async () => {
     library = await createTempLibrary('varnish')
     for (const { streamer } of [alice, bob])
@@ -41,15 +48,17 @@ describe.skipIf(findVarnish() === undefined)('Varnish', () => {
         AFTERCAST_WORKERS: '2',
         AFTERCAST_LOG_REQUESTS: 'true',
         AFTERCAST_PURGE_URLS: `http://127.0.0.1:${port}/`,
-        AFTERCAST_TRUST_PROXY: '1',
+        AFTERCAST_TRUST_PROXY: '2',
       },
     })
     varnish = await startVarnish(port, server.url)
+    caddy = await startCaddy(varnish.url)
     for (const session of [alice, bob])
       await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
   })
 
   afterAll(async () => {
+    await caddy.stop()
     await varnish.stop()
     await server.stop()
     await library.remove()
@@ -121,11 +130,21 @@ describe.skipIf(findVarnish() === undefined)('Varnish', () => {
     await expect.poll(() => requestsFor(target), soon).toBeLessThanOrEqual(2)
   })
 
-  it('accepts no purge that a proxy forwarded', async () => {
-    const purge = async (headers: Record<string, string>): Promise<number> =>
-      (await fetch(varnish.url, { method: 'PURGE', headers })).status
-    expect(await purge({ 'x-forwarded-for': '192.0.2.1', 'surrogate-key': 'a' })).toBe(405)
-    expect(await purge({ 'surrogate-key': 'a b' })).toBe(200)
+  it('purges for the server itself, and not for visitors behind another proxy', async () => {
+    const purge = async (url: string): Promise<number> =>
+      (await fetch(url, { method: 'PURGE', headers: { 'surrogate-key': 'a b' } })).status
+    expect(await purge(varnish.url)).toBe(200)
+    expect(await purge(caddy.url)).toBe(405)
+  })
+
+  it('works behind Caddy', async () => {
+    const { segments } = await fetchPlaylist(caddy.url + playlistApiPath(bob))
+    const [expected] = (await playlistOf(bob)).segments
+    const [segment] = segments
+    const bytes = segment && (await fetchSegment(segment))
+    expect(bytes?.equals(expected ? await fetchSegment(expected) : Buffer.alloc(0))).toBe(true)
+    const page = await fetch(caddy.url + playerPagePath(bob))
+    expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-cache'])
   })
 
   it('shows a replaced recording', async () => {

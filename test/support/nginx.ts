@@ -4,13 +4,11 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { findNginx } from '../../scripts/find-nginx.mjs'
 import { findFreePort } from './free-port.ts'
-import { patienceMs } from './patience.ts'
+import { waitUntilHealthy } from './wait-until-healthy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../docs/deploy/nginx.conf')
-const POLL_MS = 50
 
 export interface StartedNginx {
   url: string
@@ -30,15 +28,9 @@ export async function startNginx(backend: string): Promise<StartedNginx> {
     .replace('listen 80;', `listen ${listen};`)
   const file = path.join(folder, 'nginx.conf')
   await writeFile(file, formatMain(folder, site))
-  const errors = path.join(folder, 'error.log')
-  const child = spawn(program, ['-e', errors, '-c', file], { stdio: 'ignore' })
+  const child = spawn(program, ['-e', 'stderr', '-c', file], { stdio: 'pipe' })
   const url = `http://${listen}`
-  const untilMs = performance.now() + patienceMs
-  while (!(await isAnswering(url))) {
-    if (child.exitCode !== null || performance.now() > untilMs)
-      throw new Error(await readFile(errors, 'utf8'))
-    await sleep(POLL_MS)
-  }
+  await waitUntilHealthy(url, child)
   return {
     url,
     stop: async () => {
@@ -61,11 +53,4 @@ function formatMain(folder: string, site: string): string {
     'events {}',
     `http { access_log off; ${temporary.join(' ')}\n${site}\n}\n`,
   ].join('\n')
-}
-
-async function isAnswering(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  )
 }

@@ -4,12 +4,10 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { findVarnish } from '../../scripts/find-varnish.mjs'
-import { patienceMs } from './patience.ts'
+import { waitUntilHealthy } from './wait-until-healthy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../docs/deploy/varnish.vcl')
-const POLL_MS = 50
 
 export interface StartedVarnish {
   url: string
@@ -29,15 +27,8 @@ export async function startVarnish(port: number, backend: string): Promise<Start
   const listen = `127.0.0.1:${port}`
   const args = ['-F', '-n', path.join(folder, 'run'), '-f', configuration, '-a', listen]
   const child = spawn(program, [...args, '-s', 'malloc,64m', '-T', 'none'], { stdio: 'pipe' })
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const url = `http://${listen}`
-  const untilMs = performance.now() + patienceMs
-  while (!(await isHealthy(url))) {
-    if (child.exitCode !== null || performance.now() > untilMs) throw new Error(output)
-    await sleep(POLL_MS)
-  }
+  await waitUntilHealthy(url, child)
   return {
     url,
     stop: async () => {
@@ -46,11 +37,4 @@ export async function startVarnish(port: number, backend: string): Promise<Start
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function isHealthy(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  )
 }
