@@ -137,7 +137,7 @@ describe.skipIf(!hasPrograms)('Varnish', () => {
     expect(await purge(caddy.url)).toBe(405)
   })
 
-  it('works behind Caddy', async () => {
+  it('works through Caddy', async () => {
     const { segments } = await fetchPlaylist(caddy.url + playlistApiPath(bob))
     const [expected] = (await playlistOf(bob)).segments
     const [segment] = segments
