@@ -1,6 +1,6 @@
 // `npm test`: prepares the clone and a browser, runs every gate and every test, and ends with the
 // line `N passed, N failed`. A gate counts as one test; every test of Vitest and Playwright counts.
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { findCaddy } from './find-caddy.mjs'
@@ -27,6 +27,7 @@ import {
 
 /** Time limit of a step. A step that exceeds it has failed. */
 const stepLimitMs = 30 * 60_000
+const servicePolicy = '/usr/sbin/policy-rc.d'
 /** Lines of each failure in the summary. */
 const reasonLines = 20
 
@@ -195,10 +196,24 @@ async function installPackages(what, packages) {
   process.stderr.write(`Installing ${what} for the tests, once…\n`)
   try {
     await apt(['update'])
-    await apt(['install', '--yes', '--no-install-recommends', ...packages])
+    await withoutServices(() => apt(['install', '--yes', '--no-install-recommends', ...packages]))
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error
     process.stderr.write(`${error.message}\n`)
+  }
+}
+
+/**
+ * Debian starts servers when it installs them, unless this program forbids it: see invoke-rc.d(8).
+ * @param {() => Promise<void>} install
+ */
+async function withoutServices(install) {
+  if (existsSync(servicePolicy)) return install()
+  writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    await install()
+  } finally {
+    rmSync(servicePolicy)
   }
 }
 
