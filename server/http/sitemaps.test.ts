@@ -161,3 +161,16 @@ test('a change while it is written is in the next one', async () => {
   await writing
   expect(await addressesIn(await sitemaps.main())).toContain(`${ORIGIN}/s/bob`)
 })
+
+test('sitemaps of older generations are evicted', async () => {
+  const sitemaps = createSitemaps()
+  add('alice', 10)
+  await sitemaps.main()
+  const { cachedBytes } = sitemaps
+  for (let change = 0; change < 20; change += 1) {
+    clockMs += 60_000
+    add('alice', 1, 100)
+    await sitemaps.main()
+  }
+  expect(sitemaps.cachedBytes).toBeLessThan(1.5 * cachedBytes)
+})

@@ -42,6 +42,11 @@ export class Sitemaps {
     this.#options = { limits: LIMITS, now: () => performance.now(), ...options }
   }
 
+  /** Memory of all cached sitemaps. */
+  get cachedBytes(): number {
+    return this.#sitemaps.calculatedSize
+  }
+
   /** All pages, or an index if one sitemap cannot list them. */
   async main(): Promise<TextResponse> {
     const outline = await this.#current()
@@ -86,6 +91,8 @@ export class Sitemaps {
     const index = new TextResponse(formatSitemapIndex(source.origin, starts.length), response)
     const restsUntilMs = now() + (now() - startedMs) / MAX_SHARE
     this.#outline = { ...source, generation, starts, index, restsUntilMs }
+    const isOld = (key: string): boolean => !key.startsWith(keyOf(generation, ''))
+    for (const key of [...this.#sitemaps.keys()].filter(isOld)) this.#sitemaps.delete(key)
     return this.#outline
   }
 
@@ -108,6 +115,6 @@ export class Sitemaps {
   }
 }
 
-function keyOf(generation: number, at: number): string {
+function keyOf(generation: number, at: number | ''): string {
   return `${generation} ${at}`
 }

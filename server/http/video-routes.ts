@@ -1,7 +1,6 @@
 // GET /api/video/…: playlist, key, init segments, media segments and subtitles of a session.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { LRUCache } from 'lru-cache'
-import { pathPatterns } from '../../shared/paths.ts'
+import { pathPatterns, sessionKey } from '../../shared/paths.ts'
 import type { Gate } from '../admission/gate.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
@@ -15,9 +14,10 @@ import type { AbandonableHandler } from './admitted.ts'
 import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
 import { sessionTags } from '../purge/cache-tags.ts'
+import { CurrentTexts } from './responses/current-texts.ts'
 import { startPhase } from './responses/server-timing.ts'
 import { parseName, parseSessionParameters } from './session-parameters.ts'
-import { createTextCache, sendText, TextResponse } from './responses/text-response.ts'
+import { sendText, TextResponse } from './responses/text-response.ts'
 import type { TextResponseOptions } from './responses/text-response.ts'
 
 export interface VideoRouteOptions {
@@ -44,7 +44,17 @@ export function addVideoRoutes(
   app: FastifyInstance,
   { catalog, sessions, sender, gate, headers }: VideoRouteOptions,
 ): void {
-  const texts = createTextCache(MAX_TEXTS_BYTES)
+  const texts = new CurrentTexts(MAX_TEXTS_BYTES)
+
+  const prepareText = (row: SessionRow, file: string, text: TextFile): TextResponse => {
+    const { contentType, caching } = text
+    const cacheControl = TEXT_CACHE_CONTROL[caching]
+    return texts.find(
+      `${sessionKey(row)}/${file}`,
+      `${text.version} ${cacheControl}`,
+      () => new TextResponse(text.format(), { contentType, cacheControl, headers }),
+    )
+  }
 
   const sendPlaylist: AbandonableHandler = async (request, reply) => {
     request.kind = 'playlist'
@@ -56,7 +66,7 @@ export function addVideoRoutes(
       const endPlaylist = startPhase(request, 'playlist')
       const text = await session.playlist()
       endPlaylist()
-      return await sendText(request, reply, cachedResponse(texts, text, headers))
+      return await sendText(request, reply, prepareText(row, '', text))
     } finally {
       await session.close()
     }
@@ -64,9 +74,11 @@ export function addVideoRoutes(
 
   const sendFile: AbandonableHandler = async (request, reply, signal) => {
     const version = parseName(request.params, 'version')
-    const name = parseFileName(parseName(request.params, 'file'))
+    const fileName = parseName(request.params, 'file')
+    const name = parseFileName(fileName)
     request.kind = fileKind(name)
-    const { file, session } = await sessions.openFile(findPlayable(catalog, request, reply), {
+    const row = findPlayable(catalog, request, reply)
+    const { file, session } = await sessions.openFile(row, {
       version,
       name,
       signal,
@@ -77,7 +89,8 @@ export function addVideoRoutes(
         return await sendSegment(request, reply, { segment: file.segment, sender, headers, signal })
       }
       if (file.kind === 'text') {
-        return await sendText(request, reply, cachedResponse(texts, file.text, headers))
+        const text = prepareText(row, `${version}/${fileName}`, file.text)
+        return await sendText(request, reply, text)
       }
       return await sendBytes(reply, file)
     } finally {
@@ -105,22 +118,6 @@ function findPlayable(
     throw new UnplayableError(row.state.reason)
   }
   return row
-}
-
-/** The cached response of an equal text, which is neither formatted nor compressed again. */
-function cachedResponse(
-  texts: LRUCache<string, TextResponse>,
-  text: TextFile,
-  headers: TextResponseOptions['headers'],
-): TextResponse {
-  const cacheControl = TEXT_CACHE_CONTROL[text.caching]
-  const key = `${text.version} ${cacheControl}`
-  const cached = texts.get(key)
-  if (cached !== undefined) return cached
-  const { contentType } = text
-  const response = new TextResponse(text.format(), { contentType, cacheControl, headers })
-  texts.set(key, response)
-  return response
 }
 
 function sendBytes(
