@@ -1,4 +1,4 @@
-// Prepared responses of texts that change: each name has one, of the version that was requested
+// Prepared responses of text that changes: each name has one, of the version that was requested
 // last. The playlist of a growing recording changes every second.
 import { LRUCache } from 'lru-cache'
 import type { TextResponse } from './text-response.ts'
