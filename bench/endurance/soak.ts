@@ -1,13 +1,14 @@
 // `npm run bench -- soak`: 200 viewers for an hour, while recordings are added, removed, hidden and
 // recorded; memory and descriptors of the server have to stay flat.
 import { fork } from 'node:child_process'
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { playlistApiPath } from '../../shared/paths.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
 import { fetchPlaylist } from '../../test/support/hls-client.ts'
 import { childrenOf, startServer } from '../../test/support/start-server.ts'
 import type { StartedServer } from '../../test/support/start-server.ts'
+import { RECORDED_AT } from '../../test/support/temp-library.ts'
 import { describeMachine, readMebibytes } from '../machine.ts'
 import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
 import type { BenchLibrary } from '../make-media.ts'
@@ -38,7 +39,7 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
   const media = await ensureMedia(options, ALL_FORMATS)
   const scratch = mkdtempSync(path.join(options.cache, 'soak-'))
   const folders = { library: path.join(scratch, 'library'), data: path.join(scratch, 'data') }
-  linkRecordings(media, path.join(folders.library, DAY.streamer, DAY.date))
+  copyRecordings(media, path.join(folders.library, DAY.streamer, DAY.date))
   const metrics = `127.0.0.1:${await findFreePort()}`
   const server = await startServer({
     args: [folders.library, '--data', folders.data],
@@ -66,9 +67,14 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
   }
 }
 
-function linkRecordings({ outputs }: BenchLibrary, folder: string): void {
+/** Another link to a recording, by a later benchmark, would change its ctime, and so its URLs. */
+function copyRecordings({ outputs }: BenchLibrary, folder: string): void {
   mkdirSync(folder, { recursive: true })
-  for (const output of outputs) linkSync(output.path, path.join(folder, path.basename(output.path)))
+  for (const output of outputs) {
+    const copy = path.join(folder, path.basename(output.path))
+    copyFileSync(output.path, copy)
+    utimesSync(copy, RECORDED_AT, RECORDED_AT)
+  }
 }
 
 async function startViewers({ url }: StartedServer) {
