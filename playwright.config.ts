@@ -2,7 +2,7 @@
 // too.
 import { defineConfig } from '@playwright/test'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
-import { findHeadlessChromium } from './scripts/find-chromium.mjs'
+import { findHeadlessChromium } from './scripts/find/find-chromium.mjs'
 import { patienceMs } from './test/support/patience.ts'
 
 shareCompileCache()

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { findChromium } from '../scripts/find-chromium.mjs'
+import { findChromium } from '../scripts/find/find-chromium.mjs'
 import type { BenchOptions } from './options.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, 'page/run-page.ts')

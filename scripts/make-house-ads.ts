@@ -12,7 +12,7 @@ import {
 import { Encoder, Muxer } from 'node-av/api'
 import { FFmpegError, Frame, Rational, SoftwareScaleContext } from 'node-av/lib'
 import { z } from 'zod'
-import { findChromium } from './find-chromium.mjs'
+import { findChromium } from './find/find-chromium.mjs'
 import { formatBanner } from './house-banner.ts'
 import { banners, films, type Film } from './house-ads.ts'
 

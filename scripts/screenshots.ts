@@ -13,8 +13,8 @@ import {
   streamersApiPath,
 } from '../shared/paths.ts'
 import { parseShape } from '../shared/shape.ts'
-import { startServer } from '../test/support/start-server.ts'
-import { findChromium } from './find-chromium.mjs'
+import { startServer } from '../test/support/servers/start-server.ts'
+import { findChromium } from './find/find-chromium.mjs'
 
 const sizes = [
   { width: 360, height: 780 },

@@ -3,13 +3,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { findCaddy } from './find-caddy.mjs'
-import { findCCompiler } from './find-c-compiler.mjs'
-import { findChromium, findHeadlessChromium } from './find-chromium.mjs'
-import { findFirefox } from './find-firefox.mjs'
-import { findNginx } from './find-nginx.mjs'
-import { findVarnish } from './find-varnish.mjs'
-import { findWebKit } from './find-webkit.mjs'
+import { findCaddy } from './find/find-caddy.mjs'
+import { findCCompiler } from './find/find-c-compiler.mjs'
+import { findChromium, findHeadlessChromium } from './find/find-chromium.mjs'
+import { findFirefox } from './find/find-firefox.mjs'
+import { findNginx } from './find/find-nginx.mjs'
+import { findVarnish } from './find/find-varnish.mjs'
+import { findWebKit } from './find/find-webkit.mjs'
 import {
   PrepareError,
   ensureBuilt,

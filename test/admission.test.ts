@@ -5,7 +5,7 @@ import { sessionsResponse } from '../shared/contract.ts'
 import { sessionsApiPath, streamersApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { soon } from './support/patience.ts'
-import { startServer } from './support/start-server.ts'
+import { startServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
 
 /** Twice as many as are rendered and wait (`server/admission/limits.ts`). */

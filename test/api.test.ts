@@ -11,13 +11,19 @@ import {
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
-import { fetchPlaylist } from './support/hls-client.ts'
-import { createTsMaker, H264_STREAM, h264Frame, joinPackets, VIDEO_PID } from './support/make-ts.ts'
+import { fetchPlaylist } from './support/servers/hls-client.ts'
+import {
+  createTsMaker,
+  H264_STREAM,
+  h264Frame,
+  joinPackets,
+  VIDEO_PID,
+} from './support/make/make-ts.ts'
 import { parseExactly } from './support/parse-exactly.ts'
-import { exchange, rawRequest } from './support/raw-request.ts'
-import type { RawResponse } from './support/raw-request.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { exchange, rawRequest } from './support/servers/raw-request.ts'
+import type { RawResponse } from './support/servers/raw-request.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { soon } from './support/patience.ts'

@@ -1,6 +1,6 @@
 import { platform } from 'node:os'
 import { expect, it } from 'vitest'
-import { runBench } from './support/run-bench.ts'
+import { runBench } from './support/servers/run-bench.ts'
 
 it.runIf(platform() === 'linux')(
   'the benchmarks of disks, thumbnails, memory and connections run in smoke mode and print their tables',

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { findChromium } from '../scripts/find-chromium.mjs'
-import { runBench } from './support/run-bench.ts'
+import { findChromium } from '../scripts/find/find-chromium.mjs'
+import { runBench } from './support/servers/run-bench.ts'
 
 const ROWS = [
   'mp4 plain',

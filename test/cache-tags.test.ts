@@ -8,11 +8,11 @@ import {
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
-import { fetchPlaylist } from './support/hls-client.ts'
+import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { soon } from './support/patience.ts'
-import { rawRequest } from './support/raw-request.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { rawRequest } from './support/servers/raw-request.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { watchCpu } from './support/cpu-time.ts'
-import { createRandom, corrupt } from './support/corrupt.ts'
-import { exerciseRecording } from './support/exercise-recording.ts'
+import { createRandom, corrupt } from './support/make/corrupt.ts'
+import { exerciseRecording } from './support/verify/exercise-recording.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
 const names = readdirSync(FOLDER).filter((name) => !name.endsWith('.md'))

@@ -6,9 +6,9 @@ import { appendFile, readFile, rename, stat, truncate, utimes, writeFile } from 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
-import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
-import type { ListedPlaylist } from './support/hls-client.ts'
-import { makeLongTs } from './support/make-long-ts.ts'
+import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
+import type { ListedPlaylist } from './support/servers/hls-client.ts'
+import { makeLongTs } from './support/make/make-long-ts.ts'
 import {
   AAC_STREAM,
   adtsFrames,
@@ -18,15 +18,15 @@ import {
   h264Frame,
   joinPackets,
   VIDEO_PID,
-} from './support/make-ts.ts'
-import { rawRequest } from './support/raw-request.ts'
-import { readReferencePackets } from './support/reference-packets.ts'
-import type { ReferencePacket } from './support/reference-packets.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+} from './support/make/make-ts.ts'
+import { rawRequest } from './support/servers/raw-request.ts'
+import { readReferencePackets } from './support/verify/reference-packets.ts'
+import type { ReferencePacket } from './support/verify/reference-packets.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { packetsOfPid } from './support/ts-segments.ts'
+import { packetsOfPid } from './support/verify/ts-segments.ts'
 import { soon } from './support/patience.ts'
 
 /** Longer than any test takes: nothing settles by itself. */

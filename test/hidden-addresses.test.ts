@@ -8,10 +8,10 @@ import {
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
-import { rawRequest } from './support/raw-request.ts'
-import { runInProcess } from './support/run-program.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { rawRequest } from './support/servers/raw-request.ts'
+import { runInProcess } from './support/servers/run-program.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 

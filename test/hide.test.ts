@@ -12,12 +12,12 @@ import {
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
-import { fetchPlaylist } from './support/hls-client.ts'
+import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { parseExactly } from './support/parse-exactly.ts'
-import { runInProcess } from './support/run-program.ts'
-import type { ProgramOutcome } from './support/run-program.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { runInProcess } from './support/servers/run-program.ts'
+import type { ProgramOutcome } from './support/servers/run-program.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'

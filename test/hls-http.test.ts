@@ -9,10 +9,10 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
-import { fetchBytes, fetchPlaylist, fetchSegment } from './support/hls-client.ts'
-import type { ListedPlaylist, ListedSegment } from './support/hls-client.ts'
-import { LARGE_SEGMENT_BYTES, makeLargeRecording } from './support/make-large-recording.ts'
-import { avc1, box, ftyp, moov } from './support/make-mp4.ts'
+import { fetchBytes, fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
+import type { ListedPlaylist, ListedSegment } from './support/servers/hls-client.ts'
+import { LARGE_SEGMENT_BYTES, makeLargeRecording } from './support/make/make-large-recording.ts'
+import { avc1, box, ftyp, moov } from './support/make/make-mp4.ts'
 import {
   adtsFrames,
   AAC_STREAM,
@@ -22,10 +22,10 @@ import {
   h264Frame,
   joinPackets,
   VIDEO_PID,
-} from './support/make-ts.ts'
-import { rawRequest } from './support/raw-request.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+} from './support/make/make-ts.ts'
+import { rawRequest } from './support/servers/raw-request.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { soon } from './support/patience.ts'

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
 import { sessionsResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
-import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
-import type { ListedPlaylist } from './support/hls-client.ts'
-import { makeLongMp4 } from './support/make-long-mp4.ts'
-import type { LongMp4 } from './support/make-long-mp4.ts'
+import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
+import type { ListedPlaylist } from './support/servers/hls-client.ts'
+import { makeLongMp4 } from './support/make/make-long-mp4.ts'
+import type { LongMp4 } from './support/make/make-long-mp4.ts'
 import {
   FIRST_PTS,
   GOP_FRAMES,
@@ -19,12 +19,12 @@ import {
   audioFrameHash,
   audioFrameTicks,
   TICKS_PER_SECOND,
-} from './support/make-long-ts.ts'
+} from './support/make/make-long-ts.ts'
 import { parseExactly } from './support/parse-exactly.ts'
-import { packetsOf, readReferencePackets } from './support/reference-packets.ts'
-import type { ReferencePacket } from './support/reference-packets.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { packetsOf, readReferencePackets } from './support/verify/reference-packets.ts'
+import type { ReferencePacket } from './support/verify/reference-packets.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, fixturePath, RECORDED_AT } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 

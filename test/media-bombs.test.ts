@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { watchCpu } from './support/cpu-time.ts'
-import { exerciseRecording } from './support/exercise-recording.ts'
+import { exerciseRecording } from './support/verify/exercise-recording.ts'
 import { fixturePath } from './support/temp-library.ts'
 
 /** The same values on every run: `npm run bench -- fuzz` tries new ones. */

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { findFreePort } from './support/free-port.ts'
-import { startServer } from './support/start-server.ts'
+import { findFreePort } from './support/servers/free-port.ts'
+import { startServer } from './support/servers/start-server.ts'
 
 /** One of each group, whichever process it comes from. */
 const METRICS = [

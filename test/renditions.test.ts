@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
-import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
-import { rawRequest } from './support/raw-request.ts'
-import { readReferencePackets } from './support/reference-packets.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
+import { rawRequest } from './support/servers/raw-request.ts'
+import { readReferencePackets } from './support/verify/reference-packets.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import {
   createTempLibrary,
   fixturePath,

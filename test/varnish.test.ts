@@ -1,8 +1,8 @@
 // The documented configurations of Varnish and of Caddy before it, with the real programs and a
 // server with two workers.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { findCaddy } from '../scripts/find-caddy.mjs'
-import { findVarnish } from '../scripts/find-varnish.mjs'
+import { findCaddy } from '../scripts/find/find-caddy.mjs'
+import { findVarnish } from '../scripts/find/find-varnish.mjs'
 import {
   playerPagePath,
   playlistApiPath,
@@ -10,18 +10,18 @@ import {
   streamersApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
-import { startCaddy } from './support/caddy.ts'
-import type { StartedCaddy } from './support/caddy.ts'
-import { findFreePort } from './support/free-port.ts'
-import { fetchPlaylist, fetchSegment } from './support/hls-client.ts'
+import { startCaddy } from './support/servers/caddy.ts'
+import type { StartedCaddy } from './support/servers/caddy.ts'
+import { findFreePort } from './support/servers/free-port.ts'
+import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { soon } from './support/patience.ts'
-import { runInProcess } from './support/run-program.ts'
-import { startServer } from './support/start-server.ts'
-import type { StartedServer } from './support/start-server.ts'
+import { runInProcess } from './support/servers/run-program.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
-import { startVarnish } from './support/varnish.ts'
-import type { StartedVarnish } from './support/varnish.ts'
+import { startVarnish } from './support/servers/varnish.ts'
+import type { StartedVarnish } from './support/servers/varnish.ts'
 
 const alice = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 const bob = { ...alice, streamer: 'bob' }

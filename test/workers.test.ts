@@ -1,7 +1,7 @@
 // Workers that die: the site stays, at the same address.
 import { expect, it } from 'vitest'
 import { soon } from './support/patience.ts'
-import { childrenOf, startServer } from './support/start-server.ts'
+import { childrenOf, startServer } from './support/servers/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 
 /** The first processes of both workers die twice while they start. */

@@ -1,8 +1,8 @@
 // One process of `npm run bench -- fuzz`: mutates one file repeatedly, and reports after each copy.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createRandom, corrupt } from '../../test/support/corrupt.ts'
-import { exerciseRecording } from '../../test/support/exercise-recording.ts'
+import { createRandom, corrupt } from '../../test/support/make/corrupt.ts'
+import { exerciseRecording } from '../../test/support/verify/exercise-recording.ts'
 
 /** The parent's order: copies `from` to `to` of a file; each copy has its own seed. */
 export interface FuzzJob {

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeLongTs } from '../../test/support/make-long-ts.ts'
+import { makeLongTs } from '../../test/support/make/make-long-ts.ts'
 import type { OpenScene } from './kill-scene.ts'
 import { RecordedSession } from './recorded-session.ts'
 

@@ -1,5 +1,5 @@
 // The interface of the scenes of `npm run bench -- kills`.
-import type { StartedServer } from '../../test/support/start-server.ts'
+import type { StartedServer } from '../../test/support/servers/start-server.ts'
 import type { BenchOptions } from '../options.ts'
 
 /** What one scene does between two kills. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { thumbnailApiPath } from '../../shared/paths.ts'
-import { startServer } from '../../test/support/start-server.ts'
+import { startServer } from '../../test/support/servers/start-server.ts'
 import type { OpenScene } from './kill-scene.ts'
 import { writeRecordings } from './kill-library.ts'
 

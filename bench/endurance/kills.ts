@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startServer } from '../../test/support/start-server.ts'
+import { startServer } from '../../test/support/servers/start-server.ts'
 import { describeMachine } from '../machine.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'

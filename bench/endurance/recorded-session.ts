@@ -5,8 +5,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { playlistApiPath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import { fetchBytes, fetchPlaylist } from '../../test/support/hls-client.ts'
-import type { ListedPlaylist } from '../../test/support/hls-client.ts'
+import { fetchBytes, fetchPlaylist } from '../../test/support/servers/hls-client.ts'
+import type { ListedPlaylist } from '../../test/support/servers/hls-client.ts'
 import { RECORDED_AT } from '../../test/support/temp-library.ts'
 
 const POLL_MS = 50

@@ -4,9 +4,9 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { chromium } from '@playwright/test'
 import type { Browser, Page } from '@playwright/test'
-import { findChromium } from '../../scripts/find-chromium.mjs'
-import { startServer } from '../../test/support/start-server.ts'
-import type { StartedServer } from '../../test/support/start-server.ts'
+import { findChromium } from '../../scripts/find/find-chromium.mjs'
+import { startServer } from '../../test/support/servers/start-server.ts'
+import type { StartedServer } from '../../test/support/servers/start-server.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Indexes of 10,000 recordings may have to be made. */

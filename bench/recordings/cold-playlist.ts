@@ -3,9 +3,9 @@
 import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { playlistApiPath } from '../../shared/paths.ts'
-import { fetchPlaylist } from '../../test/support/hls-client.ts'
-import { startServer } from '../../test/support/start-server.ts'
-import type { StartedServer } from '../../test/support/start-server.ts'
+import { fetchPlaylist } from '../../test/support/servers/hls-client.ts'
+import { startServer } from '../../test/support/servers/start-server.ts'
+import type { StartedServer } from '../../test/support/servers/start-server.ts'
 import type { ForgetFile } from './cold-file.ts'
 
 /**

@@ -1,7 +1,7 @@
 // Writes a session's segments to files, for a static file server: the same bytes as our responses.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { fetchBytes, fetchPlaylist } from '../../test/support/hls-client.ts'
+import { fetchBytes, fetchPlaylist } from '../../test/support/servers/hls-client.ts'
 
 /** Paths of the same segments on our server and in the folder of files, by number. */
 export interface CutSegments {

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { findFreePort } from '../../test/support/free-port.ts'
+import { findFreePort } from '../../test/support/servers/free-port.ts'
 
 /** How nginx sends segments. */
 export type NginxForm = 'default' | 'tuned'

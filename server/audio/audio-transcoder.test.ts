@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { encodeAudio, makeMusic } from '../../test/support/make-audio.ts'
-import type { CodedAudio } from '../../test/support/make-audio.ts'
+import { encodeAudio, makeMusic } from '../../test/support/make/make-audio.ts'
+import type { CodedAudio } from '../../test/support/make/make-audio.ts'
 import type { AudioFormat } from '../media/media-index.ts'
 import type { AudioJob } from './audio-job.ts'
 import { createAudioTranscoder } from './audio-transcoder.ts'

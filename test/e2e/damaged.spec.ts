@@ -1,9 +1,9 @@
 // Truncated and corrupt recordings play in the browser to where they are truncated, or past the
 // corrupt part, without an error.
 import { readFile } from 'node:fs/promises'
-import { createRandom } from '../support/corrupt.ts'
-import { readReferencePackets } from '../support/reference-packets.ts'
-import { startServer, type StartedServer } from '../support/start-server.ts'
+import { createRandom } from '../support/make/corrupt.ts'
+import { readReferencePackets } from '../support/verify/reference-packets.ts'
+import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, fixturePath, type TempLibrary } from '../support/temp-library.ts'
 import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'

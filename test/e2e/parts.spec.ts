@@ -1,6 +1,6 @@
 // A session of several parts plays from the first to the last without interruption, also where only
 // one is MPEG-TS.
-import { startServer, type StartedServer } from '../support/start-server.ts'
+import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, type TempLibrary } from '../support/temp-library.ts'
 import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'

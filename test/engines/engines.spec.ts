@@ -1,8 +1,8 @@
 // The main visit in the three browser engines: find a streamer, play a session, follow a
 // recommendation, go back.
 import type { Browser } from '@playwright/test'
-import { findFirefox } from '../../scripts/find-firefox.mjs'
-import { findWebKit } from '../../scripts/find-webkit.mjs'
+import { findFirefox } from '../../scripts/find/find-firefox.mjs'
+import { findWebKit } from '../../scripts/find/find-webkit.mjs'
 import { fixtureDate, fixtureStreamer } from '../e2e/library.ts'
 import { networkAds } from '../e2e/network-ads.ts'
 import { expect, startSite, test as base } from '../e2e/site.ts'

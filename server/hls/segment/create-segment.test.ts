@@ -10,9 +10,9 @@ import {
   filmBlocks,
   H264_TRACK,
   mkvFile,
-} from '../../../test/support/make-mkv.ts'
-import { readReferencePackets } from '../../../test/support/reference-packets.ts'
-import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
+} from '../../../test/support/make/make-mkv.ts'
+import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
+import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
 import { createMatroskaReader } from '../../media/matroska/matroska-reader.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media/media-index.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'

@@ -1,13 +1,18 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { clarity, lagOf } from '../../../test/support/compare-audio.ts'
-import type { Span } from '../../../test/support/compare-audio.ts'
-import { decodeWhole, encodeAudio, makeMusic, makeSine } from '../../../test/support/make-audio.ts'
-import type { CodedAudio, DecodedAudio } from '../../../test/support/make-audio.ts'
-import { packetRecording } from '../../../test/support/packet-recording.ts'
+import { clarity, lagOf } from '../../../test/support/verify/compare-audio.ts'
+import type { Span } from '../../../test/support/verify/compare-audio.ts'
+import {
+  decodeWhole,
+  encodeAudio,
+  makeMusic,
+  makeSine,
+} from '../../../test/support/make/make-audio.ts'
+import type { CodedAudio, DecodedAudio } from '../../../test/support/make/make-audio.ts'
+import { packetRecording } from '../../../test/support/make/packet-recording.ts'
 import type {
   PacketRecording,
   PacketRecordingOptions,
-} from '../../../test/support/packet-recording.ts'
+} from '../../../test/support/make/packet-recording.ts'
 import { audioSpecificConfig } from '../../media/codec/audio-specific-config.ts'
 import { SPLIT_DISCONTINUITY } from '../../media/media-index.ts'
 import type { SampleRun } from '../../media/media-reader.ts'

@@ -4,7 +4,7 @@ import cors from '@fastify/cors'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exchange, rawRequest } from '../../../test/support/raw-request.ts'
+import { exchange, rawRequest } from '../../../test/support/servers/raw-request.ts'
 import {
   addVary,
   chooseEncoding,

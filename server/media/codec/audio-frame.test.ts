@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adtsFrames, mpegFrames } from '../../../test/support/make-ts.ts'
+import { adtsFrames, mpegFrames } from '../../../test/support/make/make-ts.ts'
 import { adtsFrameAt, mpegFrameAt } from './audio-frame.ts'
 
 describe('adtsFrameAt()', () => {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { fileURLToPath } from 'node:url'
 import { demux } from '../../../test/demux/demux.ts'
-import { encodeVideo, isParameterSet, lengthPrefixed } from '../../../test/support/encode-video.ts'
+import {
+  encodeVideo,
+  isParameterSet,
+  lengthPrefixed,
+} from '../../../test/support/make/encode-video.ts'
 import { missingSets, prefixOf, recordedSets, replaceSets, sampleSets } from './parameter-sets.ts'
 import { createSetsScan, finishSets, setsAt, takeFrameSets } from './sets-scan.ts'
 

@@ -2,7 +2,7 @@
 // read.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom } from '../../../test/support/corrupt.ts'
+import { createRandom } from '../../../test/support/make/corrupt.ts'
 import {
   AAC,
   aacConfig,
@@ -11,9 +11,9 @@ import {
   metadataTag,
   smallStream,
   audioConfigTag,
-} from '../../../test/support/make-flv.ts'
-import type { FlvTag } from '../../../test/support/make-flv.ts'
-import { readSamples } from '../../../test/support/segment-samples.ts'
+} from '../../../test/support/make/make-flv.ts'
+import type { FlvTag } from '../../../test/support/make/make-flv.ts'
+import { readSamples } from '../../../test/support/verify/segment-samples.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'

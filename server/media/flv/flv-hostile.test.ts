@@ -6,7 +6,7 @@ import { serialize } from 'node:v8'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
-import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
+import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
   AAC,
   avcConfig,
@@ -19,8 +19,8 @@ import {
   smallStream,
   audioTag,
   videoConfigTag,
-} from '../../../test/support/make-flv.ts'
-import type { FlvTag } from '../../../test/support/make-flv.ts'
+} from '../../../test/support/make/make-flv.ts'
+import type { FlvTag } from '../../../test/support/make/make-flv.ts'
 import { isAppError } from '../../errors.ts'
 import { durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'

@@ -23,13 +23,13 @@ import {
   audioConfigTag,
   audioTag,
   videoConfigTag,
-} from '../../../test/support/make-flv.ts'
-import type { FlvTag } from '../../../test/support/make-flv.ts'
-import { readReferencePackets } from '../../../test/support/reference-packets.ts'
-import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
-import { readSamples } from '../../../test/support/segment-samples.ts'
-import type { IndexedFile, ServedSample } from '../../../test/support/segment-samples.ts'
-import { groupedSplitPoints, everySplitPoint } from '../../../test/support/ts-segments.ts'
+} from '../../../test/support/make/make-flv.ts'
+import type { FlvTag } from '../../../test/support/make/make-flv.ts'
+import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
+import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
+import { readSamples } from '../../../test/support/verify/segment-samples.ts'
+import type { IndexedFile, ServedSample } from '../../../test/support/verify/segment-samples.ts'
+import { groupedSplitPoints, everySplitPoint } from '../../../test/support/verify/ts-segments.ts'
 import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'

@@ -2,14 +2,14 @@
 // and a growing file.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
+import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
   type FragmentSample,
   fragment,
   initSegment,
   plainSamples,
-} from '../../../test/support/make-fmp4.ts'
-import { avc1, mp4a } from '../../../test/support/make-mp4.ts'
+} from '../../../test/support/make/make-fmp4.ts'
+import { avc1, mp4a } from '../../../test/support/make/make-mp4.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const { signal } = new AbortController()

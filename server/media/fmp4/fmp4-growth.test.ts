@@ -3,14 +3,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { checkGrowth, indexPrefix, samplesOf } from '../../../test/support/grow-recording.ts'
+import { checkGrowth, indexPrefix, samplesOf } from '../../../test/support/verify/grow-recording.ts'
 import {
   type FragmentTrackPlan,
   fragment,
   initSegment,
   plainSamples,
-} from '../../../test/support/make-fmp4.ts'
-import { avc1, box, mp4a } from '../../../test/support/make-mp4.ts'
+} from '../../../test/support/make/make-fmp4.ts'
+import { avc1, box, mp4a } from '../../../test/support/make/make-mp4.ts'
 import { SPLIT_DISCONTINUITY } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 

@@ -4,15 +4,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
-import { type Random, createRandom, corrupt } from '../../../test/support/corrupt.ts'
-import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
+import { type Random, createRandom, corrupt } from '../../../test/support/make/corrupt.ts'
+import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
   type FragmentTrackPlan,
   fragment,
   initSegment,
   plainSamples,
-} from '../../../test/support/make-fmp4.ts'
-import { avc1, box, fullBox, mp4a, u32 } from '../../../test/support/make-mp4.ts'
+} from '../../../test/support/make/make-fmp4.ts'
+import { avc1, box, fullBox, mp4a, u32 } from '../../../test/support/make/make-mp4.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()

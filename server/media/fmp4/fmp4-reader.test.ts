@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
-import { createRandom } from '../../../test/support/corrupt.ts'
-import { checkGrowth, samplesOf } from '../../../test/support/grow-recording.ts'
+import { createRandom } from '../../../test/support/make/corrupt.ts'
+import { checkGrowth, samplesOf } from '../../../test/support/verify/grow-recording.ts'
 import {
   type FragmentForm,
   type FragmentSample,
@@ -16,10 +16,10 @@ import {
   initSegment,
   plainSamples,
   ticksOf,
-} from '../../../test/support/make-fmp4.ts'
-import { avc1, box, ftyp, fullBox, moov, mp4a, u32 } from '../../../test/support/make-mp4.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
-import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
+} from '../../../test/support/make/make-fmp4.ts'
+import { avc1, box, ftyp, fullBox, moov, mp4a, u32 } from '../../../test/support/make/make-mp4.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

@@ -3,7 +3,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
+import { createRandom, corrupt } from '../../../test/support/make/corrupt.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -15,7 +15,7 @@ import {
   filmBlocks,
   mkvFile,
   type BlockPlan,
-} from '../../../test/support/make-mkv.ts'
+} from '../../../test/support/make/make-mkv.ts'
 import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import {

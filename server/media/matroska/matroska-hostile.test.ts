@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
-import { createRandom, corrupt } from '../../../test/support/corrupt.ts'
-import { exerciseRecording } from '../../../test/support/exercise-recording.ts'
+import { createRandom, corrupt } from '../../../test/support/make/corrupt.ts'
+import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -20,7 +20,7 @@ import {
   openElement,
   tracks,
   uint,
-} from '../../../test/support/make-mkv.ts'
+} from '../../../test/support/make/make-mkv.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
 

@@ -22,8 +22,8 @@ import {
   uint,
   type BlockPlan,
   type TrackPlan,
-} from '../../../test/support/make-mkv.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
+} from '../../../test/support/make/make-mkv.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

@@ -14,9 +14,9 @@ import {
   filmBlocks,
   mkvFile,
   type BlockPlan,
-} from '../../../test/support/make-mkv.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
-import { readReferencePackets } from '../../../test/support/reference-packets.ts'
+} from '../../../test/support/make/make-mkv.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import { createMediaReaders } from '../readers.ts'

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Limitation } from '../../problem.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make-mp4.ts'
+import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make/make-mp4.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
 import {
   type ReferencePacket,
   packetsOf,
   readReferencePackets,
-} from '../../../test/support/reference-packets.ts'
+} from '../../../test/support/verify/reference-packets.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 

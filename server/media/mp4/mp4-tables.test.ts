@@ -11,8 +11,8 @@ import {
   ftyp,
   moov,
   mp4a,
-} from '../../../test/support/make-mp4.ts'
-import { rangesOf, readRuns } from '../../../test/support/mp4-samples.ts'
+} from '../../../test/support/make/make-mp4.ts'
+import { rangesOf, readRuns } from '../../../test/support/verify/mp4-samples.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMp4Reader } from './mp4-reader.ts'

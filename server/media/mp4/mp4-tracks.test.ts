@@ -13,9 +13,9 @@ import {
   moov,
   mp4a,
   u32,
-} from '../../../test/support/make-mp4.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/mp4-samples.ts'
-import { packetsOf, readReferencePackets } from '../../../test/support/reference-packets.ts'
+} from '../../../test/support/make/make-mp4.ts'
+import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { AudioTrack, MediaIndex } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 import { parseSubtitleSample } from './index/subtitle-sample.ts'

@@ -11,9 +11,9 @@ import {
   h264Frame,
   joinPackets,
   VIDEO_PID,
-} from '../../../test/support/make-ts.ts'
-import { TS_EVENTS, TsStory } from '../../../test/support/make-ts-story.ts'
-import type { TsEvent } from '../../../test/support/make-ts-story.ts'
+} from '../../../test/support/make/make-ts.ts'
+import { TS_EVENTS, TsStory } from '../../../test/support/make/make-ts-story.ts'
+import type { TsEvent } from '../../../test/support/make/make-ts-story.ts'
 import { isAppError } from '../../errors.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_FORCED } from '../media-index.ts'

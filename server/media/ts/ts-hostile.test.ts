@@ -15,13 +15,13 @@ import {
   h264Frame,
   joinPackets,
   VIDEO_PID,
-} from '../../../test/support/make-ts.ts'
+} from '../../../test/support/make/make-ts.ts'
 import {
   everyChunk,
   packetsOfPid,
   pidsOf,
   readSegmentBytes,
-} from '../../../test/support/ts-segments.ts'
+} from '../../../test/support/verify/ts-segments.ts'
 import { isAppError } from '../../errors.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'

@@ -14,14 +14,14 @@ import {
   PMT_PID,
   scramble,
   VIDEO_PID,
-} from '../../../test/support/make-ts.ts'
-import type { StreamListing, TsMaker } from '../../../test/support/make-ts.ts'
+} from '../../../test/support/make/make-ts.ts'
+import type { StreamListing, TsMaker } from '../../../test/support/make/make-ts.ts'
 import {
   everySplitPoint,
   packetsOfPid,
   pidsOf,
   readSegmentBytes,
-} from '../../../test/support/ts-segments.ts'
+} from '../../../test/support/verify/ts-segments.ts'
 import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import type { OpenFile } from '../../storage/storage.ts'

@@ -5,14 +5,14 @@ import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDiskFile } from '../../../test/support/bytes-file.ts'
-import { readReferencePackets } from '../../../test/support/reference-packets.ts'
-import type { ReferencePacket } from '../../../test/support/reference-packets.ts'
+import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
+import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
 import {
   everySplitPoint,
   everyChunk,
   groupedSplitPoints,
   readSegmentBytes,
-} from '../../../test/support/ts-segments.ts'
+} from '../../../test/support/verify/ts-segments.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import {
   SPLIT_DISCONTINUITY,

@@ -10,9 +10,9 @@ import {
   h264Frame,
   joinPackets,
   VIDEO_PID,
-} from '../../../test/support/make-ts.ts'
-import type { StreamListing, TsMaker } from '../../../test/support/make-ts.ts'
-import { groupedSplitPoints, everySplitPoint } from '../../../test/support/ts-segments.ts'
+} from '../../../test/support/make/make-ts.ts'
+import type { StreamListing, TsMaker } from '../../../test/support/make/make-ts.ts'
+import { groupedSplitPoints, everySplitPoint } from '../../../test/support/verify/ts-segments.ts'
 import { SPLIT_DISCONTINUITY } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Limitation } from '../../../problem.ts'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
-import { indexPrefix } from '../../../../test/support/grow-recording.ts'
+import { indexPrefix } from '../../../../test/support/verify/grow-recording.ts'
 import {
   type FragmentTrackPlan,
   fragment,
   initSegment,
   plainSamples,
-} from '../../../../test/support/make-fmp4.ts'
-import { avc1, mp4a } from '../../../../test/support/make-mp4.ts'
+} from '../../../../test/support/make/make-fmp4.ts'
+import { avc1, mp4a } from '../../../../test/support/make/make-mp4.ts'
 import type { MediaIndex } from '../../media-index.ts'
 import { createFragmentedMp4Reader } from '../fmp4-reader.ts'
 

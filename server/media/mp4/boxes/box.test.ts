@@ -1,7 +1,7 @@
 // Box headers, and the boxes around the sample tables.
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
-import { box, ftyp, u32 } from '../../../../test/support/make-mp4.ts'
+import { box, ftyp, u32 } from '../../../../test/support/make/make-mp4.ts'
 import { UnplayableError } from '../../../errors.ts'
 import type { BoxDefect } from '../../../problem.ts'
 import { invalidBox, parseBox, parseBoxes } from './box.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { h264Frame } from '../../../../test/support/make-ts.ts'
+import { h264Frame } from '../../../../test/support/make/make-ts.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 import { createFrameScan, pictureParameterSets, frameSps, scanFrame } from './frame-start.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createTsMaker, VIDEO_PID } from '../../../../test/support/make-ts.ts'
+import { createTsMaker, VIDEO_PID } from '../../../../test/support/make/make-ts.ts'
 import { parsePesHeader, unwrapStamp } from './pes.ts'
 
 const PERIOD = 2 ** 33

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTsMaker, joinPackets, PMT_PID } from '../../../../test/support/make-ts.ts'
+import { createTsMaker, joinPackets, PMT_PID } from '../../../../test/support/make/make-ts.ts'
 import type { PacketView } from './packet.ts'
 import { parsePat, parsePmt, buildPat, buildPmt } from './program-table.ts'
 import {

@@ -1,6 +1,6 @@
 // HTTP requests byte by byte over a socket: paths are sent unchanged, bodies returned as received.
 import { connect } from 'node:net'
-import { patienceMs } from './patience.ts'
+import { patienceMs } from '../patience.ts'
 
 export interface RawResponse {
   status: number

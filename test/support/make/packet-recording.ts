@@ -1,9 +1,9 @@
 // An audio-only recording in a minimal container: consecutive packets, with a handmade index.
-import type { SplitPointTable, MediaIndex } from '../../server/media/media-index.ts'
-import type { MediaReader, SegmentRange } from '../../server/media/media-reader.ts'
-import { makeSampleRun } from '../../server/media/sample-run.ts'
-import type { OpenFile } from '../../server/storage/storage.ts'
-import { bytesFile } from './bytes-file.ts'
+import type { SplitPointTable, MediaIndex } from '../../../server/media/media-index.ts'
+import type { MediaReader, SegmentRange } from '../../../server/media/media-reader.ts'
+import { makeSampleRun } from '../../../server/media/sample-run.ts'
+import type { OpenFile } from '../../../server/storage/storage.ts'
+import { bytesFile } from '../bytes-file.ts'
 import type { CodedAudio } from './make-audio.ts'
 
 export interface PacketRecording {

@@ -1,8 +1,8 @@
 // Reads segments of samples: the kind, presentation time and bytes of each sample.
 import { createHash } from 'node:crypto'
-import type { MediaIndex } from '../../server/media/media-index.ts'
-import type { MediaReader, SegmentRange } from '../../server/media/media-reader.ts'
-import type { OpenFile } from '../../server/storage/storage.ts'
+import type { MediaIndex } from '../../../server/media/media-index.ts'
+import type { MediaReader, SegmentRange } from '../../../server/media/media-reader.ts'
+import type { OpenFile } from '../../../server/storage/storage.ts'
 
 export interface ServedSample {
   kind: 'video' | 'audio'

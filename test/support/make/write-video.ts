@@ -1,5 +1,5 @@
 // Writes encoded video as a recording in any container, with the parameter sets that a test chose.
-import { avcConfig, hevcConfig } from '../../server/media/codec/decoder-config.ts'
+import { avcConfig, hevcConfig } from '../../../server/media/codec/decoder-config.ts'
 import {
   annexB,
   ENCODED_HEIGHT,

@@ -1,8 +1,8 @@
 // Grows a recording while a reader indexes it, and compares every index with the last one.
 import assert from 'node:assert/strict'
-import type { MediaIndex } from '../../server/media/media-index.ts'
-import type { MediaReader, SegmentContent } from '../../server/media/media-reader.ts'
-import { bytesFile } from './bytes-file.ts'
+import type { MediaIndex } from '../../../server/media/media-index.ts'
+import type { MediaReader, SegmentContent } from '../../../server/media/media-reader.ts'
+import { bytesFile } from '../bytes-file.ts'
 
 /** A reader, and the complete recording. */
 export interface GrowingRecording {

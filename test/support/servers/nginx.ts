@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { findNginx } from '../../scripts/find-nginx.mjs'
+import { findNginx } from '../../../scripts/find/find-nginx.mjs'
 import { findFreePort } from './free-port.ts'
 import { waitUntilHealthy } from './wait-until-healthy.ts'
 
-const CONFIGURATION = path.resolve(import.meta.dirname, '../../docs/deploy/nginx.conf')
+const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/nginx.conf')
 
 export interface StartedNginx {
   url: string

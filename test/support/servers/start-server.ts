@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { patienceMs } from './patience.ts'
+import { patienceMs } from '../patience.ts'
 
 /** A running server. */
 export interface StartedServer {
@@ -38,7 +38,7 @@ const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
 
 /** Rejects with the server's output if it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
-  const program = path.resolve(import.meta.dirname, '../../server/main.ts')
+  const program = path.resolve(import.meta.dirname, '../../../server/main.ts')
   // As in npm start and the first line of main.ts.
   const nodeFlags = ['--max-semi-space-size=8', ...(options.nodeFlags ?? [])]
   const flags = [...nodeFlags, program, 'serve', '--port', '0', ...options.args]

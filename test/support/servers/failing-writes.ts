@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { constants } from 'node:os'
-import { findCCompiler } from '../../scripts/find-c-compiler.mjs'
+import { findCCompiler } from '../../../scripts/find/find-c-compiler.mjs'
 
 const SOURCE = path.resolve(import.meta.dirname, 'failing-writes.c')
 /** Layout of the control file: error number, number of failures, part of the paths that fail. */

@@ -1,5 +1,5 @@
 // Compares transcoded audio with its source: similarity and delay.
-import type { DecodedAudio } from './make-audio.ts'
+import type { DecodedAudio } from '../make/make-audio.ts'
 
 /** Samples since time 0. */
 export interface Span {

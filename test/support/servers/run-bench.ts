@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../bench/run.ts')
-const PAGE = path.resolve(import.meta.dirname, '../../dist/web/index.html')
+const PROGRAM = path.resolve(import.meta.dirname, '../../../bench/run.ts')
+const PAGE = path.resolve(import.meta.dirname, '../../../dist/web/index.html')
 
 /**
  * Their output. Rejects with their errors if one fails, or if they built the page, which concurrent

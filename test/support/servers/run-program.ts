@@ -2,9 +2,9 @@
 // its own.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
-import { openLineOutput } from '../../server/log/line-output.ts'
-import { runProgram } from '../../server/program.ts'
-import { patienceMs } from './patience.ts'
+import { openLineOutput } from '../../../server/log/line-output.ts'
+import { runProgram } from '../../../server/program.ts'
+import { patienceMs } from '../patience.ts'
 
 export interface ProgramOptions {
   workingFolder: string
@@ -18,7 +18,7 @@ export interface ProgramOutcome {
 }
 
 /** Path of the program's entry. */
-export const PROGRAM = path.resolve(import.meta.dirname, '../../server/main.ts')
+export const PROGRAM = path.resolve(import.meta.dirname, '../../../server/main.ts')
 
 /** In this process: everything but the process itself (signals, workers, its exit code). */
 export async function runInProcess(

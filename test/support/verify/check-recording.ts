@@ -1,9 +1,14 @@
 // Invariants of every index and every segment, whatever the bytes of the recording: for corrupt
 // recordings.
 import assert from 'node:assert/strict'
-import { SPLIT_DISCONTINUITY } from '../../server/media/media-index.ts'
-import type { MediaIndex, SubtitleTrack } from '../../server/media/media-index.ts'
-import type { InitTrack, Part, SampleRun, SegmentContent } from '../../server/media/media-reader.ts'
+import { SPLIT_DISCONTINUITY } from '../../../server/media/media-index.ts'
+import type { MediaIndex, SubtitleTrack } from '../../../server/media/media-index.ts'
+import type {
+  InitTrack,
+  Part,
+  SampleRun,
+  SegmentContent,
+} from '../../../server/media/media-reader.ts'
 
 const MAX_SUBTITLES = 64
 const MAX_CUES = 200_000

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { findCaddy } from '../../scripts/find-caddy.mjs'
+import { findCaddy } from '../../../scripts/find/find-caddy.mjs'
 import { findFreePort } from './free-port.ts'
 import { waitUntilHealthy } from './wait-until-healthy.ts'
 
-const CONFIGURATION = path.resolve(import.meta.dirname, '../../docs/deploy/Caddyfile')
+const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/Caddyfile')
 
 export interface StartedCaddy {
   url: string

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { findVarnish } from '../../scripts/find-varnish.mjs'
+import { findVarnish } from '../../../scripts/find/find-varnish.mjs'
 import { waitUntilHealthy } from './wait-until-healthy.ts'
 
-const CONFIGURATION = path.resolve(import.meta.dirname, '../../docs/deploy/varnish.vcl')
+const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/varnish.vcl')
 
 export interface StartedVarnish {
   url: string

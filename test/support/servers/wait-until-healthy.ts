@@ -1,7 +1,7 @@
 // Waits for a proxy that a test has started.
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { patienceMs } from './patience.ts'
+import { patienceMs } from '../patience.ts'
 
 const POLL_MS = 50
 
