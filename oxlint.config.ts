@@ -70,7 +70,7 @@ const serverRows: Record<string, string> = {
   thumbnails: `errors.ts config admission storage ${mediaTypes} decoder-child`,
   'http/responses': 'errors.ts problem-text.ts',
   'http/connections': 'http/responses',
-  purge: 'errors.ts config catalog catalog/store',
+  purge: 'errors.ts catalog catalog/store',
   http:
     'errors.ts config admission storage catalog delivery hls/playlist hls/session thumbnails ' +
     'purge http/responses http/connections',

@@ -94,9 +94,11 @@ describe.skipIf(!hasPrograms)('Varnish', () => {
     expect(new Set(bodies.map(({ body }) => body)).size).toBe(1)
     const again = await get(target)
     expect(again.body).toBe(bodies[0]?.body)
+    expect((await get(`${target}?x=1`)).body).toBe(again.body)
     const part = await get(target, { range: 'bytes=10-19' })
     expect([part.status, part.body]).toEqual([206, again.body.slice(10, 20)])
     await expect.poll(() => requestsFor(target), soon).toBe(1)
+    expect(requestsFor(`${target}?x=1`)).toBe(0)
     expect(again.headers.get('cache-control')).toContain('immutable')
   })
 

@@ -139,6 +139,7 @@ describe('loadConfig', () => {
     ['server.trustProxy', { server: { trustProxy: '10.0.0.1,' } }],
     ['server.trustProxy', { server: { trustProxy: 'fe80::1%eth0' } }],
     ['server.corsOrigins.0', { server: { corsOrigins: ['https://a.example/path'] } }],
+    ['purge.urls.0', { purge: { urls: ['http://user:secret@a.example'] } }],
     ['purge.urls.0', { purge: { urls: ['ftp://a.example'] } }],
     ['server.publicUrl', { server: { publicUrl: 'ftp://a.example' } }],
     ['server.metrics', { server: { metrics: 'localhost' } }],

@@ -19,6 +19,11 @@ const httpUrl = string('must be an http or https URL').refine(isHttpUrl, {
   error: 'must be an http or https URL',
 })
 
+/** A user name or password would be in the log, and `fetch` refuses both. */
+const cacheUrl = httpUrl.refine(hasNoCredentials, {
+  error: 'must not contain a user name or password',
+})
+
 const origin = string('must be an origin such as https://a.example, or *').refine(isOrigin, {
   error: 'must be an origin such as https://a.example, or *',
 })
@@ -107,7 +112,7 @@ const librarySection = z.strictObject({
 })
 
 const purgeSection = z.strictObject({
-  urls: noted(z.array(httpUrl, { error: 'must be a list of URLs' }).max(20).default([]), {
+  urls: noted(z.array(cacheUrl, { error: 'must be a list of URLs' }).max(20).default([]), {
     environment: 'AFTERCAST_PURGE_URLS',
     about:
       'Caches to purge of what is hidden or replaced, by `PURGE` with `Surrogate-Key`; ' +
@@ -281,6 +286,11 @@ function numberBetween(min: number, max: number) {
 function isHttpUrl(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
+}
+
+function hasNoCredentials(value: string): boolean {
+  const url = URL.parse(value)
+  return url?.username === '' && url.password === ''
 }
 
 function isOrigin(value: string): boolean {

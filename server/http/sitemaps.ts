@@ -91,7 +91,7 @@ export class Sitemaps {
     const index = new TextResponse(formatSitemapIndex(source.origin, starts.length), response)
     const restsUntilMs = now() + (now() - startedMs) / MAX_SHARE
     this.#outline = { ...source, generation, starts, index, restsUntilMs }
-    const isOld = (key: string): boolean => !key.startsWith(keyOf(generation, ''))
+    const isOld = (key: string): boolean => !key.startsWith(keyPrefix(generation))
     for (const key of [...this.#sitemaps.keys()].filter(isOld)) this.#sitemaps.delete(key)
     return this.#outline
   }
@@ -115,6 +115,10 @@ export class Sitemaps {
   }
 }
 
-function keyOf(generation: number, at: number | ''): string {
-  return `${generation} ${at}`
+function keyOf(generation: number, at: number): string {
+  return `${keyPrefix(generation)}${at}`
+}
+
+function keyPrefix(generation: number): string {
+  return `${generation} `
 }

@@ -12,6 +12,8 @@ const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 let generation: number
 let changes: SessionReference[] | 'all'
 let hidden: HiddenName[]
+/** Thrown by the next lookup of a session. */
+let failure: Error | undefined
 /** When the recording of `session` was modified; undefined if there is none. */
 let modifiedMs: number | undefined
 
@@ -20,6 +22,7 @@ beforeEach(() => {
   changes = []
   hidden = []
   modifiedMs = 0
+  failure = undefined
 })
 
 function follow(): ChangedTags {
@@ -34,6 +37,9 @@ function follow(): ChangedTags {
         { name: 'bob', recording_count: 1 },
       ],
       findSession: (found) => {
+        const error = failure
+        failure = undefined
+        if (error !== undefined) throw error
         if (hidden.length > 0) throw new AppError('gone', 'hidden')
         return modifiedMs === undefined ? undefined : rowOf(found, modifiedMs)
       },
@@ -98,5 +104,16 @@ describe('the tags of changes', () => {
     expect(tags.next(1000)).toEqual([])
     expect(tags.next(60_000)).toEqual(all)
     expect(tags.next(120_000)).toEqual([])
+  })
+
+  it('are complete after a call that failed', () => {
+    const tags = follow()
+    tags.next(0)
+    hidden = [{ kind: 'streamer', streamer: 'bob' }]
+    failure = new Error('the disk failed')
+    change()
+    expect(() => tags.next(0)).toThrow('the disk failed')
+    expect(tags.next(0)).toEqual([streamerTag('bob'), sessionTag(session)])
+    expect(tags.next(0)).toEqual([])
   })
 })

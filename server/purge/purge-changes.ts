@@ -49,52 +49,70 @@ export interface ChangeSources {
   settleMs: number
 }
 
+/** What was known at the last call that succeeded. */
+interface KnownState {
+  generation: number
+  hidden: ReadonlySet<string>
+  /** Whether there were too many changes to follow, and no purge of all streamers since. */
+  isAllChanged: boolean
+}
+
 /** The tags of what has changed since the last call. */
 export class ChangedTags {
   readonly #sources: ChangeSources
-  #generation: number
-  #hidden = new Map<string, HiddenName>()
+  #known: KnownState
+  #isFirst = true
   /** Tags of sessions that were growing when they changed. */
   readonly #growing = new LRUCache<string, true>({ max: MAX_GROWING })
-  #allChanged = false
   #purgedAllAtMs = -Infinity
 
   constructor(sources: ChangeSources) {
     this.#sources = sources
-    this.#generation = sources.catalog.generation()
+    const generation = sources.catalog.generation()
+    this.#known = { generation, hidden: new Set(), isAllChanged: false }
   }
 
-  /** `nowMs` is the time since 1970. */
+  /**
+   * `nowMs` is the time since 1970. Throws the catalog's errors; the next call then returns the
+   * tags of these changes, too. The first call returns those of all hidden names: they may have
+   * been hidden while no server ran.
+   */
   next(nowMs: number): string[] {
-    const tags = this.#newlyHidden()
-    const { catalog } = this.#sources
+    const { catalog, hidden } = this.#sources
+    const { generation: before, isAllChanged: wasAllChanged } = this.#known
     const generation = catalog.generation()
-    const changes = catalog.changes(this.#generation, generation)
-    this.#generation = generation
-    if (changes === 'all') this.#allChanged = true
-    else tags.push(...changes.flatMap((change) => this.#tagsOf(change, nowMs)))
-    if (this.#allChanged && nowMs - this.#purgedAllAtMs >= PURGE_ALL_EVERY_MS) {
-      this.#allChanged = false
-      this.#purgedAllAtMs = nowMs
-      tags.push(...catalog.listStreamers().map(({ name }) => streamerTag(name)))
+    if (generation === before && !this.#isFirst && !wasAllChanged) return []
+    const names = new Map(hidden.list().map((name) => [JSON.stringify(name), name]))
+    const changes = catalog.changes(before, generation)
+    const changed = (changes === 'all' ? [] : changes).map((session) => ({
+      session,
+      isGrowing: this.#isGrowing(session, nowMs),
+    }))
+    const isAllChanged = wasAllChanged || changes === 'all'
+    const isPurgingAll = isAllChanged && nowMs - this.#purgedAllAtMs >= PURGE_ALL_EVERY_MS
+    const streamers = isPurgingAll ? catalog.listStreamers() : []
+    // Nothing fails from here on, so that no change is lost.
+    const tags = [...names].flatMap(([key, name]) =>
+      this.#known.hidden.has(key) ? [] : tagsOfHidden(name),
+    )
+    for (const { session, isGrowing } of changed) tags.push(...this.#tagsOf(session, isGrowing))
+    tags.push(...streamers.map(({ name }) => streamerTag(name)))
+    if (isPurgingAll) this.#purgedAllAtMs = nowMs
+    this.#isFirst = false
+    this.#known = {
+      generation,
+      hidden: new Set(names.keys()),
+      isAllChanged: isAllChanged && !isPurgingAll,
     }
     return tags
   }
 
-  /** At first all hidden names: they may have been hidden while no server ran. */
-  #newlyHidden(): string[] {
-    const names = this.#sources.hidden.list()
-    const known = this.#hidden
-    this.#hidden = new Map(names.map((name) => [JSON.stringify(name), name]))
-    return [...this.#hidden].flatMap(([key, name]) => (known.has(key) ? [] : tagsOfHidden(name)))
-  }
-
-  #tagsOf(change: SessionReference, nowMs: number): string[] {
+  #tagsOf(session: SessionReference, isGrowing: boolean): string[] {
     // A whole streamer: it was hidden, or shown again, when no cache has it.
-    if (change.sessionId === '') return []
-    const tag = sessionTag(change)
+    if (session.sessionId === '') return []
+    const tag = sessionTag(session)
     const wasGrowing = this.#growing.delete(tag)
-    if (this.#isGrowing(change, nowMs)) this.#growing.set(tag, true)
+    if (isGrowing) this.#growing.set(tag, true)
     // A growing recording retains its URLs, and its playlist expires soon.
     return wasGrowing ? [] : [tag]
   }

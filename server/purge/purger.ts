@@ -74,8 +74,7 @@ class CacheQueue {
     this.#isSending = true
     let pauseMs = FIRST_PAUSE_MS
     while (this.#tags.size > 0 && !signal.aborted) {
-      const batch = [...this.#tags].slice(0, TAGS_PER_REQUEST)
-      for (const tag of batch) this.#tags.delete(tag)
+      const batch = this.#takeOldest()
       try {
         await this.#send(batch)
         pauseMs = FIRST_PAUSE_MS
@@ -88,6 +87,16 @@ class CacheQueue {
       }
     }
     this.#isSending = false
+  }
+
+  #takeOldest(): string[] {
+    const batch: string[] = []
+    for (const tag of this.#tags) {
+      if (batch.length === TAGS_PER_REQUEST) break
+      batch.push(tag)
+      this.#tags.delete(tag)
+    }
+    return batch
   }
 
   async #send(tags: readonly string[]): Promise<void> {

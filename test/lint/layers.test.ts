@@ -90,7 +90,7 @@ const serverRows = `
   thumbnails         errors config admission storage media/media-index decoder-child
   http/responses     errors problem-text
   http/connections   http/responses
-  purge              errors config catalog catalog/store
+  purge              errors catalog catalog/store
   http               errors config admission storage catalog delivery hls/playlist hls/session thumbnails purge http/responses http/connections
   demo               errors config media/codec
   ads/house          errors config

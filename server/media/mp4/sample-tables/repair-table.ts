@@ -55,7 +55,7 @@ export async function repairChunkRuns(
 async function repair(
   file: OpenFile,
   table: Table,
-  correct: (words: Uint32Array) => Correction[],
+  correct: (words: Uint32Array) => Iterable<Correction>,
 ): Promise<Table> {
   const { length } = tableBytes(table, 0, table.count)
   if (length > MAX_REPAIRED_TABLE_BYTES) return table
@@ -68,11 +68,11 @@ async function repair(
   return { ...table, inline }
 }
 
-function correctDurations(
+function* correctDurations(
   words: Uint32Array,
   { sampleCount, mediaTicks, timescale }: TrackTotals,
-): Correction[] {
-  if (mediaTicks === undefined) return []
+): Generator<Correction> {
+  if (mediaTicks === undefined) return
   // By how much the table exceeds the totals.
   let samples = -sampleCount
   let ticks = -mediaTicks
@@ -80,66 +80,80 @@ function correctDurations(
     samples += words[at] ?? 0
     ticks += (words[at] ?? 0) * durationTicks(words[at + 1] ?? 0)
   }
-  if (samples === 0 && Math.abs(ticks) < timescale) return []
-  const corrections: Correction[] = []
+  if (samples === 0 && Math.abs(ticks) < timescale) return
   for (let at = 0; at < words.length; at += 2) {
     const count = words[at] ?? 0
     const each = durationTicks(words[at + 1] ?? 0)
-    if (samples !== 0) {
-      if (samples * each === ticks) corrections.push({ at, value: count - samples })
-    } else if (count > 0) {
-      corrections.push({ at: at + 1, value: each - ticks / count })
-    }
+    if (samples === 0) yield { at: at + 1, value: each - ticks / count }
+    else if (samples * each === ticks) yield { at, value: count - samples }
   }
-  return corrections
 }
 
-function correctChunkRuns(
+function* correctChunkRuns(
   words: Uint32Array,
   { sampleCount, chunkCount }: TrackTotals & { chunkCount: number },
-): Correction[] {
+): Generator<Correction> {
   const runs = words.length / 3
   const firstOf = (run: number): number => (run < runs ? (words[run * 3] ?? 0) : chunkCount + 1)
-  if (firstOf(0) !== 1) return [{ at: 0, value: 1 }]
   const eachOf = (run: number): number => words[run * 3 + 1] ?? 0
+  if (firstOf(0) !== 1) {
+    yield { at: 0, value: 1 }
+    return
+  }
   // Runs of a wrong order count as negative here, so that the sum is exact.
   let excess = -sampleCount
-  const wrong: number[] = []
+  const wrong = { first: runs, last: -1 }
   for (let run = 0; run < runs; run += 1) {
     const chunks = firstOf(run + 1) - firstOf(run)
     excess += chunks * eachOf(run)
-    if (chunks <= 0 || eachOf(run) === 0) wrong.push(run)
+    if (chunks > 0 && eachOf(run) > 0) continue
+    wrong.first = Math.min(wrong.first, run)
+    wrong.last = run
   }
   const isShortChunk = excess >= 0 && excess < eachOf(runs - 1)
-  if (wrong.length === 0 && isShortChunk) return []
-  const corrections: Correction[] = []
+  if (wrong.last < 0 && isShortChunk) return
   for (let run = 0; run < runs; run += 1) {
     const chunks = firstOf(run + 1) - firstOf(run)
-    if (wrong.every((each) => each === run) && chunks > 0)
-      corrections.push({ at: run * 3 + 1, value: eachOf(run) - excess / chunks })
-    if (run === 0 || !wrong.every((each) => each === run || each === run - 1)) continue
+    if (wrong.first >= run && wrong.last <= run && chunks > 0)
+      yield { at: run * 3 + 1, value: eachOf(run) - excess / chunks }
+    if (run === 0 || wrong.first < run - 1 || wrong.last > run) continue
     const step = eachOf(run - 1) - eachOf(run)
-    // Between equal runs the place of the border does not matter.
-    const isFree = step === 0 && excess === 0
-    const value = isFree ? firstOf(run - 1) + 1 : firstOf(run) - excess / step
-    if (value > firstOf(run - 1) && value < firstOf(run + 1))
-      corrections.push({ at: run * 3, value })
+    // Between equal runs any boundary is right.
+    const isAnyRight = step === 0 && excess === 0
+    const value = isAnyRight ? firstOf(run - 1) + 1 : firstOf(run) - excess / step
+    if (value > firstOf(run - 1) && value < firstOf(run + 1)) yield { at: run * 3, value }
   }
-  return corrections
 }
 
+const BYTE_MASKS = [0xff, 0xff00, 0xff0000, 0xff000000]
+
 /** The only correction of one bit, or else the only one of one byte. */
-function chooseOne(words: Uint32Array, corrections: readonly Correction[]): Correction | undefined {
-  const changes = corrections.flatMap((correction) => {
+function chooseOne(words: Uint32Array, corrections: Iterable<Correction>): Correction | undefined {
+  const ofBit = new OnlyOne()
+  const ofByte = new OnlyOne()
+  for (const correction of corrections) {
     const { at, value } = correction
-    if (!Number.isInteger(value) || value <= 0 || value >= 2 ** 32) return []
+    if (!Number.isInteger(value) || value <= 0 || value >= 2 ** 32) continue
     const changed = ((words[at] ?? 0) ^ value) >>> 0
-    return [{ correction, changed }]
-  })
-  const ofBits = changes.filter(({ changed }) => Number.isInteger(Math.log2(changed)))
-  const ofBytes = changes.filter(({ changed }) =>
-    [0, 8, 16, 24].some((shift) => changed !== 0 && (changed & ~(0xff << shift)) === 0),
-  )
-  const [only, another] = ofBits.length > 0 ? ofBits : ofBytes
-  return another === undefined ? only?.correction : undefined
+    if (changed === 0) continue
+    if (Number.isInteger(Math.log2(changed))) ofBit.add(correction)
+    if (BYTE_MASKS.some((mask) => (changed & ~mask) === 0)) ofByte.add(correction)
+  }
+  return ofBit.count > 0 ? ofBit.only : ofByte.only
+}
+
+/** Counts corrections: hostile tables have very many. */
+class OnlyOne {
+  count = 0
+  #first: Correction | undefined
+
+  /** Undefined if there is none, or another one. */
+  get only(): Correction | undefined {
+    return this.count === 1 ? this.#first : undefined
+  }
+
+  add(correction: Correction): void {
+    this.#first ??= correction
+    this.count += 1
+  }
 }

@@ -101,19 +101,30 @@ async function surveyTables(
     timed: await surveyDurations(file, tables, { to: Infinity, signal: plan.signal }),
   })
   const found = await survey(listed)
-  const totals = { ...plan, sampleCount: listed.sampleCount, chunkCount: listed.chunks.count }
-  const hasDurations = agreesWith(totals, found.timed)
-  const hasChunks = found.chunkRuns.isComplete && found.chunkRuns.capacity === listed.sampleCount
-  if (hasDurations && hasChunks) return found
-  const repaired = await survey({
-    ...listed,
-    durations: await repairDurations(file, listed.durations, totals),
-    chunkRuns: await repairChunkRuns(file, listed.chunkRuns, totals),
-  })
-  const { invalidRun } = repaired.chunkRuns
-  if (invalidRun === undefined) return repaired
+  const repaired = await repairTables(file, found, plan)
+  const { tables, chunkRuns, timed } = repaired === listed ? found : await survey(repaired)
+  if (chunkRuns.invalidRun === undefined) return { tables, chunkRuns, timed }
   const box = { type: 'stsc', start: listed.chunkRuns.offset }
-  throw invalidBox(box, 'entry-invalid', invalidRun)
+  throw invalidBox(box, 'entry-invalid', chunkRuns.invalidRun)
+}
+
+/** The same tables if they agree with the other boxes, or cannot be repaired. */
+async function repairTables(
+  file: OpenFile,
+  { tables, chunkRuns: runs, timed }: TableSurvey,
+  plan: SurveyPlan,
+): Promise<SampleTables> {
+  const { sampleCount } = tables
+  const totals = { ...plan, sampleCount, chunkCount: tables.chunks.count }
+  const hasChunks = runs.isComplete && runs.capacity === sampleCount
+  const durations = agreesWith(totals, timed)
+    ? tables.durations
+    : await repairDurations(file, tables.durations, totals)
+  const chunkRuns = hasChunks
+    ? tables.chunkRuns
+    : await repairChunkRuns(file, tables.chunkRuns, totals)
+  const isSame = durations === tables.durations && chunkRuns === tables.chunkRuns
+  return isSame ? tables : { ...tables, durations, chunkRuns }
 }
 
 interface ChunkRunSurvey {
