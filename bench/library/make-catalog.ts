@@ -7,7 +7,7 @@ import { createCatalogWriter } from '../../server/catalog/store/catalog-writer.t
 import { openDatabase } from '../../server/catalog/store/database.ts'
 import { createLayout } from '../../server/catalog/names/layout.ts'
 import { walkLibrary } from '../../server/catalog/scan/walk.ts'
-import { createFolderStorage } from '../../server/storage/folder-storage.ts'
+import { createFolderStorage } from '../../server/storage/folder/folder-storage.ts'
 
 const LAYOUT = '{streamer}/{date}/{sessionId}'
 

@@ -32,7 +32,8 @@ async function run({ recordings, data }: ScanOrder): Promise<void> {
   })
   const { logger } = createLog(config, openLineOutput(process.stderr.fd))
   const { signal } = new AbortController()
-  const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
+  const location = { kind: 'folder', path: recordings } as const
+  const library = await openLibrary({ config, location, mode: 'write', logger, signal })
   const clock = startClock()
   let walk = clock()
   let found = 0

@@ -3,7 +3,7 @@
 import path from 'node:path'
 import { serialize } from 'node:v8'
 import { createMediaReaders } from '../../server/media/readers.ts'
-import { createFolderStorage } from '../../server/storage/folder-storage.ts'
+import { createFolderStorage } from '../../server/storage/folder/folder-storage.ts'
 import { loadPageCache } from '../../server/storage/page-cache.ts'
 import { readPeakMebibytes } from '../machine.ts'
 

@@ -1,5 +1,5 @@
 // Assembles what every command needs of a library: storage, catalog, indexes, HLS.
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createAdmission } from '../admission/limits.ts'
 import type { Admission } from '../admission/limits.ts'
@@ -23,21 +23,25 @@ import { IndexThread } from '../media/index/index-thread.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createAudioTranscoder } from '../audio/audio-transcoder.ts'
-import { loadPageCache } from '../storage/page-cache.ts'
-import { createFolderStorage } from '../storage/folder-storage.ts'
-import type { FolderStorage } from '../storage/folder-storage.ts'
-import { FolderThread } from '../storage/folder-thread.ts'
+import { createStorage } from '../storage/create-storage.ts'
+import { FolderThread } from '../storage/folder/folder-thread.ts'
 import { isSettled } from '../storage/settled.ts'
+import { locationName } from '../storage/storage-location.ts'
+import type { StorageLocation } from '../storage/storage-location.ts'
 import type { Storage } from '../storage/storage.ts'
 
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
+/** Watching a bucket loses no changes, and a full rescan lists each folder at a price. */
+const OBJECT_RESCAN_SECONDS = 3600
 
 /** An open library; the caller closes it. */
 export interface Library {
-  /** Name of the recordings folder. */
+  /** Name of the folder or prefix of the recordings. */
   name: string
   storage: Storage
+  /** Interval of full rescans; default as in `ScannerOptions`. */
+  rescanSeconds?: number
   database: Database
   catalog: Catalog
   indexes: IndexStore
@@ -61,8 +65,8 @@ export interface LibraryFigures {
 
 export interface LibraryOptions {
   config: Config
-  /** Folder of the recordings: configured, or of the demo. */
-  recordings: string
+  /** Configured, or of the demo. */
+  location: StorageLocation
   /** One process writes the catalog; others read it. */
   mode: 'read' | 'write'
   logger: Logger
@@ -72,18 +76,19 @@ export interface LibraryOptions {
 /** @throws AppError `failed` if the data folder or the catalog is unusable */
 export async function openLibrary({
   config,
-  recordings,
+  location,
   mode,
   logger,
   signal,
 }: LibraryOptions): Promise<Library> {
   const folderThread = new FolderThread()
-  const folder = await openFolder(recordings, folderThread, logger)
-  const thread = new IndexThread(recordings)
-  const storage = withRecordedPlaylists(folder, {
+  const onSkipped = (reason: string, path: string): void =>
+    logger.debug({ path }, `skipped: ${reason}`)
+  const files = await createStorage(location, { onSkipped, folderThread })
+  const thread = new IndexThread(location)
+  const storage = withRecordedPlaylists(files, {
     read: async (path, known) => thread.readPlaylist(path, known),
   })
-  const settings = await readHlsSettings(config, logger)
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
@@ -97,7 +102,7 @@ export async function openLibrary({
     partFolders,
     indexes,
     readers: createMediaReaders(),
-    settings,
+    settings: await readHlsSettings(config, logger),
     recordFolder: join(config.data, 'indexes'),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
@@ -105,8 +110,9 @@ export async function openLibrary({
     signal,
   })
   return {
-    name: basename(recordings),
+    name: locationName(location),
     storage,
+    ...(location.kind === 's3' && { rescanSeconds: OBJECT_RESCAN_SECONDS }),
     database,
     catalog: createCatalog(database),
     indexes,
@@ -116,7 +122,7 @@ export async function openLibrary({
     inspect: async (source, jobSignal) =>
       inspectSession(source, { storage, indexes, partFolders, signal: jobSignal }),
     figures: () => ({
-      openRecordings: folder.openFiles,
+      openRecordings: files.openFiles,
       index: thread.figures,
       transcodes: transcoder.figures,
     }),
@@ -127,18 +133,6 @@ export async function openLibrary({
       database.close()
     },
   }
-}
-
-async function openFolder(
-  recordings: string,
-  folderThread: FolderThread,
-  logger: Logger,
-): Promise<FolderStorage> {
-  return createFolderStorage(recordings, {
-    onSkipped: (reason, path) => logger.debug({ path }, `skipped: ${reason}`),
-    pageCache: await loadPageCache(),
-    folderThread,
-  })
 }
 
 async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<HlsSettings> {

@@ -1,28 +1,50 @@
-// Chooses the recordings to serve: the configured folder, or the demo library, created on first
-// use.
-import { stat } from 'node:fs/promises'
+// Chooses the recordings to serve: the configured ones, or the demo library, created on first use.
+import cluster from 'node:cluster'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/load-config.ts'
 import { createDemoLibrary } from '../demo/demo-library.ts'
-import { AppError } from '../errors.ts'
+import { AppError, isAppError } from '../errors.ts'
+import { checkLocation } from '../storage/create-storage.ts'
+import { parseLocation } from '../storage/storage-location.ts'
+import type { StorageLocation } from '../storage/storage-location.ts'
 import type { Io } from './io.ts'
+import { CATALOG_FILE } from './library.ts'
 
 const DEMO_FOLDER = 'demo-library'
 
 /**
- * The folder to serve.
+ * The location to serve.
  *
- * @throws AppError `usage` if the configured path is not a folder
+ * @throws AppError `usage` if the configured recordings cannot be read
  */
-export async function chooseRecordings(config: Config, io: Io): Promise<string> {
-  if (config.recordings !== undefined) return requireFolder(config.recordings)
-  const folder = join(config.data, DEMO_FOLDER)
-  await createDemoLibrary(folder, { onProgress: (line) => io.stderr(line), signal: io.signal })
-  return folder
+export async function chooseRecordings(config: Config, io: Io): Promise<StorageLocation> {
+  const { recordings, s3, data } = config
+  if (recordings !== undefined) {
+    const location = parseLocation(recordings, s3.pathStyle)
+    // The primary process has checked it, maybe long ago.
+    if (!cluster.isWorker) await requireAccess(location, recordings, { data, io })
+    return location
+  }
+  const path = join(data, DEMO_FOLDER)
+  await createDemoLibrary(path, { onProgress: (line) => io.stderr(line), signal: io.signal })
+  return { kind: 'folder', path }
 }
 
-async function requireFolder(folder: string): Promise<string> {
-  const found = await stat(folder).catch(() => undefined)
-  if (found?.isDirectory() === true) return folder
-  throw new AppError('usage', `recordings: no such folder: ${folder}`)
+async function requireAccess(
+  location: StorageLocation,
+  recordings: string,
+  { data, io }: { data: string; io: Io },
+): Promise<void> {
+  try {
+    await checkLocation(location, io.signal)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    const problem = `recordings: ${recordings}: ${error.message}`
+    // A store that is down: the lists of an earlier run are served meanwhile.
+    if (error.code !== 'busy' || !existsSync(join(data, CATALOG_FILE))) {
+      throw new AppError('usage', problem, { cause: error })
+    }
+    io.stderr(problem)
+  }
 }

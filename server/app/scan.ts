@@ -26,8 +26,8 @@ export async function withScannedLibrary(
 ): Promise<number> {
   const { logger } = createLog(config, io.log)
   const { signal } = io
-  const recordings = await chooseRecordings(config, io)
-  const library = await openLibrary({ config, recordings, mode: 'write', logger, signal })
+  const location = await chooseRecordings(config, io)
+  const library = await openLibrary({ config, location, mode: 'write', logger, signal })
   const display = createProgressDisplay(io, Date.now)
   const onProgress = display.show
   try {

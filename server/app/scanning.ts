@@ -27,6 +27,7 @@ export function createLibraryScanner({
     layout: createLayout(config.layout, library.name),
     writer: createCatalogWriter(database),
     settleSeconds: config.library.settleSeconds,
+    ...(library.rescanSeconds !== undefined && { rescanSeconds: library.rescanSeconds }),
     inspect: async (recording, signal) => {
       const inspection = await library.inspect(recording, signal)
       if (inspection.status === 'unplayable') return inspection

@@ -27,9 +27,9 @@ const FIRST_INDEX_MS = 1000
 export async function serve(config: Config, io: Io): Promise<void> {
   const { logger, figures } = createLog(config, io.log)
   const isWorker = cluster.isWorker
-  const recordings = await chooseRecordings(config, io)
+  const location = await chooseRecordings(config, io)
   const mode = isWorker ? 'read' : 'write'
-  const library = await openLibrary({ config, recordings, mode, logger, signal: io.signal })
+  const library = await openLibrary({ config, location, mode, logger, signal: io.signal })
   const serving = { config, io, logger, library }
   try {
     if (config.server.metrics !== undefined) {

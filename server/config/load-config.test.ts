@@ -37,6 +37,7 @@ describe('loadConfig', () => {
       },
       hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },
       library: { settleSeconds: 30 },
+      s3: { pathStyle: false },
       purge: { urls: [] },
       log: { level: 'info', requests: false, slowMs: 1000 },
       ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
@@ -147,6 +148,9 @@ describe('loadConfig', () => {
     ['hls.secret', { hls: { secret: '' } }],
     ['ads.hosts.a', { ads: { hosts: { a: 'http://a.example' } } }],
     ['ads.hosts.a', { ads: { hosts: { a: { url: 'http://a.example' } } } }],
+    ['recordings', { recordings: 's3://b' }],
+    ['recordings', { recordings: 'https://a.example/bucket' }],
+    ['s3.pathStyle', { s3: { pathStyle: 'yes' } }],
     ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
     ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
     ['analytics.ga4', { analytics: { ga4: 'G-1"><script>' } }],
@@ -165,13 +169,18 @@ describe('loadConfig', () => {
     )
   })
 
-  it.each([
-    ['recordings', { recordings: 's3://bucket/prefix' }],
-    ['database', { database: 'postgres://db.example/aftercast' }],
-  ])('rejects a %s of a kind that is not supported yet', (key, value) => {
-    const message = messageOf({ file: fileOf(value) })
-    expect(message).toContain(`${key} (from aftercast.config.json)`)
+  it('rejects a database, which is not supported yet', () => {
+    const message = messageOf({ file: fileOf({ database: 'postgres://db.example/aftercast' }) })
+    expect(message).toContain('database (from aftercast.config.json)')
     expect(message).toContain('supported so far')
+  })
+
+  it('leaves an s3:// URL of the recordings as it is', () => {
+    const environment = { AFTERCAST_RECORDINGS: 's3://bucket/a/b', AFTERCAST_S3_PATH_STYLE: 'true' }
+    expect(loadConfig({ ...none, environment })).toMatchObject({
+      recordings: 's3://bucket/a/b',
+      s3: { pathStyle: true },
+    })
   })
 
   it('shows house ads only in the demo, unless configured otherwise', () => {

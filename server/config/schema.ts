@@ -1,5 +1,6 @@
 // The schema of the configuration: every key, its default, its environment variable, its purpose.
 import { z } from 'zod'
+import { parseS3Url } from './s3-url.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
@@ -18,6 +19,11 @@ const string = (message: string) => z.string({ error: message }).min(1, message)
 const httpUrl = string('must be an http or https URL').refine(isHttpUrl, {
   error: 'must be an http or https URL',
 })
+
+const recordings = string('must be a folder or s3://bucket/prefix').refine(
+  (value) => !value.includes('://') || parseS3Url(value) !== undefined,
+  { error: 'must be a folder or s3://bucket/prefix' },
+)
 
 /** A user name or password would be in the log, and `fetch` refuses both. */
 const cacheUrl = httpUrl.refine(hasNoCredentials, {
@@ -108,6 +114,13 @@ const hlsSection = z.strictObject({
 const librarySection = z.strictObject({
   settleSeconds: noted(numberBetween(0, 86_400).default(30), {
     about: 'A recording that has not changed for this long is finished.',
+  }),
+})
+
+const s3Section = z.strictObject({
+  pathStyle: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+    environment: 'AFTERCAST_S3_PATH_STYLE',
+    about: 'Path-style addresses, for object stores without a host name for each bucket.',
   }),
 })
 
@@ -239,10 +252,10 @@ const analyticsSection = z.strictObject({
 })
 
 export const configSchema = z.strictObject({
-  recordings: noted(string('must be a folder').optional(), {
+  recordings: noted(recordings.optional(), {
     environment: 'AFTERCAST_RECORDINGS',
     fallback: 'the demo library',
-    about: 'Folder of the recordings.',
+    about: 'Folder of the recordings, or `s3://bucket/prefix` (docs/object-storage.md).',
   }),
   layout: noted(string('must be a path template').default('{streamer}/{date}/{sessionId}'), {
     environment: 'AFTERCAST_LAYOUT',
@@ -262,6 +275,7 @@ export const configSchema = z.strictObject({
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
   library: librarySection.prefault({}),
+  s3: s3Section.prefault({}),
   purge: purgeSection.prefault({}),
   log: logSection.prefault({}),
   ads: adsSection.prefault({}),

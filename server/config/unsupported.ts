@@ -12,9 +12,8 @@ export interface Problem {
 
 /** Every key with an unsupported value. */
 export function findUnsupported(values: Values): Problem[] {
-  const { recordings, database } = values
+  const { database } = values
   return [
-    ...refuse('recordings', recordings?.includes('://'), 'only folders are supported so far'),
     ...refuse(
       'database',
       database !== undefined,

@@ -5,7 +5,7 @@ import type { OpenFile } from '../storage/storage.ts'
 import { BufferPool, BufferLease } from './buffer-pool.ts'
 import { eachChunk, whenReady } from './chunk-source.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
-import { planPasses, ScatterCursor } from './read-plan.ts'
+import { planPasses, readRuns, ScatterCursor } from './read-plan.ts'
 import type { Pass } from './read-plan.ts'
 import { M2TS_PACKET_BYTES, sliceBody, unpackM2ts } from './segment-body.ts'
 import type { SegmentBody } from './segment-body.ts'
@@ -83,6 +83,7 @@ function readPass(file: OpenFile, pass: Pass, buffers: BufferLease): Uint8Array 
     case 'bytes':
       return pass.bytes
     case 'packets':
+      file.willReadInOrder?.(pass.range.offset, pass.range.length)
       return readPackets(file, pass.range, buffers)
     case 'scatter':
       return readScattered(file, pass, buffers)
@@ -112,6 +113,7 @@ function readScattered(
   const cursor = new ScatterCursor(pass.main, pass.late)
   const { main, discard } = buffers
   const late = buffers.extra(pass.lateBytes)
+  const announce = createAnnouncer(file, pass)
   let lateFilled = 0
   let isOver = false
   const next = (maxBytes = main.length): Chunk | Promise<Chunk> => {
@@ -123,6 +125,7 @@ function readScattered(
       return lateFilled > 0 ? late : undefined
     }
     lateFilled += read.lateBytes
+    announce?.(read.position)
     return whenReady(fill(file, read.buffers, read.position), () =>
       read.mainBytes > 0 ? main.subarray(0, read.mainBytes) : next(maxBytes),
     )
@@ -136,6 +139,21 @@ function readScattered(
     return sent
   }
   return { next, send }
+}
+
+/** Announces each run of bytes when its first read begins. Undefined if the file ignores it. */
+function createAnnouncer(
+  file: OpenFile,
+  { main, late }: Extract<Pass, { kind: 'scatter' }>,
+): ((position: number) => void) | undefined {
+  if (file.willReadInOrder === undefined) return undefined
+  const runs = readRuns([...main, ...late])
+  return (position) => {
+    const [run] = runs
+    if (run === undefined || position < run.offset) return
+    runs.shift()
+    file.willReadInOrder?.(run.offset, run.length)
+  }
 }
 
 /** Fills all buffers, synchronously if the page cache has the bytes. @throws AppError `failed` */

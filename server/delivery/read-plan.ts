@@ -61,6 +61,23 @@ function scatterPasses(runs: readonly RangePart[][]): Pass[] {
   return passes
 }
 
+/** Gaps up to this size are joined: skipping them is faster than another request to a store. */
+const MAX_JOINED_GAP_BYTES = 256 * 1024
+
+/** The bytes that a pass reads, in file order and without short gaps. */
+export function readRuns(ranges: readonly RangePart[]): { offset: number; length: number }[] {
+  const runs: { offset: number; length: number }[] = []
+  for (const { offset, length } of ranges.toSorted((a, b) => a.offset - b.offset)) {
+    const last = runs.at(-1)
+    if (last === undefined || offset - last.offset - last.length > MAX_JOINED_GAP_BYTES) {
+      runs.push({ offset, length })
+    } else {
+      last.length = Math.max(last.length, offset + length - last.offset)
+    }
+  }
+  return runs
+}
+
 /** One read of consecutive bytes into several buffers. */
 export interface ScatterRead {
   position: number

@@ -40,6 +40,8 @@ class ConcatenatedFile implements OpenFile {
     dispose: (file) => this.#closeLater(file),
   })
   readonly #closing = new Set<Promise<void>>()
+  /** End of the announced bytes. */
+  #announcedEnd = 0
   #isClosed = false
 
   constructor(storage: Storage, ranges: RangeList) {
@@ -55,7 +57,8 @@ class ConcatenatedFile implements OpenFile {
       if (range === undefined) break
       const at = position + done - startOf(this.#ranges, i)
       const wanted = buffer.subarray(done, done + Math.min(buffer.length - done, range.length - at))
-      await this.#readRange(range, wanted, at)
+      const announcedBytes = Math.min(range.length - at, this.#announcedEnd - position - done)
+      await this.#readRange(range, { wanted, at, announcedBytes })
       done += wanted.length
     }
     return done
@@ -82,6 +85,10 @@ class ConcatenatedFile implements OpenFile {
     const chunk = this.#openChunk(position)
     if (chunk === undefined) return undefined
     return chunk.file.sendCached?.(chunk.position, Math.min(length, chunk.length), socket)
+  }
+
+  willReadInOrder(position: number, length: number): void {
+    this.#announcedEnd = position + length
   }
 
   async checkUnchanged(): Promise<void> {
@@ -130,19 +137,26 @@ class ConcatenatedFile implements OpenFile {
     return range
   }
 
-  async #readRange(range: FileRange, wanted: Uint8Array, at: number): Promise<void> {
-    await workWith(this.#share(range.path), async (file) => {
-      if (file.stat.version === range.stat.version)
-        return readFromRange(file, range, { wanted, at })
-      throw new AppError('gone', 'a file of the recording was replaced while it was read')
+  async #readRange(
+    range: FileRange,
+    { wanted, at, announcedBytes }: { wanted: Uint8Array; at: number; announcedBytes: number },
+  ): Promise<void> {
+    await workWith(this.#share(range), async (file) => {
+      if (file.stat.version !== range.stat.version)
+        throw new AppError('gone', 'a file of the recording was replaced while it was read')
+      if (announcedBytes > 0) file.willReadInOrder?.(range.offset + at, announcedBytes)
+      await readFromRange(file, range, { wanted, at })
     })
   }
 
-  #share(path: string): SharedFile {
+  #share({ path, stat }: FileRange): SharedFile {
     if (this.#isClosed) throw new AppError('failed', 'the file is already closed')
     const known = this.#files.get(path)
     if (known !== undefined) return known
-    const shared: SharedFile = { opening: this.#storage.open(path), uses: new Set() }
+    const shared: SharedFile = {
+      opening: this.#storage.open(path, { listed: stat }),
+      uses: new Set(),
+    }
     this.#files.set(path, shared)
     // Waiting readers see the failure; the entry must not stay.
     shared.opening.catch(() => {

@@ -13,6 +13,14 @@ export interface StorageEntry {
 export interface ListOptions {
   /** Include stats of files, which is far cheaper than a stat for each. */
   stats?: boolean
+  signal?: AbortSignal | undefined
+}
+
+/** How a file is found. Storage on a local disk ignores all of it. */
+export interface OpenOptions {
+  /** From a listing: storage that pins versions opens this one, without searching for it. */
+  listed?: FileStat
+  signal?: AbortSignal | undefined
 }
 
 /** Size, time and version of a file. */
@@ -25,6 +33,8 @@ export interface FileStat {
    * ctime and inode. It also changes without a reason in the bytes (rename, chmod, hard link).
    */
   version: string
+  /** The storage never shows an incomplete file: it counts as finished at once. */
+  isComplete?: boolean
 }
 
 /**
@@ -54,6 +64,11 @@ export interface OpenFile {
    * Hints that bytes will be read soon, so that they can be prefetched. Absent if not supported.
    */
   willRead?(position: number, length: number): void
+  /**
+   * Announces that nearly all of these bytes will be read, in order, so that storage with a high
+   * latency can request them at once. Replaces an earlier announcement. Absent if not supported.
+   */
+  willReadInOrder?(position: number, length: number): void
   /** Rejects with `failed` if the file was written to since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>
@@ -70,9 +85,9 @@ export interface Storage {
    */
   list(folder: string, options?: ListOptions): Promise<StorageEntry[]>
   /** @throws AppError `not_found` if there is no such file inside the library */
-  stat(path: string): Promise<FileStat>
+  stat(path: string, options?: OpenOptions): Promise<FileStat>
   /** @throws AppError `not_found` if there is no such file inside the library */
-  open(path: string): Promise<OpenFile>
+  open(path: string, options?: OpenOptions): Promise<OpenFile>
   /**
    * Calls `onChange` with the folder ('' = anywhere) in which something changed, until the signal
    * aborts. A deleted file or folder is reported by its own path. The first call is '' and means
@@ -80,4 +95,9 @@ export interface Storage {
    * if watching is not possible or ends.
    */
   watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void>
+}
+
+/** A storage that counts its open files. */
+export interface CountedStorage extends Storage {
+  readonly openFiles: number
 }

@@ -52,7 +52,9 @@ const serverRows = `
   config             errors
   admission          errors
   log                config
-  storage            errors config
+  storage            errors config storage/folder storage/s3
+  storage/folder     errors storage
+  storage/s3         errors storage
   catalog            errors problem config storage
   catalog/names      errors config storage
   catalog/store      errors problem config storage catalog catalog/names

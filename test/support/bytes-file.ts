@@ -1,6 +1,6 @@
 // Open files for tests: bytes in memory, and files on disk.
 import { open } from 'node:fs/promises'
-import { fileStat } from '../../server/storage/open-file.ts'
+import { fileStat } from '../../server/storage/folder/open-file.ts'
 import type { OpenFile } from '../../server/storage/storage.ts'
 
 /** Bytes as an open file. A larger `sizeBytes` adds zeros after them. */

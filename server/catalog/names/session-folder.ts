@@ -60,10 +60,15 @@ export async function statSessionFolder(
   path: string,
 ): Promise<FileStat | undefined> {
   // A playlist may have thousands of segments: do not stat them.
-  const folder = readSessionFolder(await storage.list(path))
-  if (folder?.kind === 'playlist') return storage.stat(joinPath(path, folder.name))
+  const listed = await storage.list(path)
+  const folder = readSessionFolder(listed)
+  if (folder?.kind === 'playlist') {
+    const playlist = listed.find(({ name }) => name === folder.name)
+    return playlist?.stat ?? storage.stat(joinPath(path, folder.name))
+  }
   if (folder === undefined) return undefined
-  const entries = await storage.list(path, { stats: true })
+  const hasStats = listed.every(({ kind, stat }) => kind === 'folder' || stat !== undefined)
+  const entries = hasStats ? listed : await storage.list(path, { stats: true })
   const parts = readSessionFolder(entries)
   const names = new Set(parts?.kind === 'parts' ? parts.names : [])
   const found = entries.filter(({ name }) => names.has(name))

@@ -189,7 +189,7 @@ class Walk {
   async #readFolder(folder: Folder): Promise<void> {
     const { path } = folder
     const { storage, writer, onFound } = this.#options
-    const entries = await storage.list(path, { stats: true })
+    const entries = await storage.list(path, { stats: true, signal: this.#signal })
     const known = writer.readFolder(path)
     if (path === '') this.#checkNotEmptied(entries, known)
     const goneFolders = new Set(known.folders)
@@ -260,8 +260,9 @@ class Walk {
    * At first sight a file is judged by its own time (one in the future counts as finished), later
    * by our clock.
    */
-  #settlesAtMs({ modifiedMs }: FileStat, hasChanged: boolean): number {
+  #settlesAtMs({ modifiedMs, isComplete }: FileStat, hasChanged: boolean): number {
     const now = this.#options.now()
+    if (isComplete === true) return now
     if (hasChanged) return now + this.#options.settleMs
     return modifiedMs > now ? now : modifiedMs + this.#options.settleMs
   }
@@ -291,7 +292,7 @@ class Walk {
     const { storage, writer, changes } = this.#options
     const absent = await this.#stillAbsent(this.#vanished.splice(0, VANISHED_AT_ONCE))
     if (absent.length === 0) return
-    this.#checkNotEmptied(await storage.list(''), writer.readFolder(''))
+    this.#checkNotEmptied(await storage.list('', { signal: this.#signal }), writer.readFolder(''))
     this.hasChanged = true
     for (const [at, path] of absent.entries()) {
       for (let hasMore = true; hasMore;) {
@@ -309,7 +310,7 @@ class Walk {
     const absent: string[] = []
     for (const path of paths) {
       this.#signal.throwIfAborted()
-      if (await isAbsent(this.#options.storage, path)) absent.push(path)
+      if (await isAbsent(this.#options.storage, path, this.#signal)) absent.push(path)
     }
     return absent
   }
@@ -321,9 +322,9 @@ class Walk {
   }
 }
 
-async function isAbsent(storage: Storage, path: string): Promise<boolean> {
+async function isAbsent(storage: Storage, path: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await storage.list(path)
+    await storage.list(path, { signal })
     return false
   } catch (error) {
     return isAppError(error, 'not_found')

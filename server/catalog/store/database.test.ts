@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createFolderStorage } from '../../storage/folder-storage.ts'
+import { createFolderStorage } from '../../storage/folder/folder-storage.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
 import type { Inspection } from './inspection-result.ts'
@@ -81,7 +81,7 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   const { createCatalogWriter } = await import(${JSON.stringify(moduleUrl('./catalog-writer.ts'))})
   const { createLayout } = await import(${JSON.stringify(moduleUrl('../names/layout.ts'))})
   const { createScanner } = await import(${JSON.stringify(moduleUrl('../scan/scan.ts'))})
-  const { createFolderStorage } = await import(${JSON.stringify(moduleUrl('../../storage/folder-storage.ts'))})
+  const { createFolderStorage } = await import(${JSON.stringify(moduleUrl('../../storage/folder/folder-storage.ts'))})
   const { appendFileSync } = await import('node:fs')
   const [path, root, log] = process.argv.slice(-3)
   process.stdout.write('ready\\n')

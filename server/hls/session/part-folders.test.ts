@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { withRecordedPlaylists } from '../../media/recorded/recorded-storage.ts'
 import type { RecordedStorage } from '../../media/recorded/recorded-storage.ts'
-import { createFolderStorage } from '../../storage/folder-storage.ts'
+import { createFolderStorage } from '../../storage/folder/folder-storage.ts'
 import { PartFolders } from './part-folders.ts'
 
 let root: string

@@ -1,7 +1,7 @@
 // Which recordings of a session are requested, in which state, and when each started. Pure.
 import { parseRecordingName, stripEndings } from '../../catalog/names/recording-name.ts'
 import { startTimeMs } from '../../catalog/names/start-time.ts'
-import { isSettled } from '../../storage/settled.ts'
+import { isSettled, isUnchanged } from '../../storage/settled.ts'
 import type { FileStat } from '../../storage/storage.ts'
 import type { RecordingRequest } from './hls-recordings.ts'
 import type { PartFile } from './part-folders.ts'
@@ -37,7 +37,7 @@ export function folderRequests(
   for (const { path, name, stat, startMs } of files) {
     const isLast = requests.length === files.length - 1
     const seconds = isLast ? settleSeconds : Math.min(settleSeconds, FOLLOWED_SETTLE_SECONDS)
-    const state = isSettled(stat, seconds, nowMs) ? 'finished' : 'growing'
+    const state = isUnchanged(stat, seconds, nowMs) ? 'finished' : 'growing'
     requests.push({ session, path, name: stripEndings(name), stat, startMs, state, isInEvent })
     if (state === 'growing') break
   }

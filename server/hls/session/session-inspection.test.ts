@@ -7,7 +7,7 @@ import { inspectRecording } from '../../media/index/inspect-recording.ts'
 import { MAX_LIMITATIONS } from '../../media/media-index.ts'
 import type { MediaIndex } from '../../media/media-index.ts'
 import { createMediaReaders } from '../../media/readers.ts'
-import { createFolderStorage } from '../../storage/folder-storage.ts'
+import { createFolderStorage } from '../../storage/folder/folder-storage.ts'
 import { joinInspections } from './session-inspection.ts'
 
 let index: MediaIndex

@@ -6,7 +6,7 @@ import type { HlsSettings } from '../../delivery/encryption.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { IndexStore } from '../../media/index/index-store.ts'
 import type { MediaReaders } from '../../media/readers.ts'
-import { isSettled } from '../../storage/settled.ts'
+import { isUnchanged } from '../../storage/settled.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
 import type { FileName } from '../playlist/segment-names.ts'
 import { longestGrowingSeconds } from '../playlist/segment-plan.ts'
@@ -262,7 +262,7 @@ export class SessionOpener {
   ): Promise<FoundRecordings> {
     const { settleSeconds } = this.#options
     const nowMs = Date.now()
-    const isGrowing = !files.every(({ stat }) => isSettled(stat, settleSeconds, nowMs))
+    const isGrowing = !files.every(({ stat }) => isUnchanged(stat, settleSeconds, nowMs))
     const wasListed = await this.#growing.wasListed(source)
     const isEvent = isGrowing || wasListed
     const requests = folderRequests(source, files, { settleSeconds, nowMs, isInEvent: isEvent })

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
+import type { StorageLocation } from '../../storage/storage-location.ts'
 import type { RecordedList } from '../recorded/read-recorded-folder.ts'
 import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
 
@@ -36,23 +37,21 @@ const MAX_HEAP_MB = 256
 /** Young generation limit, where garbage accumulates; the default is 192 MiB. */
 const MAX_YOUNG_MB = 24
 
-/**
- * Inspects recordings of one folder off the event loop. The thread starts with the first request.
- */
+/** Inspects the recordings at one location off the event loop. Its thread starts when needed. */
 export class IndexThread {
-  readonly #recordings: string
+  readonly #location: StorageLocation
   readonly #jobs = new Map<number, Job>()
   #worker: Worker | undefined
   #lastId = 0
 
-  constructor(recordings: string) {
-    this.#recordings = recordings
+  constructor(location: StorageLocation) {
+    this.#location = location
   }
 
   /**
    * @param previous the inspection of the recording when it was shorter
-   * @throws AppError `not_found` (the file is gone), `failed` (it cannot be read), or the signal's
-   *   reason
+   * @throws AppError `not_found` (the file is gone), `failed` or `busy` (it cannot be read), or the
+   *   signal's reason
    */
   async inspect(
     path: string,
@@ -117,7 +116,7 @@ export class IndexThread {
 
   #start(): Worker {
     const worker = new Worker(new URL(`./index-worker${sourceExtension()}`, import.meta.url), {
-      workerData: { recordings: this.#recordings },
+      workerData: { location: this.#location },
       resourceLimits: {
         maxOldGenerationSizeMb: MAX_HEAP_MB,
         maxYoungGenerationSizeMb: MAX_YOUNG_MB,
@@ -162,6 +161,6 @@ function restoreError({
 }): Error {
   const cause = new Error(message)
   cause.stack = stack
-  if (code === 'not_found') return new AppError('not_found', message, { cause })
+  if (code === 'not_found' || code === 'busy') return new AppError(code, message, { cause })
   return new AppError('failed', 'the recording could not be read', { cause })
 }

@@ -1,8 +1,8 @@
 // The program of the index thread (see index-thread.ts), so that a long scan does not block
 // requests.
 import { parentPort, workerData } from 'node:worker_threads'
-import { createFolderStorage } from '../../storage/folder-storage.ts'
-import { loadPageCache } from '../../storage/page-cache.ts'
+import { createStorage } from '../../storage/create-storage.ts'
+import type { StorageLocation } from '../../storage/storage-location.ts'
 import { UnplayableError } from '../../errors.ts'
 import { inspectRecording } from './inspect-recording.ts'
 import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
@@ -10,12 +10,15 @@ import { createMediaReaders } from '../readers.ts'
 import { RecordedFolders } from '../recorded/read-recorded-folder.ts'
 import { withRecordedPlaylists } from '../recorded/recorded-storage.ts'
 
+/** Enough for the windows of all readers at once. */
+const CACHE_BYTES = 32 * 1024 * 1024
+
 const port = parentPort
 if (port === null) throw new Error('index-worker runs as a worker thread only')
 
-const { recordings }: { recordings: string } = workerData
-const folder = createFolderStorage(recordings, { pageCache: await loadPageCache() })
-const recordedFolders = new RecordedFolders(folder)
+const { location }: { location: StorageLocation } = workerData
+const files = await createStorage(location, { cacheBytes: CACHE_BYTES })
+const recordedFolders = new RecordedFolders(files)
 const readers = createMediaReaders()
 const running = new Map<number, AbortController>()
 
@@ -43,7 +46,7 @@ async function inspect({
   const controller = new AbortController()
   running.set(id, controller)
   // With a cache of its own: the request is for the files as they are now.
-  const storage = withRecordedPlaylists(folder, {
+  const storage = withRecordedPlaylists(files, {
     read: async (playlist, known) => recordedFolders.read(playlist, known),
   })
   try {

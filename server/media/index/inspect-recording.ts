@@ -44,7 +44,7 @@ export async function inspectRecording(
   path: string,
   { storage, ...options }: InspectionOptions,
 ): Promise<{ inspection: Inspection; stat: FileStat }> {
-  const file = await storage.open(path)
+  const file = await storage.open(path, { signal: options.signal })
   try {
     return { inspection: await inspectFile(file, options), stat: file.stat }
   } finally {

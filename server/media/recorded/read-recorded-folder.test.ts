@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openConcatenated } from '../../storage/concatenated-file.ts'
-import { createFolderStorage } from '../../storage/folder-storage.ts'
+import { createFolderStorage } from '../../storage/folder/folder-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { IndexThread } from '../index/index-thread.ts'
 import { RecordedFolders } from './read-recorded-folder.ts'
@@ -209,7 +209,7 @@ test('the index thread returns the same list, and why there is none', async () =
     ),
   )
   put('s/odd.m3u8', playlist('#EXTINF:6,', '../a.ts'))
-  const thread = new IndexThread(root)
+  const thread = new IndexThread({ kind: 'folder', path: root })
   try {
     const list = await new RecordedFolders(storage).read('s/list.m3u8')
     const read = await thread.readPlaylist('s/list.m3u8', undefined)

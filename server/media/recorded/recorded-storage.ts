@@ -50,6 +50,7 @@ export function withRecordedPlaylists(
       stat: file.stat,
       read: async (buffer, position) => read(file.read(buffer, position)),
       readv: async (buffers, position) => read(file.readv(buffers, position)),
+      willReadInOrder: (position, length) => file.willReadInOrder?.(position, length),
       checkUnchanged: async () => file.checkUnchanged(),
       close: async () => file.close(),
     }
@@ -58,13 +59,13 @@ export function withRecordedPlaylists(
   return {
     list: async (folder, listing) => storage.list(folder, listing),
     watch: async (onChange, signal) => storage.watch(onChange, signal),
-    async stat(path) {
+    async stat(path, options) {
       const run = parseRunPath(path)
-      return run === undefined ? storage.stat(path) : (await rangesAt(run)).stat
+      return run === undefined ? storage.stat(path, options) : (await rangesAt(run)).stat
     },
-    async open(path) {
+    async open(path, options) {
       const run = parseRunPath(path)
-      if (run === undefined) return storage.open(path)
+      if (run === undefined) return storage.open(path, options)
       return evictOnChange(run.playlist, openConcatenated(storage, await rangesAt(run)))
     },
     listRuns: async (path) => (await lists.find(path, 'recent')).files,

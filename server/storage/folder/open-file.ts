@@ -2,9 +2,9 @@
 import { close, fstat, read, readv } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
-import { AppError } from '../errors.ts'
-import type { PageCache } from './page-cache.ts'
-import type { FileStat, OpenFile } from './storage.ts'
+import { AppError } from '../../errors.ts'
+import type { PageCache } from '../page-cache.ts'
+import type { FileStat, OpenFile } from '../storage.ts'
 
 const closeDescriptor = promisify(close)
 const fstatDescriptor = promisify(fstat)

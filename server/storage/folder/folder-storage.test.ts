@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
-import { soon } from '../../test/support/patience.ts'
-import type { Storage } from './storage.ts'
+import { soon } from '../../../test/support/patience.ts'
+import type { Storage } from '../storage.ts'
 
 let base: string
 let root: string

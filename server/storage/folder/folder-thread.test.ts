@@ -10,7 +10,7 @@ import { createFolderStorage } from './folder-storage.ts'
 import { FolderThread } from './folder-thread.ts'
 import { readFolderAtOnce, STAT_NUMBERS } from './read-folder.ts'
 import type { ReadFolder } from './read-folder.ts'
-import type { StorageEntry } from './storage.ts'
+import type { StorageEntry } from '../storage.ts'
 
 /** Entries after which the thread is begun. */
 const NEED = 1000

@@ -1,6 +1,6 @@
 // Classifies the entries of a folder.
 import type { Dirent } from 'node:fs'
-import { isVisibleName } from './storage-path.ts'
+import { isVisibleName } from '../visible-path.ts'
 
 /** Names in a folder, as reported by the system. */
 export interface FolderEntries {

@@ -1,7 +1,7 @@
 // File system events of a folder tree, as library paths of what changed.
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError } from '../../errors.ts'
 import { FolderWatches } from './folder-watches.ts'
 import { libraryPath } from './storage-path.ts'
 

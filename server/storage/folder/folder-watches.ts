@@ -5,7 +5,7 @@ import type { FSWatcher } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isVisibleName } from './storage-path.ts'
+import { isVisibleName } from '../visible-path.ts'
 
 export interface FolderWatchesOptions {
   /**

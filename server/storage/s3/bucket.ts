@@ -1,0 +1,209 @@
+// The calls to an S3-compatible store. Credentials, region and endpoint come from the standard
+// variables and files of AWS.
+import type { Readable } from 'node:stream'
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { AppError } from '../../errors.ts'
+import type { S3Location } from '../storage-location.ts'
+import type { FileStat } from '../storage.ts'
+import { asAppError } from './store-error.ts'
+
+/** An object as a listing or HEAD describes it. */
+export interface ObjectStat extends FileStat {
+  /** Entity tag with its quotation marks; absent if the store has none. */
+  etag?: string
+}
+
+/** Up to 1,000 keys. */
+export interface ListPage {
+  objects: { key: string; stat: ObjectStat }[]
+  /** Starts of keys up to the delimiter, with it. */
+  prefixes: string[]
+  /** Continues after this page; absent on the last one. */
+  next?: string
+}
+
+export interface ListPageOptions {
+  prefix: string
+  /** Groups the keys by this character after the prefix. */
+  delimiter?: string
+  /** `next` of the previous page. */
+  after?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Bytes of an object; `end` is exclusive. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/** An object in the version that `etag` names. */
+export interface PinnedObject {
+  key: string
+  stat: ObjectStat
+}
+
+const MAX_SOCKETS = 256
+const CONNECT_TIMEOUT_MS = 3000
+/** From the request to the head of the response. */
+const RESPONSE_TIMEOUT_MS = 8000
+/** Of a call with its retries, up to the head of the response. */
+const CALL_TIMEOUT_MS = 10_000
+/** With exponential backoff and jitter, by the SDK. */
+const MAX_ATTEMPTS = 3
+/** Accepted by stores other than AWS, whose users often configure none. */
+const DEFAULT_REGION = 'us-east-1'
+
+export class Bucket {
+  readonly #client: S3Client
+  readonly #name: string
+
+  private constructor(client: S3Client, name: string) {
+    this.#client = client
+    this.#name = name
+  }
+
+  static async open({ bucket, pathStyle }: S3Location): Promise<Bucket> {
+    const client = createClient(pathStyle)
+    const hasRegion = await client.config.region().then(
+      () => true,
+      () => false,
+    )
+    return new Bucket(hasRegion ? client : createClient(pathStyle, DEFAULT_REGION), bucket)
+  }
+
+  /** @throws AppError as `asAppError` */
+  async list({ prefix, delimiter, after, signal }: ListPageOptions): Promise<ListPage> {
+    const command = new ListObjectsV2Command({
+      Bucket: this.#name,
+      Prefix: prefix,
+      Delimiter: delimiter,
+      ContinuationToken: after,
+      // XML 1.0 cannot represent every key.
+      EncodingType: 'url',
+    })
+    const found = await call(signal, (abortSignal) => this.#client.send(command, { abortSignal }))
+    const decode = found.EncodingType === 'url' ? decodeKey : (key: string) => key
+    const page: ListPage = {
+      objects: (found.Contents ?? []).flatMap(({ Key, Size, ETag, LastModified }) =>
+        Key === undefined || Size === undefined
+          ? []
+          : [{ key: decode(Key), stat: objectStat(Size, ETag, LastModified) }],
+      ),
+      prefixes: (found.CommonPrefixes ?? []).flatMap(({ Prefix }) =>
+        Prefix === undefined ? [] : [decode(Prefix)],
+      ),
+    }
+    const next = found.IsTruncated === true ? found.NextContinuationToken : undefined
+    return next === undefined ? page : { ...page, next }
+  }
+
+  /** @throws AppError `not_found`, and as `asAppError` */
+  async head(key: string, signal?: AbortSignal): Promise<PinnedObject> {
+    const command = new HeadObjectCommand({ Bucket: this.#name, Key: key })
+    const found = await call(signal, (abortSignal) => this.#client.send(command, { abortSignal }))
+    if (found.ContentLength === undefined)
+      throw new AppError('failed', 'the store returned no length')
+    return { key, stat: objectStat(found.ContentLength, found.ETag, found.LastModified) }
+  }
+
+  /**
+   * The body of one range of an object that is still the same. The caller reads or destroys it; the
+   * signal destroys it too.
+   *
+   * @throws AppError `gone` if the object was replaced, `not_found`, and as `asAppError`
+   */
+  async get({ key, stat }: PinnedObject, range: ByteRange, signal: AbortSignal): Promise<Readable> {
+    const { start, end } = range
+    const command = new GetObjectCommand({
+      Bucket: this.#name,
+      Key: key,
+      Range: `bytes=${start}-${end - 1}`,
+      IfMatch: stat.etag,
+    })
+    const { Body, ContentRange, ContentLength, ETag, $metadata } = await call(
+      signal,
+      (abortSignal) => this.#client.send(command, { abortSignal }),
+    )
+    if (!isReadable(Body)) throw new AppError('failed', 'the store returned no body')
+    const isWhole =
+      $metadata.httpStatusCode === 200 &&
+      start === 0 &&
+      end === stat.sizeBytes &&
+      ContentLength === end
+    const isRange =
+      $metadata.httpStatusCode === 206 &&
+      ContentRange === `bytes ${start}-${end - 1}/${stat.sizeBytes}`
+    if ((isWhole || isRange) && ETag === stat.etag) return Body
+    // Without a listener, the error of an aborted body would end the process.
+    Body.on('error', () => undefined).destroy()
+    // An invalid or ignored range returns the whole object; a store may ignore If-Match.
+    throw ETag === stat.etag
+      ? new AppError('failed', 'the store returned another range than requested')
+      : new AppError('gone', 'the recording was replaced while it was read')
+  }
+}
+
+function createClient(pathStyle: boolean, region?: string): S3Client {
+  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS }
+  return new S3Client({
+    ...(region !== undefined && { region }),
+    forcePathStyle: pathStyle,
+    followRegionRedirects: true,
+    maxAttempts: MAX_ATTEMPTS,
+    retryMode: 'standard',
+    // Stores other than AWS reject or ignore the checksums that the SDK adds by default.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: RESPONSE_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  })
+}
+
+/** Runs a call within the time limit. */
+async function call<Result>(
+  signal: AbortSignal | undefined,
+  send: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal?.throwIfAborted()
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), CALL_TIMEOUT_MS)
+  try {
+    return await send(signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]))
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw asAppError(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** An object is complete as soon as it exists. The clock of a store may be ahead of this one. */
+function objectStat(
+  sizeBytes: number,
+  etag: string | undefined,
+  modified: Date | undefined,
+): ObjectStat {
+  const version = `${sizeBytes}.${etag ?? modified?.getTime()}`
+  const modifiedMs = Math.min(modified?.getTime() ?? 0, Date.now())
+  return { sizeBytes, modifiedMs, version, isComplete: true, ...(etag !== undefined && { etag }) }
+}
+
+/** `encoding-type=url` encodes a space as +, or as %20. */
+function decodeKey(key: string): string {
+  return decodeURIComponent(key.replaceAll('+', ' '))
+}
+
+function isReadable(body: unknown): body is Readable {
+  return typeof body === 'object' && body !== null && 'on' in body && 'destroy' in body
+}
