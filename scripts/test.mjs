@@ -5,6 +5,7 @@ import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { findCaddy } from './find/find-caddy.mjs'
 import { findCCompiler } from './find/find-c-compiler.mjs'
+import { findCeph } from './find/find-ceph.mjs'
 import { findChromium, findHeadlessChromium } from './find/find-chromium.mjs'
 import { findFirefox } from './find/find-firefox.mjs'
 import { findNginx } from './find/find-nginx.mjs'
@@ -49,6 +50,7 @@ const otherPrograms = [
   { name: 'a C compiler', find: findCCompiler, packages: ['tcc'] },
   { name: 'nginx', find: findNginx, packages: ['nginx-light'] },
   { name: 'Caddy', find: findCaddy, packages: ['caddy'] },
+  { name: 'Ceph', find: findCeph, packages: ['ceph-mon', 'ceph-osd', 'radosgw'] },
   { name: 'Varnish', find: findVarnish, packages: ['varnish', 'varnish-modules'] },
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
   {
@@ -64,6 +66,12 @@ const otherPrograms = [
     ],
   },
 ]
+
+/**
+ * The one update of the package lists, if it was necessary.
+ * @type {Promise<void> | undefined}
+ */
+let packageLists
 
 try {
   await ensureInstalled()
@@ -195,7 +203,8 @@ async function installPackages(what, packages) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
   process.stderr.write(`Installing ${what} for the tests, once…\n`)
   try {
-    await apt(['update'])
+    packageLists ??= apt(['update'])
+    await packageLists
     await withoutServices(() => apt(['install', '--yes', '--no-install-recommends', ...packages]))
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error
