@@ -22,7 +22,7 @@ const SESSION = { streamer: 'bench', date: '2026-01-31', sessionId: 'large' }
 const POSTER_BYTES = 10 * 1024 * 1024
 /** Time in which the API is measured while the clients are there. */
 const MEASURED_MS = 8000
-/** The longest time limit for clients is a minute. */
+/** The longest time limit for clients is 75 s. */
 const GONE_WITHIN_MS = 100_000
 /** Descriptors that this program and the caches of the server may add. */
 const OWN_CONNECTIONS = 8

@@ -159,6 +159,88 @@ it('disconnects although the client keeps the connection open', async () => {
   expect(client.writable).toBe(true)
 })
 
+describe('a client', () => {
+  const LIMIT_MS = 60_000
+  const CHECK_MS = LIMIT_MS / 4
+  const BODY = Buffer.alloc(32 * 1024 * 1024)
+
+  // Only the checks: Node's own timers are not those of the tests.
+  beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+  afterEach(() => vi.useRealTimers())
+
+  interface Exchange {
+    socket: Socket
+    /** The server's side of the connection. */
+    connection: Socket
+    response: ServerResponse
+  }
+
+  /** A request without its response, of a client that reads nothing. */
+  async function request(): Promise<Exchange> {
+    await listen(LIMIT_MS)
+    const requested = once(server, 'request')
+    const socket = await open()
+    socket.pause()
+    socket.write(head('0'))
+    await requested
+    const { response } = started[0] ?? {}
+    if (!response?.socket) throw new Error('no connection')
+    return { socket, connection: response.socket, response }
+  }
+
+  function queuedBytes(connection: Socket): unknown {
+    const handle: unknown = Reflect.get(connection, '_handle')
+    return typeof handle === 'object' && handle && Reflect.get(handle, 'writeQueueSize')
+  }
+
+  it('that stalls within one large write is disconnected at the fourth check', async () => {
+    const { connection, response } = await request()
+    response.end(BODY)
+    let before: unknown
+    let unchangedChecks = 0
+    for (let checks = 0; checks < 1000 && !connection.destroyed; checks += 1) {
+      await turn()
+      const queued = queuedBytes(connection)
+      unchangedChecks = queued === before ? unchangedChecks + 1 : 0
+      before = queued
+      vi.advanceTimersByTime(CHECK_MS)
+    }
+    expect([connection.destroyed, unchangedChecks]).toEqual([true, 4])
+  })
+
+  it('that reads slowly is not disconnected', async () => {
+    const { socket, connection, response } = await request()
+    response.end(BODY)
+    let rounds = 0
+    for (; !response.writableFinished; rounds += 1) {
+      const before = queuedBytes(connection)
+      while (queuedBytes(connection) === before && !response.writableFinished) {
+        await turn()
+        socket.read()
+      }
+      vi.advanceTimersByTime(LIMIT_MS)
+      expect(connection.destroyed).toBe(false)
+    }
+    expect(rounds).toBeGreaterThan(3)
+  })
+
+  it('that waits for a slow response, or sends no request, is not disconnected', async () => {
+    const { socket, connection, response } = await request()
+    const received = text(socket)
+    vi.advanceTimersByTime(100 * LIMIT_MS)
+    expect(connection.destroyed).toBe(false)
+    response.end('<late>')
+    await once(response, 'close')
+    vi.advanceTimersByTime(100 * LIMIT_MS)
+    expect(connection.destroyed).toBe(false)
+    const requested = once(server, 'request')
+    socket.write(head('1', 'Connection: close'))
+    await requested
+    started[1]?.response.end('<last>')
+    expect((await received).match(/<\w+>/g)).toEqual(['<late>', '<last>'])
+  })
+})
+
 it('disconnects a client that accepts no byte of any response', async () => {
   await listen(300)
   const socket = await open()

@@ -4,6 +4,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { sendMalformed } from './malformed-request.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
+import { disconnectStalled } from './stalled-client.ts'
 
 /**
  * This often, Node drops connections whose request headers take longer than 8 s. Thousands of them
@@ -14,7 +15,10 @@ const HEADERS_TIMEOUT_MS = 8000
 const REQUEST_TIMEOUT_MS = 15_000
 /** Node adds a second. It starts when the socket has the last byte, long before a slow client. */
 const KEEP_ALIVE_MS = 15_000
-/** A client that neither sends nor accepts a byte for this time is disconnected. */
+/**
+ * A client that neither sends nor accepts a byte for this time is disconnected, and so is one that
+ * accepts none of the queued bytes.
+ */
 const STALLED_MS = 60_000
 /**
  * An idle connection costs a descriptor and about 10 KiB. With the files that are open (see
@@ -46,6 +50,7 @@ export function createConnectionServer(handler: RequestListener, stalledMs = STA
   }
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new PipelinedConnection(socket))
+    disconnectStalled(socket, stalledMs)
   })
   server.on('request', answer)
   // An expectation other than 100-continue may be ignored (RFC 9110 10.1.1).
