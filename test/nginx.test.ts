@@ -4,9 +4,9 @@ import { findNginx } from '../scripts/find/find-nginx.mjs'
 import { playerPagePath, playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { startNginx } from './support/servers/nginx.ts'
-import type { StartedNginx } from './support/servers/nginx.ts'
 import { soon } from './support/patience.ts'
 import { runInProcess } from './support/servers/run-program.ts'
+import type { StartedProxy } from './support/servers/start-proxy.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
@@ -18,7 +18,7 @@ const CONCURRENT = 20
 
 let library: TempLibrary
 let server: StartedServer
-let nginx: StartedNginx
+let nginx: StartedProxy
 
 describe.skipIf(findNginx() === undefined)('nginx', () => {
   beforeAll(async () => {

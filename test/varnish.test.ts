@@ -11,17 +11,16 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import { startCaddy } from './support/servers/caddy.ts'
-import type { StartedCaddy } from './support/servers/caddy.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { soon } from './support/patience.ts'
 import { runInProcess } from './support/servers/run-program.ts'
+import type { StartedProxy } from './support/servers/start-proxy.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { startVarnish } from './support/servers/varnish.ts'
-import type { StartedVarnish } from './support/servers/varnish.ts'
 
 const alice = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 const bob = { ...alice, streamer: 'bob' }
@@ -33,8 +32,8 @@ const hasPrograms = findVarnish() !== undefined && findCaddy() !== undefined
 
 let library: TempLibrary
 let server: StartedServer
-let varnish: StartedVarnish
-let caddy: StartedCaddy
+let varnish: StartedProxy
+let caddy: StartedProxy
 
 describe.skipIf(!hasPrograms)('Varnish', () => {
   beforeAll(async () => {
