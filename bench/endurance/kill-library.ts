@@ -4,9 +4,8 @@ import path from 'node:path'
 import { sessionsResponse, streamersResponse } from '../../shared/contract.ts'
 import { sessionKey, sessionsApiPath, streamersApiPath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import { parseShape } from '../../shared/shape.ts'
-import type { Shape } from '../../shared/shape.ts'
 import { makeSmallRecording, RECORDED_AT } from '../../test/support/temp-library.ts'
+import { fetchShape } from './fetch-shape.ts'
 
 const STREAMERS = 10
 const DAYS = 28
@@ -51,10 +50,4 @@ export async function listSessions(url: string): Promise<Listing> {
     }
   }
   return listing
-}
-
-async function fetchShape<T>(url: string, shape: Shape<T>): Promise<T> {
-  const response = await fetch(url)
-  if (!response.ok) throw new Error(`${response.status} for ${url}`)
-  return parseShape(shape, await response.json())
 }

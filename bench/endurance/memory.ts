@@ -1,13 +1,11 @@
 // `npm run bench -- memory`: the memory of a server with 300 slow viewers, and the delay of its
 // event loop with 100 viewers that load segments, while a recording ten times as long is added and
 // indexed.
-import { fork } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { playlistApiPath } from '../../shared/paths.ts'
+import { findFreePort } from '../../test/support/servers/free-port.ts'
 import { fetchPlaylist } from '../../test/support/servers/hls-client.ts'
 import { startServer } from '../../test/support/servers/start-server.ts'
 import { watchOthers } from '../disturbance.ts'
@@ -17,14 +15,12 @@ import type { BenchLibrary } from '../make-media.ts'
 import { DISTURBED_SHARE } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
-import type { ViewersPlan, ViewersReport } from './viewers-child.ts'
+import { readDelays, startViewers } from './viewers.ts'
+import type { ViewersPlan } from './viewers-child.ts'
 
-const CHILD = path.resolve(import.meta.dirname, 'viewers-child.ts')
 const DAY = { streamer: 'bench', date: '2026-01-31' }
 const LONG_FACTOR = 10
 const INDEXED_WITHIN_MS = 120_000
-/** prom-client measures the time from tick to tick of a timer with this period: more is delay. */
-const TIMER_MS = 10
 
 interface Scene {
   name: string
@@ -90,7 +86,7 @@ async function measure(scene: Scene, { short, long, options }: Setting): Promise
   const day = path.join(scratch, 'library', DAY.streamer, DAY.date)
   mkdirSync(day, { recursive: true })
   linkSync(only(short), path.join(day, 'short.mp4'))
-  const metrics = `127.0.0.1:${await freePort()}`
+  const metrics = `127.0.0.1:${await findFreePort()}`
   const server = await startServer({
     args: [path.join(scratch, 'library'), '--data', path.join(scratch, 'data')],
     environment: {
@@ -107,7 +103,7 @@ async function measure(scene: Scene, { short, long, options }: Setting): Promise
     const urls = segments.map(({ url }) => url)
     const viewers = startViewers({ urls, ...scene.pace })
     stops.push(viewers.stop)
-    await viewers.come()
+    await viewers.begun()
     await readDelays(metrics)
     const othersShare = watchOthers()
     const begun = performance.now()
@@ -118,7 +114,8 @@ async function measure(scene: Scene, { short, long, options }: Setting): Promise
     const delays = await readDelays(metrics)
     const peakMebibytes = readPeakMebibytes(server.pid)
     return {
-      ...viewers.report(),
+      inFlight: viewers.mostInFlight(),
+      failed: viewers.report().failed,
       ...delays,
       peakMebibytes,
       indexSeconds,
@@ -137,26 +134,6 @@ function only({ outputs }: BenchLibrary): string {
   return output.path
 }
 
-function startViewers(plan: ViewersPlan) {
-  const child = fork(CHILD)
-  let latest: ViewersReport = { inFlight: 0, ended: 0, failed: 0, wrong: 0, late: 0 }
-  let most = 0
-  child.on('message', (report: ViewersReport) => {
-    latest = report
-    most = Math.max(most, report.inFlight)
-  })
-  child.send(plan)
-  return {
-    stop: () => child.disconnect(),
-    /** Resolves when all are there. */
-    come: async (): Promise<void> => {
-      while (latest.inFlight + latest.ended < plan.viewers && latest.failed === 0)
-        await once(child, 'message')
-    },
-    report: () => ({ inFlight: most, failed: latest.failed }),
-  }
-}
-
 /** Waits for the playlist of a recording that was just added. */
 async function indexed(ask: () => Promise<unknown>): Promise<void> {
   const end = performance.now() + INDEXED_WITHIN_MS
@@ -169,26 +146,6 @@ async function indexed(ask: () => Promise<unknown>): Promise<void> {
     if (performance.now() > end) throw failure
     await sleep(100)
   }
-}
-
-/** Delays of the event loop since they were read before, in milliseconds. */
-async function readDelays(metrics: string): Promise<{ p50: number; p99: number }> {
-  const text = await (await fetch(`http://${metrics}/metrics`)).text()
-  const delay = (name: string): number => {
-    const line = new RegExp(`^nodejs_eventloop_lag_${name}_seconds (?<value>\\S+)`, 'm').exec(text)
-    return Math.max(0, Number(line?.groups?.value) * 1000 - TIMER_MS)
-  }
-  return { p50: delay('p50'), p99: delay('p99') }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port is free')
-  return address.port
 }
 
 function report(

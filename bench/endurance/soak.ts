@@ -1,9 +1,9 @@
 // `npm run bench -- soak`: 200 viewers for an hour, while recordings are added, removed, hidden and
 // recorded; memory and descriptors of the server have to stay flat.
-import { fork } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import path from 'node:path'
-import { playlistApiPath } from '../../shared/paths.ts'
+import { sessionsResponse } from '../../shared/contract.ts'
+import { playlistApiPath, sessionsApiPath } from '../../shared/paths.ts'
 import { findFreePort } from '../../test/support/servers/free-port.ts'
 import { fetchPlaylist } from '../../test/support/servers/hls-client.ts'
 import { childrenOf, startServer } from '../../test/support/servers/start-server.ts'
@@ -14,10 +14,12 @@ import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
 import type { BenchLibrary } from '../make-media.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
-import type { ViewersPlan, ViewersReport } from './viewers-child.ts'
+import { fetchShape } from './fetch-shape.ts'
 import { SoakActivity } from './soak-activity.ts'
+import { readDelays, startViewers } from './viewers.ts'
+import type { StartedViewers } from './viewers.ts'
+import type { ViewersReport } from './viewers-child.ts'
 
-const CHILD = path.resolve(import.meta.dirname, 'viewers-child.ts')
 const VIEWERS = 200
 const SEGMENT_MS = 6000
 const DAY = { streamer: 'bench', date: '2026-01-31' }
@@ -45,8 +47,9 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
     args: [folders.library, '--data', folders.data],
     environment: { AFTERCAST_METRICS: metrics, AFTERCAST_WORKERS: '2' },
   })
-  const viewers = await startViewers(server)
+  let viewers: StartedViewers | undefined
   try {
+    viewers = await watchAll(server)
     const activity = await SoakActivity.create(server.url, folders)
     const samples: Sample[] = []
     const count = options.isSmoke ? SMOKE_SAMPLES : SAMPLES
@@ -61,7 +64,7 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
     const faults = findFaults(samples, activity, options)
     if (faults.length > 0) throw new Error(faults.join('\n'))
   } finally {
-    viewers.stop()
+    viewers?.stop()
     await server.stop()
     rmSync(scratch, { recursive: true, force: true })
   }
@@ -77,32 +80,27 @@ function copyRecordings({ outputs }: BenchLibrary, folder: string): void {
   }
 }
 
-async function startViewers({ url }: StartedServer) {
-  const response = await fetch(`${url}/api/sessions/${DAY.streamer}`)
-  const sessions = (await response.json()) as { date: string; sessionId: string }[]
+/** Viewers of the segments of all recordings. */
+async function watchAll({ url }: StartedServer): Promise<StartedViewers> {
   const urls: string[] = []
+  const sessions = await fetchShape(url + sessionsApiPath(DAY.streamer), sessionsResponse)
   for (const { date, sessionId } of sessions) {
     const path = playlistApiPath({ streamer: DAY.streamer, date, sessionId })
     const { segments } = await fetchPlaylist(url + path)
     urls.push(...segments.map((segment) => segment.url))
   }
-  const child = fork(CHILD)
-  let latest: ViewersReport = { inFlight: 0, ended: 0, failed: 0, wrong: 0, late: 0 }
-  child.on('message', (report: ViewersReport) => (latest = report))
-  const plan = { urls, viewers: VIEWERS, pauseMs: 0, everyMs: SEGMENT_MS, isCompared: true }
-  child.send(plan satisfies ViewersPlan)
-  return { report: () => latest, stop: () => child.disconnect() }
+  const pace = { viewers: VIEWERS, pauseMs: 0, everyMs: SEGMENT_MS }
+  return startViewers({ urls, ...pace, isCompared: true })
 }
 
 /** Of the primary and all processes that it started. */
 async function measure(server: StartedServer, metrics: string): Promise<Omit<Sample, 'viewers'>> {
   const pids = [server.pid, ...childrenOf(server.pid)]
-  const text = await (await fetch(`http://${metrics}/metrics`)).text()
-  const delay = /^nodejs_eventloop_lag_p99_seconds (?<value>\S+)/m.exec(text)?.groups?.value
+  const delays = await readDelays(metrics)
   return {
     mebibytes: sum(pids.map(readMebibytes)),
     descriptors: sum(pids.map((pid) => readdirSync(`/proc/${pid}/fd`).length)),
-    loopP99Ms: Number(delay) * 1000,
+    loopP99Ms: delays.p99,
   }
 }
 
