@@ -11,21 +11,18 @@ import {
   H264_TRACK,
   mkvFile,
 } from '../../../test/support/make/make-mkv.ts'
+import { makeHlsRecording } from '../../../test/support/make/make-hls-recording.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
 import { createMatroskaReader } from '../../media/matroska/matroska-reader.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media/media-index.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'
-import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
-import { HlsRecording } from '../session/hls-recording.ts'
 import { lastKeySplitPoint } from './create-segment.ts'
-import { createSegmentBodies } from './segment-bodies.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planGrowingSegments, planSegments } from '../playlist/segment-plan.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'
-import { TranscodedAudio } from './transcoded-audio.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
 const FRAME_SECONDS = 10
@@ -56,25 +53,9 @@ async function readSegments(
   const file = bytesFile(bytes)
   const reader = createMatroskaReader()
   const index = await reader.index(file, AbortSignal.timeout(patienceMs))
-  const recording = new HlsRecording(
-    {
-      session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
-      identity: 'film',
-      stat: file.stat,
-      plan: plan(index.splitPoints),
-      index,
-      reader,
-    },
-    { segmentSeconds: 6, encryption: 'none', secret: 'secret' },
-    {
-      bodies: createSegmentBodies(),
-      transcodedAudio: new TranscodedAudio({
-        transcoder,
-        admission: createAdmission(),
-        log: { warn: () => undefined },
-        signal: new AbortController().signal,
-      }),
-    },
+  const recording = makeHlsRecording(
+    { file, index, reader },
+    { plan: plan(index.splitPoints), segmentSeconds: 6, transcoder },
   )
   const init = await recording.init({ segmentNumber: 0, form: 'fmp4', rendition: MAIN }, file)
   const segments: ReferencePacket[][] = []

@@ -1,6 +1,5 @@
 // Every segment decodes alone, and its EXTINF is the time to the first frame of the next one.
 import { describe, expect, it } from 'vitest'
-import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
 import { createMediaReaders } from '../../media/readers.ts'
@@ -10,6 +9,7 @@ import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { checkGrowth } from '../../../test/support/verify/grow-recording.ts'
 import { encodeVideo, withSparseSets } from '../../../test/support/make/encode-video.ts'
 import type { EncodedFrame, EncodeOptions } from '../../../test/support/make/encode-video.ts'
+import { makeHlsRecording } from '../../../test/support/make/make-hls-recording.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 import { playSegments } from '../../../test/support/verify/play-segments.ts'
 import type { PlayedSegment } from '../../../test/support/verify/play-segments.ts'
@@ -17,10 +17,7 @@ import { writeVideo } from '../../../test/support/make/write-video.ts'
 import type { WrittenContainer, WrittenVideo } from '../../../test/support/make/write-video.ts'
 import { planGrowingSegments, planSegments } from '../playlist/segment-plan.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'
-import { HlsRecording } from '../session/hls-recording.ts'
-import { createSegmentBodies } from './segment-bodies.ts'
 import { MAIN } from '../playlist/segment-names.ts'
-import { TranscodedAudio } from './transcoded-audio.ts'
 
 const SEGMENT_SECONDS = 2
 const LONGEST_SECONDS = 12
@@ -48,25 +45,9 @@ async function playRecording(bytes: Buffer, plan: Planner): Promise<CheckedSegme
   const file = bytesFile(bytes)
   const reader = await readers.forFile(file)
   const index = await reader.index(file, AbortSignal.timeout(patienceMs))
-  const recording = new HlsRecording(
-    {
-      session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
-      identity: 'exact',
-      stat: file.stat,
-      plan: plan(index),
-      index,
-      reader,
-    },
-    { segmentSeconds: SEGMENT_SECONDS, encryption: 'none', secret: 'secret' },
-    {
-      bodies: createSegmentBodies(),
-      transcodedAudio: new TranscodedAudio({
-        transcoder,
-        admission: createAdmission(),
-        log: { warn: () => undefined },
-        signal: new AbortController().signal,
-      }),
-    },
+  const recording = makeHlsRecording(
+    { file, index, reader },
+    { plan: plan(index), segmentSeconds: SEGMENT_SECONDS, transcoder },
   )
   const { form } = recording
   const segments: Buffer[] = []

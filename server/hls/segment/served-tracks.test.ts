@@ -4,14 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeAudio, makeMusic } from '../../../test/support/make/make-audio.ts'
 import { packetRecording } from '../../../test/support/make/packet-recording.ts'
+import { makeHlsRecording } from '../../../test/support/make/make-hls-recording.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
-import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
-import { HlsRecording } from '../session/hls-recording.ts'
-import { createSegmentBodies } from './segment-bodies.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planSegments } from '../playlist/segment-plan.ts'
-import { TranscodedAudio } from './transcoded-audio.ts'
 
 const RATE = 48_000
 const transcoder = createAudioTranscoder()
@@ -33,25 +30,11 @@ describe('a recording with transcoded audio', () => {
       splitPointSeconds: 2,
       lagSeconds: 0.5,
     })
-    const hls = new HlsRecording(
-      {
-        session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
-        identity: 'audio',
-        stat: recording.file.stat,
-        plan: planSegments(recording.index.splitPoints, 4),
-        ...recording,
-      },
-      { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
-      {
-        bodies: createSegmentBodies(),
-        transcodedAudio: new TranscodedAudio({
-          transcoder,
-          admission: createAdmission(),
-          log: { warn: () => undefined },
-          signal: new AbortController().signal,
-        }),
-      },
-    )
+    const hls = makeHlsRecording(recording, {
+      plan: planSegments(recording.index.splitPoints, 4),
+      segmentSeconds: 4,
+      transcoder,
+    })
     expect(hls.form).toBe('fmp4')
     const address = { segmentNumber: 0, form: 'fmp4', rendition: MAIN } as const
     const parts = [await hls.init(address, recording.file)]

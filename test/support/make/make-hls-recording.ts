@@ -1,0 +1,49 @@
+// Makes an indexed recording available as HLS, unencrypted, without a library or a catalog.
+import { createAdmission } from '../../../server/admission/limits.ts'
+import type { AudioTranscoder } from '../../../server/audio/audio-transcoder.ts'
+import type { SegmentPlan } from '../../../server/hls/playlist/segment-plan.ts'
+import { createSegmentBodies } from '../../../server/hls/segment/segment-bodies.ts'
+import { TranscodedAudio } from '../../../server/hls/segment/transcoded-audio.ts'
+import { HlsRecording } from '../../../server/hls/session/hls-recording.ts'
+import type { MediaIndex } from '../../../server/media/media-index.ts'
+import type { MediaReader } from '../../../server/media/media-reader.ts'
+import type { OpenFile } from '../../../server/storage/storage.ts'
+
+export interface IndexedRecording {
+  file: OpenFile
+  index: MediaIndex
+  reader: MediaReader
+}
+
+export interface HlsRecordingOptions {
+  plan: SegmentPlan
+  segmentSeconds: number
+  transcoder: AudioTranscoder
+}
+
+/** With caches of its own. The caller closes the transcoder. */
+export function makeHlsRecording(
+  { file, index, reader }: IndexedRecording,
+  { plan, segmentSeconds, transcoder }: HlsRecordingOptions,
+): HlsRecording {
+  return new HlsRecording(
+    {
+      session: { streamer: 'alice', date: '2026-01-31', sessionId: '1' },
+      identity: 'made',
+      stat: file.stat,
+      plan,
+      index,
+      reader,
+    },
+    { segmentSeconds, encryption: 'none', secret: 'secret' },
+    {
+      bodies: createSegmentBodies(),
+      transcodedAudio: new TranscodedAudio({
+        transcoder,
+        admission: createAdmission(),
+        log: { warn: () => undefined },
+        signal: new AbortController().signal,
+      }),
+    },
+  )
+}
