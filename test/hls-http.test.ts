@@ -12,7 +12,7 @@ import { playlistApiPath } from '../shared/paths.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist, ListedSegment } from './support/servers/hls-client.ts'
 import { LARGE_SEGMENT_BYTES, makeLargeRecording } from './support/make/make-large-recording.ts'
-import { avc1, box, ftyp, moov } from './support/make/make-mp4.ts'
+import { AVC_C, avc1, box, ftyp, moov } from './support/make/make-mp4.ts'
 import {
   adtsFrames,
   AAC_STREAM,
@@ -105,7 +105,6 @@ function audioRecording(): Uint8Array {
 
 /** Twelve seconds; the second half has another frame size: two sample descriptions. */
 function changingRecording(): Uint8Array {
-  const avcC = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
   const count = 120
   const sampleBytes = 100
   const moovFor = (mediaStart: number): Buffer =>
@@ -113,7 +112,7 @@ function changingRecording(): Uint8Array {
       {
         kind: 'video',
         timescale: 1000,
-        sampleEntries: [avc1(avcC, 320, 180), avc1(avcC, 160, 90)],
+        sampleEntries: [avc1(AVC_C, 320, 180), avc1(AVC_C, 160, 90)],
         durations: [[count, 100]],
         syncs: [1, 21, 41, 61, 81, 101],
         sizes: Array.from({ length: count }, () => sampleBytes),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
-import { avc1, box, ftyp, fullBox, moov, u32 } from './support/make/make-mp4.ts'
+import { AVC_C, avc1, box, ftyp, fullBox, moov, u32 } from './support/make/make-mp4.ts'
 import type { TrackPlan } from './support/make/make-mp4.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
@@ -41,7 +41,7 @@ function costlyRecording(): Buffer {
   const track: TrackPlan = {
     kind: 'video',
     timescale: 15_360,
-    sampleEntries: [avc1(Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex'))],
+    sampleEntries: [avc1(AVC_C)],
     durations: [[COSTLY_SAMPLES, 15]],
     syncs: [1],
     sizes: new Uint32Array(COSTLY_SAMPLES).fill(1),

@@ -7,7 +7,7 @@ import { avcConfig, flvFile, frameTag, videoConfigTag } from '../../test/support
 import { fragment, initSegment } from '../../test/support/make/make-fmp4.ts'
 import type { FragmentTrackPlan } from '../../test/support/make/make-fmp4.ts'
 import { AAC_TRACK, clusters, H264_TRACK, mkvFile } from '../../test/support/make/make-mkv.ts'
-import { avc1, ftyp, moov, mp4a } from '../../test/support/make/make-mp4.ts'
+import { AAC_LC, AVC_C, avc1, ftyp, moov, mp4a } from '../../test/support/make/make-mp4.ts'
 import type { TrackPlan } from '../../test/support/make/make-mp4.ts'
 import { planSegments } from '../hls/playlist/segment-plan.ts'
 import { audioRun } from './matroska/segment/segment-runs.ts'
@@ -16,8 +16,6 @@ import { MAX_SEGMENT_SAMPLES, MAX_SPLIT_POINT_SAMPLES } from './timeline/segment
 
 const { signal } = new AbortController()
 const readers = createMediaReaders()
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const AAC_LC = Buffer.from('1190', 'hex')
 const VIDEO: FragmentTrackPlan = {
   kind: 'video',
   id: 1,

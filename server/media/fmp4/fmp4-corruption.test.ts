@@ -5,20 +5,17 @@ import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
   type FragmentSample,
+  AAC_TRACK,
+  H264_TRACK,
   fragment,
   initSegment,
   plainSamples,
 } from '../../../test/support/make/make-fmp4.ts'
-import { avc1, mp4a } from '../../../test/support/make/make-mp4.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const { signal } = new AbortController()
 const reader = createFragmentedMp4Reader()
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const init = initSegment([
-  { kind: 'video', id: 1, timescale: 90_000, sampleEntries: [avc1(AVC_C)] },
-  { kind: 'audio', id: 2, timescale: 48_000, sampleEntries: [mp4a(Buffer.from('1190', 'hex'))] },
-])
+const init = initSegment([H264_TRACK, AAC_TRACK])
 const SECONDS = 12
 
 /**

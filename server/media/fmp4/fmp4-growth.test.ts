@@ -6,30 +6,19 @@ import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { checkGrowth, indexPrefix, samplesOf } from '../../../test/support/verify/grow-recording.ts'
 import {
   type FragmentTrackPlan,
+  AAC_TRACK,
+  H264_TRACK,
   fragment,
   initSegment,
   plainSamples,
 } from '../../../test/support/make/make-fmp4.ts'
-import { avc1, box, mp4a } from '../../../test/support/make/make-mp4.ts'
+import { AVC_C, avc1, box } from '../../../test/support/make/make-mp4.ts'
 import { SPLIT_DISCONTINUITY } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
 
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const VIDEO: FragmentTrackPlan = {
-  kind: 'video',
-  id: 1,
-  timescale: 90_000,
-  sampleEntries: [avc1(AVC_C)],
-}
-const AUDIO: FragmentTrackPlan = {
-  kind: 'audio',
-  id: 2,
-  timescale: 48_000,
-  sampleEntries: [mp4a(Buffer.from('1190', 'hex'))],
-}
-const OTHER: FragmentTrackPlan = { ...VIDEO, sampleEntries: [avc1(AVC_C, 640, 360)] }
+const OTHER: FragmentTrackPlan = { ...H264_TRACK, sampleEntries: [avc1(AVC_C, 640, 360)] }
 
 /** A step of a writer. Times are quarters of a second. */
 type Step =
@@ -74,14 +63,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
  * each track.
  */
 function write(steps: readonly Step[]): Buffer {
-  const chunks = [initSegment([VIDEO, AUDIO])]
+  const chunks = [initSegment([H264_TRACK, AAC_TRACK])]
   let [video, audio] = [4000, 4000]
   for (const each of steps) {
     if (each.kind === 'jump') {
       video = Math.max(video + each.quarters, 0)
       audio = Math.max(audio + each.quarters, 0)
     } else if (each.kind === 'movie') {
-      chunks.push(initSegment([each.which === 'same' ? VIDEO : OTHER, AUDIO]))
+      chunks.push(initSegment([each.which === 'same' ? H264_TRACK : OTHER, AAC_TRACK]))
     } else if (each.kind === 'noise') {
       chunks.push(box('free', Buffer.alloc(each.sizeBytes)))
     } else {

@@ -7,12 +7,13 @@ import { watchCpu } from '../../../test/support/cpu-time.ts'
 import { type Random, createRandom, corrupt } from '../../../test/support/make/corrupt.ts'
 import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
-  type FragmentTrackPlan,
+  AAC_TRACK,
+  H264_TRACK,
   fragment,
   initSegment,
   plainSamples,
 } from '../../../test/support/make/make-fmp4.ts'
-import { avc1, box, fullBox, mp4a, u32 } from '../../../test/support/make/make-mp4.ts'
+import { AVC_C, avc1, box, fullBox, u32 } from '../../../test/support/make/make-mp4.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
@@ -20,20 +21,7 @@ const { signal } = new AbortController()
 /** Of processor time, far above what any recording takes. */
 const MAX_MS = 5000
 
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const VIDEO: FragmentTrackPlan = {
-  kind: 'video',
-  id: 1,
-  timescale: 90_000,
-  sampleEntries: [avc1(AVC_C)],
-}
-const AUDIO: FragmentTrackPlan = {
-  kind: 'audio',
-  id: 2,
-  timescale: 48_000,
-  sampleEntries: [mp4a(Buffer.from('1190', 'hex'))],
-}
-const init = initSegment([VIDEO, AUDIO])
+const init = initSegment([H264_TRACK, AAC_TRACK])
 
 /** Twelve fragments of half a second; every second one starts with a key frame. */
 function recording(): Buffer {
@@ -154,7 +142,7 @@ describe('a hostile file', () => {
     const made = Array.from({ length: 300 }, (_, at) => {
       const entry = avc1(Buffer.from(AVC_C), 16 + (at % 50), 16)
       const samples = plainSamples(2, { duration: 3600, keyEvery: 2, seed: 'v' })
-      const movie = initSegment([{ ...VIDEO, sampleEntries: [entry] }])
+      const movie = initSegment([{ ...H264_TRACK, sampleEntries: [entry] }])
       return Buffer.concat([movie, fragment([{ trackId: 1, samples, decodeTicks: 0 }])])
     })
     const index = await reader.index(bytesFile(Buffer.concat(made)), signal)

@@ -9,15 +9,16 @@ import { checkGrowth, samplesOf } from '../../../test/support/verify/grow-record
 import {
   type FragmentForm,
   type FragmentSample,
-  type FragmentTrackPlan,
   type TrafPlan,
+  AAC_TRACK,
+  H264_TRACK,
   fragment,
   fragmentMovie,
   initSegment,
   plainSamples,
   ticksOf,
 } from '../../../test/support/make/make-fmp4.ts'
-import { avc1, box, ftyp, fullBox, moov, mp4a, u32 } from '../../../test/support/make/make-mp4.ts'
+import { AVC_C, avc1, box, ftyp, fullBox, moov, u32 } from '../../../test/support/make/make-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import {
@@ -33,22 +34,8 @@ const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.m
 const reader = createFragmentedMp4Reader()
 const { signal } = new AbortController()
 
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
 const OTHER_AVC_C = Buffer.from('0164002affe100046764002a01000468ee3cb0', 'hex')
-const AAC_LC = Buffer.from('1190', 'hex')
 
-const VIDEO: FragmentTrackPlan = {
-  kind: 'video',
-  id: 1,
-  timescale: 90_000,
-  sampleEntries: [avc1(AVC_C)],
-}
-const AUDIO: FragmentTrackPlan = {
-  kind: 'audio',
-  id: 2,
-  timescale: 48_000,
-  sampleEntries: [mp4a(AAC_LC)],
-}
 /** A frame at 25 frames per second, and a frame of AAC. */
 const VIDEO_FRAME = 3600
 const FRAME = 1024
@@ -232,7 +219,7 @@ describe('a real fragmented recording', () => {
 
 describe('layouts of fragments', () => {
   const list = chunks(5)
-  const init = initSegment([VIDEO, AUDIO])
+  const init = initSegment([H264_TRACK, AAC_TRACK])
 
   it.each<[string, FragmentsPlan]>([
     ['data after the moof (default-base-is-moof)', {}],
@@ -362,7 +349,7 @@ describe('layouts of fragments', () => {
 })
 
 describe('time', () => {
-  const init = initSegment([VIDEO, AUDIO])
+  const init = initSegment([H264_TRACK, AAC_TRACK])
 
   it('starts at 0 for any start of the fragments, even above 2^53', async () => {
     const list = chunks(3)
@@ -373,7 +360,7 @@ describe('time', () => {
       expect(served.audio[0]?.seconds).toBeCloseTo(0.1, 5)
       expect(startSeconds(served.index)).toEqual([0, 2, 4])
     }
-    const fine = initSegment([{ ...VIDEO, timescale: 10_000_000 }])
+    const fine = initSegment([{ ...H264_TRACK, timescale: 10_000_000 }])
     const made = [0, 1, 2].map((at) => {
       const samples = plainSamples(50, { duration: 400_000, keyEvery: 100, seed: `v${at}` })
       return fragment([{ trackId: 1, samples, decodeTicks: 1.7e16 + at * 20_000_000 }])
@@ -386,13 +373,13 @@ describe('time', () => {
     const list = chunks(2)
     const edited = initSegment([
       {
-        ...VIDEO,
+        ...H264_TRACK,
         edits: [
           [500, -1],
           [0, 0],
         ],
       },
-      { ...AUDIO, edits: [[0, FRAME]] },
+      { ...AAC_TRACK, edits: [[0, FRAME]] },
     ])
     const served = await readAll(Buffer.concat([edited, ...fragments(list)]))
     expect(served.audio[0]?.seconds).toBe(0)
@@ -537,7 +524,7 @@ describe('time', () => {
       const plain = at === 0 ? samples : samples.map((sample) => ({ ...sample, isKey: false }))
       return fragment([{ trackId: 1, samples: plain, decodeTicks: at * 25 * VIDEO_FRAME }])
     })
-    const bytes = Buffer.concat([initSegment([VIDEO]), ...made])
+    const bytes = Buffer.concat([initSegment([H264_TRACK]), ...made])
     const served = await readAll(bytes)
     expect(startSeconds(served.index)).toEqual([0, 5, 7, 9, 11, 13, 15, 17, 19])
     expect([...served.index.splitPoints.flags]).toEqual([
@@ -554,15 +541,15 @@ describe('movies', () => {
       fragments(chunks(2)),
       fragments(chunks(2), { from: [4 * 90_000, 188 * FRAME] }),
     ]
-    const init = initSegment([VIDEO, AUDIO])
+    const init = initSegment([H264_TRACK, AAC_TRACK])
     const same = Buffer.concat([init, ...first, init, ...second])
     const served = await readAll(same)
     expect([...served.index.splitPoints.flags]).toEqual([1, 1, 1, 1])
     expect(served.video.length).toBe(200)
 
     const other = initSegment([
-      { ...VIDEO, timescale: 90_000, sampleEntries: [avc1(OTHER_AVC_C, 640, 360)] },
-      AUDIO,
+      { ...H264_TRACK, timescale: 90_000, sampleEntries: [avc1(OTHER_AVC_C, 640, 360)] },
+      AAC_TRACK,
     ])
     const bytes = Buffer.concat([init, ...first, other, ...second])
     const changed = await readAll(bytes)
@@ -580,7 +567,7 @@ describe('movies', () => {
   })
 
   it('treats another sample entry of the same movie as a discontinuity', async () => {
-    const init = initSegment([{ ...VIDEO, sampleEntries: [avc1(AVC_C), avc1(OTHER_AVC_C)] }])
+    const init = initSegment([{ ...H264_TRACK, sampleEntries: [avc1(AVC_C), avc1(OTHER_AVC_C)] }])
     const made = chunks(4).map(({ frames }, at) =>
       fragment([
         {
@@ -608,22 +595,24 @@ describe('movies', () => {
       code: 'unplayable',
       reason: { code: 'moov-before-start' },
     })
-    const encrypted = initSegment([{ ...VIDEO, sampleEntries: [box('encv', Buffer.alloc(78))] }])
+    const encrypted = initSegment([
+      { ...H264_TRACK, sampleEntries: [box('encv', Buffer.alloc(78))] },
+    ])
     await expect(reader.index(bytesFile(encrypted), signal)).rejects.toMatchObject({
       code: 'unplayable',
       reason: { code: 'video-encrypted' },
     })
-    await expect(reader.index(bytesFile(initSegment([VIDEO])), signal)).rejects.toMatchObject({
+    await expect(reader.index(bytesFile(initSegment([H264_TRACK])), signal)).rejects.toMatchObject({
       code: 'unplayable',
       reason: { code: 'frames-missing' },
     })
-    expect(fragmentMovie([VIDEO]).length).toBeGreaterThan(ftyp().length)
+    expect(fragmentMovie([H264_TRACK]).length).toBeGreaterThan(ftyp().length)
   })
 })
 
 describe('missing samples', () => {
   it('start at the first key frame', async () => {
-    const init = initSegment([VIDEO, AUDIO])
+    const init = initSegment([H264_TRACK, AAC_TRACK])
     const [first, ...others] = chunks(3)
     const late = {
       audioTracks: first?.audioTracks ?? [],
@@ -639,7 +628,7 @@ describe('missing samples', () => {
     const made = fragment([
       { trackId: 1, samples: samples.map((each) => ({ ...each, isKey: false })), decodeTicks: 0 },
     ])
-    const file = bytesFile(Buffer.concat([initSegment([VIDEO, AUDIO]), made]))
+    const file = bytesFile(Buffer.concat([initSegment([H264_TRACK, AAC_TRACK]), made]))
     await expect(reader.index(file, signal)).rejects.toMatchObject({
       code: 'unplayable',
       reason: { code: 'key-frame-missing' },
@@ -647,9 +636,9 @@ describe('missing samples', () => {
   })
 
   it('continue from fragments that the recorder finally replaced by a sample table', async () => {
-    const hidden = Buffer.concat([initSegment([VIDEO, AUDIO]), ...fragments(chunks(6))])
+    const hidden = Buffer.concat([initSegment([H264_TRACK, AAC_TRACK]), ...fragments(chunks(6))])
     const previous = await reader.index(bytesFile(hidden.subarray(0, -9000)), signal)
-    const plan = { ...VIDEO, durations: [], sizes: [], chunkRuns: [], chunkOffsets: [] }
+    const plan = { ...H264_TRACK, durations: [], sizes: [], chunkRuns: [], chunkOffsets: [] }
     const closed = Buffer.concat([hidden, moov([plan])])
     const first = ftyp().length
     closed.writeUInt32BE(hidden.length - first, first)
@@ -677,7 +666,7 @@ describe('missing samples', () => {
         },
       ]),
     )
-    const bytes = Buffer.concat([initSegment([AUDIO]), ...made])
+    const bytes = Buffer.concat([initSegment([AAC_TRACK]), ...made])
     const served = await readAll(bytes)
     expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
     expect(served.index.splitPoints.startTicks.length).toBe(10)
@@ -691,7 +680,7 @@ describe('missing samples', () => {
   it('of a declared video leave audio, and nothing is stable', async () => {
     const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
     const made = fragment([{ trackId: 2, samples: audioTracks, decodeTicks: 0 }])
-    const served = await readAll(Buffer.concat([initSegment([VIDEO, AUDIO]), made]))
+    const served = await readAll(Buffer.concat([initSegment([H264_TRACK, AAC_TRACK]), made]))
     expect(served.index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
     expect(served.audio.length).toBe(470)
     expect(served.index.growth?.stableSplitPoints).toBe(0)
@@ -701,13 +690,13 @@ describe('missing samples', () => {
     const made = chunks(3).map(({ frames }, at) =>
       fragment([{ trackId: 1, samples: frames, decodeTicks: at * 2 * 90_000 }]),
     )
-    const served = await readAll(Buffer.concat([initSegment([VIDEO, AUDIO]), ...made]))
+    const served = await readAll(Buffer.concat([initSegment([H264_TRACK, AAC_TRACK]), ...made]))
     expect(served.index.tracks.map(({ kind }) => kind)).toEqual(['video'])
     expect(reader.initTracks(served.index, 0)?.length).toBe(1)
   })
 
   it('at the truncated end leave the complete ones', async () => {
-    const init = initSegment([VIDEO, AUDIO])
+    const init = initSegment([H264_TRACK, AAC_TRACK])
     const made = fragments(chunks(3))
     const whole = Buffer.concat([init, ...made])
     const lastBytes = made.at(-1)?.length ?? 0
@@ -720,7 +709,7 @@ describe('missing samples', () => {
   })
 
   it('of corrupt fragments do not affect the next fragment', async () => {
-    const init = initSegment([VIDEO, AUDIO])
+    const init = initSegment([H264_TRACK, AAC_TRACK])
     const made = fragments(chunks(6))
     const corrupt = made.map((each, at) =>
       at === 2 ? Buffer.concat([Buffer.alloc(700, 0xff), each.subarray(700)]) : each,
@@ -732,7 +721,7 @@ describe('missing samples', () => {
   })
 
   it('resumes with reads of the appended bytes only', async () => {
-    const init = initSegment([VIDEO, AUDIO])
+    const init = initSegment([H264_TRACK, AAC_TRACK])
     const made = fragments(chunks(100))
     const bytes = Buffer.concat([init, ...made])
     const before = bytesFile(bytes.subarray(0, bytes.length - (made.at(-1)?.length ?? 0)))

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { type TrackPlan, avc1, ftyp, moov, mp4a } from '../../../test/support/make/make-mp4.ts'
+import {
+  type TrackPlan,
+  AAC_LC,
+  AVC_C,
+  avc1,
+  ftyp,
+  moov,
+  mp4a,
+} from '../../../test/support/make/make-mp4.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import { planSegments } from '../../hls/playlist/segment-plan.ts'
 import { durationSeconds } from '../media-index.ts'
@@ -13,8 +21,6 @@ import { createMp4Reader } from './mp4-reader.ts'
 
 const reader = createMp4Reader()
 const { signal } = new AbortController()
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const AAC_LC = Buffer.from('1190', 'hex')
 const SECONDS = 40
 const FPS = 10
 const PACKETS = 20

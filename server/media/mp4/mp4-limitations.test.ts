@@ -4,30 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Limitation } from '../../problem.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from '../../../test/support/make/make-mp4.ts'
+import { type TrackPlan, box, ftyp, moov, plainTrack } from '../../../test/support/make/make-mp4.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))
 const reader = createMp4Reader()
 const { signal } = new AbortController()
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const AAC_LC = Buffer.from('1190', 'hex')
-const MEDIA_AT = 10_000
-
-/** A track of 30 samples of 10 bytes. */
-function plainTrack(kind: TrackPlan['kind'], more: Partial<TrackPlan> = {}): TrackPlan {
-  return {
-    kind,
-    timescale: 1000,
-    sampleEntries: [kind === 'video' ? avc1(AVC_C) : mp4a(AAC_LC)],
-    durations: [[30, 100]],
-    sizes: Array.from({ length: 30 }, () => 10),
-    chunkRuns: [[1, 1, 1]],
-    chunkOffsets: Array.from({ length: 30 }, (_, at) => MEDIA_AT + at * 10),
-    ...more,
-  }
-}
 
 async function limitationsOf(tracks: TrackPlan[], sizeBytes = 100_000): Promise<Limitation[]> {
   const bytes = Buffer.concat([ftyp(), moov(tracks)])
@@ -36,7 +19,7 @@ async function limitationsOf(tracks: TrackPlan[], sizeBytes = 100_000): Promise<
 
 describe('limitations of an MP4', () => {
   it('are absent if there are none', async () => {
-    expect(await limitationsOf([plainTrack('video'), plainTrack('audio')])).toEqual([])
+    expect(await limitationsOf([plainTrack('video', 30), plainTrack('audio', 30)])).toEqual([])
   })
 
   it('contain the end of a truncated copy, in bytes and in seconds', async () => {
@@ -54,7 +37,7 @@ describe('limitations of an MP4', () => {
 
   it('contain a video track whose frames are all after the truncation', async () => {
     const late = Array.from({ length: 30 }, (_, at) => 50_000 + at * 10)
-    const tracks = [plainTrack('video', { chunkOffsets: late }), plainTrack('audio')]
+    const tracks = [plainTrack('video', 30, { chunkOffsets: late }), plainTrack('audio', 30)]
     expect(await limitationsOf(tracks, 20_000)).toMatchObject([
       { code: 'video-not-served', cause: { code: 'track-empty' } },
     ])
@@ -64,10 +47,10 @@ describe('limitations of an MP4', () => {
     const entry = box('QDM2', Buffer.alloc(28))
     expect(
       await limitationsOf([
-        plainTrack('video'),
-        plainTrack('audio', { sampleEntries: [entry] }),
-        plainTrack('audio', { sampleEntries: [] }),
-        plainTrack('audio', {
+        plainTrack('video', 30),
+        plainTrack('audio', 30, { sampleEntries: [entry] }),
+        plainTrack('audio', 30, { sampleEntries: [] }),
+        plainTrack('audio', 30, {
           chunkRuns: [
             [1, 0, 1],
             [1, 0, 1],
@@ -92,10 +75,10 @@ describe('limitations of an MP4', () => {
   it('contain further video tracks, but not covers or disabled tracks', async () => {
     const cover = { sampleEntries: [box('jpeg', Buffer.alloc(78))] }
     const limitations = await limitationsOf([
-      plainTrack('video'),
-      plainTrack('video', cover),
-      plainTrack('video', { isDisabled: true }),
-      plainTrack('video'),
+      plainTrack('video', 30),
+      plainTrack('video', 30, cover),
+      plainTrack('video', 30, { isDisabled: true }),
+      plainTrack('video', 30),
     ])
     expect(limitations).toEqual([
       { code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } },

@@ -5,12 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
   type TrackPlan,
+  AAC_LC,
+  AVC_C,
   avc1,
   box,
   esds,
   ftyp,
   moov,
   mp4a,
+  plainTrack,
 } from '../../../test/support/make/make-mp4.ts'
 import { rangesOf, readRuns } from '../../../test/support/verify/mp4-samples.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
@@ -20,32 +23,12 @@ import { createMp4Reader } from './mp4-reader.ts'
 const reader = createMp4Reader()
 const { signal } = new AbortController()
 
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const AAC_LC = Buffer.from('1190', 'hex')
 const MEDIA_BYTES = 1_000_000
 
 /** A file of these tracks; the media bytes, at its end, are zeros. */
 function makeFile(tracks: TrackPlan[], ...more: Uint8Array[]) {
   const head = Buffer.concat([ftyp(), moov(tracks, ...more)])
   return bytesFile(head, head.length + MEDIA_BYTES)
-}
-
-/** A track of `count` samples of 10 bytes and 100 ms, one per chunk. */
-function plainTrack(
-  kind: 'video' | 'audio',
-  count: number,
-  more: Partial<TrackPlan> = {},
-): TrackPlan {
-  return {
-    kind,
-    timescale: 1000,
-    sampleEntries: [kind === 'video' ? avc1(AVC_C) : mp4a(AAC_LC)],
-    durations: [[count, 100]],
-    sizes: Array.from({ length: count }, () => 10),
-    chunkRuns: [[1, 1, 1]],
-    chunkOffsets: Array.from({ length: count }, (_, at) => 10_000 + at * 10),
-    ...more,
-  }
 }
 
 async function readAll(file: ReturnType<typeof bytesFile>, splitPointsPerSegment = 1) {

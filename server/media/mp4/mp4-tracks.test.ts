@@ -6,12 +6,16 @@ import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
 import {
   type TrackPlan,
+  AAC_LC,
+  AVC_C,
+  PLAIN_MEDIA_AT,
   avc1,
   box,
   ftyp,
   fullBox,
   moov,
   mp4a,
+  plainTrack,
   u32,
 } from '../../../test/support/make/make-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
@@ -24,32 +28,10 @@ const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.m
 const reader = createMp4Reader()
 const { signal } = new AbortController()
 
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const AAC_LC = Buffer.from('1190', 'hex')
-const MEDIA_AT = 10_000
-
-/** A track of `count` samples of 10 bytes and 100 ms, one per chunk. */
-function plainTrack(
-  kind: TrackPlan['kind'],
-  count: number,
-  more: Partial<TrackPlan> = {},
-): TrackPlan {
-  return {
-    kind,
-    timescale: 1000,
-    sampleEntries: [kind === 'video' ? avc1(AVC_C) : mp4a(AAC_LC)],
-    durations: [[count, 100]],
-    sizes: Array.from({ length: count }, () => 10),
-    chunkRuns: [[1, 1, 1]],
-    chunkOffsets: Array.from({ length: count }, (_, at) => MEDIA_AT + at * 10),
-    ...more,
-  }
-}
-
 function makeFile(tracks: TrackPlan[], media: Uint8Array = new Uint8Array()) {
-  const bytes = Buffer.alloc(MEDIA_AT + media.length)
+  const bytes = Buffer.alloc(PLAIN_MEDIA_AT + media.length)
   bytes.set(Buffer.concat([ftyp(), moov(tracks)]))
-  bytes.set(media, MEDIA_AT)
+  bytes.set(media, PLAIN_MEDIA_AT)
   return bytesFile(bytes, bytes.length + 100_000)
 }
 
@@ -226,7 +208,12 @@ describe('audio that no browser plays', () => {
       sizes: Array.from({ length: count }, () => 1),
       sizeForm: 'constant',
       chunkRuns: [[1, 2500, 1]],
-      chunkOffsets: [MEDIA_AT, MEDIA_AT + 10_000, MEDIA_AT + 30_000, MEDIA_AT + 40_000],
+      chunkOffsets: [
+        PLAIN_MEDIA_AT,
+        PLAIN_MEDIA_AT + 10_000,
+        PLAIN_MEDIA_AT + 30_000,
+        PLAIN_MEDIA_AT + 40_000,
+      ],
     })
     const file = makeFile([plan])
     const index = await reader.index(file, signal)
@@ -236,7 +223,7 @@ describe('audio that no browser plays', () => {
     const packets = [1024, 1024, 1024, 1024, 904, 1024, 1024, 1024, 1024, 904]
     expect([...(run?.durations ?? [])]).toEqual(packets)
     expect([...(run?.sizes ?? [])]).toEqual(packets.map((samples) => samples * 4))
-    expect(run?.offsets?.[5]).toBe(MEDIA_AT + 30_000)
+    expect(run?.offsets?.[5]).toBe(PLAIN_MEDIA_AT + 30_000)
   })
 })
 
@@ -265,7 +252,7 @@ describe('text', () => {
       Buffer.concat([Buffer.from([0, Buffer.byteLength(text)]), Buffer.from(text)])
     const samples = [cue(''), cue('a < b & c\r\n\r\n-->'), cue(''), cue('ende')]
     const starts = samples.map((_, at) =>
-      samples.slice(0, at).reduce((sum, { length }) => sum + length, MEDIA_AT),
+      samples.slice(0, at).reduce((sum, { length }) => sum + length, PLAIN_MEDIA_AT),
     )
     const text = plainTrack('text', 4, {
       sampleEntries: [box('tx3g', Buffer.alloc(38))],
@@ -317,7 +304,7 @@ describe('text', () => {
         id,
         sampleEntries: [box('text', Buffer.alloc(59))],
         sizes: [4],
-        chunkOffsets: [MEDIA_AT],
+        chunkOffsets: [PLAIN_MEDIA_AT],
       })
     const video = plainTrack('video', 30, { chapterTracks: [7] })
     const index = await reader.index(makeFile([video, text(7), text(8)], cue), signal)

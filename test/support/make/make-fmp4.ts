@@ -1,5 +1,16 @@
 // Writes fragmented MP4 files from given samples, in any form that fragments may have.
-import { type TrackPlan, box, fullBox, ftyp, moov, u32 } from './make-mp4.ts'
+import {
+  type TrackPlan,
+  AAC_LC,
+  AVC_C,
+  avc1,
+  box,
+  fullBox,
+  ftyp,
+  moov,
+  mp4a,
+  u32,
+} from './make-mp4.ts'
 
 /** A track as the movie box announces it. */
 export interface FragmentTrackPlan extends Pick<
@@ -9,6 +20,21 @@ export interface FragmentTrackPlan extends Pick<
   id: number
   /** Values of trex; all 0, and sample entry 1, by default. */
   defaults?: { description?: number; duration?: number; size?: number; flags?: number }
+}
+
+/** Video without samples. */
+export const H264_TRACK: FragmentTrackPlan = {
+  kind: 'video',
+  id: 1,
+  timescale: 90_000,
+  sampleEntries: [avc1(AVC_C)],
+}
+/** Audio without samples. */
+export const AAC_TRACK: FragmentTrackPlan = {
+  kind: 'audio',
+  id: 2,
+  timescale: 48_000,
+  sampleEntries: [mp4a(AAC_LC)],
 }
 
 /** One sample; times in ticks of its track. */

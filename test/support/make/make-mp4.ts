@@ -38,6 +38,12 @@ export interface TrackPlan {
 
 /** Ticks per second of the movies made here. */
 export const MOVIE_TIMESCALE = 1000
+/** Payload of an `avcC` box: H.264 High, level 3.1. */
+export const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
+/** Configuration of AAC-LC: stereo, 48 kHz. */
+export const AAC_LC = Buffer.from('1190', 'hex')
+/** Position of the first sample of a `plainTrack`. */
+export const PLAIN_MEDIA_AT = 10_000
 
 /** A box. */
 export function box(type: string, ...parts: Uint8Array[]): Buffer {
@@ -71,6 +77,24 @@ export function ftyp(): Buffer {
 export function moov(tracks: TrackPlan[], ...more: Uint8Array[]): Buffer {
   const mvhd = fullBox('mvhd', 0, u32(0, 0, MOVIE_TIMESCALE, 0, 0x1_00_00), Buffer.alloc(76))
   return box('moov', mvhd, ...tracks.map(trak), ...more)
+}
+
+/** A track of `count` samples of 10 bytes and 100 ms, one per chunk. */
+export function plainTrack(
+  kind: TrackPlan['kind'],
+  count: number,
+  more: Partial<TrackPlan> = {},
+): TrackPlan {
+  return {
+    kind,
+    timescale: 1000,
+    sampleEntries: [kind === 'video' ? avc1(AVC_C) : mp4a(AAC_LC)],
+    durations: [[count, 100]],
+    sizes: Array.from({ length: count }, () => 10),
+    chunkRuns: [[1, 1, 1]],
+    chunkOffsets: Array.from({ length: count }, (_, at) => PLAIN_MEDIA_AT + at * 10),
+    ...more,
+  }
 }
 
 /** A video sample entry `avc1` around an avcC payload. */

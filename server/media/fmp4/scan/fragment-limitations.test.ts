@@ -3,31 +3,19 @@ import type { Limitation } from '../../../problem.ts'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { indexPrefix } from '../../../../test/support/verify/grow-recording.ts'
 import {
-  type FragmentTrackPlan,
+  AAC_TRACK,
+  H264_TRACK,
   fragment,
   initSegment,
   plainSamples,
 } from '../../../../test/support/make/make-fmp4.ts'
-import { avc1, mp4a } from '../../../../test/support/make/make-mp4.ts'
+import { AVC_C, avc1 } from '../../../../test/support/make/make-mp4.ts'
 import type { MediaIndex } from '../../media-index.ts'
 import { createFragmentedMp4Reader } from '../fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
 const { signal } = new AbortController()
-const AVC_C = Buffer.from('0164001fffe100046764001f01000468ee3cb0', 'hex')
-const VIDEO: FragmentTrackPlan = {
-  kind: 'video',
-  id: 1,
-  timescale: 90_000,
-  sampleEntries: [avc1(AVC_C)],
-}
-const AUDIO: FragmentTrackPlan = {
-  kind: 'audio',
-  id: 2,
-  timescale: 48_000,
-  sampleEntries: [mp4a(Buffer.from('1190', 'hex'))],
-}
-const init = initSegment([VIDEO])
+const init = initSegment([H264_TRACK])
 
 /** Fragments of two seconds of video, one GOP each, at these times. */
 function fragments(...seconds: number[]): Buffer[] {
@@ -105,25 +93,25 @@ describe('limitations of a fragmented recording', () => {
         seconds: 4,
       },
     ])
-    const other = initSegment([{ ...VIDEO, sampleEntries: [avc1(AVC_C, 640, 360)] }])
+    const other = initSegment([{ ...H264_TRACK, sampleEntries: [avc1(AVC_C, 640, 360)] }])
     expect(await limitationsOf(...before, other, ...fragments(104, 106))).toBeUndefined()
   })
 
   it('contain tracks that are not served', async () => {
-    const bare = { ...AUDIO, sampleEntries: [avc1(AVC_C)] }
-    expect(await limitationsOf(initSegment([VIDEO, bare]), ...fragments(0, 2))).toMatchObject([
+    const bare = { ...AAC_TRACK, sampleEntries: [avc1(AVC_C)] }
+    expect(await limitationsOf(initSegment([H264_TRACK, bare]), ...fragments(0, 2))).toMatchObject([
       { code: 'audio-not-served', cause: { code: 'audio-codec-unsupported', codec: 'avc1' } },
     ])
-    const second = { ...VIDEO, id: 3 }
-    expect(await limitationsOf(initSegment([VIDEO, second]), ...fragments(0, 2))).toMatchObject([
-      { code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } },
-    ])
+    const second = { ...H264_TRACK, id: 3 }
+    expect(
+      await limitationsOf(initSegment([H264_TRACK, second]), ...fragments(0, 2)),
+    ).toMatchObject([{ code: 'video-not-served', cause: { code: 'track-limit', tracks: 1 } }])
   })
 
   it('are equal for one scan and for a growing file', async () => {
     const [first = init, second = init, third = init, fourth = init] = fragments(0, 2, 50, 52)
     const noise = Buffer.alloc(300)
-    const opening = initSegment([VIDEO, { ...VIDEO, id: 3 }])
+    const opening = initSegment([H264_TRACK, { ...H264_TRACK, id: 3 }])
     const bytes = Buffer.concat([opening, first, noise, second, third, noise, fourth])
     const recording = { reader, bytes }
     let previous: MediaIndex | undefined
