@@ -1,9 +1,9 @@
 // Decides when a recording counts as finished: when it has not changed for a while.
 import type { FileStat } from './storage.ts'
 
-/** Whether the file is complete, or unchanged for `settleSeconds`. */
+/** Whether the file cannot change, or has not for `settleSeconds`. */
 export function isSettled(stat: FileStat, settleSeconds: number, nowMs: number): boolean {
-  return stat.isComplete === true || isUnchanged(stat, settleSeconds, nowMs)
+  return stat.isImmutable === true || isUnchanged(stat, settleSeconds, nowMs)
 }
 
 /**

@@ -33,8 +33,8 @@ export interface FileStat {
    * ctime and inode. It also changes without a reason in the bytes (rename, chmod, hard link).
    */
   version: string
-  /** The storage never shows an incomplete file: it counts as finished at once. */
-  isComplete?: boolean
+  /** The file is complete, and files of this version at its path have equal bytes. */
+  isImmutable?: boolean
 }
 
 /**

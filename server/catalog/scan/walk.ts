@@ -260,9 +260,9 @@ class Walk {
    * At first sight a file is judged by its own time (one in the future counts as finished), later
    * by our clock.
    */
-  #settlesAtMs({ modifiedMs, isComplete }: FileStat, hasChanged: boolean): number {
+  #settlesAtMs({ modifiedMs, isImmutable }: FileStat, hasChanged: boolean): number {
     const now = this.#options.now()
-    if (isComplete === true) return now
+    if (isImmutable === true) return now
     if (hasChanged) return now + this.#options.settleMs
     return modifiedMs > now ? now : modifiedMs + this.#options.settleMs
   }

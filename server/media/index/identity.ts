@@ -14,23 +14,25 @@ const SAMPLE_BYTES = 4 * 1024
 const SAMPLES = 32
 
 export interface Identity {
-  /** Equal on every machine with the same bytes. */
+  /** Equal on every machine with the same bytes: of a large object, also with the same version. */
   identity: string
   /** Files with this identity are equal. Otherwise they may differ between the samples. */
   isExact: boolean
 }
 
 /**
- * Hashes size, index, and all bytes of a small file; of a larger one the first and last 64 KiB and
- * 32 samples between them, which is fast for a recording of any length.
+ * Hashes size, index, and all bytes of a small file. Of a larger one, hashes its version if that
+ * identifies the bytes, else the first and last 64 KiB and 32 samples between them, which is fast
+ * for a recording of any length.
  */
 export async function readIdentity(file: OpenFile, index: MediaIndex): Promise<Identity> {
-  const { sizeBytes } = file.stat
-  const isExact = sizeBytes <= MAX_WHOLE_BYTES
+  const { sizeBytes, version, isImmutable = false } = file.stat
+  const isSmall = sizeBytes <= MAX_WHOLE_BYTES
   const hash = createHash('sha256').update(`${sizeBytes}\n${planFacts(index)}\n`)
-  if (isExact) await hashWhole(file, hash)
+  if (isSmall) await hashWhole(file, hash)
+  else if (isImmutable) hash.update(version)
   else await hashSamples(file, hash)
-  return { identity: hash.digest('base64url'), isExact }
+  return { identity: hash.digest('base64url'), isExact: isSmall || isImmutable }
 }
 
 /** All of the index that segments are made from, as text that equal indexes share. */

@@ -12,15 +12,17 @@ import type { S3Location } from '../storage-location.ts'
 import type { FileStat } from '../storage.ts'
 import { asAppError } from './store-error.ts'
 
-/** An object as a listing or HEAD describes it. */
-export interface ObjectStat extends FileStat {
-  /** Entity tag with its quotation marks; absent if the store has none. */
-  etag?: string
+/** One version of an object. */
+export interface PinnedObject {
+  key: string
+  stat: FileStat
+  /** Entity tag with its quotation marks; undefined if the store has none. */
+  etag: string | undefined
 }
 
 /** Up to 1,000 keys. */
 export interface ListPage {
-  objects: { key: string; stat: ObjectStat }[]
+  objects: PinnedObject[]
   /** Starts of keys up to the delimiter, with it. */
   prefixes: string[]
   /** Continues after this page; absent on the last one. */
@@ -40,12 +42,6 @@ export interface ListPageOptions {
 export interface ByteRange {
   start: number
   end: number
-}
-
-/** An object in the version that `etag` names. */
-export interface PinnedObject {
-  key: string
-  stat: ObjectStat
 }
 
 const MAX_SOCKETS = 256
@@ -93,7 +89,7 @@ export class Bucket {
       objects: (found.Contents ?? []).flatMap(({ Key, Size, ETag, LastModified }) =>
         Key === undefined || Size === undefined
           ? []
-          : [{ key: decode(Key), stat: objectStat(Size, ETag, LastModified) }],
+          : pinObject(decode(Key), { Size, ETag, LastModified }),
       ),
       prefixes: (found.CommonPrefixes ?? []).flatMap(({ Prefix }) =>
         Prefix === undefined ? [] : [decode(Prefix)],
@@ -107,9 +103,9 @@ export class Bucket {
   async head(key: string, signal?: AbortSignal): Promise<PinnedObject> {
     const command = new HeadObjectCommand({ Bucket: this.#name, Key: key })
     const found = await call(signal, (abortSignal) => this.#client.send(command, { abortSignal }))
-    if (found.ContentLength === undefined)
-      throw new AppError('failed', 'the store returned no length')
-    return { key, stat: objectStat(found.ContentLength, found.ETag, found.LastModified) }
+    const { ContentLength: Size, ETag, LastModified } = found
+    if (Size === undefined) throw new AppError('failed', 'the store returned no length')
+    return pinObject(key, { Size, ETag, LastModified })
   }
 
   /**
@@ -118,13 +114,16 @@ export class Bucket {
    *
    * @throws AppError `gone` if the object was replaced, `not_found`, and as `asAppError`
    */
-  async get({ key, stat }: PinnedObject, range: ByteRange, signal: AbortSignal): Promise<Readable> {
-    const { start, end } = range
+  async get(
+    { key, stat, etag }: PinnedObject,
+    { start, end }: ByteRange,
+    signal: AbortSignal,
+  ): Promise<Readable> {
     const command = new GetObjectCommand({
       Bucket: this.#name,
       Key: key,
       Range: `bytes=${start}-${end - 1}`,
-      IfMatch: stat.etag,
+      IfMatch: etag,
     })
     const { Body, ContentRange, ContentLength, ETag, $metadata } = await call(
       signal,
@@ -139,11 +138,11 @@ export class Bucket {
     const isRange =
       $metadata.httpStatusCode === 206 &&
       ContentRange === `bytes ${start}-${end - 1}/${stat.sizeBytes}`
-    if ((isWhole || isRange) && ETag === stat.etag) return Body
+    if ((isWhole || isRange) && ETag === etag) return Body
     // Without a listener, the error of an aborted body would end the process.
     Body.on('error', () => undefined).destroy()
     // An invalid or ignored range returns the whole object; a store may ignore If-Match.
-    throw ETag === stat.etag
+    throw ETag === etag
       ? new AppError('failed', 'the store returned another range than requested')
       : new AppError('gone', 'the recording was replaced while it was read')
   }
@@ -188,15 +187,30 @@ async function call<Result>(
   }
 }
 
-/** An object is complete as soon as it exists. The clock of a store may be ahead of this one. */
-function objectStat(
-  sizeBytes: number,
-  etag: string | undefined,
-  modified: Date | undefined,
-): ObjectStat {
-  const version = `${sizeBytes}.${etag ?? modified?.getTime()}`
-  const modifiedMs = Math.min(modified?.getTime() ?? 0, Date.now())
-  return { sizeBytes, modifiedMs, version, isComplete: true, ...(etag !== undefined && { etag }) }
+interface ObjectFacts {
+  Size: number
+  ETag: string | undefined
+  LastModified: Date | undefined
+}
+
+/**
+ * An object is complete as soon as it exists. Its time is in whole seconds, as in HEAD; the clock
+ * of a store may be ahead of this one.
+ */
+function pinObject(
+  key: string,
+  { Size: sizeBytes, ETag, LastModified }: ObjectFacts,
+): PinnedObject {
+  const storeSeconds = Math.floor((LastModified?.getTime() ?? 0) / 1000)
+  const modifiedMs = Math.min(storeSeconds * 1000, Date.now())
+  const version = `${sizeBytes}.${ETag ?? storeSeconds}`
+  return { key, stat: { sizeBytes, modifiedMs, version, isImmutable: true }, etag: ETag }
+}
+
+/** An object with the stat of an earlier listing. */
+export function pinListed(key: string, stat: FileStat): PinnedObject {
+  const etag = /^\d+\.(?<etag>(?:W\/)?".*")$/s.exec(stat.version)?.groups?.etag
+  return { key, stat, etag }
 }
 
 /** `encoding-type=url` encodes a space as +, or as %20. */

@@ -4,8 +4,8 @@ import { AppError } from '../../errors.ts'
 import type { FileStat, OpenFile } from '../storage.ts'
 import { BLOCK_BYTES } from './block-cache.ts'
 import type { BlockCache, CachedObject } from './block-cache.ts'
-import type { Bucket, ByteRange, PinnedObject } from './bucket.ts'
-import { ObjectStream } from './object-stream.ts'
+import type { ByteRange, PinnedObject } from './bucket.ts'
+import type { ObjectStream } from './object-stream.ts'
 import type { OpenStreams } from './open-streams.ts'
 
 /** Blocks of one GET that was not announced. */
@@ -17,7 +17,6 @@ const SEQUENTIAL_BYTES = 256 * 1024
 const MAX_AHEAD_BLOCKS = (4 * 1024 * 1024) / BLOCK_BYTES
 
 export interface ObjectFileOptions {
-  bucket: Pick<Bucket, 'get'>
   object: PinnedObject
   cache: BlockCache
   streams: OpenStreams
@@ -138,26 +137,25 @@ export class ObjectFile implements OpenFile {
     }
     this.#closeStream()
     const end = Math.min((lastBlock(this.#announced.end) + 1) * BLOCK_BYTES, this.stat.sizeBytes)
-    const { bucket, object } = this.#options
-    this.#stream = new ObjectStream(bucket, object, { start, end })
+    const { streams, object } = this.#options
+    this.#stream = streams.open(object, { start, end })
     return this.#stream
   }
 
   #closeStream(): void {
     if (this.#stream === undefined) return
-    this.#options.streams.remove(this.#stream)
-    this.#stream.close()
+    this.#options.streams.close(this.#stream)
     this.#stream = undefined
   }
 
   /** Loads consecutive blocks with one GET, up to one that is in memory or in flight. */
   #loadRun(first: number, last: number): void {
-    const { bucket, object, cache } = this.#options
+    const { streams, object, cache } = this.#options
     const limit = Math.min(last, first + MAX_RUN_BLOCKS - 1, lastBlock(this.stat.sizeBytes))
     let end = first
     while (end <= limit && !cache.has(this.#cached, end)) end += 1
     if (end === first) return
-    const stream = new ObjectStream(bucket, object, {
+    const stream = streams.open(object, {
       start: first * BLOCK_BYTES,
       end: Math.min(end * BLOCK_BYTES, this.stat.sizeBytes),
     })

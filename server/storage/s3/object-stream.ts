@@ -2,34 +2,35 @@
 // at the byte where it ended.
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError, isAppError } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import type { Bucket, ByteRange, PinnedObject } from './bucket.ts'
-import { asAppError } from './store-error.ts'
 
-/** Longest wait for the next bytes of a response. */
-const STALLED_MS = 10_000
-/** GETs of one range. The first byte of each has retries of its own. */
-const MAX_GETS = 6
+/** Responses to one range that may end early. Each request has retries of its own. */
+const MAX_FAILURES = 5
 const FIRST_PAUSE_MS = 100
 const NOTHING = Buffer.alloc(0)
 
+export interface ObjectStreamOptions {
+  bucket: Pick<Bucket, 'get'>
+  object: PinnedObject
+  range: ByteRange
+  /** Longest wait for the next bytes of a response. */
+  stalledMs: number
+}
+
 export class ObjectStream {
-  readonly #bucket: Pick<Bucket, 'get'>
-  readonly #object: PinnedObject
-  readonly #end: number
+  readonly #options: ObjectStreamOptions
   readonly #closed = new AbortController()
   #position: number
   /** Received, but not read yet. */
   #received: Buffer = NOTHING
   #response: { chunks: AsyncIterator<Buffer>; body: Readable; abort: AbortController } | undefined
-  #gets = 0
+  #failures = 0
   #isReading = false
 
-  constructor(bucket: Pick<Bucket, 'get'>, object: PinnedObject, { start, end }: ByteRange) {
-    this.#bucket = bucket
-    this.#object = object
-    this.#position = start
-    this.#end = end
+  constructor(options: ObjectStreamOptions) {
+    this.#options = options
+    this.#position = options.range.start
   }
 
   /** Where the next read begins. */
@@ -39,6 +40,10 @@ export class ObjectStream {
 
   get isOver(): boolean {
     return this.#position >= this.#end
+  }
+
+  get #end(): number {
+    return this.#options.range.end
   }
 
   get isReading(): boolean {
@@ -79,48 +84,51 @@ export class ObjectStream {
     this.#disconnect()
   }
 
+  /** The next bytes, at least one. */
   async #receive(): Promise<Buffer> {
     for (;;) {
       const from = this.#position + this.#received.length
       if (from >= this.#end) throw new AppError('failed', 'a read exceeds the range')
-      this.#closed.signal.throwIfAborted()
-      try {
-        const chunk = await this.#nextChunk(from)
+      const chunk = await this.#nextChunk(from)
+      if (chunk !== undefined) {
+        if (from + chunk.length >= this.#end) this.#finish()
         // More than requested would be read as bytes of another position.
         return chunk.subarray(0, this.#end - from)
-      } catch (error) {
-        this.#disconnect()
-        this.#closed.signal.throwIfAborted()
-        const failure = asAppError(error)
-        if (!isAppError(failure, 'busy') || this.#gets >= MAX_GETS) throw failure
-        const pauseMs = FIRST_PAUSE_MS * 2 ** this.#gets * Math.random()
-        await sleep(pauseMs, undefined, { signal: this.#closed.signal }).catch(() => undefined)
       }
+      this.#disconnect()
+      this.#closed.signal.throwIfAborted()
+      if (this.#failures === MAX_FAILURES) {
+        throw new AppError('busy', 'the store is unavailable (its responses end too early)')
+      }
+      this.#failures += 1
+      const pauseMs = FIRST_PAUSE_MS * 2 ** this.#failures * Math.random()
+      await sleep(pauseMs, undefined, { signal: this.#closed.signal }).catch(() => undefined)
     }
   }
 
-  /** Never empty. @throws AppError `busy` if the response ends early */
-  async #nextChunk(from: number): Promise<Buffer> {
+  /** Undefined if the response ends early or stalls. */
+  async #nextChunk(from: number): Promise<Buffer | undefined> {
     this.#response ??= await this.#get(from)
     const { chunks, body } = this.#response
-    const timer = setTimeout(() => body.destroy(new Error('the store has stalled')), STALLED_MS)
+    const timer = setTimeout(() => body.destroy(), this.#options.stalledMs)
     try {
       const { done, value } = await chunks.next()
-      if (done === true) throw new AppError('busy', 'the store ended a response too early')
-      if (from + value.length >= this.#end) this.#finish()
-      return value
+      return done === true ? undefined : value
+    } catch {
+      return undefined
     } finally {
       clearTimeout(timer)
     }
   }
 
   async #get(start: number) {
-    this.#gets += 1
     const abort = new AbortController()
     const signal = AbortSignal.any([abort.signal, this.#closed.signal])
-    const body = await this.#bucket.get(this.#object, { start, end: this.#end }, signal)
+    const { bucket, object } = this.#options
+    const body = await bucket.get(object, { start, end: this.#end }, signal)
     // Also while no read waits for it.
     body.on('error', () => undefined)
+    if (this.#closed.signal.aborted) body.destroy()
     const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
     return { chunks, body, abort }
   }

@@ -6,10 +6,11 @@ import type { FileStat, ListOptions, OpenFile, OpenOptions } from '../storage.ts
 import type { CountedStorage, StorageEntry } from '../storage.ts'
 import { isVisibleName, notFound, splitVisiblePath } from '../visible-path.ts'
 import { BlockCache } from './block-cache.ts'
-import { Bucket } from './bucket.ts'
-import type { ObjectStat, PinnedObject } from './bucket.ts'
+import { Bucket, pinListed } from './bucket.ts'
+import type { PinnedObject } from './bucket.ts'
 import { ObjectFile } from './object-file.ts'
 import { OpenStreams } from './open-streams.ts'
+import type { StreamLimits } from './open-streams.ts'
 import { watchBucket } from './watch-bucket.ts'
 
 /** Limit of the block cache of a process that serves. */
@@ -31,6 +32,8 @@ interface KnownObject {
 export interface S3StorageOptions {
   /** Limit of the cached blocks. */
   cacheBytes?: number
+  /** Longest wait for the next bytes of a response, and streams that hold a connection. */
+  streams?: StreamLimits
   /** Milliseconds of a monotonic clock. */
   now?: () => number
 }
@@ -48,7 +51,7 @@ export class S3Storage implements CountedStorage {
   readonly #prefix: string
   readonly #now: () => number
   readonly #cache: BlockCache
-  readonly #streams = new OpenStreams()
+  readonly #streams: OpenStreams
   readonly #known = new LRUCache<string, KnownObject>({ max: MAX_KNOWN_OBJECTS })
   readonly #inFlight = new Map<string, Promise<PinnedObject>>()
   #openFiles = 0
@@ -58,6 +61,7 @@ export class S3Storage implements CountedStorage {
     this.#prefix = prefix
     this.#now = options.now ?? (() => performance.now())
     this.#cache = new BlockCache(options.cacheBytes ?? CACHE_BYTES)
+    this.#streams = new OpenStreams(bucket, options.streams)
   }
 
   get openFiles(): number {
@@ -79,7 +83,7 @@ export class S3Storage implements CountedStorage {
       isEmpty &&= page.objects.length + page.prefixes.length === 0
       for (const { key, stat } of page.objects) {
         const name = key.slice(prefix.length)
-        if (isVisibleName(name)) entries.push({ name, kind: 'file', stat: fileStat(stat) })
+        if (isVisibleName(name)) entries.push({ name, kind: 'file', stat })
       }
       for (const folderPrefix of page.prefixes) {
         const name = folderPrefix.slice(prefix.length, -1)
@@ -93,17 +97,16 @@ export class S3Storage implements CountedStorage {
   }
 
   async stat(path: string, { signal }: OpenOptions = {}): Promise<FileStat> {
-    return fileStat((await this.#find(path, STAT_TTL_MS, signal)).stat)
+    return (await this.#find(path, STAT_TTL_MS, signal)).stat
   }
 
   async open(path: string, { listed, signal }: OpenOptions = {}): Promise<OpenFile> {
     const object =
       listed === undefined
         ? await this.#find(path, OPEN_TTL_MS, signal)
-        : { key: this.#keyOf(path), stat: pinned(listed) }
+        : pinListed(this.#keyOf(path), listed)
     this.#openFiles += 1
     return new ObjectFile({
-      bucket: this.#bucket,
       object,
       cache: this.#cache,
       streams: this.#streams,
@@ -154,15 +157,4 @@ export class S3Storage implements CountedStorage {
     if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw notFound()
     return key
   }
-}
-
-/** The stat of a listing, with the entity tag that its version contains. */
-function pinned(stat: FileStat): ObjectStat {
-  const etag = /^\d+\.(?<etag>(?:W\/)?".*")$/s.exec(stat.version)?.groups?.etag
-  return etag === undefined ? stat : { ...stat, etag }
-}
-
-/** Without the entity tag: the version contains it. */
-function fileStat({ sizeBytes, modifiedMs, version, isComplete }: FileStat): FileStat {
-  return { sizeBytes, modifiedMs, version, ...(isComplete === true && { isComplete }) }
 }
