@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
+import { splitPackets } from './support/make/split-packets.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { readReferencePackets } from './support/verify/reference-packets.ts'
@@ -23,7 +24,7 @@ let server: StartedServer
 
 beforeAll(async () => {
   library = await createTempLibrary('recorded')
-  const chunks = splitPackets(await readFile(fixturePath(TS)))
+  const chunks = splitPackets(await readFile(fixturePath(TS)), CHUNKS)
   await placeSession('plain', chunks, { lines: (i) => ['#EXTINF:6,', `${i}.ts`] })
   await placeEncrypted('encrypted', chunks)
   await placeSession('broken', chunks.slice(0, 2), {
@@ -43,14 +44,6 @@ afterAll(async () => {
   await server.stop()
   await library.remove()
 })
-
-/** Whole packets of 188 bytes, as many in each segment. */
-function splitPackets(bytes: Buffer): Buffer[] {
-  const chunkBytes = Math.ceil(bytes.length / 188 / CHUNKS) * 188
-  return Array.from({ length: CHUNKS }, (_, i) =>
-    bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes),
-  )
-}
 
 async function placeSession(
   name: string,

@@ -55,6 +55,10 @@ const MAX_ATTEMPTS = 3
 /** Accepted by stores other than AWS, whose users often configure none. */
 const DEFAULT_REGION = 'us-east-1'
 
+const ignore = (): void => undefined
+/** The SDK would write to the console, which may block or end the process. */
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
 export class Bucket {
   readonly #client: S3Client
   readonly #name: string
@@ -165,7 +169,9 @@ function createClient(pathStyle: boolean, region?: string): S3Client {
       throwOnRequestTimeout: true,
       httpAgent: agent,
       httpsAgent: agent,
+      logger: SILENT,
     },
+    logger: SILENT,
   })
 }
 

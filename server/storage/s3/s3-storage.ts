@@ -125,10 +125,9 @@ export class S3Storage implements CountedStorage {
   async #find(path: string, ttlMs: number, signal?: AbortSignal): Promise<PinnedObject> {
     const key = this.#keyOf(path)
     const known = this.#known.get(path)
-    if (known !== undefined && this.#now() - known.foundMs < ttlMs) {
-      if (known.object === undefined) throw notFound()
-      return known.object
-    }
+    const ageMs = known === undefined ? Infinity : this.#now() - known.foundMs
+    if (known?.object !== undefined && ageMs < ttlMs) return known.object
+    if (known !== undefined && ageMs < STAT_TTL_MS) throw notFound()
     signal?.throwIfAborted()
     const flight = this.#inFlight.get(path) ?? this.#head(path, key)
     return flight

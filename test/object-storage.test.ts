@@ -1,0 +1,261 @@
+// Recordings in a real object store: the same site as from a folder, also while the store fails.
+import { readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { playlistApiPath, sessionsApiPath, streamersApiPath } from '../shared/paths.ts'
+import { BLOCK_BYTES } from '../server/storage/s3/block-cache.ts'
+import { splitPackets } from './support/make/split-packets.ts'
+import { createBucket } from './support/servers/bucket.ts'
+import type { TestBucket } from './support/servers/bucket.ts'
+import { startFaultProxy } from './support/servers/fault-proxy.ts'
+import type { FaultProxy } from './support/servers/fault-proxy.ts'
+import { fetchPlaylist } from './support/servers/hls-client.ts'
+import type { ListedPlaylist } from './support/servers/hls-client.ts'
+import { startObjectStore } from './support/servers/object-store.ts'
+import type { ObjectStore, StartedObjectStore } from './support/servers/object-store.ts'
+import { runInNewProcess } from './support/servers/run-program.ts'
+import type { ProgramOutcome } from './support/servers/run-program.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
+import { createTempLibrary, fixturePath } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+import { crawl } from './support/verify/crawl.ts'
+import { patienceMs } from './support/patience.ts'
+
+const PREFIX = 'archive/streams'
+const TS = 'ts-h264-aac-cea608.ts'
+const OTHER_TS = 'ts-h264-aac-clean-hls-concat.ts'
+const MP4 = 'mp4-h264-aac51-moov-last-bframes.mp4'
+const DAY = '2026-01-31'
+/** An MP4 whose tables are at its start, and which is large. */
+const LARGE = { streamer: 'large', date: DAY, sessionId: 'padded' }
+const PADDING_BYTES = 30 * 1024 * 1024
+const COMMON = { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: 'the same on all nodes' }
+
+let library: TempLibrary
+let store: StartedObjectStore
+let proxy: FaultProxy
+let bucket: TestBucket
+/** Finished sessions have settled at once. */
+let settings: string
+
+beforeAll(async () => {
+  library = await createTempLibrary('object-storage')
+  settings = path.join(library.folder, 'settings.json')
+  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 0 } }))
+  await placeRecordings()
+  store = await startObjectStore()
+  proxy = await startFaultProxy(store)
+  bucket = await createBucket(store)
+  await bucket.putTree(library.recordings, `${PREFIX}/`)
+})
+
+afterAll(async () => {
+  await proxy.stop()
+  await store.stop()
+  await library.remove()
+})
+
+afterEach(async () => proxy.heal())
+
+/** All fixtures, folders of parts and of a recorder, and files next to a recording. */
+async function placeRecordings(): Promise<void> {
+  const names = readdirSync(path.dirname(fixturePath(TS))).filter((name) => name !== 'README.md')
+  for (const name of names) await library.place(`fixtures/${DAY}/${name}`, name)
+  await library.place(`folders/${DAY}/parts/part1.ts`, TS)
+  await library.place(`folders/${DAY}/parts/part2.ts`, OTHER_TS)
+  await library.place(`folders/${DAY}/recorder/a.ts`, TS)
+  await library.place(`folders/${DAY}/recorder/b.ts`, OTHER_TS)
+  const lines = ['#EXTINF:6,', 'a.ts', '#EXT-X-DISCONTINUITY', '#EXTINF:6,', 'b.ts']
+  await library.place(`folders/${DAY}/recorder/index.m3u8`, playlistOf(lines))
+  await library.place(`sidecars/${DAY}/1.ts`, TS)
+  await library.place(`sidecars/${DAY}/1.srt`, Buffer.from(SUBTITLES))
+  await library.place(`sidecars/${DAY}/1.jpg`, Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0]))
+}
+
+const SUBTITLES = '1\n00:00:01,000 --> 00:00:02,000\nHello\n'
+
+function playlistOf(lines: string[]): Buffer {
+  return Buffer.from(['#EXTM3U', '#EXT-X-TARGETDURATION:60', ...lines, ''].join('\n'))
+}
+
+function awsEnvironment({ endpoint, region, ...keys }: ObjectStore): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: keys.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+    AFTERCAST_S3_PATH_STYLE: 'true',
+  }
+}
+
+interface Start {
+  prefix?: string
+  data: string
+  more?: string[]
+}
+
+/** A server of the bucket. It reaches the store through the proxy. */
+async function startFromBucket({ prefix = PREFIX, data, more = [] }: Start) {
+  const folder = path.join(library.folder, data)
+  return startServer({
+    args: [`s3://${bucket.name}/${prefix}`, '--data', folder, ...more],
+    environment: { ...COMMON, ...awsEnvironment(proxy.store) },
+  })
+}
+
+/** Waits until every session that is listed has a duration, and there are as many. */
+async function waitUntilIndexed(url: string, streamer: string, count: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const response = await fetch(url + sessionsApiPath(streamer))
+      const text = await response.text()
+      expect(text.match(/"duration"/g)).toHaveLength(count)
+    },
+    { timeout: patienceMs, interval: 50 },
+  )
+}
+
+const SESSIONS = { fixtures: 26, folders: 2, sidecars: 1 }
+
+test('serves the same bytes under the same URLs as a folder', async () => {
+  const config = ['--config', settings]
+  const servers = await Promise.all([
+    startServer({ args: [...library.args, ...config], environment: COMMON }),
+    startFromBucket({ data: 'same', more: config }),
+  ])
+  try {
+    for (const { url } of servers) {
+      for (const [streamer, count] of Object.entries(SESSIONS)) {
+        await waitUntilIndexed(url, streamer, count)
+      }
+    }
+    const [fromFolder, fromBucket] = await Promise.all(servers.map(({ url }) => crawl(url)))
+    expect(fromFolder?.size).toBeGreaterThan(150)
+    expect(fromBucket).toEqual(fromFolder)
+    const gets = proxy.requests.filter(({ operation }) => operation === 'GetObject')
+    expect(gets.every(({ ifMatch, range }) => ifMatch !== undefined && range !== undefined)).toBe(
+      true,
+    )
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+})
+
+describe('a server of a bucket', () => {
+  let server: StartedServer
+  let url: string
+
+  beforeAll(async () => {
+    await bucket.put(`live/${LARGE.streamer}/${DAY}/padded.mp4`, paddedMp4())
+    server = await startFromBucket({ prefix: 'live', data: 'live' })
+    url = server.url
+    await waitUntilIndexed(url, LARGE.streamer, 1)
+  })
+
+  afterAll(async () => server.stop())
+
+  /** The recording before bytes that no player needs. */
+  function paddedMp4(): Buffer {
+    const free = Buffer.alloc(PADDING_BYTES)
+    free.writeUInt32BE(PADDING_BYTES)
+    free.write('free', 4)
+    return Buffer.concat([readFileSync(fixturePath(MP4)), free])
+  }
+
+  test('reads the tables of an MP4 for its playlist, and the bytes of a segment', async () => {
+    const key = `live/${LARGE.streamer}/${DAY}/padded.mp4`
+    const playlist = await fetchPlaylist(url + playlistApiPath(LARGE))
+    expect(proxy.objectBytes(key)).toBeLessThan(PADDING_BYTES / 20)
+    for (const { url: segment } of playlist.segments) {
+      proxy.clear()
+      const body = await (await fetch(segment)).arrayBuffer()
+      expect(proxy.objectBytes(key)).toBeLessThan(body.byteLength + 6 * BLOCK_BYTES)
+    }
+  })
+
+  test('lists sessions, and answers 503 for media, while the store is down', async () => {
+    const playlist = url + playlistApiPath(LARGE)
+    await proxy.refuse()
+    await vi.waitFor(
+      async () => {
+        const response = await fetch(playlist)
+        await response.arrayBuffer()
+        expect(response.status).toBe(503)
+        expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+        expect(response.headers.get('cache-control')).toBe('no-store')
+      },
+      { timeout: patienceMs },
+    )
+    expect((await fetch(url + streamersApiPath)).status).toBe(200)
+    await proxy.heal()
+    await vi.waitFor(async () => expect((await fetch(playlist)).status).toBe(200), {
+      timeout: patienceMs,
+    })
+  })
+
+  test('finds new and removed objects, and follows the playlist of a recorder', async () => {
+    const folder = `live/new/${DAY}/live`
+    const session = { streamer: 'new', date: DAY, sessionId: 'live' }
+    const parts = splitPackets(readFileSync(fixturePath(OTHER_TS)), 6)
+    const names = parts.map((_, i) => `${i}.ts`)
+    for (const [i, part] of parts.entries()) await bucket.put(`${folder}/${i}.ts`, part)
+    const list = async (count: number): Promise<void> => {
+      const lines = names.slice(0, count).flatMap((name) => ['#EXTINF:6,', name])
+      await bucket.put(`${folder}/index.m3u8`, playlistOf(lines))
+    }
+    await list(4)
+    const first = await waitForPlaylist(session, () => true)
+    expect(first.isEnded).toBe(false)
+    await list(6)
+    const { segments } = first
+    const grown = await waitForPlaylist(session, (now) => now.segments.length > segments.length)
+    expect(grown.segments.slice(0, segments.length)).toEqual(segments)
+    for (const name of ['index.m3u8', ...names]) await bucket.delete(`${folder}/${name}`)
+    await vi.waitFor(
+      async () => expect(await (await fetch(url + streamersApiPath)).text()).not.toContain('new'),
+      { timeout: patienceMs },
+    )
+  })
+
+  async function waitForPlaylist(
+    session: typeof LARGE,
+    isWanted: (playlist: ListedPlaylist) => boolean,
+  ): Promise<ListedPlaylist> {
+    return vi.waitFor(
+      async () => {
+        const playlist = await fetchPlaylist(url + playlistApiPath(session))
+        if (!isWanted(playlist)) throw new Error('it has not changed')
+        return playlist
+      },
+      { timeout: patienceMs, interval: 100 },
+    )
+  }
+})
+
+interface WrongStart {
+  bucket?: string
+  environment?: NodeJS.ProcessEnv
+}
+
+test.each<[string, WrongStart, string]>([
+  ['bucket', { bucket: 'no-such-bucket' }, 'no such bucket'],
+  ['secret', { environment: { AWS_SECRET_ACCESS_KEY: 'not-the-secret' } }, 'denies access'],
+  ['address', { environment: { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' } }, 'unavailable'],
+])('ends at the start with a wrong %s', async (_name, wrong, message) => {
+  const outcome = await scan(wrong.bucket ?? bucket.name, wrong.environment ?? {})
+  expect(outcome).toMatchObject({ code: 2, stdout: '' })
+  expect(outcome.stderr).toMatch(/^aftercast: recordings: s3:.*\n$/)
+  expect(outcome.stderr).toContain(message)
+  expect(outcome.stderr).not.toContain(store.secretAccessKey)
+  expect(outcome.stderr).not.toContain('not-the-secret')
+})
+
+async function scan(name: string, environment: NodeJS.ProcessEnv): Promise<ProgramOutcome> {
+  const folder = path.join(library.folder, 'refused')
+  return runInNewProcess(['scan', `s3://${name}/x`, '--data', folder], {
+    workingFolder: library.folder,
+    environment: { ...awsEnvironment(store), ...environment },
+  })
+}
