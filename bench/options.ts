@@ -18,6 +18,7 @@ const NAMES = [
   'connections',
   'kills',
   'soak',
+  'cluster',
   'page-lists',
   'page-plays',
   'page-away',

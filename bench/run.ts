@@ -1,6 +1,7 @@
 // `npm run bench`: the benchmarks that are named, one after another.
 import { benchCatalog } from './library/catalog.ts'
 import { benchCold } from './recordings/cold.ts'
+import { benchCluster } from './cluster/cluster.ts'
 import { benchConnections } from './endurance/connections.ts'
 import { benchKills } from './endurance/kills.ts'
 import { benchSoak } from './endurance/soak.ts'
@@ -26,6 +27,7 @@ const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = 
   connections: benchConnections,
   kills: benchKills,
   soak: benchSoak,
+  cluster: benchCluster,
   'page-lists': (options) => benchPage('page-lists', options),
   'page-plays': (options) => benchPage('page-plays', options),
   'page-away': (options) => benchPage('page-away', options),

@@ -15,7 +15,7 @@ import type { BenchLibrary } from '../make-media.ts'
 import { DISTURBED_SHARE } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
-import { readDelays, startViewers } from './viewers.ts'
+import { readFigures, startViewers } from './viewers.ts'
 import type { ViewersPlan } from './viewers-child.ts'
 
 const DAY = { streamer: 'bench', date: '2026-01-31' }
@@ -104,14 +104,14 @@ async function measure(scene: Scene, { short, long, options }: Setting): Promise
     const viewers = startViewers({ urls, ...scene.pace })
     stops.push(viewers.stop)
     await viewers.begun()
-    await readDelays(metrics)
+    await readFigures(metrics)
     const othersShare = watchOthers()
     const begun = performance.now()
     linkSync(only(long), path.join(day, 'long.mp4'))
     await indexed(() => playlistOf('long'))
     const indexSeconds = (performance.now() - begun) / 1000
     await sleep(options.rowSeconds * 1000)
-    const delays = await readDelays(metrics)
+    const delays = await readFigures(metrics)
     const peakMebibytes = readPeakMebibytes(server.pid)
     return {
       inFlight: viewers.mostInFlight(),

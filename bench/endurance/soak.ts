@@ -16,7 +16,7 @@ import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
 import { fetchShape } from './fetch-shape.ts'
 import { SoakActivity } from './soak-activity.ts'
-import { readDelays, startViewers } from './viewers.ts'
+import { readFigures, startViewers } from './viewers.ts'
 import type { StartedViewers } from './viewers.ts'
 import type { ViewersReport } from './viewers-child.ts'
 
@@ -31,6 +31,7 @@ const MAX_GROWTH = 1.1
 
 interface Sample {
   mebibytes: number
+  heapMebibytes: number
   descriptors: number
   loopP99Ms: number
   viewers: ViewersReport
@@ -96,11 +97,12 @@ async function watchAll({ url }: StartedServer): Promise<StartedViewers> {
 /** Of the primary and all processes that it started. */
 async function measure(server: StartedServer, metrics: string): Promise<Omit<Sample, 'viewers'>> {
   const pids = [server.pid, ...childrenOf(server.pid)]
-  const delays = await readDelays(metrics)
+  const { p99, heapMebibytes } = await readFigures(metrics)
   return {
     mebibytes: sum(pids.map(readMebibytes)),
     descriptors: sum(pids.map((pid) => readdirSync(`/proc/${pid}/fd`).length)),
-    loopP99Ms: delays.p99,
+    heapMebibytes,
+    loopP99Ms: p99,
   }
 }
 
@@ -142,6 +144,7 @@ function formatReport(
   const head = [
     'minute',
     'MiB',
+    'heap MiB',
     'descriptors',
     'loop p99 ms',
     'segments',
@@ -149,13 +152,15 @@ function formatReport(
     'wrong',
     'failed',
   ]
-  const rows = samples.flatMap(({ mebibytes, descriptors, loopP99Ms, viewers }, at) => {
+  const rows = samples.flatMap((sample, at) => {
+    const { mebibytes, heapMebibytes, descriptors, loopP99Ms, viewers } = sample
     if ((at + 1) % (samples.length / SHOWN_ROWS) !== 0) return []
     const { ended, late, wrong, failed } = viewers
     return [
       [
         (((at + 1) * soakMinutes) / samples.length).toFixed(1),
         mebibytes.toFixed(0),
+        heapMebibytes.toFixed(0),
         String(descriptors),
         loopP99Ms.toFixed(1),
         ...[ended, late, wrong, failed].map(String),

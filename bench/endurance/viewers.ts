@@ -39,16 +39,21 @@ export function startViewers(plan: ViewersPlan): StartedViewers {
   }
 }
 
-/**
- * Delays of the event loop since they were last read, in milliseconds.
- *
- * @param metrics `host:port` of the listener for metrics
- */
-export async function readDelays(metrics: string): Promise<{ p50: number; p99: number }> {
+export interface ProcessFigures {
+  /** Delays of the event loop since they were last read, in milliseconds. */
+  p50: number
+  p99: number
+  /** Memory of JavaScript objects and buffers in all processes. */
+  heapMebibytes: number
+}
+
+/** @param metrics `host:port` of the listener for metrics */
+export async function readFigures(metrics: string): Promise<ProcessFigures> {
   const text = await (await fetch(`http://${metrics}/metrics`)).text()
-  const delay = (name: string): number => {
-    const line = new RegExp(`^nodejs_eventloop_lag_${name}_seconds (?<value>\\S+)`, 'm').exec(text)
-    return Math.max(0, Number(line?.groups?.value) * 1000 - TIMER_MS)
-  }
-  return { p50: delay('p50'), p99: delay('p99') }
+  const figure = (name: string): number =>
+    Number(new RegExp(`^nodejs_${name} (?<value>\\S+)`, 'm').exec(text)?.groups?.value)
+  const delay = (name: string): number =>
+    Math.max(0, figure(`eventloop_lag_${name}_seconds`) * 1000 - TIMER_MS)
+  const heapBytes = figure('heap_size_used_bytes') + figure('external_memory_bytes')
+  return { p50: delay('p50'), p99: delay('p99'), heapMebibytes: heapBytes / 2 ** 20 }
 }

@@ -1,5 +1,4 @@
-// nginx over a folder of segments, with Debian's configuration and with a tuned one, on two ports
-// of the same workers.
+// nginx with servers of several configurations, each on a port of its own, in the same workers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -7,16 +6,14 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findFreePort } from '../../test/support/servers/free-port.ts'
 
-/** How nginx sends segments. */
-export type NginxForm = 'default' | 'tuned'
-
-export interface StartedNginx {
+export interface StartedNginx<Form extends string> {
   pid: number
-  origins: Record<NginxForm, string>
+  origins: Record<Form, string>
   stop(): Promise<void>
 }
 
-const FORMS: Record<NginxForm, string> = {
+/** How nginx sends segments from files. */
+export const FILE_FORMS = {
   // Debian's /etc/nginx/nginx.conf.
   default: 'sendfile on; tcp_nopush on;',
   // Reads of 256 KiB stay in the second cache between read and send, which on loopback beats
@@ -24,9 +21,11 @@ const FORMS: Record<NginxForm, string> = {
   tuned: 'sendfile off; tcp_nopush off; output_buffers 2 256k;',
 }
 
-interface NginxOptions {
-  /** Of the files. */
-  root: string
+interface NginxOptions<Form extends string> {
+  /** Directives of each server. */
+  servers: Record<Form, string>
+  /** Directives that all servers share. */
+  shared: readonly string[]
   /** Where a folder of its own can be made. */
   scratch: string
   /** Words before the command. */
@@ -34,22 +33,29 @@ interface NginxOptions {
   workers: number
 }
 
-export async function startNginx(options: NginxOptions): Promise<StartedNginx> {
-  const { root, scratch, wrapper, workers } = options
+export async function startNginx<Form extends string>(
+  options: NginxOptions<Form>,
+): Promise<StartedNginx<Form>> {
+  const { servers, shared, scratch, wrapper, workers } = options
   const folder = path.join(scratch, `nginx-${workers}`)
   mkdirSync(folder, { recursive: true })
-  const ports = { default: await findFreePort(), tuned: await findFreePort() }
+  const origins = { ...servers }
+  const parts: string[] = []
+  for (const form of formsOf(servers)) {
+    const address = `127.0.0.1:${await findFreePort()}`
+    origins[form] = `http://${address}`
+    parts.push(`  server { listen ${address}; ${servers[form]} }`)
+  }
   const file = path.join(folder, 'nginx.conf')
-  writeFileSync(file, formatConfig({ root, folder, ports, workers }))
+  writeFileSync(file, formatConfig([...shared, ...parts], { folder, workers }))
   const words = ['nginx', '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]
   const [command = '', ...rest] = [...wrapper, ...words]
   const child = spawn(command, rest, { stdio: ['ignore', 'inherit', 'inherit'] })
   const exited = once(child, 'exit')
-  const origin = (form: NginxForm): string => `http://127.0.0.1:${ports[form]}`
-  await waitUntilAnswering(origin('tuned'), exited)
+  for (const form of formsOf(servers)) await waitUntilAnswering(origins[form], exited)
   return {
     pid: child.pid ?? 0,
-    origins: { default: origin('default'), tuned: origin('tuned') },
+    origins,
     async stop() {
       child.kill('SIGTERM')
       await exited
@@ -57,16 +63,14 @@ export async function startNginx(options: NginxOptions): Promise<StartedNginx> {
   }
 }
 
-interface ConfigParts {
-  root: string
-  folder: string
-  ports: Record<NginxForm, number>
-  workers: number
+function formsOf<Form extends string>(servers: Record<Form, string>): Form[] {
+  return Object.keys(servers).filter((form): form is Form => form in servers)
 }
 
-function formatConfig({ root, folder, ports, workers }: ConfigParts): string {
-  const server = (form: NginxForm): string =>
-    `  server { listen 127.0.0.1:${ports[form]}; root ${quote(root)}; ${FORMS[form]} }`
+function formatConfig(
+  parts: readonly string[],
+  { folder, workers }: { folder: string; workers: number },
+): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `  ${kind}_temp_path ${quote(path.join(folder, kind))};`,
   )
@@ -81,13 +85,13 @@ function formatConfig({ root, folder, ports, workers }: ConfigParts): string {
     ...temporary,
     // Ours writes no access log either.
     '  access_log off;',
-    server('default'),
-    server('tuned'),
+    ...parts,
     '}\n',
   ].join('\n')
 }
 
-function quote(text: string): string {
+/** An argument of a directive. */
+export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 

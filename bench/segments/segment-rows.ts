@@ -10,10 +10,12 @@ import { cutSegments, scatter } from './cut-segments.ts'
 import { hasProgram } from '../machine.ts'
 import type { BenchLibrary, MediaFormat } from '../make-media.ts'
 import type { Row } from '../measure.ts'
-import { startNginx } from './nginx.ts'
+import { FILE_FORMS, quote, startNginx } from './nginx.ts'
 import type { StartedNginx } from './nginx.ts'
 import type { BenchOptions } from '../options.ts'
 import type { Pin } from '../pin.ts'
+
+type FileServer = StartedNginx<keyof typeof FILE_FORMS>
 
 /** As the configuration has it. */
 const SEGMENT_SECONDS = 6
@@ -87,7 +89,7 @@ export interface RowSetting {
 /** Starts the servers of the rows; rows of nginx follow ours. */
 export async function prepareRows(plans: readonly RowPlan[], setting: RowSetting): Promise<Row[]> {
   const servers = new Map<ServerForm, StartedServer>()
-  const competitors = new Map<number, StartedNginx | undefined>()
+  const competitors = new Map<number, FileServer | undefined>()
   const rows: Row[] = []
   for (const plan of plans) {
     const server = servers.get(plan.server) ?? (await startOurs(setting, plan.server))
@@ -104,17 +106,18 @@ export async function prepareRows(plans: readonly RowPlan[], setting: RowSetting
 async function startCompetitor(
   { cutRoot, scratch, pin, stops }: RowSetting,
   workers: number,
-): Promise<StartedNginx | undefined> {
+): Promise<FileServer | undefined> {
   if (!hasProgram('nginx')) return undefined
   const wrapper = workers === 1 ? pin(0) : []
-  const nginx = await startNginx({ root: cutRoot, scratch, wrapper, workers })
+  const shared = [`  root ${quote(cutRoot)};`]
+  const nginx = await startNginx({ servers: FILE_FORMS, shared, scratch, wrapper, workers })
   stops.push(() => nginx.stop())
   return nginx
 }
 
 interface Servers {
   server: StartedServer
-  nginx: StartedNginx | undefined
+  nginx: FileServer | undefined
 }
 
 async function prepareRow(
@@ -177,7 +180,7 @@ function zipfCacheMegabytes({ outputs }: BenchLibrary, { mediaSeconds }: BenchOp
   return Math.ceil((bytes * asked * ZIPF_CACHED_SHARE) / 1e6)
 }
 
-function nginxRows({ pid, origins }: StartedNginx, name: string, filePaths: string[]): Row[] {
+function nginxRows({ pid, origins }: FileServer, name: string, filePaths: string[]): Row[] {
   const splitPoint = name.replace('aes', 'aes, encrypted before')
   return (['default', 'tuned'] as const).map((form) => ({
     name: `nginx ${form} ${splitPoint}`,

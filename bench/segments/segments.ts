@@ -7,8 +7,8 @@ import { measureCipher } from './cipher-speed.ts'
 import { hasLoadProgram, runLoad } from '../load.ts'
 import { describeMachine, hasProgram } from '../machine.ts'
 import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
-import { DISTURBED_SHARE, isCalm, measureRow } from '../measure.ts'
-import type { Row, Sample } from '../measure.ts'
+import { DISTURBED_SHARE, measureRound } from '../measure.ts'
+import type { Row } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
 import { createPin } from '../pin.ts'
 import type { Pin } from '../pin.ts'
@@ -19,9 +19,6 @@ import { chooseRows, prepareRows } from './segment-rows.ts'
 
 /** The popular have to be known as such, and to be encrypted once, before that is measured. */
 const WARM_UP_ROUNDS = 10
-
-/** How often a round of a row is measured where other load disturbs it. */
-const MAX_TRIES = 3
 
 /** Prints the tables. */
 export async function benchSegments(options: BenchOptions): Promise<void> {
@@ -65,28 +62,13 @@ async function measureRounds(rows: Row[], { options, pin, scratch }: Setting) {
   }
   for (let round = 0; round < rounds; round += 1) {
     for (const { row, samples } of measured) {
-      let triesLeft = options.isSmoke ? 1 : MAX_TRIES
-      while (triesLeft > 0) {
-        const sample = await measureRow(row, { ...load, round })
-        console.error(describeSample(`${round + 1}/${rounds} ${row.name}`, sample))
-        samples.push(sample)
-        triesLeft = isCalm(sample) ? 0 : triesLeft - 1
-      }
+      samples.push(...(await measureRound(row, { ...load, round }, options)))
     }
     const isEncrypted = rows.some(({ name }) => name.includes('aes'))
     const speed = isEncrypted ? measureCipher(pin(0), seconds) : undefined
     if (speed !== undefined) cipher.push(speed)
   }
   return { measured, cipher }
-}
-
-function describeSample(label: string, sample: Sample): string {
-  const { megabytesPerSecond, cpuSecondsPerGigabyte, load, othersShare } = sample
-  const cost = cpuSecondsPerGigabyte.toFixed(3)
-  const figures = `${megabytesPerSecond.toFixed(0)} MB/s, ${cost} CPU s/GB`
-  const others = `others ${(othersShare * 100).toFixed(0)} %`
-  const mark = isCalm(sample) ? '' : ' DISTURBED'
-  return `${label}: ${figures} (load before ${load.toFixed(1)}, ${others}${mark})`
 }
 
 function drawChart(measured: readonly MeasuredRow[]): string {

@@ -58,6 +58,8 @@ export interface FaultProxy {
   store: ObjectStore
   /** How long each request waits before the store gets it. Default 0. */
   latencyMs: number
+  /** Connections since the start. */
+  readonly connections: number
   /** All requests since the start or the last `clear`, in order. */
   readonly requests: readonly ProxiedRequest[]
   /** The oldest fault that applies to a request is used. */
@@ -93,6 +95,8 @@ export async function startFaultProxy(store: ObjectStore): Promise<FaultProxy> {
     // Fails if the client or the store has disconnected.
     delay.then(() => respond(exchange, passOn)).catch(() => response.destroy())
   })
+  let connections = 0
+  server.on('connection', () => (connections += 1))
   // A client must not reuse a connection that is being closed.
   server.keepAliveTimeout = 0
   const port = await listen(server, 0)
@@ -105,6 +109,9 @@ export async function startFaultProxy(store: ObjectStore): Promise<FaultProxy> {
   const proxy: FaultProxy = {
     store: { ...store, endpoint: `http://127.0.0.1:${port}` },
     latencyMs: 0,
+    get connections() {
+      return connections
+    },
     get requests() {
       return requests
     },

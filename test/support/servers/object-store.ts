@@ -29,6 +29,8 @@ export interface ObjectStore {
 export interface StartedObjectStore extends ObjectStore {
   /** Of the process that listens, for SIGSTOP and SIGKILL. */
   gatewayPid: number
+  /** Of all processes. */
+  pids: number[]
   /** Kills the processes and removes their folder. */
   stop(): Promise<void>
 }
@@ -51,6 +53,7 @@ export async function startObjectStore(): Promise<StartedObjectStore> {
   const monitor = ['-i', 'a', '--public-addr', `127.0.0.1:${monitorPort}`]
   const frontend = `beast endpoint=127.0.0.1:${gatewayPort}`
   let output = ''
+  const started: ChildProcess[] = []
   const run = async (program: string, args: string[]): Promise<void> => {
     const all = ['-c', configuration, ...args]
     const running = promisify(execFile)(program, all, { timeout: patienceMs })
@@ -63,6 +66,7 @@ export async function startObjectStore(): Promise<StartedObjectStore> {
       detached: true,
     })
     guard.add(child)
+    started.push(child)
     child.stderr.on('data', (chunk: Buffer) => void (output += chunk.toString()))
     return child
   }
@@ -82,6 +86,7 @@ export async function startObjectStore(): Promise<StartedObjectStore> {
       region: 'us-east-1',
       ...user,
       gatewayPid: gateway.pid ?? NaN,
+      pids: started.flatMap(({ pid }) => pid ?? []),
       stop: () => guard.end(),
     }
   } catch (cause) {
