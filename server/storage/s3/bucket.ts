@@ -100,6 +100,8 @@ export class Bucket {
       ),
     }
     const next = found.IsTruncated === true ? found.NextContinuationToken : undefined
+    if (next !== undefined && next === after)
+      throw new AppError('failed', 'the store returns one page of a listing again and again')
     return next === undefined ? page : { ...page, next }
   }
 
@@ -219,9 +221,13 @@ export function pinListed(key: string, stat: FileStat): PinnedObject {
   return { key, stat, etag }
 }
 
-/** `encoding-type=url` encodes a space as +, or as %20. */
+/** `encoding-type=url` encodes a space as +, or as %20. An invalid key is left as it is. */
 function decodeKey(key: string): string {
-  return decodeURIComponent(key.replaceAll('+', ' '))
+  try {
+    return decodeURIComponent(key.replaceAll('+', ' '))
+  } catch {
+    return key
+  }
 }
 
 function isReadable(body: unknown): body is Readable {

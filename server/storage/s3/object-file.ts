@@ -1,6 +1,6 @@
 // An open object: reads go through the block cache. Announced bytes are read with one GET in the
 // order of the reads; others with GETs of a few blocks, and ahead of sequential readers.
-import { AppError } from '../../errors.ts'
+import { AppError, isAppError } from '../../errors.ts'
 import type { FileStat, OpenFile } from '../storage.ts'
 import { BLOCK_BYTES } from './block-cache.ts'
 import type { BlockCache, CachedObject } from './block-cache.ts'
@@ -52,26 +52,29 @@ export class ObjectFile implements OpenFile {
     const end = Math.min(position + target.length, this.stat.sizeBytes)
     this.#noteSequence(position, end)
     for (let at = position; at < end;) {
-      this.#checkOpen()
-      const index = Math.floor(at / BLOCK_BYTES)
-      const block =
-        this.#options.cache.get(this.#cached, index) ?? (await this.#block(index, lastBlock(end)))
-      at += target.write(block.subarray(at % BLOCK_BYTES, (at % BLOCK_BYTES) + end - at))
+      const count = this.#copyCached(target, at, end)
+      at += count
+      if (count === 0) await this.#load(Math.floor(at / BLOCK_BYTES), lastBlock(end))
     }
     return Math.max(0, end - position)
   }
 
   readCached(buffers: readonly Uint8Array[], position: number): number {
-    this.#checkOpen()
     const target = new Target(buffers)
     const end = Math.min(position + target.length, this.stat.sizeBytes)
-    let at = position
+    return position < end ? this.#copyCached(target, position, end) : 0
+  }
+
+  /** Copies consecutive bytes that are in memory; returns their number. */
+  #copyCached(target: Target, start: number, end: number): number {
+    this.#checkOpen()
+    let at = start
     while (at < end) {
       const block = this.#options.cache.get(this.#cached, Math.floor(at / BLOCK_BYTES))
       if (block === undefined) break
       at += target.write(block.subarray(at % BLOCK_BYTES, (at % BLOCK_BYTES) + end - at))
     }
-    return Math.max(0, at - position)
+    return at - start
   }
 
   willReadInOrder(position: number, length: number): void {
@@ -90,24 +93,21 @@ export class ObjectFile implements OpenFile {
     this.#options.onClosed()
   }
 
-  /** A block; `last` is the last one that is needed as well. */
-  async #block(index: number, last: number): Promise<Buffer> {
-    const { cache } = this.#options
-    // Undefined also if another reader, which loads it, fails: it may have been closed.
-    const found = await cache.inFlight(this.#cached, index)?.catch(() => undefined)
-    if (found !== undefined) return found
+  /** Loads a block, and others up to `last` if they are not announced. */
+  async #load(index: number, last: number): Promise<void> {
+    const { cache, onReplaced } = this.#options
+    const others = cache.inFlight(this.#cached, index)
+    // Another reader loads it. That one fails also if its client disconnects.
+    if (others !== undefined && (await isFulfilled(others))) return
     try {
       if (this.#isAnnounced(index) && this.#stream?.isReading !== true) {
-        return await this.#readAnnounced(index)
+        await this.#loadAnnounced(index)
+      } else {
+        this.#loadRun(index, last)
+        await cache.inFlight(this.#cached, index)
       }
-      this.#loadRun(index, last)
-      const loading = cache.inFlight(this.#cached, index)
-      if (loading === undefined) throw new AppError('failed', 'the recording cannot be read')
-      return await loading
     } catch (error) {
-      if (error instanceof AppError && (error.code === 'gone' || error.code === 'not_found')) {
-        this.#options.onReplaced()
-      }
+      if (isAppError(error, 'gone', 'not_found')) onReplaced()
       throw error
     }
   }
@@ -117,15 +117,16 @@ export class ObjectFile implements OpenFile {
     return index * BLOCK_BYTES < end && (index + 1) * BLOCK_BYTES > start
   }
 
-  async #readAnnounced(index: number): Promise<Buffer> {
+  async #loadAnnounced(index: number): Promise<void> {
     const { cache, streams } = this.#options
     const stream = this.#streamAt(index)
     streams.use(stream)
-    // Blocks in memory or in flight are read again: the stream continues after them.
-    while (stream.position < index * BLOCK_BYTES) await stream.read(BLOCK_BYTES)
-    const block = await cache.load(this.#cached, index, (length) => stream.read(length))
+    await cache.load(this.#cached, index, async (block) => {
+      // Blocks that were in memory are dropped.
+      await stream.skip(index * BLOCK_BYTES - stream.position)
+      await stream.read(block)
+    })
     if (stream.isOver) this.#closeStream()
-    return block
   }
 
   /** The stream if it is at the block or shortly before it, else a new one. */
@@ -162,9 +163,9 @@ export class ObjectFile implements OpenFile {
     let previous: Promise<unknown> = Promise.resolve()
     for (let index = first; index < end; index += 1) {
       const before = previous
-      previous = cache.load(this.#cached, index, async (length) => {
+      previous = cache.load(this.#cached, index, async (block) => {
         await before
-        return stream.read(length)
+        await stream.read(block)
       })
     }
   }
@@ -190,6 +191,13 @@ export class ObjectFile implements OpenFile {
   #checkOpen(): void {
     if (this.#isClosed) throw new AppError('failed', 'the file is already closed')
   }
+}
+
+async function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Index of the block with the last byte before `end`. */

@@ -51,26 +51,33 @@ export class ObjectStream {
   }
 
   /**
-   * The next `length` bytes, in memory of their own. One read at a time.
+   * Fills `target` with the next bytes. One read at a time.
    *
    * @throws AppError `failed` beyond the range, and as `Bucket.get`
    */
-  async read(length: number): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafeSlow(length)
+  async read(target: Uint8Array): Promise<void> {
+    await this.#consume(target.length, (bytes, at) => target.set(bytes, at))
+  }
+
+  /** As `read`, but drops the bytes. */
+  async skip(length: number): Promise<void> {
+    await this.#consume(length, () => undefined)
+  }
+
+  async #consume(length: number, take: (bytes: Uint8Array, at: number) => void): Promise<void> {
     this.#isReading = true
     try {
-      for (let filled = 0; filled < length;) {
+      for (let taken = 0; taken < length;) {
         if (this.#received.length === 0) this.#received = await this.#receive()
-        const count = Math.min(this.#received.length, length - filled)
-        this.#received.copy(bytes, filled, 0, count)
-        this.#received = this.#received.subarray(count)
-        this.#position += count
-        filled += count
+        const bytes = this.#received.subarray(0, length - taken)
+        take(bytes, taken)
+        this.#received = this.#received.subarray(bytes.length)
+        this.#position += bytes.length
+        taken += bytes.length
       }
     } finally {
       this.#isReading = false
     }
-    return bytes
   }
 
   /** Gives the connection up while nothing is being read; the next read opens another one. */
@@ -78,8 +85,9 @@ export class ObjectStream {
     if (!this.#isReading) this.#disconnect()
   }
 
-  /** A pending read rejects. */
+  /** A pending read rejects. The connection is used again if all bytes were received. */
   close(): void {
+    if (this.#position + this.#received.length === this.#end) return
     this.#closed.abort(new AppError('failed', 'the file is already closed'))
     this.#disconnect()
   }

@@ -215,6 +215,20 @@ describe('an open file', () => {
     await sparse.close()
   })
 
+  test('uses its connections again', async () => {
+    const storage = await open({ cacheBytes: 0 })
+    const connections = proxy.connections
+    for (let i = 0; i < 5; i += 1) {
+      const file = await storage.open('a/large.ts')
+      file.willReadInOrder?.(0, MIB)
+      await readExactly(file, 0, MIB)
+      await file.close()
+    }
+    expect(gets()).toHaveLength(5)
+    // HEAD has one, which may still be in use.
+    expect(proxy.connections - connections).toBeLessThanOrEqual(2)
+  })
+
   test('shares its blocks with concurrent readers', async () => {
     const storage = await open()
     const files = await Promise.all([1, 2, 3].map(() => storage.open('a/large.ts')))

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { BLOCK_BYTES, BlockCache } from './block-cache.ts'
+
+const OBJECT = { id: 'a', sizeBytes: 10 * BLOCK_BYTES + 5 }
+
+async function load(cache: BlockCache, index: number): Promise<void> {
+  await cache.load(OBJECT, index, async (block) => void block.fill(index))
+}
+
+test('has the blocks that were used last, with their own bytes', async () => {
+  const cache = new BlockCache(3 * BLOCK_BYTES)
+  for (const index of [0, 1, 2]) await load(cache, index)
+  expect(cache.get(OBJECT, 0)?.every((byte) => byte === 0)).toBe(true)
+  await load(cache, 3)
+  expect([0, 1, 2, 3].map((index) => cache.has(OBJECT, index))).toEqual([true, false, true, true])
+  for (const index of [0, 2, 3]) {
+    expect(cache.get(OBJECT, index)?.every((byte) => byte === index)).toBe(true)
+  }
+})
+
+test('uses the memory of evicted blocks, and of blocks that were not loaded', async () => {
+  const cache = new BlockCache(2 * BLOCK_BYTES)
+  const memories = new Set<ArrayBufferLike>()
+  for (let round = 0; round < 200; round += 1) {
+    await load(cache, round % 10)
+    const bytes = cache.get(OBJECT, round % 10)
+    if (bytes !== undefined) memories.add(bytes.buffer)
+    const failing = cache.load(OBJECT, 10, () => Promise.reject(new Error('no bytes')))
+    await expect(failing).rejects.toThrow('no bytes')
+    expect(cache.has(OBJECT, 10)).toBe(false)
+  }
+  expect(memories.size).toBe(1)
+})
+
+test('has the last block of an object in its length', async () => {
+  const cache = new BlockCache(2 * BLOCK_BYTES)
+  const loading = load(cache, 10)
+  expect(cache.inFlight(OBJECT, 10)).toBeInstanceOf(Promise)
+  await loading
+  expect(cache.inFlight(OBJECT, 10)).toBeUndefined()
+  expect(cache.get(OBJECT, 10)).toHaveLength(5)
+})
