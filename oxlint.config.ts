@@ -31,6 +31,7 @@ const serverRows: Record<string, string> = {
   'storage/folder': 'errors.ts storage',
   'storage/s3': 'errors.ts storage',
   storage: 'errors.ts config storage/folder storage/s3',
+  artifacts: 'storage',
   catalog: `${known} config storage`,
   'catalog/names': 'errors.ts config storage',
   'catalog/store': `${known} config storage catalog catalog/names`,
@@ -69,7 +70,7 @@ const serverRows: Record<string, string> = {
   'hls/session':
     `${known} config storage catalog catalog/names media media/index media/recorded ` +
     'delivery hls/fmp4 hls/playlist hls/segment',
-  thumbnails: `errors.ts config admission storage ${mediaTypes} decoder-child`,
+  thumbnails: `errors.ts config admission artifacts ${mediaTypes} decoder-child`,
   'http/responses': 'errors.ts problem-text.ts',
   'http/connections': 'http/responses',
   purge: 'errors.ts catalog catalog/store',

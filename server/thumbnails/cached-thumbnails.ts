@@ -1,9 +1,9 @@
 // The cached thumbnail data of a session: its images by format, and the key frame that was chosen,
 // if any.
 import { createHash } from 'node:crypto'
+import type { LimitedFolder } from '../artifacts/limited-folder.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageFormat } from './image-format.ts'
-import type { ThumbnailCache } from './thumbnail-cache.ts'
 
 /**
  * Cached result of choosing a key frame. `gave up`: the decoder was killed, and a retry may
@@ -25,10 +25,10 @@ const RETRY_MS = 60 * 60 * 1000
 
 /** A failing disk costs time, never images. */
 export class CachedThumbnails {
-  readonly #cache: ThumbnailCache
+  readonly #cache: LimitedFolder
   readonly #log: CacheLog | undefined
 
-  constructor(cache: ThumbnailCache, log: CacheLog | undefined) {
+  constructor(cache: LimitedFolder, log: CacheLog | undefined) {
     this.#cache = cache
     this.#log = log
   }
@@ -66,7 +66,7 @@ export class CachedThumbnails {
 
   async #write(name: string, bytes: Uint8Array): Promise<void> {
     try {
-      await this.#cache.write(name, bytes)
+      await this.#cache.write(name, bytes, { sync: true })
     } catch (error) {
       this.#log?.warn({ err: error }, 'a thumbnail cannot be cached')
     }
@@ -74,7 +74,8 @@ export class CachedThumbnails {
 }
 
 function cacheName(key: string, extension: ImageFormat | 'json'): string {
-  return `${createHash('sha256').update(`${RENDER_VERSION}\n${key}`).digest('hex')}.${extension}`
+  const hash = createHash('sha256').update(`${RENDER_VERSION}\n${key}`).digest('hex')
+  return `${hash.slice(0, 2)}/${hash}.${extension}`
 }
 
 /** Any other content is a cache miss. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -10,7 +10,6 @@ import type { KeyFrame } from '../media/media-index.ts'
 import { createDecoder } from './decoder.ts'
 import type { Decoder } from './decoder.ts'
 import { sniffImageType } from './image-format.ts'
-import { ThumbnailCache } from './thumbnail-cache.ts'
 import { createThumbnails } from './thumbnails.ts'
 import type { Thumbnails, ThumbnailSource } from './thumbnails.ts'
 
@@ -216,60 +215,5 @@ describe('streamer', () => {
     const sessions = [source([undefined], 'x'), source([], 'y'), source([flower], 'z')]
     expect(await thumbnails.streamer({ sessions }, JPEG)).toBeDefined()
     expect(await thumbnails.streamer({ sessions: [] }, JPEG)).toBeUndefined()
-  })
-})
-
-describe('ThumbnailCache', () => {
-  const bytes = Buffer.alloc(1000, 1)
-  /** Five files in each of the 256 subfolders. */
-  const maxBytes = 256 * 5000
-  const name = (number: number) => `${number}`.padStart(4, '0')
-  const pathOf = (file: string) => join(folder, file.slice(0, 2), file)
-
-  it('evicts the least recently used beyond the share of a subfolder', async () => {
-    const cache = new ThumbnailCache({ folder, maxBytes })
-    for (let number = 0; number < 5; number++) {
-      await cache.write(name(number), bytes)
-      // Long ago: the read notes a later use.
-      await utimes(pathOf(name(number)), 1e9, 1e9 + number)
-    }
-    await cache.read(name(0))
-    await cache.write(name(5), bytes)
-    expect(await cache.read(name(0))).toMatchObject({ modifiedMs: 1e12 })
-    expect(await cache.read(name(1))).toBeUndefined()
-    expect(await cache.read(name(5))).toBeDefined()
-    await cache.write('0006', Buffer.alloc(5001))
-    expect(await cache.read('0006')).toBeUndefined()
-  })
-
-  it('holds its limit over all processes', async () => {
-    const small = 256 * bytes.length
-    const workers = Array.from({ length: 4 }, () => new ThumbnailCache({ folder, maxBytes: small }))
-    await Promise.all(
-      workers.map(async (cache, worker) => {
-        for (let number = 0; number < 80; number++) {
-          await cache.write(`${number.toString(16).padStart(2, '0')}${worker}`, bytes)
-        }
-      }),
-    )
-    const files = await readdir(folder, { recursive: true, withFileTypes: true })
-    const stored = files.filter((file) => file.isFile())
-    expect(stored.length * bytes.length).toBeLessThanOrEqual(small)
-    expect(stored.length).toBeGreaterThan(0)
-  })
-
-  it('counts the files of an earlier run, and removes its temporary files', async () => {
-    const first = new ThumbnailCache({ folder, maxBytes: 2 * maxBytes })
-    for (let number = 0; number < 10; number++) await first.write(name(number), bytes)
-    const leftOver = join(folder, '00', 'abcd.1.tmp')
-    const underWay = join(folder, '00', 'abcd.2.tmp')
-    await writeFile(leftOver, 'half')
-    await utimes(leftOver, 1e9, 1e9)
-    await writeFile(underWay, 'half')
-    const second = new ThumbnailCache({ folder, maxBytes })
-    await second.write(name(11), bytes)
-    const names = await readdir(join(folder, '00'))
-    expect(names.filter((each) => each.endsWith('.tmp'))).toEqual(['abcd.2.tmp'])
-    expect(names.length).toBe(6)
   })
 })

@@ -1,5 +1,6 @@
 // Thumbnails of sessions and streamers: a sidecar, else a cached image, else a decoded key frame.
 import type { Admission } from '../admission/limits.ts'
+import { LimitedFolder } from '../artifacts/limited-folder.ts'
 import { isAppError } from '../errors.ts'
 import type { Decoder } from './decoder.ts'
 import { CachedThumbnails } from './cached-thumbnails.ts'
@@ -10,7 +11,6 @@ import { SidecarImages } from './sidecar-images.ts'
 import type { Sidecar } from './sidecar.ts'
 import { imageVersion } from './thumbnail.ts'
 import type { Thumbnail, ThumbnailRequest } from './thumbnail.ts'
-import { ThumbnailCache } from './thumbnail-cache.ts'
 
 /** Sources of a session's thumbnail; a sidecar has priority. */
 export interface ThumbnailSource extends ImageSource {
@@ -54,7 +54,7 @@ const STREAMER_SESSIONS = 8
 
 export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
   const { folder, decoder, admission, log, maxCacheBytes = MAX_CACHE_BYTES } = options
-  const cached = new CachedThumbnails(new ThumbnailCache({ folder, maxBytes: maxCacheBytes }), log)
+  const cached = new CachedThumbnails(new LimitedFolder({ folder, maxBytes: maxCacheBytes }), log)
   const images = new SessionImages({ decoder, cached, gate: admission.thumbnails })
   const sidecars = new SidecarImages(admission.imageBytes)
 

@@ -55,6 +55,7 @@ const serverRows = `
   storage            errors config storage/folder storage/s3
   storage/folder     errors storage
   storage/s3         errors storage
+  artifacts          storage
   catalog            errors problem config storage
   catalog/names      errors config storage
   catalog/store      errors problem config storage catalog catalog/names
@@ -89,7 +90,7 @@ const serverRows = `
   hls/playlist       errors media/media-index media/readers media/codec delivery
   hls/segment        errors config admission storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
   hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
-  thumbnails         errors config admission storage media/media-index decoder-child
+  thumbnails         errors config admission artifacts media/media-index decoder-child
   http/responses     errors problem-text
   http/connections   http/responses
   purge              errors catalog catalog/store

@@ -1,16 +1,17 @@
-// An on-disk cache of thumbnails that all processes share: written atomically, evicted in
+// An on-disk cache that all processes of a machine share: written atomically, evicted in
 // least-recently-used order.
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TEMPORARY_SUFFIX, writeAtomically } from '../storage/atomic-write.ts'
+import type { AtomicWriteOptions } from '../storage/atomic-write.ts'
 
-export interface ThumbnailCacheOptions {
+export interface LimitedFolderOptions {
   folder: string
   /** Limit of all files together, whichever process wrote them. */
   maxBytes: number
 }
 
-/** Subfolders by the first two hexadecimal digits of the name: hashes fill them evenly. */
+/** Named by two hexadecimal digits of a hash, which fills them evenly. */
 const SUBFOLDERS = 256
 /** The time of use is written at most this often; a file system may not do it by itself. */
 const USED_EVERY_MS = 60 * 60 * 1000
@@ -18,15 +19,15 @@ const USED_EVERY_MS = 60 * 60 * 1000
 const MAX_WRITE_MS = 60 * 1000
 
 /**
- * A cache in one folder. Names start with two hexadecimal digits and are never user input. Each
- * subfolder has an equal share of the limit and is counted on disk after each write, so the limit
- * holds without any communication between processes.
+ * A cache in one folder. Names are `xx/rest`, where `xx` are two hexadecimal digits, and are never
+ * user input. Each subfolder has an equal share of the limit and is counted on disk after each
+ * write, so the limit holds without any communication between processes.
  */
-export class ThumbnailCache {
+export class LimitedFolder {
   readonly #folder: string
   readonly #shareBytes: number
 
-  constructor({ folder, maxBytes }: ThumbnailCacheOptions) {
+  constructor({ folder, maxBytes }: LimitedFolderOptions) {
     this.#folder = folder
     this.#shareBytes = Math.floor(maxBytes / SUBFOLDERS)
   }
@@ -36,7 +37,7 @@ export class ThumbnailCache {
    * error.
    */
   async read(name: string): Promise<{ bytes: Uint8Array; modifiedMs: number } | undefined> {
-    const path = this.#pathOf(name)
+    const path = join(this.#folder, name)
     try {
       const [bytes, { mtimeMs, mtime, atimeMs }] = await Promise.all([readFile(path), stat(path)])
       const nowMs = Date.now()
@@ -53,17 +54,17 @@ export class ThumbnailCache {
 
   /**
    * Stores the bytes, unless they exceed the share of a subfolder. Rejects with the system's error
-   * if they cannot be written; nothing is stored then.
+   * if they cannot be written; nothing is stored then. `sync` waits until the disk has them.
    */
-  async write(name: string, bytes: Uint8Array): Promise<void> {
+  async write(
+    name: string,
+    bytes: Uint8Array,
+    options: Pick<AtomicWriteOptions, 'sync'> = {},
+  ): Promise<void> {
     if (bytes.length > this.#shareBytes) return
-    const path = this.#pathOf(name)
-    await writeAtomically(path, bytes, { sync: true })
+    const path = join(this.#folder, name)
+    await writeAtomically(path, bytes, options)
     await this.#trim(join(path, '..'))
-  }
-
-  #pathOf(name: string): string {
-    return join(this.#folder, name.slice(0, 2), name)
   }
 
   async #trim(subfolder: string): Promise<void> {
