@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createAdmission } from '../admission/limits.ts'
 import type { Admission } from '../admission/limits.ts'
+import type { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
 import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
@@ -32,6 +33,8 @@ import type { Storage } from '../storage/storage.ts'
 
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
+/** Younger files may change within the resolution of their times. */
+const SHARED_AFTER_SECONDS = 1
 /** Watching a bucket loses no changes, and a full rescan lists each folder at a price. */
 const OBJECT_RESCAN_SECONDS = 3600
 
@@ -45,6 +48,8 @@ export interface Library {
   database: Database
   catalog: Catalog
   indexes: IndexStore
+  /** What nodes share, if it is configured. */
+  artifacts: SharedArtifacts | undefined
   sessions: SessionOpener
   /** The restrictions of child processes that decode. */
   sandbox: Sandbox
@@ -67,6 +72,8 @@ export interface LibraryOptions {
   config: Config
   /** Configured, or of the demo. */
   location: StorageLocation
+  /** What nodes share; it is closed with the library. Default nothing. */
+  artifacts?: SharedArtifacts | undefined
   /** One process writes the catalog; others read it. */
   mode: 'read' | 'write'
   logger: Logger
@@ -74,13 +81,8 @@ export interface LibraryOptions {
 }
 
 /** @throws AppError `failed` if the data folder or the catalog is unusable */
-export async function openLibrary({
-  config,
-  location,
-  mode,
-  logger,
-  signal,
-}: LibraryOptions): Promise<Library> {
+export async function openLibrary(options: LibraryOptions): Promise<Library> {
+  const { config, location, artifacts, mode, logger, signal } = options
   const folderThread = new FolderThread()
   const onSkipped = (reason: string, path: string): void =>
     logger.debug({ path }, `skipped: ${reason}`)
@@ -92,7 +94,7 @@ export async function openLibrary({
   const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const indexes = createIndexStore(config, thread, onWriteError)
+  const indexes = createIndexStore(config, { thread, artifacts, onWriteError })
   const sandbox = createSandbox({ log: logger })
   const transcoder = createAudioTranscoder({ log: logger, sandbox })
   const partFolders = new PartFolders(storage)
@@ -116,6 +118,7 @@ export async function openLibrary({
     database,
     catalog: createCatalog(database),
     indexes,
+    artifacts,
     sessions,
     sandbox,
     admission,
@@ -129,6 +132,7 @@ export async function openLibrary({
     close: async () => {
       transcoder.close()
       await thread.close()
+      await artifacts?.close()
       await folderThread.close()
       database.close()
     },
@@ -141,15 +145,25 @@ async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<H
   return { segmentSeconds, encryption, secret }
 }
 
+interface IndexSources {
+  thread: IndexThread
+  artifacts: SharedArtifacts | undefined
+  onWriteError: (error: unknown) => void
+}
+
 function createIndexStore(
   { data, library: { settleSeconds } }: Config,
-  thread: IndexThread,
-  onWriteError: (error: unknown) => void,
+  { thread, artifacts, onWriteError }: IndexSources,
 ): IndexStore {
+  const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
     folder: join(data, 'indexes'),
     inspect: async (path, signal, previous) => thread.inspect(path, signal, previous),
     isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
+    shared: artifacts && {
+      artifacts,
+      isFinal: (stat) => isSettled(stat, finalSeconds, Date.now()),
+    },
     onWriteError,
   })
 }

@@ -15,6 +15,7 @@ import {
 } from 'prom-client'
 import { AppError } from '../errors.ts'
 import type { Admission } from '../admission/limits.ts'
+import type { ArtifactFigures } from '../artifacts/shared-artifacts.ts'
 import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
@@ -158,13 +159,44 @@ export function measureScan(queue: () => ScanQueue): void {
   })
 }
 
-/**
- * Exports the lines that the log of this process lacks. A primary that does not serve has a metric
- * of its own, because only those of workers are summed.
- */
-export function measureLog(process: 'serving' | 'primary', figures: () => LogFigures): void {
+/** A primary that does not serve has metrics of its own: only those of workers are summed. */
+export type MeasuredProcess = 'serving' | 'primary'
+
+function prefixOf(process: MeasuredProcess): string {
+  return process === 'primary' ? 'aftercast_primary_' : 'aftercast_'
+}
+
+/** Exports what this process has read and written of the artifacts that nodes share. */
+export function measureArtifacts(process: MeasuredProcess, figures: () => ArtifactFigures): void {
   new Counter({
-    name: `aftercast_${process === 'primary' ? 'primary_' : ''}log_lines_dropped_total`,
+    name: `${prefixOf(process)}artifact_reads_total`,
+    help: 'Reads of shared artifacts, by result.',
+    labelNames: ['result'],
+    collect() {
+      const { hits, misses, unavailable } = figures()
+      this.reset()
+      this.inc({ result: 'hit' }, hits)
+      this.inc({ result: 'miss' }, misses)
+      this.inc({ result: 'unavailable' }, unavailable)
+    },
+  })
+  new Counter({
+    name: `${prefixOf(process)}artifacts_written_total`,
+    help: 'Artifacts that were shared.',
+    collect() {
+      this.reset()
+      this.inc(figures().written)
+    },
+  })
+  addGauge(`${prefixOf(process)}artifacts_waiting`, 'Artifacts that wait to be shared.', () => {
+    return figures().waiting
+  })
+}
+
+/** Exports the lines that the log of this process lacks. */
+export function measureLog(process: MeasuredProcess, figures: () => LogFigures): void {
+  new Counter({
+    name: `${prefixOf(process)}log_lines_dropped_total`,
     help: 'Log lines that were not written, by reason.',
     labelNames: ['reason'],
     collect() {

@@ -1,6 +1,7 @@
 // `aftercast scan`: indexes new recordings once, shows its progress, and exits.
 import type { Config } from '../config/load-config.ts'
 import type { Io } from './io.ts'
+import { openSharedArtifacts } from './artifacts.ts'
 import { openLibrary } from './library.ts'
 import type { Library } from './library.ts'
 import { createLog } from '../log/logger.ts'
@@ -27,7 +28,8 @@ export async function withScannedLibrary(
   const { logger } = createLog(config, io.log)
   const { signal } = io
   const location = await chooseRecordings(config, io)
-  const library = await openLibrary({ config, location, mode: 'write', logger, signal })
+  const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const library = await openLibrary({ config, location, artifacts, mode: 'write', logger, signal })
   const display = createProgressDisplay(io, Date.now)
   const onProgress = display.show
   try {

@@ -5,6 +5,7 @@ import { createHiddenNames } from '../catalog/store/hidden.ts'
 import type { Config } from '../config/load-config.ts'
 import { purgeChanges } from '../purge/purge-changes.ts'
 import type { Io } from './io.ts'
+import { openSharedArtifacts } from './artifacts.ts'
 import { openLibrary } from './library.ts'
 import { createLog } from '../log/logger.ts'
 import type { MetricsListener } from './metrics.ts'
@@ -28,13 +29,17 @@ export async function serve(config: Config, io: Io): Promise<void> {
   const { logger, figures } = createLog(config, io.log)
   const isWorker = cluster.isWorker
   const location = await chooseRecordings(config, io)
+  const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const mode = isWorker ? 'read' : 'write'
-  const library = await openLibrary({ config, location, mode, logger, signal: io.signal })
+  const { signal } = io
+  const library = await openLibrary({ config, location, artifacts, mode, logger, signal })
   const serving = { config, io, logger, library }
   try {
     if (config.server.metrics !== undefined) {
-      const { measureLog } = await import('./metrics.ts')
-      measureLog(isWorker || config.server.workers === 1 ? 'serving' : 'primary', figures)
+      const { measureArtifacts, measureLog } = await import('./metrics.ts')
+      const process = isWorker || config.server.workers === 1 ? 'serving' : 'primary'
+      measureLog(process, figures)
+      if (artifacts !== undefined) measureArtifacts(process, () => artifacts.figures)
     }
     if (isWorker) await listenAsWorker(serving)
     else await scanAndServe(serving)

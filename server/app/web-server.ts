@@ -49,6 +49,7 @@ export async function startWebServer({
     folder: join(config.data, 'thumbnails'),
     decoder,
     admission,
+    shared: library.artifacts,
     log: logger,
   })
   const activity = openActivity({ config, library, logger })

@@ -59,10 +59,11 @@ describe('loadConfig', () => {
   })
 
   it('resolves relative folders of flags and of the file against their own base', () => {
-    const file = fileOf({ recordings: 'videos', data: '../data' })
+    const file = fileOf({ recordings: 'videos', data: '../data', artifacts: 'shared' })
     const config = loadConfig({ ...none, file, flags: { recordings: './mine' } })
     expect(config.recordings).toBe('/srv/mine')
     expect(config.data).toBe('/etc/data')
+    expect(config.artifacts).toMatch(/^\/etc\/.*shared$/)
   })
 
   it('reads numbers, truth values and lists from the environment', () => {
@@ -150,6 +151,8 @@ describe('loadConfig', () => {
     ['ads.hosts.a', { ads: { hosts: { a: { url: 'http://a.example' } } } }],
     ['recordings', { recordings: 's3://b' }],
     ['recordings', { recordings: 'https://a.example/bucket' }],
+    ['artifacts', { artifacts: 's3://b' }],
+    ['artifacts', { artifacts: 'file:///srv/shared' }],
     ['s3.pathStyle', { s3: { pathStyle: 'yes' } }],
     ['ads.hosts.a/b', { ads: { hosts: { 'a/b': 'https://a.example' } } }],
     ['ads.vastUrl', { ads: { vastUrl: 'https://a.example/vast' } }],
@@ -175,10 +178,15 @@ describe('loadConfig', () => {
     expect(message).toContain('supported so far')
   })
 
-  it('leaves an s3:// URL of the recordings as it is', () => {
-    const environment = { AFTERCAST_RECORDINGS: 's3://bucket/a/b', AFTERCAST_S3_PATH_STYLE: 'true' }
+  it('leaves s3:// URLs as they are', () => {
+    const environment = {
+      AFTERCAST_RECORDINGS: 's3://bucket/a/b',
+      AFTERCAST_ARTIFACTS: 's3://bucket/c',
+      AFTERCAST_S3_PATH_STYLE: 'true',
+    }
     expect(loadConfig({ ...none, environment })).toMatchObject({
       recordings: 's3://bucket/a/b',
+      artifacts: 's3://bucket/c',
       s3: { pathStyle: true },
     })
   })

@@ -104,7 +104,7 @@ const booleanWords = new Map([
   ['0', false],
 ])
 
-const folderKeys = new Set(['recordings', 'data'])
+const folderKeys = new Set(['recordings', 'data', 'artifacts'])
 
 function startValue(file: ConfigFile | undefined): Record<string, unknown> {
   if (file === undefined) return {}
@@ -155,6 +155,9 @@ function finish(values: Values, sources: ConfigSources): Config {
       ? {}
       : { recordings: absolute(values.recordings, workingFolder) }),
     data: absolute(values.data, workingFolder),
+    ...(values.artifacts === undefined
+      ? {}
+      : { artifacts: absolute(values.artifacts, workingFolder) }),
     server: { ...values.server, workers: values.server.workers ?? cpuCount },
     ads: { ...values.ads, provider: values.ads.provider ?? defaultAdProvider(values) },
   }

@@ -20,7 +20,7 @@ const httpUrl = string('must be an http or https URL').refine(isHttpUrl, {
   error: 'must be an http or https URL',
 })
 
-const recordings = string('must be a folder or s3://bucket/prefix').refine(
+const location = string('must be a folder or s3://bucket/prefix').refine(
   (value) => !value.includes('://') || parseS3Url(value) !== undefined,
   { error: 'must be a folder or s3://bucket/prefix' },
 )
@@ -252,7 +252,7 @@ const analyticsSection = z.strictObject({
 })
 
 export const configSchema = z.strictObject({
-  recordings: noted(recordings.optional(), {
+  recordings: noted(location.optional(), {
     environment: 'AFTERCAST_RECORDINGS',
     fallback: 'the demo library',
     about: 'Folder of the recordings, or `s3://bucket/prefix` (docs/object-storage.md).',
@@ -266,6 +266,13 @@ export const configSchema = z.strictObject({
   data: noted(string('must be a folder').default('./aftercast-data'), {
     environment: 'AFTERCAST_DATA',
     about: 'Folder of the catalog, indexes and thumbnails.',
+  }),
+  artifacts: noted(location.optional(), {
+    environment: 'AFTERCAST_ARTIFACTS',
+    fallback: 'in `data`',
+    about:
+      'Folder or `s3://bucket/prefix` of indexes and thumbnails that several nodes share ' +
+      '(docs/object-storage.md).',
   }),
   database: noted(string('must be a database URL').optional(), {
     environment: 'AFTERCAST_DATABASE_URL',

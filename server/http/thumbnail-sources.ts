@@ -83,9 +83,9 @@ export class ThumbnailSources {
     const sidecar = await this.#sidecar(folder, [base])
     return this.#gate.run(async () => {
       const opened = await this.#sessions.openListed(row)
-      const { key, count, read: readKeyFrame } = opened.keyFrames
+      const { key, isFinal, count, read: readKeyFrame } = opened.keyFrames
       await opened.close()
-      return { key, sidecar, splitPoints: count, readKeyFrame }
+      return { key, isFinal, sidecar, splitPoints: count, readKeyFrame }
     }, signal)
   }
 

@@ -1,5 +1,6 @@
-// Where recordings are. A plain value: threads and processes open the same storage from it.
-import { basename } from 'node:path'
+// Where recordings or artifacts are. A plain value: threads and processes open the same storage
+// from it.
+import { basename, join } from 'node:path'
 import { isS3Url, parseS3Url } from '../config/s3-url.ts'
 import { AppError } from '../errors.ts'
 
@@ -25,10 +26,10 @@ export interface S3Location {
  *
  * @throws AppError `usage` for an invalid URL
  */
-export function parseLocation(recordings: string, pathStyle: boolean): StorageLocation {
-  if (!isS3Url(recordings)) return { kind: 'folder', path: recordings }
-  const url = parseS3Url(recordings)
-  if (url === undefined) throw new AppError('usage', 'recordings: must be s3://bucket/prefix')
+export function parseLocation(location: string, pathStyle: boolean): StorageLocation {
+  if (!isS3Url(location)) return { kind: 'folder', path: location }
+  const url = parseS3Url(location)
+  if (url === undefined) throw new AppError('usage', `${location}: must be s3://bucket/prefix`)
   return { kind: 's3', ...url, pathStyle }
 }
 
@@ -36,4 +37,13 @@ export function parseLocation(recordings: string, pathStyle: boolean): StorageLo
 export function locationName(location: StorageLocation): string {
   if (location.kind === 'folder') return basename(location.path)
   return location.prefix === '' ? location.bucket : basename(location.prefix)
+}
+
+/** Whether all of `inner` is also in `outer`. Compares names only: links are not followed. */
+export function isInside(inner: StorageLocation, outer: StorageLocation): boolean {
+  if (inner.kind === 's3' && outer.kind === 's3') {
+    return inner.bucket === outer.bucket && inner.prefix.startsWith(outer.prefix)
+  }
+  if (inner.kind === 's3' || outer.kind === 's3') return false
+  return join(inner.path, '/').startsWith(join(outer.path, '/'))
 }

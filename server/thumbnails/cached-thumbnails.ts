@@ -1,7 +1,9 @@
 // The cached thumbnail data of a session: its images by format, and the key frame that was chosen,
-// if any.
+// if any. Of a finished recording, nodes share both.
 import { createHash } from 'node:crypto'
+import { nameArtifact } from '../artifacts/artifact-store.ts'
 import type { LimitedFolder } from '../artifacts/limited-folder.ts'
+import type { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageFormat } from './image-format.ts'
 
@@ -23,23 +25,49 @@ const RENDER_VERSION = '1'
 /** Time before a retry after `gave up`, which a busy machine may have caused. */
 const RETRY_MS = 60 * 60 * 1000
 
+/** The recording of a thumbnail. */
+export interface CachedSource {
+  /** Identity of its content. */
+  key: string
+  /** Nodes that have the recording have the same key for it. */
+  isFinal: boolean
+}
+
+export interface CachedThumbnailsOptions {
+  cache: LimitedFolder
+  /** The images that nodes share. Default none. */
+  shared?: SharedArtifacts | undefined
+  log?: CacheLog | undefined
+}
+
 /** A failing disk costs time, never images. */
 export class CachedThumbnails {
   readonly #cache: LimitedFolder
+  readonly #shared: SharedArtifacts | undefined
   readonly #log: CacheLog | undefined
 
-  constructor(cache: LimitedFolder, log: CacheLog | undefined) {
+  constructor({ cache, shared, log }: CachedThumbnailsOptions) {
     this.#cache = cache
+    this.#shared = shared
     this.#log = log
   }
 
-  /** The cached image; ignored if it is corrupt. */
-  async findImage(key: string, format: ImageFormat): Promise<Uint8Array | undefined> {
-    const cached = await this.#read(cacheName(key, format))
-    return cached && sniffImageType(cached.bytes) === `image/${format}` ? cached.bytes : undefined
+  /** The cached image, or that of another node; ignored if it is corrupt. */
+  async findImage(
+    source: CachedSource,
+    format: ImageFormat,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const isImage = (bytes: Uint8Array) => sniffImageType(bytes) === `image/${format}`
+    const cached = await this.#read(cacheName(source.key, format))
+    if (cached !== undefined && isImage(cached.bytes)) return cached.bytes
+    const shared = await this.#readShared(source, format, signal)
+    if (shared === undefined || !isImage(shared)) return undefined
+    await this.#write(cacheName(source.key, format), shared)
+    return shared
   }
 
-  async findChoice(key: string): Promise<Choice | undefined> {
+  async findChoice({ key }: CachedSource): Promise<Choice | undefined> {
     const cached = await this.#read(cacheName(key, 'json'))
     const choice = cached && parseChoice(cached.bytes)
     if (cached === undefined || choice === undefined) return undefined
@@ -47,12 +75,36 @@ export class CachedThumbnails {
     return expired ? undefined : choice
   }
 
-  async cacheImage(key: string, format: ImageFormat, bytes: Uint8Array): Promise<void> {
-    await this.#write(cacheName(key, format), bytes)
+  /** The choice of another node. */
+  async findSharedChoice(source: CachedSource, signal: AbortSignal): Promise<Choice | undefined> {
+    const shared = await this.#readShared(source, 'json', signal)
+    return shared && parseChoice(shared)
   }
 
-  async cacheChoice(key: string, choice: Choice): Promise<void> {
-    await this.#write(cacheName(key, 'json'), Buffer.from(JSON.stringify(choice)))
+  async cacheImage(source: CachedSource, format: ImageFormat, bytes: Uint8Array): Promise<void> {
+    await this.#write(cacheName(source.key, format), bytes)
+    this.#share(source, format, bytes)
+  }
+
+  /** Only a choice is shared: that no frame was decoded may be due to this node. */
+  async cacheChoice(source: CachedSource, choice: Choice): Promise<void> {
+    const bytes = Buffer.from(JSON.stringify(choice))
+    await this.#write(cacheName(source.key, 'json'), bytes)
+    if (choice.status === 'splitPoint') this.#share(source, 'json', bytes)
+  }
+
+  async #readShared(
+    { key, isFinal }: CachedSource,
+    extension: ImageFormat | 'json',
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    return isFinal ? this.#shared?.read(artifactName(key, extension), signal) : undefined
+  }
+
+  #share({ key, isFinal }: CachedSource, extension: ImageFormat | 'json', bytes: Uint8Array): void {
+    if (!isFinal) return
+    const artifact = { sizeBytes: bytes.length, make: () => bytes }
+    this.#shared?.share(artifactName(key, extension), artifact)
   }
 
   async #read(name: string) {
@@ -76,6 +128,10 @@ export class CachedThumbnails {
 function cacheName(key: string, extension: ImageFormat | 'json'): string {
   const hash = createHash('sha256').update(`${RENDER_VERSION}\n${key}`).digest('hex')
   return `${hash.slice(0, 2)}/${hash}.${extension}`
+}
+
+function artifactName(key: string, extension: ImageFormat | 'json'): string {
+  return nameArtifact(`thumbnail-${RENDER_VERSION}`, [key], extension)
 }
 
 /** Any other content is a cache miss. */

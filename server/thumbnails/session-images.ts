@@ -4,13 +4,11 @@ import { SharedWork } from '../admission/shared-work.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { chooseFrame } from './choose-frame.ts'
 import type { Decoder } from './decoder.ts'
-import type { CachedThumbnails } from './cached-thumbnails.ts'
+import type { CachedSource, CachedThumbnails } from './cached-thumbnails.ts'
 import type { ThumbnailRequest } from './thumbnail.ts'
 
-/** Source of a session's thumbnail. */
-export interface ImageSource {
-  /** Identity of the recording's content: sources with the same key share one image. */
-  key: string
+/** Source of a session's thumbnail. Sources with the same key share one image. */
+export interface ImageSource extends CachedSource {
   /** Number of split points in the recording's index. */
   splitPoints: number
   /** The key frame at a split point; undefined if there is none. */
@@ -62,9 +60,9 @@ export class SessionImages {
     source: ImageSource,
     request: ThumbnailRequest,
   ): Promise<Uint8Array | undefined> {
-    const image = await this.#cached.findImage(source.key, request.format)
+    const image = await this.#cached.findImage(source, request.format, request.signal)
     if (image !== undefined) return image
-    const choice = await this.#cached.findChoice(source.key)
+    const choice = await this.#cached.findChoice(source)
     if (choice !== undefined && choice.status !== 'splitPoint') return undefined
     return this.#gate.run(() => this.#create(source, request), request.signal)
   }
@@ -74,7 +72,9 @@ export class SessionImages {
     { format, signal }: ThumbnailRequest,
   ): Promise<Uint8Array | undefined> {
     // Read again: a request for another format may have chosen the key frame in the meantime.
-    const choice = await this.#cached.findChoice(source.key)
+    const choice =
+      (await this.#cached.findChoice(source)) ??
+      (await this.#cached.findSharedChoice(source, signal))
     const known = choice?.status === 'splitPoint' && choice.splitPoint < source.splitPoints
     const chosen = await chooseFrame({
       splitPoints: known ? choice.splitPoint : { count: source.splitPoints },
@@ -84,12 +84,12 @@ export class SessionImages {
       },
     })
     if (chosen.status !== 'chosen') {
-      await this.#cached.cacheChoice(source.key, chosen)
+      await this.#cached.cacheChoice(source, chosen)
       return undefined
     }
-    await this.#cached.cacheImage(source.key, format, chosen.image.bytes)
+    await this.#cached.cacheImage(source, format, chosen.image.bytes)
     if (!known)
-      await this.#cached.cacheChoice(source.key, {
+      await this.#cached.cacheChoice(source, {
         status: 'splitPoint',
         splitPoint: chosen.splitPoint,
       })

@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readKeyFrames } from '../../test/demux/key-frames.ts'
 import { Gate } from '../admission/gate.ts'
 import { createAdmission } from '../admission/limits.ts'
+import { FolderArtifacts } from '../artifacts/folder-artifacts.ts'
+import { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
 import { AppError } from '../errors.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { createDecoder } from './decoder.ts'
@@ -49,6 +51,7 @@ function source(
   const reads: number[] = []
   return {
     key,
+    isFinal: true,
     reads,
     splitPoints: frames.length,
     readKeyFrame: async (splitPoint) => {
@@ -207,6 +210,40 @@ describe('session', () => {
     const gone = { key: 'b', sizeBytes: 1, read }
     const image = await thumbnails.session({ ...recording, sidecar: gone }, JPEG)
     expect(image?.contentType).toBe('image/jpeg')
+  })
+})
+
+describe('images that nodes share', () => {
+  /** A node that has rendered nothing yet. */
+  function createNode(data: string): { node: Thumbnails; shared: SharedArtifacts } {
+    const log = { warn: () => undefined }
+    const shared = new SharedArtifacts({ store: new FolderArtifacts(folder), log })
+    const admission = createAdmission()
+    const node = createThumbnails({ folder: join(folder, data), decoder, admission, shared })
+    return { node, shared }
+  }
+
+  it('are rendered by one node, from one choice of the frame', async () => {
+    const [first, second] = [createNode('first'), createNode('second')]
+    const rendered = await first.node.session(source([black, black, flower, black]), WEBP)
+    await first.shared.close()
+    const recording = source([black, black, flower, black])
+    const found = await second.node.session(recording, WEBP)
+    expect(found?.version).toBe(rendered?.version)
+    expect(recording.reads).toEqual([])
+    await second.node.session(recording, JPEG)
+    expect(recording.reads).toEqual([2])
+    await second.shared.close()
+  })
+
+  it('are not those of growing recordings, and not that there is none', async () => {
+    const first = createNode('first')
+    await first.node.session({ ...source([flower], 'growing'), isFinal: false }, WEBP)
+    const noise: KeyFrame = { codec: 'h264', data: new Uint8Array(99).fill(7), rotationDegrees: 0 }
+    await first.node.session(source([noise], 'noise'), WEBP)
+    await first.shared.close()
+    expect(await cached()).toHaveLength(3)
+    expect(await readdir(folder)).toEqual(['first'])
   })
 })
 

@@ -1,6 +1,7 @@
 // Thumbnails of sessions and streamers: a sidecar, else a cached image, else a decoded key frame.
 import type { Admission } from '../admission/limits.ts'
 import { LimitedFolder } from '../artifacts/limited-folder.ts'
+import type { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
 import { isAppError } from '../errors.ts'
 import type { Decoder } from './decoder.ts'
 import { CachedThumbnails } from './cached-thumbnails.ts'
@@ -44,6 +45,8 @@ export interface ThumbnailsOptions {
   folder: string
   decoder: Decoder
   admission: Pick<Admission, 'thumbnails' | 'imageBytes'>
+  /** The images that nodes share. Default none. */
+  shared?: SharedArtifacts | undefined
   log?: CacheLog
   /** Size limit of the cache. */
   maxCacheBytes?: number
@@ -53,8 +56,9 @@ const MAX_CACHE_BYTES = 512 * 1024 * 1024
 const STREAMER_SESSIONS = 8
 
 export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
-  const { folder, decoder, admission, log, maxCacheBytes = MAX_CACHE_BYTES } = options
-  const cached = new CachedThumbnails(new LimitedFolder({ folder, maxBytes: maxCacheBytes }), log)
+  const { folder, decoder, admission, shared, log, maxCacheBytes = MAX_CACHE_BYTES } = options
+  const cache = new LimitedFolder({ folder, maxBytes: maxCacheBytes })
+  const cached = new CachedThumbnails({ cache, shared, log })
   const images = new SessionImages({ decoder, cached, gate: admission.thumbnails })
   const sidecars = new SidecarImages(admission.imageBytes)
 

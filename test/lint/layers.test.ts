@@ -55,7 +55,7 @@ const serverRows = `
   storage            errors config storage/folder storage/s3
   storage/folder     errors storage
   storage/s3         errors storage
-  artifacts          storage
+  artifacts          errors admission storage storage/s3
   catalog            errors problem config storage
   catalog/names      errors config storage
   catalog/store      errors problem config storage catalog catalog/names
@@ -82,7 +82,7 @@ const serverRows = `
   media/ts           ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded     errors problem storage
   media              errors problem config storage media/flv ${readers}
-  media/index        errors problem config storage media/media-index media/readers media/recorded
+  media/index        errors problem config artifacts storage media/media-index media/readers media/recorded
   decoder-child      errors admission
   audio              errors media/media-index decoder-child
   delivery           errors config admission storage

@@ -24,6 +24,8 @@ export type HlsFile =
 export interface KeyFrames {
   /** Identifies the content: sessions with equal keys have the same frames. */
   key: string
+  /** The recording never was listed while it was growing: its key is that of the whole file. */
+  isFinal: boolean
   count: number
   /** Undefined if there is no key frame of this number. */
   read(this: void, number: number): Promise<KeyFrame | undefined>
@@ -156,12 +158,14 @@ async function findSegment(
 function keyFramesOf(storage: Storage, recordings: readonly ListedRecording[]): KeyFrames {
   const listed =
     recordings.find(({ recording }) => listedKeyFrames(recording).length > 0) ?? recordings[0]
-  if (listed === undefined) return { key: '', count: 0, read: async () => undefined }
+  if (listed === undefined)
+    return { key: '', isFinal: false, count: 0, read: async () => undefined }
   const { path, recording } = listed
-  const { identity, index, reader } = recording.planned
+  const { identity, index, reader, growth } = recording.planned
   const splitPoints = listedKeyFrames(recording)
   return {
     key: identity,
+    isFinal: growth === undefined,
     count: splitPoints.length,
     read: async (number) => {
       const splitPoint = splitPoints[number]

@@ -4,6 +4,9 @@ import { readFile } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deserialize, serialize } from 'node:v8'
+import { nameArtifact } from '../../artifacts/artifact-store.ts'
+import { LimitedFolder } from '../../artifacts/limited-folder.ts'
+import { seal, unseal } from '../../artifacts/sealed-bytes.ts'
 import { writeAtomically } from '../../storage/atomic-write.ts'
 import type { FileStat } from '../../storage/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
@@ -12,7 +15,6 @@ import type { Inspection } from './inspect-recording.ts'
 const FORMAT = 'aftercast-index-9'
 /** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
-const DIGEST_BYTES = 32
 
 /** The synchronous calls cost half of those of `node:fs/promises`. */
 const readWholeFile = promisify(readFile)
@@ -23,37 +25,71 @@ export interface StoredInspection {
   stat: FileStat
 }
 
+export interface ReadInspection extends StoredInspection {
+  memoryBytes: number
+}
+
 export class IndexFiles {
   readonly #folder: string
+  readonly #limited: LimitedFolder | undefined
 
-  constructor(folder: string) {
+  /** @param maxBytes evicts the least recently used files beyond it; default unlimited */
+  constructor(folder: string, maxBytes?: number) {
     this.#folder = folder
+    this.#limited = maxBytes === undefined ? undefined : new LimitedFolder({ folder, maxBytes })
   }
 
   /** Undefined if there is none, or it is corrupt or of another format. */
-  async read(path: string): Promise<(StoredInspection & { memoryBytes: number }) | undefined> {
-    const file = await readWholeFile(this.#sideFile(path)).catch(() => undefined)
-    if (file === undefined || file.length < DIGEST_BYTES || file.length > MAX_SIDE_FILE_BYTES)
-      return undefined
-    const bytes = file.subarray(DIGEST_BYTES)
-    if (!digest(bytes).equals(file.subarray(0, DIGEST_BYTES))) return undefined
-    const value: StoredInspection & { format: string; path: string } = deserialize(bytes)
-    if (value.format !== FORMAT || value.path !== path) return undefined
-    return { inspection: value.inspection, stat: value.stat, memoryBytes: bytes.length }
+  async read(path: string): Promise<ReadInspection | undefined> {
+    const sealed = await this.#readFile(nameOf(path)).catch(() => undefined)
+    if (sealed === undefined || sealed.length > MAX_SIDE_FILE_BYTES) return undefined
+    const bytes = unseal(sealed)
+    return bytes && decodeIndex(bytes, path)
   }
 
   /** Rejects if it cannot be written; the previous file is then unchanged. */
   async write(path: string, stored: StoredInspection): Promise<void> {
-    const bytes = serialize({ format: FORMAT, path, ...stored })
-    await writeAtomically(this.#sideFile(path), Buffer.concat([digest(bytes), bytes]))
+    const sealed = seal(encodeIndex(path, stored))
+    if (this.#limited !== undefined) await this.#limited.write(nameOf(path), sealed)
+    else await writeAtomically(join(this.#folder, nameOf(path)), sealed)
   }
 
-  #sideFile(path: string): string {
-    const name = createHash('sha256').update(path).digest('hex')
-    return join(this.#folder, name.slice(0, 2), `${name.slice(2)}.index`)
+  async #readFile(name: string): Promise<Uint8Array | undefined> {
+    if (this.#limited === undefined) return readWholeFile(join(this.#folder, name))
+    return (await this.#limited.read(name))?.bytes
   }
 }
 
-function digest(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest()
+/** The name of the artifact with the index of one version of a recording. */
+export function indexArtifact(path: string, { version }: FileStat): string {
+  return nameArtifact(FORMAT, [path, version], 'index')
+}
+
+export function encodeIndex(path: string, { inspection, stat }: StoredInspection): Buffer {
+  return serialize({ format: FORMAT, path, inspection, stat })
+}
+
+/**
+ * Undefined if it is of another format, or of another path.
+ *
+ * @param bytes are intact
+ */
+export function decodeIndex(bytes: Uint8Array, path: string): ReadInspection | undefined {
+  const value: (StoredInspection & { format: string; path: string }) | undefined = parse(bytes)
+  if (value?.format !== FORMAT || value.path !== path) return undefined
+  return { inspection: value.inspection, stat: value.stat, memoryBytes: bytes.length }
+}
+
+/** Undefined for the format of a later Node. */
+function parse(bytes: Uint8Array) {
+  try {
+    return deserialize(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function nameOf(path: string): string {
+  const hash = createHash('sha256').update(path).digest('hex')
+  return join(hash.slice(0, 2), `${hash.slice(2)}.index`)
 }

@@ -1,11 +1,12 @@
-// Caches inspections: in memory up to a limit, and in index files, which survive a restart. Of a
-// growing recording, only appended bytes are read.
+// Caches inspections: in memory up to a limit, in index files, which survive a restart, and among
+// the artifacts that nodes share. Of a growing recording, only appended bytes are read.
 import { LRUCache } from 'lru-cache'
+import type { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import { AppError } from '../../errors.ts'
 import type { FileStat } from '../../storage/storage.ts'
 import type { ThreadResult } from './index-thread.ts'
 import type { Inspection, KnownRecording } from './inspect-recording.ts'
-import { IndexFiles } from './index-files.ts'
+import { decodeIndex, encodeIndex, indexArtifact, IndexFiles } from './index-files.ts'
 
 /** Limit of the memory cache. */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
@@ -16,6 +17,8 @@ const BASE_BYTES = 4096
 const RECENT_MS = 1000
 /** How often the index file of a growing recording is written. */
 const STORE_EVERY_MS = 30_000
+/** Limit of the index files where nodes share indexes: others can be read again. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024
 
 export interface IndexStoreOptions {
   /** Folder of the index files. */
@@ -25,6 +28,14 @@ export interface IndexStoreOptions {
   isSettled(stat: FileStat): boolean
   /** Called if an index file could not be written; the inspection is served anyway. */
   onWriteError(error: unknown): void
+  /** The indexes that nodes share. Default none. */
+  shared?: SharedIndexes | undefined
+}
+
+export interface SharedIndexes {
+  artifacts: SharedArtifacts
+  /** Whether a recording with this stat does not change any more. */
+  isFinal(stat: FileStat): boolean
 }
 
 /** An inspection, with the file stat it is valid for. */
@@ -39,6 +50,8 @@ interface CachedInspection extends FoundRecording {
   /** When its index file was written; undefined if there is none. */
   storedMs: number | undefined
   isStored: boolean
+  /** It is among the shared ones, or will be. */
+  isShared: boolean
 }
 
 interface Flight {
@@ -47,8 +60,8 @@ interface Flight {
 }
 
 /**
- * Finds the inspection of a recording in memory, on disk or by inspecting it; one inspection per
- * path at a time.
+ * Finds the inspection of a recording in memory, on disk, among the shared ones or by inspecting
+ * it; one inspection per path at a time.
  */
 export class IndexStore {
   readonly #options: IndexStoreOptions
@@ -61,7 +74,7 @@ export class IndexStore {
 
   constructor(options: IndexStoreOptions) {
     this.#options = options
-    this.#indexFiles = new IndexFiles(options.folder)
+    this.#indexFiles = new IndexFiles(options.folder, options.shared && MAX_FILE_BYTES)
   }
 
   /**
@@ -76,6 +89,7 @@ export class IndexStore {
       if (cached !== undefined && isFresh(cached, stat)) {
         if (!cached.isStored && this.#options.isSettled(cached.stat))
           await this.#store(path, cached)
+        this.#share(path, cached)
         return cached
       }
       const flight = this.#inFlight.get(path)
@@ -105,6 +119,10 @@ export class IndexStore {
     const known = this.#cached.get(path) ?? (await this.#loadStored(path))
     if (known !== undefined && isFresh(known, stat)) return this.#cacheInspection(path, known)
     const previous = known && this.#resumable(known, stat)
+    // What this node has listed is in its own index of a growing recording.
+    const isContinued = previous !== undefined && stat.isImmutable !== true
+    const shared = isContinued ? undefined : await this.#loadShared(path, stat, signal)
+    if (shared !== undefined) return shared
     const found = await this.#options.inspect(path, signal, previous)
     if (!matchesRequest(found, stat)) {
       throw new AppError('gone', 'the recording was replaced while it was read')
@@ -115,6 +133,7 @@ export class IndexStore {
       foundMs: performance.now(),
       storedMs: previous && known?.storedMs,
       isStored: false,
+      isShared: false,
     }
     if (this.#shouldStore(cached)) await this.#store(path, cached)
     return this.#cacheInspection(path, cached)
@@ -122,7 +141,46 @@ export class IndexStore {
 
   async #loadStored(path: string): Promise<CachedInspection | undefined> {
     const stored = await this.#indexFiles.read(path)
-    return stored && { ...stored, foundMs: -Infinity, storedMs: performance.now(), isStored: true }
+    return (
+      stored && {
+        ...stored,
+        foundMs: -Infinity,
+        storedMs: performance.now(),
+        isStored: true,
+        isShared: false,
+      }
+    )
+  }
+
+  /** The index that another node, or this one, has made of this version of the recording. */
+  async #loadShared(
+    path: string,
+    stat: FileStat,
+    signal: AbortSignal,
+  ): Promise<CachedInspection | undefined> {
+    const { shared } = this.#options
+    if (shared?.isFinal(stat) !== true) return undefined
+    const bytes = await shared.artifacts.read(indexArtifact(path, stat), signal)
+    const stored = bytes && decodeIndex(bytes, path)
+    if (stored === undefined || !isSame(stored.stat, stat)) return undefined
+    const cached: CachedInspection = {
+      ...stored,
+      foundMs: performance.now(),
+      storedMs: undefined,
+      isStored: false,
+      isShared: true,
+    }
+    await this.#store(path, cached)
+    return this.#cacheInspection(path, cached)
+  }
+
+  #share(path: string, cached: CachedInspection): void {
+    const { shared } = this.#options
+    if (shared === undefined || cached.isShared || !shared.isFinal(cached.stat)) return
+    cached.isShared = true
+    const { inspection, stat, memoryBytes: sizeBytes } = cached
+    const make = (): Uint8Array => encodeIndex(path, { inspection, stat })
+    shared.artifacts.share(indexArtifact(path, stat), { sizeBytes, make })
   }
 
   /** A file that was finished and has the same size was not continued, but replaced or changed. */
@@ -157,6 +215,7 @@ export class IndexStore {
 
   #cacheInspection(path: string, cached: CachedInspection): CachedInspection {
     this.#cached.set(path, cached)
+    this.#share(path, cached)
     return cached
   }
 }

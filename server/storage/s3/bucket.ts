@@ -1,16 +1,18 @@
 // The calls to an S3-compatible store. Credentials, region and endpoint come from the standard
 // variables and files of AWS.
+import { addAbortSignal } from 'node:stream'
 import type { Readable } from 'node:stream'
 import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { AppError } from '../../errors.ts'
 import type { S3Location } from '../storage-location.ts'
 import type { FileStat } from '../storage.ts'
-import { asAppError } from './store-error.ts'
+import { asAppError, describeFailure } from './store-error.ts'
 
 /** One version of an object. */
 export interface PinnedObject {
@@ -44,14 +46,28 @@ export interface ByteRange {
   end: number
 }
 
+export interface PutOptions {
+  /** `keep` leaves an existing object as it is. */
+  existing: 'keep' | 'replace'
+  /** Default a minute, for many bytes. */
+  timeoutMs?: number
+  signal: AbortSignal
+}
+
 const MAX_SOCKETS = 256
 const CONNECT_TIMEOUT_MS = 3000
 /** From the request to the head of the response. */
 const RESPONSE_TIMEOUT_MS = 8000
 /** Of a call with its retries, up to the head of the response. */
 const CALL_TIMEOUT_MS = 10_000
+/** The same for a call that sends bytes. */
+const PUT_TIMEOUT_MS = 60_000
 /** With exponential backoff and jitter, by the SDK. */
 const MAX_ATTEMPTS = 3
+/** Of a conditional PUT: the object exists, or another one writes it at this moment. */
+const ALREADY_WRITTEN = new Set([412, 409])
+/** Some stores have no conditional PUT. */
+const NOT_IMPLEMENTED = 501
 /** Accepted by stores other than AWS, whose users often configure none. */
 const DEFAULT_REGION = 'us-east-1'
 
@@ -152,6 +168,48 @@ export class Bucket {
       ? new AppError('failed', 'the store returned another range than requested')
       : new AppError('gone', 'the recording was replaced while it was read')
   }
+
+  /**
+   * All bytes of an object.
+   *
+   * @throws AppError `failed` if it is larger than `maxBytes`, `not_found`, and as `asAppError`
+   */
+  async readWhole(key: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+    const command = new GetObjectCommand({ Bucket: this.#name, Key: key })
+    const { Body, ContentLength = Infinity } = await call(signal, (abortSignal) =>
+      this.#client.send(command, { abortSignal }),
+    )
+    if (!isReadable(Body)) throw new AppError('failed', 'the store returned no body')
+    if (ContentLength <= maxBytes) return readBody(Body, ContentLength, signal)
+    Body.on('error', () => undefined).destroy()
+    throw new AppError('failed', 'the object is too large')
+  }
+
+  /** Writes an object with one request. @throws AppError as `asAppError` */
+  async put(key: string, bytes: Uint8Array, options: PutOptions): Promise<void> {
+    const { existing, signal, timeoutMs = PUT_TIMEOUT_MS } = options
+    const object = { Bucket: this.#name, Key: key, Body: bytes, ContentLength: bytes.length }
+    const always = new PutObjectCommand(object)
+    const unlessExists = new PutObjectCommand({ ...object, IfNoneMatch: '*' })
+    const send = async (abortSignal: AbortSignal): Promise<unknown> => {
+      const limits = { abortSignal, requestTimeout: timeoutMs }
+      if (existing === 'replace') return this.#client.send(always, limits)
+      try {
+        return await this.#client.send(unlessExists, limits)
+      } catch (error) {
+        const { status = 0 } = describeFailure(error)
+        if (ALREADY_WRITTEN.has(status)) return undefined
+        if (status !== NOT_IMPLEMENTED) throw error
+        return this.#client.send(always, limits)
+      }
+    }
+    await call(signal, send, timeoutMs)
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.#client.destroy()
+  }
 }
 
 function createClient(pathStyle: boolean, region?: string): S3Client {
@@ -181,10 +239,11 @@ function createClient(pathStyle: boolean, region?: string): S3Client {
 async function call<Result>(
   signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<Result>,
+  timeoutMs = CALL_TIMEOUT_MS,
 ): Promise<Result> {
   signal?.throwIfAborted()
   const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), CALL_TIMEOUT_MS)
+  const timer = setTimeout(() => limit.abort(), timeoutMs)
   try {
     return await send(signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]))
   } catch (error) {
@@ -228,6 +287,22 @@ function decodeKey(key: string): string {
   } catch {
     return key
   }
+}
+
+/** @throws AppError as `asAppError` if it ends early, or the signal's reason */
+async function readBody(body: Readable, length: number, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw asAppError(error)
+  }
+  const bytes = Buffer.concat(chunks)
+  if (bytes.length === length) return bytes
+  throw new AppError('busy', 'the store returned a part of the object')
 }
 
 function isReadable(body: unknown): body is Readable {

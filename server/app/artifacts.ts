@@ -1,0 +1,43 @@
+// Opens what nodes share of the artifacts: at the configured location, or nothing.
+import cluster from 'node:cluster'
+import type { Logger } from 'pino'
+import { checkArtifacts, openArtifacts } from '../artifacts/open-artifacts.ts'
+import { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
+import type { Config } from '../config/load-config.ts'
+import { AppError } from '../errors.ts'
+import { isInside, parseLocation } from '../storage/storage-location.ts'
+import type { StorageLocation } from '../storage/storage-location.ts'
+import type { Io } from './io.ts'
+import { requireAccess } from './require-access.ts'
+
+export interface SharedArtifactsSources {
+  config: Config
+  /** Of the recordings. */
+  location: StorageLocation
+  logger: Logger
+  io: Io
+}
+
+/**
+ * Undefined if artifacts are in the data folder only.
+ *
+ * @throws AppError `usage` if they cannot be written, or would be inside the recordings
+ */
+export async function openSharedArtifacts({
+  config: { artifacts, s3, data },
+  location: recordings,
+  logger,
+  io,
+}: SharedArtifactsSources): Promise<SharedArtifacts | undefined> {
+  if (artifacts === undefined) return undefined
+  const location = parseLocation(artifacts, s3.pathStyle)
+  if (isInside(location, recordings)) {
+    throw new AppError('usage', `artifacts: ${artifacts}: must not be inside the recordings`)
+  }
+  // The primary process has checked it, maybe long ago.
+  if (!cluster.isWorker) {
+    const check = async (signal: AbortSignal) => checkArtifacts(location, signal)
+    await requireAccess({ key: 'artifacts', value: artifacts, check, data, io })
+  }
+  return new SharedArtifacts({ store: await openArtifacts(location), log: logger })
+}

@@ -1,0 +1,60 @@
+// Artifacts as objects of an S3-compatible store.
+import { isAppError } from '../errors.ts'
+import type { S3Location } from '../storage/storage-location.ts'
+import { Bucket } from '../storage/s3/bucket.ts'
+import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
+import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
+import { NOTICE, NOTICE_NAME } from './notice.ts'
+
+/** Of the write at the start. */
+const CHECK_TIMEOUT_MS = 5000
+
+export class BucketArtifacts implements ArtifactStore {
+  readonly #bucket: Bucket
+  readonly #prefix: string
+
+  private constructor(bucket: Bucket, prefix: string) {
+    this.#bucket = bucket
+    this.#prefix = prefix
+  }
+
+  /** Opens no connection. */
+  static async open(location: S3Location): Promise<BucketArtifacts> {
+    return new BucketArtifacts(await Bucket.open(location), location.prefix)
+  }
+
+  async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    return orMissing(this.#bucket.readWhole(this.#prefix + name, MAX_ARTIFACT_BYTES, signal))
+  }
+
+  async write(name: string, make: Artifact['make'], options: WriteOptions): Promise<void> {
+    const { existing, signal } = options
+    const key = this.#prefix + name
+    const isKept = existing === 'keep'
+    if (isKept && (await orMissing(this.#bucket.head(key, signal))) !== undefined) return
+    await this.#bucket.put(key, make(), { existing, signal })
+  }
+
+  /** @throws AppError `failed` or `busy` if the objects cannot be listed or written */
+  async checkAccess(signal: AbortSignal): Promise<void> {
+    await this.#bucket.list({ prefix: this.#prefix, delimiter: '/', signal })
+    await this.#bucket.put(this.#prefix + NOTICE_NAME, Buffer.from(NOTICE), {
+      existing: 'replace',
+      timeoutMs: CHECK_TIMEOUT_MS,
+      signal,
+    })
+  }
+
+  close(): void {
+    this.#bucket.close()
+  }
+}
+
+async function orMissing<Value>(found: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,109 @@
+// Artifacts in a folder, such as a mount that all nodes share.
+import { mkdir, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Gate } from '../admission/gate.ts'
+import { AppError, isAppError } from '../errors.ts'
+import { writeAtomically } from '../storage/atomic-write.ts'
+import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
+import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
+import { NOTICE, NOTICE_NAME } from './notice.ts'
+
+/** A mount that hangs blocks as many threads, of the four that all files share. */
+const CONCURRENT_OPERATIONS = 2
+const MAX_WAITING_OPERATIONS = 10_000
+
+export class FolderArtifacts implements ArtifactStore {
+  readonly #folder: string
+  readonly #gate = new Gate({
+    limit: CONCURRENT_OPERATIONS,
+    waiting: MAX_WAITING_OPERATIONS,
+    busyMessage: 'too many artifacts are read or written',
+  })
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const path = join(this.#folder, name)
+    return this.#gate.run(async () => asFailure(readLimited(path)), signal)
+  }
+
+  /** A second writer at the same moment may replace the file, by one of equal content. */
+  async write(name: string, make: Artifact['make'], options: WriteOptions): Promise<void> {
+    const { existing, signal } = options
+    const path = join(this.#folder, name)
+    await this.#gate.run(async () => asFailure(this.#write(path, make, existing)), signal)
+  }
+
+  close(): void {
+    // Nothing is open between operations.
+  }
+
+  async #write(
+    path: string,
+    make: Artifact['make'],
+    existing: WriteOptions['existing'],
+  ): Promise<void> {
+    // A folder that was unmounted must not be created again on the disk of this machine.
+    await stat(this.#folder)
+    if (existing === 'keep' && (await isPresent(path))) return
+    await writeAtomically(path, make())
+  }
+}
+
+/**
+ * Creates the folder in an existing one, and writes a file into it.
+ *
+ * @throws AppError `failed` if that is not possible
+ */
+export async function checkFolder(folder: string): Promise<void> {
+  await asFailure(createAndWrite(folder))
+}
+
+async function createAndWrite(folder: string): Promise<void> {
+  await mkdir(folder).catch((error: unknown) => {
+    if (!hasCode(error, 'EEXIST')) throw error
+  })
+  await writeAtomically(join(folder, NOTICE_NAME), NOTICE)
+}
+
+async function readLimited(path: string): Promise<Uint8Array | undefined> {
+  try {
+    const file = await open(path)
+    try {
+      const { size } = await file.stat()
+      if (size > MAX_ARTIFACT_BYTES) throw new AppError('failed', 'an artifact is too large')
+      return await file.readFile()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+async function isPresent(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+async function asFailure<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work
+  } catch (cause) {
+    if (isAppError(cause)) throw cause
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
+    throw new AppError('failed', `the folder cannot be read or written (${code})`, { cause })
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

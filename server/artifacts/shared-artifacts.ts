@@ -1,0 +1,163 @@
+// What nodes derive from recordings, shared by all of them: read within a time limit, written in
+// the background. Without the store, a node computes everything by itself.
+import { LRUCache } from 'lru-cache'
+import { withTimeout } from '../../shared/with-timeout.ts'
+import type { Artifact, ArtifactStore } from './artifact-store.ts'
+import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
+import { Availability } from './availability.ts'
+import { seal, unseal } from './sealed-bytes.ts'
+
+/** Of a read, before the artifact is computed instead: a request waits for 8 s at most. */
+const READ_TIMEOUT_MS = 5000
+const WRITE_TIMEOUT_MS = 60_000
+/** For waiting writes at shutdown. */
+const CLOSE_TIMEOUT_MS = 10_000
+const CONCURRENT_WRITES = 4
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
+const MAX_REMEMBERED_NAMES = 20_000
+const SHORTEST_RETRY_MS = 250
+
+export interface SharedArtifactsOptions {
+  store: ArtifactStore
+  log: { warn(details: object, message: string): void }
+  /** Milliseconds of a monotonic clock. */
+  now?: () => number
+}
+
+/** What a process has read and written so far, and what waits to be written. */
+export interface ArtifactFigures {
+  /** Artifacts of other nodes, or of an earlier run. */
+  hits: number
+  /** Missing or corrupt. */
+  misses: number
+  /** Reads while the store was unavailable. */
+  unavailable: number
+  written: number
+  waiting: number
+}
+
+/** Each artifact is written once, by the node that computed it first. */
+export class SharedArtifacts {
+  readonly #store: ArtifactStore
+  readonly #log: SharedArtifactsOptions['log']
+  /** One each: a write that fails, maybe for its size, delays no read. */
+  readonly #reading: Availability
+  readonly #writing: Availability
+  readonly #shared = new LRUCache<string, true>({ max: MAX_REMEMBERED_NAMES })
+  readonly #corrupt = new LRUCache<string, true>({ max: MAX_REMEMBERED_NAMES })
+  /** By name, in the order of their writes. */
+  readonly #waiting = new Map<string, Artifact>()
+  readonly #writes = new Map<string, Promise<void>>()
+  readonly #reads = { hits: 0, misses: 0, unavailable: 0 }
+  #written = 0
+  #waitingBytes = 0
+  #retry: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor({ store, log, now = () => performance.now() }: SharedArtifactsOptions) {
+    this.#store = store
+    this.#log = log
+    this.#reading = new Availability({
+      now,
+      onFailure: (err) => log.warn({ err }, 'shared artifacts cannot be read; retrying later'),
+    })
+    this.#writing = new Availability({
+      now,
+      onFailure: (err) => log.warn({ err }, 'artifacts cannot be shared; retrying later'),
+    })
+  }
+
+  get figures(): ArtifactFigures {
+    return { ...this.#reads, written: this.#written, waiting: this.#waiting.size }
+  }
+
+  /**
+   * Undefined if there is no such artifact, it is corrupt, or the store is unavailable. Rejects
+   * only with the signal's reason.
+   */
+  async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const limit = { timeoutMs: READ_TIMEOUT_MS, signal }
+    const found = await this.#reading.run(async (attempt) => this.#store.read(name, attempt), limit)
+    const bytes =
+      found.status === 'done' && found.value !== undefined ? unseal(found.value) : undefined
+    if (bytes !== undefined) {
+      this.#reads.hits += 1
+      this.#shared.set(name, true)
+      return bytes
+    }
+    this.#reads[found.status === 'done' ? 'misses' : 'unavailable'] += 1
+    if (found.status === 'unavailable' || found.value === undefined) return undefined
+    this.#corrupt.set(name, true)
+    this.#log.warn({ artifact: name }, 'a shared artifact is corrupt; it will be replaced')
+    return undefined
+  }
+
+  /**
+   * Writes the artifact in the background, unless it is known to be shared. Writes that fail are
+   * repeated; beyond a limit of memory, further ones are left out.
+   */
+  share(name: string, artifact: Artifact): void {
+    if (this.#isClosed || this.#shared.has(name) || this.#waiting.has(name)) return
+    const { sizeBytes } = artifact
+    const isFull = this.#waitingBytes > 0 && this.#waitingBytes + sizeBytes > MAX_WAITING_BYTES
+    if (isFull || sizeBytes > MAX_ARTIFACT_BYTES) {
+      this.#log.warn({ artifact: name }, 'an artifact was not shared: too many wait to be written')
+      return
+    }
+    this.#waiting.set(name, artifact)
+    this.#waitingBytes += sizeBytes
+    this.#startWrites()
+  }
+
+  /** Waits for the writes, unless the store is unavailable, within a time limit. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const drain = async (): Promise<void> => {
+      while (this.#writes.size > 0) await Promise.race(this.#writes.values())
+    }
+    // The log reports what was not written in time.
+    await withTimeout(drain, { timeoutMs: CLOSE_TIMEOUT_MS }).catch(() => undefined)
+    clearTimeout(this.#retry)
+    const { size: artifacts } = this.#waiting
+    if (artifacts > 0) this.#log.warn({ artifacts }, 'artifacts were not shared before the end')
+    this.#store.close()
+  }
+
+  #startWrites(): void {
+    for (const [name, artifact] of this.#waiting) {
+      if (this.#writes.size >= CONCURRENT_WRITES) return
+      if (this.#writes.has(name)) continue
+      this.#writes.set(name, this.#write(name, artifact))
+    }
+  }
+
+  /** Never rejects. */
+  async #write(name: string, artifact: Artifact): Promise<void> {
+    const existing = this.#corrupt.has(name) ? 'replace' : 'keep'
+    const written = await this.#writing.run(
+      async (signal) => this.#store.write(name, () => seal(artifact.make()), { existing, signal }),
+      { timeoutMs: WRITE_TIMEOUT_MS },
+    )
+    this.#writes.delete(name)
+    this.#waiting.delete(name)
+    if (written.status === 'unavailable') {
+      // Others are tried before it.
+      this.#waiting.set(name, artifact)
+      return this.#retryLater()
+    }
+    this.#written += 1
+    this.#waitingBytes -= artifact.sizeBytes
+    this.#corrupt.delete(name)
+    this.#shared.set(name, true)
+    this.#startWrites()
+  }
+
+  #retryLater(): void {
+    if (this.#isClosed || this.#retry !== undefined) return
+    const pauseMs = Math.max(SHORTEST_RETRY_MS, this.#writing.pauseMs)
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      this.#startWrites()
+    }, pauseMs).unref()
+  }
+}
