@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { Availability } from './availability.ts'
 
 const LIMIT = { timeoutMs: 60_000 }
-const UNAVAILABLE = { status: 'unavailable' }
+const PAUSED = { status: 'paused' }
 
 let nowMs: number
 let failures: unknown[]
@@ -46,17 +46,17 @@ describe('an unavailable store', () => {
   it('is not tried again before a pause, which doubles up to 30 s', async () => {
     for (const pauseMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       const before = attempts
-      expect(await fail()).toEqual(UNAVAILABLE)
+      expect(await fail()).toMatchObject({ status: 'failed' })
       expect(attempts).toBe(before + 1)
       expect(availability.pauseMs).toBe(pauseMs)
       nowMs += pauseMs - 1
-      expect(await succeed()).toEqual(UNAVAILABLE)
+      expect(await succeed()).toEqual(PAUSED)
       expect(attempts).toBe(before + 1)
       nowMs += 1
     }
     expect(failures).toHaveLength(7)
     expect(await succeed()).toMatchObject({ status: 'done' })
-    expect(await fail()).toEqual(UNAVAILABLE)
+    expect(await fail()).toEqual({ status: 'failed', error: new Error('down') })
     expect(availability.pauseMs).toBe(1000)
   })
 
@@ -72,7 +72,7 @@ describe('an unavailable store', () => {
     nowMs += 1000
     const { promise, resolve } = Promise.withResolvers<string>()
     const first = availability.run(async () => promise, LIMIT)
-    expect(await succeed()).toEqual(UNAVAILABLE)
+    expect(await succeed()).toEqual(PAUSED)
     resolve('here')
     expect(await first).toEqual({ status: 'done', value: 'here' })
     expect(await succeed()).toMatchObject({ status: 'done' })
@@ -80,9 +80,10 @@ describe('an unavailable store', () => {
 
   it('is not tried while an attempt whose time is over has not ended', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
-    expect(await availability.run(async () => promise, { timeoutMs: 1 })).toEqual(UNAVAILABLE)
+    const late = await availability.run(async () => promise, { timeoutMs: 1 })
+    expect(late).toMatchObject({ status: 'failed' })
     nowMs += 60_000
-    expect(await succeed()).toEqual(UNAVAILABLE)
+    expect(await succeed()).toEqual(PAUSED)
     resolve('late')
     await promise
     await expect.poll(succeed).toMatchObject({ status: 'done' })

@@ -6,7 +6,11 @@ import type { TimeLimit } from '../../shared/with-timeout.ts'
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
 
-export type Attempt<Value> = { status: 'done'; value: Value } | { status: 'unavailable' }
+export type Attempt<Value> =
+  | { status: 'done'; value: Value }
+  | { status: 'failed'; error: unknown }
+  /** It was not made. */
+  | { status: 'paused' }
 
 export interface AvailabilityOptions {
   /** Called once per pause, with the failure that began it. */
@@ -38,7 +42,7 @@ export class Availability {
     work: (signal: AbortSignal) => Promise<Value>,
     limit: TimeLimit,
   ): Promise<Attempt<Value>> {
-    if (!this.#mayStart()) return { status: 'unavailable' }
+    if (!this.#mayStart()) return { status: 'paused' }
     this.#running += 1
     try {
       const value = await this.#runInTime(work, limit)
@@ -47,7 +51,7 @@ export class Availability {
     } catch (error) {
       limit.signal?.throwIfAborted()
       this.#noteFailure(error)
-      return { status: 'unavailable' }
+      return { status: 'failed', error }
     } finally {
       this.#running -= 1
     }

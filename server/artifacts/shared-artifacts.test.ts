@@ -140,10 +140,16 @@ describe('an unavailable store', () => {
         await store.write(name, make, options)
       },
     }
-    const node = createNode(refusing, () => performance.now())
+    // Its pauses are over at once.
+    let nowMs = 0
+    const node = createNode(refusing, () => (nowMs += 60_000))
     node.share(NAME, artifact('content'))
     node.share(OTHER, artifact('other content'))
     await expect.poll(() => readString(node, OTHER), soon).toBe('other content')
+    // The first one is given up.
+    await expect.poll(() => node.figures.waiting, soon).toBe(0)
+    expect(warnings).toContain('an artifact was not shared')
+    expect(node.figures).toMatchObject({ written: 1 })
     await node.close()
   })
 

@@ -2,6 +2,7 @@
 // the background. Without the store, a node computes everything by itself.
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../shared/with-timeout.ts'
+import { isAppError } from '../errors.ts'
 import type { Artifact, ArtifactStore } from './artifact-store.ts'
 import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
 import { Availability } from './availability.ts'
@@ -16,12 +17,19 @@ const CONCURRENT_WRITES = 4
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 const MAX_REMEMBERED_NAMES = 20_000
 const SHORTEST_RETRY_MS = 250
+/** Failed writes of an artifact while the store is not just unavailable. */
+const MAX_REFUSALS = 10
 
 export interface SharedArtifactsOptions {
   store: ArtifactStore
   log: { warn(details: object, message: string): void }
   /** Milliseconds of a monotonic clock. */
   now?: () => number
+}
+
+interface WaitingArtifact extends Artifact {
+  /** Writes that failed. */
+  refusals: number
 }
 
 /** What a process has read and written so far, and what waits to be written. */
@@ -46,7 +54,7 @@ export class SharedArtifacts {
   readonly #shared = new LRUCache<string, true>({ max: MAX_REMEMBERED_NAMES })
   readonly #corrupt = new LRUCache<string, true>({ max: MAX_REMEMBERED_NAMES })
   /** By name, in the order of their writes. */
-  readonly #waiting = new Map<string, Artifact>()
+  readonly #waiting = new Map<string, WaitingArtifact>()
   readonly #writes = new Map<string, Promise<void>>()
   readonly #reads = { hits: 0, misses: 0, unavailable: 0 }
   #written = 0
@@ -86,7 +94,7 @@ export class SharedArtifacts {
       return bytes
     }
     this.#reads[found.status === 'done' ? 'misses' : 'unavailable'] += 1
-    if (found.status === 'unavailable' || found.value === undefined) return undefined
+    if (found.status !== 'done' || found.value === undefined) return undefined
     this.#corrupt.set(name, true)
     this.#log.warn({ artifact: name }, 'a shared artifact is corrupt; it will be replaced')
     return undefined
@@ -104,7 +112,7 @@ export class SharedArtifacts {
       this.#log.warn({ artifact: name }, 'an artifact was not shared: too many wait to be written')
       return
     }
-    this.#waiting.set(name, artifact)
+    this.#waiting.set(name, { ...artifact, refusals: 0 })
     this.#waitingBytes += sizeBytes
     this.#startWrites()
   }
@@ -132,24 +140,33 @@ export class SharedArtifacts {
   }
 
   /** Never rejects. */
-  async #write(name: string, artifact: Artifact): Promise<void> {
+  async #write(name: string, artifact: WaitingArtifact): Promise<void> {
     const existing = this.#corrupt.has(name) ? 'replace' : 'keep'
     const written = await this.#writing.run(
       async (signal) => this.#store.write(name, () => seal(artifact.make()), { existing, signal }),
       { timeoutMs: WRITE_TIMEOUT_MS },
     )
     this.#writes.delete(name)
+    if (written.status === 'paused') return this.#retryLater()
     this.#waiting.delete(name)
-    if (written.status === 'unavailable') {
-      // Others are tried before it.
-      this.#waiting.set(name, artifact)
-      return this.#retryLater()
-    }
-    this.#written += 1
     this.#waitingBytes -= artifact.sizeBytes
+    if (written.status === 'failed') return this.#repeat(name, artifact, written.error)
+    this.#written += 1
     this.#corrupt.delete(name)
     this.#shared.set(name, true)
     this.#startWrites()
+  }
+
+  /** After the others that wait. */
+  #repeat(name: string, artifact: WaitingArtifact, error: unknown): void {
+    const refusals = artifact.refusals + (isAppError(error, 'busy') ? 0 : 1)
+    if (refusals === MAX_REFUSALS) {
+      this.#log.warn({ artifact: name, err: error }, 'an artifact was not shared')
+    } else {
+      this.#waiting.set(name, { ...artifact, refusals })
+      this.#waitingBytes += artifact.sizeBytes
+    }
+    this.#retryLater()
   }
 
   #retryLater(): void {
