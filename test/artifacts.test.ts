@@ -217,13 +217,16 @@ describe('in a folder of two servers', () => {
     await rename(`${imageA}.moved`, imageB)
     const metrics = `127.0.0.1:${await findFreePort()}`
     const second = await start('second', { AFTERCAST_METRICS: metrics })
-    expect((await image(second, '1')).equals(two)).toBe(true)
-    expect((await image(second, '2')).equals(one)).toBe(true)
-    const figures = await (await fetch(`http://${metrics}/metrics`)).text()
-    expect(figures).toContain('aftercast_artifact_reads_total{result="hit"} 4\n')
-    expect(figures).toContain('aftercast_artifact_reads_total{result="miss"} 0\n')
-    expect(figures).toContain('aftercast_artifacts_written_total 0\n')
-    await second.stop()
+    try {
+      expect((await image(second, '1')).equals(two)).toBe(true)
+      expect((await image(second, '2')).equals(one)).toBe(true)
+      const figures = await (await fetch(`http://${metrics}/metrics`)).text()
+      expect(figures).toContain('aftercast_artifact_reads_total{result="hit"} 4\n')
+      expect(figures).toContain('aftercast_artifact_reads_total{result="miss"} 0\n')
+      expect(figures).toContain('aftercast_artifacts_written_total 0\n')
+    } finally {
+      await second.stop()
+    }
     const after = await Promise.all(indexes.map(async (file) => (await stat(file)).mtimeMs))
     expect(after).toEqual(versions)
     expect(second.output()).not.toContain('"level":40')
