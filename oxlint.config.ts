@@ -74,6 +74,7 @@ const serverRows: Record<string, string> = {
   'http/responses': 'errors.ts problem-text.ts',
   'http/connections': 'http/responses',
   purge: 'errors.ts catalog catalog/store',
+  postgres: 'errors.ts',
   http:
     'errors.ts config admission storage catalog delivery hls/playlist hls/session thumbnails ' +
     'purge http/responses http/connections',
@@ -81,6 +82,7 @@ const serverRows: Record<string, string> = {
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
   analytics: 'errors.ts config',
+  replication: 'errors.ts catalog catalog/store analytics postgres',
 }
 
 function withOwnFiles(name: string): string {

@@ -33,7 +33,7 @@ export default defineConfig({
   test: {
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**'],
-    globalSetup: 'test/support/build-page.ts',
+    globalSetup: ['test/support/build-page.ts', 'test/support/stop-postgres.ts'],
     setupFiles: 'test/support/patient-dom.ts',
     sequence: { sequencer: LongFirst },
     // For tests that hang: how long a test takes depends on what else the machine does.

@@ -9,6 +9,7 @@ import { findCeph } from './find/find-ceph.mjs'
 import { findChromium, findHeadlessChromium } from './find/find-chromium.mjs'
 import { findFirefox } from './find/find-firefox.mjs'
 import { findNginx } from './find/find-nginx.mjs'
+import { findPgBouncer, findPostgres } from './find/find-postgres.mjs'
 import { findVarnish } from './find/find-varnish.mjs'
 import { findWebKit } from './find/find-webkit.mjs'
 import {
@@ -52,6 +53,8 @@ const otherPrograms = [
   { name: 'Caddy', find: findCaddy, packages: ['caddy'] },
   { name: 'Ceph', find: findCeph, packages: ['ceph-mon', 'ceph-osd', 'radosgw'] },
   { name: 'Varnish', find: findVarnish, packages: ['varnish', 'varnish-modules'] },
+  { name: 'PostgreSQL', find: findPostgres, packages: ['postgresql'] },
+  { name: 'PgBouncer', find: findPgBouncer, packages: ['pgbouncer'] },
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
   {
     name: 'WebKitGTK',

@@ -21,6 +21,7 @@ async function runWith(args: string[], exitCode = 0) {
       listHidden: noting('listHidden'),
       demo: noting('demo'),
       stats: noting('stats'),
+      migrate: noting('migrate'),
     },
     output: {
       stdout: (text) => (seen.stdout += text),
@@ -105,6 +106,7 @@ describe('runCommandLine', () => {
       listHidden: async () => 0,
       demo: async () => 0,
       stats: async () => 0,
+      migrate: async () => 0,
     }
     const output = { stdout: () => undefined, stderr: () => undefined }
     await expect(runCommandLine(['check'], { actions, output, version: '1' })).rejects.toThrow(
@@ -112,7 +114,7 @@ describe('runCommandLine', () => {
     )
   })
 
-  it.each([['serve'], ['scan'], ['check'], ['hide'], ['unhide'], ['demo'], ['stats']])(
+  it.each([['serve'], ['scan'], ['check'], ['hide'], ['unhide'], ['demo'], ['stats'], ['migrate']])(
     'prints help of %s',
     async (command) => {
       const { code, stdout, asked } = await runWith([command, '--help'])
@@ -121,6 +123,16 @@ describe('runCommandLine', () => {
       expect(asked).toEqual([])
     },
   )
+
+  it('hands the database to migrate, and refuses what is none', async () => {
+    const to = 'postgres://user:pass@db.example/aftercast'
+    expect((await runWith(['migrate', '--to', to])).asked).toEqual([
+      ['migrate', { flags: {}, configFile: undefined }, to],
+    ])
+    const refused = await runWith(['migrate', '--to', 'mysql://user:secret@db.example/x'])
+    expect(refused.code).toBe(2)
+    expect((await runWith(['migrate'])).code).toBe(2)
+  })
 
   it('prints the version', async () => {
     expect(await runWith(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })

@@ -1,6 +1,7 @@
 // The command line: commands, options and help. The caller passes the actions.
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { SessionReference } from '../shared/paths.ts'
+import { isDatabaseUrl } from './config/database-url.ts'
 import { defaultConfigName } from './config/read-config-file.ts'
 
 /** Arguments of a command that reads the configuration. */
@@ -21,6 +22,8 @@ export interface CommandActions {
   unhide: (input: CommandInput, name: NameToHide) => Promise<number>
   listHidden: (input: CommandInput) => Promise<number>
   stats: (input: CommandInput, options: StatsOptions) => Promise<number>
+  /** @param to URL of a database */
+  migrate: (input: CommandInput, to: string) => Promise<number>
 }
 
 /** Output of `check`. */
@@ -113,6 +116,9 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
     conclude(
       await actions.stats(inputOf(undefined, options), { days, format: json ? 'json' : 'tables' }),
     ),
+  )
+  addMigrate(program).action(async ({ to, ...options }: MigrateFlags) =>
+    conclude(await actions.migrate(inputOf(undefined, options), to)),
   )
   return program
 }
@@ -221,6 +227,24 @@ function parseDays(value: string): number {
   const days = /^\d+$/.test(value) ? Number(value) : 0
   if (days >= 1 && days <= MAX_DAYS) return days
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_DAYS}.`)
+}
+
+interface MigrateFlags extends LibraryOptions {
+  to: string
+}
+
+function addMigrate(program: Command): Command {
+  return withConfig(
+    program
+      .command('migrate')
+      .description('Carries hidden names, counters and the HLS secret to a shared database.')
+      .requiredOption('--to <URL>', 'postgres://user:password@host/database', parseDatabaseUrl),
+  )
+}
+
+function parseDatabaseUrl(value: string): string {
+  if (isDatabaseUrl(value)) return value
+  throw new InvalidArgumentError('It must be postgres://user:password@host/database.')
 }
 
 /** Arguments of serve, scan and check. */

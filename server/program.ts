@@ -81,6 +81,10 @@ function createActions(surroundings: Surroundings): CommandActions {
       const { stats } = await import('./app/stats.ts')
       return stats(await configure(input), options, io)
     },
+    async migrate(input, to) {
+      const { migrate } = await import('./app/migrate.ts')
+      return migrate(await configure(input), to, io)
+    },
   }
 }
 

@@ -255,7 +255,7 @@ describe('invalid arguments and configuration exit with 2 and one line', () => {
     ['{ "hls": { "encryption": "rot13" } }', 'hls.encryption'],
     ['{ "hls": { "segmentSeconds": "six" } }', 'hls.segmentSeconds'],
     ['{ "layout": "no placeholders" }', 'layout'],
-    ['{ "database": "postgres://a/b" }', 'database'],
+    ['{ "database": "mysql://a/b" }', 'database'],
     ['{ not json', 'config.json'],
   ])('%s', async (text, named) => {
     const file = path.join(library.folder, 'config.json')

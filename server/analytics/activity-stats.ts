@@ -2,6 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
 import { existsSync } from 'node:fs'
+import { z } from 'zod'
 import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 
@@ -37,14 +38,23 @@ const DAY_MS = 86_400_000
  *
  * @throws AppError `failed` if the file is unreadable
  */
-export function readActivityStats(path: string, { to, days }: StatsSpan): ActivityStats {
-  const from = daysBefore(to, days - 1)
-  const empty = { from, to, days: [], streamers: [], sessions: [], ads: [] }
-  if (!existsSync(path)) return empty
+export function readActivityStats(path: string, span: StatsSpan): ActivityStats {
+  const { from, to } = rangeOf(span)
+  if (!existsSync(path)) return { from, to, days: [], streamers: [], sessions: [], ads: [] }
   let sqlite: Database | undefined
   try {
     sqlite = new Sqlite(path, { fileMustExist: true })
-    return { ...empty, ...query(sqlite, { from, to }) }
+    const queries = statsQueries('daily_counts')
+    const select = <Row>({ text, row }: StatsQuery<Row>): Row[] =>
+      z.array(row).parse(sqlite?.prepare<unknown[]>(text).all({ 1: from, 2: to }))
+    return {
+      from,
+      to,
+      days: select(queries.days),
+      streamers: select(queries.streamers),
+      sessions: select(queries.sessions),
+      ads: select(queries.ads),
+    }
   } catch (cause) {
     throw new AppError('failed', 'the counters cannot be read', { cause })
   } finally {
@@ -52,56 +62,59 @@ export function readActivityStats(path: string, { to, days }: StatsSpan): Activi
   }
 }
 
-/** The day a number of days before another. */
-function daysBefore(day: string, days: number): string {
-  return new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
+/** First and last day. */
+export function rangeOf({ to, days }: StatsSpan): Pick<ActivityStats, 'from' | 'to'> {
+  const from = new Date(Date.parse(to) - (days - 1) * DAY_MS).toISOString().slice(0, 10)
+  return { from, to }
 }
 
-const REACH = `
-  sum(amount) FILTER (WHERE name = 'page_view') AS views,
-  sum(amount) FILTER (WHERE name = 'begin_video') AS plays`
+/** A query with the first day as `$1` and the last one as `$2`. */
+export interface StatsQuery<Row> {
+  text: string
+  row: z.ZodType<Row>
+}
 
-type Span = Pick<ActivityStats, 'from' | 'to'>
+const amount = z.number().min(0)
+const reach = { views: amount, plays: amount }
 
-function query(sqlite: Database, span: Span): Omit<ActivityStats, keyof Span> {
-  const select = <Row>(columns: string, rest: string): Row[] =>
-    sqlite
-      .prepare<Span, Row>(
-        `SELECT ${columns} FROM daily_counts WHERE day BETWEEN @from AND @to ${rest}`,
-      )
-      .all(span)
-  const isReach = `AND name IN ('page_view', 'begin_video')`
-  const most = 'ORDER BY ifnull(plays, 0) DESC, ifnull(views, 0) DESC'
+/** The queries of the statistics, in the SQL that SQLite and PostgreSQL share. */
+export function statsQueries(table: string) {
+  const sumOf = (name: string): string =>
+    `CAST(coalesce(sum(amount) FILTER (WHERE name = '${name}'), 0) AS double precision)`
+  const columns = `${sumOf('page_view')} AS views, ${sumOf('begin_video')} AS plays`
+  const spanned = `FROM ${table} WHERE day BETWEEN $1 AND $2`
+  const reached = `${spanned} AND name IN ('page_view', 'begin_video')`
+  const most = 'ORDER BY plays DESC, views DESC'
   return {
-    days: select<RawReach & { day: string }>(
-      `day, ${REACH}`,
-      `${isReach} GROUP BY day ORDER BY day DESC`,
-    ).map(reachOf),
-    streamers: select<RawReach & { streamer: string }>(
-      `streamer, ${REACH}`,
-      `${isReach} AND streamer <> '' GROUP BY streamer ${most}, streamer`,
-    ).map(reachOf),
-    sessions: select<RawReach & SessionReference>(
-      `streamer, date, session_id AS sessionId, ${REACH}`,
-      `${isReach} AND session_id <> ''
-       GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
-    ).map(reachOf),
-    ads: select(
-      `label AS creative, zone,
-       ifnull(sum(amount) FILTER (WHERE name = 'ad_impression'), 0) AS impressions,
-       ifnull(sum(amount) FILTER (WHERE name = 'ad_click'), 0) AS clicks`,
-      `AND name IN ('ad_impression', 'ad_click') GROUP BY label, zone
-       ORDER BY impressions DESC, creative, zone`,
-    ),
+    days: {
+      text: `SELECT day, ${columns} ${reached} GROUP BY day ORDER BY day DESC`,
+      row: z.object({ day: z.string(), ...reach }),
+    },
+    streamers: {
+      text: `
+        SELECT streamer, ${columns} ${reached} AND streamer <> ''
+        GROUP BY streamer ${most}, streamer`,
+      row: z.object({ streamer: z.string(), ...reach }),
+    },
+    sessions: {
+      text: `
+        SELECT streamer, date, session_id AS "sessionId", ${columns} ${reached}
+          AND session_id <> ''
+        GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
+      row: z.object({ streamer: z.string(), date: z.string(), sessionId: z.string(), ...reach }),
+    },
+    ads: {
+      text: `
+        SELECT label AS creative, zone, ${sumOf('ad_impression')} AS impressions,
+          ${sumOf('ad_click')} AS clicks
+        ${spanned} AND name IN ('ad_impression', 'ad_click')
+        GROUP BY label, zone ORDER BY impressions DESC, creative, zone`,
+      row: z.object({
+        creative: z.string(),
+        zone: z.string(),
+        impressions: amount,
+        clicks: amount,
+      }),
+    },
   }
-}
-
-interface RawReach {
-  /** SQLite returns NULL for an empty sum. */
-  views: number | null
-  plays: number | null
-}
-
-function reachOf<Row extends RawReach>(row: Row): Row & Reach {
-  return { ...row, views: row.views ?? 0, plays: row.plays ?? 0 }
 }

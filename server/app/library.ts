@@ -91,7 +91,9 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const storage = withRecordedPlaylists(files, {
     read: async (path, known) => thread.readPlaylist(path, known),
   })
-  const database = openDatabase({ path: join(config.data, CATALOG_FILE), mode })
+  // First: it reports an unusable data folder with the system's reason.
+  const settings = await readHlsSettings(config, logger)
+  const database = openCatalogFile(config, mode)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
   const indexes = createIndexStore(config, { thread, artifacts, onWriteError })
@@ -104,7 +106,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     partFolders,
     indexes,
     readers: createMediaReaders(),
-    settings: await readHlsSettings(config, logger),
+    settings,
     recordFolder: join(config.data, 'indexes'),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
@@ -137,6 +139,11 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
       database.close()
     },
   }
+}
+
+function openCatalogFile({ data, database }: Config, mode: LibraryOptions['mode']): Database {
+  const replica = database === undefined ? undefined : 'scan'
+  return openDatabase({ path: join(data, CATALOG_FILE), mode, replica })
 }
 
 async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<HlsSettings> {

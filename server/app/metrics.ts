@@ -22,6 +22,7 @@ import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import type { Library } from './library.ts'
 import type { LogFigures } from '../log/logger.ts'
+import type { NodeFigures } from '../replication/node.ts'
 import type { ScanQueue } from './scan-queue.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */
@@ -156,6 +157,27 @@ export function measureScan(queue: () => ScanQueue): void {
   })
   addGauge('aftercast_index_queue_age_seconds', 'Time since the queue was last empty.', () => {
     return queue().ageMs / 1000
+  })
+}
+
+/** Exports the state of a node of a cluster; only the process that scans or follows has one. */
+export function measureNode(figures: () => NodeFigures): void {
+  addGauge('aftercast_database_up', '1 if the last exchange with the database succeeded.', () => {
+    return figures().isDatabaseUp ? 1 : 0
+  })
+  addGauge('aftercast_scanning', '1 on the node that scans the library.', () => {
+    return figures().isScanning ? 1 : 0
+  })
+  addGauge('aftercast_replication_lag_generations', 'Generations not applied yet.', () => {
+    return figures().lagGenerations
+  })
+  addGauge(
+    'aftercast_replication_lag_seconds',
+    'Time since this node was last known to have all changes.',
+    () => figures().lagMs / 1000,
+  )
+  addGauge('aftercast_outbox_recordings', 'Recordings with changes not published yet.', () => {
+    return figures().outbox
   })
 }
 

@@ -1,5 +1,6 @@
 // `aftercast scan`: indexes new recordings once, shows its progress, and exits.
 import type { Config } from '../config/load-config.ts'
+import type { Cluster } from './cluster.ts'
 import type { Io } from './io.ts'
 import { openSharedArtifacts } from './artifacts.ts'
 import { openLibrary } from './library.ts'
@@ -8,6 +9,7 @@ import { createLog } from '../log/logger.ts'
 import { chooseRecordings } from './recordings.ts'
 import { createProgressDisplay } from './scan-progress.ts'
 import { createLibraryScanner } from './scanning.ts'
+import type { Serving } from './serving.ts'
 
 /** Runs the scan; returns the exit code 0. */
 export async function scan(config: Config, io: Io): Promise<number> {
@@ -29,17 +31,47 @@ export async function withScannedLibrary(
   const { signal } = io
   const location = await chooseRecordings(config, io)
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
-  const library = await openLibrary({ config, location, artifacts, mode: 'write', logger, signal })
+  const cluster = await joinCluster({ config, io, logger })
+  try {
+    const opening = { config, location, artifacts, logger, signal }
+    const library = await openLibrary({ ...opening, mode: 'write' })
+    try {
+      const serving = { config, io, logger, library }
+      if (cluster === undefined) await scanOnce(serving)
+      else await scanOrFollow(serving, cluster)
+      // The progress bar clears its line, which must not be one of the report.
+      await io.log.flush()
+      return await report(library)
+    } finally {
+      await library.close()
+    }
+  } finally {
+    await cluster?.close()
+  }
+}
+
+async function scanOnce({ config, io, logger, library }: Serving): Promise<void> {
   const display = createProgressDisplay(io, Date.now)
   const onProgress = display.show
   try {
-    await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(signal)
-    display.stop()
-    // The progress bar clears its line, which must not be one of the report.
-    await io.log.flush()
-    return await report(library)
+    await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(io.signal)
   } finally {
     display.stop()
-    await library.close()
   }
+}
+
+async function joinCluster({
+  config,
+  io: { signal },
+  logger,
+}: Omit<Serving, 'library'>): Promise<Cluster | undefined> {
+  if (config.database === undefined) return undefined
+  const { openCluster } = await import('./cluster.ts')
+  return openCluster({ config, logger, signal, mayStartWithout: false })
+}
+
+async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<void> {
+  const { scanOnceInCluster } = await import('./cluster-scan.ts')
+  if (await scanOnceInCluster(serving, cluster)) return
+  serving.io.stderr('note: another node scans the library; this is what it has found so far')
 }

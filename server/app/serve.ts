@@ -1,9 +1,11 @@
 // `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
 // all cores.
 import cluster from 'node:cluster'
+import type { Logger } from 'pino'
 import { createHiddenNames } from '../catalog/store/hidden.ts'
 import type { Config } from '../config/load-config.ts'
 import { purgeChanges } from '../purge/purge-changes.ts'
+import type { Cluster } from './cluster.ts'
 import type { Io } from './io.ts'
 import { openSharedArtifacts } from './artifacts.ts'
 import { openLibrary } from './library.ts'
@@ -15,6 +17,7 @@ import { createScanQueueTracker } from './scan-queue.ts'
 import type { ScanQueue } from './scan-queue.ts'
 import { createLibraryScanner } from './scanning.ts'
 import type { Serving } from './serving.ts'
+import type { NodeFigures, Scan as NodeScan } from '../replication/node.ts'
 import type { WebServer } from './web-server.ts'
 import { listenAsWorker, startWorkers } from './workers.ts'
 import type { Workers } from './workers.ts'
@@ -30,9 +33,14 @@ export async function serve(config: Config, io: Io): Promise<void> {
   const isWorker = cluster.isWorker
   const location = await chooseRecordings(config, io)
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const joined = isWorker ? undefined : await joinCluster(config, logger, io)
   const mode = isWorker ? 'read' : 'write'
   const { signal } = io
-  const library = await openLibrary({ config, location, artifacts, mode, logger, signal })
+  const opening = openLibrary({ config, location, artifacts, mode, logger, signal })
+  const library = await opening.catch(async (error: unknown) => {
+    await joined?.close()
+    throw error
+  })
   const serving = { config, io, logger, library }
   try {
     if (config.server.metrics !== undefined) {
@@ -42,24 +50,40 @@ export async function serve(config: Config, io: Io): Promise<void> {
       if (artifacts !== undefined) measureArtifacts(process, () => artifacts.figures)
     }
     if (isWorker) await listenAsWorker(serving)
-    else await scanAndServe(serving)
+    else await scanAndServe(serving, joined)
   } finally {
     await library.close()
+    await joined?.close()
   }
 }
 
+async function joinCluster(
+  config: Config,
+  logger: Logger,
+  { signal }: Io,
+): Promise<Cluster | undefined> {
+  if (config.database === undefined) return undefined
+  const { openCluster } = await import('./cluster.ts')
+  return openCluster({ config, logger, signal, mayStartWithout: true })
+}
+
 /** The scan has stopped when this settles, for whatever reason: then the catalog may be closed. */
-async function scanAndServe(serving: Serving): Promise<void> {
+async function scanAndServe(serving: Serving, joined: Cluster | undefined): Promise<void> {
   const { io } = serving
   const stopping = new AbortController()
   const signal = AbortSignal.any([io.signal, stopping.signal])
-  const scan = startScanning({ ...serving, io: { ...io, signal } })
+  const stoppable = { ...serving, io: { ...io, signal } }
+  const scan =
+    joined === undefined
+      ? startScanning(stoppable)
+      : await startScanningInCluster(stoppable, joined)
   const purging = startPurging(serving, signal)
+  const merging = joined?.mergeActivity(signal)
   try {
     await serveBesideScan(serving, scan)
   } finally {
     stopping.abort()
-    await Promise.all([scan.ended, purging])
+    await Promise.all([scan.ended, purging, merging])
   }
 }
 
@@ -99,12 +123,13 @@ async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
 
 async function startMetrics(
   { config }: Serving,
-  { queue }: Scan,
+  { queue, figures }: Scan,
 ): Promise<MetricsListener | undefined> {
   const { metrics } = config.server
   if (metrics === undefined) return undefined
-  const { listenForMetrics, measureScan } = await import('./metrics.ts')
+  const { listenForMetrics, measureNode, measureScan } = await import('./metrics.ts')
   measureScan(queue)
+  if (figures !== undefined) measureNode(figures)
   return listenForMetrics(metrics)
 }
 
@@ -126,6 +151,8 @@ interface Scan {
   isIndexed: Promise<void>
   /** Recordings that wait for their index. */
   queue: () => ScanQueue
+  /** State of a node of a cluster. */
+  figures?: () => NodeFigures
   /** Resolves after the signal has aborted. */
   ended: Promise<void>
 }
@@ -153,6 +180,31 @@ function startScanning({ config, io, logger, library }: Serving): Scan {
     firstWalk: scanner.firstWalk,
     isIndexed: indexed.promise,
     queue: queue.read,
+    ended,
+  }
+}
+
+/** Scans while this node is the one that scans; otherwise follows another one. */
+async function startScanningInCluster(serving: Serving, joined: Cluster): Promise<Scan> {
+  const { createNode } = await import('./cluster-scan.ts')
+  const failed = Promise.withResolvers<never>()
+  let current: Scan | undefined
+  const scan = (signal: AbortSignal): NodeScan => {
+    current = startScanning({ ...serving, io: { ...serving.io, signal } })
+    const { firstWalk, ended } = current
+    return { firstWalk, ended: ended.catch(failed.reject) }
+  }
+  const node = createNode(serving, {
+    cluster: joined,
+    scan: serving.config.cluster.jobs ? scan : undefined,
+  })
+  const ended = Promise.race([node.run(serving.io.signal), failed.promise])
+  ended.catch(() => undefined)
+  return {
+    firstWalk: node.firstWalk,
+    isIndexed: node.current.then(async () => current?.isIndexed),
+    queue: () => current?.queue() ?? { recordings: 0, ageMs: 0 },
+    figures: () => node.figures(),
     ended,
   }
 }

@@ -1,7 +1,7 @@
 // `aftercast stats`: views and plays by day, streamer and session, from the first-party counters.
 import { join } from 'node:path'
 import { readActivityStats } from '../analytics/activity-stats.ts'
-import type { ActivityStats, Reach } from '../analytics/activity-stats.ts'
+import type { ActivityStats, Reach, StatsSpan } from '../analytics/activity-stats.ts'
 import type { Config } from '../config/load-config.ts'
 import { ACTIVITY_FILE } from './activity.ts'
 import type { Io } from './io.ts'
@@ -21,12 +21,23 @@ const MAX_ROWS = 20
  *
  * @throws AppError `failed` if the counters cannot be read
  */
-export function stats(config: Config, { days, format }: StatsOptions, io: Io): number {
-  const to = new Date().toISOString().slice(0, 10)
-  const found = readActivityStats(join(config.data, ACTIVITY_FILE), { to, days })
+export async function stats(
+  config: Config,
+  { days, format }: StatsOptions,
+  io: Io,
+): Promise<number> {
+  const span = { to: new Date().toISOString().slice(0, 10), days }
+  const found = await readStats(config, span)
   const lines = format === 'json' ? [JSON.stringify(found, undefined, 2)] : formatStats(found)
   for (const line of lines) io.stdout(line)
   return 0
+}
+
+async function readStats({ database, data }: Config, span: StatsSpan): Promise<ActivityStats> {
+  if (database === undefined) return readActivityStats(join(data, ACTIVITY_FILE), span)
+  const { withSharedDatabase } = await import('./shared-database.ts')
+  const { readSharedStats } = await import('./shared-stats.ts')
+  return withSharedDatabase(database, async (shared) => readSharedStats(shared, span))
 }
 
 /**

@@ -1,7 +1,12 @@
 // Checks that the advertising keys fit each other; each problem names its key.
 import type { z } from 'zod'
 import type { configSchema } from './schema.ts'
-import type { Problem } from './unsupported.ts'
+
+/** A problem with one key. */
+export interface Problem {
+  key: string
+  message: string
+}
 
 type AdValues = z.output<typeof configSchema>['ads']
 

@@ -36,6 +36,7 @@ describe('loadConfig', () => {
         workers: 3,
       },
       hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },
+      cluster: { jobs: true },
       library: { settleSeconds: 30 },
       s3: { pathStyle: false },
       purge: { urls: [] },
@@ -172,12 +173,6 @@ describe('loadConfig', () => {
     )
   })
 
-  it('rejects a database, which is not supported yet', () => {
-    const message = messageOf({ file: fileOf({ database: 'postgres://db.example/aftercast' }) })
-    expect(message).toContain('database (from aftercast.config.json)')
-    expect(message).toContain('supported so far')
-  })
-
   it('leaves s3:// URLs as they are', () => {
     const environment = {
       AFTERCAST_RECORDINGS: 's3://bucket/a/b',
@@ -189,6 +184,16 @@ describe('loadConfig', () => {
       artifacts: 's3://bucket/c',
       s3: { pathStyle: true },
     })
+  })
+
+  it('takes a database of PostgreSQL, and never prints another one', () => {
+    const database = 'postgresql://user:pass@db.example/aftercast?sslmode=require'
+    expect(loadConfig({ ...none, file: fileOf({ database }) }).database).toBe(database)
+    for (const url of ['mysql://u:secret@db.example/x', 'postgres://u:secret@db.example', 'x']) {
+      const message = messageOf({ file: fileOf({ database: url }) })
+      expect(message).toMatch(/^database \(from aftercast.config.json\): must be postgres:/)
+      expect(message).not.toContain('secret')
+    }
   })
 
   it('shows house ads only in the demo, unless configured otherwise', () => {

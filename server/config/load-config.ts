@@ -4,9 +4,9 @@ import path from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { findAdProblems } from './ad-problems.ts'
+import type { Problem } from './ad-problems.ts'
 import { listConfigOptions, type ConfigOption } from './options.ts'
 import { configSchema } from './schema.ts'
-import { findUnsupported, type Problem } from './unsupported.ts'
 
 /** The whole configuration. Paths are absolute; `recordings` is absent for the demo library. */
 export type Config = DeepReadonly<
@@ -47,7 +47,7 @@ export function loadConfig(sources: ConfigSources): Config {
   for (const { key, value } of given) setAt(raw, key.split('.'), value)
   const parsed = configSchema.safeParse(raw)
   if (!parsed.success) throw usageError(parsed.error.issues.flatMap(problemsOf), given)
-  const problems = [...findUnsupported(parsed.data), ...findAdProblems(parsed.data.ads)]
+  const problems = findAdProblems(parsed.data.ads)
   if (problems.length > 0) throw usageError(problems, given)
   return finish(parsed.data, sources)
 }

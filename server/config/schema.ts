@@ -1,5 +1,6 @@
 // The schema of the configuration: every key, its default, its environment variable, its purpose.
 import { z } from 'zod'
+import { isDatabaseUrl } from './database-url.ts'
 import { parseS3Url } from './s3-url.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
@@ -121,6 +122,17 @@ const s3Section = z.strictObject({
   pathStyle: noted(z.boolean({ error: 'must be true or false' }).default(false), {
     environment: 'AFTERCAST_S3_PATH_STYLE',
     about: 'Path-style addresses, for object stores without a host name for each bucket.',
+  }),
+})
+
+const databaseUrl = string('must be postgres://user:password@host/database').refine(isDatabaseUrl, {
+  error: 'must be postgres://user:password@host/database',
+})
+
+const clusterSection = z.strictObject({
+  jobs: noted(z.boolean({ error: 'must be true or false' }).default(true), {
+    environment: 'AFTERCAST_CLUSTER_JOBS',
+    about: 'Whether this node of a cluster may be the one that scans and indexes.',
   }),
 })
 
@@ -274,11 +286,14 @@ export const configSchema = z.strictObject({
       'Folder or `s3://bucket/prefix` of indexes and thumbnails that several nodes share ' +
       '(docs/object-storage.md).',
   }),
-  database: noted(string('must be a database URL').optional(), {
+  database: noted(databaseUrl.optional(), {
     environment: 'AFTERCAST_DATABASE_URL',
     fallback: 'SQLite in `data`',
-    about: 'Database of the catalog.',
+    about:
+      'Shared database of a cluster: `postgres://user:password@host/database` ' +
+      '(docs/cluster.md).',
   }),
+  cluster: clusterSection.prefault({}),
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
   library: librarySection.prefault({}),

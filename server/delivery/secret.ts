@@ -37,6 +37,23 @@ export async function readOrCreateSecret(dataFolder: string, log: SecretLog): Pr
   }
 }
 
+/**
+ * Replaces the secret with that of all nodes, if it is another one.
+ *
+ * @throws AppError `failed` if the secret is unusable, or the data folder cannot be written
+ */
+export async function adoptSecret(dataFolder: string, secret: string): Promise<void> {
+  if (!COMPLETE.test(secret)) throw new AppError('failed', 'database: its HLS secret is unusable')
+  const path = join(dataFolder, FILE_NAME)
+  try {
+    if ((await readFile(path, 'utf8').catch(ifMissing)) === secret) return
+    await writeAtomically(path, secret, { existing: 'replace', mode: 0o600, sync: true })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('failed', `the data folder cannot be used: ${reason}`, { cause })
+  }
+}
+
 function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

@@ -94,11 +94,13 @@ const serverRows = `
   http/responses     errors problem-text
   http/connections   http/responses
   purge              errors catalog catalog/store
+  postgres           errors
   http               errors config admission storage catalog delivery hls/playlist hls/session thumbnails purge http/responses http/connections
   demo               errors config media/codec
   ads/house          errors config
   ads                errors config ads/house
   analytics          errors config
+  replication        errors catalog catalog/store analytics postgres
   app                *
   program            errors config app
   process            app log program

@@ -4,6 +4,7 @@ import type { SessionReference } from '../../../shared/paths.ts'
 import { createChangeLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
+import { ensureFolder } from './ensure-folder.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import { formatStoredReason } from './stored-reason.ts'
 import type { LayoutMatch } from '../names/layout.ts'
@@ -206,7 +207,7 @@ export class CatalogWriter {
   }
 
   #put(recording: FoundRecording, lookedUp: LookedUp): void {
-    const folderId = this.#ensureFolder(recording.folder, lookedUp.folders)
+    const folderId = ensureFolder(this.#folders, recording.folder, lookedUp.folders)
     const { session, rank } = recording.match
     const isEmpty = recording.stat.sizeBytes === 0
     const key: SessionKey = {
@@ -260,21 +261,6 @@ export class CatalogWriter {
     const id = ids.get(name) ?? this.#listing.ensureStreamer(name)
     ids.set(name, id)
     return id
-  }
-
-  #ensureFolder(path: string, ids: Map<string, number>): number {
-    const known = ids.get(path) ?? this.#folders.folder.get({ path })?.id
-    const id = known ?? this.#addFolder(path, ids)
-    ids.set(path, id)
-    return id
-  }
-
-  #addFolder(path: string, ids: Map<string, number>): number {
-    const parent = splitPath(path)
-    const parentId = parent ? this.#ensureFolder(parent.folder, ids) : null
-    const added = this.#folders.addFolder.get({ path, parentId })
-    if (!added) throw new Error('an inserted folder has no id')
-    return added.id
   }
 
   #removeFolder(path: string, limit: number): boolean {

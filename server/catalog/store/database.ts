@@ -15,6 +15,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { checkMigrated, migrate } from './migrations.ts'
+import { createOutbox, detachReplica } from './replica-tables.ts'
 import type { CatalogSchema } from './schema.ts'
 
 export interface DatabaseOptions {
@@ -24,7 +25,15 @@ export interface DatabaseOptions {
    * One process writes (and migrates), any number of processes read. A reader requires the file.
    */
   mode: 'read' | 'write'
+  /**
+   * The role of a writing connection to a replica of a shared database: `scan` adds changes to the
+   * outbox, `follow` applies what comes from the database. Default: the catalog is no replica, and
+   * a catalog that was one is detached.
+   */
+  replica?: ReplicaRole | undefined
 }
+
+export type ReplicaRole = 'scan' | 'follow'
 
 /** A prepared query with named parameters `P` and rows `R`. */
 export interface Query<P, R> {
@@ -52,7 +61,7 @@ const CACHE_KIB = 32 * 1024
 /**
  * Opens the database and migrates it. @throws AppError `failed` with the cause if it cannot be used
  */
-export function openDatabase({ path, mode }: DatabaseOptions): Database {
+export function openDatabase({ path, mode, replica }: DatabaseOptions): Database {
   const readonly = mode === 'read'
   let sqlite: SqliteDatabase | undefined
   try {
@@ -66,6 +75,8 @@ export function openDatabase({ path, mode }: DatabaseOptions): Database {
       sqlite.pragma('synchronous = NORMAL')
       sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
       migrate(sqlite)
+      if (replica === undefined) detachReplica(sqlite)
+      else if (replica === 'scan') createOutbox(sqlite)
     }
     return new Database(sqlite)
   } catch (error) {

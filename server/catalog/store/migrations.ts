@@ -2,10 +2,7 @@
 import type { Database as SqliteDatabase } from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 
-/**
- * Statements of each step; steps are numbered from 1. The SQL is valid in SQLite and PostgreSQL,
- * but for the identity columns.
- */
+/** Statements of each step; steps are numbered from 1. */
 const steps: readonly (readonly string[])[] = [
   [
     `CREATE TABLE library (
@@ -111,6 +108,19 @@ const steps: readonly (readonly string[])[] = [
   [
     // the next walk adds the versions of files that are unchanged by size and time
     `ALTER TABLE recordings ADD COLUMN version TEXT NOT NULL DEFAULT ''`,
+  ],
+  [
+    `CREATE TABLE replica (
+       id INTEGER PRIMARY KEY CHECK (id = 1),
+       node TEXT NOT NULL,
+       identity TEXT NOT NULL,
+       generation INTEGER NOT NULL)`,
+    // a path that changes again gets a new number
+    `CREATE TABLE outbox (
+       number INTEGER PRIMARY KEY AUTOINCREMENT,
+       folder TEXT NOT NULL,
+       name TEXT NOT NULL,
+       UNIQUE (folder, name))`,
   ],
 ]
 

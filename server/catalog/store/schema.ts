@@ -8,6 +8,8 @@ export interface CatalogSchema {
   recordings: RecordingTable
   hidden: HiddenTable
   changes: ChangeTable
+  replica: ReplicaTable
+  outbox: OutboxTable
   migrations: MigrationTable
 }
 
@@ -91,6 +93,23 @@ interface ChangeTable {
   /** Empty together with the session id: the whole streamer. */
   date: string
   session_id: string
+}
+
+/** At most one row: which shared database this catalog replicates, and how far (replica.ts). */
+interface ReplicaTable {
+  id: number
+  /** Random; identifies this catalog among the nodes. */
+  node: string
+  identity: string
+  /** Generation of the shared database up to which everything is applied; 0 before a snapshot. */
+  generation: number
+}
+
+/** Recordings with changes that are not in the shared database yet (outbox.ts). */
+interface OutboxTable {
+  number: Generated<number>
+  folder: string
+  name: string
 }
 
 interface MigrationTable {

@@ -1,0 +1,27 @@
+// The id of a folder's row, which is added with its ancestors if it is missing.
+import { splitPath } from '../names/library-path.ts'
+import type { FolderQueries } from './writer-queries.ts'
+
+/** @param ids by path, cached for one transaction */
+export function ensureFolder(
+  queries: Pick<FolderQueries, 'folder' | 'addFolder'>,
+  path: string,
+  ids: Map<string, number>,
+): number {
+  const known = ids.get(path) ?? queries.folder.get({ path })?.id
+  const id = known ?? addFolder(queries, path, ids)
+  ids.set(path, id)
+  return id
+}
+
+function addFolder(
+  queries: Pick<FolderQueries, 'folder' | 'addFolder'>,
+  path: string,
+  ids: Map<string, number>,
+): number {
+  const parent = splitPath(path)
+  const parentId = parent ? ensureFolder(queries, parent.folder, ids) : null
+  const added = queries.addFolder.get({ path, parentId })
+  if (!added) throw new Error('an inserted folder has no id')
+  return added.id
+}

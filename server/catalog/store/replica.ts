@@ -1,0 +1,223 @@
+// The catalog as a replica of a shared database: applies its changes and snapshots, and stores the
+// position. Lists, counts and the change log of this node are derived from them as in a scan.
+import { randomUUID } from 'node:crypto'
+import type { HiddenName, HiddenNames } from './hidden.ts'
+import { createHiddenNames } from './hidden.ts'
+import type { Database } from './database.ts'
+import { ensureFolder } from './ensure-folder.ts'
+import { prepareReplicaQueries } from './replica-queries.ts'
+import type { KnownRow, ReplicaQueries } from './replica-queries.ts'
+import type {
+  RecordingPath,
+  ReplicaPosition,
+  ReplicaRecording,
+  ReplicaState,
+} from './replica-recording.ts'
+import { createSessionListing } from './session-listing.ts'
+import type { SessionKey, SessionListing } from './session-listing.ts'
+import { prepareFolderQueries } from './writer-queries.ts'
+import type { FolderQueries } from './writer-queries.ts'
+
+/** Changes of the shared database. */
+export interface ReplicaChanges {
+  present: readonly ReplicaRecording[]
+  gone: readonly RecordingPath[]
+}
+
+/** A part of a snapshot: all recordings after one path, up to another in byte order. */
+export interface SnapshotPart {
+  present: readonly ReplicaRecording[]
+  after: RecordingPath
+  /** Absent for the last part. */
+  upTo: RecordingPath | undefined
+}
+
+/** Lookups cached for one transaction. */
+interface LookedUp {
+  folders: Map<string, number>
+  streamers: Map<string, number>
+  newDates: Map<string, boolean>
+  /** Whether no recording of this catalog waits to be published. */
+  isOutboxEmpty: boolean
+}
+
+/** Removed rows per transaction, which bounds how long the event loop is blocked. */
+const REMOVED_AT_ONCE = 500
+
+/** @param database a connection of role `follow` */
+export function openReplica(database: Database): Replica {
+  return new Replica(database)
+}
+
+export class Replica {
+  readonly #database: Database
+  readonly #queries: ReplicaQueries
+  readonly #folders: FolderQueries
+  readonly #listing: SessionListing
+  readonly #hidden: HiddenNames
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#queries = prepareReplicaQueries(database)
+    this.#folders = prepareFolderQueries(database)
+    this.#listing = createSessionListing(database)
+    this.#hidden = createHiddenNames(database)
+  }
+
+  /** Undefined if the catalog is no replica. */
+  state(): ReplicaState | undefined {
+    return this.#queries.state.get({})
+  }
+
+  moveTo(position: ReplicaPosition): void {
+    const node = this.state()?.node ?? randomUUID()
+    this.#queries.moveTo.run({ node, ...position })
+  }
+
+  /** Identity of the layout with which the sessions were named; undefined before the first scan. */
+  layout(): string | undefined {
+    return this.#folders.layout.get({})?.layout ?? undefined
+  }
+
+  useLayout(layout: string): void {
+    if (this.layout() !== layout) this.#folders.setLayout.run({ layout })
+  }
+
+  hiddenNames(): HiddenName[] {
+    return this.#hidden.list()
+  }
+
+  hide(name: HiddenName): void {
+    this.#hidden.hide(name)
+  }
+
+  unhide(name: HiddenName): void {
+    this.#hidden.unhide(name)
+  }
+
+  /**
+   * Applies changes in one transaction, unless another process of this data folder has moved the
+   * position; returns whether it did. Recordings of the outbox stay as they are: this node's
+   * changes of them are newer.
+   */
+  apply({ present, gone }: ReplicaChanges, expected: ReplicaPosition): boolean {
+    return this.#change(expected, (lookedUp) => {
+      for (const recording of present) {
+        if (!this.#isInOutbox(recording, lookedUp)) this.#put(recording, lookedUp)
+      }
+      for (const path of gone) {
+        if (!this.#isInOutbox(path, lookedUp)) this.#remove(path)
+      }
+    })
+  }
+
+  /** Applies a part of a snapshot, like `apply`: what this catalog has more is removed. */
+  reconcile({ present, after, upTo }: SnapshotPart, expected: ReplicaPosition): boolean {
+    const names = new Set(present.map(keyOf))
+    const surplus = this.#between(after, upTo).filter((path) => !names.has(keyOf(path)))
+    let isApplied = this.apply({ present, gone: [] }, expected)
+    for (let at = 0; isApplied && at < surplus.length; at += REMOVED_AT_ONCE) {
+      const gone = surplus.slice(at, at + REMOVED_AT_ONCE)
+      isApplied = this.apply({ present: [], gone }, expected)
+    }
+    return isApplied
+  }
+
+  /**
+   * Replaces the recordings of outbox entries with what the shared database has of them, and
+   * removes the entries.
+   */
+  revert({ numbers, present, gone }: ReplicaChanges & { numbers: readonly number[] }): void {
+    this.#change(undefined, (lookedUp) => {
+      for (const recording of present) this.#put(recording, lookedUp)
+      for (const path of gone) this.#remove(path)
+      for (const number of numbers) this.#queries.removeFromOutbox.run({ number })
+    })
+  }
+
+  #change(expected: ReplicaPosition | undefined, work: (lookedUp: LookedUp) => void): boolean {
+    return this.#database.transaction(() => {
+      if (expected !== undefined && !isAt(this.state(), expected)) return false
+      work({
+        folders: new Map(),
+        streamers: new Map(),
+        newDates: new Map(),
+        isOutboxEmpty: this.#queries.anyOutbox.get({}) === undefined,
+      })
+      this.#listing.settle()
+      return true
+    })
+  }
+
+  #isInOutbox({ folder, name }: RecordingPath, { isOutboxEmpty }: LookedUp): boolean {
+    return !isOutboxEmpty && this.#queries.inOutbox.get({ folder, name }) !== undefined
+  }
+
+  #put(recording: ReplicaRecording, lookedUp: LookedUp): void {
+    const { folders, streamers } = lookedUp
+    const folderId = ensureFolder(this.#folders, recording.folder, folders)
+    const streamerId =
+      streamers.get(recording.streamer) ?? this.#listing.ensureStreamer(recording.streamer)
+    streamers.set(recording.streamer, streamerId)
+    const { date, sessionId } = recording
+    const key: SessionKey = { streamerId, date, sessionId }
+    const row = { ...recording, folderId, streamerId }
+    const known = this.#queries.known.get({ folderId, name: recording.name })
+    if (known !== undefined) {
+      if (isEqual(known, row)) return
+      this.#listing.touch(known)
+      this.#queries.update.run(row)
+      this.#listing.touch(key)
+      return
+    }
+    const isFirst = this.#isNewDate(key, lookedUp) && recording.status !== 'unplayable'
+    this.#queries.add.run(row)
+    if (isFirst) this.#listing.addFirst(key)
+    else this.#listing.touch(key)
+  }
+
+  #isNewDate(key: SessionKey, { newDates }: LookedUp): boolean {
+    const text = `${key.streamerId}/${key.date}`
+    const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
+    newDates.set(text, isNew)
+    return isNew
+  }
+
+  #remove({ folder, name }: RecordingPath): void {
+    const found = this.#folders.folder.get({ path: folder })
+    const known = found && this.#queries.known.get({ folderId: found.id, name })
+    if (known === undefined) return
+    this.#folders.removeRecording.run({ id: known.id })
+    this.#listing.touch(known)
+  }
+
+  /** Paths of this catalog after one path, up to another. */
+  #between(after: RecordingPath, upTo: RecordingPath | undefined): RecordingPath[] {
+    const folders =
+      upTo === undefined
+        ? this.#queries.foldersFrom.all({ from: after.folder })
+        : this.#queries.foldersBetween.all({ from: after.folder, upTo: upTo.folder })
+    return folders.flatMap(({ id, path }) => {
+      const from = path === after.folder ? after.name : ''
+      const names =
+        path === upTo?.folder
+          ? this.#queries.namesBetween.all({ id, from, upTo: upTo.name })
+          : this.#queries.namesFrom.all({ id, from })
+      return names.map(({ name }) => ({ folder: path, name }))
+    })
+  }
+}
+
+function isAt(state: ReplicaState | undefined, expected: ReplicaPosition): boolean {
+  return state?.identity === expected.identity && state.generation === expected.generation
+}
+
+/** Names contain no slash. */
+function keyOf({ folder, name }: RecordingPath): string {
+  return `${folder}/${name}`
+}
+
+function isEqual(known: KnownRow, row: object): boolean {
+  const { id: _, ...columns } = known
+  return Object.entries(columns).every(([column, value]) => Reflect.get(row, column) === value)
+}

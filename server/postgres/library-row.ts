@@ -1,0 +1,96 @@
+// The row of the shared database that orders all changes: generations, scanning node, secret.
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { SharedDatabase } from './shared-database.ts'
+
+/** How long a node may scan without a sign of life. */
+const LEASE_SECONDS = 15
+
+/** State of the shared library at one generation. */
+export interface SharedLibrary {
+  identity: string
+  generation: number
+  /** Deletions up to this generation are no longer recorded. */
+  completeSince: number
+  /** Identity of the layout; null before the first scan. */
+  layout: string | null
+  /** Whether a walk of the whole library has been published. */
+  isWalked: boolean
+  /** Token of the process that scans, or did. */
+  scanner: string | null
+  /** Whether another process may scan. */
+  isVacant: boolean
+}
+
+const libraryShape = z.object({
+  identity: z.string().min(1),
+  generation: z.int().min(1),
+  completeSince: z.int().min(0),
+  layout: z.string().nullable(),
+  isWalked: z.boolean(),
+  scanner: z.string().nullable(),
+  isVacant: z.boolean(),
+})
+
+export async function readLibrary(database: SharedDatabase): Promise<SharedLibrary> {
+  const { rows } = await sql`
+    SELECT identity, generation::float8 AS generation, complete_since::float8 AS "completeSince",
+      layout, is_walked AS "isWalked", scanner,
+      scanner IS NULL OR scanner_until < clock_timestamp() AS "isVacant"
+    FROM aftercast.library`.execute(database)
+  return libraryShape.parse(rows[0])
+}
+
+/** Makes a process the scanning one if there is none; returns whether it is. */
+export async function claimScan(database: SharedDatabase, token: string): Promise<boolean> {
+  const { rows } = await sql`
+    UPDATE aftercast.library SET scanner = ${token}, scanner_until = ${untilNext}
+    WHERE scanner IS NULL OR scanner_until < clock_timestamp() RETURNING id`.execute(database)
+  return rows.length > 0
+}
+
+/**
+ * Extends the claim; returns false if another process has taken it. An expired claim can be
+ * extended, too: after an outage of the database the node that scanned continues.
+ */
+export async function renewScan(database: SharedDatabase, token: string): Promise<boolean> {
+  const { rows } = await sql`
+    UPDATE aftercast.library SET scanner_until = ${untilNext}
+    WHERE scanner = ${token} RETURNING id`.execute(database)
+  return rows.length > 0
+}
+
+/** Ends the claim, so that another node can scan at once. */
+export async function releaseScan(database: SharedDatabase, token: string): Promise<void> {
+  await sql`
+    UPDATE aftercast.library SET scanner = NULL, scanner_until = NULL
+    WHERE scanner = ${token}`.execute(database)
+}
+
+/** What the scanning process has found out about the whole library. */
+export async function describeLibrary(
+  database: SharedDatabase,
+  token: string,
+  { layout, isWalked }: { layout: string; isWalked: boolean },
+): Promise<void> {
+  await sql`
+    UPDATE aftercast.library SET layout = ${layout}, is_walked = is_walked OR ${isWalked}
+    WHERE scanner = ${token}`.execute(database)
+}
+
+/** The HLS secret of all nodes: the first candidate that a node offers. */
+export async function agreeOnSecret(database: SharedDatabase, candidate: string): Promise<string> {
+  const { rows } = await sql`
+    UPDATE aftercast.library SET secret = coalesce(secret, ${candidate})
+    RETURNING secret`.execute(database)
+  return z.object({ secret: z.string().min(1) }).parse(rows[0]).secret
+}
+
+const untilNext = sql.raw(`clock_timestamp() + interval '${LEASE_SECONDS} seconds'`)
+
+/** For a statement that publishes: draws the next generation if the process is the scanning one. */
+export function nextGeneration(token: string) {
+  return sql`
+    UPDATE aftercast.library SET generation = generation + 1, scanner_until = ${untilNext}
+    WHERE scanner = ${token} RETURNING generation`
+}

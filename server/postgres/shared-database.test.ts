@@ -1,0 +1,192 @@
+// The shared database: migrations of nodes that start together, counters, secret, failures.
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { queryOnce, sharedPostgres } from '../../test/support/servers/postgres.ts'
+import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
+import { describeProblem } from './connection-problem.ts'
+import { agreeOnSecret, claimScan, readLibrary, renewScan } from './library-row.ts'
+import { migrateSharedDatabase } from './migrations.ts'
+import { mergeCounts, pruneCounts } from './shared-counts.ts'
+import type { SharedCount } from './shared-counts.ts'
+import { openSharedDatabase } from './shared-database.ts'
+import type { SharedDatabase } from './shared-database.ts'
+import { publishRecordings, readChanges } from './shared-recordings.ts'
+import type { SharedRecording } from './shared-recordings.ts'
+
+let postgres: StartedPostgres
+let url: string
+let database: SharedDatabase
+
+beforeAll(async () => {
+  postgres = await sharedPostgres(inject('postgresFolder'))
+})
+
+beforeEach(async () => {
+  url = await postgres.createDatabase()
+  database = openSharedDatabase(url, () => undefined)
+})
+
+afterEach(async () => database.destroy())
+
+function countOf(day: string, sessionId: string, amount = 1): SharedCount {
+  const session = { streamer: 'alice', date: '2026-01-31', sessionId }
+  return { day, name: 'begin_video', label: '', zone: '', ...session, amount }
+}
+
+function recordingOf(name: string): SharedRecording {
+  return {
+    folder: 'alice/2026-01-31',
+    name,
+    streamer: 'alice',
+    date: '2026-01-31',
+    sessionId: name,
+    kind: 'file',
+    rank: 0,
+    sizeBytes: 5_000_000_000,
+    modifiedMs: 1_769_817_600_000,
+    version: 'v',
+    status: 'playable',
+    durationSeconds: 12.25,
+    reason: null,
+    flawed: 0,
+    settlesAtMs: 1,
+    retryAtMs: 0,
+    restUntilMs: 0,
+    attempts: 0,
+  }
+}
+
+describe('the migrations', () => {
+  it('run once for nodes that start together', async () => {
+    const nodes = Array.from({ length: 6 }, () => openSharedDatabase(url, () => undefined))
+    await Promise.all(nodes.map(async (node) => migrateSharedDatabase(node)))
+    await Promise.all(nodes.map(async (node) => node.destroy()))
+    expect(await queryOnce(url, 'SELECT number FROM aftercast.migrations')).toEqual([{ number: 1 }])
+    expect(await readLibrary(database)).toMatchObject({ generation: 1, layout: null })
+  })
+
+  it('refuse a database of a newer version', async () => {
+    await migrateSharedDatabase(database)
+    await queryOnce(url, 'INSERT INTO aftercast.migrations VALUES (99)')
+    await expect(migrateSharedDatabase(database)).rejects.toThrow('newer version')
+  })
+})
+
+describe('published recordings', () => {
+  beforeEach(async () => migrateSharedDatabase(database))
+
+  it('are read back as they were, in whole generations', async () => {
+    expect(await claimScan(database, 'a')).toBe(true)
+    const names = Array.from({ length: 5 }, (_, at) => [`${at}-1.mp4`, `${at}-2.mp4`])
+    for (const pair of names) {
+      await publishRecordings(database, 'a', { present: pair.map(recordingOf), gone: [] })
+    }
+    await publishRecordings(database, 'a', {
+      present: [],
+      gone: [{ folder: 'alice/2026-01-31', name: '0-1.mp4' }],
+    })
+    const first = await readChanges(database, { after: 1, upTo: 7, limit: 4 })
+    expect(first).toMatchObject({ gone: [], upTo: 3, invalid: 0 })
+    expect(first.present.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(
+      ['0-2.mp4', '1-1.mp4', '1-2.mp4'].map(recordingOf),
+    )
+    const rest = await readChanges(database, { after: 3, upTo: 7, limit: 100 })
+    expect(rest.present).toHaveLength(6)
+    expect(rest).toMatchObject({
+      gone: [{ folder: 'alice/2026-01-31', name: '0-1.mp4' }],
+      upTo: 7,
+    })
+  })
+
+  it('are refused from a process whose claim another one has taken', async () => {
+    await claimScan(database, 'a')
+    expect(await claimScan(database, 'b')).toBe(false)
+    await queryOnce(url, `UPDATE aftercast.library SET scanner_until = now() - interval '1 s'`)
+    expect(await claimScan(database, 'b')).toBe(true)
+    expect(await renewScan(database, 'a')).toBe(false)
+    const rows = { present: [recordingOf('1.mp4')], gone: [] }
+    expect(await publishRecordings(database, 'a', rows)).toBe(undefined)
+    expect(await publishRecordings(database, 'b', rows)).toBe(2)
+    expect((await readLibrary(database)).generation).toBe(2)
+  })
+})
+
+describe('counters', () => {
+  beforeEach(async () => migrateSharedDatabase(database))
+
+  it('of a batch count once, also when it is sent by several connections at once', async () => {
+    const one = { id: 'one', counts: [countOf('2026-01-31', '1'), countOf('2026-01-31', '2', 5)] }
+    const two = { id: 'two', counts: [countOf('2026-01-31', '2', 7)] }
+    await Promise.all([one, two, one, two, one].map(async (batch) => mergeCounts(database, batch)))
+    expect(
+      await queryOnce(url, 'SELECT session_id, amount FROM aftercast.daily_counts ORDER BY 1'),
+    ).toEqual([
+      { session_id: '1', amount: '1' },
+      { session_id: '2', amount: '12' },
+    ])
+  })
+
+  it('beyond a number of rows are stored without names', async () => {
+    const limits = { rowsPerDay: 2, days: 800 }
+    const counts = ['1', '2', '3', '4'].map((id) => countOf('2026-01-31', id))
+    await mergeCounts(database, { id: 'one', counts }, limits)
+    const more = ['1', '5'].map((id) => countOf('2026-01-31', id))
+    await mergeCounts(database, { id: 'two', counts: more }, limits)
+    const rows = await queryOnce(
+      url,
+      'SELECT session_id, amount FROM aftercast.daily_counts ORDER BY session_id',
+    )
+    expect(rows).toHaveLength(3)
+    expect(rows[0]).toEqual({ session_id: '', amount: '3' })
+  })
+
+  it('with names that cannot be stored count without them', async () => {
+    const long = { ...countOf('2026-01-31', 'x'.repeat(3000)), streamer: 'y'.repeat(3000) }
+    const counts = [countOf('2026-01-31', '\0'), countOf('2026-01-31', '\ud800'), long]
+    await mergeCounts(database, { id: 'one', counts })
+    expect(await queryOnce(url, 'SELECT streamer, amount FROM aftercast.daily_counts')).toEqual([
+      { streamer: '', amount: '3' },
+    ])
+  })
+
+  it('of all but the newest days are deleted', async () => {
+    const counts = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => countOf(day, '1'))
+    await mergeCounts(database, { id: 'one', counts })
+    await pruneCounts(database, { rowsPerDay: 10, days: 2 })
+    expect(await queryOnce(url, 'SELECT day FROM aftercast.daily_counts ORDER BY 1')).toEqual([
+      { day: '2026-01-02' },
+      { day: '2026-01-03' },
+    ])
+  })
+})
+
+describe('the secret', () => {
+  it('is the first that a node offers', async () => {
+    await migrateSharedDatabase(database)
+    expect(await agreeOnSecret(database, 'first')).toBe('first')
+    expect(await agreeOnSecret(database, 'second')).toBe('first')
+  })
+})
+
+describe('a connection that the server closes', () => {
+  it('is replaced, whether a statement runs or not', async () => {
+    await migrateSharedDatabase(database)
+    const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`
+    await queryOnce(url, others)
+    // The pool may not have noticed yet.
+    await readLibrary(database).catch(() => undefined)
+    expect((await readLibrary(database)).generation).toBe(1)
+  })
+
+  it('is described without a secret', async () => {
+    const wrong = new URL(url)
+    wrong.password = 'wrong-password'
+    const refused = openSharedDatabase(wrong.href, () => undefined)
+    const error: unknown = await readLibrary(refused).catch((reason: unknown) => reason)
+    await refused.destroy()
+    expect(describeProblem(error)).toEqual({
+      kind: 'refused',
+      text: 'password authentication failed for user "aftercast"',
+    })
+  })
+})

@@ -1,0 +1,219 @@
+// Recordings in the shared database: published by the scanning node, read by all others in the
+// order of generations, or by path for a snapshot.
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { nextGeneration } from './library-row.ts'
+import { inIndexOrder } from './shared-database.ts'
+import type { SharedDatabase } from './shared-database.ts'
+
+/** Identifies a recording on all nodes. */
+export interface SharedPath {
+  folder: string
+  name: string
+}
+
+/** A component of a path: no separator, nothing that leaves the folder. */
+const component = '(?!\\.{1,2}(?:/|$))[^/\\0]+'
+const nameShape = z.string().regex(new RegExp(`^${component}$`))
+const folderShape = z.string().regex(new RegExp(`^(?:${component}(?:/${component})*)?$`))
+const whole = z.int()
+
+const recordingShape = z.object({
+  folder: folderShape,
+  name: nameShape,
+  streamer: nameShape,
+  date: nameShape,
+  sessionId: nameShape,
+  kind: z.enum(['file', 'folder']),
+  rank: whole,
+  sizeBytes: whole.min(0),
+  modifiedMs: whole,
+  version: z.string(),
+  status: z.enum(['found', 'playable', 'unplayable']),
+  durationSeconds: z.number().nullable(),
+  reason: z.string().nullable(),
+  flawed: whole.min(0).max(1),
+  settlesAtMs: whole,
+  retryAtMs: whole,
+  restUntilMs: whole,
+  attempts: whole.min(0),
+})
+
+/** One recording; see ReplicaRecording in catalog/store. */
+export type SharedRecording = z.output<typeof recordingShape>
+
+const changeShape = recordingShape
+  .extend({ generation: whole, isGone: z.boolean() })
+  .refine(({ status, durationSeconds, reason }) => {
+    return (
+      (status === 'playable') === (durationSeconds !== null) &&
+      (status === 'unplayable') === (reason !== null)
+    )
+  })
+
+const columns = sql.raw(`
+  folder, name, streamer, date, session_id AS "sessionId", kind, rank,
+  size_bytes::float8 AS "sizeBytes", modified_ms::float8 AS "modifiedMs", version, status,
+  duration_seconds AS "durationSeconds", reason, flawed, settles_at_ms::float8 AS "settlesAtMs",
+  retry_at_ms::float8 AS "retryAtMs", rest_until_ms::float8 AS "restUntilMs", attempts,
+  generation::float8 AS generation, removed_at IS NOT NULL AS "isGone"`)
+
+/** Changes up to a generation. Rows that are not valid are skipped, and only counted. */
+export interface SharedChanges {
+  present: SharedRecording[]
+  gone: SharedPath[]
+  /** All changes up to this generation are contained. */
+  upTo: number
+  invalid: number
+}
+
+/** Most rows of one generation, so that `limit` of `readChanges` can be higher. */
+export const ROWS_PER_GENERATION = 500
+
+/**
+ * Publishes rows as one generation, which is returned; undefined if the process no longer is the
+ * scanning one. At most ROWS_PER_GENERATION rows. One statement, so that a node that stops in the
+ * middle holds no lock.
+ */
+export async function publishRecordings(
+  database: SharedDatabase,
+  token: string,
+  { present, gone }: { present: readonly SharedRecording[]; gone: readonly SharedPath[] },
+): Promise<number | undefined> {
+  const { rows } = await sql`
+    WITH next AS (${nextGeneration(token)}),
+    put AS (
+      INSERT INTO aftercast.recordings (${sql.raw(stored)}, generation, removed_at)
+      SELECT ${sql.raw(published)}, next.generation, NULL
+      FROM next, json_to_recordset(${JSON.stringify(present)}::json) AS given (${sql.raw(given)})
+      ON CONFLICT (folder, name) DO UPDATE SET ${sql.raw(replaced)}),
+    gone AS (
+      UPDATE aftercast.recordings AS known
+      SET generation = next.generation, removed_at = clock_timestamp()
+      FROM next, json_to_recordset(${JSON.stringify(gone)}::json) AS given (folder text, name text)
+      WHERE known.folder = given.folder AND known.name = given.name AND known.removed_at IS NULL)
+    SELECT generation::float8 AS generation FROM next`.execute(database)
+  return rows.length === 0 ? undefined : z.object({ generation: whole }).parse(rows[0]).generation
+}
+
+/** Columns with the names and types of the JSON. */
+const publishedColumns: readonly (readonly [column: string, key: string, type: string])[] = [
+  ['folder', 'folder', 'text'],
+  ['name', 'name', 'text'],
+  ['streamer', 'streamer', 'text'],
+  ['date', 'date', 'text'],
+  ['session_id', 'sessionId', 'text'],
+  ['kind', 'kind', 'text'],
+  ['rank', 'rank', 'integer'],
+  ['size_bytes', 'sizeBytes', 'bigint'],
+  ['modified_ms', 'modifiedMs', 'bigint'],
+  ['version', 'version', 'text'],
+  ['status', 'status', 'text'],
+  ['duration_seconds', 'durationSeconds', 'double precision'],
+  ['reason', 'reason', 'text'],
+  ['flawed', 'flawed', 'integer'],
+  ['settles_at_ms', 'settlesAtMs', 'bigint'],
+  ['retry_at_ms', 'retryAtMs', 'bigint'],
+  ['rest_until_ms', 'restUntilMs', 'bigint'],
+  ['attempts', 'attempts', 'integer'],
+]
+const stored = publishedColumns.map(([column]) => column).join(', ')
+const published = publishedColumns.map(([, key]) => `given."${key}"`).join(', ')
+const given = publishedColumns.map(([, key, type]) => `"${key}" ${type}`).join(', ')
+const replaced = [...publishedColumns.map(([column]) => column), 'generation', 'removed_at']
+  .map((column) => `${column} = excluded.${column}`)
+  .join(', ')
+
+/**
+ * Changes after one generation, at most `limit` rows, in whole generations up to another.
+ * `limit` is at least twice ROWS_PER_GENERATION.
+ */
+export async function readChanges(
+  database: SharedDatabase,
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+): Promise<SharedChanges> {
+  const statement = sql`
+    SELECT ${columns} FROM aftercast.recordings
+    WHERE generation > ${after} AND generation <= ${upTo}
+    ORDER BY generation LIMIT ${limit}`
+  const hasPages = (upTo - after) * ROWS_PER_GENERATION > limit
+  const rows = hasPages
+    ? await inIndexOrder(database, statement)
+    : (await statement.execute(database)).rows
+  if (rows.length < limit) return { ...parseRows(rows), upTo }
+  // The last generation may be incomplete.
+  const last = z.object({ generation: whole }).parse(rows.at(-1)).generation
+  const complete = rows.filter((row) => generationShape.parse(row).generation < last)
+  return { ...parseRows(complete), upTo: last - 1 }
+}
+
+const generationShape = z.object({ generation: whole })
+
+/** Existing recordings after a path in byte order, and the last path that was read, if any. */
+export async function readPage(
+  database: SharedDatabase,
+  after: SharedPath,
+  limit: number,
+): Promise<{ present: SharedRecording[]; upTo: SharedPath | undefined; invalid: number }> {
+  const rows = await inIndexOrder(
+    database,
+    sql`
+      SELECT ${columns} FROM aftercast.recordings
+      WHERE (folder, name) > (${after.folder}, ${after.name}) AND removed_at IS NULL
+      ORDER BY folder, name LIMIT ${limit}`,
+  )
+  const { present, invalid } = parseRows(rows)
+  const isLast = rows.length < limit
+  return { present, invalid, upTo: isLast ? undefined : pathShape.parse(rows.at(-1)) }
+}
+
+const pathShape = z.object({ folder: z.string(), name: z.string() })
+
+/** The recordings with these paths, as far as they exist. */
+export async function readByPath(
+  database: SharedDatabase,
+  paths: readonly SharedPath[],
+): Promise<SharedRecording[]> {
+  const { rows } = await sql`
+    SELECT ${columns} FROM aftercast.recordings
+    JOIN json_to_recordset(${JSON.stringify(paths)}::json) AS given (folder text, name text)
+      USING (folder, name)
+    WHERE removed_at IS NULL`.execute(database)
+  return parseRows(rows).present
+}
+
+/** Deletions that are older than this are no longer recorded. */
+const RECORD_DELETIONS = sql.raw(`interval '1 day'`)
+
+/** Ends the record of old deletions, of recordings and hidden names. */
+export async function pruneDeletions(database: SharedDatabase, token: string): Promise<void> {
+  await sql`
+    WITH claimed AS (SELECT id FROM aftercast.library WHERE scanner = ${token} FOR UPDATE),
+    recordings AS (
+      DELETE FROM aftercast.recordings USING claimed
+      WHERE removed_at < clock_timestamp() - ${RECORD_DELETIONS} RETURNING generation),
+    hidden AS (
+      DELETE FROM aftercast.hidden USING claimed
+      WHERE removed_at < clock_timestamp() - ${RECORD_DELETIONS} RETURNING generation),
+    last AS (
+      SELECT max(generation) AS generation
+      FROM (SELECT generation FROM recordings UNION ALL SELECT generation FROM hidden) AS pruned)
+    UPDATE aftercast.library SET complete_since = greatest(complete_since, last.generation)
+    FROM last WHERE last.generation IS NOT NULL`.execute(database)
+}
+
+function parseRows(rows: readonly unknown[]): Omit<SharedChanges, 'upTo'> {
+  const present: SharedRecording[] = []
+  const gone: SharedPath[] = []
+  let invalid = 0
+  for (const row of rows) {
+    const { data } = changeShape.safeParse(row)
+    if (data === undefined) invalid += 1
+    else if (data.isGone) gone.push({ folder: data.folder, name: data.name })
+    else {
+      const { generation: _, isGone: __, ...recording } = data
+      present.push(recording)
+    }
+  }
+  return { present, gone, invalid }
+}

@@ -1,0 +1,178 @@
+// Brings a node's replica to the generation of the shared database, by its changes or a snapshot.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { HiddenName } from '../catalog/store/hidden.ts'
+import type { Replica } from '../catalog/store/replica.ts'
+import type { ReplicaPosition } from '../catalog/store/replica-recording.ts'
+import type { SharedLibrary } from '../postgres/library-row.ts'
+import { readLibrary } from '../postgres/library-row.ts'
+import type { SharedDatabase } from '../postgres/shared-database.ts'
+import { listSharedHidden, readHiddenChanges } from '../postgres/shared-hidden.ts'
+import type { SharedHiddenName } from '../postgres/shared-hidden.ts'
+import { readChanges, readPage } from '../postgres/shared-recordings.ts'
+import type { SharedPath } from '../postgres/shared-recordings.ts'
+
+export interface Following {
+  database: SharedDatabase
+  replica: Replica
+  /** Rows of the database that are not valid were skipped. */
+  onInvalid: (rows: number) => void
+  signal: AbortSignal
+}
+
+/** Rows per statement. */
+const ROWS_PER_READ = 5000
+/** Rows per transaction of the replica, which bounds how long the event loop is blocked. */
+const ROWS_PER_TRANSACTION = 500
+
+/**
+ * Applies everything up to the generation of `library`. Returns false if there is more to do: the
+ * next call continues. Does nothing before the first scan.
+ *
+ * @throws errors of the databases, and of the signal
+ */
+export async function follow(following: Following, library: SharedLibrary): Promise<boolean> {
+  if (library.layout === null) return true
+  const position = following.replica.state()
+  if (needsSnapshot(position, library)) {
+    return applySnapshot(following, library, library.layout)
+  }
+  following.replica.useLayout(library.layout)
+  return position === undefined || applyChanges(following, library, position)
+}
+
+/**
+ * Whether the changes after a position are incomplete, or of another database. A lower generation
+ * than this node's is that of a restored backup.
+ */
+function needsSnapshot(position: ReplicaPosition | undefined, library: SharedLibrary): boolean {
+  const { identity, generation, completeSince } = library
+  return (
+    position?.identity !== identity ||
+    position.generation > generation ||
+    position.generation < Math.max(1, completeSince)
+  )
+}
+
+async function applyChanges(
+  { database, replica, onInvalid, signal }: Following,
+  library: SharedLibrary,
+  from: ReplicaPosition,
+): Promise<boolean> {
+  const { identity, generation } = library
+  let position = { identity, generation: from.generation }
+  while (position.generation < generation) {
+    signal.throwIfAborted()
+    const span = { after: position.generation, upTo: generation }
+    const { present, gone, upTo, invalid } = await readChanges(database, {
+      ...span,
+      limit: ROWS_PER_READ,
+    })
+    await applyHiddenNames(database, replica, { ...span, upTo })
+    // Deletions may have been pruned between these statements.
+    const { completeSince } = await readLibrary(database)
+    if (completeSince > position.generation) return false
+    if (invalid > 0) onInvalid(invalid)
+    for (const part of parts(present)) {
+      if (!replica.apply({ present: part, gone: [] }, position)) return false
+      await nextTurn()
+    }
+    for (const part of parts(gone)) {
+      if (!replica.apply({ present: [], gone: part }, position)) return false
+      await nextTurn()
+    }
+    position = { identity, generation: upTo }
+    replica.moveTo(position)
+  }
+  return true
+}
+
+/**
+ * Reads all recordings in pages. What changes meanwhile has a later generation than `library`, and
+ * is applied after that.
+ */
+async function applySnapshot(
+  { database, replica, onInvalid, signal }: Following,
+  { identity, generation }: SharedLibrary,
+  layout: string,
+): Promise<boolean> {
+  const position = { identity, generation: 0 }
+  replica.moveTo(position)
+  await matchHiddenNames(database, replica)
+  let after: SharedPath | undefined = { folder: '', name: '' }
+  let next = readPage(database, after, ROWS_PER_READ)
+  while (after !== undefined) {
+    signal.throwIfAborted()
+    const { present, upTo, invalid } = await next
+    if (invalid > 0) onInvalid(invalid)
+    if (upTo !== undefined) {
+      next = readPage(database, upTo, ROWS_PER_READ)
+      // Awaited in the next round, unless this one fails.
+      next.catch(() => undefined)
+    }
+    if (!(await reconcile(replica, { present, after, upTo }, position))) return false
+    after = upTo
+  }
+  replica.useLayout(layout)
+  replica.moveTo({ identity, generation })
+  return true
+}
+
+async function reconcile(
+  replica: Replica,
+  { present, after, upTo }: Parameters<Replica['reconcile']>[0],
+  position: ReplicaPosition,
+): Promise<boolean> {
+  let from = after
+  const all = parts(present)
+  if (all.length === 0) return replica.reconcile({ present, after, upTo }, position)
+  for (const [at, part] of all.entries()) {
+    const isLast = at === all.length - 1
+    const to = isLast ? upTo : (part.at(-1) ?? upTo)
+    if (!replica.reconcile({ present: part, after: from, upTo: to }, position)) return false
+    if (to !== undefined) from = to
+    await nextTurn()
+  }
+  return true
+}
+
+/** Hides and shows the names that changed after one generation, up to another. */
+export async function applyHiddenNames(
+  database: SharedDatabase,
+  replica: Replica,
+  span: { after: number; upTo: number },
+): Promise<void> {
+  if (span.after >= span.upTo) return
+  const { hidden, shown } = await readHiddenChanges(database, span)
+  hidden.forEach((name) => replica.hide(hiddenNameOf(name)))
+  shown.forEach((name) => replica.unhide(hiddenNameOf(name)))
+}
+
+/** Hides and shows names of the replica until they are those of the shared database. */
+async function matchHiddenNames(database: SharedDatabase, replica: Replica): Promise<void> {
+  const shared = (await listSharedHidden(database)).map(hiddenNameOf)
+  const wanted = new Set(shared.map((name) => JSON.stringify(name)))
+  for (const name of replica.hiddenNames()) {
+    if (!wanted.has(JSON.stringify(name))) replica.unhide(name)
+  }
+  for (const name of shared) replica.hide(name)
+}
+
+/** The form of the shared database in that of the catalog. */
+export function hiddenNameOf({ streamer, date, sessionId }: SharedHiddenName): HiddenName {
+  return sessionId === ''
+    ? { kind: 'streamer', streamer }
+    : { kind: 'session', streamer, date, sessionId }
+}
+
+/** The other way around. */
+export function sharedNameOf(name: HiddenName): SharedHiddenName {
+  const { streamer } = name
+  if (name.kind === 'streamer') return { streamer, date: '', sessionId: '' }
+  return { streamer, date: name.date, sessionId: name.sessionId }
+}
+
+function parts<T>(rows: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(rows.length / ROWS_PER_TRANSACTION) }, (_, at) =>
+    rows.slice(at * ROWS_PER_TRANSACTION, (at + 1) * ROWS_PER_TRANSACTION),
+  )
+}

@@ -1,0 +1,393 @@
+// Nodes with catalogs of their own and one PostgreSQL: what one finds, all list; a scan that ends
+// continues on another node; outages stop nothing.
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { startPgBouncer } from '../../test/support/servers/pgbouncer.ts'
+import { queryOnce, sharedPostgres } from '../../test/support/servers/postgres.ts'
+import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
+import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
+import type { CatalogWriter, FoundRecording } from '../catalog/store/catalog-writer.ts'
+import { openDatabase } from '../catalog/store/database.ts'
+import type { Database } from '../catalog/store/database.ts'
+import { createHiddenNames } from '../catalog/store/hidden.ts'
+import { openOutbox } from '../catalog/store/outbox.ts'
+import { openReplica } from '../catalog/store/replica.ts'
+import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { mergeCounts } from '../postgres/shared-counts.ts'
+import { migrateSharedDatabase } from '../postgres/migrations.ts'
+import { openSharedDatabase } from '../postgres/shared-database.ts'
+import type { SharedDatabase } from '../postgres/shared-database.ts'
+import { hideShared, unhideShared } from '../postgres/shared-hidden.ts'
+import { ClusterNode } from './node.ts'
+import type { NodeProblem } from './node.ts'
+
+let postgres: StartedPostgres
+let url: string
+let base: string
+let running: TestNode[]
+
+beforeAll(async () => {
+  postgres = await sharedPostgres(inject('postgresFolder'))
+})
+
+beforeEach(async () => {
+  url = await postgres.createDatabase()
+  base = mkdtempSync(path.join(tmpdir(), 'aftercast-node-'))
+  running = []
+})
+
+afterEach(async () => {
+  await Promise.all(running.map(async (node) => node.stop()))
+  rmSync(base, { recursive: true, force: true })
+})
+
+interface NodeOptions {
+  scans?: boolean
+  /** Identity of its layout. */
+  layout?: string
+  firstWalk?: Promise<void>
+}
+
+interface TestNode {
+  node: ClusterNode
+  catalog: Catalog
+  writer: CatalogWriter
+  shared: SharedDatabase
+  database: Database
+  problems: NodeProblem[]
+  stop(): Promise<void>
+}
+
+/** A node with a catalog file of this name, which a node before may have left. */
+function startNode(
+  name: string,
+  { scans = false, layout = '1', firstWalk = Promise.resolve() }: NodeOptions = {},
+): TestNode {
+  const file = path.join(base, name, 'catalog.sqlite')
+  const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
+  const database = openDatabase({ path: file, mode: 'write', replica: 'scan' })
+  const problems: NodeProblem[] = []
+  const shared = openSharedDatabase(url, () => undefined)
+  const writer = createCatalogWriter(database)
+  const node = new ClusterNode({
+    database: shared,
+    replica: openReplica(following),
+    outbox: openOutbox(following),
+    layout,
+    scan: scans ? scanUntil : undefined,
+    prepare: async () => migrateSharedDatabase(shared),
+    onProblem: (problem) => problems.push(problem),
+  })
+  /** The tests write the rows of a scan themselves. */
+  function scanUntil(signal: AbortSignal) {
+    writer.useLayout(layout)
+    const ended = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    return { firstWalk, ended }
+  }
+  const stopping = new AbortController()
+  const ended = node.run(stopping.signal)
+  let isStopped = false
+  const started: TestNode = {
+    node,
+    catalog: createCatalog(database),
+    writer,
+    shared,
+    database,
+    problems,
+    async stop() {
+      if (isStopped) return
+      isStopped = true
+      stopping.abort()
+      await ended
+      await shared.destroy()
+      following.close()
+      database.close()
+    },
+  }
+  running.push(started)
+  return started
+}
+
+/** @param name `streamer/date/id` */
+function found(name: string, size = 1): FoundRecording {
+  const [streamer = '', date = '', id = ''] = name.split('/')
+  return {
+    folder: `${streamer}/${date}`,
+    name: `${id}.mp4`,
+    kind: 'file',
+    stat: { sizeBytes: size, modifiedMs: 1000, version: `v${size}` },
+    match: { session: { streamer, date, sessionId: id }, rank: 0 },
+    settlesAtMs: 2000,
+  }
+}
+
+function idsOf({ writer }: TestNode, folder: string): number[] {
+  return writer.readFolder(folder).recordings.map(({ id }) => id)
+}
+
+async function scanningNode(name: string): Promise<TestNode> {
+  const node = startNode(name, { scans: true })
+  expect(await node.node.current).toBe('scanning')
+  return node
+}
+
+/** All lists of a node. */
+function listsOf({ catalog }: TestNode): unknown {
+  return catalog.listStreamers().map((streamer) => [streamer, catalog.listSessions(streamer.name)])
+}
+
+async function expectSameLists(one: TestNode, other: TestNode): Promise<void> {
+  await expect.poll(() => listsOf(other)).toEqual(listsOf(one))
+}
+
+describe('a node that follows', () => {
+  it('lists what another one finds, inspects and removes', async () => {
+    const first = await scanningNode('a')
+    const second = startNode('b')
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    await expect.poll(() => second.catalog.listStreamers()).toHaveLength(2)
+    const [recording] = first.writer.duePending(Date.now(), 10)
+    if (recording === undefined) throw new Error('nothing is pending')
+    first.writer.record([
+      {
+        recording,
+        result: {
+          status: 'playable',
+          durationSeconds: 65,
+          reason: null,
+          flawed: 0,
+          retryAtMs: 0,
+          restUntilMs: 0,
+          attempts: 0,
+        },
+      },
+    ])
+    await expectSameLists(first, second)
+    expect(JSON.stringify(listsOf(second))).toContain('0:01:05')
+    first.writer.apply({ found: [], gone: idsOf(first, 'alice/2026-01-31') })
+    await expectSameLists(first, second)
+    expect(second.catalog.listStreamers()).toHaveLength(1)
+    await expect.poll(() => first.node.figures()).toMatchObject({ outbox: 0, lagGenerations: 0 })
+    expect(second.node.figures()).toMatchObject({ isDatabaseUp: true, isScanning: false })
+  })
+
+  it('starts with a snapshot, and removes what the shared library does not have', async () => {
+    const before = openDatabase({
+      path: path.join(base, 'b', 'catalog.sqlite'),
+      mode: 'write',
+    })
+    createCatalogWriter(before).apply({
+      found: [found('alice/2026-01-31/1', 7), found('zoe/2020-01-01/9')],
+      gone: [],
+    })
+    before.close()
+    const first = await scanningNode('a')
+    const many = Array.from({ length: 1300 }, (_, at) => found(`alice/2026-01-31/${at}`))
+    first.writer.apply({ found: [...many, found('é/2026-01-31/1')], gone: [] })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    const second = startNode('b')
+    await expectSameLists(first, second)
+    expect(
+      second.catalog.findSession({ streamer: 'zoe', date: '2020-01-01', sessionId: '9' }),
+    ).toBe(undefined)
+  })
+
+  it('takes a snapshot again after deletions that are no longer recorded', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    const second = startNode('b')
+    await expectSameLists(first, second)
+    await second.stop()
+    first.writer.apply({ found: [], gone: idsOf(first, 'bob/2026-01-31') })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    await queryOnce(
+      url,
+      `WITH gone AS (DELETE FROM aftercast.recordings WHERE removed_at IS NOT NULL RETURNING 1)
+       UPDATE aftercast.library SET complete_since = generation`,
+    )
+    await expectSameLists(first, startNode('b'))
+  })
+
+  it('hides and shows names, also on the scanning node', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    const second = startNode('b')
+    await expectSameLists(first, second)
+    const name = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+    expect(await hideShared(first.shared, name)).toBe(true)
+    expect(await hideShared(first.shared, name)).toBe(false)
+    for (const { catalog } of [first, second]) {
+      await expect.poll(() => catalog.listStreamers()).toEqual([])
+    }
+    expect(await unhideShared(first.shared, name)).toBe(true)
+    expect(await unhideShared(first.shared, name)).toBe(false)
+    for (const { catalog } of [first, second]) {
+      await expect.poll(() => catalog.listStreamers()).toHaveLength(1)
+    }
+  })
+
+  it('skips rows that are not valid', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    await queryOnce(url, `UPDATE aftercast.recordings SET folder = '../etc' WHERE streamer = 'bob'`)
+    const second = startNode('b')
+    await expect.poll(() => second.catalog.listStreamers()).toHaveLength(1)
+    expect(second.problems).toContainEqual({ kind: 'invalid', rows: 1 })
+  })
+})
+
+describe('nodes that connect through PgBouncer in transaction mode', () => {
+  it('scan, follow, hide and count', async () => {
+    const bouncer = await startPgBouncer(postgres)
+    try {
+      url = bouncer.through(url)
+      const first = await scanningNode('a')
+      const second = startNode('b', { scans: true })
+      expect(await second.node.current).toBe('following')
+      first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+      await expectSameLists(first, second)
+      await hideShared(second.shared, { streamer: 'alice', date: '', sessionId: '' })
+      await expect.poll(() => first.catalog.listStreamers()).toEqual([])
+      const batch = { id: 'a', counts: [{ ...count, amount: 2 }] }
+      await Promise.all(
+        [first, second, first, second].map(async ({ shared }) => mergeCounts(shared, batch)),
+      )
+      expect(await queryOnce(url, 'SELECT amount FROM aftercast.daily_counts')).toEqual([
+        { amount: '2' },
+      ])
+      await first.stop()
+      await expect.poll(() => second.node.figures().isScanning).toBe(true)
+      await second.stop()
+    } finally {
+      await bouncer.stop()
+    }
+  })
+})
+
+const count = {
+  day: '2026-01-31',
+  name: 'begin_video',
+  label: '',
+  zone: '',
+  streamer: 'alice',
+  date: '2026-01-31',
+  sessionId: '1',
+}
+
+describe('a node that scans', () => {
+  it('is one, and another one takes over with the same catalog when it ends', async () => {
+    const first = await scanningNode('a')
+    const second = startNode('b', { scans: true })
+    expect(await second.node.current).toBe('following')
+    first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    await expectSameLists(first, second)
+    await first.stop()
+    await expect.poll(() => second.node.figures().isScanning).toBe(true)
+    expect(second.catalog.listStreamers()).toHaveLength(1)
+    second.writer.apply({ found: [found('alice/2026-02-01/2')], gone: [] })
+    await expectSameLists(second, startNode('a', { scans: true }))
+  })
+
+  it('removes what another layout has named, also if a node before has begun to', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    await first.stop()
+    const layoutOf = async (): Promise<unknown> =>
+      queryOnce(url, 'SELECT layout FROM aftercast.library')
+    const walk = Promise.withResolvers<void>()
+    const options = { scans: true, layout: '2', firstWalk: walk.promise }
+    const second = startNode('b', options)
+    expect(await second.node.current).toBe('scanning')
+    expect(second.catalog.listStreamers()).toEqual([])
+    await second.stop()
+    expect(await layoutOf()).toEqual([{ layout: '1' }])
+    const third = startNode('c', options)
+    expect(await third.node.current).toBe('scanning')
+    third.writer.apply({ found: [found('carol/2026-01-31/1')], gone: [] })
+    walk.resolve()
+    await expect.poll(layoutOf).toEqual([{ layout: '2' }])
+    await expectSameLists(third, startNode('a'))
+    expect(third.catalog.listStreamers()).toEqual([{ name: 'carol', recording_count: 1 }])
+  })
+
+  it('discards what it could not publish before another one scanned', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    // As if its claim had expired during a pause of the process.
+    await queryOnce(
+      url,
+      `UPDATE aftercast.library SET scanner = 'another', scanner_until = now() + interval '1 hour'`,
+    )
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1', 5), found('eve/2026-01-31/1')],
+      gone: [],
+    })
+    await expect.poll(() => first.problems).toContainEqual({ kind: 'scan-lost' })
+    await expect.poll(() => first.catalog.listStreamers()).toHaveLength(1)
+    expect(
+      first.catalog.findSession({ streamer: 'alice', date: '2026-01-31', sessionId: '1' }),
+    ).toMatchObject({ sizeBytes: 1 })
+    expect(await queryOnce(url, `SELECT name FROM aftercast.recordings`)).toHaveLength(1)
+  })
+
+  it('publishes the catalog and hidden names that it had without a shared database', async () => {
+    const before = openDatabase({ path: path.join(base, 'a', 'catalog.sqlite'), mode: 'write' })
+    createCatalogWriter(before).useLayout('1')
+    createCatalogWriter(before).apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    createHiddenNames(before).hide({ kind: 'streamer', streamer: 'bob' })
+    before.close()
+    const first = await scanningNode('a')
+    const second = startNode('b')
+    await expect.poll(() => second.catalog.listStreamers()).toHaveLength(1)
+    await expectSameLists(first, second)
+    expect(() => second.catalog.listSessions('bob')).toThrow('removed')
+  })
+
+  it('publishes all recordings but those that the database cannot store', async () => {
+    const first = await scanningNode('a')
+    // Random, because PostgreSQL compresses long names.
+    const long = Array.from({ length: 150 }, () => randomUUID()).join('-')
+    const names = Array.from({ length: 20 }, (_, at) => found(`alice/2026-01-31/${at}`))
+    first.writer.apply({ found: [...names, found(`bob/2026-01-31/${long}`)], gone: [] })
+    const second = startNode('b')
+    await expect.poll(() => second.catalog.listSessions('alice')).toHaveLength(20)
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    expect(first.problems.map(({ kind }) => kind)).toEqual(['scan-begins', 'unstorable'])
+  })
+
+  it('continues without the database, and publishes afterwards', async () => {
+    const first = await scanningNode('a')
+    await queryOnce(url, `ALTER TABLE aftercast.library RENAME TO elsewhere`)
+    await expect.poll(() => first.problems.map(({ kind }) => kind)).toContain('down')
+    first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    expect(first.catalog.listStreamers()).toHaveLength(1)
+    expect(first.node.figures()).toMatchObject({ isDatabaseUp: false, outbox: 1 })
+    await queryOnce(url, `ALTER TABLE aftercast.elsewhere RENAME TO library`)
+    await expect.poll(() => first.node.figures()).toMatchObject({ isDatabaseUp: true, outbox: 0 })
+    expect(first.node.figures().isScanning).toBe(true)
+  })
+})

@@ -1,0 +1,293 @@
+// One node of a cluster: follows the shared database, or scans and publishes what it finds. Outages
+// of the database stop neither reads nor the scan.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outbox } from '../catalog/store/outbox.ts'
+import type { RecordingPath } from '../catalog/store/replica-recording.ts'
+import type { Replica } from '../catalog/store/replica.ts'
+import {
+  claimScan,
+  describeLibrary,
+  readLibrary,
+  releaseScan,
+  renewScan,
+} from '../postgres/library-row.ts'
+import type { SharedLibrary } from '../postgres/library-row.ts'
+import type { SharedDatabase } from '../postgres/shared-database.ts'
+import { hideShared } from '../postgres/shared-hidden.ts'
+import { pruneDeletions } from '../postgres/shared-recordings.ts'
+import { applyHiddenNames, follow, sharedNameOf } from './follow.ts'
+import { discardOutbox, publishOutbox } from './publish.ts'
+
+export interface NodeOptions {
+  database: SharedDatabase
+  /** Connections of role `follow`. */
+  replica: Replica
+  outbox: Outbox
+  /** Identity of this node's layout. */
+  layout: string
+  /** Scans the library until the signal aborts or the scan is complete; absent: never scans. */
+  scan?: ((signal: AbortSignal) => Scan) | undefined
+  /** Prepares the database, once, before anything else. */
+  prepare: () => Promise<void>
+  onProblem: (problem: NodeProblem) => void
+}
+
+/** A running scan. */
+export interface Scan {
+  firstWalk: Promise<void>
+  /** Resolves after the signal has aborted, or when it is complete. Never rejects. */
+  ended: Promise<void>
+}
+
+/** For the operator. `down` and `up` alternate. */
+export type NodeProblem =
+  | { kind: 'down'; error: unknown }
+  | { kind: 'up' | 'scan-begins' | 'scan-lost' }
+  | { kind: 'invalid'; rows: number }
+  | { kind: 'unstorable'; path: RecordingPath; error: unknown }
+
+/** State of a node at this moment. */
+export interface NodeFigures {
+  isDatabaseUp: boolean
+  isScanning: boolean
+  /** Generations of the shared database that are not applied yet, as of the last contact. */
+  lagGenerations: number
+  /** Milliseconds since this node was last known to have all changes. */
+  lagMs: number
+  /** Recordings with changes that are not published yet. */
+  outbox: number
+}
+
+const FOLLOW_EVERY_MS = 1000
+const PUBLISH_EVERY_MS = 500
+/** Longest pause while the database is down. */
+const MAX_PAUSE_MS = 5000
+const RENEW_EVERY_MS = 5000
+const PRUNE_EVERY_MS = 3_600_000
+const BATCHES_PER_TURN = 20
+/** How long the end of a process waits for the database. */
+const END_TIMEOUT_MS = 3000
+
+interface CurrentScan extends Scan {
+  stopping: AbortController
+  isWalked: boolean
+  hasEnded: boolean
+}
+
+export class ClusterNode {
+  readonly #options: NodeOptions
+  #token = ''
+  #scan: CurrentScan | undefined
+  #library: SharedLibrary | undefined
+  #isPrepared = false
+  #isDown = false
+  #currentAtMs = performance.now()
+  #renewedAtMs = 0
+  #prunedAtMs = performance.now()
+  readonly #current = Promise.withResolvers<'scanning' | 'following'>()
+  readonly #walked = Promise.withResolvers<void>()
+
+  constructor(options: NodeOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the node has all changes, and the decision whether it scans is made. */
+  get current(): Promise<'scanning' | 'following'> {
+    return this.#current.promise
+  }
+
+  /** Resolves when the catalog is usable: some node has walked the library. */
+  get firstWalk(): Promise<void> {
+    return this.#walked.promise
+  }
+
+  figures(): NodeFigures {
+    const generation = this.#library?.generation ?? 0
+    return {
+      isDatabaseUp: !this.#isDown,
+      isScanning: this.#scan !== undefined,
+      lagGenerations: Math.max(0, generation - (this.#options.replica.state()?.generation ?? 0)),
+      lagMs: performance.now() - this.#currentAtMs,
+      outbox: this.#options.outbox.count(),
+    }
+  }
+
+  /** Runs until the signal aborts; then publishes the rest and releases the scan. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    // What an earlier process has replicated can be served without the database.
+    if ((this.#options.replica.state()?.generation ?? 0) > 0) void this.#serveAfterOutage(signal)
+    let pauseMs = 0
+    while (!signal.aborted) {
+      try {
+        const isComplete = await this.#turn(signal)
+        pauseMs = !isComplete ? 0 : this.#scan ? PUBLISH_EVERY_MS : FOLLOW_EVERY_MS
+        if (isComplete) this.#currentAtMs = performance.now()
+        if (this.#isDown) this.#options.onProblem({ kind: 'up' })
+        this.#isDown = false
+      } catch (error) {
+        if (signal.aborted) break
+        pauseMs = Math.min(2 * Math.max(pauseMs, PUBLISH_EVERY_MS), MAX_PAUSE_MS)
+        if (!this.#isDown) this.#options.onProblem({ kind: 'down', error })
+        this.#isDown = true
+      }
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    }
+    await this.#end()
+  }
+
+  /**
+   * Resolves once the scan of this node has ended and everything is published; with false if
+   * another node scans instead.
+   */
+  async published(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      signal.throwIfAborted()
+      if (this.#scan === undefined) return false
+      if (this.#scan.hasEnded && this.#options.outbox.count() === 0) return true
+      await sleep(PUBLISH_EVERY_MS / 5, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #serveAfterOutage(signal: AbortSignal): Promise<void> {
+    const first = this.#current.promise
+    while (!signal.aborted && !this.#isDown) {
+      const pause = sleep(PUBLISH_EVERY_MS, undefined, { signal }).catch(() => undefined)
+      if ((await Promise.race([first, pause])) !== undefined) return
+    }
+    this.#walked.resolve()
+  }
+
+  /** One exchange with the database. Returns false if there is more to do at once. */
+  async #turn(signal: AbortSignal): Promise<boolean> {
+    if (!this.#isPrepared) await this.#options.prepare()
+    this.#isPrepared = true
+    const library = await readLibrary(this.#options.database)
+    this.#library = library
+    if (this.#scan !== undefined) {
+      if (library.scanner === this.#token) return this.#publish(library, this.#scan)
+      await this.#loseScan()
+    }
+    if (!(await this.#follow(library, signal))) return false
+    const isScanning = library.isVacant && (await this.#tryScan(signal))
+    if (library.isWalked) this.#walked.resolve()
+    this.#current.resolve(isScanning ? 'scanning' : 'following')
+    return !isScanning
+  }
+
+  async #follow(library: SharedLibrary, signal: AbortSignal): Promise<boolean> {
+    const { database, replica, outbox, onProblem } = this.#options
+    const node = replica.state()?.node
+    const isOwnFolder = node !== undefined && library.scanner?.startsWith(`${node} `) === true
+    // Another process of this data folder may be scanning: then the outbox is its own.
+    if (!isOwnFolder || library.isVacant) await discardOutbox({ database, outbox }, replica)
+    const onInvalid = (rows: number): void => onProblem({ kind: 'invalid', rows })
+    return follow({ database, replica, onInvalid, signal }, library)
+  }
+
+  /** Becomes the scanning node if there is none. */
+  async #tryScan(signal: AbortSignal): Promise<boolean> {
+    const { database, replica, scan, onProblem } = this.#options
+    if (scan === undefined) return false
+    const { identity } = await readLibrary(database)
+    if (replica.state() === undefined) replica.moveTo({ identity, generation: 0 })
+    this.#token = `${replica.state()?.node} ${randomUUID()}`
+    if (!(await claimScan(database, this.#token))) return false
+    this.#renewedAtMs = performance.now()
+    const library = await readLibrary(database)
+    // The last changes of the node that scanned before.
+    if (!(await this.#follow(library, signal))) return false
+    if (library.layout === null) await this.#contribute(library)
+    this.#scan = startScan(scan)
+    void this.#scan.firstWalk.then(() => this.#walked.resolve())
+    onProblem({ kind: 'scan-begins' })
+    return true
+  }
+
+  /** Publishes the catalog of this node in a database that has none. */
+  async #contribute({ identity, generation }: SharedLibrary): Promise<void> {
+    const { database, replica, outbox } = this.#options
+    const layout = replica.layout() ?? this.#options.layout
+    await describeLibrary(database, this.#token, { layout, isWalked: false })
+    for (const name of replica.hiddenNames()) await hideShared(database, sharedNameOf(name))
+    const span = { after: 0, upTo: Number.MAX_SAFE_INTEGER }
+    await applyHiddenNames(database, replica, span)
+    outbox.addAll()
+    replica.moveTo({ identity, generation })
+  }
+
+  /** Publishes changes, and applies the hidden names of others. */
+  async #publish(library: SharedLibrary, scan: CurrentScan): Promise<boolean> {
+    const { database, replica, outbox, layout } = this.#options
+    const token = this.#token
+    const { identity, generation } = library
+    const state = replica.state()
+    if (state?.identity !== identity) {
+      // The catalog was detached by a process without the shared database, or that was replaced.
+      await this.#loseScan()
+      await releaseScan(database, token)
+      return false
+    }
+    await applyHiddenNames(database, replica, { after: state.generation, upTo: generation })
+    // Recordings up to this generation are this node's own.
+    replica.moveTo({ identity, generation })
+    if (performance.now() - this.#renewedAtMs > RENEW_EVERY_MS) {
+      if (!(await renewScan(database, token))) return false
+      this.#renewedAtMs = performance.now()
+    }
+    const { isWalked } = scan
+    if (!(await this.#publishOutbox(BATCHES_PER_TURN))) return false
+    if (isWalked && (!library.isWalked || library.layout !== layout)) {
+      if (outbox.count() > 0) return false
+      // Not before: a node that takes over earlier must remove what another layout has named.
+      await describeLibrary(database, token, { layout, isWalked })
+    }
+    if (performance.now() - this.#prunedAtMs > PRUNE_EVERY_MS) {
+      this.#prunedAtMs = performance.now()
+      await pruneDeletions(database, token)
+    }
+    return outbox.count() === 0
+  }
+
+  async #publishOutbox(batches: number): Promise<boolean> {
+    const { database, outbox, onProblem } = this.#options
+    const token = this.#token
+    const onUnstorable = (path: RecordingPath, error: unknown): void =>
+      onProblem({ kind: 'unstorable', path, error })
+    return publishOutbox({ database, outbox, token, onUnstorable }, batches)
+  }
+
+  async #loseScan(): Promise<void> {
+    const scan = this.#scan
+    this.#scan = undefined
+    scan?.stopping.abort()
+    await scan?.ended
+    this.#options.onProblem({ kind: 'scan-lost' })
+  }
+
+  async #end(): Promise<void> {
+    const scan = this.#scan
+    if (scan === undefined) return
+    scan.stopping.abort()
+    await scan.ended
+    const publishRest = async (): Promise<void> => {
+      const isOwn = await this.#publishOutbox(Infinity)
+      if (isOwn) await releaseScan(this.#options.database, this.#token)
+    }
+    const timeout = new AbortController()
+    await Promise.race([
+      publishRest().catch(() => undefined),
+      sleep(END_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => undefined),
+    ])
+    timeout.abort()
+  }
+}
+
+function startScan(scan: (signal: AbortSignal) => Scan): CurrentScan {
+  const stopping = new AbortController()
+  const started = scan(stopping.signal)
+  const current: CurrentScan = { ...started, stopping, isWalked: false, hasEnded: false }
+  void started.firstWalk.then(() => (current.isWalked = true))
+  void started.ended.then(() => (current.hasEnded = true))
+  return current
+}

@@ -1,0 +1,204 @@
+// A replica that is fed through PostgreSQL equals the catalog of the scanning node after every
+// sequence of changes, by changes and by snapshots.
+import fc from 'fast-check'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeAll, expect, inject, it } from 'vitest'
+import { sharedPostgres } from '../../test/support/servers/postgres.ts'
+import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
+import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
+import type { CatalogWriter, FoundRecording } from '../catalog/store/catalog-writer.ts'
+import { openDatabase } from '../catalog/store/database.ts'
+import type { Database } from '../catalog/store/database.ts'
+import { listImperfect } from '../catalog/store/imperfect.ts'
+import { openOutbox } from '../catalog/store/outbox.ts'
+import { openReplica } from '../catalog/store/replica.ts'
+import type { Replica } from '../catalog/store/replica.ts'
+import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { claimScan, describeLibrary, readLibrary } from '../postgres/library-row.ts'
+import { migrateSharedDatabase } from '../postgres/migrations.ts'
+import { openSharedDatabase } from '../postgres/shared-database.ts'
+import type { SharedDatabase } from '../postgres/shared-database.ts'
+import { hideShared, unhideShared } from '../postgres/shared-hidden.ts'
+import { applyHiddenNames, follow } from './follow.ts'
+import { publishOutbox } from './publish.ts'
+
+const NAMES = ['alice', 'Bob', 'é']
+const TOKEN = 'scanner'
+
+let postgres: StartedPostgres
+
+beforeAll(async () => {
+  postgres = await sharedPostgres(inject('postgresFolder'))
+})
+
+/** One change of a library with few names, so that changes meet. */
+const change = fc.record({
+  kind: fc.constantFrom('find', 'find', 'remove', 'inspect', 'hide', 'unhide', 'layout', 'restart'),
+  streamer: fc.constantFrom(...NAMES),
+  date: fc.constantFrom('2026-01-31', '2026-02-01'),
+  id: fc.constantFrom('1', '2'),
+  file: fc.constantFrom('1.mp4', '1.ts', '2.mp4'),
+  size: fc.nat(3),
+  isWhole: fc.boolean(),
+})
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+
+/** Followed by another layout, the same file is another session. */
+const found: Change = {
+  kind: 'find',
+  streamer: 'alice',
+  date: '2026-01-31',
+  id: '1',
+  file: '1.mp4',
+  size: 2,
+  isWhole: false,
+}
+
+interface Pair {
+  shared: SharedDatabase
+  scanned: Database
+  writer: CatalogWriter
+  /** Of the scanning node. */
+  replica: Replica
+  publish: () => Promise<void>
+  other: Replica
+  /** Identity of the layout, by which the same file is another session. */
+  layout: string
+}
+
+it('has the lists, sessions and rows of the scanning node', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 25 }), async (changes) => {
+      const base = mkdtempSync(path.join(tmpdir(), 'aftercast-replica-'))
+      const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
+      await migrateSharedDatabase(shared)
+      await claimScan(shared, TOKEN)
+      const open = (name: string, replica: 'scan' | 'follow'): Database =>
+        openDatabase({ path: path.join(base, name, 'catalog.sqlite'), mode: 'write', replica })
+      const [scanned, own, other] = [open('a', 'scan'), open('a', 'follow'), open('b', 'follow')]
+      try {
+        const outbox = openOutbox(own)
+        const onUnstorable = (): never => expect.fail('every row can be stored')
+        const pair: Pair = {
+          shared,
+          scanned,
+          writer: createCatalogWriter(scanned),
+          replica: openReplica(own),
+          publish: async () => {
+            await publishOutbox({ database: shared, outbox, token: TOKEN, onUnstorable }, 100)
+          },
+          other: openReplica(other),
+          layout: '1',
+        }
+        pair.writer.useLayout('1')
+        await describeLibrary(shared, TOKEN, { layout: '1', isWalked: true })
+        const [catalog, otherCatalog] = [createCatalog(scanned), createCatalog(other)]
+        for (const [at, one] of changes.entries()) {
+          await make(one, pair)
+          if (at % 3 !== 0) continue
+          await synchronise(pair)
+          expect(contentOf(otherCatalog, other)).toEqual(contentOf(catalog, scanned))
+        }
+        await synchronise(pair)
+        expect(contentOf(otherCatalog, other)).toEqual(contentOf(catalog, scanned))
+      } finally {
+        for (const database of [scanned, own, other]) database.close()
+        await shared.destroy()
+        rmSync(base, { recursive: true, force: true })
+      }
+    }),
+    { numRuns: 12, examples: [[[found, { ...found, kind: 'layout' }]]] },
+  )
+})
+
+async function synchronise({ shared, replica, publish, other }: Pair): Promise<void> {
+  await publish()
+  const library = await readLibrary(shared)
+  const { identity, generation } = library
+  const after = replica.state()?.generation ?? 0
+  await applyHiddenNames(shared, replica, { after, upTo: generation })
+  replica.moveTo({ identity, generation })
+  const onInvalid = (): never => expect.fail('all rows are valid')
+  const { signal } = new AbortController()
+  expect(await follow({ database: shared, replica: other, onInvalid, signal }, library)).toBe(true)
+}
+
+async function make(one: Change, pair: Pair): Promise<void> {
+  const { shared, writer, other } = pair
+  const { kind, streamer, date, id, isWhole } = one
+  const folder = `${streamer}/${date}`
+  const { recordings } = writer.readFolder(folder)
+  const name = isWhole ? { streamer, date: '', sessionId: '' } : { streamer, date, sessionId: id }
+  switch (kind) {
+    case 'find':
+      return writer.apply({ found: [foundOf(one, pair)], gone: [] })
+    case 'remove':
+      if (isWhole) writer.removeSome(folder, 100)
+      else writer.apply({ found: [], gone: recordings.slice(0, 1).map((known) => known.id) })
+      return
+    case 'inspect':
+      return inspect(one, writer)
+    case 'hide':
+      return void (await hideShared(shared, name))
+    case 'unhide':
+      return void (await unhideShared(shared, name))
+    case 'layout':
+      pair.layout = `${one.size}`
+      writer.useLayout(pair.layout)
+      for (const file of ['1.mp4', '1.ts', '2.mp4'] as const) {
+        writer.apply({ found: [foundOf({ ...one, file }, pair)], gone: [] })
+      }
+      return
+    case 'restart':
+      // What is removed while the other node does not follow, is not recorded when it continues.
+      writer.removeSome(folder, 100)
+      other.moveTo({ ...(await readLibrary(shared)), generation: 0 })
+  }
+}
+
+function foundOf(
+  { streamer, date, id, file, size }: Change,
+  { layout }: Pick<Pair, 'layout'>,
+): FoundRecording {
+  return {
+    folder: `${streamer}/${date}`,
+    name: `${id}-${file}`,
+    kind: file === '1.ts' ? 'folder' : 'file',
+    stat: { sizeBytes: size, modifiedMs: 1000 + size, version: `v${size}` },
+    match: {
+      session: { streamer, date, sessionId: layout === '1' ? id : `${id}-${layout}` },
+      rank: file === '1.ts' ? 0 : 1,
+    },
+    settlesAtMs: 2000,
+  }
+}
+
+function inspect({ size, isWhole }: Change, writer: CatalogWriter): void {
+  const [recording] = writer.duePending(Date.now(), 10)
+  if (recording === undefined) return
+  const rest = { retryAtMs: 0, restUntilMs: size, attempts: 0 }
+  const playable = { status: 'playable', durationSeconds: size / 3, reason: null } as const
+  const reason = JSON.stringify({ code: 'file-empty' })
+  const unplayable = { status: 'unplayable', durationSeconds: null, reason } as const
+  const flawed = size === 1 ? 1 : 0
+  writer.record([{ recording, result: { ...(isWhole ? playable : unplayable), flawed, ...rest } }])
+}
+
+/** Everything that visitors and commands get. */
+function contentOf(catalog: Catalog, database: Database): unknown {
+  return {
+    streamers: catalog.listStreamers(),
+    sessions: NAMES.map((name) => {
+      try {
+        const rows = catalog.newestSessions(name, 100)
+        return [catalog.listSessions(name), rows, catalog.sessionsAfter(name, undefined, 100)]
+      } catch (error) {
+        return error instanceof Error ? error.message : error
+      }
+    }),
+    imperfect: listImperfect(database),
+  }
+}

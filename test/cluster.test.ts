@@ -1,0 +1,241 @@
+// Servers that share PostgreSQL, as processes: what one finds, all serve; a killed one is replaced;
+// the database may stop.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, inject, it } from 'vitest'
+import {
+  activityApiPath,
+  playerPagePath,
+  playlistApiPath,
+  sessionsApiPath,
+  streamersApiPath,
+  streamerThumbnailApiPath,
+  thumbnailApiPath,
+} from '../shared/paths.ts'
+import { fetchPlaylist } from './support/servers/hls-client.ts'
+import { sharedPostgres, startPostgres } from './support/servers/postgres.ts'
+import type { StartedPostgres } from './support/servers/postgres.ts'
+import { runInProcess } from './support/servers/run-program.ts'
+import type { ProgramOutcome } from './support/servers/run-program.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
+import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+
+let postgres: StartedPostgres
+const stops: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  postgres = await sharedPostgres(inject('postgresFolder'))
+})
+
+afterAll(async () => {
+  for (const stop of stops.toReversed()) await stop()
+})
+
+/** Recordings and a database for the nodes of one test. */
+interface Cluster {
+  library: TempLibrary
+  database: string
+}
+
+async function createCluster(database?: string): Promise<Cluster> {
+  const library = await createTempLibrary('cluster')
+  stops.push(async () => library.remove())
+  await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
+  return { library, database: database ?? (await postgres.createDatabase()) }
+}
+
+/** A server with a data folder of this name. */
+async function startNode(
+  name: string,
+  { library, database }: Cluster,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<StartedServer> {
+  const data = path.join(library.folder, name)
+  mkdirSync(data, { recursive: true })
+  const server = await startServer({
+    args: [library.recordings, '--data', data],
+    environment: {
+      AFTERCAST_WORKERS: '1',
+      // The same for all nodes, as in a real cluster: pages and the sitemap contain it.
+      AFTERCAST_PUBLIC_URL: 'https://site.example',
+      AFTERCAST_DATABASE_URL: database,
+      ...environment,
+    },
+  })
+  stops.push(async () => server.stop())
+  return server
+}
+
+async function run({ library, database }: Cluster, ...args: string[]): Promise<ProgramOutcome> {
+  // A new folder: with a replica, a server starts without its database.
+  return runInProcess([...args, '--data', path.join(library.folder, randomUUID())], {
+    workingFolder: library.folder,
+    environment: { AFTERCAST_DATABASE_URL: database },
+  })
+}
+
+async function statusOf(server: StartedServer, target: string): Promise<number> {
+  return (await fetch(server.url + target)).status
+}
+
+async function textOf(server: StartedServer, target: string): Promise<string> {
+  return (await fetch(server.url + target)).text()
+}
+
+/** Bytes and the headers that caches and players use. */
+async function responseOf(url: string): Promise<unknown> {
+  const response = await fetch(url)
+  const named = ['etag', 'content-type', 'cache-control', 'surrogate-key', 'vary', 'last-modified']
+  const bytes = Buffer.from(await response.arrayBuffer()).toString('base64')
+  return [response.status, named.map((name) => response.headers.get(name)), bytes]
+}
+
+describe.concurrent('two servers with one database', () => {
+  it('respond equally, hide together, and count together', async ({ expect }) => {
+    const cluster = await createCluster()
+    const first = await startNode('a', cluster)
+    const second = await startNode('b', cluster, { AFTERCAST_WORKERS: '2' })
+    await expect.poll(async () => textOf(second, sessionsApiPath('bob'))).toContain('duration')
+    const playlist = await fetchPlaylist(first.url + playlistApiPath(session))
+    const urls = playlist.segments.flatMap(({ url, initUrl, key }) => [url, initUrl, key?.url])
+    const targets = [
+      streamersApiPath,
+      sessionsApiPath('alice'),
+      playlistApiPath(session),
+      thumbnailApiPath(session),
+      streamerThumbnailApiPath('alice'),
+      playerPagePath(session),
+      sessionsApiPath('nobody'),
+      '/sitemap.xml',
+      ...new Set(urls.flatMap((url) => (url === undefined ? [] : [new URL(url).pathname]))),
+    ]
+    expect(targets.length).toBeGreaterThan(10)
+    for (const target of targets) {
+      const [one, other] = [
+        await responseOf(first.url + target),
+        await responseOf(second.url + target),
+      ]
+      expect(other, target).toEqual(one)
+    }
+
+    for (const { url } of [first, second]) {
+      await fetch(url + activityApiPath, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify([{ name: 'begin_video', ...session }]),
+      })
+    }
+    expect((await run(cluster, 'hide', 'bob')).stdout).toBe('bob is hidden\n')
+    for (const server of [first, second]) {
+      await expect.poll(async () => statusOf(server, sessionsApiPath('bob'))).toBe(410)
+    }
+    expect((await run(cluster, 'hide', '--list')).stdout).toBe('bob\n')
+    expect((await run(cluster, 'unhide', 'bob')).stdout).toBe('bob is visible again\n')
+    for (const server of [first, second]) {
+      await expect.poll(async () => statusOf(server, sessionsApiPath('bob'))).toBe(200)
+    }
+
+    const { stdout, stderr } = await run(cluster, 'scan', cluster.library.recordings)
+    expect(stderr).toContain('another node scans')
+    expect(stdout).toBe('2 sessions of 2 streamers are indexed\n')
+    await Promise.all([first.stop(), second.stop()])
+    const stats: unknown = JSON.parse((await run(cluster, 'stats', '--json')).stdout)
+    expect(stats).toMatchObject({ sessions: [{ ...session, plays: 2 }] })
+    expect((await run(cluster, 'check', cluster.library.recordings)).code).toBe(0)
+  })
+
+  it('replace a killed one that scanned', async ({ expect }) => {
+    const cluster = await createCluster()
+    const first = await startNode('a', cluster)
+    const idle = await startNode('b', cluster, { AFTERCAST_CLUSTER_JOBS: 'false' })
+    await first.kill()
+    const second = await startNode('c', cluster)
+    await cluster.library.place('carol/2026-02-01/1.mp4', SMALL_FIXTURE)
+    for (const server of [second, idle]) {
+      await expect.poll(async () => textOf(server, streamersApiPath)).toContain('carol')
+    }
+    expect(idle.output()).not.toContain('this node scans')
+  })
+})
+
+describe.concurrent('a server whose database stops', () => {
+  it('serves what it has, also after a restart, and continues afterwards', async ({ expect }) => {
+    const own = await startPostgres()
+    stops.push(async () => own.remove())
+    const cluster = await createCluster(await own.createDatabase())
+    const first = await startNode('a', cluster)
+    const second = await startNode('b', cluster)
+    const playlist = playlistApiPath(session)
+    expect(await statusOf(second, playlist)).toBe(200)
+    const reading = readUntil(first, [streamersApiPath, playlist, playerPagePath(session)])
+    await own.stop()
+    for (const server of [first, second]) {
+      await expect.poll(() => server.output()).toContain('the database failed')
+    }
+    await cluster.library.place('dora/2026-02-01/1.mp4', SMALL_FIXTURE)
+    await expect.poll(async () => textOf(first, streamersApiPath)).toContain('dora')
+    await second.stop()
+    const again = await startNode('b', cluster)
+    expect(await statusOf(again, playlist)).toBe(200)
+    await own.start()
+    await expect.poll(async () => textOf(again, streamersApiPath)).toContain('dora')
+    const statuses = await reading.end()
+    expect(statuses.length).toBeGreaterThan(10)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+  })
+})
+
+/** Requests the targets again and again; `end` returns the statuses of all responses. */
+function readUntil(server: StartedServer, targets: readonly string[]) {
+  const statuses: number[] = []
+  const stopping = new AbortController()
+  const reading = (async () => {
+    while (!stopping.signal.aborted) {
+      for (const target of targets) statuses.push(await statusOf(server, target))
+      await sleep(50)
+    }
+  })()
+  return {
+    async end(): Promise<number[]> {
+      stopping.abort()
+      await reading
+      return statuses
+    },
+  }
+}
+
+describe.concurrent('a database that cannot be used', () => {
+  it('ends the program with one line that names the key, without the password', async ({
+    expect,
+  }) => {
+    const { library, database } = await createCluster()
+    const url = new URL(database)
+    const wrongPassword = new URL(url)
+    wrongPassword.password = 'secret-of-this-test'
+    const wrongDatabase = new URL(url)
+    wrongDatabase.pathname = '/no_such_database'
+    const wrongHost = new URL(url)
+    wrongHost.hostname = 'host.invalid'
+    const wrongPort = new URL(url)
+    wrongPort.port = '1'
+    const outcomes = await Promise.all(
+      [wrongPassword, wrongDatabase, wrongHost, wrongPort].map(async ({ href }) =>
+        run({ library, database: href }, 'serve', library.recordings),
+      ),
+    )
+    for (const { code, stdout, stderr } of outcomes) {
+      expect(code).toBe(2)
+      expect(stdout).toBe('')
+      expect(stderr).toMatch(/^aftercast: database: [^\n]+\n$/)
+      expect(stderr).not.toContain('secret-of-this-test')
+      expect(stderr).not.toContain(postgres.password)
+    }
+  })
+})

@@ -1,0 +1,74 @@
+// `aftercast migrate`: what an operator has hidden and what visitors did goes to a shared database.
+import path from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { openActivityStore } from '../server/analytics/activity-store.ts'
+import { queryOnce, sharedPostgres } from './support/servers/postgres.ts'
+import { runInProcess } from './support/servers/run-program.ts'
+import type { ProgramOutcome } from './support/servers/run-program.ts'
+import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+let library: TempLibrary
+let database: string
+
+beforeAll(async () => {
+  database = await (await sharedPostgres(inject('postgresFolder'))).createDatabase()
+  library = await createTempLibrary('migrate')
+  await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
+})
+
+afterAll(async () => library.remove())
+
+async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<ProgramOutcome> {
+  return runInProcess([...args, '--data', library.data], {
+    workingFolder: library.folder,
+    environment,
+  })
+}
+
+it('carries hidden names and counters once, and the catalog with the first scan', async () => {
+  const shared = { AFTERCAST_DATABASE_URL: database }
+  expect((await run(['scan', library.recordings])).code).toBe(0)
+  await run(['hide', 'bob'])
+  const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+  const store = openActivityStore(path.join(library.data, 'analytics.sqlite'))
+  const day = new Date().toISOString().slice(0, 10)
+  store.add([{ ...session, day, name: 'begin_video', label: '', zone: '', amount: 3 }])
+  store.close()
+
+  const migrated = await run(['migrate', '--to', database])
+  expect(migrated).toMatchObject({ code: 0, stderr: '' })
+  expect(migrated.stdout).toContain('1 hidden names are new in the database\n')
+  const repeated = await run(['migrate', '--to', database])
+  expect(repeated.stdout).toContain('0 hidden names are new in the database\n')
+  expect((await run(['hide', '--list'], shared)).stdout).toBe('bob\n')
+  const stats: unknown = JSON.parse((await run(['stats', '--json'], shared)).stdout)
+  expect(stats).toMatchObject({ sessions: [{ ...session, plays: 3 }] })
+
+  const scanned = await run(['scan', library.recordings], shared)
+  expect(scanned).toMatchObject({
+    code: 0,
+    stdout: '1 sessions of 1 streamers are indexed\n',
+    stderr: '',
+  })
+  const rows = await queryOnce(database, 'SELECT streamer FROM aftercast.recordings ORDER BY 1')
+  expect(rows).toEqual([{ streamer: 'alice' }, { streamer: 'bob' }])
+})
+
+it('leaves a replica, whose names only the database has', async () => {
+  expect(await run(['hide', 'alice'])).toMatchObject({ code: 2, stdout: '' })
+  expect((await run(['hide', 'alice'])).stderr).toContain('database: ')
+})
+
+it('is required where the database lacks hidden names of the data folder', async () => {
+  const shared = { AFTERCAST_DATABASE_URL: database }
+  library.data = path.join(library.folder, 'other-data')
+  await run(['hide', 'eve'])
+  const { code, stderr } = await run(['scan', library.recordings], shared)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^aftercast: database: .* hidden names .*aftercast migrate --to[^\n]+\n$/)
+  await run(['migrate', '--to', database])
+  expect((await run(['scan', library.recordings], shared)).code).toBe(0)
+  expect((await run(['hide', '--list'], shared)).stdout).toBe('bob\neve\n')
+})

@@ -1,0 +1,170 @@
+// Starts PostgreSQL for tests, without durability: one server for all files of a run, or one of its
+// own for a test that stops it.
+import { spawn } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { findPostgres } from '../../../scripts/find/find-postgres.mjs'
+import { patienceMs } from '../patience.ts'
+import { findFreePort } from './free-port.ts'
+
+/** A server on loopback with a random password. */
+export interface StartedPostgres {
+  port: number
+  password: string
+  /** URL of a database. */
+  urlOf(database: string): string
+  /** Creates a database and returns its URL. */
+  createDatabase(): Promise<string>
+  /** Ends it at once, with all connections; `start` continues with the same data. */
+  stop(): Promise<void>
+  start(options?: { isShared: boolean }): Promise<void>
+  /** Ends it and removes its data. */
+  remove(): Promise<void>
+}
+
+const USER = 'aftercast'
+/** PostgreSQL refuses to run as root; this user exists on every Debian. */
+export const NOBODY = 65_534
+
+const settings = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'fsync=off',
+  'full_page_writes=off',
+  'synchronous_commit=off',
+  'shared_buffers=32MB',
+  'max_connections=60',
+]
+
+/** A new server in a temporary folder. */
+export async function startPostgres(): Promise<StartedPostgres> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-postgres-'))
+  const server = await createServer(folder)
+  await server.start()
+  return { ...server, remove: async () => server.stop().then(() => removeFolder(folder)) }
+}
+
+/** The server of this run, which test/support/stop-postgres.ts ends. */
+export async function sharedPostgres(folder: string): Promise<StartedPostgres> {
+  // One of the files that need it starts it, the others wait.
+  if (claim(folder)) {
+    const server = await createServer(folder)
+    await server.start({ isShared: true })
+    writeFileSync(path.join(folder, 'started'), '')
+    return server
+  }
+  const deadlineMs = performance.now() + patienceMs
+  while (!existsSync(path.join(folder, 'started'))) {
+    if (performance.now() > deadlineMs) throw new Error('the shared PostgreSQL did not start')
+    await sleep(50)
+  }
+  return openServer(folder)
+}
+
+function claim(folder: string): boolean {
+  try {
+    mkdirSync(path.join(folder, 'claimed'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function createServer(folder: string): Promise<StartedPostgres> {
+  const port = await findFreePort()
+  const password = randomUUID()
+  writeFileSync(path.join(folder, 'port'), String(port))
+  writeFileSync(path.join(folder, 'password'), password)
+  if (process.getuid?.() === 0) {
+    for (const name of ['', 'password']) chownSync(path.join(folder, name), NOBODY, NOBODY)
+  }
+  const data = path.join(folder, 'data')
+  const access = ['--auth=scram-sha-256', '--username', USER, '--pwfile', `${folder}/password`]
+  const locale = ['--locale=C', '--encoding=UTF8']
+  await succeed(run('initdb', ['-D', data, '--no-sync', ...access, ...locale], folder))
+  return openServer(folder)
+}
+
+/** The server of a folder; `stop` ends it only in the process that has started it. */
+function openServer(folder: string): StartedPostgres {
+  const port = Number(readFileSync(path.join(folder, 'port'), 'utf8'))
+  const password = readFileSync(path.join(folder, 'password'), 'utf8')
+  const urlOf = (database: string): string =>
+    `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`
+  let child: ChildProcess | undefined
+  const stop = async (): Promise<void> => {
+    if (child === undefined) return
+    const ended = once(child, 'exit')
+    child.kill('SIGQUIT')
+    await ended
+    child = undefined
+  }
+  return {
+    port,
+    password,
+    urlOf,
+    async createDatabase() {
+      const name = `test_${randomUUID().replaceAll('-', '')}`
+      await queryOnce(urlOf('postgres'), `CREATE DATABASE ${name}`)
+      return urlOf(name)
+    },
+    stop,
+    async start({ isShared } = { isShared: false }) {
+      const options = [...settings, `port=${port}`].flatMap((setting) => ['-c', setting])
+      child = run('postgres', ['-D', path.join(folder, 'data'), ...options], folder)
+      await waitUntilReady(urlOf('postgres'), child)
+      // It serves other test files after the end of this one.
+      if (isShared) child.unref()
+    },
+    remove: async () => stop().then(() => removeFolder(folder)),
+  }
+}
+
+function run(name: string, args: readonly string[], folder: string): ChildProcess {
+  const programs = findPostgres()
+  if (programs === undefined) throw new Error('there is no PostgreSQL: apt-get install postgresql')
+  const identity: SpawnOptions = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  return spawn(path.join(programs, name), args, { ...identity, cwd: folder, stdio: 'ignore' })
+}
+
+async function succeed(child: ChildProcess): Promise<void> {
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`${child.spawnfile} ended with ${code}`)
+}
+
+/** Resolves once a database accepts statements; rejects if the server ends before. */
+export async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs
+  for (;;) {
+    try {
+      await queryOnce(url, 'SELECT 1')
+      return
+    } catch (error) {
+      if (child.exitCode !== null || performance.now() > deadlineMs) throw error
+      await sleep(50)
+    }
+  }
+}
+
+/** Runs one statement on a connection of its own. */
+export async function queryOnce(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return (await client.query(text)).rows
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+}
