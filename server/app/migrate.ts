@@ -41,8 +41,8 @@ async function migrateHiddenNames(database: SharedDatabase, replica: Replica): P
   for (const name of replica.hiddenNames()) {
     if (await hideShared(database, sharedNameOf(name))) added += 1
   }
-  const { identity } = await readLibrary(database)
-  if (replica.state()?.identity !== identity) replica.moveTo({ identity, generation: 0 })
+  const { identity, epoch } = await readLibrary(database)
+  if (replica.state()?.identity !== identity) replica.moveTo({ identity, epoch, generation: 0 })
   return added
 }
 

@@ -9,6 +9,11 @@ const LEASE_SECONDS = 15
 /** State of the shared library at one generation. */
 export interface SharedLibrary {
   identity: string
+  /**
+   * Start time of the server. A server that restarts, and more so a standby that takes over, may
+   * have lost the last changes, and gives their generations to others.
+   */
+  epoch: string
   generation: number
   /** Deletions up to this generation are no longer recorded. */
   completeSince: number
@@ -24,6 +29,7 @@ export interface SharedLibrary {
 
 const libraryShape = z.object({
   identity: z.string().min(1),
+  epoch: z.string().min(1),
   generation: z.int().min(1),
   completeSince: z.int().min(0),
   layout: z.string().nullable(),
@@ -34,8 +40,9 @@ const libraryShape = z.object({
 
 export async function readLibrary(database: SharedDatabase): Promise<SharedLibrary> {
   const { rows } = await sql`
-    SELECT identity, generation::float8 AS generation, complete_since::float8 AS "completeSince",
-      layout, is_walked AS "isWalked", scanner,
+    SELECT identity, extract(epoch FROM pg_postmaster_start_time())::text AS epoch,
+      generation::float8 AS generation, complete_since::float8 AS "completeSince", layout,
+      is_walked AS "isWalked", scanner,
       scanner IS NULL OR scanner_until < clock_timestamp() AS "isVacant"
     FROM aftercast.library`.execute(database)
   return libraryShape.parse(rows[0])

@@ -41,13 +41,14 @@ export async function follow(following: Following, library: SharedLibrary): Prom
 }
 
 /**
- * Whether the changes after a position are incomplete, or of another database. A lower generation
- * than this node's is that of a restored backup.
+ * Whether the changes after a position are incomplete, or of another database or run of its server.
+ * A lower generation than this node's is that of a restored backup.
  */
 function needsSnapshot(position: ReplicaPosition | undefined, library: SharedLibrary): boolean {
-  const { identity, generation, completeSince } = library
+  const { identity, epoch, generation, completeSince } = library
   return (
     position?.identity !== identity ||
+    position.epoch !== epoch ||
     position.generation > generation ||
     position.generation < Math.max(1, completeSince)
   )
@@ -58,8 +59,8 @@ async function applyChanges(
   library: SharedLibrary,
   from: ReplicaPosition,
 ): Promise<boolean> {
-  const { identity, generation } = library
-  let position = { identity, generation: from.generation }
+  const { identity, epoch, generation } = library
+  let position = { identity, epoch, generation: from.generation }
   while (position.generation < generation) {
     signal.throwIfAborted()
     const span = { after: position.generation, upTo: generation }
@@ -80,7 +81,7 @@ async function applyChanges(
       if (!replica.apply({ present: [], gone: part }, position)) return false
       await nextTurn()
     }
-    position = { identity, generation: upTo }
+    position = { identity, epoch, generation: upTo }
     replica.moveTo(position)
   }
   return true
@@ -92,10 +93,13 @@ async function applyChanges(
  */
 async function applySnapshot(
   { database, replica, onInvalid, signal }: Following,
-  { identity, generation }: SharedLibrary,
+  { identity, epoch, generation }: SharedLibrary,
   layout: string,
 ): Promise<boolean> {
-  const position = { identity, generation: 0 }
+  const before = replica.state()
+  // A node with this database's catalog can serve it if it is started again before the end.
+  const complete = before?.identity === identity ? before.generation : 0
+  const position = { identity, epoch: '', generation: complete }
   replica.moveTo(position)
   await matchHiddenNames(database, replica)
   let after: SharedPath | undefined = { folder: '', name: '' }
@@ -113,7 +117,7 @@ async function applySnapshot(
     after = upTo
   }
   replica.useLayout(layout)
-  replica.moveTo({ identity, generation })
+  replica.moveTo({ identity, epoch, generation })
   return true
 }
 
@@ -148,7 +152,7 @@ export async function applyHiddenNames(
 }
 
 /** Hides and shows names of the replica until they are those of the shared database. */
-async function matchHiddenNames(database: SharedDatabase, replica: Replica): Promise<void> {
+export async function matchHiddenNames(database: SharedDatabase, replica: Replica): Promise<void> {
   const shared = (await listSharedHidden(database)).map(hiddenNameOf)
   const wanted = new Set(shared.map((name) => JSON.stringify(name)))
   for (const name of replica.hiddenNames()) {

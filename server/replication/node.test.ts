@@ -15,6 +15,7 @@ import type { Database } from '../catalog/store/database.ts'
 import { createHiddenNames } from '../catalog/store/hidden.ts'
 import { openOutbox } from '../catalog/store/outbox.ts'
 import { openReplica } from '../catalog/store/replica.ts'
+import type { Replica } from '../catalog/store/replica.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { mergeCounts } from '../postgres/shared-counts.ts'
@@ -59,6 +60,7 @@ interface TestNode {
   shared: SharedDatabase
   database: Database
   problems: NodeProblem[]
+  replica: Replica
   stop(): Promise<void>
 }
 
@@ -73,9 +75,10 @@ function startNode(
   const problems: NodeProblem[] = []
   const shared = openSharedDatabase(url, () => undefined)
   const writer = createCatalogWriter(database)
+  const replica = openReplica(following)
   const node = new ClusterNode({
     database: shared,
-    replica: openReplica(following),
+    replica,
     outbox: openOutbox(following),
     layout,
     scan: scans ? scanUntil : undefined,
@@ -100,6 +103,7 @@ function startNode(
     shared,
     database,
     problems,
+    replica,
     async stop() {
       if (isStopped) return
       isStopped = true
@@ -377,6 +381,46 @@ describe('a node that scans', () => {
     await expect.poll(() => second.catalog.listSessions('alice')).toHaveLength(20)
     await expect.poll(() => first.node.figures().outbox).toBe(0)
     expect(first.problems.map(({ kind }) => kind)).toEqual(['scan-begins', 'unstorable'])
+  })
+
+  it('publishes again what the server has lost in a restart, and others apply it', async () => {
+    const first = await scanningNode('a')
+    const second = startNode('b')
+    const names = ['alice/2026-01-31/1', 'bob/2026-01-31/1', 'carol/2026-01-31/1']
+    first.writer.apply({ found: names.slice(0, 2).map((name) => found(name)), gone: [] })
+    await expectSameLists(first, second)
+    await second.stop()
+    first.writer.apply({ found: names.slice(2).map((name) => found(name)), gone: [] })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    const state = first.replica.state()
+    if (state === undefined) throw new Error('the node has no replica')
+    await queryOnce(
+      url,
+      `WITH lost AS (DELETE FROM aftercast.recordings WHERE streamer <> 'alice')
+       UPDATE aftercast.library SET generation = generation - 2`,
+    )
+    first.replica.moveTo({ ...state, epoch: 'before' })
+    const rows = async (): Promise<unknown> => queryOnce(url, 'SELECT 1 FROM aftercast.recordings')
+    await expect.poll(rows).toHaveLength(3)
+    const again = startNode('b')
+    again.replica.moveTo({ ...state, epoch: 'before' })
+    await expectSameLists(first, again)
+    expect(first.node.figures().isScanning).toBe(true)
+  })
+
+  it('fills a database that was replaced with an empty one', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    await hideShared(first.shared, { streamer: 'bob', date: '', sessionId: '' })
+    await expect.poll(() => first.catalog.listStreamers()).toHaveLength(1)
+    await queryOnce(url, 'DROP SCHEMA aftercast CASCADE')
+    const second = startNode('b')
+    await expectSameLists(first, second)
+    expect(second.catalog.listStreamers()).toEqual([{ name: 'alice', recording_count: 1 }])
+    expect(() => second.catalog.listSessions('bob')).toThrow('removed')
   })
 
   it('continues without the database, and publishes afterwards', async () => {

@@ -16,8 +16,8 @@ import type { SharedLibrary } from '../postgres/library-row.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { hideShared } from '../postgres/shared-hidden.ts'
 import { pruneDeletions } from '../postgres/shared-recordings.ts'
-import { applyHiddenNames, follow, sharedNameOf } from './follow.ts'
-import { discardOutbox, publishOutbox } from './publish.ts'
+import { applyHiddenNames, follow, matchHiddenNames, sharedNameOf } from './follow.ts'
+import { addDifferences, discardOutbox, publishOutbox } from './publish.ts'
 
 export interface NodeOptions {
   database: SharedDatabase
@@ -28,7 +28,7 @@ export interface NodeOptions {
   layout: string
   /** Scans the library until the signal aborts or the scan is complete; absent: never scans. */
   scan?: ((signal: AbortSignal) => Scan) | undefined
-  /** Prepares the database, once, before anything else. */
+  /** Prepares the database, at the start and after failures. */
   prepare: () => Promise<void>
   onProblem: (problem: NodeProblem) => void
 }
@@ -130,6 +130,8 @@ export class ClusterNode {
         pauseMs = Math.min(2 * Math.max(pauseMs, PUBLISH_EVERY_MS), MAX_PAUSE_MS)
         if (!this.#isDown) this.#options.onProblem({ kind: 'down', error })
         this.#isDown = true
+        // It may be another database afterwards, without tables.
+        this.#isPrepared = false
       }
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
@@ -189,8 +191,8 @@ export class ClusterNode {
   async #tryScan(signal: AbortSignal): Promise<boolean> {
     const { database, replica, scan, onProblem } = this.#options
     if (scan === undefined) return false
-    const { identity } = await readLibrary(database)
-    if (replica.state() === undefined) replica.moveTo({ identity, generation: 0 })
+    const { identity, epoch } = await readLibrary(database)
+    if (replica.state() === undefined) replica.moveTo({ identity, epoch, generation: 0 })
     this.#token = `${replica.state()?.node} ${randomUUID()}`
     if (!(await claimScan(database, this.#token))) return false
     this.#renewedAtMs = performance.now()
@@ -205,7 +207,7 @@ export class ClusterNode {
   }
 
   /** Publishes the catalog of this node in a database that has none. */
-  async #contribute({ identity, generation }: SharedLibrary): Promise<void> {
+  async #contribute({ identity, epoch, generation }: SharedLibrary): Promise<void> {
     const { database, replica, outbox } = this.#options
     const layout = replica.layout() ?? this.#options.layout
     await describeLibrary(database, this.#token, { layout, isWalked: false })
@@ -213,14 +215,14 @@ export class ClusterNode {
     const span = { after: 0, upTo: Number.MAX_SAFE_INTEGER }
     await applyHiddenNames(database, replica, span)
     outbox.addAll()
-    replica.moveTo({ identity, generation })
+    replica.moveTo({ identity, epoch, generation })
   }
 
   /** Publishes changes, and applies the hidden names of others. */
   async #publish(library: SharedLibrary, scan: CurrentScan): Promise<boolean> {
     const { database, replica, outbox, layout } = this.#options
     const token = this.#token
-    const { identity, generation } = library
+    const { identity, epoch, generation } = library
     const state = replica.state()
     if (state?.identity !== identity) {
       // The catalog was detached by a process without the shared database, or that was replaced.
@@ -228,13 +230,15 @@ export class ClusterNode {
       await releaseScan(database, token)
       return false
     }
-    await applyHiddenNames(database, replica, { after: state.generation, upTo: generation })
-    // Recordings up to this generation are this node's own.
-    replica.moveTo({ identity, generation })
-    if (performance.now() - this.#renewedAtMs > RENEW_EVERY_MS) {
-      if (!(await renewScan(database, token))) return false
-      this.#renewedAtMs = performance.now()
+    if (!(await this.#renew())) return false
+    if (state.epoch === epoch) {
+      await applyHiddenNames(database, replica, { after: state.generation, upTo: generation })
+    } else {
+      await matchHiddenNames(database, replica)
+      if (!(await addDifferences(this.#options, replica, async () => this.#renew()))) return false
     }
+    // Recordings up to this generation are this node's own.
+    replica.moveTo({ identity, epoch, generation })
     const { isWalked } = scan
     if (!(await this.#publishOutbox(BATCHES_PER_TURN))) return false
     if (isWalked && (!library.isWalked || library.layout !== layout)) {
@@ -247,6 +251,14 @@ export class ClusterNode {
       await pruneDeletions(database, token)
     }
     return outbox.count() === 0
+  }
+
+  /** Extends the claim, if it is time to. Returns false if another process has taken it. */
+  async #renew(): Promise<boolean> {
+    if (performance.now() - this.#renewedAtMs < RENEW_EVERY_MS) return true
+    if (!(await renewScan(this.#options.database, this.#token))) return false
+    this.#renewedAtMs = performance.now()
+    return true
   }
 
   async #publishOutbox(batches: number): Promise<boolean> {

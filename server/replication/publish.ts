@@ -1,4 +1,5 @@
 // Publishes the outbox of the scanning node, and discards that of a node which scans no longer.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outbox, OutboxBatch } from '../catalog/store/outbox.ts'
 import type { RecordingPath } from '../catalog/store/replica-recording.ts'
 import type { Replica } from '../catalog/store/replica.ts'
@@ -6,8 +7,12 @@ import type { SharedDatabase } from '../postgres/shared-database.ts'
 import {
   publishRecordings,
   readByPath,
+  readPage,
   ROWS_PER_GENERATION,
 } from '../postgres/shared-recordings.ts'
+
+/** Bounds how long the event loop is blocked. */
+const ROWS_PER_COMPARISON = 2000
 
 export interface Publishing {
   database: SharedDatabase
@@ -61,6 +66,27 @@ type Rows = Pick<OutboxBatch, 'present' | 'gone'>
  */
 function isUnstorable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?:22|54)/.test(String(error.code))
+}
+
+/**
+ * Adds to the outbox what differs in the shared database: after a restart of its server, it may
+ * have lost what was published last. `renew` extends the claim to scan, and returns whether it
+ * still is this process's.
+ */
+export async function addDifferences(
+  { database, outbox }: Pick<Publishing, 'database' | 'outbox'>,
+  replica: Replica,
+  renew: () => Promise<boolean>,
+): Promise<boolean> {
+  let after: RecordingPath | undefined = { folder: '', name: '' }
+  while (after !== undefined) {
+    if (!(await renew())) return false
+    const { present, upTo } = await readPage(database, after, ROWS_PER_COMPARISON)
+    outbox.add(replica.differences({ present, after, upTo }))
+    after = upTo
+    await nextTurn()
+  }
+  return true
 }
 
 /**

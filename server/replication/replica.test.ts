@@ -117,10 +117,10 @@ it('has the lists, sessions and rows of the scanning node', async () => {
 async function synchronise({ shared, replica, publish, other }: Pair): Promise<void> {
   await publish()
   const library = await readLibrary(shared)
-  const { identity, generation } = library
+  const { identity, epoch, generation } = library
   const after = replica.state()?.generation ?? 0
   await applyHiddenNames(shared, replica, { after, upTo: generation })
-  replica.moveTo({ identity, generation })
+  replica.moveTo({ identity, epoch, generation })
   const onInvalid = (): never => expect.fail('all rows are valid')
   const { signal } = new AbortController()
   expect(await follow({ database: shared, replica: other, onInvalid, signal }, library)).toBe(true)

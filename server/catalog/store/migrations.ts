@@ -114,6 +114,7 @@ const steps: readonly (readonly string[])[] = [
        id INTEGER PRIMARY KEY CHECK (id = 1),
        node TEXT NOT NULL,
        identity TEXT NOT NULL,
+       epoch TEXT NOT NULL,
        generation INTEGER NOT NULL)`,
     // a path that changes again gets a new number
     `CREATE TABLE outbox (

@@ -47,6 +47,13 @@ export function openOutbox(database: Database) {
       })
     },
 
+    /** Adds recordings that differ from the shared database. */
+    add(paths: readonly RecordingPath[]): void {
+      database.transaction(() => {
+        for (const { folder, name } of paths) queries.add.run({ folder, name })
+      })
+    },
+
     /** Adds all recordings, for a shared database that has none yet. */
     addAll(): void {
       queries.addAll.run({})
@@ -83,6 +90,12 @@ function prepareOutboxQueries(database: Database) {
     ),
     remove: database.prepare<{ number: number }>()((kysely, parameter) =>
       kysely.deleteFrom('outbox').where('number', '=', parameter('number')),
+    ),
+    add: database.prepare<RecordingPath>()((kysely, parameter) =>
+      kysely
+        .insertInto('outbox')
+        .values({ folder: parameter('folder'), name: parameter('name') })
+        .onConflict((conflict) => conflict.doNothing()),
     ),
     addAll: database.prepare<object>()((kysely) =>
       kysely

@@ -21,7 +21,7 @@ export function prepareReplicaQueries(database: Database) {
 function preparePosition(database: Database) {
   return {
     state: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('replica').select(['node', 'identity', 'generation']),
+      kysely.selectFrom('replica').select(['node', 'identity', 'epoch', 'generation']),
     ),
     moveTo: database.prepare<ReplicaState>()((kysely, parameter) =>
       kysely
@@ -30,11 +30,13 @@ function preparePosition(database: Database) {
           id: sql.lit(1),
           node: parameter('node'),
           identity: parameter('identity'),
+          epoch: parameter('epoch'),
           generation: parameter('generation'),
         })
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet({
             identity: parameter('identity'),
+            epoch: parameter('epoch'),
             generation: parameter('generation'),
           }),
         ),
@@ -57,6 +59,9 @@ function preparePosition(database: Database) {
 
 function preparePut(database: Database) {
   return {
+    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    ),
     // Without a join, which makes this query twenty times slower.
     known: database.prepare<{ folderId: number; name: string }>()<KnownRow>((kysely, parameter) =>
       kysely

@@ -32,6 +32,8 @@ export interface ReplicaRecording extends RecordingPath {
 export interface ReplicaPosition {
   /** Of the shared database: another one after it was created again. */
   identity: string
+  /** Of its server: another one after a restart or failover, which may lose the last changes. */
+  epoch: string
   /** Everything up to this generation is applied; 0 before the first snapshot. */
   generation: number
 }

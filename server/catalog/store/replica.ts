@@ -123,6 +123,18 @@ export class Replica {
     return isApplied
   }
 
+  /** Recordings in a part of a snapshot, or of this catalog, that differ. */
+  differences({ present, after, upTo }: SnapshotPart): RecordingPath[] {
+    const names = new Set(present.map(keyOf))
+    const surplus = this.#between(after, upTo).filter((path) => !names.has(keyOf(path)))
+    const changed = present.filter((recording) => {
+      const known = this.#find(recording)
+      const streamer = this.#queries.streamer.get({ name: recording.streamer })
+      return !known || !isEqual(known, { ...recording, streamerId: streamer?.id })
+    })
+    return [...surplus, ...changed.map(({ folder, name }) => ({ folder, name }))]
+  }
+
   /**
    * Replaces the recordings of outbox entries with what the shared database has of them, and
    * removes the entries.
@@ -183,9 +195,13 @@ export class Replica {
     return isNew
   }
 
-  #remove({ folder, name }: RecordingPath): void {
+  #find({ folder, name }: RecordingPath): KnownRow | undefined {
     const found = this.#folders.folder.get({ path: folder })
-    const known = found && this.#queries.known.get({ folderId: found.id, name })
+    return found && this.#queries.known.get({ folderId: found.id, name })
+  }
+
+  #remove(path: RecordingPath): void {
+    const known = this.#find(path)
     if (known === undefined) return
     this.#folders.removeRecording.run({ id: known.id })
     this.#listing.touch(known)
@@ -209,7 +225,11 @@ export class Replica {
 }
 
 function isAt(state: ReplicaState | undefined, expected: ReplicaPosition): boolean {
-  return state?.identity === expected.identity && state.generation === expected.generation
+  return (
+    state?.identity === expected.identity &&
+    state.epoch === expected.epoch &&
+    state.generation === expected.generation
+  )
 }
 
 /** Names contain no slash. */

@@ -101,6 +101,7 @@ interface ReplicaTable {
   /** Random; identifies this catalog among the nodes. */
   node: string
   identity: string
+  epoch: string
   /** Generation of the shared database up to which everything is applied; 0 before a snapshot. */
   generation: number
 }
