@@ -14,6 +14,7 @@ import {
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
+import { findFreePort } from './support/servers/free-port.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { sharedPostgres, startPostgres } from './support/servers/postgres.ts'
 import type { StartedPostgres } from './support/servers/postgres.ts'
@@ -101,7 +102,11 @@ describe.concurrent('two servers with one database', () => {
   it('respond equally, hide together, and count together', async ({ expect }) => {
     const cluster = await createCluster()
     const first = await startNode('a', cluster)
-    const second = await startNode('b', cluster, { AFTERCAST_WORKERS: '2' })
+    const metrics = `127.0.0.1:${await findFreePort()}`
+    const second = await startNode('b', cluster, {
+      AFTERCAST_WORKERS: '2',
+      AFTERCAST_METRICS: metrics,
+    })
     await expect.poll(async () => textOf(second, sessionsApiPath('bob'))).toContain('duration')
     const playlist = await fetchPlaylist(first.url + playlistApiPath(session))
     const urls = playlist.segments.flatMap(({ url, initUrl, key }) => [url, initUrl, key?.url])
@@ -132,6 +137,11 @@ describe.concurrent('two servers with one database', () => {
         body: JSON.stringify([{ name: 'begin_video', ...session }]),
       })
     }
+    const figures = await (await fetch(`http://${metrics}/metrics`)).text()
+    expect(figures).toContain('\naftercast_database_up 1\n')
+    expect(figures).toContain('\naftercast_scanning 0\n')
+    expect(figures).toContain('\naftercast_outbox_recordings 0\n')
+
     expect((await run(cluster, 'hide', 'bob')).stdout).toBe('bob is hidden\n')
     for (const server of [first, second]) {
       await expect.poll(async () => statusOf(server, sessionsApiPath('bob'))).toBe(410)
