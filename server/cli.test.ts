@@ -14,6 +14,7 @@ async function runWith(args: string[], exitCode = 0) {
   const code = await runCommandLine(args, {
     actions: {
       serve: noting('serve'),
+      work: noting('work'),
       scan: noting('scan'),
       check: noting('check'),
       hide: noting('hide'),
@@ -70,7 +71,7 @@ describe('runCommandLine', () => {
     expect((await runWith(args)).asked).toEqual([['check', { flags: {} }, options]])
   })
 
-  it.each([['serve'], ['scan'], ['check']])('hands the layout to %s', async (command) => {
+  it.each([['serve'], ['work'], ['scan'], ['check']])('hands the layout to %s', async (command) => {
     const { asked } = await runWith([command, '--layout', 'obs'])
     expect(asked[0]).toMatchObject({ 0: command, 1: { flags: { layout: 'obs' } } })
   })
@@ -99,6 +100,7 @@ describe('runCommandLine', () => {
   it('lets what a command throws through', async () => {
     const actions = {
       serve: async () => 0,
+      work: async () => 0,
       scan: async () => 0,
       check: async () => Promise.reject(new AppError('failed', 'the disk is gone')),
       hide: async () => 0,
@@ -114,15 +116,22 @@ describe('runCommandLine', () => {
     )
   })
 
-  it.each([['serve'], ['scan'], ['check'], ['hide'], ['unhide'], ['demo'], ['stats'], ['migrate']])(
-    'prints help of %s',
-    async (command) => {
-      const { code, stdout, asked } = await runWith([command, '--help'])
-      expect(code).toBe(0)
-      expect(stdout).toContain(`Usage: aftercast ${command}`)
-      expect(asked).toEqual([])
-    },
-  )
+  it.each([
+    ['serve'],
+    ['work'],
+    ['scan'],
+    ['check'],
+    ['hide'],
+    ['unhide'],
+    ['demo'],
+    ['stats'],
+    ['migrate'],
+  ])('prints help of %s', async (command) => {
+    const { code, stdout, asked } = await runWith([command, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: aftercast ${command}`)
+    expect(asked).toEqual([])
+  })
 
   it('hands the database to migrate, and refuses what is none', async () => {
     const to = 'postgres://user:pass@db.example/aftercast'

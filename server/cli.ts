@@ -15,6 +15,7 @@ export interface CommandInput {
 /** One action per command; each returns its exit code. */
 export interface CommandActions {
   serve: (input: CommandInput) => Promise<number>
+  work: (input: CommandInput) => Promise<number>
   scan: (input: CommandInput) => Promise<number>
   check: (input: CommandInput, options: CheckOptions) => Promise<number>
   demo: (folder: string) => Promise<number>
@@ -94,6 +95,9 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
   addServe(program).action(async (folder: string | undefined, options: LibraryOptions) =>
     conclude(await actions.serve(inputOf(folder, options))),
   )
+  addWork(program).action(async (folder: string | undefined, options: LibraryOptions) =>
+    conclude(await actions.work(inputOf(folder, options))),
+  )
   addScan(program).action(async (folder: string | undefined, options: LibraryOptions) =>
     conclude(await actions.scan(inputOf(folder, options))),
   )
@@ -146,6 +150,12 @@ function addServe(program: Command): Command {
       .description('Serves the recordings in DIR, or a demo library without DIR.')
       .option('--port <number>', 'port to listen on (default: 8080)')
       .option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
+  )
+}
+
+function addWork(program: Command): Command {
+  return withLibrary(
+    program.command('work').description('Scans the library for the other nodes of a cluster.'),
   )
 }
 

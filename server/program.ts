@@ -53,6 +53,11 @@ function createActions(surroundings: Surroundings): CommandActions {
       await serve(await configure(input), io)
       return exitCodes.done
     },
+    async work(input) {
+      const { work } = await import('./app/serve.ts')
+      await work(await configure(input), io)
+      return exitCodes.done
+    },
     async scan(input) {
       const { scan } = await import('./app/scan.ts')
       return scan(await configure(input), io)

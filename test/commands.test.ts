@@ -279,6 +279,20 @@ describe('invalid arguments and configuration exit with 2 and one line', () => {
   })
 })
 
+describe('work', () => {
+  it.each([
+    [{}, 'database: '],
+    [
+      { AFTERCAST_DATABASE_URL: 'postgres://u@127.0.0.1:9/x', AFTERCAST_CLUSTER_JOBS: 'false' },
+      'cluster.jobs: ',
+    ],
+  ])('with %o has nothing to do', async (environment, named) => {
+    const { code, stderr } = await run(['work', ...library.args], environment)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(new RegExp(`^aftercast: ${named}[^\n]+\n$`))
+  })
+})
+
 describe('serve', () => {
   it.each(['1', '2'])(
     'with %s workers exits with 1 and one line if the port is in use',

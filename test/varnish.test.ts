@@ -50,7 +50,7 @@ describe.skipIf(!hasPrograms)('Varnish', () => {
         AFTERCAST_TRUST_PROXY: '2',
       },
     })
-    varnish = await startVarnish(port, server.url)
+    varnish = await startVarnish(port, [server.url])
     caddy = await startCaddy(varnish.url)
     for (const session of [alice, bob])
       await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)

@@ -1,9 +1,10 @@
 // `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
-// all cores.
+// all cores. `aftercast work`: a node of a cluster that only scans.
 import cluster from 'node:cluster'
 import type { Logger } from 'pino'
 import { createHiddenNames } from '../catalog/store/hidden.ts'
 import type { Config } from '../config/load-config.ts'
+import { AppError } from '../errors.ts'
 import { purgeChanges } from '../purge/purge-changes.ts'
 import type { Cluster } from './cluster.ts'
 import type { Io } from './io.ts'
@@ -27,8 +28,33 @@ import type { Workers } from './workers.ts'
  */
 const FIRST_INDEX_MS = 1000
 
+/** Starts what serves visitors; undefined on a node that serves nobody. */
+type Start = (
+  serving: Serving,
+  isReady: () => boolean,
+) => Promise<(WebServer & Partial<Workers>) | undefined>
+
 /** Serves until the signal aborts, and resolves when everything has stopped. */
 export async function serve(config: Config, io: Io): Promise<void> {
+  return runNode(config, io, startServer)
+}
+
+/**
+ * As `serve`, but without visitors: this node scans, and other nodes serve.
+ *
+ * @throws AppError `usage` if the configuration leaves nothing to do
+ */
+export async function work(config: Config, io: Io): Promise<void> {
+  if (config.database === undefined) {
+    throw new AppError('usage', 'database: `aftercast work` needs the database of a cluster')
+  }
+  if (!config.cluster.jobs) {
+    throw new AppError('usage', 'cluster.jobs: `aftercast work` has nothing to do without jobs')
+  }
+  return runNode(config, io, async () => undefined)
+}
+
+async function runNode(config: Config, io: Io, start: Start): Promise<void> {
   const { logger, figures } = createLog(config, io.log)
   const isWorker = cluster.isWorker
   const location = await chooseRecordings(config, io)
@@ -50,7 +76,7 @@ export async function serve(config: Config, io: Io): Promise<void> {
       if (artifacts !== undefined) measureArtifacts(process, () => artifacts.figures)
     }
     if (isWorker) await listenAsWorker(serving)
-    else await scanAndServe(serving, joined)
+    else await scanAndServe(serving, joined, start)
   } finally {
     await library.close()
     await joined?.close()
@@ -68,7 +94,11 @@ async function joinCluster(
 }
 
 /** The scan has stopped when this settles, for whatever reason: then the catalog may be closed. */
-async function scanAndServe(serving: Serving, joined: Cluster | undefined): Promise<void> {
+async function scanAndServe(
+  serving: Serving,
+  joined: Cluster | undefined,
+  start: Start,
+): Promise<void> {
   const { io } = serving
   const stopping = new AbortController()
   const signal = AbortSignal.any([io.signal, stopping.signal])
@@ -80,7 +110,7 @@ async function scanAndServe(serving: Serving, joined: Cluster | undefined): Prom
   const purging = startPurging(serving, signal)
   const merging = joined?.mergeActivity(signal)
   try {
-    await serveBesideScan(serving, scan)
+    await serveBesideScan(serving, scan, start)
   } finally {
     stopping.abort()
     await Promise.all([scan.ended, purging, merging])
@@ -101,23 +131,24 @@ async function startPurging(
   })
 }
 
-async function serveBesideScan(serving: Serving, scan: Scan): Promise<void> {
+async function serveBesideScan(serving: Serving, scan: Scan, start: Start): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
   const metrics = await startMetrics(serving, scan)
-  const server = await startServer(serving, () => state.isWalked)
+  const server = await start(serving, () => state.isWalked)
   try {
     await Promise.race([scan.firstWalk, scan.ended])
     state.isWalked = true
-    server.announceFirstWalk?.()
+    server?.announceFirstWalk?.()
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
     // The progress bar clears its line.
     await io.log.flush()
-    if (!io.signal.aborted) io.announce(`Aftercast is ready at ${server.url}`)
+    const place = server === undefined ? 'to scan' : `at ${server.url}`
+    if (!io.signal.aborted) io.announce(`Aftercast is ready ${place}`)
     await scan.ended
   } finally {
     metrics?.close()
-    await server.close()
+    await server?.close()
   }
 }
 

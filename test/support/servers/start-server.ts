@@ -19,8 +19,10 @@ export interface StartedServer {
 }
 
 export interface StartOptions {
-  /** Arguments after `serve --port 0`. */
+  /** Arguments after `serve --port 0`, or after `work`. */
   args: string[]
+  /** Default `serve`. With `work`, the address is empty. */
+  command?: 'serve' | 'work'
   /** Default `patienceMs`: on a busy machine, several workers take their time. */
   readyWithinMs?: number
   environment?: NodeJS.ProcessEnv
@@ -34,16 +36,17 @@ export interface StartOptions {
   signal?: AbortSignal
 }
 
-const readyLine = /^Aftercast is ready at (?<url>http:\/\/\S+?)\/?$/m
+const readyLine = /^Aftercast is ready (?:at (?<url>http:\/\/\S+?)\/?|to scan)$/m
 
 /** Rejects with the server's output if it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
   const program = path.resolve(import.meta.dirname, '../../../server/main.ts')
   // As in npm start and the first line of main.ts.
   const nodeFlags = ['--max-semi-space-size=8', ...(options.nodeFlags ?? [])]
-  const flags = [...nodeFlags, program, 'serve', '--port', '0', ...options.args]
-  const [command, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
-  const child = spawn(command ?? process.execPath, words, {
+  const command = options.command === 'work' ? ['work'] : ['serve', '--port', '0']
+  const flags = [...nodeFlags, program, ...command, ...options.args]
+  const [executable, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
+  const child = spawn(executable ?? process.execPath, words, {
     env: { ...process.env, ...options.environment },
     stdio: ['ignore', 'pipe', options.stderr ?? 'pipe'],
     ...(options.signal && { signal: options.signal, killSignal: 'SIGKILL' }),
@@ -70,8 +73,8 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
 function waitUntilReady(child: ChildProcess, written: () => string, limitMs: number) {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const lookup = (): void => {
-    const url = readyLine.exec(written())?.groups?.url
-    if (url !== undefined) resolve(url)
+    const line = readyLine.exec(written())
+    if (line !== null) resolve(line.groups?.url ?? '')
   }
   const fail = (what: string): void => reject(new Error(`${what}:\n${written()}`))
   const timer = setTimeout(() => fail(`the server was not ready in ${limitMs} ms`), limitMs)

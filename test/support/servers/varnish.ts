@@ -5,21 +5,32 @@ import { findVarnish } from '../../../scripts/find/find-varnish.mjs'
 import { startProxy } from './start-proxy.ts'
 import type { StartedProxy } from './start-proxy.ts'
 
-const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/varnish.vcl')
+const FOLDER = path.resolve(import.meta.dirname, '../../../docs/deploy')
 
-/** Listens on `port`, for the server at `backend`. Rejects if it does not start. */
-export async function startVarnish(port: number, backend: string): Promise<StartedProxy> {
+/** Listens on `port`, for a server or two nodes at these URLs. Rejects if it does not start. */
+export async function startVarnish(
+  port: number,
+  backends: readonly [string] | readonly [string, string],
+): Promise<StartedProxy> {
   const program = findVarnish()
   if (program === undefined) throw new Error('there is no Varnish: apt-get install varnish')
   const listen = `127.0.0.1:${port}`
   const configure = async (folder: string): Promise<string[]> => {
     const file = path.join(folder, 'varnish.vcl')
-    const documented = await readFile(CONFIGURATION, 'utf8')
-    await writeFile(file, documented.replace('"8080"', `"${new URL(backend).port}"`))
+    await writeFile(file, await readConfiguration(backends.map((url) => new URL(url).port)))
     // Varnish compiles the configuration as another user.
     await chmod(folder, 0o755)
     const run = path.join(folder, 'run')
     return ['-F', '-n', run, '-f', file, '-a', listen, '-s', 'malloc,64m', '-T', 'none']
   }
   return startProxy({ program, url: `http://${listen}`, configure })
+}
+
+/** As documented, with other ports. */
+async function readConfiguration([first, second]: string[]): Promise<string> {
+  const single = await readFile(path.join(FOLDER, 'varnish.vcl'), 'utf8')
+  if (second === undefined) return single.replace('"8080"', `"${first}"`)
+  const several = await readFile(path.join(FOLDER, 'varnish-nodes.vcl'), 'utf8')
+  const nodes = several.replace('"8081"', `"${first}"`).replace('"8082"', `"${second}"`)
+  return single.replace(/^backend default \{.*?^\}$/ms, nodes)
 }
