@@ -6,7 +6,7 @@ import path from 'node:path'
 import { ensureBuilt } from '../../scripts/prepare.mjs'
 import { runLoad } from '../load.ts'
 import { describeMachine, hasProgram } from '../machine.ts'
-import { ensureMedia } from '../make-media.ts'
+import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
 import { measureRound } from '../measure.ts'
 import type { Row, Sample } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
@@ -17,7 +17,7 @@ import { prepareStoreRows } from './store-rows.ts'
 /** Prints the table. */
 export async function benchCluster(options: BenchOptions): Promise<void> {
   await ensureBuilt()
-  const library = await ensureMedia(options, ['mp4', 'ts'])
+  const library = await ensureMedia(options, ALL_FORMATS)
   const scratch = mkdtempSync(path.join(tmpdir(), 'aftercast-bench-run-'))
   const stops: (() => Promise<unknown>)[] = []
   const pin = createPin()
@@ -25,7 +25,8 @@ export async function benchCluster(options: BenchOptions): Promise<void> {
     const rows = await prepareStoreRows({ options, library, scratch, pin, stops })
     const load = { seconds: options.rowSeconds, wrapper: pin(1), scratch }
     for (const { isWarmedUp, origin, paths } of rows) {
-      if (isWarmedUp === true) await runLoad({ ...load, origin, paths: paths(-1) })
+      if (isWarmedUp === true && !options.isSmoke)
+        await runLoad({ ...load, origin, paths: paths(-1) })
     }
     const measured = rows.map((row): [Row, Sample[]] => [row, []])
     for (let round = 0; round < options.rounds; round += 1) {

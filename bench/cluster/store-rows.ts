@@ -34,7 +34,7 @@ export interface StoreRowSetting {
  * in one order, so that a cache of recent blocks has none of them; then a few that it holds.
  */
 export async function prepareStoreRows(setting: StoreRowSetting): Promise<Row[]> {
-  const { library, scratch, stops } = setting
+  const { library, options, scratch, stops } = setting
   const store = await startObjectStore()
   stops.push(() => store.stop())
   const bucket = await createBucket(store)
@@ -42,7 +42,7 @@ export async function prepareStoreRows(setting: StoreRowSetting): Promise<Row[]>
   const server = await startOurs(setting, store, bucket)
   const rows: Row[] = []
   const files = []
-  for (const format of FORMATS) {
+  for (const format of FORMATS.slice(0, options.isSmoke ? 1 : undefined)) {
     const playlist = `${server.url}/api/video/${library.sessions[format]}/playlist.m3u8`
     files.push({ format, ...(await cutSegments(playlist, path.join(scratch, 'cut'), format)) })
   }

@@ -14,7 +14,7 @@ import { parseExactly } from '../parse-exactly.ts'
 const HEADERS = ['content-type', 'content-length', 'etag', 'cache-control', 'surrogate-key']
 
 /** Of each streamer: decoding them takes longer than everything else. */
-const THUMBNAILS = 3
+const THUMBNAILS = 1
 
 /**
  * Lists, a few thumbnails, playlists, and all files that playlists reference: status, headers and a
