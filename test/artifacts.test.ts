@@ -8,7 +8,7 @@ import { createBucket } from './support/servers/bucket.ts'
 import type { TestBucket } from './support/servers/bucket.ts'
 import { startFaultProxy } from './support/servers/fault-proxy.ts'
 import type { FaultProxy } from './support/servers/fault-proxy.ts'
-import { startObjectStore } from './support/servers/object-store.ts'
+import { awsEnvironment, startObjectStore } from './support/servers/object-store.ts'
 import type { StartedObjectStore } from './support/servers/object-store.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { runInProcess } from './support/servers/run-program.ts'
@@ -55,11 +55,7 @@ describe('in a bucket', () => {
     // Shortly after a change, the recorder's playlist may change again.
     const putAtMs = Date.now()
     await vi.waitUntil(() => Date.now() > putAtMs + SHARED_AFTER_MS, soon)
-    const { endpoint, region, accessKeyId, secretAccessKey } = proxy.store
-    vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint)
-    vi.stubEnv('AWS_REGION', region)
-    vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', secretAccessKey)
+    for (const [name, value] of Object.entries(awsEnvironment(proxy.store))) vi.stubEnv(name, value)
   })
 
   afterAll(async () => {

@@ -12,8 +12,8 @@ import { startFaultProxy } from './support/servers/fault-proxy.ts'
 import type { FaultProxy } from './support/servers/fault-proxy.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import type { ListedPlaylist } from './support/servers/hls-client.ts'
-import { startObjectStore } from './support/servers/object-store.ts'
-import type { ObjectStore, StartedObjectStore } from './support/servers/object-store.ts'
+import { awsEnvironment, startObjectStore } from './support/servers/object-store.ts'
+import type { StartedObjectStore } from './support/servers/object-store.ts'
 import { runInNewProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
@@ -31,6 +31,7 @@ const DAY = '2026-01-31'
 /** An MP4 whose tables are at its start, and which is large. */
 const LARGE = { streamer: 'large', date: DAY, sessionId: 'padded' }
 const PADDING_BYTES = 30 * 1024 * 1024
+const PATH_STYLE = { AFTERCAST_S3_PATH_STYLE: 'true' }
 const COMMON = { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: 'the same on all nodes' }
 
 let library: TempLibrary
@@ -80,16 +81,6 @@ function playlistOf(lines: string[]): Buffer {
   return Buffer.from(['#EXTM3U', '#EXT-X-TARGETDURATION:60', ...lines, ''].join('\n'))
 }
 
-function awsEnvironment({ endpoint, region, ...keys }: ObjectStore): Record<string, string> {
-  return {
-    AWS_ENDPOINT_URL_S3: endpoint,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: keys.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
-    AFTERCAST_S3_PATH_STYLE: 'true',
-  }
-}
-
 interface Start {
   prefix?: string
   data: string
@@ -101,7 +92,7 @@ async function startFromBucket({ prefix = PREFIX, data, more = [] }: Start) {
   const folder = path.join(library.folder, data)
   return startServer({
     args: [`s3://${bucket.name}/${prefix}`, '--data', folder, ...more],
-    environment: { ...COMMON, ...awsEnvironment(proxy.store) },
+    environment: { ...COMMON, ...PATH_STYLE, ...awsEnvironment(proxy.store) },
   })
 }
 
@@ -256,6 +247,6 @@ async function scan(name: string, environment: NodeJS.ProcessEnv): Promise<Progr
   const folder = path.join(library.folder, 'refused')
   return runInNewProcess(['scan', `s3://${name}/x`, '--data', folder], {
     workingFolder: library.folder,
-    environment: { ...awsEnvironment(store), ...environment },
+    environment: { ...PATH_STYLE, ...awsEnvironment(store), ...environment },
   })
 }

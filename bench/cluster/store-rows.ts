@@ -5,7 +5,7 @@ import path from 'node:path'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { createBucket } from '../../test/support/servers/bucket.ts'
 import type { TestBucket } from '../../test/support/servers/bucket.ts'
-import { startObjectStore } from '../../test/support/servers/object-store.ts'
+import { awsEnvironment, startObjectStore } from '../../test/support/servers/object-store.ts'
 import type { ObjectStore } from '../../test/support/servers/object-store.ts'
 import { startServer } from '../../test/support/servers/start-server.ts'
 import type { StartedServer } from '../../test/support/servers/start-server.ts'
@@ -77,10 +77,7 @@ async function startOurs(
     args: [`s3://${bucket.name}/library`, '--data', path.join(scratch, 'data')],
     wrapper: pin(0),
     environment: {
-      AWS_ENDPOINT_URL_S3: store.endpoint,
-      AWS_REGION: store.region,
-      AWS_ACCESS_KEY_ID: store.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+      ...awsEnvironment(store),
       AFTERCAST_S3_PATH_STYLE: 'true',
       AFTERCAST_WORKERS: '1',
       AFTERCAST_HLS_ENCRYPTION: 'none',

@@ -47,8 +47,8 @@ export function openActivityStore(path: string, limits = LIMITS): ActivityStore 
   }
 }
 
-const TABLE = `
-  CREATE TABLE IF NOT EXISTS daily_counts (
+/** Columns of a counter and the key of its table. */
+export const COUNT_COLUMNS = `
     day TEXT NOT NULL,
     name TEXT NOT NULL,
     label TEXT NOT NULL,
@@ -57,8 +57,9 @@ const TABLE = `
     date TEXT NOT NULL,
     session_id TEXT NOT NULL,
     amount INTEGER NOT NULL,
-    PRIMARY KEY (day, name, label, zone, streamer, date, session_id)
-  ) WITHOUT ROWID`
+    PRIMARY KEY (day, name, label, zone, streamer, date, session_id)`
+
+const TABLE = `CREATE TABLE IF NOT EXISTS daily_counts (${COUNT_COLUMNS}) WITHOUT ROWID`
 
 interface Retention {
   today: string

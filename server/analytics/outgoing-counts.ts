@@ -2,6 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { COUNT_COLUMNS } from './activity-store.ts'
 import type { DailyCount } from './activity-store.ts'
 
 /** Counts that are added to the shared counters together. */
@@ -27,18 +28,7 @@ const BUSY_TIMEOUT_MS = 1000
 const NAMES = 'day, name, label, zone, streamer, date, session_id'
 
 const TABLE = `
-  CREATE TABLE IF NOT EXISTS outgoing_counts (
-    batch TEXT NOT NULL,
-    day TEXT NOT NULL,
-    name TEXT NOT NULL,
-    label TEXT NOT NULL,
-    zone TEXT NOT NULL,
-    streamer TEXT NOT NULL,
-    date TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    amount INTEGER NOT NULL,
-    PRIMARY KEY (day, name, label, zone, streamer, date, session_id)
-  ) WITHOUT ROWID`
+  CREATE TABLE IF NOT EXISTS outgoing_counts (batch TEXT NOT NULL, ${COUNT_COLUMNS}) WITHOUT ROWID`
 
 /** Undefined while the file does not exist: nothing has been counted. */
 export function openOutgoingCounts(path: string): OutgoingCounts | undefined {

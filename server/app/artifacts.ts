@@ -5,7 +5,7 @@ import { checkArtifacts, openArtifacts } from '../artifacts/open-artifacts.ts'
 import { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
-import { isInside, parseLocation } from '../storage/storage-location.ts'
+import { containsLocation, parseLocation } from '../storage/storage-location.ts'
 import type { StorageLocation } from '../storage/storage-location.ts'
 import type { Io } from './io.ts'
 import { requireAccess } from './require-access.ts'
@@ -31,7 +31,7 @@ export async function openSharedArtifacts({
 }: SharedArtifactsSources): Promise<SharedArtifacts | undefined> {
   if (artifacts === undefined) return undefined
   const location = parseLocation(artifacts, s3.pathStyle)
-  if (isInside(location, recordings)) {
+  if (containsLocation(recordings, location)) {
     throw new AppError('usage', `artifacts: ${artifacts}: must not be inside the recordings`)
   }
   // The primary process has checked it, maybe long ago.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isInside, parseLocation } from './storage-location.ts'
+import { containsLocation, parseLocation } from './storage-location.ts'
 
-describe('isInside()', () => {
+describe('containsLocation()', () => {
   it.each([
     ['/srv/a', '/srv/a', true],
     ['/srv/a/', '/srv/a', true],
@@ -19,6 +19,6 @@ describe('isInside()', () => {
     ['s3://bucket/a', '/', false],
     ['/srv/a', 's3://bucket', false],
   ])('%s in %s: %s', (inner, outer, expected) => {
-    expect(isInside(parseLocation(inner, true), parseLocation(outer, true))).toBe(expected)
+    expect(containsLocation(parseLocation(outer, true), parseLocation(inner, true))).toBe(expected)
   })
 })

@@ -1,8 +1,9 @@
 // Where recordings or artifacts are. A plain value: threads and processes open the same storage
 // from it.
-import { basename, join } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { isS3Url, parseS3Url } from '../config/s3-url.ts'
 import { AppError } from '../errors.ts'
+import { isInside } from './folder/storage-path.ts'
 
 export type StorageLocation = FolderLocation | S3Location
 
@@ -40,10 +41,10 @@ export function locationName(location: StorageLocation): string {
 }
 
 /** Whether all of `inner` is also in `outer`. Compares names only: links are not followed. */
-export function isInside(inner: StorageLocation, outer: StorageLocation): boolean {
-  if (inner.kind === 's3' && outer.kind === 's3') {
-    return inner.bucket === outer.bucket && inner.prefix.startsWith(outer.prefix)
+export function containsLocation(outer: StorageLocation, inner: StorageLocation): boolean {
+  if (outer.kind === 's3' && inner.kind === 's3') {
+    return outer.bucket === inner.bucket && inner.prefix.startsWith(outer.prefix)
   }
-  if (inner.kind === 's3' || outer.kind === 's3') return false
-  return join(inner.path, '/').startsWith(join(outer.path, '/'))
+  if (outer.kind === 's3' || inner.kind === 's3') return false
+  return isInside(resolve(outer.path), resolve(inner.path))
 }

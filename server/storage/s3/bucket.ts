@@ -27,16 +27,12 @@ export interface ListPage {
   objects: PinnedObject[]
   /** Starts of keys up to the delimiter, with it. */
   prefixes: string[]
-  /** Continues after this page; absent on the last one. */
-  next?: string
 }
 
-export interface ListPageOptions {
+export interface ListOptions {
   prefix: string
   /** Groups the keys by this character after the prefix. */
   delimiter?: string
-  /** `next` of the previous page. */
-  after?: string | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -93,13 +89,32 @@ export class Bucket {
     return new Bucket(hasRegion ? client : createClient(pathStyle, DEFAULT_REGION), bucket)
   }
 
-  /** @throws AppError as `asAppError` */
-  async list({ prefix, delimiter, after, signal }: ListPageOptions): Promise<ListPage> {
+  /** All pages of a listing, at least one. @throws AppError as `asAppError` */
+  async *list(options: ListOptions): AsyncGenerator<ListPage, void> {
+    for (let token: string | undefined, hasMore = true; hasMore;) {
+      const { page, next } = await this.#listPage(options, token)
+      if (next !== undefined && next === token)
+        throw new AppError('failed', 'the store returns one page of a listing again and again')
+      yield page
+      token = next
+      hasMore = next !== undefined
+    }
+  }
+
+  /** Lists one page. @throws AppError as `asAppError` */
+  async checkAccess(prefix: string, signal: AbortSignal): Promise<void> {
+    await this.#listPage({ prefix, delimiter: '/', signal }, undefined)
+  }
+
+  async #listPage(
+    { prefix, delimiter, signal }: ListOptions,
+    token: string | undefined,
+  ): Promise<{ page: ListPage; next: string | undefined }> {
     const command = new ListObjectsV2Command({
       Bucket: this.#name,
       Prefix: prefix,
       Delimiter: delimiter,
-      ContinuationToken: after,
+      ContinuationToken: token,
       // XML 1.0 cannot represent every key.
       EncodingType: 'url',
     })
@@ -116,9 +131,7 @@ export class Bucket {
       ),
     }
     const next = found.IsTruncated === true ? found.NextContinuationToken : undefined
-    if (next !== undefined && next === after)
-      throw new AppError('failed', 'the store returns one page of a listing again and again')
-    return next === undefined ? page : { ...page, next }
+    return { page, next }
   }
 
   /** @throws AppError `not_found`, and as `asAppError` */

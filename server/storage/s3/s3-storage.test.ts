@@ -4,7 +4,7 @@ import { createBucket } from '../../../test/support/servers/bucket.ts'
 import type { TestBucket } from '../../../test/support/servers/bucket.ts'
 import { startFaultProxy } from '../../../test/support/servers/fault-proxy.ts'
 import type { FaultProxy } from '../../../test/support/servers/fault-proxy.ts'
-import { startObjectStore } from '../../../test/support/servers/object-store.ts'
+import { awsEnvironment, startObjectStore } from '../../../test/support/servers/object-store.ts'
 import type { StartedObjectStore } from '../../../test/support/servers/object-store.ts'
 import { readExactly } from '../read-exactly.ts'
 import type { OpenFile } from '../storage.ts'
@@ -33,11 +33,7 @@ afterAll(async () => {
 })
 
 beforeEach(() => {
-  const { endpoint, region, accessKeyId, secretAccessKey } = proxy.store
-  vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint)
-  vi.stubEnv('AWS_REGION', region)
-  vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', secretAccessKey)
+  for (const [name, value] of Object.entries(awsEnvironment(proxy.store))) vi.stubEnv(name, value)
   clockMs = 0
   proxy.clear()
 })

@@ -70,7 +70,7 @@ export class S3Storage implements CountedStorage {
 
   /** @throws AppError `failed` or `busy` if the objects cannot be listed */
   async checkAccess(signal: AbortSignal): Promise<void> {
-    await this.#bucket.list({ prefix: this.#prefix, delimiter: '/', signal })
+    await this.#bucket.checkAccess(this.#prefix, signal)
   }
 
   /** Files always have a stat: it is a part of the listing. */
@@ -78,8 +78,7 @@ export class S3Storage implements CountedStorage {
     const prefix = folder === '' ? this.#prefix : `${this.#keyOf(folder)}/`
     const entries: StorageEntry[] = []
     let isEmpty = true
-    for (let after: string | undefined, hasMore = true; hasMore;) {
-      const page = await this.#bucket.list({ prefix, delimiter: '/', after, signal })
+    for await (const page of this.#bucket.list({ prefix, delimiter: '/', signal })) {
       isEmpty &&= page.objects.length + page.prefixes.length === 0
       for (const { key, stat } of page.objects) {
         const name = key.slice(prefix.length)
@@ -89,8 +88,6 @@ export class S3Storage implements CountedStorage {
         const name = folderPrefix.slice(prefix.length, -1)
         if (isVisibleName(name)) entries.push({ name, kind: 'folder' })
       }
-      after = page.next
-      hasMore = after !== undefined
     }
     if (isEmpty && folder !== '') throw notFound()
     return entries

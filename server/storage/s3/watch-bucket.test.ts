@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../../errors.ts'
-import type { Bucket, ListPage } from './bucket.ts'
+import type { ListPage } from './bucket.ts'
 import { watchBucket } from './watch-bucket.ts'
 
 /** Versions by key, as they are at one time; undefined while the store is unavailable. */
@@ -13,17 +13,17 @@ async function watch(...contents: Objects[]): Promise<string[][]> {
   const pages: number[] = []
   let current: string[] = []
   let at = 0
-  const list: Bucket['list'] = async ({ prefix, after = '0' }): Promise<ListPage> => {
+  async function* list({ prefix }: { prefix: string }): AsyncGenerator<ListPage, void> {
     const objects = contents[at]
     if (objects === undefined) throw new AppError('busy', 'the store is unavailable')
     const keys = Object.keys(objects).toSorted()
-    const start = Number(after)
-    const page = keys.slice(start, start + 2).map((key) => {
-      const stat = { sizeBytes: 1, modifiedMs: 0, version: objects[key] ?? '' }
-      return { key: prefix + key, stat, etag: undefined }
-    })
-    const hasMore = start + 2 < keys.length
-    return { objects: page, prefixes: [], ...(hasMore && { next: `${start + 2}` }) }
+    for (let start = 0; start === 0 || start < keys.length; start += 2) {
+      const page = keys.slice(start, start + 2).map((key) => {
+        const stat = { sizeBytes: 1, modifiedMs: 0, version: objects[key] ?? '' }
+        return { key: prefix + key, stat, etag: undefined }
+      })
+      yield { objects: page, prefixes: [] }
+    }
   }
   const pause = async (count: number): Promise<void> => {
     pages.push(count)

@@ -52,8 +52,7 @@ async function digestFolders(
 ): Promise<Listing | undefined> {
   const listing: Listing = { folders: new Map(), pages: 0 }
   try {
-    for (let after: string | undefined, hasMore = true; hasMore;) {
-      const page = await bucket.list({ prefix, after, signal })
+    for await (const page of bucket.list({ prefix, signal })) {
       for (const { key, stat } of page.objects) {
         const path = key.slice(prefix.length)
         const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
@@ -61,8 +60,6 @@ async function digestFolders(
         listing.folders.set(folder, sum % DIGEST_LIMIT)
       }
       listing.pages += 1
-      after = page.next
-      hasMore = after !== undefined
     }
     return listing
   } catch (error) {

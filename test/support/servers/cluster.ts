@@ -4,7 +4,7 @@ import path from 'node:path'
 import { createBucket } from './bucket.ts'
 import type { TestBucket } from './bucket.ts'
 import { findFreePort } from './free-port.ts'
-import { startObjectStore } from './object-store.ts'
+import { awsEnvironment, startObjectStore } from './object-store.ts'
 import type { StartedObjectStore } from './object-store.ts'
 import { startPostgres } from './postgres.ts'
 import type { StartedPostgres } from './postgres.ts'
@@ -45,10 +45,7 @@ export async function startCluster(folder: string): Promise<StartedCluster> {
     await bucket.putTree(path.join(folder, 'recordings'), RECORDINGS)
     const port = await findFreePort()
     const environment = {
-      AWS_ENDPOINT_URL_S3: store.endpoint,
-      AWS_REGION: store.region,
-      AWS_ACCESS_KEY_ID: store.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+      ...awsEnvironment(store),
       AFTERCAST_S3_PATH_STYLE: 'true',
       AFTERCAST_RECORDINGS: `s3://${bucket.name}/${RECORDINGS}`,
       AFTERCAST_ARTIFACTS: `s3://${bucket.name}/${ARTIFACTS}`,

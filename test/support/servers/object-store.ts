@@ -26,6 +26,16 @@ export interface ObjectStore {
   secretAccessKey: string
 }
 
+/** Variables by which the SDK of AWS finds a store. */
+export function awsEnvironment(store: ObjectStore): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL_S3: store.endpoint,
+    AWS_REGION: store.region,
+    AWS_ACCESS_KEY_ID: store.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+  }
+}
+
 export interface StartedObjectStore extends ObjectStore {
   /** Of the process that listens, for SIGSTOP and SIGKILL. */
   gatewayPid: number
