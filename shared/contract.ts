@@ -1,6 +1,7 @@
 // The JSON that crosses the wire, in both directions. Server, page and tests use the same shapes.
 import { EVENTS_PER_REQUEST, ITEMS_PER_EVENT } from './limits.ts'
 import {
+  amount,
   boolean,
   count,
   list,
@@ -33,6 +34,57 @@ export const sessionsResponse = list(
 )
 export type SessionsResponse = Shaped<typeof sessionsResponse>
 export type SessionItem = SessionsResponse[number]
+
+/** A session beside another one, as a link to it needs. */
+const neighbour = object({ date: string, sessionId: string, title: optional(string) })
+
+/** Response of GET /api/session/{streamer}/{date}/{sessionId}. */
+export const sessionResponse = object({
+  /** Untrusted text, as all titles, labels and descriptions; never HTML. */
+  title: optional(string),
+  description: optional(string),
+  /** ISO 8601 with zone. */
+  startTime: optional(string),
+  /** Absent while unknown; then the tracks are unknown, too. */
+  durationSeconds: optional(amount),
+  growing: boolean,
+  /** In order of their starts. */
+  chapters: list(
+    object({ startSeconds: amount, endSeconds: optional(amount), title: nonEmptyString }),
+  ),
+  tracks: object({
+    audio: list(object({ label: string, language: optional(string) })),
+    /** `url` is a WebVTT file with all cues, as a path of the API. */
+    subtitles: list(object({ label: string, language: optional(string), url: string })),
+  }),
+  /** Absent without video. `url` is a WebVTT file of thumbnails, as a path of the API. */
+  storyboard: optional(object({ url: string })),
+  /** The next older and the next newer session of the streamer. */
+  previous: optional(neighbour),
+  next: optional(neighbour),
+})
+export type SessionResponse = Shaped<typeof sessionResponse>
+
+/** Response of GET /api/details/{streamer}: what cards show beside the lists. */
+export const detailsResponse = object({
+  displayName: optional(string),
+  description: optional(string),
+  /** Path of the API. */
+  avatarUrl: optional(string),
+  /** `url` is absolute, http or https. */
+  links: optional(list(object({ label: string, url: string }))),
+  /** In the order of the list of sessions. */
+  sessions: list(
+    object({
+      date: string,
+      sessionId: string,
+      title: optional(string),
+      startTime: optional(string),
+      growing: optional(boolean),
+    }),
+  ),
+})
+export type DetailsResponse = Shaped<typeof detailsResponse>
 
 /** Response with a status of 400 or more. */
 export const errorResponse = object({
@@ -97,7 +149,7 @@ export const noExtras: { ads: AdsConfig; analytics: AnalyticsConfig } = {
   analytics: { firstParty: false },
 }
 
-/** Response of GET /api/config. A part of another shape is switched off. */
+/** What the page uses of GET /api/config. A part of another shape is switched off. */
 export const configResponse = withDefault(
   object({
     ads: withDefault(adsConfig, noExtras.ads),
@@ -106,6 +158,11 @@ export const configResponse = withDefault(
   noExtras,
 )
 export type ConfigResponse = Shaped<typeof configResponse>
+
+/** Response of GET /api/config. The page has name and contact in its HTML. */
+export interface PublicConfig extends ConfigResponse {
+  site: { name: string; contactUrl?: string | undefined }
+}
 
 /**
  * One action of a visitor, for the first-party collector. An item is a streamer's name, or the key
@@ -139,8 +196,30 @@ const activityEvent = union(
     creative: string,
     zone: string,
   }),
+  /** What a player has done since its last report: nothing about the visitor or the session. */
+  object({
+    name: literal('playback'),
+    /** From the wish to play to the first frame; once, after it. */
+    startupSeconds: optional(amount),
+    /** 1 if the visitor left before the first frame. */
+    abandonedStarts: count,
+    playedSeconds: amount,
+    /** Interruptions for lack of data, other than after a seek. */
+    stalls: count,
+    stalledSeconds: amount,
+    /** Failures after which the player retries, or gives up. */
+    networkErrors: count,
+    mediaErrors: count,
+    otherErrors: count,
+  }),
+  /** A pre-roll that failed, with its code (VAST 4.3, 2.3.6.3). */
+  object({ name: literal('vast_error'), code: count }),
 )
 export type ActivityEvent = Shaped<typeof activityEvent>
+/** Events that only the metrics count. */
+export type QualityEvent = Extract<ActivityEvent, { name: 'playback' | 'vast_error' }>
+/** Events with a counter of their own per day. */
+export type CountedEvent = Exclude<ActivityEvent, QualityEvent>
 
 /** Body of POST /api/activity. */
 export const activityEvents = list(activityEvent, EVENTS_PER_REQUEST)

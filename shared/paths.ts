@@ -24,9 +24,23 @@ export const pathPatterns = {
   playlist: `${apiPrefix}video/${session}/playlist.m3u8`,
   /** What a playlist references: init and media segments, keys, renditions. */
   playlistFile: `${apiPrefix}video/${session}/:version/:file`,
+  storyboard: `${apiPrefix}storyboard/${session}/storyboard.vtt`,
+  /** A sheet of tiles that a storyboard references. */
+  storyboardFile: `${apiPrefix}storyboard/${session}/:file`,
+  session: `${apiPrefix}session/${session}`,
+  details: `${apiPrefix}details/:streamer`,
   config: `${apiPrefix}config`,
   activity: `${apiPrefix}activity`,
   adScript: `${apiPrefix}proxy-ad/:adHost/ad-provider.js`,
+} as const
+
+/** Patterns for other sites and for programs; the page does not contain them. */
+export const outsidePatterns = {
+  /** The player alone. */
+  embedPage: `/embed/${session}`,
+  siteFeed: '/feed.xml',
+  streamerFeed: '/s/:streamer/feed.xml',
+  oembed: '/oembed',
 } as const
 
 /** Path of the page that lists a streamer's sessions. */
@@ -37,6 +51,16 @@ export function sessionsPagePath(streamer: string): string {
 /** Path of a session's player page. */
 export function playerPagePath(reference: SessionReference): string {
   return formatPath(pathPatterns.playerPage, { ...reference })
+}
+
+/** Path of the page with a session's player alone. */
+export function embedPagePath(reference: SessionReference): string {
+  return formatPath(outsidePatterns.embedPage, { ...reference })
+}
+
+/** Path of the feed of a streamer's sessions. */
+export function streamerFeedPath(streamer: string): string {
+  return formatPath(outsidePatterns.streamerFeed, { streamer })
 }
 
 /** Path of the list of streamers. */
@@ -60,6 +84,29 @@ export function thumbnailApiPath(reference: SessionReference): string {
 /** Path of a session's HLS playlist. */
 export function playlistApiPath(reference: SessionReference): string {
   return formatPath(pathPatterns.playlist, { ...reference })
+}
+
+/** Path of a file that a session's playlist references. */
+export function playlistFileApiPath(
+  reference: SessionReference,
+  { version, file }: { version: string; file: string },
+): string {
+  return formatPath(pathPatterns.playlistFile, { ...reference, version, file })
+}
+
+/** Path of a session's storyboard, a WebVTT file. */
+export function storyboardApiPath(reference: SessionReference): string {
+  return formatPath(pathPatterns.storyboard, { ...reference })
+}
+
+/** Path of a session's details: title, chapters, tracks. */
+export function sessionApiPath(reference: SessionReference): string {
+  return formatPath(pathPatterns.session, { ...reference })
+}
+
+/** Path of a streamer's details: display name, titles of sessions. */
+export function detailsApiPath(streamer: string): string {
+  return formatPath(pathPatterns.details, { streamer })
 }
 
 /** Path of the page's configuration: ads and analytics. */

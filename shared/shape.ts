@@ -25,7 +25,7 @@ type FieldValue<F> =
 /** The parsed value. Throws a TypeError if it has another shape. */
 export function parseShape<T>(shape: Shape<T>, value: unknown): T {
   const parsed = shape(value)
-  if (parsed === undefined) throw new TypeError('the JSON value has an unexpected shape')
+  if (parsed === undefined) throw new TypeError('unexpected JSON')
   return parsed
 }
 
@@ -38,6 +38,10 @@ export const boolean: Shape<boolean> = (value) => (typeof value === 'boolean' ? 
 /** A non-negative integer. */
 export const count: Shape<number> = (value) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+/** A non-negative number. */
+export const amount: Shape<number> = (value) =>
+  typeof value === 'number' && value >= 0 && value < Infinity ? value : undefined
 
 export function literal<const T extends string>(...values: T[]): Shape<T> {
   return (value) => values.find((candidate) => candidate === value)

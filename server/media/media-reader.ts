@@ -109,4 +109,23 @@ export interface MediaReader {
   asSamples?(index: MediaIndex): MediaIndex | undefined
   /** The key frame at a split point; undefined if it has none, or an unreadable one. */
   readKeyFrame(file: OpenFile, index: MediaIndex, splitPoint: number): Promise<KeyFrame | undefined>
+  /**
+   * The chapters that the container lists, at most MAX_RECORDED_CHAPTERS, in any order; absent for
+   * a container without any. Reads little, and only where they are. Throws UnplayableError or
+   * AppError `failed` for a corrupt file.
+   */
+  readChapters?(file: OpenFile, signal: AbortSignal): Promise<RecordedChapter[]>
 }
+
+/** A chapter as the container has it: nothing of it is checked. */
+export interface RecordedChapter {
+  /** Seconds on the container's timeline, which starts at or close to 0. */
+  startSeconds: number
+  endSeconds?: number
+  /** Untrusted text of at most MAX_CHAPTER_TITLE_BYTES; may be empty. */
+  title: string
+}
+
+/** Chapters of one file that are read, and bytes of the title of each. */
+export const MAX_RECORDED_CHAPTERS = 1000
+export const MAX_CHAPTER_TITLE_BYTES = 4096

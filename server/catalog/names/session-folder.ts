@@ -1,10 +1,11 @@
 // Session folders: parts that are played in name order, or a playlist written by a recorder.
 import { createHash } from 'node:crypto'
-import { isAppError } from '../../errors.ts'
+import { AppError, isAppError } from '../../errors.ts'
 import type { FileStat, Storage, StorageEntry } from '../../storage/storage.ts'
-import { joinPath } from './library-path.ts'
+import { joinPath, splitPath } from './library-path.ts'
 import { compareNatural } from './ordering.ts'
 import { parseRecordingName } from './recording-name.ts'
+import { isTextSidecar, listSidecars, signSidecars } from './text-sidecars.ts'
 
 /** Contents of a session folder. Names are spelled as in storage. */
 export type SessionFolder =
@@ -51,20 +52,34 @@ export async function findPlaylist(
   return undefined
 }
 
-/**
- * The stat by which changes to a session folder are detected: of all parts together, or of its
- * playlist, which is rewritten with every segment. Undefined if the folder is no session.
- */
+/** A session folder as it is now. */
+export interface SessionFolderState {
+  /**
+   * By which changes are detected: of all parts together, or of its playlist, which is rewritten
+   * with every segment.
+   */
+  stat: FileStat
+  /** Signature of its sidecars with text: named like the folder, or like the first part. */
+  sidecars: string
+}
+
+/** Undefined if the folder is no session. */
 export async function statSessionFolder(
   storage: Storage,
   path: string,
-): Promise<FileStat | undefined> {
+): Promise<SessionFolderState | undefined> {
+  const ownBase = splitPath(path)?.name ?? ''
   // A playlist may have thousands of segments: do not stat them.
   const listed = await storage.list(path)
   const folder = readSessionFolder(listed)
   if (folder?.kind === 'playlist') {
-    const playlist = listed.find(({ name }) => name === folder.name)
-    return playlist?.stat ?? storage.stat(joinPath(path, folder.name))
+    const wanted = listed.filter(
+      ({ name }) => name === folder.name || (name.startsWith(ownBase) && isTextSidecar(name)),
+    )
+    const entries = await Promise.all(wanted.map(async (entry) => withStat(storage, path, entry)))
+    const stat = entries.find(({ name }) => name === folder.name)?.stat
+    if (stat === undefined) throw new AppError('not_found', 'the playlist was removed')
+    return { stat, sidecars: signSidecars([ownBase], listSidecars(entries)) }
   }
   if (folder === undefined) return undefined
   const hasStats = listed.every(({ kind, stat }) => kind === 'folder' || stat !== undefined)
@@ -74,10 +89,35 @@ export async function statSessionFolder(
   const found = entries.filter(({ name }) => names.has(name))
   const stats = found.flatMap(({ stat }) => stat ?? [])
   const versions = found.map(({ name, stat }) => JSON.stringify([name, stat?.version])).toSorted()
-  return {
+  const stat = {
     version: createHash('sha256').update(versions.join('\n')).digest('base64url'),
     sizeBytes: stats.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     modifiedMs: stats.reduce((newest, { modifiedMs }) => Math.max(newest, modifiedMs), 0),
+  }
+  const firstBase = firstPartBase(entries)
+  const bases = firstBase === undefined ? [ownBase] : [ownBase, firstBase]
+  return { stat, sidecars: signSidecars(bases, listSidecars(entries)) }
+}
+
+/** The name of the first part without its extension; undefined for a folder without parts. */
+export function firstPartBase(entries: readonly StorageEntry[]): string | undefined {
+  const folder = readSessionFolder(entries)
+  const [first] = folder?.kind === 'parts' ? folder.names : []
+  return first === undefined ? undefined : (parseRecordingName(first)?.base ?? first)
+}
+
+/** A sidecar that was removed meanwhile has no stat. @throws what `stat` throws for the others */
+async function withStat(
+  storage: Storage,
+  folder: string,
+  entry: StorageEntry,
+): Promise<StorageEntry> {
+  if (entry.stat !== undefined) return entry
+  try {
+    return { ...entry, stat: await storage.stat(joinPath(folder, entry.name)) }
+  } catch (error) {
+    if (!isAppError(error, 'not_found')) throw error
+    return entry
   }
 }
 

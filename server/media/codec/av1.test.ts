@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 import { createMp4Reader } from '../mp4/mp4-reader.ts'
 import { parseAv1Sequence } from './av1.ts'
 
@@ -13,7 +14,7 @@ describe('parseAv1Sequence', () => {
     const bytes = await readFile(path.join(FOLDER, 'mp4-av1-10bit-aac-portrait.mp4'))
     const file = bytesFile(bytes)
     const reader = createMp4Reader()
-    const index = await reader.index(file, AbortSignal.timeout(5000))
+    const index = await reader.index(file, AbortSignal.timeout(patienceMs))
     const frame = await reader.readKeyFrame(file, index, 0)
     const written = frame?.extradata ?? new Uint8Array()
     const data = Buffer.from(frame?.data ?? [])

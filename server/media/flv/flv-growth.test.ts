@@ -18,10 +18,9 @@ import type { OpenFile } from '../../storage/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createFlvReader()
-const signal = AbortSignal.timeout(patienceMs)
+const { signal } = new AbortController()
 
 /** The index so far; undefined while nothing is playable. */
 async function indexSoFar(file: OpenFile, previous?: MediaIndex): Promise<MediaIndex | undefined> {

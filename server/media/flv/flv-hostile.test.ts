@@ -26,6 +26,7 @@ import { durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createFlvReader()
 /** File header and two configurations. */
@@ -166,7 +167,7 @@ describe('corrupt recordings', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
         const bytes = corruptAfterHead(long, damages)
-        const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000))
+        const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs))
         const file = bytesFile(bytes)
         let count = 0
         for (let splitPoint = 0; splitPoint < index.splitPoints.flags.length; splitPoint += 1) {
@@ -191,7 +192,7 @@ describe('corrupt growing recordings', () => {
     previous?: MediaIndex,
   ): Promise<MediaIndex | undefined> {
     try {
-      return await reader.index(bytesFile(bytes), AbortSignal.timeout(5000), previous)
+      return await reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs), previous)
     } catch (error) {
       if (isAppError(error, 'unplayable')) return undefined
       throw error
@@ -305,7 +306,7 @@ describe('hostile recordings', () => {
 
   it('are rejected after they became shorter', async () => {
     const bytes = flvFile(smallStream({ seconds: 6 }))
-    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000))
+    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs))
     const shorter = bytesFile(bytes.subarray(0, 10_000))
     await expect(reader.readSegment(shorter, index, { from: 0, to: 1 })).rejects.toMatchObject({
       code: 'failed',
@@ -339,7 +340,7 @@ describe('long recordings', () => {
       await handle.close()
       const file = await openDiskFile(target)
       const before = process.memoryUsage().arrayBuffers
-      const index = await reader.index(file, AbortSignal.timeout(20_000))
+      const index = await reader.index(file, AbortSignal.timeout(patienceMs))
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024)
       expect(durationSeconds(index)).toBeCloseTo(600, 0)
       expect(index.splitPoints.flags.length).toBe(300)

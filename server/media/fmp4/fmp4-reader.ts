@@ -10,6 +10,7 @@ import { FileWindow } from '../mp4/boxes/file-window.ts'
 import { createMp4Reader } from '../mp4/mp4-reader.ts'
 import { indexMovie } from '../mp4/index/index-movie.ts'
 import { readMovie } from '../mp4/index/movie.ts'
+import { readChapters } from '../mp4/mp4-chapters.ts'
 import { MAX_KEY_FRAME_BYTES } from '../mp4/mp4-limits.ts'
 import type { Mp4Description } from '../mp4/mp4-source.ts'
 import { growIndex, indexFragments } from './scan/fmp4-index.ts'
@@ -29,6 +30,7 @@ export function createFragmentedMp4Reader(): MediaReader {
       readerOf(index).initTracks(index, splitPoint, tracks),
     readKeyFrame: (file, index, splitPoint) =>
       readerOf(index).readKeyFrame(file, index, splitPoint),
+    readChapters,
   }
 }
 

@@ -8,8 +8,7 @@ import type { ThreadResult } from './index-thread.ts'
 import type { Inspection, KnownRecording } from './inspect-recording.ts'
 import { decodeIndex, encodeIndex, indexArtifact, IndexFiles } from './index-files.ts'
 
-/** Limit of the memory cache. */
-const MAX_MEMORY_BYTES = 64 * 1024 * 1024
+const DEFAULT_MEMORY_BYTES = 64 * 1024 * 1024
 /** Bytes per split point in the largest index. */
 const SPLIT_POINT_BYTES = 64
 const BASE_BYTES = 4096
@@ -23,6 +22,8 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024
 export interface IndexStoreOptions {
   /** Folder of the index files. */
   folder: string
+  /** Limit of the memory cache; default 64 MiB. */
+  maxMemoryBytes?: number | undefined
   inspect(path: string, signal: AbortSignal, previous?: KnownRecording): Promise<ThreadResult>
   /** Whether a recording has been unchanged for long enough to be finished. */
   isSettled(stat: FileStat): boolean
@@ -66,15 +67,16 @@ interface Flight {
 export class IndexStore {
   readonly #options: IndexStoreOptions
   readonly #indexFiles: IndexFiles
-  readonly #cached = new LRUCache<string, CachedInspection>({
-    maxSize: MAX_MEMORY_BYTES,
-    sizeCalculation: ({ memoryBytes }) => memoryBytes,
-  })
+  readonly #cached: LRUCache<string, CachedInspection>
   readonly #inFlight = new Map<string, Flight>()
 
   constructor(options: IndexStoreOptions) {
     this.#options = options
     this.#indexFiles = new IndexFiles(options.folder, options.shared && MAX_FILE_BYTES)
+    this.#cached = new LRUCache({
+      maxSize: options.maxMemoryBytes ?? DEFAULT_MEMORY_BYTES,
+      sizeCalculation: ({ memoryBytes: bytes }) => bytes,
+    })
   }
 
   /**

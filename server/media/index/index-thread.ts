@@ -1,15 +1,17 @@
-// Runs inspections, and reads recorders' playlists, in a worker thread; a crash of the thread fails
-// only the jobs it was running.
+// Runs inspections, and reads recorders' playlists and chapters, in a worker thread; a crash of the
+// thread fails only the jobs it was running.
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import type { RecordedList } from '../recorded/read-recorded-folder.ts'
 import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
+import type { RecordedChapters } from './recorded-chapters.ts'
 
 export type ThreadRequest =
   | { kind: 'inspect'; id: number; path: string; previous: KnownRecording | undefined }
   | { kind: 'playlist'; id: number; path: string; known: string | undefined }
+  | { kind: 'chapters'; id: number; path: string }
   | { kind: 'abort'; id: number }
 
 export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
@@ -18,6 +20,7 @@ export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
 export type ThreadOutcome =
   | { kind: 'inspection'; result: ThreadResult }
   | { kind: 'playlist'; list: RecordedList | 'unchanged' }
+  | { kind: 'chapters'; recorded: RecordedChapters }
   | { kind: 'unplayable'; reason: UnplayableReason }
 
 export type ThreadReply =
@@ -80,6 +83,18 @@ export class IndexThread {
     if (outcome.kind === 'unplayable') throw new UnplayableError(outcome.reason)
     if (outcome.kind === 'playlist') return outcome.list
     throw new AppError('failed', 'the playlist was not read')
+  }
+
+  /**
+   * The chapters in the container of a recording.
+   *
+   * @throws AppError `not_found`, `busy`, `failed`, as `inspect`
+   */
+  async readChapters(path: string): Promise<RecordedChapters> {
+    const id = (this.#lastId += 1)
+    const outcome = await this.#run({ kind: 'chapters', id, path })
+    if (outcome.kind === 'chapters') return outcome.recorded
+    throw new AppError('failed', 'the chapters were not read')
   }
 
   async #run(request: JobRequest): Promise<ThreadOutcome> {

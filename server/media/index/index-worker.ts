@@ -5,6 +5,7 @@ import { createStorage } from '../../storage/create-storage.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import { UnplayableError } from '../../errors.ts'
 import { inspectRecording } from './inspect-recording.ts'
+import { readRecordedChapters } from './recorded-chapters.ts'
 import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
 import { createMediaReaders } from '../readers.ts'
 import { RecordedFolders } from '../recorded/read-recorded-folder.ts'
@@ -30,12 +31,24 @@ port.on('message', (request: ThreadRequest) => {
 /** Never rejects: errors are part of the reply. */
 async function answer(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<void> {
   const { id } = request
-  const work = request.kind === 'inspect' ? inspect(request) : readPlaylist(request)
-  const reply = await work.then(
+  const reply = await run(request).then(
     (outcome): ThreadReply => ({ id, status: 'done', outcome }),
     (error: unknown): ThreadReply => ({ id, status: 'failed', error: describeError(error) }),
   )
   port?.postMessage(reply, buffersOf(reply))
+}
+
+async function run(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<ThreadOutcome> {
+  switch (request.kind) {
+    case 'inspect':
+      return inspect(request)
+    case 'playlist':
+      return readPlaylist(request)
+    case 'chapters': {
+      const recorded = await readRecordedChapters(request.path, { storage: files, readers })
+      return { kind: 'chapters', recorded }
+    }
+  }
 }
 
 async function inspect({

@@ -25,10 +25,9 @@ import {
   type MediaIndex,
 } from '../media-index.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createMatroskaReader()
-const signal = AbortSignal.timeout(patienceMs)
+const { signal } = new AbortController()
 
 /**
  * The index of the first bytes, as read from its index file; undefined while nothing is playable.

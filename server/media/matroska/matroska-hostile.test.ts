@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 import { createRandom, corrupt } from '../../../test/support/make/corrupt.ts'
 import { exerciseRecording } from '../../../test/support/verify/exercise-recording.ts'
 import {
@@ -72,7 +73,10 @@ describe('hostile files', () => {
     const [first = Buffer.alloc(0), ...others] = clusters(FILM)
     const bytes = Buffer.concat([...header, first, bad, ...others])
     expect(await exercise(bytes)).toBe('read')
-    const index = await createMatroskaReader().index(bytesFile(bytes), AbortSignal.timeout(5000))
+    const index = await createMatroskaReader().index(
+      bytesFile(bytes),
+      AbortSignal.timeout(patienceMs),
+    )
     // The end of the film is present, unless the element that claims its bytes may be valid.
     expect(index.splitPoints.endTicks / index.splitPoints.timescale).toBeGreaterThan(1.9)
   })
@@ -99,7 +103,7 @@ describe('hostile files', () => {
   it('are reported if they became shorter since they were indexed', async () => {
     const bytes = mkvFile(TRACKS, clusters(FILM))
     const reader = createMatroskaReader()
-    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(5000))
+    const index = await reader.index(bytesFile(bytes), AbortSignal.timeout(patienceMs))
     const shorter = bytesFile(bytes.subarray(0, bytes.length - 1000))
     await expect(reader.readSegment(shorter, index, { from: 0, to: 1 })).rejects.toMatchObject({
       code: 'failed',

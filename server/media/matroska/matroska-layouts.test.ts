@@ -32,10 +32,9 @@ import {
 } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createMatroskaReader()
-const signal = AbortSignal.timeout(patienceMs)
+const { signal } = new AbortController()
 const FILM = filmBlocks({ seconds: 10, reordered: 1 })
 const TRACKS = [H264_TRACK, AAC_TRACK]
 

@@ -21,11 +21,10 @@ import type { MediaIndex } from '../media-index.ts'
 import { SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import { createMediaReaders } from '../readers.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createMatroskaReader()
 const FOLDER = path.resolve(import.meta.dirname, '../../../test/fixtures/media')
-const signal = AbortSignal.timeout(patienceMs)
+const { signal } = new AbortController()
 const fixture = (name: string): string => path.join(FOLDER, name)
 
 // FFmpeg parses the frames, whose content is synthetic.

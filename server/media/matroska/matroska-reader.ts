@@ -12,6 +12,7 @@ import type {
 } from '../media-reader.ts'
 import { readKeyFrameBytes } from './tracks/key-frame.ts'
 import { indexMatroska } from './scan/index-recording.ts'
+import { readChapters } from './matroska-chapters.ts'
 import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
 import { audioRun as audioSamples, frameRun } from './segment/segment-runs.ts'
@@ -19,7 +20,7 @@ import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment
 import { withPrefix } from './segment/header-stripping.ts'
 
 export function createMatroskaReader(): MediaReader {
-  return { index: indexMatroska, readSegment, initTracks, readKeyFrame }
+  return { index: indexMatroska, readSegment, initTracks, readKeyFrame, readChapters }
 }
 
 async function readSegment(

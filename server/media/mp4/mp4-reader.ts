@@ -18,6 +18,7 @@ import { FileWindow } from './boxes/file-window.ts'
 import { indexMovie } from './index/index-movie.ts'
 import { readPcmRun } from './read-pcm-run.ts'
 import { readMovie } from './index/movie.ts'
+import { readChapters } from './mp4-chapters.ts'
 import { MAX_KEY_FRAME_BYTES } from './mp4-limits.ts'
 import { segmentCost } from './sample-tables/segment-cost.ts'
 import type { Mp4Description, Mp4Source, Mp4Track } from './mp4-source.ts'
@@ -27,7 +28,7 @@ import { withPrefix } from '../sample-run.ts'
 import { readSampleRun } from './sample-tables/read-sample-run.ts'
 
 export function createMp4Reader(): MediaReader {
-  return { index: indexFile, readSegment, initTracks, readKeyFrame }
+  return { index: indexFile, readSegment, initTracks, readKeyFrame, readChapters }
 }
 
 async function indexFile(file: OpenFile, signal: AbortSignal): Promise<MediaIndex> {

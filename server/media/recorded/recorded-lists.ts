@@ -52,13 +52,13 @@ export class RecordedLists {
   readonly #inFlight = new Map<string, { stat: FileStat; found: Promise<CachedList> }>()
 
   constructor(storage: Storage, options: RecordedListOptions) {
-    const folders = new RecordedFolders(storage)
     this.#storage = storage
     this.#options = {
-      read: async (path, known) => folders.read(path, known),
       now: () => performance.now(),
       maxCachedBytes: MAX_CACHED_BYTES,
       ...options,
+      // Created only if it is needed: its cache takes megabytes.
+      read: options.read ?? readFrom(storage),
     }
     this.#cache = new LRUCache({
       maxSize: this.#options.maxCachedBytes,
@@ -118,4 +118,9 @@ function filesOf(path: string, list: RecordedList): Pick<CachedList, 'list' | 'f
 function memoryBytes({ list: { runs } }: CachedList): number {
   const table = runs[0]?.ranges.table
   return (table === undefined ? 0 : tableBytes(table)) + RUN_BYTES * (runs.length + 1)
+}
+
+function readFrom(storage: Storage): Required<RecordedListOptions>['read'] {
+  const folders = new RecordedFolders(storage)
+  return async (path, known) => folders.read(path, known)
 }

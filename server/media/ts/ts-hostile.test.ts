@@ -26,6 +26,7 @@ import { isAppError } from '../../errors.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createTsReader()
 const SECOND = 90_000
@@ -74,7 +75,7 @@ function applyDamage(bytes: Uint8Array, { kind, at, length, byte }: Damage): Uin
 async function readAll(bytes: Uint8Array): Promise<'played' | 'refused'> {
   const file = bytesFile(bytes)
   try {
-    const index = await reader.index(file, AbortSignal.timeout(5000))
+    const index = await reader.index(file, AbortSignal.timeout(patienceMs))
     expect(durationSeconds(index)).toBeGreaterThan(0)
     const { startTicks, endTicks } = index.splitPoints
     startTicks.forEach((ticks, i) => expect(ticks).toBeLessThan(startTicks[i + 1] ?? endTicks))
@@ -143,7 +144,7 @@ describe('corrupt recordings', () => {
         const damaged = joinPackets(packets)
         damaged.set(bytes, (from + packet) * 188 + at)
         const file = bytesFile(damaged)
-        const index = await reader.index(file, AbortSignal.timeout(5000))
+        const index = await reader.index(file, AbortSignal.timeout(patienceMs))
         const rest = joinPackets([...packets.slice(0, from), ...packets.slice(from + perSecond)])
         const segments: Uint8Array[] = []
         for (const range of everyChunk(index)) {
@@ -200,7 +201,7 @@ describe('a recording of ten hours', () => {
       await writeLong(recording, seconds, startTicks)
       const file = await openDiskFile(recording)
       const cpuMs = watchCpu()
-      const index = await reader.index(file, AbortSignal.timeout(20_000))
+      const index = await reader.index(file, AbortSignal.timeout(patienceMs))
       expect(cpuMs()).toBeLessThan(5000)
       expect(index.splitPoints.startTicks).toEqual(
         Float64Array.from({ length: seconds }, (_, i) => i * SECOND),

@@ -7,6 +7,8 @@ export const INFO = 0x1549a966
 export const TIMESTAMP_SCALE = 0x2ad7b1
 export const TRACKS = 0x1654ae6b
 export const CLUSTER = 0x1f43b675
+export const SEEK_HEAD = 0x114d9b74
+export const CHAPTERS = 0x1043a770
 export const CLUSTER_TIMESTAMP = 0xe7
 export const SIMPLE_BLOCK = 0xa3
 export const BLOCK_GROUP = 0xa0
@@ -19,10 +21,10 @@ const CRC32 = 0xbf
 
 /** Skipped children of a segment. */
 const SEGMENT_LEVEL: readonly number[] = [
-  0x114d9b74, // SeekHead
+  SEEK_HEAD,
   0x1c53bb6b, // Cues
   0x1254c367, // Tags
-  0x1043a770, // Chapters
+  CHAPTERS,
   0x1941a469, // Attachments
 ]
 /** Skipped children of a cluster: SilentTracks, Position, PrevSize, EncryptedBlock. */
@@ -77,6 +79,23 @@ export const TRACK = {
   video: 0xe0,
   audio: 0xe1,
   encodings: 0x6d80,
+} as const
+
+/** Children of SeekHead (5.1.1). */
+export const SEEK = { entry: 0x4dbb, id: 0x53ab, position: 0x53ac } as const
+
+/** Descendants of Chapters (5.1.7). */
+export const CHAPTER = {
+  edition: 0x45b9,
+  isDefaultEdition: 0x45db,
+  isHiddenEdition: 0x45bd,
+  atom: 0xb6,
+  start: 0x91,
+  end: 0x92,
+  isHidden: 0x98,
+  isEnabled: 0x4598,
+  display: 0x80,
+  title: 0x85,
 } as const
 
 export const VIDEO = {

@@ -18,6 +18,8 @@ export interface Movie {
   /** Defaults for fragments (trex, 8.8.3), by track; absent if the movie has no mvex box. */
   fragmentDefaults?: Map<number, FragmentDefaults>
   tracks: MovieTrack[]
+  /** Tracks with the chapter titles of other tracks. */
+  chapters: MovieTrack[]
   /** Corrupt tracks. */
   limitations: Limitation[]
 }
@@ -74,13 +76,16 @@ export async function readMovieAt(window: FileWindow, moov: Box): Promise<Movie>
     const track = await readTrack(window, box, limitations)
     if (track !== undefined) tracks.push(track)
   }
-  const chapters = await readChapterIds(window, trackBoxes)
+  const chapterIds = await readChapterIds(window, trackBoxes)
+  const isChapters = ({ kind, id }: MovieTrack): boolean =>
+    kind === 'subtitle' && chapterIds.has(id)
   const mvex = boxes.find((box) => box.type === 'mvex')
   const fragmentDefaults = mvex && (await readFragmentDefaults(window, mvex))
   return {
     timescale,
     box: moov,
-    tracks: tracks.filter(({ kind, id }) => kind !== 'subtitle' || !chapters.has(id)),
+    tracks: tracks.filter((track) => !isChapters(track)),
+    chapters: tracks.filter(isChapters),
     limitations,
     ...(fragmentDefaults && { fragmentDefaults }),
   }
@@ -104,7 +109,8 @@ async function readChapterIds(
   return ids
 }
 
-async function findMovieBox(window: FileWindow): Promise<Box> {
+/** The first complete moov box. Throws `unplayable` if there is none. */
+export async function findMovieBox(window: FileWindow): Promise<Box> {
   for (let start = 0; ;) {
     const box = await window.boxAt(start, window.sizeBytes)
     if (start === 0 && (box === undefined || !FIRST_BOXES.has(box.type))) {

@@ -23,7 +23,7 @@ export function parseSubtitleSample(format: SampleFormat, bytes: Uint8Array): st
  * A 16-bit length, then UTF-8, or UTF-16 with a byte order mark; old QuickTime text uses a
  * Macintosh encoding.
  */
-function plainText(bytes: Uint8Array): string {
+export function plainText(bytes: Uint8Array): string {
   const length = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
   const text = bytes.subarray(2, 2 + length)
   const mark = ((text[0] ?? 0) << 8) | (text[1] ?? 0)

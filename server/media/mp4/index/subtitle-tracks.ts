@@ -82,7 +82,26 @@ async function readSamples(
   { movie, track, startSeconds, budget }: SubtitlePlan,
   format: SampleFormat,
 ): Promise<SubtitleCue[]> {
-  const { file, signal } = window
+  const cues: SubtitleCue[] = []
+  for (const sample of await locateTextSamples(window, { movie, track, startSeconds })) {
+    const { offset, sizeBytes, start, end } = sample
+    if (sizeBytes > budget.bytes || budget.cues === 0) break
+    window.signal.throwIfAborted()
+    budget.bytes -= sizeBytes
+    const subtitles = parseSubtitleSample(format, await readExactly(window.file, offset, sizeBytes))
+    for (const text of subtitles.slice(0, budget.cues)) {
+      cues.push({ startSeconds: Math.max(start, 0), endSeconds: end, text })
+    }
+    budget.cues -= Math.min(subtitles.length, budget.cues)
+  }
+  return cues
+}
+
+/** The samples of a text track that may have text, in order. Throws `unplayable`, `failed`. */
+export async function locateTextSamples(
+  { file, signal }: FileWindow,
+  { movie, track, startSeconds }: Omit<SubtitlePlan, 'budget'>,
+): Promise<TimedSample[]> {
   const survey = await surveySamples(file, track.tables, {
     descriptionCount: MAX_DESCRIPTIONS,
     timescale: track.timescale,
@@ -102,23 +121,13 @@ async function readSamples(
     { kind: 'video', timescale: track.timescale },
   )
   const run = await readSampleRun(file, unsplit, { from: 0, to: 1 })
-  if (run === undefined) return []
-  const shift = clock.editTicks / clock.timescale - startSeconds
-  const cues: SubtitleCue[] = []
-  for (const { offset, sizeBytes, start, end } of timedSamples(run, shift)) {
-    if (sizeBytes > budget.bytes || budget.cues === 0) break
-    signal.throwIfAborted()
-    budget.bytes -= sizeBytes
-    const subtitles = parseSubtitleSample(format, await readExactly(file, offset, sizeBytes))
-    for (const text of subtitles.slice(0, budget.cues)) {
-      cues.push({ startSeconds: Math.max(start, 0), endSeconds: end, text })
-    }
-    budget.cues -= Math.min(subtitles.length, budget.cues)
-  }
-  return cues
+  return run === undefined
+    ? []
+    : timedSamples(run, clock.editTicks / clock.timescale - startSeconds)
 }
 
-interface TimedSample {
+/** Where a sample is in the file, and when it is shown, in seconds. */
+export interface TimedSample {
   offset: number
   sizeBytes: number
   start: number
