@@ -9,15 +9,40 @@ export interface SessionRow extends SessionReference {
   path: string
   /** `folder`: parts in name order, or a recorder's playlist (see session-folder.ts). */
   kind: 'file' | 'folder'
-  /** Start of the recording in milliseconds since 1970, if one of its names contains it. */
+  /** Start by the sidecars, else by the names, in milliseconds since 1970. */
   startMs?: number
+  /** Untrusted text of its sidecars. */
+  title?: string
   sizeBytes: number
   modifiedMs: number
+  /** When the recording counts as settled, unless it changes again. */
+  settlesAtMs: number
   state: SessionState
 }
 
 /** The names of a session of a known streamer. */
 export type SessionName = Omit<SessionReference, 'streamer'>
+
+/** The next older and the next newer session. */
+export interface Neighbours {
+  previous?: SessionRow
+  next?: SessionRow
+}
+
+/** What cards show of a session besides its names and duration. */
+export interface SessionDetail extends SessionName {
+  title?: string
+  /** Start by the sidecars, else by the names, in milliseconds since 1970. */
+  startMs?: number
+  /** When the recording counts as settled, unless it changes again. */
+  settlesAtMs: number
+}
+
+/** What a sitemap has of a session. */
+export interface SessionEntry extends SessionDetail {
+  /** Absent while unknown. */
+  durationSeconds?: number
+}
 
 /** `found`: listed, not indexed yet. `playable`: indexed. `unplayable`: not listed or counted. */
 export type SessionState =
@@ -53,9 +78,22 @@ export interface Catalog {
    * ones without a name. Empty for an unknown or hidden streamer. Costs the same for a list of any
    * length.
    */
-  sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionName[]
+  sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionEntry[]
   /** A session, playable or not; undefined if there is none. */
   findSession(session: SessionReference): SessionRow | undefined
+  /** The listed sessions of the streamer directly before and after a name, by date and id. */
+  neighbours(session: SessionReference): Neighbours
+  /** What the list of a streamer's sessions leaves out, in its order; undefined as there. */
+  listDetails(streamer: string): SessionDetail[] | undefined
   /** A streamer's listed sessions as rows, newest first, at most `limit`. */
   newestSessions(streamer: string, limit: number): SessionRow[]
+  /** Number of a streamer's listed sessions; 0 for an unknown one. Reads no list. */
+  countSessions(streamer: string): number
+  /**
+   * A streamer's listed sessions from a position in its list on, from 0. Reads the dates that these
+   * are of, and passes over the index of those before.
+   */
+  sessionsAt(streamer: string, range: { offset: number; limit: number }): SessionRow[]
+  /** The newest listed sessions of all streamers by date, then by the time of their files. */
+  newestOfSite(limit: number): SessionRow[]
 }

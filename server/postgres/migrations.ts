@@ -70,6 +70,31 @@ const steps: readonly (readonly string[])[] = [
        id text PRIMARY KEY,
        merged_at timestamptz NOT NULL)`,
   ],
+  [
+    `ALTER TABLE aftercast.recordings
+       ADD COLUMN sidecars text NOT NULL DEFAULT '',
+       ADD COLUMN titled_by text NOT NULL DEFAULT '',
+       ADD COLUMN title text,
+       ADD COLUMN starts_at_ms bigint`,
+  ],
+  [
+    `CREATE TABLE aftercast.releases (id text PRIMARY KEY, added_at timestamptz NOT NULL)`,
+    `CREATE TABLE aftercast.assets (
+       release text NOT NULL REFERENCES aftercast.releases ON DELETE CASCADE,
+       name text NOT NULL,
+       bytes bytea NOT NULL,
+       PRIMARY KEY (release, name))`,
+  ],
+  [
+    `CREATE TABLE aftercast.hide_log (
+       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+       at_ms bigint NOT NULL,
+       action text NOT NULL,
+       streamer text COLLATE "C" NOT NULL,
+       date text COLLATE "C" NOT NULL,
+       session_id text COLLATE "C" NOT NULL,
+       reason text NOT NULL)`,
+  ],
 ]
 
 /** Of this program; any number that no other program uses for an advisory lock. */

@@ -57,11 +57,15 @@ export async function mergeCounts(
           AND (counted.streamer, counted.date, counted.session_id) =
             (given.streamer, given.date, given."sessionId")
         RETURNING given.*),
+      sizes AS MATERIALIZED (
+        SELECT day, count(*) AS present FROM aftercast.daily_counts
+        WHERE day IN (SELECT day FROM given) GROUP BY day),
       added AS (
-        SELECT given.*, row_number() OVER (PARTITION BY day) <= ${limits.rowsPerDay} -
-          (SELECT count(*) FROM aftercast.daily_counts AS counted WHERE counted.day = given.day)
-          AS has_room
-        FROM (SELECT * FROM given EXCEPT ALL SELECT * FROM known) AS given)
+        SELECT given.*, row_number() OVER (
+            PARTITION BY given.day ORDER BY amount DESC, streamer, date, "sessionId"
+          ) <= ${limits.rowsPerDay} - coalesce(present, 0) AS has_room
+        FROM (SELECT * FROM given EXCEPT ALL SELECT * FROM known) AS given
+        LEFT JOIN sizes USING (day))
       INSERT INTO aftercast.daily_counts
         (day, name, label, zone, streamer, date, session_id, amount)
       SELECT day, name,

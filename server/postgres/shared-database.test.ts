@@ -52,6 +52,10 @@ function recordingOf(name: string): SharedRecording {
     retryAtMs: 0,
     restUntilMs: 0,
     attempts: 0,
+    sidecars: 's',
+    titledBy: 's',
+    title: 'Zoë 日本',
+    startsAtMs: 1_769_817_600_000,
   }
 }
 
@@ -60,7 +64,12 @@ describe('the migrations', () => {
     const nodes = Array.from({ length: 6 }, () => openSharedDatabase(url, () => undefined))
     await Promise.all(nodes.map(async (node) => migrateSharedDatabase(node)))
     await Promise.all(nodes.map(async (node) => node.destroy()))
-    expect(await queryOnce(url, 'SELECT number FROM aftercast.migrations')).toEqual([{ number: 1 }])
+    expect(await queryOnce(url, 'SELECT number FROM aftercast.migrations')).toEqual([
+      { number: 1 },
+      { number: 2 },
+      { number: 3 },
+      { number: 4 },
+    ])
     expect(await readLibrary(database)).toMatchObject({ generation: 1, layout: null })
   })
 
@@ -137,6 +146,20 @@ describe('counters', () => {
     )
     expect(rows).toHaveLength(3)
     expect(rows[0]).toEqual({ session_id: '', amount: '3' })
+  })
+
+  it('with new names are added to a day with many others', async () => {
+    await queryOnce(
+      url,
+      `INSERT INTO aftercast.daily_counts
+       SELECT '2026-01-31', 'begin_video', '', '', 'bob', '2026-01-31', number::text, 1
+       FROM generate_series(1, 30000) AS number`,
+    )
+    const counts = Array.from({ length: 15_000 }, (_, at) => countOf('2026-01-31', String(at)))
+    // Within the time limit of a statement: the rows of the day are counted once, not per name.
+    await mergeCounts(database, { id: 'one', counts })
+    const rows = await queryOnce(url, 'SELECT count(*)::int AS rows FROM aftercast.daily_counts')
+    expect(rows).toEqual([{ rows: 45_000 }])
   })
 
   it('with names that cannot be stored count without them', async () => {

@@ -26,9 +26,22 @@ const KEEP_ALIVE_MS = 10_000
  * no statement runs; those of statements reject them.
  */
 export function openSharedDatabase(url: string, onLost: (error: Error) => void): SharedDatabase {
+  const pool = createPool(url, { max: MAX_CONNECTIONS, onLost })
+  return new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: discardFailed(pool) }) })
+}
+
+export interface PoolOptions {
+  /** Most connections. */
+  max: number
+  /** As of `openSharedDatabase`. */
+  onLost: (error: Error) => void
+}
+
+/** Connections with the time limits of this program. */
+export function createPool(url: string, { max, onLost }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: MAX_CONNECTIONS,
+    max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
@@ -38,7 +51,7 @@ export function openSharedDatabase(url: string, onLost: (error: Error) => void):
   pool.on('error', onLost)
   // The pool handles errors of idle clients only.
   pool.on('connect', (client) => client.on('error', onLost))
-  return new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: discardFailed(pool) }) })
+  return pool
 }
 
 /** A pool that closes each connection whose statement failed: it may still wait for a response. */

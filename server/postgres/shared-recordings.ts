@@ -37,6 +37,10 @@ const recordingShape = z.object({
   retryAtMs: whole,
   restUntilMs: whole,
   attempts: whole.min(0),
+  sidecars: z.string(),
+  titledBy: z.string(),
+  title: z.string().nullable(),
+  startsAtMs: whole.nullable(),
 })
 
 /** One recording; see ReplicaRecording in catalog/store. */
@@ -56,6 +60,7 @@ const columns = sql.raw(`
   size_bytes::float8 AS "sizeBytes", modified_ms::float8 AS "modifiedMs", version, status,
   duration_seconds AS "durationSeconds", reason, flawed, settles_at_ms::float8 AS "settlesAtMs",
   retry_at_ms::float8 AS "retryAtMs", rest_until_ms::float8 AS "restUntilMs", attempts,
+  sidecars, titled_by AS "titledBy", title, starts_at_ms::float8 AS "startsAtMs",
   generation::float8 AS generation, removed_at IS NOT NULL AS "isGone"`)
 
 /** Changes up to a generation. Rows that are not valid are skipped, and only counted. */
@@ -116,6 +121,10 @@ const publishedColumns: readonly (readonly [column: string, key: string, type: s
   ['retry_at_ms', 'retryAtMs', 'bigint'],
   ['rest_until_ms', 'restUntilMs', 'bigint'],
   ['attempts', 'attempts', 'integer'],
+  ['sidecars', 'sidecars', 'text'],
+  ['titled_by', 'titledBy', 'text'],
+  ['title', 'title', 'text'],
+  ['starts_at_ms', 'startsAtMs', 'bigint'],
 ]
 const stored = publishedColumns.map(([column]) => column).join(', ')
 const published = publishedColumns.map(([, key]) => `given."${key}"`).join(', ')

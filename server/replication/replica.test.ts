@@ -26,6 +26,8 @@ import { applyHiddenNames, follow } from './follow.ts'
 import { publishOutbox } from './publish.ts'
 
 const NAMES = ['alice', 'Bob', 'é']
+const DATES = ['2026-01-31', '2026-02-01']
+const IDS = ['1', '2']
 const TOKEN = 'scanner'
 
 let postgres: StartedPostgres
@@ -36,10 +38,20 @@ beforeAll(async () => {
 
 /** One change of a library with few names, so that changes meet. */
 const change = fc.record({
-  kind: fc.constantFrom('find', 'find', 'remove', 'inspect', 'hide', 'unhide', 'layout', 'restart'),
+  kind: fc.constantFrom(
+    'find',
+    'find',
+    'remove',
+    'inspect',
+    'title',
+    'hide',
+    'unhide',
+    'layout',
+    'restart',
+  ),
   streamer: fc.constantFrom(...NAMES),
-  date: fc.constantFrom('2026-01-31', '2026-02-01'),
-  id: fc.constantFrom('1', '2'),
+  date: fc.constantFrom(...DATES),
+  id: fc.constantFrom(...IDS),
   file: fc.constantFrom('1.mp4', '1.ts', '2.mp4'),
   size: fc.nat(3),
   isWhole: fc.boolean(),
@@ -96,14 +108,20 @@ it('has the lists, sessions and rows of the scanning node', async () => {
         pair.writer.useLayout('1')
         await describeLibrary(shared, TOKEN, { layout: '1', isWalked: true })
         const [catalog, otherCatalog] = [createCatalog(scanned), createCatalog(other)]
+        const expectSameContent = (): void => {
+          const content = contentOf(catalog, scanned)
+          expect(contentOf(otherCatalog, other)).toEqual(content)
+          // Without the lists that it has cached since the first change.
+          expect(contentOf(createCatalog(other), other)).toEqual(content)
+        }
         for (const [at, one] of changes.entries()) {
           await make(one, pair)
           if (at % 3 !== 0) continue
           await synchronise(pair)
-          expect(contentOf(otherCatalog, other)).toEqual(contentOf(catalog, scanned))
+          expectSameContent()
         }
         await synchronise(pair)
-        expect(contentOf(otherCatalog, other)).toEqual(contentOf(catalog, scanned))
+        expectSameContent()
       } finally {
         for (const database of [scanned, own, other]) database.close()
         await shared.destroy()
@@ -141,6 +159,8 @@ async function make(one: Change, pair: Pair): Promise<void> {
       return
     case 'inspect':
       return inspect(one, writer)
+    case 'title':
+      return title(one, writer)
     case 'hide':
       return void (await hideShared(shared, name))
     case 'unhide':
@@ -173,7 +193,15 @@ function foundOf(
       rank: file === '1.ts' ? 0 : 1,
     },
     settlesAtMs: 2000,
+    sidecars: size === 0 ? '' : `s${size}`,
   }
+}
+
+function title({ size, isWhole }: Change, writer: CatalogWriter): void {
+  const [recording] = writer.untitled(1)
+  if (recording === undefined) return
+  const { id, sidecars } = recording
+  writer.recordTitles([{ id, sidecars, title: isWhole ? `é ${size}` : null, startsAtMs: size }])
 }
 
 function inspect({ size, isWhole }: Change, writer: CatalogWriter): void {
@@ -191,14 +219,26 @@ function inspect({ size, isWhole }: Change, writer: CatalogWriter): void {
 function contentOf(catalog: Catalog, database: Database): unknown {
   return {
     streamers: catalog.listStreamers(),
-    sessions: NAMES.map((name) => {
-      try {
-        const rows = catalog.newestSessions(name, 100)
-        return [catalog.listSessions(name), rows, catalog.sessionsAfter(name, undefined, 100)]
-      } catch (error) {
-        return error instanceof Error ? error.message : error
-      }
-    }),
+    sessions: NAMES.map((name) => [
+      orMessage(() => [catalog.listSessions(name), catalog.hasStreamer(name)]),
+      orMessage(() => catalog.listDetails(name)),
+      orMessage(() => catalog.newestSessions(name, 100)),
+      orMessage(() => catalog.sessionsAfter(name, undefined, 100)),
+    ]),
+    rows: NAMES.flatMap((streamer) =>
+      DATES.flatMap((date) =>
+        IDS.map((sessionId) => orMessage(() => catalog.findSession({ streamer, date, sessionId }))),
+      ),
+    ),
     imperfect: listImperfect(database),
+  }
+}
+
+/** A catalog throws for what is hidden. */
+function orMessage(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    return error instanceof Error ? error.message : error
   }
 }

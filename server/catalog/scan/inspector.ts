@@ -2,12 +2,12 @@
 // newest.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
-import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 import { isAppError } from '../../errors.ts'
 import type { CatalogWriter, PendingRecording } from '../store/catalog-writer.ts'
 import { planInspectionResult } from '../store/inspection-result.ts'
 import type { Inspection, InspectionOutcome } from '../store/inspection-result.ts'
-import { createWakeSignal } from './wake-signal.ts'
+import { createWakeSignal } from '../../../shared/wake-signal.ts'
 import { ResultBatch } from './result-batch.ts'
 
 /**
@@ -17,13 +17,18 @@ import { ResultBatch } from './result-batch.ts'
 export type Inspect = (recording: InspectableRecording, signal: AbortSignal) => Promise<Inspection>
 
 /** A recording as found by the last walk. */
-export type InspectableRecording = Pick<PendingRecording, 'path' | 'kind' | 'stat'>
+export interface InspectableRecording extends Omit<PendingRecording, 'id' | 'attempts'> {
+  /** A visitor requested its session. */
+  isRequested: boolean
+}
 
 export interface InspectorOptions {
   writer: CatalogWriter
   inspect: Inspect
   /** Number of concurrent inspections. */
   concurrency: number
+  /** An inspection that takes longer counts as failed; default 10 minutes. */
+  timeoutMs?: number | undefined
   now: () => number
   /** How long after a failed write the catalog is tried again. */
   catalogRetryMs: number
@@ -35,14 +40,15 @@ export interface InspectorOptions {
   onInspected: (count: number) => void
 }
 
+type Job = PendingRecording & InspectableRecording
+
 /** Pending rows fetched per query, */
 const BATCH_SIZE = 100
 /** and how long they stay valid: rows may change or disappear meanwhile. */
 const BATCH_FRESH_MS = 1000
 /** Most prioritised sessions; the oldest is dropped beyond that. */
 const MAX_WANTED = 1000
-/** An inspection that takes longer counts as failed. */
-const INSPECTION_TIMEOUT_MS = 600_000
+const DEFAULT_TIMEOUT_MS = 600_000
 /** Longest sleep, in case the system clock is changed. */
 const MAX_SLEEP_MS = 60_000
 
@@ -56,6 +62,8 @@ export class Inspector {
   /** Recordings under inspection, or with results that are not written yet. */
   readonly #active = new Set<number>()
   readonly #results: ResultBatch
+  readonly #running = new Set<Promise<void>>()
+  #failure: { error: unknown } | undefined
   readonly #wanted = new Map<string, SessionReference>()
   #batch: PendingRecording[] = []
   #batchUntilMs = 0
@@ -101,10 +109,12 @@ export class Inspector {
   /** Inspects all due recordings, then resolves. Rejects when the signal aborts. */
   async drain(signal: AbortSignal): Promise<void> {
     try {
-      await this.#inParallel(async () => {
-        for (let job = this.#take(); job; job = this.#take()) await this.#inspect(job, signal)
-        this.#results.write()
-      })
+      this.#startDue(signal)
+      while (this.#running.size > 0) {
+        await this.#wait(signal)
+        this.#startDue(signal)
+      }
+      this.#results.write()
     } finally {
       this.#results.tryWrite()
     }
@@ -112,49 +122,67 @@ export class Inspector {
 
   /** Inspects recordings as they become due, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.#inParallel(async () => {
-      while (!signal.aborted) await this.#runOnce(signal)
-    })
+    while (!signal.aborted) {
+      try {
+        this.#startDue(signal)
+        if (this.#running.size === 0) this.#results.write()
+        await this.#wait(signal)
+      } catch (error) {
+        if (signal.aborted) break
+        // For example a full disk.
+        this.#options.onCatalogError(error)
+        await sleep(this.#options.catalogRetryMs, undefined, { signal }).catch(() => undefined)
+      }
+    }
+    await Promise.all(this.#running)
     this.#results.tryWrite()
   }
 
-  /** One inspection, or one sleep. Retries later if the catalog cannot be written (a full disk). */
-  async #runOnce(signal: AbortSignal): Promise<void> {
-    try {
-      const job = this.#take()
-      if (job) return await this.#inspect(job, signal)
-      this.#results.write()
-      await this.#wakeSignal.wait(this.#sleepMs(), signal)
-    } catch (error) {
-      if (signal.aborted) return
-      this.#options.onCatalogError(error)
-      await sleep(this.#options.catalogRetryMs, undefined, { signal }).catch(() => undefined)
+  #startDue(signal: AbortSignal): void {
+    while (this.#running.size < this.#options.concurrency) {
+      const job = this.#takeWanted() ?? (this.#isOpen ? this.#takeNewest() : undefined)
+      if (job === undefined) return
+      this.#active.add(job.id)
+      const running = this.#inspect(job, signal)
+        .catch((error: unknown) => {
+          this.#failure = { error }
+        })
+        .finally(() => {
+          this.#running.delete(running)
+          this.#wakeSignal.ring()
+        })
+      this.#running.add(running)
     }
   }
 
-  async #inParallel(worker: () => Promise<void>): Promise<void> {
-    await Promise.all(Array.from({ length: this.#options.concurrency }, worker))
+  /** Until an inspection ends or another one may be due. @throws the error of an inspection */
+  async #wait(signal: AbortSignal): Promise<void> {
+    await this.#wakeSignal.wait(this.#sleepMs(), signal)
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure !== undefined) throw failure.error
   }
 
-  #take(): PendingRecording | undefined {
-    const job = this.#takeWanted() ?? (this.#isOpen ? this.#takeNewest() : undefined)
-    if (job) this.#active.add(job.id)
-    return job
-  }
-
-  #takeWanted(): PendingRecording | undefined {
+  #takeWanted(): Job | undefined {
     for (const [key, session] of this.#wanted) {
       this.#wanted.delete(key)
       const id = this.#options.writer.findPending(session)
-      const job = id === undefined ? undefined : this.#readPending(id)
-      if (job) return job
+      const recording = id === undefined ? undefined : this.#readPending(id)
+      if (recording) return { ...recording, isRequested: true }
     }
     return undefined
   }
 
-  #takeNewest(): PendingRecording | undefined {
-    const job = performance.now() < this.#batchUntilMs ? this.#takeFromBatch() : undefined
-    if (job) return job
+  #takeNewest(): Job | undefined {
+    const recording = this.#takeFromFreshBatch() ?? this.#takeFromNextBatch()
+    return recording && { ...recording, isRequested: false }
+  }
+
+  #takeFromFreshBatch(): PendingRecording | undefined {
+    return performance.now() < this.#batchUntilMs ? this.#takeFromBatch() : undefined
+  }
+
+  #takeFromNextBatch(): PendingRecording | undefined {
     const { writer, now } = this.#options
     // Unwritten results would still be due.
     this.#results.write()
@@ -175,7 +203,7 @@ export class Inspector {
     return this.#options.writer.readPending(id, this.#options.now())
   }
 
-  async #inspect(job: PendingRecording, signal: AbortSignal): Promise<void> {
+  async #inspect(job: Job, signal: AbortSignal): Promise<void> {
     const startedMs = performance.now()
     try {
       const outcome = await this.#outcomeOf(job, signal)
@@ -189,9 +217,11 @@ export class Inspector {
     }
   }
 
-  async #outcomeOf(job: PendingRecording, signal: AbortSignal): Promise<InspectionOutcome> {
+  async #outcomeOf(job: Job, signal: AbortSignal): Promise<InspectionOutcome> {
+    const { inspect, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
+    const reason = () => new Error('the inspection took too long')
     try {
-      return await withTimeout((limit) => this.#options.inspect(job, limit), { ...LIMIT, signal })
+      return await withTimeout((limit) => inspect(job, limit), { timeoutMs, reason, signal })
     } catch (error) {
       signal.throwIfAborted()
       // Deleted or replaced during inspection: the walk that follows the change handles it.
@@ -202,13 +232,8 @@ export class Inspector {
 
   #sleepMs(): number {
     const dueMs = this.#options.writer.nextDueMs()
-    // A recording that is due now is already under inspection: its end wakes this worker.
+    // A recording that is due now is already under inspection, whose end wakes the loop.
     const waitMs = dueMs === undefined ? MAX_SLEEP_MS : dueMs - this.#options.now()
     return Math.min(Math.max(waitMs, 100), MAX_SLEEP_MS)
   }
-}
-
-const LIMIT: TimeLimit = {
-  timeoutMs: INSPECTION_TIMEOUT_MS,
-  reason: () => new Error('the inspection took too long'),
 }

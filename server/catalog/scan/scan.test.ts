@@ -27,7 +27,7 @@ import { createLayout } from '../names/layout.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanPauses, ScanProblem } from './scan.ts'
 import { createCatalog } from '../store/sqlite-catalog.ts'
-import { soon } from '../../../test/support/patience.ts'
+import { patienceMs, soon } from '../../../test/support/patience.ts'
 
 let base: string
 let root: string
@@ -87,7 +87,8 @@ const SHORT_PAUSES: ScanPauses = {
   catalogRetryMs: 50,
   smallPollMs: 50,
   largePollMs: 50,
-  watchRetryMs: 60_000,
+  watchRetryMs: patienceMs,
+  watchStartMs: patienceMs,
 }
 
 /** The library's storage, of which some calls behave otherwise. */
@@ -475,20 +476,30 @@ describe('while it runs', () => {
     for (let number = 0; number < 200; number += 1) put(`slow${number}/2026-01-01/1.ts`)
     const folder = createFolderStorage(root)
     const wasListed = Promise.withResolvers<void>()
+    const isWatched = Promise.withResolvers<void>()
+    const areReported = Promise.withResolvers<void>()
     const isShown = Promise.withResolvers<void>()
+    let slowLists = 0
     const list: Storage['list'] = async (path, options) => {
       const entries = await folder.list(path, options)
-      // Half a minute in all, unless the changes are shown before.
-      if (path.startsWith('slow')) await Promise.race([sleep(500), isShown.promise])
+      if (path.startsWith('slow')) {
+        await areReported.promise
+        slowLists += 1
+        // Eight at once: by then, the changes have been due for long.
+        const isLate = slowLists > 320
+        await Promise.race([isShown.promise, ...(isLate ? [] : [sleep(50)])])
+      }
       if (path === 'a/2026-01-01') wasListed.resolve()
       // the last is walked first
       return entries.toSorted((one, other) => (one.name < other.name ? 1 : -1))
     }
-    const isWatched = Promise.withResolvers<void>()
     const watch: Storage['watch'] = async (onChange, signal) => {
+      const reported = new Set<string>()
       const notify = (changed: string): void => {
         isWatched.resolve()
         onChange(changed)
+        reported.add(changed)
+        if (reported.has('a/2026-01-01') && reported.has('b')) areReported.resolve()
       }
       return folder.watch(notify, signal)
     }

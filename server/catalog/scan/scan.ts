@@ -6,6 +6,8 @@ import type { CatalogWriter } from '../store/catalog-writer.ts'
 import { Inspector } from './inspector.ts'
 import type { Inspect } from './inspector.ts'
 import type { Layout } from '../names/layout.ts'
+import { TitleReader } from './title-reader.ts'
+import type { ReadTitle } from './title-reader.ts'
 import { walkLibrary } from './walk.ts'
 import type { DueChanges, WalkOptions } from './walk.ts'
 import { LibraryWatch } from './watch.ts'
@@ -15,10 +17,14 @@ export interface ScannerOptions {
   layout: Layout
   writer: CatalogWriter
   inspect: Inspect
+  /** Reads the sidecars of a recording. Default: lists have no titles. */
+  readTitle?: ReadTitle
   /** A file that has not changed for this long counts as finished. */
   settleSeconds: number
   /** Number of concurrent inspections; default 1. */
   concurrency?: number
+  /** An inspection that takes longer counts as failed; default 10 minutes. */
+  inspectionTimeoutMs?: number
   /** Interval of full rescans while changes are watched, to repair lost events; default 300. */
   rescanSeconds?: number
   /** Milliseconds since 1970; default the system clock. */
@@ -40,6 +46,8 @@ export interface ScanPauses {
   largePollMs: number
   /** Before watching is tried again. */
   watchRetryMs: number
+  /** For watching to start before the first walk. */
+  watchStartMs: number
 }
 
 /** Progress of a scan. */
@@ -54,12 +62,12 @@ export interface ScanProgress {
 
 /**
  * A problem for the operator; the scanner continues. `library`: cannot be read, the catalog stays
- * as it is; `folder`: cannot be read, its rows stay; `inspection`: retried later; `watch`: polled
- * instead; `catalog`: cannot be written, retried later. `path` is a library path, '' if there is
- * none.
+ * as it is; `folder`: cannot be read, its rows stay; `inspection`, `sidecar`: retried later;
+ * `watch`: polled instead; `catalog`: cannot be written, retried later. `path` is a library path,
+ * '' if there is none.
  */
 export interface ScanProblem {
-  kind: 'library' | 'folder' | 'inspection' | 'watch' | 'catalog'
+  kind: 'library' | 'folder' | 'inspection' | 'sidecar' | 'watch' | 'catalog'
   path: string
   error: unknown
 }
@@ -70,6 +78,7 @@ const DEFAULT_PAUSES: ScanPauses = {
   smallPollMs: 5000,
   largePollMs: 60_000,
   watchRetryMs: 60_000,
+  watchStartMs: 5000,
 }
 const SMALL_LIBRARY_RECORDINGS = 10_000
 const DEFAULT_RESCAN_SECONDS = 300
@@ -85,6 +94,7 @@ export class Scanner {
   readonly #now: () => number
   readonly #pauses: ScanPauses
   readonly #inspector: Inspector
+  readonly #titles: TitleReader | undefined
   readonly #watch: LibraryWatch
   readonly #firstWalk = Promise.withResolvers<void>()
   #failedFolders: ReadonlySet<string> = new Set()
@@ -106,14 +116,26 @@ export class Scanner {
       writer: options.writer,
       inspect: options.inspect,
       concurrency: options.concurrency ?? 1,
+      timeoutMs: options.inspectionTimeoutMs,
       now: this.#now,
       catalogRetryMs: this.#pauses.catalogRetryMs,
       onError: (path, error) => this.#report({ kind: 'inspection', path, error }),
       onCatalogError: (error) => this.#report({ kind: 'catalog', path: '', error }),
       onInspected: (count) => this.#countInspections(count),
     })
+    const { readTitle } = options
+    this.#titles =
+      readTitle &&
+      new TitleReader({
+        writer: options.writer,
+        readTitle,
+        catalogRetryMs: this.#pauses.catalogRetryMs,
+        onError: (path, error) => this.#report({ kind: 'sidecar', path, error }),
+        onCatalogError: (error) => this.#report({ kind: 'catalog', path: '', error }),
+      })
     this.#watch = new LibraryWatch({
       storage: options.storage,
+      startMs: this.#pauses.watchStartMs,
       onEnded: (error) => {
         this.#watchError = error
       },
@@ -138,7 +160,7 @@ export class Scanner {
     this.#options.writer.useLayout(this.#options.layout.identity)
     await this.#walk([''], signal)
     this.#inspector.open()
-    await this.#inspector.drain(signal)
+    await Promise.all([this.#inspector.drain(signal), this.#titles?.drain(signal)])
     this.#reportProgress({ isLast: true })
   }
 
@@ -148,7 +170,11 @@ export class Scanner {
    */
   async run(signal: AbortSignal): Promise<void> {
     this.#options.writer.useLayout(this.#options.layout.identity)
-    await Promise.all([this.#inspector.run(signal), this.#follow(signal)])
+    await Promise.all([
+      this.#inspector.run(signal),
+      this.#titles?.run(signal),
+      this.#follow(signal),
+    ])
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -215,7 +241,9 @@ export class Scanner {
     for (const folder of folders) {
       hasChanged = (await walkLibrary(folder, options, signal)) || hasChanged
     }
-    if (hasChanged) this.#inspector.refresh()
+    if (!hasChanged) return
+    this.#inspector.refresh()
+    this.#titles?.refresh()
   }
 
   /**
@@ -241,7 +269,7 @@ export class Scanner {
       storage,
       layout,
       writer,
-      settleMs: settleSeconds * 1000,
+      settleMs: Math.round(settleSeconds * 1000),
       mayBeEmpty: this.#wasSeen,
       now: this.#now,
       onFolderError: (folder, error) => failed.set(folder, error),

@@ -8,10 +8,14 @@ import type {
   FoundRecording,
   KnownFolder,
   KnownRecording,
+  SignedRecording,
 } from '../store/catalog-writer.ts'
 import type { Layout, LayoutPosition } from '../names/layout.ts'
 import { joinPath, splitPath } from '../names/library-path.ts'
+import { parseRecordingName } from '../names/recording-name.ts'
 import { statSessionFolder } from '../names/session-folder.ts'
+import { listSidecars, signSidecars } from '../names/text-sidecars.ts'
+import type { SidecarVersions } from '../names/text-sidecars.ts'
 
 export interface WalkOptions {
   storage: Storage
@@ -65,6 +69,15 @@ export async function walkLibrary(
   const walk = new Walk(options, signal)
   await walk.run(begin)
   return walk.hasChanged
+}
+
+/** An entry of a folder that may be a recording. */
+interface MetEntry {
+  name: string
+  kind: 'file' | 'folder'
+  stat: FileStat
+  /** Signature of its sidecars with text. */
+  sidecars: string
 }
 
 /** A folder that may contain recordings, directly or in subfolders. */
@@ -129,6 +142,7 @@ class Walk {
   #found: FoundRecording[] = []
   #gone: number[] = []
   #adopted: AdoptedRecording[] = []
+  #signed: SignedRecording[] = []
   #met = 0
   hasChanged = false
 
@@ -192,6 +206,7 @@ class Walk {
     const entries = await storage.list(path, { stats: true, signal: this.#signal })
     const known = writer.readFolder(path)
     if (path === '') this.#checkNotEmptied(entries, known)
+    const sidecars = listSidecars(entries)
     const goneFolders = new Set(known.folders)
     const gone = new Map(known.recordings.map((recording) => [recording.name, recording]))
     for (const { name, kind, stat } of entries) {
@@ -199,8 +214,9 @@ class Walk {
       if (kind === 'folder' && this.#meetFolder(folder, name)) {
         goneFolders.delete(name)
         gone.delete(name)
-      } else if (stat && this.#meetRecording(folder, { name, kind, stat }, recording)) {
-        gone.delete(name)
+      } else if (stat) {
+        const entry = { name, kind, stat, sidecars: signFileSidecars(name, sidecars) }
+        if (this.#meetRecording(folder, entry, recording)) gone.delete(name)
       }
     }
     for (const { id } of gone.values()) this.#gone.push(id)
@@ -221,9 +237,9 @@ class Walk {
 
   async #readSessionFolder({ path, parent, name }: SessionFolder): Promise<void> {
     const { storage, writer } = this.#options
-    const stat = await statSessionFolder(storage, path)
+    const state = await statSessionFolder(storage, path)
     const known = writer.readRecording(parent.path, name)
-    if (stat) this.#meetRecording(parent, { name, kind: 'folder', stat }, known)
+    if (state) this.#meetRecording(parent, { name, kind: 'folder', ...state }, known)
     else if (known) this.#gone.push(known.id)
     this.#flushIfFull()
   }
@@ -231,9 +247,12 @@ class Walk {
   /** Adds a new or changed recording. Returns whether the entry is a recording. */
   #meetRecording(
     folder: Folder,
-    { name, kind, stat }: { name: string; kind: 'file' | 'folder'; stat: FileStat },
+    { name, kind, stat, sidecars }: MetEntry,
     known: KnownRecording | undefined,
   ): boolean {
+    if (known !== undefined && known.sidecars !== sidecars) {
+      this.#signed.push({ id: known.id, sidecars })
+    }
     if (known !== undefined && this.#isUnchanged(known, stat)) {
       // The catalog's rows were found with the same layout.
       this.#met += 1
@@ -244,7 +263,7 @@ class Walk {
     if (!match) return false
     this.#met += 1
     const settlesAtMs = this.#settlesAtMs(stat, known !== undefined)
-    this.#found.push({ folder: folder.path, name, kind, stat, match, settlesAtMs })
+    this.#found.push({ folder: folder.path, name, kind, stat, match, settlesAtMs, sidecars })
     this.#flushIfFull()
     return true
   }
@@ -268,17 +287,24 @@ class Walk {
   }
 
   #flushIfFull(): void {
-    const rows = this.#found.length + this.#gone.length + this.#adopted.length
+    const changed = this.#found.length + this.#gone.length
+    const rows = changed + this.#adopted.length + this.#signed.length
     if (rows >= ROWS_PER_TRANSACTION) this.#flush()
   }
 
   #flush(): void {
-    const hasChanged = this.#found.length + this.#gone.length > 0
+    const hasChanged = this.#found.length + this.#gone.length + this.#signed.length > 0
     if (!hasChanged && this.#adopted.length === 0) return
-    this.#options.writer.apply({ found: this.#found, gone: this.#gone, adopted: this.#adopted })
+    this.#options.writer.apply({
+      found: this.#found,
+      gone: this.#gone,
+      adopted: this.#adopted,
+      signed: this.#signed,
+    })
     this.#found = []
     this.#gone = []
     this.#adopted = []
+    this.#signed = []
     this.hasChanged ||= hasChanged
   }
 
@@ -320,6 +346,12 @@ class Walk {
     if (known.folders.length + known.recordings.length === 0) return
     throw new AppError('failed', 'the library is empty although the catalog has recordings of it')
   }
+}
+
+function signFileSidecars(name: string, versions: SidecarVersions): string {
+  if (versions.size === 0) return ''
+  const base = parseRecordingName(name)?.base
+  return base === undefined ? '' : signSidecars([base], versions)
 }
 
 async function isAbsent(storage: Storage, path: string, signal: AbortSignal): Promise<boolean> {

@@ -2,7 +2,7 @@
 // intervals. A full walk polls for changes in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../../storage/storage.ts'
-import { createWakeSignal } from './wake-signal.ts'
+import { createWakeSignal } from '../../../shared/wake-signal.ts'
 
 /** A batch starts when nothing has changed for this long, */
 const QUIET_MS = 300
@@ -10,11 +10,11 @@ const QUIET_MS = 300
 const MAX_WAIT_MS = 1000
 /** More changed folders than this count as a change of the whole library. */
 const MAX_FOLDERS = 1000
-/** If watching takes longer to start, the library is walked meanwhile. */
-const BEGUN_WITHIN_MS = 5000
 
 export interface LibraryWatchOptions {
   storage: Storage
+  /** If watching takes longer to start, the library is walked meanwhile. */
+  startMs: number
   /** Watching is not possible, or ended by itself. */
   onEnded: (error: unknown) => void
 }
@@ -56,7 +56,7 @@ export class LibraryWatch {
    * that starts afterwards covers all earlier changes, unless watching starts later.
    */
   async begun(signal: AbortSignal): Promise<void> {
-    const isLate = sleep(BEGUN_WITHIN_MS, true, { signal, ref: false })
+    const isLate = sleep(this.#options.startMs, true, { signal, ref: false })
     const hasBegun = this.#begun.then(() => false)
     if (!(await Promise.race([isLate, hasBegun]))) this.#hasAllChanged = false
   }

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { isAppError } from '../../errors.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import type { CatalogWriter } from './catalog-writer.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog, SessionName } from '../catalog.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
@@ -42,7 +42,8 @@ const steps = {
     const match = { session, rank: ending === '.mp4' ? 0 : 3 }
     const stat = { sizeBytes: size, modifiedMs: size, version: `${size}` }
     const place = { folder: `${streamer}/${DATE}`, name: sessionId + ending, kind: 'file' } as const
-    writer.apply({ found: [{ ...place, stat, match, settlesAtMs: 0 }], gone: [] })
+    const sidecars = `${size % 3}`
+    writer.apply({ found: [{ ...place, stat, match, settlesAtMs: 0, sidecars }], gone: [] })
   },
   remove({ writer }: Life, { streamer, sessionId, ending }: Step): void {
     const { recordings } = writer.readFolder(`${streamer}/${DATE}`)
@@ -54,6 +55,12 @@ const steps = {
   },
   fail({ writer }: Life, step: Step): void {
     inspect(writer, step, { status: 'unplayable', reason: { code: 'encrypted' } })
+  },
+  title({ writer }: Life, { size }: Step): void {
+    const [recording] = writer.untitled(1)
+    if (recording === undefined) return
+    const { id, sidecars } = recording
+    writer.recordTitles([{ id, sidecars, title: `${size}`, startsAtMs: size }])
   },
   hide({ hidden }: Life, { streamer, sessionId }: Step): void {
     hidden.hide({ kind: 'session', streamer, date: DATE, sessionId })
@@ -81,6 +88,7 @@ function readAll(catalog: Catalog): unknown {
   return {
     streamers: catalog.listStreamers(),
     sessions: STREAMERS.map((streamer) => orGone(() => catalog.listSessions(streamer))),
+    details: STREAMERS.map((streamer) => orGone(() => catalog.listDetails(streamer))),
     newest: STREAMERS.map((streamer) => orGone(() => catalog.newestSessions(streamer, 2))),
     rows: STREAMERS.flatMap((streamer) =>
       IDS.map((sessionId) =>
@@ -115,7 +123,7 @@ function withDatabases(work: (writing: Database, reading: Database) => void): vo
 
 const anyStep: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom<Step['kind'][]>(
-    ...(['put', 'put', 'put', 'play', 'play', 'fail', 'remove'] as const),
+    ...(['put', 'put', 'put', 'play', 'play', 'title', 'fail', 'remove'] as const),
     ...(['hide', 'unhide', 'hideAll', 'unhideAll'] as const),
   ),
   streamer: fc.constantFrom(...STREAMERS),
@@ -187,6 +195,52 @@ test('pages through listed sessions in the order of the database, hidden ones ex
     expect(ids(undefined, 2)).toEqual([])
     expect(orGone(() => catalog.hasStreamer('alice'))).toBe('gone')
   })
+})
+
+test('the neighbours of a session, and a part of the list, are those in the list', () => {
+  const dates = ['2026-01-30', '2026-01-31', '2026-02-01']
+  const names = fc.record({
+    date: fc.constantFrom(...dates),
+    sessionId: fc.constantFrom(...IDS, 'a'),
+    state: fc.constantFrom('shown', 'hidden', 'unplayable'),
+  })
+  const property = fc.property(fc.array(names, { maxLength: 12 }), (sessions) => {
+    withDatabases((writing, reading) => {
+      const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+      const streamer = 'alice'
+      for (const { date, sessionId, state } of sessions) {
+        const match = { session: { streamer, date, sessionId }, rank: 0 }
+        const stat = { sizeBytes: 1, modifiedMs: 1, version: '1' }
+        const place = { folder: `alice/${date}`, name: `${sessionId}.mp4`, kind: 'file' } as const
+        life.writer.apply({ found: [{ ...place, stat, match, settlesAtMs: 0 }], gone: [] })
+        if (state === 'hidden') life.hidden.hide({ kind: 'session', streamer, date, sessionId })
+        const id = life.writer.findPending({ streamer, date, sessionId })
+        const job = id === undefined ? undefined : life.writer.readPending(id, NOW_MS)
+        if (job === undefined || state !== 'unplayable') continue
+        const outcome = { status: 'unplayable', reason: { code: 'encrypted' } } as const
+        const context = { nowMs: NOW_MS, tookMs: 1, settlesAtMs: 0, attempts: 0 }
+        life.writer.record([{ recording: job, result: planInspectionResult(outcome, context) }])
+      }
+      const catalog = createCatalog(reading)
+      const list = catalog.listSessions(streamer) ?? []
+      const found = list.map((session) => catalog.neighbours({ streamer, ...session }))
+      const nameOf = ({ date, sessionId }: SessionName) => ({ date, sessionId })
+      expect(found.map(({ next }) => next && nameOf(next))).toEqual(
+        list.map((_, at) => list[at - 1]),
+      )
+      expect(found.map(({ previous }) => previous && nameOf(previous))).toEqual(
+        list.map((_, at) => list[at + 1]),
+      )
+      expect(catalog.neighbours({ streamer: 'nobody', date: '', sessionId: '' })).toEqual({})
+      expect(catalog.countSessions(streamer)).toBe(list.length)
+      for (const offset of list.keys()) {
+        const rows = catalog.sessionsAt(streamer, { offset, limit: 2 })
+        expect(rows.map(nameOf)).toEqual(list.slice(offset, offset + 2).map(nameOf))
+      }
+      expect(catalog.sessionsAt(streamer, { offset: list.length, limit: 2 })).toEqual([])
+    })
+  })
+  fc.assert(property, { numRuns: 20, seed: 14 })
 })
 
 const bothLists = (catalog: Catalog) => ['alice', 'bob'].map((name) => catalog.listSessions(name))

@@ -17,12 +17,31 @@ export interface RecordingRow {
   modified_ms: number
   duration_seconds: number | null
   reason: string | null
+  settlesAtMs: number
+  title: string | null
+  startsAtMs: number | null
 }
 
 /** A session in a list. */
 export interface ListedRow {
   date: string
   sessionId: string
+  duration_seconds: number | null
+}
+
+/** What a list leaves out of a session. */
+export interface DetailRow {
+  date: string
+  sessionId: string
+  name: string
+  kind: 'file' | 'folder'
+  settlesAtMs: number
+  title: string | null
+  startsAtMs: number | null
+}
+
+/** A session in a sitemap. */
+export interface EntryRow extends DetailRow {
   duration_seconds: number | null
 }
 
@@ -37,19 +56,35 @@ export interface CatalogQueries {
   streamer: Query<{ name: string }, { id: number }>
   sessions: Query<{ id: number }, ListedRow>
   /** Listed sessions of a shown streamer after a name, in the order of the index. */
-  sessionsAfter: Query<SessionName & { name: string; limit: number }, SessionName>
+  sessionsAfter: Query<SessionName & { name: string; limit: number }, EntryRow>
   /** One row of `sessions`, if listed. */
   listedSession: Query<SessionReference, ListedRow>
   session: Query<SessionReference, RecordingRow>
   /** The date of the listed session at an offset, newest first. */
   dateAt: Query<{ id: number; offset: number }, { date: string }>
-  /** Listed sessions of a date and later. */
-  newest: Query<{ id: number; date: string }, RecordingRow>
+  /** Ids of the listed sessions of a date. */
+  idsOfDate: Query<{ id: number; date: string }, { sessionId: string }>
+  /** The next date before or after a date that has a listed session. */
+  dateBefore: Query<{ id: number; date: string }, { date: string }>
+  dateAfter: Query<{ id: number; date: string }, { date: string }>
+  details: Query<{ id: number }, DetailRow>
+  /** Listed sessions of dates in this range. */
+  sessionsOfDates: Query<{ id: number; oldest: string; newest: string }, RecordingRow>
+  /** Number of listed sessions after a date. */
+  countAfter: Query<{ id: number; date: string }, { count: number }>
+  /** The newest listed sessions of all shown streamers. */
+  newestOfSite: Query<{ limit: number }, RecordingRow>
 }
 
 /** Compiles and prepares all queries. */
 export function prepareCatalogQueries(database: Database): CatalogQueries {
-  return { ...prepareLists(database), ...prepareHidden(database), ...prepareRows(database) }
+  return {
+    ...prepareLists(database),
+    ...prepareEntries(database),
+    ...prepareNeighbours(database),
+    ...prepareHidden(database),
+    ...prepareRows(database),
+  }
 }
 
 function prepareLists(database: Database) {
@@ -74,22 +109,6 @@ function prepareLists(database: Database) {
         .where('streamer_id', '=', parameter('id'))
         .where('listed', '=', 1),
     ),
-    sessionsAfter: database.prepare<SessionName & { name: string; limit: number }>()(
-      (kysely, parameter) =>
-        kysely
-          .selectFrom('streamers')
-          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-          .select(['date', 'session_id as sessionId'])
-          .where('streamers.name', '=', parameter('name'))
-          .where(isShown)
-          .where('listed', '=', 1)
-          .where(
-            sql<boolean>`(date, session_id) > (${parameter('date')}, ${parameter('sessionId')})`,
-          )
-          .orderBy('date')
-          .orderBy('session_id')
-          .limit(parameter('limit')),
-    ),
     listedSession: database.prepare<SessionReference>()((kysely, parameter) =>
       kysely
         .selectFrom('streamers')
@@ -109,6 +128,70 @@ function prepareLists(database: Database) {
         .orderBy('date', 'desc')
         .limit(sql.lit(1))
         .offset(parameter('offset')),
+    ),
+  }
+}
+
+function prepareEntries(database: Database) {
+  return {
+    sessionsAfter: database.prepare<SessionName & { name: string; limit: number }>()(
+      (kysely, parameter) =>
+        kysely
+          .selectFrom('streamers')
+          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+          .select(['date', 'session_id as sessionId', 'recordings.name as name', 'kind', 'title'])
+          .select(['settles_at_ms as settlesAtMs', 'starts_at_ms as startsAtMs'])
+          .select('duration_seconds')
+          .where('streamers.name', '=', parameter('name'))
+          .where(isShown)
+          .where('listed', '=', 1)
+          .where(
+            sql<boolean>`(date, session_id) > (${parameter('date')}, ${parameter('sessionId')})`,
+          )
+          .orderBy('date')
+          .orderBy('session_id')
+          .limit(parameter('limit')),
+    ),
+  }
+}
+
+function prepareNeighbours(database: Database) {
+  return {
+    idsOfDate: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select('session_id as sessionId')
+        .where('streamer_id', '=', parameter('id'))
+        .where('date', '=', parameter('date'))
+        .where('listed', '=', 1),
+    ),
+    dateBefore: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select('date')
+        .where('streamer_id', '=', parameter('id'))
+        .where('date', '<', parameter('date'))
+        .where('listed', '=', 1)
+        .orderBy('date', 'desc')
+        .limit(sql.lit(1)),
+    ),
+    dateAfter: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select('date')
+        .where('streamer_id', '=', parameter('id'))
+        .where('date', '>', parameter('date'))
+        .where('listed', '=', 1)
+        .orderBy('date')
+        .limit(sql.lit(1)),
+    ),
+    details: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select(['date', 'session_id as sessionId', 'name', 'kind', 'title'])
+        .select(['settles_at_ms as settlesAtMs', 'starts_at_ms as startsAtMs'])
+        .where('streamer_id', '=', parameter('id'))
+        .where('listed', '=', 1),
     ),
   }
 }
@@ -156,15 +239,43 @@ function prepareRows(database: Database) {
           .orderBy('recordings.name')
           .limit(sql.lit(1)),
     ),
-    newest: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+    countAfter: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .select((expression) => expression.fn.countAll<number>().as('count'))
+        .where('streamer_id', '=', parameter('id'))
+        .where('date', '>', parameter('date'))
+        .where('listed', '=', 1),
+    ),
+    sessionsOfDates: database.prepare<{
+      id: number
+      oldest: string
+      newest: string
+    }>()((kysely, parameter) =>
       kysely
         .selectFrom('streamers')
         .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
         .innerJoin('folders', 'folders.id', 'recordings.folder_id')
         .select(recordingColumns)
         .where('streamers.id', '=', parameter('id'))
-        .where('recordings.date', '>=', parameter('date'))
+        .where('recordings.date', '>=', parameter('oldest'))
+        .where('recordings.date', '<=', parameter('newest'))
         .where('recordings.listed', '=', 1),
+    ),
+    // Ends after `limit` rows of the index `recordings_newest`, and those of the same time.
+    newestOfSite: database.prepare<{ limit: number }>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
+        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .select(recordingColumns)
+        .where('recordings.listed', '=', 1)
+        .where(isShown)
+        .orderBy('recordings.date', 'desc')
+        .orderBy('recordings.modified_ms', 'desc')
+        .orderBy('streamers.name')
+        .orderBy('recordings.session_id')
+        .limit(parameter('limit')),
     ),
   }
 }
@@ -180,4 +291,7 @@ const recordingColumns = [
   'recordings.modified_ms as modified_ms',
   'recordings.duration_seconds as duration_seconds',
   'recordings.reason as reason',
+  'recordings.settles_at_ms as settlesAtMs',
+  'recordings.title as title',
+  'recordings.starts_at_ms as startsAtMs',
 ] as const

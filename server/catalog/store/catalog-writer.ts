@@ -11,6 +11,8 @@ import type { LayoutMatch } from '../names/layout.ts'
 import { joinPath, splitPath } from '../names/library-path.ts'
 import { prepareFolderQueries, preparePendingQueries } from './writer-queries.ts'
 import type { FolderQueries, PendingQueries, PendingRow } from './writer-queries.ts'
+import { prepareTitleQueries } from './title-queries.ts'
+import type { TitleQueries } from './title-queries.ts'
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey, SessionListing } from './session-listing.ts'
 
@@ -23,6 +25,8 @@ export interface FoundRecording {
   match: LayoutMatch
   /** When it counts as finished. */
   settlesAtMs: number
+  /** Signature of its sidecars with text; default none. */
+  sidecars?: string
 }
 
 /** A folder in the catalog. */
@@ -36,6 +40,30 @@ export interface KnownFolder {
 export interface KnownRecording extends FileStat {
   id: number
   name: string
+  sidecars: string
+}
+
+/** A recording with other sidecars than its row. */
+export interface SignedRecording {
+  id: number
+  sidecars: string
+}
+
+/** A listed recording whose sidecars are not read, or have changed since. */
+export interface UntitledRecording {
+  id: number
+  path: string
+  kind: 'file' | 'folder'
+  /** Signature of the sidecars by the last walk. */
+  sidecars: string
+}
+
+/** What the sidecars of a recording contain. */
+export interface RecordingTitle {
+  title: string | null
+  startsAtMs: number | null
+  /** Signature of the sidecars that were read. */
+  sidecars: string
 }
 
 /** An unchanged recording whose row has no version yet. */
@@ -52,6 +80,7 @@ export interface PendingRecording {
   stat: FileStat
   settlesAtMs: number
   attempts: number
+  session: SessionReference
 }
 
 /** An inspected recording with the result. */
@@ -66,6 +95,7 @@ export interface FolderChanges {
   /** Ids of deleted recordings. */
   gone: readonly number[]
   adopted?: readonly AdoptedRecording[]
+  signed?: readonly SignedRecording[]
 }
 
 /** Lookups cached for one transaction. */
@@ -87,6 +117,7 @@ export class CatalogWriter {
   readonly #database: Database
   readonly #folders: FolderQueries
   readonly #pending: PendingQueries
+  readonly #titles: TitleQueries
   readonly #listing: SessionListing
   readonly #changes: ChangeLog
 
@@ -94,6 +125,7 @@ export class CatalogWriter {
     this.#database = database
     this.#folders = prepareFolderQueries(database)
     this.#pending = preparePendingQueries(database)
+    this.#titles = prepareTitleQueries(database)
     this.#listing = createSessionListing(database)
     this.#changes = createChangeLog(database)
   }
@@ -132,12 +164,13 @@ export class CatalogWriter {
     return known && this.#folders.recordingByName.get({ ...known, name })
   }
 
-  apply({ found, gone, adopted = [] }: FolderChanges): void {
+  apply({ found, gone, adopted = [], signed = [] }: FolderChanges): void {
     this.#database.transaction(() => {
       const lookedUp = { folders: new Map(), streamers: new Map(), newDates: new Map() }
       for (const recording of found) this.#put(recording, lookedUp)
       for (const id of gone) this.#remove(id)
       for (const recording of adopted) this.#folders.addVersion.run(recording)
+      for (const recording of signed) this.#titles.sign.run(recording)
       this.#listing.settle()
     })
   }
@@ -193,6 +226,25 @@ export class CatalogWriter {
     })
   }
 
+  /** Listed recordings whose sidecars must be read, newest first, at most `limit`. */
+  untitled(limit: number): UntitledRecording[] {
+    return this.#titles.untitled.all({ limit }).map(({ folder, name, ...recording }) => {
+      return { ...recording, path: joinPath(folder, name) }
+    })
+  }
+
+  /** Stores what the sidecars of recordings contain. */
+  recordTitles(titles: readonly (RecordingTitle & { id: number })[]): void {
+    this.#database.transaction(() => {
+      for (const title of titles) {
+        if (this.#titles.record.run(title) === 0) continue
+        const session = this.#folders.session.get({ id: title.id })
+        if (session) this.#listing.note(session)
+      }
+      this.#listing.settle()
+    })
+  }
+
   #record({ recording: { id, stat }, result }: InspectedRecording): void {
     const changed = this.#pending.record.run({ id, version: stat.version, ...result })
     if (changed === 0 || result.status === 'found') return
@@ -226,6 +278,7 @@ export class CatalogWriter {
       status: isEmpty ? ('unplayable' as const) : ('found' as const),
       reason: isEmpty ? formatStoredReason({ code: 'file-empty' }) : null,
       settlesAtMs: recording.settlesAtMs,
+      sidecars: recording.sidecars ?? '',
     }
     const isNewDate = this.#isNewDate(key, lookedUp.newDates)
     if (this.#folders.add.run(row) === 0) {
@@ -306,5 +359,6 @@ function pendingRecording(row: PendingRow): PendingRecording {
     stat: { sizeBytes: row.sizeBytes, modifiedMs: row.modifiedMs, version: row.version },
     settlesAtMs: row.settlesAtMs,
     attempts: row.attempts,
+    session: { streamer: row.streamer, date: row.date, sessionId: row.sessionId },
   }
 }

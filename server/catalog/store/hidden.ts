@@ -24,8 +24,8 @@ export interface HiddenNames {
   list(): HiddenName[]
 }
 
-/** A name as stored in the table. */
-interface HiddenRow {
+/** A name as stored: in NFC, and a streamer with empty date and session id. */
+export interface HiddenRow {
   streamer: string
   date: string
   sessionId: string
@@ -56,14 +56,14 @@ export function createHiddenNames(database: Database): HiddenNames {
   }
 }
 
-function rowOf(name: HiddenName): HiddenRow {
+export function rowOf(name: HiddenName): HiddenRow {
   const streamer = name.streamer.normalize('NFC')
   if (name.kind === 'streamer') return { streamer, date: '', sessionId: '' }
   const [date, sessionId] = [name.date.normalize('NFC'), name.sessionId.normalize('NFC')]
   return { streamer, date, sessionId }
 }
 
-function nameOf(row: HiddenRow): HiddenName {
+export function nameOf(row: HiddenRow): HiddenName {
   if (row.sessionId === '') return { kind: 'streamer', streamer: row.streamer }
   return { kind: 'session', ...row }
 }

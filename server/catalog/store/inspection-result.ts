@@ -87,8 +87,9 @@ export function planInspectionResult(
   }
 }
 
+/** Whole milliseconds: the shared database stores nothing else. */
 function restMs({ tookMs }: InspectionContext): number {
-  return Math.min(Math.max(tookMs * REST_FACTOR, MIN_REST_MS), MAX_REST_MS)
+  return Math.round(Math.min(Math.max(tookMs * REST_FACTOR, MIN_REST_MS), MAX_REST_MS))
 }
 
 function backoffMs(attempts: number): number {

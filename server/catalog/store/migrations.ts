@@ -123,6 +123,30 @@ const steps: readonly (readonly string[])[] = [
        name TEXT NOT NULL,
        UNIQUE (folder, name))`,
   ],
+  [
+    `ALTER TABLE recordings ADD COLUMN sidecars TEXT NOT NULL DEFAULT ''`,
+    `ALTER TABLE recordings ADD COLUMN titled_by TEXT NOT NULL DEFAULT ''`,
+    `ALTER TABLE recordings ADD COLUMN title TEXT`,
+    `ALTER TABLE recordings ADD COLUMN starts_at_ms BIGINT`,
+    `CREATE INDEX recordings_untitled ON recordings (date)
+       WHERE sidecars <> titled_by AND listed = 1`,
+  ],
+  [
+    `CREATE TABLE hide_log (
+       id INTEGER PRIMARY KEY,
+       at_ms BIGINT NOT NULL,
+       action TEXT NOT NULL CHECK (action = 'hide' OR action = 'unhide'),
+       streamer TEXT NOT NULL,
+       date TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       reason TEXT NOT NULL)`,
+  ],
+  [`CREATE INDEX recordings_newest ON recordings (date, modified_ms) WHERE listed = 1`],
+  [
+    `CREATE INDEX recordings_unplayable ON recordings (date) WHERE reason IS NOT NULL`,
+    `CREATE INDEX recordings_flawed ON recordings (date) WHERE flawed = 1 AND listed = 1`,
+    `CREATE INDEX recordings_unlisted ON recordings (date) WHERE listed = 0 AND reason IS NULL`,
+  ],
 ]
 
 /**

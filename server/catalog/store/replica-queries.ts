@@ -108,6 +108,10 @@ function sharedValues(parameter: Parameter<PutParameters>) {
     retry_at_ms: parameter('retryAtMs'),
     rest_until_ms: parameter('restUntilMs'),
     attempts: parameter('attempts'),
+    sidecars: parameter('sidecars'),
+    titled_by: parameter('titledBy'),
+    title: parameter('title'),
+    starts_at_ms: parameter('startsAtMs'),
   }
 }
 

@@ -26,6 +26,10 @@ export interface ReplicaRecording extends RecordingPath {
   retryAtMs: number
   restUntilMs: number
   attempts: number
+  sidecars: string
+  titledBy: string
+  title: string | null
+  startsAtMs: number | null
 }
 
 /** How far a catalog has followed a shared database. */
@@ -61,4 +65,8 @@ export const recordingColumns = [
   'recordings.retry_at_ms as retryAtMs',
   'recordings.rest_until_ms as restUntilMs',
   'recordings.attempts as attempts',
+  'recordings.sidecars as sidecars',
+  'recordings.titled_by as titledBy',
+  'recordings.title as title',
+  'recordings.starts_at_ms as startsAtMs',
 ] as const

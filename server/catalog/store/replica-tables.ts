@@ -5,6 +5,7 @@ import type { Database as SqliteDatabase } from 'better-sqlite3'
 const SHARED_COLUMNS = [
   'streamer_id, date, session_id, kind, rank, size_bytes, modified_ms, version, status',
   'duration_seconds, reason, flawed, settles_at_ms, retry_at_ms, rest_until_ms, attempts',
+  'sidecars, titled_by, title, starts_at_ms',
 ].join(', ')
 
 /**

@@ -7,6 +7,7 @@ export interface CatalogSchema {
   folders: FolderTable
   recordings: RecordingTable
   hidden: HiddenTable
+  hide_log: HideLogTable
   changes: ChangeTable
   replica: ReplicaTable
   outbox: OutboxTable
@@ -75,6 +76,13 @@ interface RecordingTable {
   rest_until_ms: number
   /** Consecutive inspections that failed for a reason outside of the recording. */
   attempts: number
+  /** Signature of the sidecars with text (text-sidecars.ts), empty without any. */
+  sidecars: Generated<string>
+  /** The signature of those that `title` and `starts_at_ms` are from. */
+  titled_by: Generated<string>
+  title: string | null
+  /** Start of the recording in milliseconds since 1970. */
+  starts_at_ms: number | null
 }
 
 /** Hidden names in NFC; separate from recordings, so that they outlive them. */
@@ -83,6 +91,18 @@ interface HiddenTable {
   /** Empty together with the session id: the whole streamer. */
   date: string
   session_id: string
+}
+
+/** What operators have hidden and shown again, oldest first; names as in `hidden`. */
+interface HideLogTable {
+  id: Generated<number>
+  at_ms: number
+  action: 'hide' | 'unhide'
+  streamer: string
+  date: string
+  session_id: string
+  /** Empty if none was given. */
+  reason: string
 }
 
 /** Changes of the latest generations (change-log.ts), by names in NFC. */

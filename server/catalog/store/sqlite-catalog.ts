@@ -3,9 +3,17 @@ import { LRUCache } from 'lru-cache'
 import type { SessionItem, StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../errors.ts'
-import type { Catalog, SessionName, SessionRow, SessionState } from '../catalog.ts'
+import type {
+  Catalog,
+  Neighbours,
+  SessionDetail,
+  SessionEntry,
+  SessionName,
+  SessionRow,
+  SessionState,
+} from '../catalog.ts'
 import { prepareCatalogQueries } from './catalog-queries.ts'
-import type { CatalogQueries, ListedRow, RecordingRow } from './catalog-queries.ts'
+import type { CatalogQueries, DetailRow, ListedRow, RecordingRow } from './catalog-queries.ts'
 import { createChangeLog } from './change-log.ts'
 import type { Change, ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
@@ -88,10 +96,15 @@ class SqliteCatalog implements Catalog {
     return sessions
   }
 
-  sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionName[] {
+  sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionEntry[] {
     const name = streamer.normalize('NFC')
     // Every date is after an empty one.
-    return this.#queries.sessionsAfter.all({ name, date: '', sessionId: '', ...after, limit })
+    return this.#queries.sessionsAfter
+      .all({ name, date: '', sessionId: '', ...after, limit })
+      .map((row) => ({
+        ...sessionDetail(row),
+        ...(row.duration_seconds !== null && { durationSeconds: row.duration_seconds }),
+      }))
   }
 
   findSession(reference: SessionReference): SessionRow | undefined {
@@ -116,20 +129,79 @@ class SqliteCatalog implements Catalog {
     const known = this.#newest.get(name)
     if (known?.limit === limit) return known.rows
     this.#checkShown({ streamer: name, date: '', sessionId: '' })
-    const rows = this.#readNewest(name, limit)
+    const rows = this.#readAt(name, { offset: 0, limit })
     this.#newest.set(name, { limit, rows })
     return rows
   }
 
-  #readNewest(name: string, limit: number): SessionRow[] {
+  countSessions(streamer: string): number {
+    const name = streamer.normalize('NFC')
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    return this.#queries.shownStreamer.get({ name })?.recording_count ?? 0
+  }
+
+  sessionsAt(streamer: string, range: { offset: number; limit: number }): SessionRow[] {
+    const name = streamer.normalize('NFC')
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    return this.#readAt(name, range)
+  }
+
+  newestOfSite(limit: number): SessionRow[] {
+    return this.#queries.newestOfSite.all({ limit }).map(sessionRow)
+  }
+
+  neighbours(session: SessionReference): Neighbours {
+    const streamer = session.streamer.normalize('NFC')
+    const date = session.date.normalize('NFC')
+    const key = { date, sessionId: session.sessionId.normalize('NFC') }
+    const found = this.#queries.streamer.get({ name: streamer })
+    if (found === undefined) return {}
+    const { id } = found
+    const names = this.#namesOfDate(id, date)
+    const { at, found: itself } = findSorted(names, key, compareSessions)
+    // Newest first.
+    const newer =
+      names[at - 1] ?? this.#namesOfDate(id, this.#queries.dateAfter.get({ id, date })?.date).at(-1)
+    const older =
+      names[itself ? at + 1 : at] ??
+      this.#namesOfDate(id, this.#queries.dateBefore.get({ id, date })?.date)[0]
+    const previous = older && this.#queries.session.get({ streamer, ...older })
+    const next = newer && this.#queries.session.get({ streamer, ...newer })
+    return {
+      ...(previous && { previous: sessionRow(previous) }),
+      ...(next && { next: sessionRow(next) }),
+    }
+  }
+
+  listDetails(streamer: string): SessionDetail[] | undefined {
+    const name = streamer.normalize('NFC')
+    this.#checkShown({ streamer: name, date: '', sessionId: '' })
+    const found = this.#queries.streamer.get({ name })
+    return found && this.#queries.details.all(found).toSorted(compareSessions).map(sessionDetail)
+  }
+
+  /** In the order of lists; none without a date. */
+  #namesOfDate(id: number, date: string | undefined): SessionName[] {
+    if (date === undefined) return []
+    const ids = this.#queries.idsOfDate.all({ id, date })
+    return ids.map(({ sessionId }) => ({ date, sessionId })).toSorted(compareSessions)
+  }
+
+  #readAt(name: string, { offset, limit }: { offset: number; limit: number }): SessionRow[] {
     const found = this.#queries.streamer.get({ name })
     if (!found || limit < 1) return []
-    // Ids have no order in the database, so the oldest date of the result is read whole.
-    const oldest = this.#queries.dateAt.get({ ...found, offset: limit - 1 })
-    return this.#queries.newest
-      .all({ ...found, date: oldest?.date ?? '' })
+    const first = this.#queries.dateAt.get({ ...found, offset })
+    if (first === undefined) return []
+    // Ids have no order in the database, so the dates of the result are read whole.
+    const last = this.#queries.dateAt.get({ ...found, offset: offset + limit - 1 })
+    const newest = first.date
+    const before =
+      offset === 0 ? 0 : this.#queries.countAfter.get({ ...found, date: newest })?.count
+    const start = offset - (before ?? 0)
+    return this.#queries.sessionsOfDates
+      .all({ ...found, oldest: last?.date ?? '', newest })
       .toSorted(compareSessions)
-      .slice(0, limit)
+      .slice(start, start + limit)
       .map(sessionRow)
   }
 
@@ -207,11 +279,32 @@ function sessionItem(row: ListedRow): SessionItem {
     : { date, sessionId, duration: formatDuration(seconds) }
 }
 
+function sessionDetail(row: DetailRow): SessionDetail {
+  const { date, sessionId, settlesAtMs, title } = row
+  const startMs = row.startsAtMs ?? startOf(row)
+  return {
+    date,
+    sessionId,
+    settlesAtMs,
+    ...(title !== null && { title }),
+    ...(startMs !== undefined && { startMs }),
+  }
+}
+
+/** By the names alone. */
+function startOf({
+  date,
+  sessionId,
+  kind,
+  name,
+}: Pick<DetailRow, 'date' | 'sessionId' | 'kind' | 'name'>) {
+  const file = kind === 'file' ? parseRecordingName(name) : undefined
+  return startTimeMs({ date, sessionId, fileName: file?.base ?? name })
+}
+
 function sessionRow(row: RecordingRow): SessionRow {
   const { streamer, date, sessionId } = row
-  const file = row.kind === 'file' ? parseRecordingName(row.name) : undefined
-  const fileName = file?.base ?? row.name
-  const startMs = startTimeMs({ date, sessionId, fileName })
+  const startMs = row.startsAtMs ?? startOf(row)
   return {
     streamer,
     date,
@@ -219,8 +312,10 @@ function sessionRow(row: RecordingRow): SessionRow {
     path: joinPath(row.folder, row.name),
     sizeBytes: row.size_bytes,
     modifiedMs: row.modified_ms,
+    settlesAtMs: row.settlesAtMs,
     kind: row.kind,
     ...(startMs !== undefined && { startMs }),
+    ...(row.title !== null && { title: row.title }),
     state: sessionState(row),
   }
 }

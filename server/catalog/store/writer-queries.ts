@@ -17,6 +17,7 @@ interface PutParameters extends SessionKey, FileStat {
   status: 'found' | 'unplayable'
   reason: string | null
   settlesAtMs: number
+  sidecars: string
 }
 
 /** A pending recording with its folder's path. */
@@ -27,6 +28,9 @@ export interface PendingRow extends FileStat {
   kind: 'file' | 'folder'
   settlesAtMs: number
   attempts: number
+  streamer: string
+  date: string
+  sessionId: string
 }
 
 /** Queries on folders and their contents. */
@@ -110,6 +114,7 @@ const knownColumns = [
   'size_bytes as sizeBytes',
   'modified_ms as modifiedMs',
   'version',
+  'sidecars',
 ] as const
 const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
@@ -127,6 +132,7 @@ function preparePut(database: Database) {
           listed: sql.lit(1),
           retry_at_ms: sql.lit(0),
           rest_until_ms: sql.lit(0),
+          sidecars: parameter('sidecars'),
         })
         .onConflict((conflict) => conflict.columns(['folder_id', 'name']).doNothing()),
     ),
@@ -215,6 +221,7 @@ function prepareQueue(database: Database) {
       kysely
         .selectFrom('recordings')
         .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
         .select(pendingColumns)
         .where(isPending)
         .where('retry_at_ms', '<=', parameter('nowMs'))
@@ -226,6 +233,7 @@ function prepareQueue(database: Database) {
       kysely
         .selectFrom('recordings')
         .innerJoin('folders', 'folders.id', 'recordings.folder_id')
+        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
         .select(pendingColumns)
         .where('recordings.id', '=', parameter('id'))
         .where(isPending)
@@ -270,6 +278,9 @@ const pendingColumns = [
   'version',
   'settles_at_ms as settlesAtMs',
   'attempts',
+  'streamers.name as streamer',
+  'date',
+  'session_id as sessionId',
 ] as const
 
 /**
