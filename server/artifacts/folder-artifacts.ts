@@ -29,7 +29,6 @@ export class FolderArtifacts implements ArtifactStore {
     return this.#gate.run(async () => asFailure(readLimited(path)), signal)
   }
 
-  /** A second writer at the same moment may replace the file, by one of equal content. */
   async write(name: string, make: Artifact['make'], options: WriteOptions): Promise<void> {
     const { existing, signal } = options
     const path = join(this.#folder, name)
@@ -48,7 +47,7 @@ export class FolderArtifacts implements ArtifactStore {
     // A folder that was unmounted must not be created again on the disk of this machine.
     await stat(this.#folder)
     if (existing === 'keep' && (await isPresent(path))) return
-    await writeAtomically(path, make())
+    await writeAtomically(path, make(), { existing })
   }
 }
 

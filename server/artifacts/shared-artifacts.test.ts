@@ -109,6 +109,36 @@ describe('an artifact', () => {
   })
 })
 
+describe('an artifact that changes', () => {
+  it('is replaced by each update, the last of which remains', async () => {
+    await share(createNode(), 'of another node')
+    const node = createNode()
+    for (const content of ['first', 'second', 'third']) node.update(NAME, artifact(content))
+    await node.close()
+    expect(await readString(createNode())).toBe('third')
+    expect(node.figures.waiting).toBe(0)
+  })
+})
+
+describe('a claimed artifact', () => {
+  it('is that of the first node for all of them', async () => {
+    const claim = async (content: string): Promise<string> => {
+      const claimed = await createNode().claim(NAME, () => Buffer.from(content), signal)
+      return Buffer.from(claimed ?? []).toString()
+    }
+    expect(await claim('first')).toBe('first')
+    expect(await claim('second')).toBe('first')
+    await rm(join(folder, NAME))
+    const all = await Promise.all(Array.from({ length: 10 }, async (_, node) => claim(`${node}`)))
+    expect(new Set(all).size).toBe(1)
+  })
+
+  it('is undefined while the store is unavailable', async () => {
+    isDown = true
+    expect(await createNode().claim(NAME, () => Buffer.from('x'), signal)).toBeUndefined()
+  })
+})
+
 describe('an unavailable store', () => {
   it('costs one failed call, and is reported once', async () => {
     isDown = true

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../shared/with-timeout.ts'
 import { isAppError } from '../errors.ts'
-import type { Artifact, ArtifactStore } from './artifact-store.ts'
+import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
 import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
 import { Availability } from './availability.ts'
 import { seal, unseal } from './sealed-bytes.ts'
@@ -28,6 +28,7 @@ export interface SharedArtifactsOptions {
 }
 
 interface WaitingArtifact extends Artifact {
+  existing: WriteOptions['existing']
   /** Writes that failed. */
   refusals: number
 }
@@ -106,15 +107,57 @@ export class SharedArtifacts {
    */
   share(name: string, artifact: Artifact): void {
     if (this.#isClosed || this.#shared.has(name) || this.#waiting.has(name)) return
+    this.#addWaiting(name, artifact, this.#corrupt.has(name) ? 'replace' : 'keep')
+  }
+
+  /** As `share`, but replaces what is there: the last of several updates is written. */
+  update(name: string, artifact: Artifact): void {
+    if (this.#isClosed) return
+    this.#removeWaiting(name)
+    this.#addWaiting(name, artifact, 'replace')
+  }
+
+  /**
+   * Writes the artifact unless there is one, and returns what is there then: the same for every
+   * node. Undefined if the store is unavailable. Rejects only with the signal's reason.
+   */
+  async claim(
+    name: string,
+    make: Artifact['make'],
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const existing = this.#corrupt.has(name) ? 'replace' : 'keep'
+    const claimed = await this.#writing.run(
+      async (attempt) => {
+        await this.#store.write(name, () => seal(make()), { existing, signal: attempt })
+        return this.#store.read(name, attempt)
+      },
+      { timeoutMs: READ_TIMEOUT_MS, signal },
+    )
+    const found = claimed.status === 'done' ? claimed.value : undefined
+    const bytes = found && unseal(found)
+    if (bytes !== undefined) {
+      this.#corrupt.delete(name)
+      this.#shared.set(name, true)
+    }
+    return bytes
+  }
+
+  #addWaiting(name: string, artifact: Artifact, existing: WriteOptions['existing']): void {
     const { sizeBytes } = artifact
     const isFull = this.#waitingBytes > 0 && this.#waitingBytes + sizeBytes > MAX_WAITING_BYTES
     if (isFull || sizeBytes > MAX_ARTIFACT_BYTES) {
       this.#log.warn({ artifact: name }, 'an artifact was not shared: too many wait to be written')
       return
     }
-    this.#waiting.set(name, { ...artifact, refusals: 0 })
+    this.#waiting.set(name, { ...artifact, existing, refusals: 0 })
     this.#waitingBytes += sizeBytes
     this.#startWrites()
+  }
+
+  #removeWaiting(name: string): void {
+    this.#waitingBytes -= this.#waiting.get(name)?.sizeBytes ?? 0
+    this.#waiting.delete(name)
   }
 
   /** Waits for the writes, unless the store is unavailable, within a time limit. */
@@ -141,19 +184,23 @@ export class SharedArtifacts {
 
   /** Never rejects. */
   async #write(name: string, artifact: WaitingArtifact): Promise<void> {
-    const existing = this.#corrupt.has(name) ? 'replace' : 'keep'
+    const { existing } = artifact
     const written = await this.#writing.run(
       async (signal) => this.#store.write(name, () => seal(artifact.make()), { existing, signal }),
       { timeoutMs: WRITE_TIMEOUT_MS },
     )
     this.#writes.delete(name)
     if (written.status === 'paused') return this.#retryLater()
-    this.#waiting.delete(name)
-    this.#waitingBytes -= artifact.sizeBytes
-    if (written.status === 'failed') return this.#repeat(name, artifact, written.error)
-    this.#written += 1
-    this.#corrupt.delete(name)
-    this.#shared.set(name, true)
+    // An update may have replaced it meanwhile.
+    const isCurrent = this.#waiting.get(name) === artifact
+    if (isCurrent) this.#removeWaiting(name)
+    if (written.status === 'done') {
+      this.#written += 1
+      this.#corrupt.delete(name)
+      if (existing === 'keep') this.#shared.set(name, true)
+    } else if (isCurrent) {
+      return this.#repeat(name, artifact, written.error)
+    }
     this.#startWrites()
   }
 

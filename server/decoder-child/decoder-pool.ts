@@ -14,6 +14,9 @@ export interface JobFigures {
   finished: number
 }
 
+/** Of an installation without decoders. */
+export const NO_JOBS: JobFigures = { running: 0, waiting: 0, finished: 0 }
+
 export interface DecoderPool<Job, Value> {
   readonly figures: JobFigures
   /**

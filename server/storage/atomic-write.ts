@@ -42,9 +42,16 @@ export async function writeAtomically(
   }
 }
 
+/** Some network file systems have no links: there, of two writers at once, the last one wins. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
 async function linkUnlessExists(temporary: string, path: string): Promise<void> {
-  await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  try {
+    await link(temporary, path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (NO_LINKS.includes(code)) return rename(temporary, path)
+    if (code !== 'EEXIST') throw error
+  }
   await rm(temporary)
 }

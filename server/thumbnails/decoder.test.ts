@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readKeyFrames } from '../../test/demux/key-frames.ts'
+import { patientDecoder, soon } from '../../test/support/patience.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { createDecoder } from './decoder.ts'
@@ -11,6 +12,7 @@ import type { ImageFormat } from './image-format.ts'
 const { signal } = new AbortController()
 const open: Decoder[] = []
 afterEach(() => {
+  vi.useRealTimers()
   for (const decoder of open.splice(0)) decoder.close()
 })
 
@@ -21,7 +23,8 @@ function start(options: DecoderOptions = {}) {
     debug: (details: object) => void ('pid' in details && pids.push(Number(details.pid))),
     warn: () => undefined,
   }
-  const decoder = createDecoder({ ...options, log })
+  const limits = { ...patientDecoder, ...options.limits }
+  const decoder = createDecoder({ ...options, limits, log })
   open.push(decoder)
   return { decoder, pids }
 }
@@ -135,13 +138,17 @@ describe('createDecoder', () => {
   })
 
   it('distinguishes a process without processor time from one that takes too long', async () => {
-    const { decoder, pids } = start({ limits: { jobMs: 1500 } })
+    const { decoder, pids } = start()
     const frame = await firstKeyFrame('mp4-h264-aac-moov-first.mp4')
     await rendered(decoder, frame)
     process.kill(Number(pids[0]), 'SIGSTOP')
-    await expect(decoder.render({ frame, format: 'jpeg' }, signal)).rejects.toMatchObject({
-      code: 'busy',
-    })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const rendering = decoder.render({ frame, format: 'jpeg' }, signal)
+    const failure = rendering.catch((error: unknown) => error)
+    await expect.poll(() => vi.getTimerCount(), soon).toBe(1)
+    vi.advanceTimersByTime(patientDecoder.jobMs)
+    vi.useRealTimers()
+    expect(await failure).toMatchObject({ code: 'busy' })
     await expect.poll(() => isAlive(Number(pids[0]))).toBe(false)
     expect((await rendered(decoder, frame)).width).toBe(640)
   })

@@ -3,11 +3,18 @@
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { JobFigures } from '../decoder-child/decoder-pool.ts'
-import type { DecoderLimits } from '../decoder-child/decoder-process.ts'
+import type { DecoderLimits, JobResult } from '../decoder-child/decoder-process.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
-import { MAX_KEY_FRAME_BYTES } from './render-message.ts'
-import type { RenderedImage, RenderJob } from './render-message.ts'
+import type { KeyFrame } from '../media/media-index.ts'
+import { MAX_KEY_FRAME_BYTES, MAX_SHEET_BYTES, planeBytes } from './render-message.ts'
+import type {
+  DecoderJob,
+  PlanarImage,
+  RenderedImage,
+  RenderJob,
+  TileJob,
+} from './render-message.ts'
 
 /**
  * Result of a job. `killed`: the process ended during the job, by a crash or by exceeding a limit.
@@ -17,6 +24,9 @@ export type RenderResult =
   | { status: 'undecodable'; reason: string }
   | { status: 'killed'; reason: string }
 
+/** As a `RenderResult`, with the planes of a tile or the bytes of a JPEG. */
+export type BytesResult = JobResult<Uint8Array>
+
 export interface Decoder {
   readonly figures: JobFigures
   /**
@@ -24,6 +34,10 @@ export interface Decoder {
    * `failed` if no decoder process starts, and with the signal's reason.
    */
   render(job: RenderJob, signal: AbortSignal): Promise<RenderResult>
+  /** Decodes one key frame into the planes of a tile. Rejects as `render`. */
+  renderTile(job: TileJob, signal: AbortSignal): Promise<BytesResult>
+  /** Encodes a sheet of tiles as JPEG. Rejects as `render`. */
+  encodeSheet(sheet: PlanarImage, signal: AbortSignal): Promise<BytesResult>
   /** Ends every process; jobs in progress reject. */
   close(): void
 }
@@ -49,7 +63,7 @@ const DEFAULT_LIMITS: DecoderLimits = {
 /** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createDecoder(options: DecoderOptions = {}): Decoder {
   const { concurrency = 1, log, sandbox = createSandbox({ log }) } = options
-  const pool = createDecoderPool<RenderJob, RenderedImage>({
+  const pool = createDecoderPool<DecoderJob, RenderedImage | Uint8Array>({
     program: {
       file: childFile('decoder-child', import.meta.url),
       name: 'image decoder',
@@ -70,13 +84,38 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
       return pool.figures
     },
     async render(job, signal) {
-      const sizeBytes = job.frame.data.length + (job.frame.extradata?.length ?? 0)
-      if (sizeBytes > MAX_KEY_FRAME_BYTES) {
-        return { status: 'undecodable', reason: 'the key frame is too large' }
-      }
-      const result = await pool.run(job, signal)
-      return result.status === 'done' ? { status: 'rendered', image: result.value } : result
+      if (isTooLarge(job.frame)) return TOO_LARGE
+      const result = await pool.run({ kind: 'image', ...job }, signal)
+      if (result.status !== 'done') return result
+      if (result.value instanceof Uint8Array) return UNEXPECTED
+      return { status: 'rendered', image: result.value }
+    },
+    async renderTile(job, signal) {
+      if (isTooLarge(job.frame)) return TOO_LARGE
+      const result = await pool.run({ kind: 'tile', ...job }, signal)
+      const bytes = bytesOf(result)
+      const isTile = bytes.status !== 'done' || bytes.value.length === planeBytes(job)
+      return isTile ? bytes : UNEXPECTED
+    },
+    async encodeSheet(sheet, signal) {
+      const bytes = bytesOf(await pool.run({ kind: 'sheet', ...sheet }, signal))
+      const isSheet = bytes.status !== 'done' || bytes.value.length <= MAX_SHEET_BYTES
+      return isSheet ? bytes : UNEXPECTED
     },
     close: () => pool.close(),
   }
+}
+
+const TOO_LARGE = { status: 'undecodable', reason: 'the key frame is too large' } as const
+/** A process that decodes hostile bytes may reply anything. */
+const UNEXPECTED = { status: 'killed', reason: 'the decoder replied to another job' } as const
+
+function isTooLarge({ data, extradata }: KeyFrame): boolean {
+  return data.length + (extradata?.length ?? 0) > MAX_KEY_FRAME_BYTES
+}
+
+function bytesOf(result: JobResult<RenderedImage | Uint8Array>): BytesResult {
+  if (result.status !== 'done') return result
+  const { value } = result
+  return value instanceof Uint8Array ? { status: 'done', value } : UNEXPECTED
 }

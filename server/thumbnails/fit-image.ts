@@ -1,6 +1,5 @@
-// Computes the size of a thumbnail: within the card, with the aspect ratio of the image, even in
+// Computes the size of a scaled image: within bounds, with the aspect ratio of the image, even in
 // both dimensions.
-import { MAX_THUMBNAIL_HEIGHT, MAX_THUMBNAIL_WIDTH } from './render-message.ts'
 
 /** Shape of a decoded image. */
 export interface ImageShape {
@@ -12,14 +11,23 @@ export interface ImageShape {
   rotationDegrees: 0 | 90 | 180 | 270
 }
 
+/** Largest size of an image after its rotation; images are scaled down, never up. */
+export interface ImageBounds {
+  width: number
+  height: number
+}
+
 const MAX_PIXEL_ASPECT = 8
 
 /** Size in pixels BEFORE rotation; even, for 4:2:0 chroma, and at least 2. */
-export function fitImage(shape: ImageShape): { width: number; height: number } {
+export function fitImage(
+  shape: ImageShape,
+  bounds: ImageBounds,
+): { width: number; height: number } {
   const aspect = plausibleAspect(shape.pixelAspect)
   const turned = shape.rotationDegrees === 90 || shape.rotationDegrees === 270
-  const maxWidth = turned ? MAX_THUMBNAIL_HEIGHT : MAX_THUMBNAIL_WIDTH
-  const maxHeight = turned ? MAX_THUMBNAIL_WIDTH : MAX_THUMBNAIL_HEIGHT
+  const maxWidth = turned ? bounds.height : bounds.width
+  const maxHeight = turned ? bounds.width : bounds.height
   const displayWidth = shape.width * aspect
   const scale = Math.min(1, maxWidth / displayWidth, maxHeight / shape.height)
   return {

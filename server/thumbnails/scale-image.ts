@@ -1,14 +1,17 @@
-// Scales a decoded image to thumbnail size, rotates it upright and converts it to 8-bit 4:2:0,
+// Scales a decoded image down, rotates it upright and converts it to 8-bit 4:2:0,
 // BT.601.
 import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
 import { FFmpegError, Filter, FilterGraph, Frame } from 'node-av/lib'
 import type { FilterContext } from 'node-av/lib'
 import { fitImage } from './fit-image.ts'
-import type { ImageShape } from './fit-image.ts'
+import type { ImageBounds, ImageShape } from './fit-image.ts'
 
 export interface ScaleOptions {
   rotationDegrees: ImageShape['rotationDegrees']
   range: 'full' | 'limited'
+  bounds: ImageBounds
+  /** `area` costs less, and is as good for very small images. */
+  scaler: 'bicubic' | 'area'
 }
 
 /** AVColorSpace values that the scaler supports; a bitstream can contain any value. */
@@ -30,18 +33,22 @@ const TRANSPOSE: Record<ImageShape['rotationDegrees'], [filter: string, args: st
  */
 export function scaleUpright(image: Frame, options: ScaleOptions): Frame {
   const { num, den } = image.sampleAspectRatio
-  const size = fitImage({
+  const shape = {
     width: image.width,
     height: image.height,
     pixelAspect: num > 0 && den > 0 ? num / den : 1,
     rotationDegrees: options.rotationDegrees,
-  })
+  }
+  const size = fitImage(shape, options.bounds)
   using graph = new FilterGraph()
   graph.alloc()
   const targetSize = `w=${size.width}:h=${size.height}`
   const [source, sink] = buildChain(graph, [
     ['buffer', sourceArguments(image)],
-    ['scale', `${targetSize}:flags=bicubic:out_range=${options.range}:out_color_matrix=bt601`],
+    [
+      'scale',
+      `${targetSize}:flags=${options.scaler}:out_range=${options.range}:out_color_matrix=bt601`,
+    ],
     ['setsar', 'sar=1'],
     ...TRANSPOSE[options.rotationDegrees],
     ['format', `pix_fmts=${options.range === 'full' ? 'yuvj420p' : 'yuv420p'}`],

@@ -16,14 +16,15 @@ export interface ImageSource extends CachedSource {
 }
 
 export interface SessionImagesOptions {
-  decoder: Decoder
+  /** Undefined: only cached images. */
+  decoder: Decoder | undefined
   cached: CachedThumbnails
   /** Admits the sessions whose thumbnail is rendered. */
   gate: Gate
 }
 
 export class SessionImages {
-  readonly #decoder: Decoder
+  readonly #decoder: Decoder | undefined
   readonly #cached: CachedThumbnails
   readonly #gate: Gate
   readonly #closing = new AbortController()
@@ -64,12 +65,15 @@ export class SessionImages {
     if (image !== undefined) return image
     const choice = await this.#cached.findChoice(source)
     if (choice !== undefined && choice.status !== 'splitPoint') return undefined
-    return this.#gate.run(() => this.#create(source, request), request.signal)
+    const decoder = this.#decoder
+    if (decoder === undefined) return undefined
+    return this.#gate.run(() => this.#create(source, request, decoder), request.signal)
   }
 
   async #create(
     source: ImageSource,
     { format, signal }: ThumbnailRequest,
+    decoder: Decoder,
   ): Promise<Uint8Array | undefined> {
     // Read again: a request for another format may have chosen the key frame in the meantime.
     const choice =
@@ -80,7 +84,7 @@ export class SessionImages {
       splitPoints: known ? choice.splitPoint : { count: source.splitPoints },
       render: async (splitPoint) => {
         const frame = await source.readKeyFrame(splitPoint, signal)
-        return frame && this.#decoder.render({ frame, format }, signal)
+        return frame && decoder.render({ frame, format }, signal)
       },
     })
     if (chosen.status !== 'chosen') {

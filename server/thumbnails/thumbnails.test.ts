@@ -14,6 +14,7 @@ import type { Decoder } from './decoder.ts'
 import { sniffImageType } from './image-format.ts'
 import { createThumbnails } from './thumbnails.ts'
 import type { Thumbnails, ThumbnailSource } from './thumbnails.ts'
+import { patientDecoder } from '../../test/support/patience.ts'
 
 const { signal } = new AbortController()
 const JPEG = { format: 'jpeg', signal } as const
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const [dark] = await readKeyFrames('ts-h264-aac-pat-not-at-start.ts')
   if (bright === undefined || dark === undefined) throw new Error('no key frames')
   ;[flower, black] = [bright, dark]
-  decoder = createDecoder()
+  decoder = createDecoder({ limits: patientDecoder })
 })
 afterAll(() => decoder.close())
 beforeEach(async () => {

@@ -43,7 +43,8 @@ export interface Thumbnails {
 export interface ThumbnailsOptions {
   /** Cache folder; created if missing. */
   folder: string
-  decoder: Decoder
+  /** Undefined: only sidecars and cached images. */
+  decoder: Decoder | undefined
   admission: Pick<Admission, 'thumbnails' | 'imageBytes'>
   /** The images that nodes share. Default none. */
   shared?: SharedArtifacts | undefined

@@ -51,6 +51,8 @@ async function readByThread(path: string): Promise<ReadFolder> {
     const read = await thread.read({ path, realRoot: root })
     if (read) return read
     await sleep(5)
+    // An idle thread ends.
+    thread.count(NEED)
   }
 }
 

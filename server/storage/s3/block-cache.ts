@@ -5,15 +5,24 @@ import { LRUCache } from 'lru-cache'
 /** Recorders' tables are read 16 to 32 KiB at a time; a segment has half a block too much. */
 export const BLOCK_BYTES = 32 * 1024
 const BLOCKS_PER_SLAB = 32
+/** As many runs fit, so that none is evicted before it was read. */
+const MIN_RUNS = 4
+const MAX_KNOWN_OBJECTS = 10_000
 
-/** An object version; equal ids have equal bytes. */
+/** An object version; equal numbers have equal bytes. */
 export interface CachedObject {
-  id: string
+  number: number
   sizeBytes: number
 }
 
-/** Fills the memory of the next block, in order. */
-export type FillBlock = (block: Uint8Array) => Promise<void>
+/** Consecutive blocks; `end` is exclusive. */
+export interface BlockRun {
+  first: number
+  end: number
+}
+
+/** Fills the memory of the blocks, in order. */
+export type FillBlocks = (blocks: readonly Uint8Array[]) => Promise<void>
 
 interface Block {
   /** Has `BLOCK_BYTES`, also if the object ends before. */
@@ -22,9 +31,17 @@ interface Block {
   bytes: Uint8Array
 }
 
+interface BlockLoad {
+  key: string
+  block: Block
+}
+
 export class BlockCache {
   readonly #blocks: LRUCache<string, Block>
   readonly #inFlight = new Map<string, Promise<void>>()
+  /** By id, which would be a slow key: a block takes several lookups. */
+  readonly #objects = new LRUCache<string, CachedObject>({ max: MAX_KNOWN_OBJECTS })
+  #objectCount = 0
   /** Memory of blocks that were evicted, or could not be loaded. */
   readonly #free: Uint8Array[] = []
 
@@ -36,50 +53,68 @@ export class BlockCache {
     })
   }
 
+  /** @param id of an object version; equal ids have equal bytes */
+  objectOf(id: string, sizeBytes: number): CachedObject {
+    const known = this.#objects.get(id)
+    if (known !== undefined) return known
+    this.#objectCount += 1
+    const object = { number: this.#objectCount, sizeBytes }
+    this.#objects.set(id, object)
+    return object
+  }
+
   /**
    * The bytes of a block, if they are in memory. They must be copied before other work runs: then
    * their memory may have those of another block.
    */
-  get({ id }: CachedObject, index: number): Uint8Array | undefined {
-    return this.#blocks.get(blockKey(id, index))?.bytes
+  get({ number }: CachedObject, index: number): Uint8Array | undefined {
+    return this.#blocks.get(blockKey(number, index))?.bytes
   }
 
   /** Settles when the block was loaded, or could not be; undefined if it is not in flight. */
-  inFlight({ id }: CachedObject, index: number): Promise<void> | undefined {
-    return this.#inFlight.get(blockKey(id, index))
+  inFlight({ number }: CachedObject, index: number): Promise<void> | undefined {
+    return this.#inFlight.get(blockKey(number, index))
   }
 
   /** Whether the block is in memory or in flight. */
-  has({ id }: CachedObject, index: number): boolean {
-    const key = blockKey(id, index)
+  has({ number }: CachedObject, index: number): boolean {
+    const key = blockKey(number, index)
     return this.#blocks.has(key) || this.#inFlight.has(key)
   }
 
-  /** Loads a block that is neither in memory nor in flight, for all readers. */
-  load(object: CachedObject, index: number, fill: FillBlock): Promise<void> {
-    const key = blockKey(object.id, index)
-    const loading = this.#load(
-      key,
-      Math.min(BLOCK_BYTES, object.sizeBytes - index * BLOCK_BYTES),
-      fill,
-    )
+  /** The end of a run of blocks that are neither in memory nor in flight, and few of the cache. */
+  endOfMissing(object: CachedObject, { first, end }: BlockRun): number {
+    const limit = Math.min(end, first + Math.max(1, Math.floor(this.#blocks.max / MIN_RUNS)))
+    let at = first
+    while (at < limit && !this.has(object, at)) at += 1
+    return at
+  }
+
+  /** Loads blocks that are neither in memory nor in flight, for all readers. */
+  load(object: CachedObject, run: BlockRun, fill: FillBlocks): Promise<void> {
+    const loads: BlockLoad[] = []
+    for (let index = run.first; index < run.end; index += 1) {
+      const memory = this.#takeMemory()
+      const length = Math.min(BLOCK_BYTES, object.sizeBytes - index * BLOCK_BYTES)
+      const block = { memory, bytes: memory.subarray(0, length) }
+      loads.push({ key: blockKey(object.number, index), block })
+    }
+    const loading = this.#load(loads, fill)
     // Reported where it is awaited, if it is.
     loading.catch(() => undefined)
-    this.#inFlight.set(key, loading)
+    for (const { key } of loads) this.#inFlight.set(key, loading)
     return loading
   }
 
-  async #load(key: string, length: number, fill: FillBlock): Promise<void> {
-    const memory = this.#takeMemory()
-    const bytes = memory.subarray(0, length)
+  async #load(loads: readonly BlockLoad[], fill: FillBlocks): Promise<void> {
     try {
-      await fill(bytes)
-      this.#blocks.set(key, { memory, bytes })
+      await fill(loads.map(({ block }) => block.bytes))
+      for (const { key, block } of loads) this.#blocks.set(key, block)
     } catch (error) {
-      this.#free.push(memory)
+      for (const { block } of loads) this.#free.push(block.memory)
       throw error
     } finally {
-      this.#inFlight.delete(key)
+      for (const { key } of loads) this.#inFlight.delete(key)
     }
   }
 
@@ -98,6 +133,6 @@ export class BlockCache {
   }
 }
 
-function blockKey(id: string, index: number): string {
-  return `${index} ${id}`
+function blockKey(number: number, index: number): string {
+  return `${number} ${index}`
 }

@@ -9,9 +9,13 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
+import type { GetObjectCommandInput } from '@aws-sdk/client-s3'
 import { AppError } from '../../errors.ts'
 import type { S3Location } from '../storage-location.ts'
 import type { FileStat } from '../storage.ts'
+import { bodyOf } from './object-body.ts'
+import type { ObjectBody, ObjectResponse } from './object-body.ts'
+import { SignedGets } from './signed-gets.ts'
 import { asAppError, describeFailure } from './store-error.ts'
 
 /** One version of an object. */
@@ -74,10 +78,18 @@ const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 export class Bucket {
   readonly #client: S3Client
   readonly #name: string
+  readonly #signedGets: SignedGets
 
   private constructor(client: S3Client, name: string) {
     this.#client = client
     this.#name = name
+    this.#signedGets = new SignedGets({
+      client,
+      bucket: name,
+      maxConnections: MAX_SOCKETS,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      responseTimeoutMs: RESPONSE_TIMEOUT_MS,
+    })
   }
 
   static async open({ bucket, pathStyle }: S3Location): Promise<Bucket> {
@@ -145,7 +157,7 @@ export class Bucket {
 
   /**
    * The body of one range of an object that is still the same. The caller reads or destroys it; the
-   * signal destroys it too.
+   * signal aborts only the request.
    *
    * @throws AppError `gone` if the object was replaced, `not_found`, and as `asAppError`
    */
@@ -153,33 +165,37 @@ export class Bucket {
     { key, stat, etag }: PinnedObject,
     { start, end }: ByteRange,
     signal: AbortSignal,
-  ): Promise<Readable> {
-    const command = new GetObjectCommand({
-      Bucket: this.#name,
-      Key: key,
-      Range: `bytes=${start}-${end - 1}`,
-      IfMatch: etag,
-    })
-    const { Body, ContentRange, ContentLength, ETag, $metadata } = await call(
+  ): Promise<ObjectBody> {
+    const last = end - 1
+    const range = `bytes=${start}-${last}`
+    const response = await call(
       signal,
-      (abortSignal) => this.#client.send(command, { abortSignal }),
+      async (abortSignal) =>
+        (await this.#signedGets.get(key, rangeHeaders(range, etag), abortSignal)) ??
+        this.#getBySdk({ Bucket: this.#name, Key: key, Range: range, IfMatch: etag }, abortSignal),
     )
-    if (!isReadable(Body)) throw new AppError('failed', 'the store returned no body')
-    const isWhole =
-      $metadata.httpStatusCode === 200 &&
-      start === 0 &&
-      end === stat.sizeBytes &&
-      ContentLength === end
-    const isRange =
-      $metadata.httpStatusCode === 206 &&
-      ContentRange === `bytes ${start}-${end - 1}/${stat.sizeBytes}`
-    if ((isWhole || isRange) && ETag === etag) return Body
-    // Without a listener, the error of an aborted body would end the process.
-    Body.on('error', () => undefined).destroy()
+    const { status, contentRange, contentLength, body } = response
+    const isWhole = status === 200 && start === 0 && end === stat.sizeBytes && contentLength === end
+    const isRange = status === 206 && contentRange === `bytes ${start}-${last}/${stat.sizeBytes}`
+    if ((isWhole || isRange) && response.etag === etag) return body
+    body.destroy()
     // An invalid or ignored range returns the whole object; a store may ignore If-Match.
-    throw ETag === etag
+    throw response.etag === etag
       ? new AppError('failed', 'the store returned another range than requested')
       : new AppError('gone', 'the recording was replaced while it was read')
+  }
+
+  /** With the retries of the SDK. */
+  async #getBySdk(input: GetObjectCommandInput, abortSignal: AbortSignal): Promise<ObjectResponse> {
+    const found = await this.#client.send(new GetObjectCommand(input), { abortSignal })
+    if (!isReadable(found.Body)) throw new AppError('failed', 'the store returned no body')
+    return {
+      status: found.$metadata.httpStatusCode,
+      contentRange: found.ContentRange,
+      contentLength: found.ContentLength,
+      etag: found.ETag,
+      body: bodyOf(found.Body),
+    }
   }
 
   /**
@@ -221,8 +237,13 @@ export class Bucket {
 
   /** Closes idle connections. */
   close(): void {
+    this.#signedGets.close()
     this.#client.destroy()
   }
+}
+
+function rangeHeaders(range: string, etag: string | undefined): Record<string, string> {
+  return { range, ...(etag !== undefined && { 'if-match': etag }) }
 }
 
 function createClient(pathStyle: boolean, region?: string): S3Client {

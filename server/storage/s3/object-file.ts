@@ -40,7 +40,7 @@ export class ObjectFile implements OpenFile {
     const { key, stat } = options.object
     this.stat = stat
     this.#options = options
-    this.#cached = { id: `${stat.version} ${key}`, sizeBytes: stat.sizeBytes }
+    this.#cached = options.cache.objectOf(`${stat.version} ${key}`, stat.sizeBytes)
   }
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
@@ -101,7 +101,7 @@ export class ObjectFile implements OpenFile {
     if (others !== undefined && (await isFulfilled(others))) return
     try {
       if (this.#isAnnounced(index) && this.#stream?.isReading !== true) {
-        await this.#loadAnnounced(index)
+        await this.#loadAnnounced(index, last)
       } else {
         this.#loadRun(index, last)
         await cache.inFlight(this.#cached, index)
@@ -117,30 +117,41 @@ export class ObjectFile implements OpenFile {
     return index * BLOCK_BYTES < end && (index + 1) * BLOCK_BYTES > start
   }
 
-  async #loadAnnounced(index: number): Promise<void> {
+  async #loadAnnounced(index: number, last: number): Promise<void> {
     const { cache, streams } = this.#options
     const stream = this.#streamAt(index)
     streams.use(stream)
-    await cache.load(this.#cached, index, async (block) => {
-      // Blocks that were in memory are dropped.
-      await stream.skip(index * BLOCK_BYTES - stream.position)
-      await stream.read(block)
-    })
+    const limit = { first: index, end: Math.min(last, lastBlock(stream.end)) + 1 }
+    const run = { first: index, end: cache.endOfMissing(this.#cached, limit) }
+    // Blocks that were in memory are dropped.
+    await cache.load(this.#cached, run, (blocks) => stream.read(blocks, index * BLOCK_BYTES))
     if (stream.isOver) this.#closeStream()
   }
 
   /** The stream if it is at the block or shortly before it, else a new one. */
   #streamAt(index: number): ObjectStream {
     const start = index * BLOCK_BYTES
-    const skipped = this.#stream === undefined ? -1 : start - this.#stream.position
-    if (this.#stream && skipped >= 0 && skipped <= MAX_SKIPPED_BLOCKS * BLOCK_BYTES) {
-      return this.#stream
+    if (this.#stream && start < this.#stream.end) {
+      const skippedBytes = start - this.#stream.position
+      const isNear = skippedBytes >= 0 && skippedBytes <= MAX_SKIPPED_BLOCKS * BLOCK_BYTES
+      if (isNear) return this.#stream
     }
     this.#closeStream()
-    const end = Math.min((lastBlock(this.#announced.end) + 1) * BLOCK_BYTES, this.stat.sizeBytes)
+    const last = this.#lastMissing(index, lastBlock(this.#announced.end))
+    const end = Math.min((last + 1) * BLOCK_BYTES, this.stat.sizeBytes)
     const { streams, object } = this.#options
     this.#stream = streams.open(object, { start, end })
     return this.#stream
+  }
+
+  /** The last block, or the one before a part in memory that is too long to be skipped. */
+  #lastMissing(first: number, last: number): number {
+    let missing = first
+    for (let at = first + 1; at <= last; at += 1) {
+      if (!this.#options.cache.has(this.#cached, at)) missing = at
+      if (at - missing > MAX_SKIPPED_BLOCKS) return missing
+    }
+    return last
   }
 
   #closeStream(): void {
@@ -163,9 +174,9 @@ export class ObjectFile implements OpenFile {
     let previous: Promise<unknown> = Promise.resolve()
     for (let index = first; index < end; index += 1) {
       const before = previous
-      previous = cache.load(this.#cached, index, async (block) => {
+      previous = cache.load(this.#cached, { first: index, end: index + 1 }, async (blocks) => {
         await before
-        await stream.read(block)
+        await stream.read(blocks)
       })
     }
   }

@@ -1,14 +1,16 @@
 // A range of an object that is read once, in order. A response that ends early or stalls is resumed
 // at the byte where it ended.
-import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Bucket, ByteRange, PinnedObject } from './bucket.ts'
+import type { ObjectBody } from './object-body.ts'
 
 /** Responses to one range that may end early. Each request has retries of its own. */
 const MAX_FAILURES = 5
 const FIRST_PAUSE_MS = 100
-const NOTHING = Buffer.alloc(0)
+/** The rest of a response that is received for nothing: a new connection takes longer. */
+const MAX_UNREAD_BYTES = 512 * 1024
+const NOTHING = new Uint8Array(0)
 
 export interface ObjectStreamOptions {
   bucket: Pick<Bucket, 'get'>
@@ -23,8 +25,8 @@ export class ObjectStream {
   readonly #closed = new AbortController()
   #position: number
   /** Received, but not read yet. */
-  #received: Buffer = NOTHING
-  #response: { chunks: AsyncIterator<Buffer>; body: Readable; abort: AbortController } | undefined
+  #received: Uint8Array = NOTHING
+  #body: ObjectBody | undefined
   #failures = 0
   #isReading = false
 
@@ -39,10 +41,11 @@ export class ObjectStream {
   }
 
   get isOver(): boolean {
-    return this.#position >= this.#end
+    return this.#position >= this.end
   }
 
-  get #end(): number {
+  /** Where the range ends. */
+  get end(): number {
     return this.#options.range.end
   }
 
@@ -51,33 +54,36 @@ export class ObjectStream {
   }
 
   /**
-   * Fills `target` with the next bytes. One read at a time.
+   * Fills the targets with the bytes from `start`, and drops those before it. One read at a time.
    *
    * @throws AppError `failed` beyond the range, and as `Bucket.get`
    */
-  async read(target: Uint8Array): Promise<void> {
-    await this.#consume(target.length, (bytes, at) => target.set(bytes, at))
-  }
-
-  /** As `read`, but drops the bytes. */
-  async skip(length: number): Promise<void> {
-    await this.#consume(length, () => undefined)
-  }
-
-  async #consume(length: number, take: (bytes: Uint8Array, at: number) => void): Promise<void> {
+  async read(targets: readonly Uint8Array[], start = this.#position): Promise<void> {
     this.#isReading = true
     try {
-      for (let taken = 0; taken < length;) {
-        if (this.#received.length === 0) this.#received = await this.#receive()
-        const bytes = this.#received.subarray(0, length - taken)
-        take(bytes, taken)
-        this.#received = this.#received.subarray(bytes.length)
-        this.#position += bytes.length
-        taken += bytes.length
-      }
+      while (this.#position < start) await this.#next(start - this.#position)
+      for (const target of targets) await this.#fill(target)
+      if (this.isOver) this.#finish()
     } finally {
       this.#isReading = false
     }
+  }
+
+  async #fill(target: Uint8Array): Promise<void> {
+    for (let filled = 0; filled < target.length;) {
+      const bytes = await this.#next(target.length - filled)
+      target.set(bytes, filled)
+      filled += bytes.length
+    }
+  }
+
+  /** Up to `length` bytes, valid until the next call. */
+  async #next(length: number): Promise<Uint8Array> {
+    if (this.#received.length === 0) this.#received = await this.#receive()
+    const bytes = this.#received.subarray(0, length)
+    this.#received = this.#received.subarray(bytes.length)
+    this.#position += bytes.length
+    return bytes
   }
 
   /** Gives the connection up while nothing is being read; the next read opens another one. */
@@ -85,24 +91,26 @@ export class ObjectStream {
     if (!this.#isReading) this.#disconnect()
   }
 
-  /** A pending read rejects. The connection is used again if all bytes were received. */
+  /** A pending read rejects. The connection is used again if few bytes are left. */
   close(): void {
-    if (this.#position + this.#received.length === this.#end) return
+    const unreadBytes = this.end - this.#position - this.#received.length
+    if (!this.#isReading && unreadBytes <= MAX_UNREAD_BYTES) {
+      this.#received = NOTHING
+      this.#finish()
+      return
+    }
     this.#closed.abort(new AppError('failed', 'the file is already closed'))
     this.#disconnect()
   }
 
   /** The next bytes, at least one. */
-  async #receive(): Promise<Buffer> {
+  async #receive(): Promise<Uint8Array> {
     for (;;) {
       const from = this.#position + this.#received.length
-      if (from >= this.#end) throw new AppError('failed', 'a read exceeds the range')
+      if (from >= this.end) throw new AppError('failed', 'a read exceeds the range')
       const chunk = await this.#nextChunk(from)
-      if (chunk !== undefined) {
-        if (from + chunk.length >= this.#end) this.#finish()
-        // More than requested would be read as bytes of another position.
-        return chunk.subarray(0, this.#end - from)
-      }
+      // More than requested would be read as bytes of another position.
+      if (chunk !== undefined) return chunk.subarray(0, this.end - from)
       this.#disconnect()
       this.#closed.signal.throwIfAborted()
       if (this.#failures === MAX_FAILURES) {
@@ -115,13 +123,12 @@ export class ObjectStream {
   }
 
   /** Undefined if the response ends early or stalls. */
-  async #nextChunk(from: number): Promise<Buffer | undefined> {
-    this.#response ??= await this.#get(from)
-    const { chunks, body } = this.#response
+  async #nextChunk(from: number): Promise<Uint8Array | undefined> {
+    this.#body ??= await this.#get(from)
+    const body = this.#body
     const timer = setTimeout(() => body.destroy(), this.#options.stalledMs)
     try {
-      const { done, value } = await chunks.next()
-      return done === true ? undefined : value
+      return await body.next()
     } catch {
       return undefined
     } finally {
@@ -129,27 +136,38 @@ export class ObjectStream {
     }
   }
 
-  async #get(start: number) {
-    const abort = new AbortController()
-    const signal = AbortSignal.any([abort.signal, this.#closed.signal])
+  async #get(start: number): Promise<ObjectBody> {
     const { bucket, object } = this.#options
-    const body = await bucket.get(object, { start, end: this.#end }, signal)
-    // Also while no read waits for it.
-    body.on('error', () => undefined)
+    const body = await bucket.get(object, { start, end: this.end }, this.#closed.signal)
     if (this.#closed.signal.aborted) body.destroy()
-    const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
-    return { chunks, body, abort }
+    return body
   }
 
-  /** Reads the end of the response, so that its connection is used again. */
+  /** Reads the rest of the response, so that its connection is used again. */
   #finish(): void {
-    this.#response?.chunks.next().catch(() => undefined)
-    this.#response = undefined
+    const body = this.#body
+    this.#body = undefined
+    if (body !== undefined) void readRest(body, this.#options.stalledMs)
   }
 
   #disconnect(): void {
-    this.#response?.abort.abort()
-    this.#response?.body.destroy()
-    this.#response = undefined
+    this.#body?.destroy()
+    this.#body = undefined
+  }
+}
+
+/** Never rejects. */
+async function readRest(body: ObjectBody, limitMs: number): Promise<void> {
+  const timer = setTimeout(() => body.destroy(), limitMs)
+  try {
+    let leftBytes = MAX_UNREAD_BYTES
+    for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) {
+      leftBytes -= chunk.length
+      if (leftBytes < 0) body.destroy()
+    }
+  } catch {
+    // The connection is closed.
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -21,7 +21,12 @@ export class OpenStreams {
   constructor(bucket: Bucket, { max, stalledMs } = LIMITS) {
     this.#bucket = bucket
     this.#stalledMs = stalledMs
-    this.#streams = new LRUCache({ max, dispose: (_, stream) => stream.suspend() })
+    this.#streams = new LRUCache({
+      max,
+      dispose(_, stream, reason) {
+        if (reason === 'evict') stream.suspend()
+      },
+    })
   }
 
   /** A stream that nothing limits: the caller reads all of it at once. */
