@@ -4,10 +4,11 @@ import type { CodedAudio } from '../../test/support/make/make-audio.ts'
 import type { AudioFormat } from '../media/media-index.ts'
 import type { AudioJob } from './audio-job.ts'
 import { createAudioTranscoder } from './audio-transcoder.ts'
+import { patientDecoder } from '../../test/support/patience.ts'
 
 const RATE = 48_000
 const { signal } = new AbortController()
-const transcoder = createAudioTranscoder()
+const transcoder = createAudioTranscoder({ limits: patientDecoder })
 afterAll(() => transcoder.close())
 
 function jobOf({ format, packets }: CodedAudio): AudioJob {

@@ -72,19 +72,19 @@ function deriveBytes(secret: string, purpose: string, count: number): Buffer {
 /** Identifies a segment among all of its recording. */
 export interface IvInput {
   number: number
-  /** Number of the audio rendition; 0 for audio that is muxed with the video. */
-  audio?: number
+  /** Number of the rendition; 0 for the video with the default audio. */
+  rendition?: number
   tailBytes?: number | undefined
 }
 
 /**
- * A segment's IV: 64 bits `tailBytes`, 32 bits audio rendition, 32 bits segment number, all
+ * A segment's IV: 64 bits `tailBytes`, 32 bits rendition, 32 bits segment number, all
  * big-endian. It is unique, because a key belongs to one recording.
  */
-export function segmentIv({ number, audio = 0, tailBytes = 0 }: IvInput): Buffer {
+export function segmentIv({ number, rendition = 0, tailBytes = 0 }: IvInput): Buffer {
   const iv = Buffer.alloc(BLOCK_BYTES)
   iv.writeBigUInt64BE(BigInt(tailBytes), 0)
-  iv.writeUInt32BE(audio, BLOCK_BYTES - 8)
+  iv.writeUInt32BE(rendition, BLOCK_BYTES - 8)
   iv.writeUInt32BE(number, BLOCK_BYTES - 4)
   return iv
 }

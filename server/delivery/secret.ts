@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { writeAtomically } from '../storage/atomic-write.ts'
 
-const FILE_NAME = 'hls-secret'
+/** Name in the data folder. */
+export const SECRET_FILE = 'hls-secret'
 const SECRET_BYTES = 32
 /** At least as long as a generated one. A power failure leaves a prefix, zeros, or nothing. */
 const COMPLETE = /^[\x21-\x7e]{43,4096}\s*$/
@@ -20,7 +21,7 @@ export type SecretLog = (message: string) => void
  * @throws AppError `failed` if the data folder cannot be read or written
  */
 export async function readOrCreateSecret(dataFolder: string, log: SecretLog): Promise<string> {
-  const path = join(dataFolder, FILE_NAME)
+  const path = join(dataFolder, SECRET_FILE)
   try {
     const found = await readFile(path, 'utf8').catch(ifMissing)
     if (found !== undefined && COMPLETE.test(found)) return found
@@ -44,7 +45,7 @@ export async function readOrCreateSecret(dataFolder: string, log: SecretLog): Pr
  */
 export async function adoptSecret(dataFolder: string, secret: string): Promise<void> {
   if (!COMPLETE.test(secret)) throw new AppError('failed', 'database: its HLS secret is unusable')
-  const path = join(dataFolder, FILE_NAME)
+  const path = join(dataFolder, SECRET_FILE)
   try {
     if ((await readFile(path, 'utf8').catch(ifMissing)) === secret) return
     await writeAtomically(path, secret, { existing: 'replace', mode: 0o600, sync: true })

@@ -1,7 +1,7 @@
 // Formats media playlists (RFC 8216 4.3).
 import { secondsFromTicks } from '../../media/media-index.ts'
 import { segmentIv } from '../../delivery/encryption.ts'
-import { initFileName, MAIN, segmentFileName, audioNumber } from './segment-names.ts'
+import { initFileName, MAIN, renditionNumber, segmentFileName } from './segment-names.ts'
 import type { ListedForm, Rendition } from './segment-names.ts'
 import type { PlannedSegment, SegmentPlan } from './segment-plan.ts'
 
@@ -77,7 +77,8 @@ function durationSeconds(plan: SegmentPlan, segment: PlannedSegment): number {
 }
 
 function formatIv(number: number, { tailBytes }: PlannedSegment, rendition = MAIN): string {
-  return segmentIv({ number, tailBytes, audio: audioNumber(rendition) }).toString('hex')
+  const iv = segmentIv({ number, tailBytes, rendition: renditionNumber(rendition) })
+  return iv.toString('hex')
 }
 
 /** The segment's context in the playlist. */

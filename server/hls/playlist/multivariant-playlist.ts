@@ -3,12 +3,15 @@ import type { MediaIndex, VideoTrack } from '../../media/media-index.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import type { Renditions, AudioRendition, SubtitleRendition } from './renditions.ts'
 import { MAIN, playlistFileName } from './segment-names.ts'
+import type { Rendition } from './segment-names.ts'
 
 export interface MultivariantOptions {
   /** First segment of every URI path. */
   urlVersion: string
   tracks: MediaIndex['tracks']
   renditions: Renditions
+  /** Number of the audio that is muxed with the video; if not 0, no other is offered. */
+  muxed: number
   bandwidth: Bandwidth
   /** As in the media playlists. */
   isIndependent: boolean
@@ -19,8 +22,10 @@ const SUBTITLE_GROUP = 'text'
 
 /** URIs are relative to the playlist. */
 export function formatMultivariant(options: MultivariantOptions): string {
-  const { urlVersion, renditions, isIndependent } = options
-  const { audioTracks, subtitles } = renditions
+  const { urlVersion, renditions, muxed, isIndependent } = options
+  const { subtitles } = renditions
+  const audioTracks = offeredAudio(options)
+  const variant: Rendition = muxed === 0 ? MAIN : { kind: 'muxed', number: muxed }
   return [
     '#EXTM3U',
     '#EXT-X-VERSION:6',
@@ -28,9 +33,14 @@ export function formatMultivariant(options: MultivariantOptions): string {
     ...(audioTracks.length > 1 ? audioTracks.map((audio) => audioLine(audio, urlVersion)) : []),
     ...subtitles.map((rendition) => subtitleLine(rendition, urlVersion)),
     `#EXT-X-STREAM-INF:${variantAttributes(options).join(',')}`,
-    `${urlVersion}/${playlistFileName(MAIN)}`,
+    `${urlVersion}/${playlistFileName(variant)}`,
     '',
   ].join('\n')
+}
+
+function offeredAudio({ renditions, muxed }: MultivariantOptions): readonly AudioRendition[] {
+  const { audioTracks } = renditions
+  return muxed === 0 ? audioTracks : audioTracks.slice(muxed, muxed + 1)
 }
 
 /** The default audio is muxed with the video, so it has no URI (RFC 8216 4.3.4.2.1). */
@@ -69,8 +79,10 @@ function labels({ name, language }: { name: string; language?: string }): string
   return [`NAME="${quotable(name)}"`, ...(language ? [`LANGUAGE="${quotable(language)}"`] : [])]
 }
 
-function variantAttributes({ tracks, renditions, bandwidth }: MultivariantOptions): string[] {
-  const { audioTracks, subtitles } = renditions
+function variantAttributes(options: MultivariantOptions): string[] {
+  const { tracks, renditions, bandwidth } = options
+  const { subtitles } = renditions
+  const audioTracks = offeredAudio(options)
   const video = tracks.find((track) => track.kind === 'video')
   const codecs = [...new Set([video, ...audioTracks].flatMap((track) => track?.codec ?? []))]
   return [

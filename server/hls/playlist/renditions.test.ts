@@ -38,7 +38,11 @@ describe('listRenditions', () => {
     const { audioTracks, subtitles } = renditionsOf(
       {
         tracks: [video, audio({ language: 'eng' }), audio({ name: 'Commentary' }), audio({})],
-        subtitles: [text({ language: 'ger' }), text({ language: 'not a language' })],
+        subtitles: [
+          text({ language: 'ger' }),
+          text({ language: 'not a language' }),
+          text({ language: `en-x-${'abcdefgh-'.repeat(4)}a` }),
+        ],
       },
       [sidecar],
     )
@@ -50,7 +54,8 @@ describe('listRenditions', () => {
     expect(subtitles.map(({ id, name, language }) => [id, name, language])).toEqual([
       ['0', 'Deutsch', 'de'],
       ['1', 'Subtitles 2', undefined],
-      ['2-0123abcd', 'Deutsch (3)', 'de'],
+      ['2', 'Subtitles 3', undefined],
+      ['3-0123abcd', 'Deutsch (4)', 'de'],
     ])
   })
 
@@ -87,6 +92,7 @@ describe('formatMultivariant', () => {
       urlVersion: 'v',
       tracks: index.tracks,
       renditions: renditionsOf(index),
+      muxed: 0,
       bandwidth: { peak: 1000.5, average: 900 },
       isIndependent: true,
     })
@@ -103,6 +109,26 @@ describe('formatMultivariant', () => {
       '#EXT-X-STREAM-INF:BANDWIDTH=1001,AVERAGE-BANDWIDTH=900,' +
         'CODECS="avc1.64001f,mp4a.40.2,opus",RESOLUTION=720x1280,AUDIO="audio",SUBTITLES="text"',
       'v/main.m3u8',
+      '',
+    ])
+  })
+
+  it('has a requested audio in place of all others', () => {
+    const index = {
+      tracks: [video, audio({ language: 'en' }), audio({ language: 'de', codec: 'opus' })],
+    }
+    const playlist = formatMultivariant({
+      urlVersion: 'v',
+      tracks: index.tracks,
+      renditions: renditionsOf(index),
+      muxed: 1,
+      bandwidth: { peak: 1000, average: 900 },
+      isIndependent: true,
+    })
+    expect(playlist.split('\n').slice(3)).toEqual([
+      '#EXT-X-STREAM-INF:BANDWIDTH=1000,AVERAGE-BANDWIDTH=900,' +
+        'CODECS="avc1.64001f,opus",RESOLUTION=720x1280',
+      'v/main-1.m3u8',
       '',
     ])
   })

@@ -1,4 +1,5 @@
 // The audio and subtitle renditions of a recording. Pure.
+import { MAX_LANGUAGE_LENGTH, UNKNOWN_LANGUAGE } from '../../../shared/find-track.ts'
 import type { AudioTrack, MediaIndex, SubtitleCue, SubtitleTrack } from '../../media/media-index.ts'
 import type { SegmentForm } from './segment-names.ts'
 
@@ -115,7 +116,8 @@ function createLabels(fallback: string): Labeller {
 function canonicalLanguage(tag: string): string | undefined {
   try {
     const [language] = Intl.getCanonicalLocales(tag.replaceAll('_', '-'))
-    return language === 'und' ? undefined : language
+    const isUsable = language !== UNKNOWN_LANGUAGE && (language?.length ?? 0) <= MAX_LANGUAGE_LENGTH
+    return isUsable ? language : undefined
   } catch {
     // RangeError: not a language tag.
     return undefined

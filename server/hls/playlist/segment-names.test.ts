@@ -9,6 +9,7 @@ import {
 import type { Rendition } from './segment-names.ts'
 
 const AUDIO: Rendition = { kind: 'audio', number: 2 }
+const MUXED: Rendition = { kind: 'muxed', number: 2 }
 const SUBTITLES: Rendition = { kind: 'subtitles', id: '0' }
 const SIDECAR: Rendition = { kind: 'subtitles', id: '1-0123abcd' }
 
@@ -18,6 +19,7 @@ describe('parseFileName', () => {
       [MAIN, 'ts'],
       [MAIN, 'fmp4'],
       [AUDIO, 'fmp4'],
+      [MUXED, 'fmp4'],
       [SUBTITLES, 'vtt'],
       [SIDECAR, 'vtt'],
     ] as const)
@@ -31,6 +33,7 @@ describe('parseFileName', () => {
       [MAIN, 'ts'],
       [MAIN, 'fmp4'],
       [AUDIO, 'fmp4'],
+      [MUXED, 'fmp4'],
     ] as const)
       expect(parseFileName(initFileName(7, form, rendition))).toEqual({
         kind: 'init',
@@ -38,7 +41,7 @@ describe('parseFileName', () => {
         segmentNumber: 7,
         form,
       })
-    for (const rendition of [MAIN, AUDIO, SUBTITLES, SIDECAR])
+    for (const rendition of [MAIN, AUDIO, MUXED, SUBTITLES, SIDECAR])
       expect(parseFileName(playlistFileName(rendition))).toEqual({
         kind: 'playlist',
         rendition,
@@ -79,6 +82,9 @@ describe('parseFileName', () => {
     't-1.vtt',
     't0-0123ABCD-1.vtt',
     'audio-0.m3u8',
+    'main-0.m3u8',
+    'm0-1.m4s',
+    'm1-1.vtt',
     'text-.m3u8',
     'playlist.m3u8',
   ])('rejects %j', (name) => {

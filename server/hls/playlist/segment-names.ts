@@ -4,17 +4,24 @@
 export type SegmentForm = 'ts' | 'fmp4'
 export type ListedForm = SegmentForm | 'vtt'
 
-/** Content of a media playlist: video with default audio, another audio (from 1), or subtitles. */
+/**
+ * Content of a media playlist: video with the default audio, only another audio (from 1), video
+ * with another audio, or subtitles.
+ */
 export type Rendition =
   | { kind: 'main' }
-  | { kind: 'audio'; number: number }
+  | { kind: 'audio' | 'muxed'; number: number }
   | { kind: 'subtitles'; id: string }
 
 export const MAIN: Rendition = { kind: 'main' }
 
-/** 0 for the audio that is muxed with the video. */
-export function audioNumber(rendition: Rendition): number {
-  return rendition.kind === 'audio' ? rendition.number : 0
+/** Exceeds the number of every audio track. */
+const FIRST_MUXED = 0x1_0000
+
+/** Identifies a rendition with video or audio among those of a recording; fits into 32 bits. */
+export function renditionNumber(rendition: Rendition): number {
+  if (rendition.kind === 'audio') return rendition.number
+  return rendition.kind === 'muxed' ? FIRST_MUXED + rendition.number : 0
 }
 
 const EXTENSIONS = { ts: 'ts', fmp4: 'm4s', vtt: 'vtt' } as const
@@ -51,9 +58,16 @@ export function playlistFileName(rendition: Rendition): string {
       return 'main.m3u8'
     case 'audio':
       return `audio-${rendition.number}.m3u8`
+    case 'muxed':
+      return `main-${rendition.number}.m3u8`
     case 'subtitles':
       return `text-${rendition.id}.m3u8`
   }
+}
+
+/** Name of the file with all cues of a subtitle rendition. */
+export function subtitleFileName(id: string): string {
+  return `text-${id}.vtt`
 }
 
 function prefixOf(rendition: Rendition): string {
@@ -62,6 +76,8 @@ function prefixOf(rendition: Rendition): string {
       return ''
     case 'audio':
       return `a${rendition.number}-`
+    case 'muxed':
+      return `m${rendition.number}-`
     case 'subtitles':
       return `t${rendition.id}-`
   }
@@ -71,22 +87,23 @@ function prefixOf(rendition: Rendition): string {
 export type FileName =
   | { kind: 'key' }
   | { kind: 'playlist'; rendition: Rendition }
+  | { kind: 'subtitles'; id: string }
   | { kind: 'init'; rendition: Rendition; segmentNumber: number; form: SegmentForm }
   | ({ kind: 'segment'; rendition: Rendition; form: ListedForm } & SegmentNumber)
 
 const NUMBER = String.raw`(?:0|[1-9]\d{0,6})`
 const TAIL = String.raw`(?:-(?<tail>[1-9]\d{0,14}))?`
+const AUDIO = String.raw`[1-9]\d{0,2}`
+const PREFIX = `(?:a(?<audio>${AUDIO})-|m(?<muxed>${AUDIO})-)?`
 /** Number of a subtitle track, and a hash of its content if that may change. */
 const SUBTITLES_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
 const PLAYLIST_NAME = new RegExp(
-  `^(?:main|audio-(?<audio>[1-9]\\d{0,2})|text-(?<subtitles>${SUBTITLES_ID}))\\.m3u8$`,
+  `^(?:main(?:-(?<muxed>${AUDIO}))?|audio-(?<audio>${AUDIO})|text-(?<subtitles>${SUBTITLES_ID}))` +
+    String.raw`\.m3u8$`,
 )
-const INIT_NAME = new RegExp(
-  `^(?:a(?<audio>[1-9]\\d{0,2})-)?init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`,
-)
-const SEGMENT_NAME = new RegExp(
-  `^(?:a(?<audio>[1-9]\\d{0,2})-)?(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`,
-)
+const SUBTITLE_FILE_NAME = new RegExp(`^text-(?<subtitles>${SUBTITLES_ID})\\.vtt$`)
+const INIT_NAME = new RegExp(`^${PREFIX}init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`)
+const SEGMENT_NAME = new RegExp(`^${PREFIX}(?<number>${NUMBER})${TAIL}\\.(?<extension>ts|m4s)$`)
 const SUBTITLE_NAME = new RegExp(
   `^t(?<subtitles>${SUBTITLES_ID})-(?<number>${NUMBER})${TAIL}\\.vtt$`,
 )
@@ -96,6 +113,8 @@ export function parseFileName(name: string): FileName | undefined {
   if (name === 'key') return { kind: 'key' }
   const playlist = PLAYLIST_NAME.exec(name)
   if (playlist !== null) return { kind: 'playlist', rendition: renditionOf(playlist.groups) }
+  const subtitles = SUBTITLE_FILE_NAME.exec(name)?.groups?.subtitles
+  if (subtitles !== undefined) return { kind: 'subtitles', id: subtitles }
   const init = INIT_NAME.exec(name)
   if (init !== null) {
     const form = init.groups?.extension === 'ts' ? 'ts' : 'fmp4'
@@ -116,6 +135,8 @@ export function parseFileName(name: string): FileName | undefined {
 }
 
 function renditionOf(groups: Record<string, string | undefined> | undefined): Rendition {
-  if (groups?.audio !== undefined) return { kind: 'audio', number: Number(groups.audio) }
-  return groups?.subtitles === undefined ? MAIN : { kind: 'subtitles', id: groups.subtitles }
+  const { audio, muxed, subtitles } = groups ?? {}
+  if (audio !== undefined) return { kind: 'audio', number: Number(audio) }
+  if (muxed !== undefined) return { kind: 'muxed', number: Number(muxed) }
+  return subtitles === undefined ? MAIN : { kind: 'subtitles', id: subtitles }
 }

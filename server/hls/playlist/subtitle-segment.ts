@@ -1,4 +1,4 @@
-// One segment of a subtitle rendition: a WebVTT file with the cues of its time (RFC 8216 3.5).
+// A subtitle rendition as WebVTT: a segment with the cues of its time (RFC 8216 3.5), or all cues.
 import { secondsFromTicks } from '../../media/media-index.ts'
 import type { SubtitleCue } from '../../media/media-index.ts'
 import type { PlannedSegment } from './segment-plan.ts'
@@ -22,13 +22,18 @@ export function formatSubtitleSegment(
   const visible = cues.filter(
     ({ startSeconds, endSeconds }) => startSeconds < end && endSeconds > start,
   )
-  const blocks = visible.map(
-    ({ startSeconds, endSeconds, text }) =>
-      `${formatTime(startSeconds)} --> ${formatTime(endSeconds)}\n${text}\n`,
-  )
   const timestampMap = `MPEGTS:${map.mediaTicks},LOCAL:${formatTime(map.localSeconds)}`
   const head = `WEBVTT\nX-TIMESTAMP-MAP=${timestampMap}\n`
-  return [head, ...blocks].join('\n')
+  return [head, ...visible.map(formatCue)].join('\n')
+}
+
+/** All cues, on the session's timeline: for players that load subtitles without HLS. */
+export function formatSubtitleFile(cues: readonly SubtitleCue[]): string {
+  return ['WEBVTT\n', ...cues.map(formatCue)].join('\n')
+}
+
+function formatCue({ startSeconds, endSeconds, text }: SubtitleCue): string {
+  return `${formatTime(startSeconds)} --> ${formatTime(endSeconds)}\n${text}\n`
 }
 
 /** `HH:MM:SS.mmm` (W3C WebVTT 4.4). */

@@ -23,10 +23,10 @@ import { lastKeySplitPoint } from './create-segment.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planGrowingSegments, planSegments } from '../playlist/segment-plan.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
+import { patienceMs, patientDecoder } from '../../../test/support/patience.ts'
 
 const FRAME_SECONDS = 10
-const transcoder = createAudioTranscoder()
+const transcoder = createAudioTranscoder({ limits: patientDecoder })
 let folder = ''
 
 beforeAll(async () => {

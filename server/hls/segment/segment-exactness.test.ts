@@ -10,7 +10,7 @@ import { checkGrowth } from '../../../test/support/verify/grow-recording.ts'
 import { encodeVideo, withSparseSets } from '../../../test/support/make/encode-video.ts'
 import type { EncodedFrame, EncodeOptions } from '../../../test/support/make/encode-video.ts'
 import { makeHlsRecording } from '../../../test/support/make/make-hls-recording.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
+import { patienceMs, patientDecoder } from '../../../test/support/patience.ts'
 import { playSegments } from '../../../test/support/verify/play-segments.ts'
 import type { PlayedSegment } from '../../../test/support/verify/play-segments.ts'
 import { writeVideo } from '../../../test/support/make/write-video.ts'
@@ -22,7 +22,7 @@ import { MAIN } from '../playlist/segment-names.ts'
 const SEGMENT_SECONDS = 2
 const LONGEST_SECONDS = 12
 const readers = createMediaReaders()
-const transcoder = createAudioTranscoder()
+const transcoder = createAudioTranscoder({ limits: patientDecoder })
 transcoder.close()
 
 interface CheckedSegment extends PlayedSegment {

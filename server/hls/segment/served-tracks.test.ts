@@ -9,9 +9,10 @@ import { readReferencePackets } from '../../../test/support/verify/reference-pac
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planSegments } from '../playlist/segment-plan.ts'
+import { patientDecoder } from '../../../test/support/patience.ts'
 
 const RATE = 48_000
-const transcoder = createAudioTranscoder()
+const transcoder = createAudioTranscoder({ limits: patientDecoder })
 let folder = ''
 
 beforeAll(async () => {

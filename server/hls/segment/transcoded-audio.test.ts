@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { clarity, lagOf } from '../../../test/support/verify/compare-audio.ts'
 import type { Span } from '../../../test/support/verify/compare-audio.ts'
@@ -13,6 +16,8 @@ import type {
   PacketRecording,
   PacketRecordingOptions,
 } from '../../../test/support/make/packet-recording.ts'
+import { FolderArtifacts } from '../../artifacts/folder-artifacts.ts'
+import { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import { audioSpecificConfig } from '../../media/codec/audio-specific-config.ts'
 import { SPLIT_DISCONTINUITY } from '../../media/media-index.ts'
 import type { SampleRun } from '../../media/media-reader.ts'
@@ -22,6 +27,7 @@ import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import type { AudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { isTranscoded } from './recorded-audio.ts'
 import { transcodedInitTrack, TranscodedAudio } from './transcoded-audio.ts'
+import { patienceMs, patientDecoder, soon } from '../../../test/support/patience.ts'
 
 const RATE = 48_000
 const STEREO = { sampleRate: RATE, channels: 2 } as const
@@ -31,13 +37,13 @@ const CODECS = ['mp3', 'mp2', 'vorbis', 'dts', 'pcm_s16le', 'pcm_alaw', 'ac3', '
 
 const { signal } = new AbortController()
 const admission = createAdmission()
-const transcoder = createAudioTranscoder()
+const transcoder = createAudioTranscoder({ limits: patientDecoder })
 const warnings: string[] = []
 const log = { warn: (_: object, message: string) => void warnings.push(message) }
 afterAll(() => transcoder.close())
 
 function newTranscodedAudio(): TranscodedAudio {
-  return new TranscodedAudio({ transcoder, admission, log, signal })
+  return new TranscodedAudio({ transcoder, admission, log, signal, waitMs: patienceMs })
 }
 
 async function transcode(
@@ -326,7 +332,13 @@ describe('audio that cannot be decoded', () => {
 
   it('is silent, with one warning, if no process starts', async () => {
     const broken = createAudioTranscoder({ limits: { startMs: 1 } })
-    const transcoded = new TranscodedAudio({ transcoder: broken, admission, log, signal })
+    const transcoded = new TranscodedAudio({
+      transcoder: broken,
+      admission,
+      log,
+      signal,
+      waitMs: patienceMs,
+    })
     const recording = packetRecording(audio, EXACT)
     const before = warnings.length
     const runs = [
@@ -346,8 +358,14 @@ describe('audio that cannot be decoded', () => {
   })
 
   it('is busy if the decoder was killed, and silent after three times', async () => {
-    const greedy = createAudioTranscoder({ limits: { residentBytes: 1 } })
-    const transcoded = new TranscodedAudio({ transcoder: greedy, admission, log, signal })
+    const greedy = createAudioTranscoder({ limits: { ...patientDecoder, residentBytes: 1 } })
+    const transcoded = new TranscodedAudio({
+      transcoder: greedy,
+      admission,
+      log,
+      signal,
+      waitMs: patienceMs,
+    })
     const recording = packetRecording(audio, EXACT)
     for (const _ of ['once', 'twice'])
       await expect(transcode(recording, [0, 2], transcoded)).rejects.toMatchObject({ code: 'busy' })
@@ -355,6 +373,44 @@ describe('audio that cannot be decoded', () => {
       (await transcode(recording, [0, 2], transcoded))?.sizes.every((size) => size === 6),
     ).toBe(true)
     greedy.close()
+  })
+
+  it('is the same on all nodes, and transcoded by one of them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'aftercast-audio-'))
+    const node = (with_: AudioTranscoder): TranscodedAudio => {
+      const artifacts = new SharedArtifacts({ store: new FolderArtifacts(folder), log })
+      return new TranscodedAudio({
+        transcoder: with_,
+        admission,
+        log,
+        artifacts,
+        signal,
+        waitMs: patienceMs,
+      })
+    }
+    const refusing: AudioTranscoder = {
+      ...transcoder,
+      transcode: async () => expect.unreachable('it was transcoded already'),
+    }
+    // As on another processor.
+    const different: AudioTranscoder = {
+      ...transcoder,
+      async transcode(job, requested) {
+        const result = await transcoder.transcode(job, requested)
+        if (result.status !== 'done') return result
+        const bytes = result.value.bytes.map((byte) => byte ^ 1)
+        return { ...result, value: { ...result.value, bytes } }
+      },
+    }
+    const recording = packetRecording(audio, EXACT)
+    const first = await transcode(recording, [0, 2], node(transcoder))
+    expect(await transcode(recording, [0, 2], node(refusing))).toEqual(first)
+    // Two at once: the second result is that of the first.
+    const both = await Promise.all(
+      [transcoder, different].map((one) => transcode(recording, [2, 4], node(one))),
+    )
+    expect(both[1]).toEqual(both[0])
+    await rm(folder, { recursive: true })
   })
 
   it('is not transcoded for requests that were abandoned in the queue', async () => {
@@ -371,7 +427,13 @@ describe('audio that cannot be decoded', () => {
         }, abandoned),
       close: () => undefined,
     }
-    const transcoded = new TranscodedAudio({ transcoder: slow, admission, log, signal })
+    const transcoded = new TranscodedAudio({
+      transcoder: slow,
+      admission,
+      log,
+      signal,
+      waitMs: patienceMs,
+    })
     const { index, ...recording } = packetRecording(audio, EXACT)
     const [track] = index.tracks
     if (track === undefined || !isTranscoded(track)) throw new Error('nothing to transcode')
@@ -386,18 +448,18 @@ describe('audio that cannot be decoded', () => {
         signal: requested,
       })
     const first = request(0)
-    await vi.waitFor(() => expect(jobs).toHaveLength(1))
+    await vi.waitFor(() => expect(jobs).toHaveLength(1), soon)
     const abandoned = new AbortController()
     const left = request(1, abandoned.signal)
     const kept = [request(2, abandoned.signal), request(2)]
-    await vi.waitFor(() => expect(queue.figures.waiting).toBe(2))
+    await vi.waitFor(() => expect(queue.figures.waiting).toBe(2), soon)
     abandoned.abort(new Error('disconnected'))
     await expect(left).rejects.toThrow('disconnected')
     await expect(kept[0]).rejects.toThrow('disconnected')
-    await vi.waitFor(() => expect(queue.figures.waiting).toBe(1))
+    await vi.waitFor(() => expect(queue.figures.waiting).toBe(1), soon)
     jobs[0]?.resolve()
     expect(await first).toBeDefined()
-    await vi.waitFor(() => expect(jobs).toHaveLength(2))
+    await vi.waitFor(() => expect(jobs).toHaveLength(2), soon)
     jobs[1]?.resolve()
     expect(await kept[1]).toBeDefined()
     expect(admission.transcodes.figures).toMatchObject({ used: 0, waiting: 0 })

@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { type TimeLimit, withTimeout } from '../../../shared/with-timeout.ts'
 import type { Admission } from '../../admission/limits.ts'
 import { SharedWork } from '../../admission/shared-work.ts'
+import { nameArtifact } from '../../artifacts/artifact-store.ts'
+import type { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { AudioTrack } from '../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../media/media-reader.ts'
@@ -14,6 +16,7 @@ import type { AudioFrames, AudioJob } from '../../audio/audio-job.ts'
 import type { AudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { outputOf, readRecordedAudio } from './recorded-audio.ts'
 import type { AudioPosition, AudioSource, TranscodedTrack } from './recorded-audio.ts'
+import { decodeAudio, encodeAudio } from './audio-artifact.ts'
 import { divideAudio } from './audio-jobs.ts'
 import type { RecordedAudio, RecordedAudioChunk } from './audio-jobs.ts'
 
@@ -29,9 +32,14 @@ const MAX_TRIES = 3
 const MAX_FAILED_SEGMENTS = 1000
 
 export interface TranscodedAudioOptions {
-  transcoder: AudioTranscoder
+  /** Undefined where its package is not installed: all of the audio is silence. */
+  transcoder: AudioTranscoder | undefined
   admission: Pick<Admission, 'transcodes' | 'transcodedBytes'>
   log: { warn(details: object, message: string): void }
+  /** The audio that nodes share. Default none. */
+  artifacts?: SharedArtifacts | undefined
+  /** Longest wait of a request, which then gets 503. Default 8.5 s. */
+  waitMs?: number
   /** Aborted on shutdown. */
   signal: AbortSignal
 }
@@ -52,6 +60,8 @@ interface Work {
   audio: RecordedAudio
   /** Aborted when all requests are abandoned. */
   signal: AbortSignal
+  /** Some of it could not be decoded, maybe only here and now. */
+  hasFailed: boolean
 }
 
 /** Cache of transcoded audio. Coalesces equal requests. */
@@ -63,10 +73,17 @@ export class TranscodedAudio {
   })
   readonly #shared = new SharedWork<SampleRun>()
   readonly #failedTries = new LRUCache<string, number>({ max: MAX_FAILED_SEGMENTS })
+  readonly #timeLimit: TimeLimit
   #hasWarned = false
 
   constructor(options: TranscodedAudioOptions) {
     this.#options = options
+    this.#timeLimit = limitTo(options.waitMs ?? WAIT_MS)
+  }
+
+  /** Whether all of the audio is silence. */
+  get isSilent(): boolean {
+    return this.#options.transcoder === undefined
   }
 
   /**
@@ -84,13 +101,17 @@ export class TranscodedAudio {
   async #transcodeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
     const { source, track, number, range, signal = this.#options.signal } = request
     let read: Promise<RecordedAudio> | undefined
-    const start = async (abandoned: AbortSignal): Promise<SampleRun> =>
-      this.#options.admission.transcodes.run(async () => {
+    const start = async (abandoned: AbortSignal): Promise<SampleRun> => {
+      const shared = await this.#readShared(key, abandoned)
+      if (shared !== undefined) return shared
+      return this.#options.admission.transcodes.run(async () => {
         read = readRecordedAudio(source, track, { number, range })
-        return this.#transcodeAll({ key, audio: await read, signal: abandoned })
+        const audio = await read
+        return this.#transcodeAll({ key, audio, signal: abandoned, hasFailed: false })
       }, abandoned)
+    }
     try {
-      return await withTimeout(() => this.#shared.join(key, signal, start), TIME_LIMIT)
+      return await withTimeout(() => this.#shared.join(key, signal, start), this.#timeLimit)
     } finally {
       // Then the file of this request is not needed any more.
       await read?.catch(() => undefined)
@@ -102,12 +123,28 @@ export class TranscodedAudio {
     const { transcodedBytes } = this.#options.admission
     const release = await transcodedBytes.enter(signal, audio.packets.bytes.length)
     try {
-      const run = joinFrames(await this.#transcodeChunks(work), audio)
+      const transcoded = joinFrames(await this.#transcodeChunks(work), audio)
+      const run = (await this.#claim(work, transcoded)) ?? transcoded
       this.#cached.set(key, run)
       return run
     } finally {
       release()
     }
+  }
+
+  async #readShared(key: string, signal: AbortSignal): Promise<SampleRun | undefined> {
+    const stored = await this.#options.artifacts?.read(artifactName(key), signal)
+    const run = stored && decodeAudio(stored)
+    if (run !== undefined) this.#cached.set(key, run)
+    return run
+  }
+
+  /** The audio of the node that has transcoded it first, which may be this one. */
+  async #claim({ key, signal, hasFailed }: Work, run: SampleRun): Promise<SampleRun | undefined> {
+    if (hasFailed) return undefined
+    const name = artifactName(key)
+    const stored = await this.#options.artifacts?.claim(name, () => encodeAudio(run), signal)
+    return stored && decodeAudio(stored)
   }
 
   async #transcodeChunks(work: Work): Promise<AudioFrames[]> {
@@ -125,12 +162,14 @@ export class TranscodedAudio {
     if (chunk.kind === 'silence') return silence(chunk.frames, output)
     const { job } = chunk
     const frames = await this.#tryChunk(work, job)
+    if (frames === undefined) work.hasFailed = true
     return frames ?? silence(job.toFrame - job.fromFrame, output)
   }
 
   /** Undefined if the audio cannot be decoded. */
   async #tryChunk({ key, signal }: Work, job: AudioJob): Promise<AudioFrames | undefined> {
     const { transcoder, log } = this.#options
+    if (transcoder === undefined) return undefined
     try {
       const result = await transcoder.transcode(job, signal)
       if (result.status === 'done') return result.value
@@ -184,7 +223,11 @@ function silence(count: number, { channels }: RecordedAudio['output']): AudioFra
   }
 }
 
-const TIME_LIMIT: TimeLimit = {
-  timeoutMs: WAIT_MS,
-  reason: () => new AppError('busy', 'the audio is being transcoded; try again in a moment'),
+function artifactName(key: string): string {
+  return nameArtifact('audio-1', [key], 'aac')
+}
+
+function limitTo(timeoutMs: number): TimeLimit {
+  const reason = () => new AppError('busy', 'the audio is being transcoded; try again in a moment')
+  return { timeoutMs, reason }
 }

@@ -1,11 +1,14 @@
-// Which sessions were ever listed while they were growing, on disk. Their playlists and URLs keep
-// that form for ever: after restarts and renames, and in every process.
+// Which sessions were ever listed while they were growing, on disk and among the artifacts that
+// nodes share. Their playlists and URLs keep that form for ever: after restarts and renames, in
+// every process and on every node.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { nameArtifact } from '../../artifacts/artifact-store.ts'
+import type { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import { writeAtomically } from '../../storage/atomic-write.ts'
 
 const markedBytes = z.object({
@@ -73,8 +76,16 @@ interface ParsedRecords {
   sizeBytes: number
 }
 
+/** Another node writes its record a moment after it has listed the session. */
+const MISSING_TTL_MS = 10_000
+const MAX_MISSING = 10_000
+/** Reads of shared artifacts have a time limit of their own. */
+const { signal: neverAborted } = new AbortController()
+
 export interface GrowthRecordsOptions {
   folder: string
+  /** The records that nodes share. Default none. */
+  shared?: SharedArtifacts | undefined
   /** Called after a failed write. The next change writes again. */
   onWriteError(error: unknown): void
 }
@@ -85,6 +96,8 @@ export class GrowthRecords {
     maxSize: MAX_PARSED_BYTES,
     sizeCalculation: ({ sizeBytes }) => sizeBytes + 1,
   })
+  /** Sessions without a shared record. */
+  readonly #missing = new LRUCache<string, true>({ max: MAX_MISSING, ttl: MISSING_TTL_MS })
   /** The last write of this process: writes are sequential. */
   #writing: Promise<void> = Promise.resolve()
 
@@ -92,15 +105,19 @@ export class GrowthRecords {
     this.#options = options
   }
 
-  /** Parsed again only if the file is another one: any process may have replaced it. */
   async read(session: SessionReference): Promise<SessionGrowth> {
+    return (await this.#readOwn(session)) ?? this.#readShared(session)
+  }
+
+  /** Parsed again only if the file is another one: any process may have replaced it. */
+  async #readOwn(session: SessionReference): Promise<SessionGrowth> {
     const path = this.#path(session)
     const found = await stat(path, { bigint: true }).catch(() => undefined)
     if (found === undefined || found.size > MAX_FILE_BYTES) return undefined
     const version = `${found.ino} ${found.mtimeNs} ${found.ctimeNs} ${found.size}`
     const known = this.#parsed.get(path)
     if (known?.version === version) return known.growth
-    const growth = await readRecords(path)
+    const growth = await readRecordFile(path)
     this.#parsed.set(path, { version, growth, sizeBytes: Number(found.size) })
     return growth
   }
@@ -115,12 +132,34 @@ export class GrowthRecords {
           session: namesOf(session),
           recordings: { ...existing, ...recordings },
         }
-        await writeAtomically(this.#path(session), JSON.stringify(z.encode(recordFile, content)))
+        const json = JSON.stringify(z.encode(recordFile, content))
+        await writeAtomically(this.#path(session), json)
+        const artifact = { sizeBytes: json.length, make: () => Buffer.from(json) }
+        this.#options.shared?.update(artifactName(session), artifact)
       } catch (error) {
         this.#options.onWriteError(error)
       }
     })
     return this.#writing
+  }
+
+  /** What another node has recorded, which is this node's own record then. */
+  async #readShared(session: SessionReference): Promise<SessionGrowth> {
+    const { shared } = this.#options
+    const name = artifactName(session)
+    if (shared === undefined || this.#missing.has(name)) return undefined
+    const bytes = await shared.read(name, neverAborted)
+    const growth = bytes && parseRecords(bytes)
+    if (bytes === undefined || growth === undefined) {
+      this.#missing.set(name, true)
+      return undefined
+    }
+    try {
+      await writeAtomically(this.#path(session), bytes, { existing: 'keep' })
+    } catch (error) {
+      this.#options.onWriteError(error)
+    }
+    return growth
   }
 
   #path(session: SessionReference): string {
@@ -131,11 +170,19 @@ export class GrowthRecords {
   }
 }
 
-async function readRecords(path: string): Promise<SessionGrowth> {
+async function readRecordFile(path: string): Promise<SessionGrowth> {
   const bytes = await readFile(path).catch(() => undefined)
-  if (bytes === undefined || bytes.length > MAX_FILE_BYTES) return undefined
-  const parsed = recordFile.safeParse(parseJson(bytes.toString()))
+  return bytes && parseRecords(bytes)
+}
+
+function parseRecords(bytes: Uint8Array): SessionGrowth {
+  if (bytes.length > MAX_FILE_BYTES) return undefined
+  const parsed = recordFile.safeParse(parseJson(Buffer.from(bytes).toString()))
   return parsed.success ? parsed.data.recordings : undefined
+}
+
+function artifactName(session: SessionReference): string {
+  return nameArtifact('grown-1', namesOf(session), 'json')
 }
 
 function namesOf({ streamer, date, sessionId }: SessionReference): string[] {

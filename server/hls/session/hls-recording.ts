@@ -66,12 +66,18 @@ export class HlsRecording {
     const { session, identity, index, reader } = planned
     this.planned = planned
     this.#caches = caches
-    this.urlVersion = formatUrlVersion(identity, settings)
+    this.urlVersion = formatUrlVersion(this.#lacksAudio ? `${identity} silent` : identity, settings)
     this.form = segmentForm(reader, index)
     this.key =
       settings.encryption === 'none'
         ? undefined
         : deriveSessionKey(settings.secret, session, identity)
+  }
+
+  /** Whether silence replaces audio here that another installation would transcode. */
+  get #lacksAudio(): boolean {
+    const { transcodedAudio } = this.#caches
+    return transcodedAudio.isSilent && divideTracks(this.planned.index).transcoded.length > 0
   }
 
   get plan(): SegmentPlan {
@@ -188,7 +194,10 @@ export class HlsRecording {
     if (rendition.kind === 'main') return undefined
     if (rendition.kind === 'subtitles') return 'none'
     const audio = this.renditions([]).audioTracks[rendition.number]
-    return audio === undefined ? 'none' : [audio.track]
+    if (audio === undefined) return 'none'
+    if (rendition.kind === 'audio') return [audio.track]
+    const video = this.planned.index.tracks.findIndex(({ kind }) => kind === 'video')
+    return video === -1 ? [audio.track] : [video, audio.track]
   }
 }
 

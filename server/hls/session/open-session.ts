@@ -1,16 +1,21 @@
 // A session as it is now: its playlist, the files that its playlists list, and its key frames.
 import { isUrlVersion, segmentIv } from '../../delivery/encryption.ts'
 import type { Segment } from '../../delivery/segment-sender.ts'
-import { AppError } from '../../errors.ts'
-import { SPLIT_KEY_FRAME } from '../../media/media-index.ts'
-import type { KeyFrame } from '../../media/media-index.ts'
 import type { OpenFile, Storage } from '../../storage/storage.ts'
 import { SEGMENT_TYPES } from '../playlist/media-types.ts'
-import { audioNumber, segmentFileName } from '../playlist/segment-names.ts'
+import { renditionNumber, segmentFileName } from '../playlist/segment-names.ts'
 import type { FileName } from '../playlist/segment-names.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
-import { renditionPlaylist, sessionPlaylist, subtitleSegment } from './session-playlists.ts'
-import type { ListedRecording, Listing, TextFile } from './session-playlists.ts'
+import { findKeyFrames, listFrames } from './key-frames.ts'
+import type { KeyFrames, PartFrames } from './key-frames.ts'
+import {
+  renditionPlaylist,
+  sessionPlaylist,
+  sessionTracks,
+  subtitleFile,
+  subtitleSegment,
+} from './session-playlists.ts'
+import type { ListedRecording, Listing, SessionTracks, TextFile } from './session-playlists.ts'
 import type { SessionSource } from './session-source.ts'
 
 /** A file next to a playlist. */
@@ -20,15 +25,13 @@ export type HlsFile =
   | { kind: 'init'; bytes: Uint8Array; contentType: string }
   | { kind: 'segment'; segment: Segment }
 
-/** The key frames of a session, which can be read after it is closed. */
-export interface KeyFrames {
-  /** Identifies the content: sessions with equal keys have the same frames. */
-  key: string
-  /** The recording never was listed while it was growing: its key is that of the whole file. */
-  isFinal: boolean
-  count: number
-  /** Undefined if there is no key frame of this number. */
-  read(this: void, number: number): Promise<KeyFrame | undefined>
+/** A recording of a session. */
+export interface SessionPart {
+  path: string
+  /** `FileStat.version` of the file that is listed. */
+  version: string
+  startSeconds: number
+  durationSeconds: number
 }
 
 /** A session as it is now, with at most one open file. The caller closes it. */
@@ -50,13 +53,41 @@ export class OpenSession {
   }
 
   get keyFrames(): KeyFrames {
-    return keyFramesOf(this.#storage, this.#listing.recordings)
+    return findKeyFrames(this.#storage, this.#listing.recordings)
   }
 
-  async playlist(): Promise<TextFile> {
+  /** As `parts`, with the frames of each. They can be read after the session is closed. */
+  get frames(): PartFrames[] {
+    return this.#listing.recordings.map((listed) => listFrames(this.#storage, listed))
+  }
+
+  /** A recording may still be written to. */
+  get isGrowing(): boolean {
+    return this.#listing.isGrowing
+  }
+
+  /** The recordings in playback order, with their places on the session's timeline. */
+  get parts(): SessionPart[] {
+    let startSeconds = 0
+    return this.#listing.recordings.map(({ path, recording }) => {
+      const durationSeconds = recording.listedSeconds
+      const { version } = recording.planned.stat
+      const part = { path, version, startSeconds, durationSeconds }
+      startSeconds += durationSeconds
+      return part
+    })
+  }
+
+  /** Needs no open file. */
+  async tracks(): Promise<SessionTracks> {
+    return sessionTracks(this.#listing)
+  }
+
+  /** @param audio see `sessionPlaylist` */
+  async playlist(audio?: string): Promise<TextFile> {
     const [listed] = this.#listing.recordings
     if (this.#file !== undefined && listed !== undefined) await this.#open(listed)
-    return sessionPlaylist(this.#listing, this.#file)
+    return sessionPlaylist(this.#listing, { file: this.#file, audio })
   }
 
   /**
@@ -80,6 +111,10 @@ export class OpenSession {
         const bytes = await recording.init(name, file)
         return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[name.form] }
       }
+      case 'subtitles': {
+        const text = await subtitleFile(this.#listing, listed, name.id)
+        return text && { kind: 'text', text }
+      }
       case 'playlist': {
         const text = await renditionPlaylist(this.#listing, listed, name.rendition)
         return text && { kind: 'text', text }
@@ -100,6 +135,7 @@ export class OpenSession {
         return name.segmentNumber >= recording.plan.segments.length
       case 'key':
       case 'playlist':
+      case 'subtitles':
         return false
     }
   }
@@ -147,47 +183,9 @@ async function findSegment(
     file,
     encryption: key && {
       key,
-      iv: segmentIv({ ...address, audio: audioNumber(address.rendition) }),
+      iv: segmentIv({ ...address, rendition: renditionNumber(address.rendition) }),
     },
     checkUnchanged: async () => recording.checkUnchanged(file),
   }
   return { kind: 'segment', segment }
-}
-
-/** Those of the first recording that has any. */
-function keyFramesOf(storage: Storage, recordings: readonly ListedRecording[]): KeyFrames {
-  const listed =
-    recordings.find(({ recording }) => listedKeyFrames(recording).length > 0) ?? recordings[0]
-  if (listed === undefined)
-    return { key: '', isFinal: false, count: 0, read: async () => undefined }
-  const { path, recording } = listed
-  const { identity, index, reader, growth } = recording.planned
-  const splitPoints = listedKeyFrames(recording)
-  return {
-    key: identity,
-    isFinal: growth === undefined,
-    count: splitPoints.length,
-    read: async (number) => {
-      const splitPoint = splitPoints[number]
-      if (splitPoint === undefined) return undefined
-      const file = await storage.open(path)
-      try {
-        if (!(await recording.matches(file))) {
-          throw new AppError('gone', 'the recording was replaced')
-        }
-        return await reader.readKeyFrame(file, index, splitPoint)
-      } finally {
-        await file.close()
-      }
-    },
-  }
-}
-
-/** Split points of the key frames in listed segments. */
-function listedKeyFrames({ planned, plan }: HlsRecording): number[] {
-  const { flags } = planned.index.splitPoints
-  const end = plan.segments.at(-1)?.to ?? 0
-  return [...flags.subarray(0, end).keys()].filter(
-    (splitPoint) => ((flags[splitPoint] ?? 0) & SPLIT_KEY_FRAME) !== 0,
-  )
 }

@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FolderArtifacts } from '../../artifacts/folder-artifacts.ts'
+import { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import { ServedIdentities } from './served-identities.ts'
 
 const PATH = 'alice/2026-01-31/1001.mkv'
@@ -18,8 +20,15 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 /** As in another process, or after a restart. */
-function open(at = folder): ServedIdentities {
-  return new ServedIdentities({ folder: at, onWriteError: (error) => errors.push(error) })
+function open(at = folder, shared?: SharedArtifacts): ServedIdentities {
+  return new ServedIdentities({ folder: at, shared, onWriteError: (error) => errors.push(error) })
+}
+
+/** As on another node. */
+function openNode(name: string): ServedIdentities {
+  const store = new FolderArtifacts(folder)
+  const log = { warn: (_details: object, message: string) => expect.unreachable(message) }
+  return open(path.join(folder, name), new SharedArtifacts({ store, log }))
 }
 
 async function identify(served: ServedIdentities, version: string, at = PATH): Promise<string> {
@@ -49,6 +58,19 @@ test('two processes that see different files at once never use one identity', as
   const versions = Array.from({ length: 20 }, (_, i) => `${i}`)
   const identities = await Promise.all(versions.map((version) => identify(open(), version)))
   expect(new Set(identities).size).toBe(versions.length)
+})
+
+test('nodes agree on the identities of a file that some of them saw after a change', async () => {
+  const first = await identify(openNode('a'), 'a')
+  const second = await identify(openNode('a'), 'b')
+  expect(second).not.toBe(first)
+  expect(await identify(openNode('b'), 'b')).toBe(second)
+  expect(await identify(openNode('b'), 'a')).toBe(first)
+  const versions = Array.from({ length: 10 }, (_, i) => `${i}`)
+  const found = await Promise.all(
+    versions.map((version, node) => identify(openNode(`${node}`), version, 'alice/x.mkv')),
+  )
+  expect(new Set(found).size).toBe(versions.length)
 })
 
 test('an exact identity does not depend on the version', async () => {

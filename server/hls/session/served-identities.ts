@@ -6,14 +6,21 @@ import { join } from 'node:path'
 import { splitPath } from '../../catalog/names/library-path.ts'
 import { endingOf, parseRecordingName } from '../../catalog/names/recording-name.ts'
 import type { Inspection } from '../../media/index/inspect-recording.ts'
+import { nameArtifact } from '../../artifacts/artifact-store.ts'
+import type { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import { writeAtomically } from '../../storage/atomic-write.ts'
 import type { FileStat } from '../../storage/storage.ts'
+
+/** Claims have a time limit of their own. */
+const { signal: neverAborted } = new AbortController()
 
 type Playable = Extract<Inspection, { status: 'playable' }>
 
 export interface ServedIdentitiesOptions {
   /** Has one small file per identity: the version of the recording that has it. */
   folder: string
+  /** The versions that nodes share. Default none. */
+  shared?: SharedArtifacts | undefined
   /** Called after a failed read or write. The recording is served anyway. */
   onWriteError(error: unknown): void
 }
@@ -57,17 +64,31 @@ export class ServedIdentities {
   async #owner(identity: string, version: string): Promise<string | undefined> {
     const path = join(this.#options.folder, identity.slice(0, 2), identity.slice(2))
     try {
-      return (await readIfPresent(path)) ?? (await this.#claim(path, version))
+      return (await readIfPresent(path)) ?? (await this.#claim(identity, path, version))
     } catch (error) {
       this.#options.onWriteError(error)
       return undefined
     }
   }
 
-  async #claim(path: string, version: string): Promise<string> {
-    await writeAtomically(path, version, { existing: 'keep' })
+  async #claim(identity: string, path: string, version: string): Promise<string | undefined> {
+    const { shared } = this.#options
+    const owner = shared === undefined ? version : await claimShared(shared, identity, version)
+    if (owner === undefined) return undefined
+    await writeAtomically(path, owner, { existing: 'keep' })
     return readFile(path, 'utf8')
   }
+}
+
+/** The first version that any node has served under the identity. */
+async function claimShared(
+  shared: SharedArtifacts,
+  identity: string,
+  version: string,
+): Promise<string | undefined> {
+  const name = nameArtifact('served-1', [identity], 'txt')
+  const owner = await shared.claim(name, () => Buffer.from(version), neverAborted)
+  return owner && Buffer.from(owner).toString()
 }
 
 /** The path without the endings that change when a recorder finishes and renames the file. */

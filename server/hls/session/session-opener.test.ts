@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { soon } from '../../../test/support/patience.ts'
+import { patienceMs, patientDecoder, soon } from '../../../test/support/patience.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import { createAdmission } from '../../admission/limits.ts'
 import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
@@ -94,9 +94,10 @@ function createOpener(inspect?: Inspect): SessionOpener {
     readers: countingReaders,
     settings: { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
     transcodedAudio: new TranscodedAudio({
-      transcoder: createAudioTranscoder(),
+      transcoder: createAudioTranscoder({ limits: patientDecoder }),
       admission: createAdmission(),
       log,
+      waitMs: patienceMs,
       signal,
     }),
     recordFolder: join(root, 'indexes'),

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../shared/with-timeout.ts'
+import type { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
 import type { HlsSettings } from '../../delivery/encryption.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { IndexStore } from '../../media/index/index-store.ts'
@@ -63,6 +64,8 @@ export interface SessionOpenerOptions {
   transcodedAudio: TranscodedAudio
   /** Folder of the records of what was served. */
   recordFolder: string
+  /** What nodes share of these records. Default nothing. */
+  artifacts?: SharedArtifacts | undefined
   /** Called if such a record could not be written. */
   onWriteError: (error: unknown) => void
   /** A recording without a write for this time counts as finished. */
@@ -102,10 +105,12 @@ export class SessionOpener {
   readonly #inFlight = new WeakMap<readonly PartFile[], Promise<FoundRecordings>>()
 
   constructor(options: SessionOpenerOptions) {
-    const { storage, recordFolder, onWriteError } = options
+    const { storage, recordFolder, artifacts: shared, onWriteError } = options
     const folder = join(recordFolder, 'grown')
-    const growing = new GrowingIdentities(storage, new GrowthRecords({ folder, onWriteError }))
-    const served = new ServedIdentities({ folder: join(recordFolder, 'served'), onWriteError })
+    const records = new GrowthRecords({ folder, shared, onWriteError })
+    const growing = new GrowingIdentities(storage, records)
+    const servedFolder = join(recordFolder, 'served')
+    const served = new ServedIdentities({ folder: servedFolder, shared, onWriteError })
     this.#options = options
     this.#growing = growing
     this.#recordings = new HlsRecordings({ ...options, growing, served })

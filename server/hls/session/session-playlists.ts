@@ -1,5 +1,6 @@
 // The text files of a session: its playlist, those of its renditions, and subtitle segments.
 import { createHash } from 'node:crypto'
+import { findTrack } from '../../../shared/find-track.ts'
 import { readBodyHead } from '../../delivery/read-body.ts'
 import { secondsFromTicks } from '../../media/media-index.ts'
 import type { OpenFile } from '../../storage/storage.ts'
@@ -8,8 +9,13 @@ import type { PlaylistGrowth, PlaylistPart } from '../playlist/media-playlist.ts
 import { PLAYLIST_TYPE, SUBTITLE_TYPE } from '../playlist/media-types.ts'
 import { formatMultivariant } from '../playlist/multivariant-playlist.ts'
 import type { Renditions } from '../playlist/renditions.ts'
+import { subtitleFileName } from '../playlist/segment-names.ts'
 import type { Rendition } from '../playlist/segment-names.ts'
-import { formatSubtitleSegment, readFirstStamp } from '../playlist/subtitle-segment.ts'
+import {
+  formatSubtitleFile,
+  formatSubtitleSegment,
+  readFirstStamp,
+} from '../playlist/subtitle-segment.ts'
 import type { TimestampMap } from '../playlist/subtitle-segment.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
 import type { SessionSource } from './session-source.ts'
@@ -36,6 +42,19 @@ export interface Listing {
   subtitleFiles: SubtitleFiles | undefined
 }
 
+interface TrackLabel {
+  name: string
+  /** BCP 47. */
+  language?: string
+}
+
+/** The audio and subtitles of a session, in the order of its playlist. */
+export interface SessionTracks {
+  audio: TrackLabel[]
+  /** With the URL of a WebVTT file: `{version}/{file}`, next to the session's playlist. */
+  subtitles: (TrackLabel & { version: string; file: string })[]
+}
+
 /** A text file, which is formatted only if its version is not cached. */
 export interface TextFile {
   /** Files with equal versions have equal text. */
@@ -44,6 +63,8 @@ export interface TextFile {
   /** `short`: it may change soon. `immutable`: it never changes. */
   caching: 'short' | 'hour' | 'immutable'
   format(): string
+  /** Distinguishes files with the same path. */
+  selection?: string
 }
 
 /**
@@ -54,10 +75,20 @@ const SUBTITLE_FILES_AFTER_MS = 3_600_000
 /** The start of a segment, which has a timestamp. */
 const STAMP_BYTES = 188 * 2000
 
-/** `playlist.m3u8`: multivariant if there are several audio renditions or any subtitles. */
+interface PlaylistRequest {
+  /** The recording of a session that is a single file. */
+  file: OpenFile | undefined
+  /** `trackKey` of an audio track; the default is the first, also if no track has this key. */
+  audio?: string | undefined
+}
+
+/**
+ * `playlist.m3u8`: multivariant if there are several audio renditions or any subtitles. Its video
+ * is with the audio that is requested.
+ */
 export async function sessionPlaylist(
   listing: Listing,
-  file: OpenFile | undefined,
+  { file, audio = '' }: PlaylistRequest,
 ): Promise<TextFile> {
   const [listed, second] = listing.recordings
   // Several recordings play with the default audio of each: their renditions may differ.
@@ -73,9 +104,12 @@ export async function sessionPlaylist(
   const { urlVersion, planned, plan } = recording
   const { tracks } = planned.index
   const { isIndependent } = plan
-  return playlistFile(listing, [urlVersion, renditionFacts(renditions)], () =>
-    formatMultivariant({ urlVersion, tracks, renditions, bandwidth, isIndependent }),
+  const muxed = Math.max(0, findTrack(renditions.audioTracks, audio))
+  const facts = [urlVersion, renditionFacts(renditions), muxed]
+  const text = playlistFile(listing, facts, () =>
+    formatMultivariant({ urlVersion, tracks, renditions, muxed, bandwidth, isIndependent }),
   )
+  return { ...text, selection: String(muxed) }
 }
 
 /** The playlist of one rendition, for a session that is one recording. */
@@ -90,8 +124,7 @@ export async function renditionPlaylist(
     const exists = renditions.subtitles.some(({ id }) => id === rendition.id)
     return exists ? mediaPlaylist(listing, { rendition, form: 'vtt' }) : undefined
   }
-  const isMissing = rendition.kind === 'audio' && !renditions.audioTracks[rendition.number]
-  if (isMissing) return undefined
+  if (rendition.kind !== 'main' && !renditions.audioTracks[rendition.number]) return undefined
   return mediaPlaylist(listing, { rendition, form: listed.recording.form })
 }
 
@@ -115,6 +148,49 @@ export async function subtitleSegment(
     caching: 'immutable',
     format: () => formatSubtitleSegment(track.cues, segment, { timescale, map }),
   }
+}
+
+/** All cues of one subtitle rendition. */
+export async function subtitleFile(
+  listing: Listing,
+  listed: ListedRecording,
+  id: string,
+): Promise<TextFile | undefined> {
+  if (listing.recordings.length !== 1) return undefined
+  const { subtitles } = await findRenditions(listing, listed)
+  const track = subtitles.find((each) => each.id === id)
+  if (track === undefined) return undefined
+  const { urlVersion, planned } = listed.recording
+  const finished = planned.growth === undefined ? 'immutable' : 'hour'
+  return {
+    // The recording's own cues become more while it grows.
+    version: hashOf([urlVersion, id, track.cues.length, track.cues.at(-1)?.endSeconds ?? null]),
+    contentType: SUBTITLE_TYPE,
+    caching: listing.isGrowing ? 'short' : finished,
+    format: () => formatSubtitleFile(track.cues),
+  }
+}
+
+/** What visitors can choose from. */
+export async function sessionTracks(listing: Listing): Promise<SessionTracks> {
+  const [listed, second] = listing.recordings
+  if (listed === undefined) return { audio: [], subtitles: [] }
+  const { audioTracks, subtitles } = await findRenditions(listing, listed)
+  // Several recordings play with the default audio of each.
+  const isSingle = second === undefined
+  const { urlVersion: version } = listed.recording
+  return {
+    audio: audioTracks.slice(0, isSingle ? undefined : 1).map(labelOf),
+    subtitles: (isSingle ? subtitles : []).map((track) => ({
+      ...labelOf(track),
+      version,
+      file: subtitleFileName(track.id),
+    })),
+  }
+}
+
+function labelOf({ name, language }: TrackLabel): TrackLabel {
+  return { name, ...(language !== undefined && { language }) }
 }
 
 /** A media playlist: of all recordings, or of one rendition, which is next to its segments. */
