@@ -7,6 +7,9 @@ const MIB = 1024 * 1024
 /** What requests wait for: more than a disk needs to catch up, less than a player's patience. */
 const REQUEST_WAIT_MS = 2000
 
+/** A sheet takes about half a second, and a visitor may wait for several of them. */
+const STORYBOARD_WAIT_MS = 15_000
+
 /**
  * Requests that read a recording. Each holds its descriptor until the client has accepted nearly
  * all bytes: a thousand viewers on slow connections, and as many again on fast ones.
@@ -48,11 +51,27 @@ const IMAGE_BYTES: GateBounds = {
   busyMessage: 'too many images are being sent; try again soon',
 }
 
+/** Sidecar files that are being parsed, in chunks that take a few milliseconds each. */
+const SIDECARS: GateBounds = {
+  limit: 8,
+  waiting: 1024,
+  waitMs: REQUEST_WAIT_MS,
+  busyMessage: 'too many sidecar files are being read; try again soon',
+}
+
 /** Sessions whose thumbnail is rendered: more at once would only hold more key frames. */
 const THUMBNAILS: GateBounds = {
   limit: 1,
   waiting: 64,
   busyMessage: 'too many thumbnails are being rendered; try again soon',
+}
+
+/** Sheets of storyboards that are rendered, with up to 25 decoded frames each. */
+const STORYBOARDS: GateBounds = {
+  limit: 1,
+  waiting: 32,
+  waitMs: STORYBOARD_WAIT_MS,
+  busyMessage: 'too many storyboards are being rendered; try again soon',
 }
 
 /** Segments whose audio is transcoded or waits for it; their packets are in memory. */
@@ -75,7 +94,9 @@ export interface Admission {
   assets: Gate
   bytesInFlight: Gate
   imageBytes: Gate
+  sidecars: Gate
   thumbnails: Gate
+  storyboards: Gate
   transcodes: Gate
   transcodedBytes: Gate
 }
@@ -86,7 +107,9 @@ export function createAdmission(): Admission {
     assets: new Gate(ASSETS),
     bytesInFlight: new Gate(BYTES_IN_FLIGHT),
     imageBytes: new Gate(IMAGE_BYTES),
+    sidecars: new Gate(SIDECARS),
     thumbnails: new Gate(THUMBNAILS),
+    storyboards: new Gate(STORYBOARDS),
     transcodes: new Gate(TRANSCODES),
     transcodedBytes: new Gate(TRANSCODED_BYTES),
   }

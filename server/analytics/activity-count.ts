@@ -1,5 +1,5 @@
 // Maps an event to what is counted: its kind and subject, nothing about the visitor. Pure.
-import type { ActivityEvent } from '../../shared/contract.ts'
+import type { CountedEvent } from '../../shared/contract.ts'
 import { parseNames, parseSessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 
@@ -8,7 +8,7 @@ export type Subject = Partial<SessionReference>
 
 /** One counter. Names are NFC; '' for fields that do not apply. */
 export interface ActivityCount {
-  name: ActivityEvent['name']
+  name: CountedEvent['name']
   /** Page views: the page. Lists: the list. Ads: the creative. */
   label: string
   /** Zone of an ad. */
@@ -28,7 +28,7 @@ export type IsKnownSubject = (subject: { streamer: string } & Subject) => boolea
  * count as `other`, so that stored names are always names of the library.
  */
 export function countOf(
-  event: ActivityEvent,
+  event: CountedEvent,
   isKnownSubject: IsKnownSubject,
 ): ActivityCount | undefined {
   if ('creative' in event) {

@@ -1,7 +1,7 @@
 // Counts events in memory and writes them to disk about every second. Never throws and never delays
 // a request.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ActivityEvent } from '../../shared/contract.ts'
+import type { CountedEvent } from '../../shared/contract.ts'
 import { countOf } from './activity-count.ts'
 import type { ActivityCount, IsKnownSubject } from './activity-count.ts'
 import { openActivityStore } from './activity-store.ts'
@@ -43,7 +43,7 @@ export class ActivityRecorder {
   }
 
   /** Counts one event for today (UTC). */
-  readonly record = (event: ActivityEvent): void => {
+  readonly record = (event: CountedEvent): void => {
     const count = this.#countOf(event)
     if (count === undefined || count.amount === 0) return
     this.#add({ ...count, day: new Date(this.#options.now()).toISOString().slice(0, 10) })
@@ -67,7 +67,7 @@ export class ActivityRecorder {
     this.#timer ??= setTimeout(() => this.#flush(), afterMs).unref()
   }
 
-  #countOf(event: ActivityEvent): ActivityCount | undefined {
+  #countOf(event: CountedEvent): ActivityCount | undefined {
     try {
       return countOf(event, this.#options.isKnownSubject)
     } catch (error) {

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ActivityEvent } from '../../shared/contract.ts'
+import type { ActivityEvent, QualityEvent } from '../../shared/contract.ts'
 import { isAppError } from '../errors.ts'
 import { addActivityRoute } from './activity-route.ts'
 import { ACTIVITY_LIMITS, RateLimiter } from './rate-limiter.ts'
@@ -12,6 +12,7 @@ import { ACTIVITY_LIMITS, RateLimiter } from './rate-limiter.ts'
 let app: FastifyInstance
 let url: string
 let recorded: ActivityEvent[]
+let measured: QualityEvent[]
 let nowMs: number
 let timesLimited: number
 
@@ -20,6 +21,7 @@ afterEach(() => app.close())
 
 async function start({ trustProxy, origins }: { trustProxy: boolean; origins: string[] }) {
   recorded = []
+  measured = []
   nowMs = 0
   timesLimited = 0
   app = Fastify({ trustProxy })
@@ -28,6 +30,7 @@ async function start({ trustProxy, origins }: { trustProxy: boolean; origins: st
   )
   await addActivityRoute(app, {
     record: (event) => recorded.push(event),
+    measure: (event) => measured.push(event),
     limiter: new RateLimiter({ ...ACTIVITY_LIMITS, now: () => nowMs }),
     origins,
     onLimited: () => (timesLimited += 1),
@@ -196,3 +199,24 @@ describe('the origin of the page', () => {
 function many<T>(value: T, count: number): T[] {
   return Array.from({ length: count }, () => value)
 }
+
+test('passes reports of players on to the metrics, and records none of them', async () => {
+  const report = {
+    name: 'playback',
+    startupSeconds: 0.4,
+    abandonedStarts: 0,
+    playedSeconds: 12,
+    stalls: 1,
+    stalledSeconds: 0.5,
+    networkErrors: 2,
+    mediaErrors: 0,
+    otherErrors: 0,
+  }
+  const failed = { name: 'vast_error', code: 303 }
+  expect((await post([report, view, failed])).status).toBe(204)
+  expect(measured).toEqual([report, failed])
+  expect(recorded).toEqual([view])
+  expect((await post([{ ...report, stalls: -1 }])).status).toBe(400)
+  expect((await post([failed], { 'sec-gpc': '1' })).status).toBe(204)
+  expect(measured).toHaveLength(2)
+})

@@ -1,14 +1,16 @@
 // POST /api/activity: accepts visitors' events, and stores nothing about who they are.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { activityEvents } from '../../shared/contract.ts'
-import type { ActivityEvent } from '../../shared/contract.ts'
+import type { ActivityEvent, CountedEvent, QualityEvent } from '../../shared/contract.ts'
 import { ACTIVITY_BODY_BYTES } from '../../shared/limits.ts'
 import { activityApiPath } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 import { isForeignOrigin } from './request-origin.ts'
 
 export interface ActivityRouteOptions {
-  record: (event: ActivityEvent) => void
+  record: (event: CountedEvent) => void
+  /** Takes what players have experienced, which is not stored. */
+  measure: (event: QualityEvent) => void
   limiter: ActivityLimiter
   /** Other origins whose pages may send events, or `*`. */
   origins: readonly string[]
@@ -77,11 +79,18 @@ function wantsPrivacy({ headers }: FastifyRequest): boolean {
   return headers['sec-gpc'] === '1' || headers.dnt === '1'
 }
 
-function takeEvents(body: unknown, { record }: ActivityRouteOptions): void {
+function takeEvents(body: unknown, { record, measure }: ActivityRouteOptions): void {
   const events = activityEvents(parseJson(body))
   if (events === undefined) throw new AppError('invalid', 'the body is not a list of events')
-  // The server counts house ads when it serves them, so it needs no report by the visitor.
-  for (const event of events) if (!('creative' in event)) record(event)
+  for (const event of events) {
+    if (isQuality(event)) measure(event)
+    // The server counts house ads when it serves them, so it needs no report by the visitor.
+    else if (!('creative' in event)) record(event)
+  }
+}
+
+function isQuality(event: ActivityEvent): event is QualityEvent {
+  return event.name === 'playback' || event.name === 'vast_error'
 }
 
 function parseJson(body: unknown): unknown {

@@ -31,7 +31,11 @@ export interface StatsSpan {
   days: number
 }
 
+/** The most played sessions of a span. */
+export type TopSessions = ActivityStats['sessions']
+
 const DAY_MS = 86_400_000
+const TOP_SESSIONS = 20
 
 /**
  * Returns empty statistics if the file does not exist.
@@ -39,22 +43,36 @@ const DAY_MS = 86_400_000
  * @throws AppError `failed` if the file is unreadable
  */
 export function readActivityStats(path: string, span: StatsSpan): ActivityStats {
-  const { from, to } = rangeOf(span)
-  if (!existsSync(path)) return { from, to, days: [], streamers: [], sessions: [], ads: [] }
+  const range = rangeOf(span)
+  if (!existsSync(path)) return { ...range, days: [], streamers: [], sessions: [], ads: [] }
+  return readCounts(path, range, (select, queries) => ({
+    ...range,
+    days: select(queries.days),
+    streamers: select(queries.streamers),
+    sessions: select(queries.sessions),
+    ads: select(queries.ads),
+  }))
+}
+
+/** As `readActivityStats`: the 20 most played sessions alone. */
+export function readTopSessions(path: string, span: StatsSpan): TopSessions {
+  if (!existsSync(path)) return []
+  return readCounts(path, rangeOf(span), (select, { topSessions }) => select(topSessions))
+}
+
+type Select = <Row>(query: StatsQuery<Row>) => Row[]
+
+function readCounts<T>(
+  path: string,
+  { from, to }: Pick<ActivityStats, 'from' | 'to'>,
+  read: (select: Select, queries: ReturnType<typeof statsQueries>) => T,
+): T {
   let sqlite: Database | undefined
   try {
     sqlite = new Sqlite(path, { fileMustExist: true })
-    const queries = statsQueries('daily_counts')
-    const select = <Row>({ text, row }: StatsQuery<Row>): Row[] =>
+    const select: Select = ({ text, row }) =>
       z.array(row).parse(sqlite?.prepare<unknown[]>(text).all({ 1: from, 2: to }))
-    return {
-      from,
-      to,
-      days: select(queries.days),
-      streamers: select(queries.streamers),
-      sessions: select(queries.sessions),
-      ads: select(queries.ads),
-    }
+    return read(select, statsQueries('daily_counts'))
   } catch (cause) {
     throw new AppError('failed', 'the counters cannot be read', { cause })
   } finally {
@@ -76,6 +94,12 @@ export interface StatsQuery<Row> {
 
 const amount = z.number().min(0)
 const reach = { views: amount, plays: amount }
+const sessionRow = z.object({
+  streamer: z.string(),
+  date: z.string(),
+  sessionId: z.string(),
+  ...reach,
+})
 
 /** The queries of the statistics, in the SQL that SQLite and PostgreSQL share. */
 export function statsQueries(table: string) {
@@ -86,6 +110,14 @@ export function statsQueries(table: string) {
   const reached = `${spanned} AND name IN ('page_view', 'begin_video')`
   const most = 'ORDER BY plays DESC, views DESC'
   return {
+    topSessions: {
+      text: `
+        SELECT streamer, date, session_id AS "sessionId", ${columns} ${reached}
+          AND session_id <> ''
+        GROUP BY streamer, date, session_id ${most}, streamer, date, session_id
+        LIMIT ${TOP_SESSIONS}`,
+      row: sessionRow,
+    },
     days: {
       text: `SELECT day, ${columns} ${reached} GROUP BY day ORDER BY day DESC`,
       row: z.object({ day: z.string(), ...reach }),
@@ -101,7 +133,7 @@ export function statsQueries(table: string) {
         SELECT streamer, date, session_id AS "sessionId", ${columns} ${reached}
           AND session_id <> ''
         GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
-      row: z.object({ streamer: z.string(), date: z.string(), sessionId: z.string(), ...reach }),
+      row: sessionRow,
     },
     ads: {
       text: `

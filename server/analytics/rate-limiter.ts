@@ -40,6 +40,13 @@ export class RateLimiter {
     window.left -= 1
     return window.left >= 0 ? 0 : Math.ceil((window.endsMs - nowMs) / 1000)
   }
+
+  /** Seconds to wait until a call is allowed, 0 if it is now. Counts nothing. */
+  secondsToWait(address: string): number {
+    const window = this.#windows.get(networkOf(address))
+    const leftMs = window !== undefined && window.left <= 0 ? window.endsMs - this.#limits.now() : 0
+    return Math.max(0, Math.ceil(leftMs / 1000))
+  }
 }
 
 /**

@@ -111,3 +111,13 @@ test('sends each page view with its own URL and referrer, even if it is sent lat
     },
   ])
 })
+
+test('sends reports of the player to the own collector at once, and to no service', async () => {
+  const { respond } = start()
+  respond({ firstParty: true, ga4: { measurementId: 'G-1', consent: {} } })
+  await settle()
+  window.dispatchEvent(new CustomEvent('quality', { detail: { name: 'vast_error', code: 303 } }))
+  // Collectors of the tests above listen, too.
+  expect(new Set(sent)).toEqual(new Set(['vast_error']))
+  expect(JSON.stringify(window.dataLayer ?? [])).not.toContain('vast_error')
+})

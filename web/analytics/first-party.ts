@@ -2,6 +2,7 @@
 import type { ActivityEvent } from '../../shared/contract.ts'
 import { ACTIVITY_BODY_BYTES, EVENTS_PER_REQUEST } from '../../shared/limits.ts'
 import { sessionKey } from '../../shared/paths.ts'
+import type {} from './quality-event.ts'
 import type { ListedItem, Target, VisitorEvent } from './visitor-event.ts'
 
 /** Events within this time share one request. */
@@ -28,6 +29,11 @@ export function createFirstParty(url: string): Target {
     batchBytes += bytes
   }
 
+  window.addEventListener('quality', ({ detail }) => {
+    add(JSON.stringify(detail))
+    // The page may be unloading.
+    flush()
+  })
   window.addEventListener('pagehide', flush)
   // The only event before a phone closes a tab in the background.
   document.addEventListener('visibilitychange', () => document.hidden && flush())

@@ -39,13 +39,18 @@ export function useListView<T>({ list, state, itemOf }: ListView<T>): void {
   })
 }
 
-/** Handlers for the link of a list item, opened in this tab or a new one. */
-export function useSelectItem(
-  list: Extract<VisitorEvent, { name: 'select_item' }>['list'],
-  item: ListedItem,
-) {
+type ListName = Extract<VisitorEvent, { name: 'select_item' }>['list']
+
+/** Returns the function that tracks the selection of an item without a click on its link. */
+export function useTrackSelection(list: ListName): (item: ListedItem) => void {
   const { track } = use(AnalyticsContext)
-  const select = () => track({ name: 'select_item', list, item })
+  return (item) => track({ name: 'select_item', list, item })
+}
+
+/** Handlers for the link of a list item, opened in this tab or a new one. */
+export function useSelectItem(list: ListName, item: ListedItem) {
+  const trackSelection = useTrackSelection(list)
+  const select = () => trackSelection(item)
   return {
     onClick: select,
     onAuxClick: ({ button }: MouseEvent) => {

@@ -3,7 +3,7 @@
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { ActivityEvent } from '../../../shared/contract.ts'
+import type { CountedEvent } from '../../../shared/contract.ts'
 import { AppError } from '../../errors.ts'
 import { chooseBanners, chooseVideo } from './choose-creatives.ts'
 import type { ChoiceOptions } from './choose-creatives.ts'
@@ -14,7 +14,7 @@ import { framePath, promoPatterns } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
 /** Records an ad event. Never throws. */
-export type RecordActivity = (event: ActivityEvent) => void
+export type RecordActivity = (event: CountedEvent) => void
 
 export interface PromoRouteOptions {
   ads: HouseAds
@@ -27,7 +27,7 @@ export interface PromoRouteOptions {
   embedders: readonly string[]
 }
 
-type AdEventName = Extract<ActivityEvent, { zone: string }>['name']
+type AdEventName = Extract<CountedEvent, { zone: string }>['name']
 
 const MAX_PLACES = 100
 const zoneText = z.string().max(64)
@@ -101,7 +101,7 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   app.get(promoPatterns.frame, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
     if (creative.kind === 'video') throw notFound()
-    const shown: ActivityEvent = { name: 'ad_impression', creative: creative.id, zone }
+    const shown: CountedEvent = { name: 'ad_impression', creative: creative.id, zone }
     count(request, shown, options.record)
     return reply
       .headers({
@@ -150,7 +150,7 @@ interface Place {
 }
 
 /** Counts a browser's request, unless it has Global Privacy Control or Do Not Track. */
-function count({ method, headers }: FastifyRequest, event: ActivityEvent, record: RecordActivity) {
+function count({ method, headers }: FastifyRequest, event: CountedEvent, record: RecordActivity) {
   if (method !== 'GET' || headers['sec-gpc'] === '1' || headers.dnt === '1') return
   record(event)
 }
