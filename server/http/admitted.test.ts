@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Gate } from '../admission/gate.ts'
 import { admitAll, admitted } from './admitted.ts'
 import { sendError } from './responses/errors.ts'
+import { soon } from '../../test/support/patience.ts'
 
 let app: FastifyInstance
 let gate: Gate
@@ -40,9 +41,9 @@ afterEach(() => app.close())
 
 it('refuses what cannot wait with 503, Retry-After and no-store', async () => {
   const first = fetch(`${origin}/work`)
-  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  await vi.waitFor(() => expect(waiting).toHaveLength(1), soon)
   const second = fetch(`${origin}/work`)
-  await vi.waitFor(() => expect(gate.figures.waiting).toBe(1))
+  await vi.waitFor(() => expect(gate.figures.waiting).toBe(1), soon)
   for (const path of ['/work', '/file']) {
     const refused = await fetch(origin + path)
     expect(refused.status).toBe(503)
@@ -51,26 +52,29 @@ it('refuses what cannot wait with 503, Retry-After and no-store', async () => {
   }
   waiting[0]?.()
   expect(await (await first).text()).toBe('done')
-  await vi.waitFor(() => expect(waiting).toHaveLength(2))
+  await vi.waitFor(() => expect(waiting).toHaveLength(2), soon)
   waiting[1]?.()
   expect(await (await second).text()).toBe('done')
   expect(await (await fetch(`${origin}/file`)).text()).toBe('file')
-  await vi.waitFor(() => expect(gate.figures).toMatchObject({ used: 0, admitted: 3, refused: 2 }))
+  await vi.waitFor(
+    () => expect(gate.figures).toMatchObject({ used: 0, admitted: 3, refused: 2 }),
+    soon,
+  )
 })
 
 it('releases abandoned requests at once', async () => {
   const clients = [0, 1].map(() => connect(Number(new URL(origin).port), '127.0.0.1'))
   const [first, second] = clients
   first?.write('GET /work HTTP/1.1\r\nHost: here\r\n\r\n')
-  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  await vi.waitFor(() => expect(waiting).toHaveLength(1), soon)
   second?.write('GET /work HTTP/1.1\r\nHost: here\r\n\r\n')
-  await vi.waitFor(() => expect(gate.figures.waiting).toBe(1))
+  await vi.waitFor(() => expect(gate.figures.waiting).toBe(1), soon)
   second?.destroy()
-  await vi.waitFor(() => expect(gate.figures.waiting).toBe(0))
+  await vi.waitFor(() => expect(gate.figures.waiting).toBe(0), soon)
   const aborted = once(signals[0] ?? new AbortController().signal, 'abort')
   first?.destroy()
   await aborted
   waiting[0]?.()
-  await vi.waitFor(() => expect(gate.figures.used).toBe(0))
+  await vi.waitFor(() => expect(gate.figures.used).toBe(0), soon)
   expect(waiting).toHaveLength(1)
 })

@@ -2,27 +2,35 @@
 import cors from '@fastify/cors'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { ConfigResponse } from '../../shared/contract.ts'
+import type { PublicConfig } from '../../shared/contract.ts'
 import { apiPrefix } from '../../shared/paths.ts'
 import type { Admission } from '../admission/limits.ts'
+import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { TrustedProxies } from '../config/trusted-proxies.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
+import type { Storyboards } from '../storyboards/storyboards.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import type { BuiltPage } from './built-page.ts'
+import type { BuiltPage } from './pages/built-page.ts'
 import { createConnectionServer } from './connections/connections.ts'
-import { addCrawlerRoutes } from './crawler-routes.ts'
+import { addCrawlerRoutes } from './crawlers/crawler-routes.ts'
 import { sendError } from './responses/errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
 import { decodableUrl } from './connections/malformed-request.ts'
-import { addFallbacks, addPageRoutes } from './page-routes.ts'
+import { PageFacts } from './pages/page-facts.ts'
+import { addFallbacks, addPageRoutes } from './pages/page-routes.ts'
 import { addRequestKind } from './request-kind.ts'
 import { logRequests } from './request-log.ts'
 import { createPagePolicy, createSecurityHeaders } from './responses/security-headers.ts'
 import type { SecurityHeaders } from './responses/security-headers.ts'
 import { addServerTiming } from './responses/server-timing.ts'
+import type { SessionDetails } from './session-details.ts'
+import { addSessionRoutes } from './session-routes.ts'
+import type { Site } from './site/site.ts'
+import type { StreamerDetails } from './streamer-details.ts'
+import { addStoryboardRoutes } from './storyboard-routes.ts'
 import { addThumbnailRoutes } from './thumbnail-routes.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { trustProxyOf } from './trust-proxy.ts'
@@ -39,8 +47,12 @@ export interface HttpServerOptions {
   admission: Admission
   page: BuiltPage
   thumbnails: Thumbnails
+  storyboards: Storyboards
   sources: ThumbnailSources
-  config: ConfigResponse
+  sessionDetails: SessionDetails
+  streamerDetails: StreamerDetails
+  config: PublicConfig
+  site: Site
   /** URLs of the ad network, for the page's policy. */
   adUrls: readonly string[]
   logger: FastifyBaseLogger
@@ -48,6 +60,8 @@ export interface HttpServerOptions {
   corsOrigins: readonly string[]
   trustProxy: TrustedProxies
   isReady: () => boolean
+  /** A visitor opens a session that is not inspected yet. */
+  onRequested: (session: SessionReference) => void
   publicUrl: () => string
   /** Routes of other layers. */
   extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
@@ -79,22 +93,53 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   logRequests(app, { logger: options.logger, ...options.log })
   const headers = chooseHeaders(options)
   await addHeaders(app, { ...options, headers })
-  addFallbacks(app, { ...options, headers })
+  const pages = { ...options, headers, facts: createFacts(options) }
+  addFallbacks(app, pages)
   addHealthRoutes(app, options)
   addListRoutes(app, { ...options, headers })
+  addSessionRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
   addVideoRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
   addThumbnailRoutes(app, { ...options, headers: headers.data })
+  addStoryboardRoutes(app, {
+    ...options,
+    gate: options.admission.recordings,
+    headers: headers.data,
+  })
   addCrawlerRoutes(app, { ...options, headers })
   for (const extend of options.extensions) await extend(app)
-  await addPageRoutes(app, { ...options, headers })
+  await addPageRoutes(app, pages)
   return app
 }
 
+function createFacts(options: HttpServerOptions): PageFacts {
+  const { sessionDetails, streamerDetails, sources, logger } = options
+  return new PageFacts(
+    {
+      session: async (row, signal) => {
+        const [described, imageSize] = await Promise.all([
+          sessionDetails.describe(row, signal),
+          sources.sessionImageSize(row, signal),
+        ])
+        return { ...described, imageSize }
+      },
+      streamer: async (streamer, signal) => {
+        const [described, imageSize] = await Promise.all([
+          streamerDetails.describe(streamer, signal),
+          sources.streamerImageSize(streamer, signal),
+        ])
+        return { ...described, imageSize }
+      },
+    },
+    logger,
+  )
+}
+
 function chooseHeaders({ page, config, adUrls, corsOrigins }: HttpServerOptions): SecurityHeaders {
-  const { styleHashes } = page.shell
   const readers = corsOrigins.length > 0 ? 'cross-origin' : 'same-origin'
-  const pagePolicy = createPagePolicy({ config, adUrls, styleHashes })
-  return createSecurityHeaders({ pagePolicy, readers })
+  const policyOf = ({ shell }: Pick<BuiltPage, 'shell'>) =>
+    createPagePolicy({ config, adUrls, styleHashes: shell.styleHashes })
+  const policies = { pagePolicy: policyOf(page), embedPolicy: policyOf(page.embed) }
+  return createSecurityHeaders({ ...policies, readers })
 }
 
 /** `sendText` and `sendSegment` add these headers themselves: they do not call the hooks. */

@@ -1,7 +1,7 @@
 // GET /api/streamers, /api/sessions/{streamer}, /api/config: cached until the catalog changes.
 import type { FastifyInstance } from 'fastify'
 import type {
-  ConfigResponse,
+  PublicConfig,
   SessionsResponse,
   StreamerItem,
   StreamersResponse,
@@ -23,7 +23,7 @@ const MAX_LISTS_BYTES = 64 * 1024 * 1024
 
 export interface ListRouteOptions {
   catalog: Catalog
-  config: ConfigResponse
+  config: PublicConfig
   headers: SecurityHeaders
 }
 
@@ -57,7 +57,7 @@ export function addListRoutes(
 }
 
 type ToResponse = (
-  value: ConfigResponse | SessionsResponse | StreamersResponse,
+  value: PublicConfig | SessionsResponse | StreamersResponse,
   tags?: Readonly<Record<string, string>>,
 ) => TextResponse
 

@@ -9,8 +9,11 @@ export type RequestKind =
   | 'playlist'
   | 'subtitle'
   | 'thumbnail'
+  | 'storyboard'
   | 'list'
   | 'page'
+  | 'feed'
+  | 'oembed'
   | 'other'
 
 declare module 'fastify' {
@@ -28,5 +31,6 @@ export function addRequestKind(app: FastifyInstance): void {
 /** The kind of a request for a file next to a playlist. */
 export function fileKind(name: FileName | undefined): RequestKind {
   if (name === undefined) return 'other'
+  if (name.kind === 'subtitles') return 'subtitle'
   return name.kind === 'segment' && name.form === 'vtt' ? 'subtitle' : name.kind
 }

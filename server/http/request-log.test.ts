@@ -11,6 +11,8 @@ import { addServerTiming, startPhase } from './responses/server-timing.ts'
 import { sendText, TextResponse } from './responses/text-response.ts'
 
 const started: FastifyInstance[] = []
+/** Resolves once the client of `/segment` has the first byte. */
+let firstByte = Promise.withResolvers<void>()
 const text = new TextResponse('hello', { contentType: 'text/plain', cacheControl: '', headers: {} })
 
 afterEach(async () => {
@@ -41,10 +43,9 @@ async function start({ requests = false, slowMs = 1000, timing = 'off' }: Settin
   })
   app.get('/segment', async (request, reply) => {
     request.kind = 'segment'
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const chunks = [Buffer.from('a'), promise.then(() => Buffer.from('b')), undefined]
-    // The second byte waits until the first has arrived: only the transfer takes long.
-    setTimeout(resolve, 30)
+    firstByte = Promise.withResolvers()
+    const second = firstByte.promise.then(() => Buffer.from('b'))
+    const chunks = [Buffer.from('a'), second, undefined]
     await sendBody(reply, { next: () => chunks.shift() })
   })
   app.get('/busy', async (request, reply) => {
@@ -93,12 +94,19 @@ test('logs a slow request as a warning, also without the log of requests', async
 })
 
 test('judges a segment by its first byte, because clients may be slow', async () => {
-  const { get, lines, closed } = await start({ requests: true, slowMs: 60_000 })
-  await get('/segment')
+  const transferMs = 3_600_000
+  const { url, lines, closed } = await start({ requests: true, slowMs: transferMs })
+  const reader = (await fetch(`${url}/segment`)).body?.getReader()
+  await reader?.read()
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + transferMs)
+  firstByte.resolve()
+  expect((await reader?.read())?.value).toEqual(new Uint8Array(Buffer.from('b')))
   await closed()
+  vi.restoreAllMocks()
   expect(lines).toEqual([expect.objectContaining({ level: 30, kind: 'segment' })])
   const { ms, firstByteMs } = lines[0] ?? {}
-  expect(Number(ms) - Number(firstByteMs)).toBeGreaterThanOrEqual(29)
+  expect(Number(ms) - Number(firstByteMs)).toBeGreaterThanOrEqual(transferMs)
 })
 
 test('logs an aborted download', async () => {

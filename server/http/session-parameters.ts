@@ -1,4 +1,6 @@
-// Parses streamer, date and session id of a URL. They are catalog keys, never parts of a file path.
+// Parses what a URL names. Streamer, date and session id are catalog keys, never parts of a file
+// path.
+import { MAX_LANGUAGE_LENGTH } from '../../shared/find-track.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { AppError } from '../errors.ts'
 
@@ -22,6 +24,17 @@ export function parseName(parameters: unknown, key: string): string {
     throw new AppError('invalid', `'${key}' is not a valid name`)
   }
   return value.normalize('NFC')
+}
+
+/** `trackKey`. */
+const AUDIO = new RegExp(`^[A-Za-z0-9-]{1,${MAX_LANGUAGE_LENGTH}}(?:\\.\\d{1,3})?$`)
+
+/** Key of an audio track in the query. @throws AppError `invalid` */
+export function parseAudio(query: unknown): string | undefined {
+  const audio: unknown = typeof query === 'object' && query && Reflect.get(query, 'audio')
+  if (audio === undefined) return undefined
+  if (typeof audio === 'string' && AUDIO.test(audio)) return audio
+  throw new AppError('invalid', "'audio' is not the language of a track")
 }
 
 function isName(value: string): boolean {

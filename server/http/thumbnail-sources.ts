@@ -1,4 +1,5 @@
 // Sources of thumbnails: an image next to the recording, or its key frames.
+import { imageSize } from 'image-size'
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { Gate } from '../admission/gate.ts'
@@ -6,8 +7,11 @@ import type { Admission } from '../admission/limits.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
+import { streamerFolder } from '../metadata/sidecar-files.ts'
 import type { FileStat, Storage } from '../storage/storage.ts'
-import { findSidecar } from '../thumbnails/sidecar.ts'
+import { fitImage } from '../thumbnails/fit-image.ts'
+import { THUMBNAIL_BOUNDS } from '../thumbnails/render-message.ts'
+import { findSidecar, readSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
 import type { StreamerThumbnailSource, ThumbnailSource } from '../thumbnails/thumbnails.ts'
 
@@ -17,6 +21,12 @@ const MAX_SESSIONS = 8
 // A page of cards needs one folder many times. A new image is found after this time.
 const MAX_FOLDERS = 1000
 const FOLDER_TTL_MS = 5000
+
+/** Size of an image in pixels. */
+interface ImageSize {
+  width: number
+  height: number
+}
 
 export interface ThumbnailSourceOptions {
   catalog: Catalog
@@ -62,6 +72,46 @@ export class ThumbnailSources {
       sidecar: folder === undefined ? undefined : await this.#sidecar(folder, STREAMER_IMAGES),
       sessions: this.#ofRows(rows, signal),
     }
+  }
+
+  /** Whether the folder of a streamer has an avatar. @throws AppError `not_found`, `busy` */
+  async hasAvatar(folder: string): Promise<boolean> {
+    return findSidecar(await this.#names(folder), 'avatar') !== undefined
+  }
+
+  /**
+   * Size of a session's thumbnail, which is not rendered for it; undefined if it has none. That of
+   * an anamorphic recording is approximate where the container does not have its aspect ratio.
+   *
+   * @throws AppError; the signal's reason
+   */
+  async sessionImageSize(row: SessionRow, signal: AbortSignal): Promise<ImageSize | undefined> {
+    const { folder, base } = splitFileName(row.path)
+    const sidecar = await this.#sidecar(folder, [base])
+    const own = sidecar && (await sidecarSize(sidecar))
+    return own ?? this.#gate.run(async () => this.#frameSize(row), signal)
+  }
+
+  /** Size of a streamer's thumbnail; undefined if it has none. @throws as `sessionImageSize` */
+  async streamerImageSize(streamer: string, signal: AbortSignal): Promise<ImageSize | undefined> {
+    const rows = this.#catalog.newestSessions(streamer, MAX_SESSIONS)
+    const folder = rows[0] && streamerFolder(rows[0])
+    const sidecar = folder === undefined ? undefined : await this.#sidecar(folder, STREAMER_IMAGES)
+    const own = sidecar && (await sidecarSize(sidecar))
+    if (own !== undefined) return own
+    for (const row of rows) {
+      const size = await this.sessionImageSize(row, signal)
+      if (size !== undefined) return size
+    }
+    return undefined
+  }
+
+  async #frameSize(row: SessionRow): Promise<ImageSize | undefined> {
+    const opened = await this.#sessions.openListed(row)
+    const { frames } = opened
+    await opened.close()
+    const size = frames.map((part) => part.size()).find((found) => found !== undefined)
+    return size && fitImage({ ...size, pixelAspect: 1, rotationDegrees: 0 }, THUMBNAIL_BOUNDS)
   }
 
   async *#ofRows(
@@ -128,15 +178,21 @@ export class ThumbnailSources {
   }
 }
 
-function versionKey(path: string, { version }: FileStat): string {
-  return `${version} ${path}`
+/** Undefined for a file that is served neither. */
+async function sidecarSize(sidecar: Sidecar): Promise<ImageSize | undefined> {
+  const image = await readSidecar(sidecar)
+  if (image === undefined) return undefined
+  try {
+    const { width, height, orientation = 1 } = imageSize(image.bytes)
+    // Exif 4.6.5.1.6: from 5 on, rows are columns.
+    return orientation >= 5 ? { width: height, height: width } : { width, height }
+  } catch {
+    return undefined
+  }
 }
 
-/** The folder with the streamer's name, if the layout has one. */
-function streamerFolder({ path, streamer }: SessionRow): string | undefined {
-  const folders = path.split('/').slice(0, -1)
-  const depth = folders.findIndex((name) => name.normalize('NFC') === streamer)
-  return depth === -1 ? undefined : folders.slice(0, depth + 1).join('/')
+function versionKey(path: string, { version }: FileStat): string {
+  return `${version} ${path}`
 }
 
 function splitFileName(path: string): { folder: string; base: string } {

@@ -1,10 +1,10 @@
 // GET /api/video/…: playlist, key, init segments, media segments and subtitles of a session.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { pathPatterns, sessionKey } from '../../shared/paths.ts'
+import type { SessionReference } from '../../shared/paths.ts'
 import type { Gate } from '../admission/gate.ts'
 import type { Catalog, SessionRow } from '../catalog/catalog.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
-import { AppError, UnplayableError } from '../errors.ts'
 import { parseFileName } from '../hls/playlist/segment-names.ts'
 import type { HlsFile } from '../hls/session/open-session.ts'
 import type { SessionOpener } from '../hls/session/session-opener.ts'
@@ -13,10 +13,10 @@ import { admitted } from './admitted.ts'
 import type { AbandonableHandler } from './admitted.ts'
 import { fileKind } from './request-kind.ts'
 import { sendSegment, IMMUTABLE } from './segment-response.ts'
-import { sessionTags } from '../purge/cache-tags.ts'
+import { findPlayable } from './find-playable.ts'
 import { CurrentTexts } from './responses/current-texts.ts'
 import { startPhase } from './responses/server-timing.ts'
-import { parseName, parseSessionParameters } from './session-parameters.ts'
+import { parseAudio, parseName } from './session-parameters.ts'
 import { sendText, TextResponse } from './responses/text-response.ts'
 import type { TextResponseOptions } from './responses/text-response.ts'
 
@@ -28,6 +28,8 @@ export interface VideoRouteOptions {
   gate: Gate
   /** Headers of every response. */
   headers: TextResponseOptions['headers']
+  /** A visitor opens a session that is not inspected yet. */
+  onRequested: (session: SessionReference) => void
 }
 
 const TEXT_CACHE_CONTROL = {
@@ -42,7 +44,7 @@ const MAX_TEXTS_BYTES = 64 * 1024 * 1024
 /** Registers the routes. */
 export function addVideoRoutes(
   app: FastifyInstance,
-  { catalog, sessions, sender, gate, headers }: VideoRouteOptions,
+  { catalog, sessions, sender, gate, headers, onRequested }: VideoRouteOptions,
 ): void {
   const texts = new CurrentTexts(MAX_TEXTS_BYTES)
 
@@ -58,15 +60,17 @@ export function addVideoRoutes(
 
   const sendPlaylist: AbandonableHandler = async (request, reply) => {
     request.kind = 'playlist'
+    const audio = parseAudio(request.query)
     const row = findPlayable(catalog, request, reply)
+    if (row.state.status === 'found') onRequested(row)
     const endOpen = startPhase(request, 'open')
     const session = await sessions.open(row)
     endOpen()
     try {
       const endPlaylist = startPhase(request, 'playlist')
-      const text = await session.playlist()
+      const text = await session.playlist(audio)
       endPlaylist()
-      return await sendText(request, reply, prepareText(row, '', text))
+      return await sendText(request, reply, prepareText(row, text.selection ?? '', text))
     } finally {
       await session.close()
     }
@@ -100,24 +104,6 @@ export function addVideoRoutes(
 
   app.get(pathPatterns.playlist, admitted(gate, sendPlaylist))
   app.get(pathPatterns.playlistFile, admitted(gate, sendFile))
-}
-
-/** Tags the response. @throws AppError `not_found`, `gone`, `unplayable` */
-function findPlayable(
-  catalog: Catalog,
-  { params }: FastifyRequest,
-  reply: FastifyReply,
-): SessionRow {
-  const session = parseSessionParameters(params)
-  void reply.headers(sessionTags(session))
-  const row = catalog.findSession(session)
-  if (row === undefined) throw new AppError('not_found', 'there is no such session')
-  // An empty file may have bytes by now, which the catalog does not list yet.
-  const mayHaveBytes = row.sizeBytes === 0
-  if (row.state.status === 'unplayable' && !mayHaveBytes) {
-    throw new UnplayableError(row.state.reason)
-  }
-  return row
 }
 
 function sendBytes(

@@ -49,7 +49,8 @@ function follow(): ChangedTags {
 
 function rowOf(found: SessionReference, changedMs: number): SessionRow {
   const state = { status: 'found' } as const
-  return { ...found, path: '', kind: 'file', sizeBytes: 1, modifiedMs: changedMs, state }
+  const file = { sizeBytes: 1, modifiedMs: changedMs, settlesAtMs: 0 }
+  return { ...found, path: '', kind: 'file', ...file, state }
 }
 
 function change(made: SessionReference[] | 'all' = [session]): void {

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createConnectionServer } from './connections.ts'
+import { soon } from '../../../test/support/patience.ts'
 
 /** Requests that have started, in order. */
 let started: { path: string; response: ServerResponse }[]
@@ -55,7 +56,10 @@ function heads(count: number): string {
 /** Answers each started request with its path, as it starts. */
 async function answerAll(count: number): Promise<void> {
   for (let answered = 0; answered < count; answered += 1) {
-    await vi.waitFor(() => expect(started.length).toBeGreaterThan(answered), { interval: 1 })
+    await vi.waitFor(() => expect(started.length).toBeGreaterThan(answered), {
+      ...soon,
+      interval: 1,
+    })
     started[answered]?.response.end(`<${started[answered]?.path}>`)
   }
 }
@@ -65,7 +69,7 @@ describe('pipelined requests', () => {
     await listen()
     const socket = await open()
     socket.write(heads(500))
-    await vi.waitFor(() => expect(started).toHaveLength(1))
+    await vi.waitFor(() => expect(started).toHaveLength(1), soon)
     for (let i = 0; i < 20; i += 1) await turn()
     expect(started).toHaveLength(1)
     expect(parsed).toBeLessThanOrEqual(8)
@@ -84,10 +88,10 @@ describe('pipelined requests', () => {
     const socket = await open()
     socket.pause()
     socket.write(heads(30))
-    await vi.waitFor(() => expect(started).toHaveLength(1))
+    await vi.waitFor(() => expect(started).toHaveLength(1), soon)
     const large = Buffer.alloc(8 * 1024 * 1024, 'x')
     for (let answered = 0; answered < 30; answered += 1) {
-      await vi.waitFor(() => expect(started.length).toBe(answered + 1), { interval: 1 })
+      await vi.waitFor(() => expect(started.length).toBe(answered + 1), { ...soon, interval: 1 })
       const { response } = started[answered] ?? {}
       response?.write(large)
       await turn()
@@ -120,7 +124,7 @@ describe('pipelined requests', () => {
     await listen()
     const socket = await open()
     socket.write(heads(5))
-    await vi.waitFor(() => expect(parsed).toBe(5))
+    await vi.waitFor(() => expect(parsed).toBe(5), soon)
     const [first] = started
     const closed = once(first?.response ?? socket, 'close')
     socket.destroy()
@@ -134,7 +138,7 @@ describe('pipelined requests', () => {
     const socket = await open()
     const received = text(socket).catch(() => 'reset')
     socket.write(head('0'))
-    await vi.waitFor(() => expect(started).toHaveLength(1))
+    await vi.waitFor(() => expect(started).toHaveLength(1), soon)
     started[0]?.response.writeHead(200, { 'content-length': 1000 }).write('begun')
     socket.write('nonsense\r\n\r\n')
     expect(await received).not.toContain('400')
@@ -246,7 +250,7 @@ it('disconnects a client that accepts no byte of any response', async () => {
   const socket = await open()
   socket.pause()
   socket.write(head('0'))
-  await vi.waitFor(() => expect(started).toHaveLength(1))
+  await vi.waitFor(() => expect(started).toHaveLength(1), soon)
   const { response } = started[0] ?? {}
   const closed = once(response ?? socket, 'close')
   response?.end(Buffer.alloc(32 * 1024 * 1024))

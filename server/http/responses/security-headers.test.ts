@@ -121,7 +121,8 @@ describe('PERMISSIONS_POLICY', () => {
 describe('createSecurityHeaders', () => {
   it('writes the policy as one text, and gives data a policy of its own', () => {
     const pagePolicy = { 'default-src': ["'none'"], 'img-src': ["'self'", 'data:'] }
-    const { page, data } = createSecurityHeaders({ pagePolicy, readers: 'cross-origin' })
+    const options = { pagePolicy, embedPolicy: pagePolicy, readers: 'cross-origin' } as const
+    const { page, data } = createSecurityHeaders(options)
     expect(page['content-security-policy']).toBe("default-src 'none';img-src 'self' data:")
     expect(data['content-security-policy']).toContain('sandbox')
     const same = {

@@ -41,31 +41,45 @@ const GA4_BEACONS = [
   'https://*.googletagmanager.com',
 ]
 
-/** The headers of all responses: `data` for those of the API, `page` for all others. */
+/**
+ * The headers of all responses: `data` for those of the API, `embed` for the embedded player,
+ * `page` for all others.
+ */
 export interface SecurityHeaders {
   page: Readonly<Record<string, string>>
+  embed: Readonly<Record<string, string>>
   data: Readonly<Record<string, string>>
 }
 
 /** Creates the headers, once. */
 export function createSecurityHeaders({
   pagePolicy,
+  embedPolicy,
   readers,
 }: {
   pagePolicy: Policy
+  embedPolicy: Policy
   /** Pages that may read the responses. */
   readers: 'same-origin' | 'cross-origin'
 }): SecurityHeaders {
-  const always = {
+  const anyFrame = {
     // The window of an ad may access the page that opened it.
     'cross-origin-opener-policy': 'same-origin-allow-popups',
     'cross-origin-resource-policy': readers,
     'referrer-policy': REFERRER_POLICY,
     'permissions-policy': PERMISSIONS_POLICY,
     'x-content-type-options': 'nosniff',
-    'x-frame-options': 'SAMEORIGIN',
   }
+  const always = { ...anyFrame, 'x-frame-options': 'SAMEORIGIN' }
+  // Without the directive, a page of any origin may be the frame's parent.
+  const { 'frame-ancestors': _, ...framable } = embedPolicy
   return {
+    embed: {
+      ...anyFrame,
+      // Also pages that require permission of what they embed (COEP).
+      'cross-origin-resource-policy': 'cross-origin',
+      'content-security-policy': formatPolicy(framable),
+    },
     page: { ...always, 'content-security-policy': formatPolicy(pagePolicy) },
     data: { ...always, 'content-security-policy': DATA_POLICY },
   }

@@ -1,17 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { parseSitemapIndex } from 'sitemap'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Catalog } from '../catalog/catalog.ts'
-import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
-import type { FoundRecording } from '../catalog/store/catalog-writer.ts'
-import { openDatabase } from '../catalog/store/database.ts'
-import type { Database } from '../catalog/store/database.ts'
-import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { createCatalogWriter } from '../../catalog/store/catalog-writer.ts'
+import type { FoundRecording } from '../../catalog/store/catalog-writer.ts'
+import { openDatabase } from '../../catalog/store/database.ts'
+import type { Database } from '../../catalog/store/database.ts'
+import { createCatalog } from '../../catalog/store/sqlite-catalog.ts'
 import { Sitemaps } from './sitemaps.ts'
 import type { SitemapOptions } from './sitemaps.ts'
-import type { TextResponse } from './responses/text-response.ts'
+import type { TextResponse } from '../responses/text-response.ts'
 
 const DATE = '2026-01-31'
 const ORIGIN = 'https://site.example'
@@ -68,9 +70,13 @@ function createSitemaps(options: Partial<SitemapOptions> = {}): Sitemaps {
   })
 }
 
-async function addressesIn(sitemap: TextResponse | undefined): Promise<string[]> {
+async function textOf(sitemap: TextResponse | undefined): Promise<string> {
   const { bytes } = (await sitemap?.encoded('identity')) ?? { bytes: '' }
-  return [...bytes.toString().matchAll(/<loc>(?<address>[^<]*)<\/loc>/g)].map(
+  return bytes.toString()
+}
+
+async function addressesIn(sitemap: TextResponse | undefined): Promise<string[]> {
+  return [...(await textOf(sitemap)).matchAll(/<loc>(?<address>[^<]*)<\/loc>/g)].map(
     ({ groups }) => groups?.address ?? '',
   )
 }
@@ -124,6 +130,9 @@ test('lists every page once in sitemaps of limited length and size', async () =>
   ]) {
     const sitemaps = createSitemaps({ limits })
     const index = await addressesIn(await sitemaps.main())
+    const text = await textOf(await sitemaps.main())
+    const listed = await parseSitemapIndex(Readable.from([text]))
+    expect(listed.map(({ url }) => url)).toEqual(index)
     expect(index[0]).toBe(`${ORIGIN}/sitemap-1.xml`)
     expect(index.length).toBeGreaterThan(5)
     const all: string[] = []

@@ -1,7 +1,7 @@
 // The sitemaps of the site, cached until the catalog changes.
-import type { Catalog } from '../catalog/catalog.ts'
-import { createTextCache, TextResponse } from './responses/text-response.ts'
-import type { TextResponseOptions } from './responses/text-response.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { createTextCache, TextResponse } from '../responses/text-response.ts'
+import type { TextResponseOptions } from '../responses/text-response.ts'
 import { formatSitemapIndex, writeSitemap } from './write-sitemap.ts'
 import type { SitemapLimits, SitemapSource, SitePosition } from './write-sitemap.ts'
 
