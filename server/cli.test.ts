@@ -18,11 +18,14 @@ async function runWith(args: string[], exitCode = 0) {
       scan: noting('scan'),
       check: noting('check'),
       hide: noting('hide'),
+      hideOlder: noting('hideOlder'),
+      printHideLog: noting('printHideLog'),
       unhide: noting('unhide'),
       listHidden: noting('listHidden'),
       demo: noting('demo'),
       stats: noting('stats'),
       migrate: noting('migrate'),
+      backup: noting('backup'),
     },
     output: {
       stdout: (text) => (seen.stdout += text),
@@ -85,11 +88,40 @@ describe('runCommandLine', () => {
     ],
   ])('hands the name to %j', async (args, action, name) => {
     const { asked } = await runWith([...args, '--data', 'd'])
-    expect(asked).toEqual([[action, { flags: { data: 'd' } }, name]])
+    expect(asked).toEqual([[action, { flags: { data: 'd' } }, { name, reason: '' }]])
   })
 
-  it('lists what is hidden', async () => {
-    expect((await runWith(['hide', '--list'])).asked).toEqual([['listHidden', { flags: {} }]])
+  it.each([
+    [
+      ['hide', '--list'],
+      ['listHidden', { flags: {} }],
+    ],
+    [
+      ['hide', '--log'],
+      ['printHideLog', { flags: {} }],
+    ],
+    [
+      ['hide', '--older-than', '30d'],
+      ['hideOlder', { flags: {} }, { days: 30, streamer: undefined, reason: '' }],
+    ],
+    [
+      ['hide', 'alice', '--older-than', '8w', '--reason', 'retention'],
+      ['hideOlder', { flags: {} }, { days: 56, streamer: 'alice', reason: 'retention' }],
+    ],
+    [
+      ['unhide', 'alice', '--reason', 'a mistake'],
+      [
+        'unhide',
+        { flags: {} },
+        { name: { kind: 'streamer', streamer: 'alice' }, reason: 'a mistake' },
+      ],
+    ],
+    [
+      ['backup', 'a.tar'],
+      ['backup', { flags: {} }, 'a.tar'],
+    ],
+  ])('hands %j on', async (args, asked) => {
+    expect((await runWith(args)).asked).toEqual([asked])
   })
 
   it('answers the exit code of the command', async () => {
@@ -104,11 +136,14 @@ describe('runCommandLine', () => {
       scan: async () => 0,
       check: async () => Promise.reject(new AppError('failed', 'the disk is gone')),
       hide: async () => 0,
+      hideOlder: async () => 0,
+      printHideLog: async () => 0,
       unhide: async () => 0,
       listHidden: async () => 0,
       demo: async () => 0,
       stats: async () => 0,
       migrate: async () => 0,
+      backup: async () => 0,
     }
     const output = { stdout: () => undefined, stderr: () => undefined }
     await expect(runCommandLine(['check'], { actions, output, version: '1' })).rejects.toThrow(
@@ -126,6 +161,7 @@ describe('runCommandLine', () => {
     ['demo'],
     ['stats'],
     ['migrate'],
+    ['backup'],
   ])('prints help of %s', async (command) => {
     const { code, stdout, asked } = await runWith([command, '--help'])
     expect(code).toBe(0)
@@ -156,8 +192,21 @@ describe('runCommandLine', () => {
       ['stats', '--days', '0'],
       "aftercast: option '--days <number>' argument '0' is invalid. It must be a whole number from 1 to 800.\n",
     ],
-    [['hide'], 'aftercast: expected STREAMER[/DATE/ID] or --list\n'],
-    [['hide', 'a', '--list'], 'aftercast: expected STREAMER[/DATE/ID] or --list\n'],
+    ...[[], ['a', '--list'], ['--list', '--log'], ['a/b/c', '--older-than', '1d']].map(
+      (rest): [string[], string] => [
+        ['hide', ...rest],
+        'aftercast: expected STREAMER[/DATE/ID], --older-than AGE [STREAMER], --list or --log\n',
+      ],
+    ),
+    ...['0d', '30', '-1d', '9999999d', '40000d', '1y'].map((age): [string[], string] => [
+      ['hide', `--older-than=${age}`],
+      `aftercast: option '--older-than <AGE>' argument '${age}' is invalid. It must be a number of days or weeks, such as 30d or 8w.\n`,
+    ]),
+    [
+      ['hide', 'a', '--reason', 'x'.repeat(501)],
+      `aftercast: option '--reason <TEXT>' argument '${'x'.repeat(501)}' is invalid. It must have at most 500 characters.\n`,
+    ],
+    [['backup'], "aftercast: missing required argument 'FILE'\n"],
     [
       ['unhide', 'a/b'],
       "aftercast: command-argument value 'a/b' is invalid for argument 'STREAMER[/DATE/ID]'. It must be STREAMER[/DATE/ID].\n",

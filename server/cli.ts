@@ -1,6 +1,7 @@
 // The command line: commands, options and help. The caller passes the actions.
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import type { SessionReference } from '../shared/paths.ts'
+import { MAX_REASON_LENGTH, parseNameToHide } from '../shared/name-to-hide.ts'
+import type { NameToHide } from '../shared/name-to-hide.ts'
 import { isDatabaseUrl } from './config/database-url.ts'
 import { defaultConfigName } from './config/read-config-file.ts'
 
@@ -19,12 +20,16 @@ export interface CommandActions {
   scan: (input: CommandInput) => Promise<number>
   check: (input: CommandInput, options: CheckOptions) => Promise<number>
   demo: (folder: string) => Promise<number>
-  hide: (input: CommandInput, name: NameToHide) => Promise<number>
-  unhide: (input: CommandInput, name: NameToHide) => Promise<number>
+  hide: (input: CommandInput, change: HideChange) => Promise<number>
+  hideOlder: (input: CommandInput, options: HideOlderOptions) => Promise<number>
+  unhide: (input: CommandInput, change: HideChange) => Promise<number>
   listHidden: (input: CommandInput) => Promise<number>
+  printHideLog: (input: CommandInput) => Promise<number>
   stats: (input: CommandInput, options: StatsOptions) => Promise<number>
   /** @param to URL of a database */
   migrate: (input: CommandInput, to: string) => Promise<number>
+  /** @param file path of the new archive */
+  backup: (input: CommandInput, file: string) => Promise<number>
 }
 
 /** Output of `check`. */
@@ -32,10 +37,19 @@ export interface CheckOptions {
   format: 'table' | 'json'
 }
 
-/** A streamer or one session. */
-export type NameToHide =
-  | { kind: 'streamer'; streamer: string }
-  | ({ kind: 'session' } & SessionReference)
+/** A name to hide or to show again. */
+export interface HideChange {
+  name: NameToHide
+  /** For the log; empty if none was given. */
+  reason: string
+}
+
+/** Which sessions `hide --older-than` hides. */
+export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
+  days: number
+  /** Undefined: of all streamers. */
+  streamer: string | undefined
+}
 
 /** Output of `stats`. */
 export interface StatsOptions {
@@ -105,15 +119,25 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
     conclude(await actions.check(inputOf(folder, options), { format: json ? 'json' : 'table' })),
   )
   addHide(program).action(
-    async (name: NameToHide | undefined, { list, ...options }: HideFlags, command: Command) => {
+    async (name: NameToHide | undefined, flags: HideFlags, command: Command) => {
+      const { list = false, log = false, olderThan: days, reason = '', ...options } = flags
       const input = inputOf(undefined, options)
-      if (list === true && name === undefined) return conclude(await actions.listHidden(input))
-      if (list === true || name === undefined) return command.error(HIDE_USAGE, { exitCode: 2 })
-      conclude(await actions.hide(input, name))
+      const targets = [list, log, days !== undefined || name !== undefined].filter(Boolean)
+      const isOlder = days !== undefined && name?.kind !== 'session'
+      if (targets.length !== 1 || (days !== undefined && !isOlder)) {
+        return command.error(HIDE_USAGE, { exitCode: 2 })
+      }
+      if (list) return conclude(await actions.listHidden(input))
+      if (log) return conclude(await actions.printHideLog(input))
+      if (days !== undefined) {
+        const streamer = name?.streamer
+        return conclude(await actions.hideOlder(input, { days, streamer, reason }))
+      }
+      if (name !== undefined) conclude(await actions.hide(input, { name, reason }))
     },
   )
-  addUnhide(program).action(async (name: NameToHide, options: LibraryOptions) =>
-    conclude(await actions.unhide(inputOf(undefined, options), name)),
+  addUnhide(program).action(async (name: NameToHide, { reason = '', ...options }: HideFlags) =>
+    conclude(await actions.unhide(inputOf(undefined, options), { name, reason })),
   )
   addDemo(program).action(async (folder: string) => conclude(await actions.demo(folder)))
   addStats(program).action(async ({ days, json, ...options }: StatsFlags) =>
@@ -123,6 +147,9 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
   )
   addMigrate(program).action(async ({ to, ...options }: MigrateFlags) =>
     conclude(await actions.migrate(inputOf(undefined, options), to)),
+  )
+  addBackup(program).action(async (file: string, options: LibraryOptions) =>
+    conclude(await actions.backup(inputOf(undefined, options), file)),
   )
   return program
 }
@@ -141,6 +168,10 @@ interface CheckFlags extends LibraryOptions {
 
 interface HideFlags extends LibraryOptions {
   list?: boolean
+  log?: boolean
+  /** In days. */
+  olderThan?: number
+  reason?: string
 }
 
 function addServe(program: Command): Command {
@@ -178,15 +209,20 @@ function addCheck(program: Command): Command {
 }
 
 const NAME_FORM = 'STREAMER[/DATE/ID]'
-const HIDE_USAGE = `error: expected ${NAME_FORM} or --list`
+const HIDE_USAGE = `error: expected ${NAME_FORM}, --older-than AGE [STREAMER], --list or --log`
+/** About a century. */
+const MAX_AGE_DAYS = 36_525
 
 function addHide(program: Command): Command {
   return withConfig(
     program
       .command('hide')
       .description('Removes a streamer or a session from the site; files are not changed.')
-      .argument(`[${NAME_FORM}]`, 'names as shown on the site', parseNameToHide)
-      .option('--list', 'list hidden streamers and sessions'),
+      .argument(`[${NAME_FORM}]`, 'names as shown on the site', parseName)
+      .option('--older-than <AGE>', 'hide all sessions older than 30d or 8w', parseAge)
+      .option('--reason <TEXT>', 'why, for the log', parseReason)
+      .option('--list', 'list hidden streamers and sessions')
+      .option('--log', 'list what was hidden and shown again, when and why'),
   )
 }
 
@@ -195,17 +231,28 @@ function addUnhide(program: Command): Command {
     program
       .command('unhide')
       .description('Restores a hidden streamer or session.')
-      .argument(`<${NAME_FORM}>`, 'name as printed by `hide --list`', parseNameToHide),
+      .argument(`<${NAME_FORM}>`, 'name as printed by `hide --list`', parseName)
+      .option('--reason <TEXT>', 'why, for the log', parseReason),
   )
 }
 
-function parseNameToHide(value: string): NameToHide {
-  const [streamer, date, sessionId, ...rest] = value.split('/')
-  if (streamer && date === undefined) return { kind: 'streamer', streamer }
-  if (streamer && date && sessionId && rest.length === 0) {
-    return { kind: 'session', streamer, date, sessionId }
-  }
+function parseName(value: string): NameToHide {
+  const name = parseNameToHide(value)
+  if (name !== undefined) return name
   throw new InvalidArgumentError(`It must be ${NAME_FORM}.`)
+}
+
+/** Returns days. */
+function parseAge(value: string): number {
+  const { count = '', unit } = /^(?<count>\d{1,6})(?<unit>[dw])$/.exec(value)?.groups ?? {}
+  const days = Number(count) * (unit === 'w' ? 7 : 1)
+  if (days >= 1 && days <= MAX_AGE_DAYS) return days
+  throw new InvalidArgumentError('It must be a number of days or weeks, such as 30d or 8w.')
+}
+
+function parseReason(value: string): string {
+  if (value.length <= MAX_REASON_LENGTH) return value
+  throw new InvalidArgumentError(`It must have at most ${MAX_REASON_LENGTH} characters.`)
 }
 
 function addDemo(program: Command): Command {
@@ -249,6 +296,15 @@ function addMigrate(program: Command): Command {
       .command('migrate')
       .description('Carries hidden names, counters and the HLS secret to a shared database.')
       .requiredOption('--to <URL>', 'postgres://user:password@host/database', parseDatabaseUrl),
+  )
+}
+
+function addBackup(program: Command): Command {
+  return withConfig(
+    program
+      .command('backup')
+      .description('Writes what cannot be made again of the data folder into a tar archive.')
+      .argument('<FILE>', 'path of the new archive'),
   )
 }
 

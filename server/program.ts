@@ -25,10 +25,11 @@ export async function runProgram(
   surroundings: Surroundings,
 ): Promise<number> {
   const { io } = surroundings
+  const version = await readVersion()
   try {
     return await runCommandLine(args, {
-      actions: createActions(surroundings),
-      version: await readVersion(),
+      actions: createActions(surroundings, version),
+      version,
       output: {
         stdout: (text) => io.stdout(withoutLastLineEnd(text)),
         stderr: (text) => io.stderr(withoutLastLineEnd(text)),
@@ -44,51 +45,63 @@ export async function runProgram(
  * Each command imports its own modules: those of a server take four times as long to load as the
  * rest.
  */
-function createActions(surroundings: Surroundings): CommandActions {
+function createActions(surroundings: Surroundings, version: string): CommandActions {
   const { io } = surroundings
   const configure = async (input: CommandInput) => readConfiguration(input, surroundings)
   return {
     async serve(input) {
-      const { serve } = await import('./app/serve.ts')
-      await serve(await configure(input), io)
+      const { serve } = await import('./app/commands/serve.ts')
+      await serve(await configure(input), io, version)
       return exitCodes.done
     },
     async work(input) {
-      const { work } = await import('./app/serve.ts')
-      await work(await configure(input), io)
+      const { work } = await import('./app/commands/serve.ts')
+      await work(await configure(input), io, version)
       return exitCodes.done
     },
     async scan(input) {
-      const { scan } = await import('./app/scan.ts')
+      const { scan } = await import('./app/commands/scan.ts')
       return scan(await configure(input), io)
     },
     async check(input, options) {
-      const { check } = await import('./app/check.ts')
+      const { check } = await import('./app/commands/check.ts')
       return check(await configure(input), options, io)
     },
     async demo(folder) {
-      const { demo } = await import('./app/demo.ts')
+      const { demo } = await import('./app/commands/demo.ts')
       return demo(folder, io)
     },
-    async hide(input, name) {
-      const { hide } = await import('./app/hide.ts')
-      return hide(await configure(input), name, io)
+    async hide(input, change) {
+      const { hide } = await import('./app/commands/hide.ts')
+      return hide(await configure(input), change, io)
     },
-    async unhide(input, name) {
-      const { unhide } = await import('./app/hide.ts')
-      return unhide(await configure(input), name, io)
+    async hideOlder(input, options) {
+      const { hideOlder } = await import('./app/commands/hide.ts')
+      return hideOlder(await configure(input), options, io)
+    },
+    async unhide(input, change) {
+      const { unhide } = await import('./app/commands/hide.ts')
+      return unhide(await configure(input), change, io)
     },
     async listHidden(input) {
-      const { listHidden } = await import('./app/hide.ts')
+      const { listHidden } = await import('./app/commands/hide.ts')
       return listHidden(await configure(input), io)
     },
+    async printHideLog(input) {
+      const { printHideLog } = await import('./app/commands/hide.ts')
+      return printHideLog(await configure(input), io)
+    },
     async stats(input, options) {
-      const { stats } = await import('./app/stats.ts')
+      const { stats } = await import('./app/commands/stats.ts')
       return stats(await configure(input), options, io)
     },
     async migrate(input, to) {
-      const { migrate } = await import('./app/migrate.ts')
+      const { migrate } = await import('./app/commands/migrate.ts')
       return migrate(await configure(input), to, io)
+    },
+    async backup(input, file) {
+      const { backup } = await import('./app/commands/backup.ts')
+      return backup(await configure(input), file, io)
     },
   }
 }

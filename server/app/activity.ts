@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { ActivityEvent } from '../../shared/contract.ts'
+import type { CountedEvent, QualityEvent } from '../../shared/contract.ts'
 import type { IsKnownSubject } from '../analytics/activity-count.ts'
 import { ActivityRecorder } from '../analytics/activity-recorder.ts'
 import { addActivityRoute } from '../analytics/activity-route.ts'
@@ -17,10 +17,14 @@ export const ACTIVITY_FILE = 'analytics.sqlite'
 /** Counts events in this process; does nothing and has no route without first-party analytics. */
 export interface Activity {
   /** Counts an event that the server itself observes. Never throws. */
-  record(this: void, event: ActivityEvent): void
+  record(this: void, event: CountedEvent): void
+  /** Passes on what players experience; without a listener it is dropped. */
+  onQuality(this: void, listener: QualityListener): void
   addRoute(this: void, app: FastifyInstance): Promise<void>
   close(): Promise<void>
 }
+
+type QualityListener = (event: QualityEvent) => void
 
 export interface ActivityOptions {
   config: Config
@@ -32,6 +36,7 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
   if (!config.analytics.firstParty) {
     return {
       record: () => undefined,
+      onQuality: () => undefined,
       addRoute: async () => undefined,
       close: async () => undefined,
     }
@@ -43,13 +48,16 @@ export function openActivity({ config, library, logger }: ActivityOptions): Acti
     onFailure: (error) => logger.error({ err: error }, 'views and plays cannot be counted'),
   })
   const { record } = recorder
+  let measure: QualityListener = () => undefined
   const onLimited = (): void =>
     logger.warn('one address sends too much activity; set server.trustProxy if there is a proxy')
   return {
     record,
+    onQuality: (listener) => void (measure = listener),
     addRoute: async (app) =>
       addActivityRoute(app, {
         record,
+        measure: (event) => measure(event),
         onLimited,
         limiter: createActivityLimiter(),
         origins: originsOf(config),

@@ -9,6 +9,8 @@ import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/load-config.ts'
+import { hasDecoderPackage } from '../decoder-child/decoder-package.ts'
+import { NO_JOBS } from '../decoder-child/decoder-pool.ts'
 import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { Sandbox } from '../decoder-child/sandbox.ts'
@@ -21,6 +23,9 @@ import { readOrCreateSecret } from '../delivery/secret.ts'
 import { TranscodedAudio } from '../hls/segment/transcoded-audio.ts'
 import { IndexStore } from '../media/index/index-store.ts'
 import { IndexThread } from '../media/index/index-thread.ts'
+import { ContainerChapters } from '../metadata/container-chapters.ts'
+import { Sidecars } from '../metadata/sidecars.ts'
+import type { SidecarsOptions } from '../metadata/sidecars.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import { createAudioTranscoder } from '../audio/audio-transcoder.ts'
@@ -37,6 +42,10 @@ export const CATALOG_FILE = 'catalog.sqlite'
 const SHARED_AFTER_SECONDS = 1
 /** Watching a bucket loses no changes, and a full rescan lists each folder at a price. */
 const OBJECT_RESCAN_SECONDS = 3600
+/** Of a process that inspects recordings and serves none: growing ones are inspected again. */
+const SCANNER_INDEX_BYTES = 8 * 1024 * 1024
+/** An inspection waits for the bucket most of the time. */
+const OBJECT_INSPECTIONS = 4
 
 /** An open library; the caller closes it. */
 export interface Library {
@@ -45,12 +54,18 @@ export interface Library {
   storage: Storage
   /** Interval of full rescans; default as in `ScannerOptions`. */
   rescanSeconds?: number
+  /** Inspections that run at once. */
+  inspectionsAtOnce: number
   database: Database
   catalog: Catalog
   indexes: IndexStore
   /** What nodes share, if it is configured. */
   artifacts: SharedArtifacts | undefined
   sessions: SessionOpener
+  sidecars: Sidecars
+  containerChapters: ContainerChapters
+  /** Whether images and audio can be decoded: their package is optional. */
+  hasDecoders: boolean
   /** The restrictions of child processes that decode. */
   sandbox: Sandbox
   /** Limits of the work of this process. */
@@ -84,9 +99,7 @@ export interface LibraryOptions {
 export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const { config, location, artifacts, mode, logger, signal } = options
   const folderThread = new FolderThread()
-  const onSkipped = (reason: string, path: string): void =>
-    logger.debug({ path }, `skipped: ${reason}`)
-  const files = await createStorage(location, { onSkipped, folderThread })
+  const files = await createStorage(location, { onSkipped: logSkipped(logger), folderThread })
   const thread = new IndexThread(location)
   const storage = withRecordedPlaylists(files, {
     read: async (path, known) => thread.readPlaylist(path, known),
@@ -96,9 +109,8 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const database = openCatalogFile(config, mode)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const indexes = createIndexStore(config, { thread, artifacts, onWriteError })
-  const sandbox = createSandbox({ log: logger })
-  const transcoder = createAudioTranscoder({ log: logger, sandbox })
+  const indexes = createIndexStore(config, { mode, thread, artifacts, onWriteError })
+  const { transcoder, ...decoders } = openDecoders(logger)
   const partFolders = new PartFolders(storage)
   const admission = createAdmission()
   const sessions = new SessionOpener({
@@ -110,34 +122,55 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     recordFolder: join(config.data, 'indexes'),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
-    transcodedAudio: new TranscodedAudio({ transcoder, admission, log: logger, signal }),
+    transcodedAudio: new TranscodedAudio({ transcoder, admission, log: logger, artifacts, signal }),
+    artifacts,
     signal,
   })
   return {
     name: locationName(location),
     storage,
     ...(location.kind === 's3' && { rescanSeconds: OBJECT_RESCAN_SECONDS }),
+    inspectionsAtOnce: location.kind === 's3' ? OBJECT_INSPECTIONS : 1,
     database,
     catalog: createCatalog(database),
     indexes,
     artifacts,
     sessions,
-    sandbox,
+    ...createMetadata({ storage: files, gate: admission.sidecars, log: logger }, thread),
+    ...decoders,
     admission,
     inspect: async (source, jobSignal) =>
       inspectSession(source, { storage, indexes, partFolders, signal: jobSignal }),
     figures: () => ({
       openRecordings: files.openFiles,
       index: thread.figures,
-      transcodes: transcoder.figures,
+      transcodes: transcoder?.figures ?? NO_JOBS,
     }),
     close: async () => {
-      transcoder.close()
+      transcoder?.close()
       await thread.close()
       await artifacts?.close()
       await folderThread.close()
       database.close()
     },
+  }
+}
+
+function openDecoders(logger: Logger) {
+  const sandbox = createSandbox({ log: logger })
+  const hasDecoders = hasDecoderPackage()
+  const transcoder = hasDecoders ? createAudioTranscoder({ log: logger, sandbox }) : undefined
+  return { hasDecoders, sandbox, transcoder }
+}
+
+function logSkipped(logger: Logger): (reason: string, path: string) => void {
+  return (reason, path) => logger.debug({ path }, `skipped: ${reason}`)
+}
+
+function createMetadata(options: SidecarsOptions, thread: IndexThread) {
+  return {
+    sidecars: new Sidecars(options),
+    containerChapters: new ContainerChapters({ read: async (path) => thread.readChapters(path) }),
   }
 }
 
@@ -153,18 +186,20 @@ async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<H
 }
 
 interface IndexSources {
+  mode: LibraryOptions['mode']
   thread: IndexThread
   artifacts: SharedArtifacts | undefined
   onWriteError: (error: unknown) => void
 }
 
 function createIndexStore(
-  { data, library: { settleSeconds } }: Config,
-  { thread, artifacts, onWriteError }: IndexSources,
+  { data, library: { settleSeconds }, server: { workers } }: Config,
+  { mode, thread, artifacts, onWriteError }: IndexSources,
 ): IndexStore {
   const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
     folder: join(data, 'indexes'),
+    maxMemoryBytes: mode === 'write' && workers > 1 ? SCANNER_INDEX_BYTES : undefined,
     inspect: async (path, signal, previous) => thread.inspect(path, signal, previous),
     isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
     shared: artifacts && {

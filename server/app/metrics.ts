@@ -3,7 +3,7 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import {
   AggregatorRegistry,
@@ -16,24 +16,36 @@ import {
 import { AppError } from '../errors.ts'
 import type { Admission } from '../admission/limits.ts'
 import type { ArtifactFigures } from '../artifacts/shared-artifacts.ts'
+import { NO_JOBS } from '../decoder-child/decoder-pool.ts'
 import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import type { SegmentCache } from '../delivery/segment-cache.ts'
 import type { SegmentSender } from '../delivery/segment-sender.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
+import type { Activity } from './activity.ts'
 import type { Library } from './library.ts'
 import type { LogFigures } from '../log/logger.ts'
+import type { QueueFigures, QueueName } from '../jobs/job-queues.ts'
 import type { NodeFigures } from '../replication/node.ts'
+import { measurePlayers } from './player-metrics.ts'
 import type { ScanQueue } from './scan-queue.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
+/** Defaults of prom-client that break the conventions for names. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
 /** Parts of this process whose load is exported. */
 export interface MeasuredParts {
   library: Pick<Library, 'figures' | 'admission'>
-  decoder: Pick<Decoder, 'figures'>
+  decoder: Pick<Decoder, 'figures'> | undefined
   sender: Pick<SegmentSender, 'bytesInFlight'>
   segmentCache: SegmentCache | undefined
+  activity: Pick<Activity, 'onQuality'>
 }
 
 /** Starts counting requests, and exports the load of the parts. */
@@ -44,6 +56,7 @@ export function measureServer(app: FastifyInstance, parts: MeasuredParts): void 
   measureThumbnails(parts.decoder)
   measureSender(parts.sender)
   if (parts.segmentCache !== undefined) measureSegmentCache(parts.segmentCache)
+  measurePlayers(parts.activity)
 }
 
 /** Counts this process's requests by route, method, status and kind. */
@@ -51,6 +64,8 @@ function measureRequests(app: FastifyInstance): void {
   // A worker answers the primary's requests for metrics.
   if (cluster.isWorker) void new AggregatorRegistry()
   collectDefaultMetrics()
+  // Gauges with the suffix of counters; the same numbers are in the metrics without it.
+  for (const name of MISNAMED) register.removeSingleMetric(name)
   const labelNames = ['route', 'method', 'status', 'kind'] as const
   const requests = new Counter({
     name: 'aftercast_http_requests_total',
@@ -58,7 +73,7 @@ function measureRequests(app: FastifyInstance): void {
     labelNames,
   })
   const durations = new Histogram({
-    name: 'aftercast_http_request_seconds',
+    name: 'aftercast_http_request_duration_seconds',
     help: 'Time from a request to the end of its response.',
     labelNames: ['route', 'kind'],
     buckets: DURATION_BUCKETS,
@@ -105,8 +120,8 @@ function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
 }
 
 /** Exports the thumbnails that are decoded because no cached one exists. */
-function measureThumbnails(decoder: Pick<Decoder, 'figures'>): void {
-  addJobs('aftercast_cold_thumbnails', 'thumbnail decoding', () => decoder.figures)
+function measureThumbnails(decoder: MeasuredParts['decoder']): void {
+  addJobs('aftercast_cold_thumbnails', 'thumbnail decoding', () => decoder?.figures ?? NO_JOBS)
 }
 
 /** Exports what each gate has admitted and refused, and how many entries wait. */
@@ -145,7 +160,7 @@ function snakeCase(name: string): string {
 
 /** Exports the memory of responses that are being sent. */
 function measureSender(sender: Pick<SegmentSender, 'bytesInFlight'>): void {
-  addGauge('aftercast_bytes_in_flight', 'Buffer memory of segments being sent.', () => {
+  addGauge('aftercast_in_flight_bytes', 'Buffer memory of segments being sent.', () => {
     return sender.bytesInFlight
   })
 }
@@ -179,6 +194,24 @@ export function measureNode(figures: () => NodeFigures): void {
   addGauge('aftercast_outbox_recordings', 'Recordings with changes not published yet.', () => {
     return figures().outbox
   })
+}
+
+/** Exports the queues of a cluster; each node exports those of all nodes. */
+export function measureJobs(figures: () => ReadonlyMap<QueueName, QueueFigures>): void {
+  const add = (name: string, help: string, figure: keyof QueueFigures): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['queue'],
+      aggregator: 'max',
+      collect() {
+        for (const [queue, values] of figures()) this.set({ queue }, values[figure])
+      },
+    })
+  }
+  add('aftercast_jobs_waiting', 'Jobs that no node runs yet.', 'waiting')
+  add('aftercast_jobs_active', 'Jobs that some node runs.', 'active')
+  add('aftercast_jobs_oldest_seconds', 'How long the oldest job has waited.', 'oldestSeconds')
 }
 
 /** A primary that does not serve has metrics of its own: only those of workers are summed. */
@@ -269,20 +302,33 @@ export interface MetricsListener {
   close: () => void
 }
 
+/** Responds to a request of another path than `/metrics`; returns false if it has no such path. */
+export type OtherRoutes = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** An operator, Prometheus, and health checks: few connections, and none of them is slow. */
+const MAX_CONNECTIONS = 100
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 15_000
+
 /**
- * Serves GET /metrics at `host:port`, for this process and its workers.
+ * Serves GET /metrics at `host:port`, for this process and its workers, and other routes.
  *
  * @throws AppError `failed` if the address is not available
  */
-export async function listenForMetrics(hostAndPort: string): Promise<MetricsListener> {
+export async function listenForMetrics(
+  hostAndPort: string,
+  otherRoutes: OtherRoutes,
+): Promise<MetricsListener> {
   const { hostname, port } = new URL(`http://${hostAndPort}`)
-  const server = createServer((request, response) => {
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }
+  const server = createServer(limits, (request, response) => {
     if (request.method === 'GET' && request.url === '/metrics') {
       sendMetrics(response).catch(() => response.writeHead(500).end())
-    } else {
+    } else if (!otherRoutes(request, response)) {
       response.writeHead(404).end()
     }
   })
+  server.maxConnections = MAX_CONNECTIONS
   server.listen(Number(port === '' ? 80 : port), hostname.replaceAll(/[[\]]/g, ''))
   await once(server, 'listening').catch((cause: unknown) => {
     throw new AppError('failed', `server.metrics: cannot listen at ${hostAndPort}`, { cause })
@@ -295,9 +341,14 @@ export async function listenForMetrics(hostAndPort: string): Promise<MetricsList
   }
 }
 
-async function sendMetrics(response: ServerResponse): Promise<void> {
+/** The metrics of this process and its workers, in the text format of Prometheus. */
+export async function readMetrics(): Promise<string> {
   const hasWorkers = Object.keys(cluster.workers ?? {}).length > 0
   const own = await register.metrics()
-  const text = hasWorkers ? `${await new AggregatorRegistry().clusterMetrics()}${own}` : own
+  return hasWorkers ? `${await new AggregatorRegistry().clusterMetrics()}${own}` : own
+}
+
+async function sendMetrics(response: ServerResponse): Promise<void> {
+  const text = await readMetrics()
   response.writeHead(200, { 'content-type': register.contentType }).end(text)
 }

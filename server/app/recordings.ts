@@ -2,6 +2,7 @@
 import cluster from 'node:cluster'
 import { join } from 'node:path'
 import type { Config } from '../config/load-config.ts'
+import { hasDecoderPackage } from '../decoder-child/decoder-package.ts'
 import { createDemoLibrary } from '../demo/demo-library.ts'
 import { checkLocation } from '../storage/create-storage.ts'
 import { parseLocation } from '../storage/storage-location.ts'
@@ -28,6 +29,10 @@ export async function chooseRecordings(config: Config, io: Io): Promise<StorageL
     return location
   }
   const path = join(data, DEMO_FOLDER)
-  await createDemoLibrary(path, { onProgress: (line) => io.stderr(line), signal: io.signal })
+  await createDemoLibrary(path, {
+    onProgress: (line) => io.stderr(line),
+    signal: io.signal,
+    hasEncoders: hasDecoderPackage(),
+  })
   return { kind: 'folder', path }
 }

@@ -3,15 +3,21 @@ import type { Logger } from 'pino'
 import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
 import { createLayout } from '../catalog/names/layout.ts'
 import { createScanner } from '../catalog/scan/scan.ts'
-import type { Scanner, ScanProblem, ScanProgress } from '../catalog/scan/scan.ts'
+import type { Scanner, ScannerOptions, ScanProblem } from '../catalog/scan/scan.ts'
+import type { Inspection } from '../catalog/store/inspection-result.ts'
 import type { Config } from '../config/load-config.ts'
+import type { InspectedSource } from '../hls/session/session-inspection.ts'
 import type { Library } from './library.ts'
 
-export interface ScanningOptions {
+export interface ScanningOptions extends Pick<
+  ScannerOptions,
+  'concurrency' | 'inspectionTimeoutMs' | 'onProgress'
+> {
   config: Config
   library: Library
   logger: Logger
-  onProgress: (progress: ScanProgress) => void
+  /** Default: in this process. */
+  inspect?: ScannerOptions['inspect']
 }
 
 /** A scanner of the library that is not running yet. */
@@ -19,29 +25,40 @@ export function createLibraryScanner({
   config,
   library,
   logger,
-  onProgress,
+  ...options
 }: ScanningOptions): Scanner {
-  const { storage, database } = library
+  const { storage, database, inspectionsAtOnce, rescanSeconds } = library
   return createScanner({
     storage,
     layout: createLayout(config.layout, library.name),
     writer: createCatalogWriter(database),
     settleSeconds: config.library.settleSeconds,
-    ...(library.rescanSeconds !== undefined && { rescanSeconds: library.rescanSeconds }),
-    inspect: async (recording, signal) => {
-      const inspection = await library.inspect(recording, signal)
-      if (inspection.status === 'unplayable') return inspection
-      return { ...inspection, isFlawed: inspection.limitations.length > 0 }
-    },
-    onProgress,
+    ...(rescanSeconds !== undefined && { rescanSeconds }),
+    concurrency: inspectionsAtOnce,
+    inspect: inspectIn(library),
+    readTitle: async (recording, signal) => library.sidecars.readTitle(recording, signal),
     onProblem: (problem) => logProblem(logger, problem),
+    ...options,
   })
+}
+
+/** Inspects recordings in this process. @throws as `inspectSession` */
+export function inspectIn(
+  library: Pick<Library, 'inspect'>,
+): (recording: InspectedSource, signal: AbortSignal) => Promise<Inspection> {
+  return async (recording, signal) => {
+    const inspection = await library.inspect(recording, signal)
+    if (inspection.status === 'unplayable') return inspection
+    const { status, durationSeconds, limitations } = inspection
+    return { status, durationSeconds, isFlawed: limitations.length > 0 }
+  }
 }
 
 const PROBLEMS: Record<ScanProblem['kind'], string> = {
   library: 'the recordings cannot be read; the catalog stays as it is',
   folder: 'a folder cannot be read; its recordings stay in the catalog',
   inspection: 'a recording could not be read; retrying later',
+  sidecar: 'the sidecars of a recording could not be read; retrying later',
   watch: 'changes cannot be watched; polling the library instead',
   catalog: 'the catalog could not be written; retrying later',
 }

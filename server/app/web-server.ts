@@ -1,6 +1,4 @@
 // Creates the HTTP server of an open library, and starts listening.
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { analyticsConfigOf } from '../analytics/analytics-config.ts'
 import { adUrlsOf } from '../ads/ads-config.ts'
@@ -9,14 +7,18 @@ import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { SegmentCache } from '../delivery/segment-cache.ts'
 import { SegmentSender } from '../delivery/segment-sender.ts'
-import { readBuiltPage } from '../http/built-page.ts'
+import { readBuiltPage } from '../http/pages/built-page.ts'
 import { createHttpServer } from '../http/http-server.ts'
+import { SessionDetails } from '../http/session-details.ts'
+import { StreamerDetails } from '../http/streamer-details.ts'
+import type { ThumbnailSources } from '../http/thumbnail-sources.ts'
 import { loadPageCache } from '../storage/page-cache.ts'
-import { ThumbnailSources } from '../http/thumbnail-sources.ts'
-import { createDecoder } from '../thumbnails/decoder.ts'
-import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { openActivity } from './activity.ts'
 import type { Library } from './library.ts'
+import { builtPageFolder, pageAssetsFolder } from './page-assets.ts'
+import { limitRequests } from './requested-sessions.ts'
+import type { OnRequested } from './requested-sessions.ts'
+import { openThumbnails } from './thumbnails.ts'
 
 /** A listening server. */
 export interface WebServer {
@@ -31,6 +33,7 @@ export interface WebServerOptions {
   library: Library
   logger: Logger
   isReady: () => boolean
+  onRequested: OnRequested
 }
 
 /** Time limit for open requests at shutdown. */
@@ -42,16 +45,10 @@ export async function startWebServer({
   library,
   logger,
   isReady,
+  onRequested,
 }: WebServerOptions): Promise<WebServer> {
-  const decoder = createDecoder({ log: logger, sandbox: library.sandbox })
   const { admission } = library
-  const thumbnails = createThumbnails({
-    folder: join(config.data, 'thumbnails'),
-    decoder,
-    admission,
-    shared: library.artifacts,
-    log: logger,
-  })
+  const { decoder, close, ...images } = openThumbnails({ config, library, logger })
   const activity = openActivity({ config, library, logger })
   const advertising = await openAdvertising({ config, record: activity.record, log: logger })
   const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
@@ -63,22 +60,28 @@ export async function startWebServer({
     sessions: library.sessions,
     admission,
     sender,
-    page: await readBuiltPage(builtPageFolder()),
-    thumbnails,
-    sources: new ThumbnailSources(library),
-    config: { ads: advertising.ads, analytics: analyticsConfigOf(config) },
+    page: await readBuiltPage(builtPageFolder(), pageAssetsFolder(config)),
+    ...images,
+    ...createDetails(library, config, images.sources),
+    config: {
+      ads: advertising.ads,
+      analytics: analyticsConfigOf(config),
+      site: { name: config.site.name, contactUrl: config.site.contactUrl },
+    },
+    site: config.site,
     adUrls: adUrlsOf(config),
     logger,
     log: config.log,
     corsOrigins,
     trustProxy,
     isReady,
+    onRequested: limitRequests(onRequested),
     publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
     const { measureServer } = await import('./metrics.ts')
-    measureServer(app, { library, decoder, sender, segmentCache })
+    measureServer(app, { library, decoder, sender, segmentCache, activity })
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
@@ -91,10 +94,16 @@ export async function startWebServer({
       const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
       await app.close()
       clearTimeout(timer)
-      thumbnails.close()
-      decoder.close()
+      close()
       await activity.close()
     },
+  }
+}
+
+function createDetails(library: Library, { library: settings }: Config, sources: ThumbnailSources) {
+  return {
+    sessionDetails: new SessionDetails({ ...library, ...settings }),
+    streamerDetails: new StreamerDetails({ ...library, sources }),
   }
 }
 
@@ -102,12 +111,6 @@ async function createSegmentCache({ hls }: Config): Promise<SegmentCache | undef
   if (hls.cacheMegabytes === 0) return undefined
   const maxBytes = hls.cacheMegabytes * 1e6
   return new SegmentCache({ maxBytes, pageCache: await loadPageCache() })
-}
-
-/** dist/web of this package, whether run from source or from dist/server. */
-function builtPageFolder(): string {
-  const here = import.meta.url
-  return fileURLToPath(new URL(here.endsWith('.ts') ? '../../dist/web' : '../../web', here))
 }
 
 function formatUrl(host: string, port: number): string {

@@ -5,6 +5,8 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { AppError, isAppError } from '../errors.ts'
 import { countForWorkers } from './activity-limit.ts'
+import { readRequested, reportToPrimary } from './requested-sessions.ts'
+import type { OnRequested } from './requested-sessions.ts'
 import type { Serving } from './serving.ts'
 import type { WebServer } from './web-server.ts'
 import { superviseWorkers } from './supervisor.ts'
@@ -35,7 +37,10 @@ type StartMessage = { url: string } | { failure: string }
  *
  * @throws AppError `failed` if the first report of a worker is a failure; all have exited then
  */
-export async function startWorkers({ config, io, logger }: Serving): Promise<Workers> {
+export async function startWorkers(
+  { config, io, logger }: Serving,
+  onRequested: OnRequested,
+): Promise<Workers> {
   if (config.analytics.firstParty) countForWorkers()
   const state = { isWalked: false }
   const firstUrl = Promise.withResolvers<string>()
@@ -47,6 +52,8 @@ export async function startWorkers({ config, io, logger }: Serving): Promise<Wor
     worker.on('message', (message: StartMessage | object) => {
       if ('url' in message) firstUrl.resolve(message.url)
       else if ('failure' in message) firstUrl.reject(new AppError('failed', message.failure))
+      const requested = readRequested(message)
+      if (requested !== undefined) onRequested(requested)
     })
     return worker
   }
@@ -114,12 +121,12 @@ export async function listenAsWorker(serving: Serving): Promise<void> {
   })
   const notify = (message: StartMessage): void => void self?.send(message)
   const { startWebServer } = await import('./web-server.ts')
-  const server = await startWebServer({ ...serving, isReady: () => state.isWalked }).catch(
-    (error: unknown) => {
-      if (!isAppError(error)) throw error
-      notify({ failure: error.message })
-    },
-  )
+  const onRequested: OnRequested = self === undefined ? () => undefined : reportToPrimary(self)
+  const starting = startWebServer({ ...serving, isReady: () => state.isWalked, onRequested })
+  const server = await starting.catch((error: unknown) => {
+    if (!isAppError(error)) throw error
+    notify({ failure: error.message })
+  })
   if (server === undefined) return
   notify({ url: server.url })
   if (!io.signal.aborted) await once(io.signal, 'abort')

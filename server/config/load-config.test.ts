@@ -41,6 +41,7 @@ describe('loadConfig', () => {
       s3: { pathStyle: false },
       purge: { urls: [] },
       log: { level: 'info', requests: false, slowMs: 1000 },
+      site: { name: 'Aftercast' },
       ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
       analytics: { firstParty: true },
     })
@@ -103,6 +104,24 @@ describe('loadConfig', () => {
       expect(messageOf({ environment: { AFTERCAST_TRUST_PROXY: value } })).toMatch(expected)
     },
   )
+
+  it('reads the lines of ads.txt from the environment, and refuses a name with a separator', () => {
+    const line = 'ads.example, pub-1, DIRECT'
+    const environment = {
+      AFTERCAST_SITE_ADS_TXT: `# sellers\n${line}\r\n`,
+      AFTERCAST_SITE_CONTACT_URL: 'mailto:a@site.example',
+    }
+    const expected = { contactUrl: 'mailto:a@site.example', adsTxt: ['# sellers', line, ''] }
+    expect(loadConfig({ ...none, environment }).site).toMatchObject(expected)
+    for (const site of [
+      { name: 'A · B' },
+      { name: ' ' },
+      { contactUrl: 'javascript:alert(1)' },
+      { adsTxt: ['a\nb'] },
+    ]) {
+      expect(() => loadConfig({ ...none, file: fileOf({ site }) })).toThrow('must be')
+    }
+  })
 
   it('takes an empty variable as unset', () => {
     expect(loadConfig({ ...none, environment: { PORT: '' } }).server.port).toBe(8080)

@@ -90,10 +90,13 @@ function givenByText(option: ConfigOption, sources: ConfigSources): Given[] {
 }
 
 /** Parses a string by the option's kind; an invalid one is left for the schema to reject. */
-function valueOfText({ kind }: ConfigOption, value: string): unknown {
+function valueOfText({ kind, separator }: ConfigOption, value: string): unknown {
   if (kind === 'number') return /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
   if (kind === 'boolean') return booleanWords.get(value.toLowerCase()) ?? value
-  if (kind === 'list') return value.split(',').map((entry) => entry.trim())
+  if (kind === 'list') {
+    const entries = value.split(separator === 'newline' ? '\n' : ',')
+    return entries.map((entry) => entry.trim())
+  }
   return value
 }
 

@@ -1,5 +1,5 @@
-// Lists the configuration keys from the schema, for the environment, the command line and the
-// README.
+// Lists the configuration keys from the schema, for the environment, the command line and
+// docs/configuration.md.
 import { z } from 'zod'
 import { configSchema, optionNotes } from './schema.ts'
 
@@ -15,6 +15,8 @@ export interface ConfigOption {
   defaultValue?: unknown
   /** The default in words, if it is not a plain value. */
   fallback?: string
+  /** How a list is separated in the environment. Default by commas. */
+  separator?: 'newline'
 }
 
 /** Every key, in the schema's order. */

@@ -11,6 +11,8 @@ export interface OptionNote {
   environment?: string
   /** Default shown in the tables if it is not a plain value. */
   fallback?: string
+  /** How a list is separated in the environment. Default by commas. */
+  separator?: 'newline'
 }
 
 export const optionNotes = z.registry<OptionNote>()
@@ -38,6 +40,10 @@ const origin = string('must be an origin such as https://a.example, or *').refin
 const hostAndPort = string('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, {
   error: 'must be host:port, such as 127.0.0.1:9090',
 })
+
+const operatorToken = string('must have 16 to 200 characters')
+  .min(16, 'must have 16 to 200 characters')
+  .max(200, 'must have 16 to 200 characters')
 
 const trustedProxies = z.unknown().transform((value, context): TrustedProxies => {
   const parsed = parseTrustedProxies(value)
@@ -81,7 +87,11 @@ const serverSection = z.strictObject({
   }),
   metrics: noted(hostAndPort.optional(), {
     environment: 'AFTERCAST_METRICS',
-    about: '`host:port` of a separate listener for Prometheus.',
+    about: '`host:port` of a separate listener: `/metrics` for Prometheus, and `/operator`.',
+  }),
+  operatorToken: noted(operatorToken.optional(), {
+    environment: 'AFTERCAST_OPERATOR_TOKEN',
+    about: 'Token for hiding names on `/operator`, of 16 characters or more.',
   }),
   workers: noted(wholeNumber(1, 256).optional(), {
     environment: 'AFTERCAST_WORKERS',
@@ -132,7 +142,7 @@ const databaseUrl = string('must be postgres://user:password@host/database').ref
 const clusterSection = z.strictObject({
   jobs: noted(z.boolean({ error: 'must be true or false' }).default(true), {
     environment: 'AFTERCAST_CLUSTER_JOBS',
-    about: 'Whether this node of a cluster may be the one that scans and indexes.',
+    about: 'Whether this node of a cluster may scan, and indexes recordings for all nodes.',
   }),
 })
 
@@ -162,6 +172,43 @@ const logSection = z.strictObject({
   slowMs: noted(numberBetween(0, 3_600_000).default(1000), {
     environment: 'AFTERCAST_LOG_SLOW_MS',
     about: 'Log requests slower than this many milliseconds (level `warn`).',
+  }),
+})
+
+const contactUrl = string('must be an http, https or mailto URL').refine(isContactUrl, {
+  error: 'must be an http, https or mailto URL',
+})
+
+const adsTxtLine = z
+  .string({ error: 'must be a line of text' })
+  .max(1000, 'must be at most 1000 characters long')
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line')
+
+/** The name follows a `·` in the titles of pages. */
+const siteNameError = 'must be a name of 1 to 100 characters without ·'
+
+const siteSection = z.strictObject({
+  name: noted(
+    z
+      .string({ error: siteNameError })
+      .trim()
+      .regex(/^[^\p{Cc}\p{Cs}·]{1,100}$/u, siteNameError)
+      .default('Aftercast'),
+    {
+      environment: 'AFTERCAST_SITE_NAME',
+      about: 'Name of the site in titles, link previews and feeds.',
+    },
+  ),
+  contactUrl: noted(contactUrl.optional(), {
+    environment: 'AFTERCAST_SITE_CONTACT_URL',
+    about: 'Linked as "Contact" in the footer: `https://…` or `mailto:…`.',
+  }),
+  adsTxt: noted(z.array(adsTxtLine, { error: 'must be a list of lines' }).max(10_000).optional(), {
+    environment: 'AFTERCAST_SITE_ADS_TXT',
+    separator: 'newline',
+    about:
+      'Lines of `/ads.txt` and `/app-ads.txt`: who may sell the ads of this site; ' +
+      'separated by newlines in the environment.',
   }),
 })
 
@@ -277,13 +324,13 @@ export const configSchema = z.strictObject({
   }),
   data: noted(string('must be a folder').default('./aftercast-data'), {
     environment: 'AFTERCAST_DATA',
-    about: 'Folder of the catalog, indexes and thumbnails.',
+    about: 'Folder of the catalog, indexes, thumbnails and storyboards.',
   }),
   artifacts: noted(location.optional(), {
     environment: 'AFTERCAST_ARTIFACTS',
     fallback: 'in `data`',
     about:
-      'Folder or `s3://bucket/prefix` of indexes and thumbnails that several nodes share ' +
+      'Folder or `s3://bucket/prefix` of indexes, thumbnails and storyboards that nodes share ' +
       '(docs/object-storage.md).',
   }),
   database: noted(databaseUrl.optional(), {
@@ -300,6 +347,7 @@ export const configSchema = z.strictObject({
   s3: s3Section.prefault({}),
   purge: purgeSection.prefault({}),
   log: logSection.prefault({}),
+  site: siteSection.prefault({}),
   ads: adsSection.prefault({}),
   analytics: analyticsSection.prefault({}),
 })
@@ -322,6 +370,10 @@ function numberBetween(min: number, max: number) {
 function isHttpUrl(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
+}
+
+function isContactUrl(value: string): boolean {
+  return isHttpUrl(value) || /^mailto:[^\s@]+@[^\s@]+$/i.test(value)
 }
 
 function hasNoCredentials(value: string): boolean {

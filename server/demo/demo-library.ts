@@ -18,6 +18,8 @@ export interface DemoOptions {
   signal: AbortSignal
   /** The library to create; by default the complete demo. */
   plan?: DemoStreamer[]
+  /** Whether the package of the encoders is installed, which is optional. */
+  hasEncoders?: boolean
 }
 
 /** A part of the plan, for one process. */
@@ -37,6 +39,9 @@ const VERSION = '1\n'
 /** Infix of the names of temporary folders. */
 const PARTIAL = '.partial-'
 const MAX_PROCESSES = 4
+const WITHOUT_ENCODERS =
+  'the demo library needs the package node-av: run `npm install node-av@6`, ' +
+  'or name a folder of recordings'
 /**
  * Fixed cost of a session, expressed as duration: drawing and encoding its loop takes as long as
  * writing this much.
@@ -56,10 +61,11 @@ const CHILD_FILE = fileURLToPath(
  */
 export async function createDemoLibrary(
   folder: string,
-  { onProgress, signal, plan = DEMO_PLAN }: DemoOptions,
+  { onProgress, signal, plan = DEMO_PLAN, hasEncoders = true }: DemoOptions,
 ): Promise<'made' | 'kept'> {
   const place = resolve(folder)
   if ((await findState(place)) === 'complete') return 'kept'
+  if (!hasEncoders) throw new AppError('failed', WITHOUT_ENCODERS)
   await removeLeftovers(place)
   const partial = `${place}${PARTIAL}${randomUUID()}`
   await mkdir(partial, { recursive: true })

@@ -1,0 +1,125 @@
+// The scan of a node in a cluster: it runs while this node is the one that scans. All nodes inspect
+// what it finds.
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import { Gate } from '../../admission/gate.ts'
+import { createLayout } from '../../catalog/names/layout.ts'
+import type { Scanner, ScanProgress } from '../../catalog/scan/scan.ts'
+import { InspectionJobs } from '../../jobs/inspection-jobs.ts'
+import { ClusterNode } from '../../replication/node.ts'
+import type { Scan as NodeScan } from '../../replication/node.ts'
+import { createProgressDisplay } from '../scan-progress.ts'
+import { createLibraryScanner, inspectIn } from '../scanning.ts'
+import type { Serving } from '../serving.ts'
+import type { Cluster } from './cluster.ts'
+import { logNodeProblem } from './cluster.ts'
+import { createNodeJobs, INSPECTION_TIMEOUT_MS } from './node-jobs.ts'
+
+export interface NodeParts {
+  cluster: Cluster
+  /** Absent: this node never scans. */
+  scan: ((signal: AbortSignal) => NodeScan) | undefined
+}
+
+/** Inspections that are in the queue or on a node at once. */
+const INSPECTIONS_AT_ONCE = 64
+/** The jobs have a limit of their own, which does not count their time in the queue. */
+const DAY_MS = 86_400_000
+
+/** A node that is not running yet. */
+export function createNode(
+  { config, library, logger }: Pick<Serving, 'config' | 'library' | 'logger'>,
+  { cluster, scan }: NodeParts,
+): ClusterNode {
+  return new ClusterNode({
+    ...cluster,
+    layout: createLayout(config.layout, library.name).identity,
+    scan,
+    onProblem: (problem) => logNodeProblem(logger, problem),
+  })
+}
+
+/** A scanner whose recordings are inspected by all nodes. */
+export interface SharedScanner {
+  scanner: Scanner
+  /** Exchanges jobs and results with the nodes until the signal aborts. Never rejects. */
+  exchange(this: void, signal: AbortSignal): Promise<void>
+}
+
+/** A scanner that is not running yet. */
+export function createSharedScanner(
+  { config, library, logger }: Serving,
+  { queues }: Cluster,
+  onProgress: (progress: ScanProgress) => void,
+): SharedScanner {
+  const jobs = new InspectionJobs({
+    queues,
+    onRequested: (session) => scanner.prioritise(session),
+  })
+  const inspectHere = inspectIn(library)
+  const gate = new Gate({
+    limit: library.inspectionsAtOnce,
+    waiting: INSPECTIONS_AT_ONCE,
+    busyMessage: 'too many growing recordings are inspected',
+  })
+  const scanner = createLibraryScanner({
+    config,
+    library,
+    logger,
+    onProgress,
+    concurrency: INSPECTIONS_AT_ONCE,
+    inspectionTimeoutMs: DAY_MS,
+    inspect: async (recording, signal) => {
+      if (recording.settlesAtMs <= Date.now()) return jobs.inspect(recording, signal)
+      // A growing recording is inspected again and again: this node then reads only what is new.
+      const limit = { timeoutMs: INSPECTION_TIMEOUT_MS, signal }
+      const inspect = async (): Promise<ReturnType<typeof inspectHere>> =>
+        withTimeout(async (attempt) => inspectHere(recording, attempt), limit)
+      return gate.run(inspect, signal)
+    },
+  })
+  return { scanner, exchange: async (signal) => jobs.run(signal) }
+}
+
+/**
+ * Scans the library once if no other node does. Returns whether it did; if not, the catalog has
+ * what the others have found.
+ *
+ * @throws AppError `failed` if the library cannot be read
+ */
+export async function scanOnceInCluster(serving: Serving, cluster: Cluster): Promise<boolean> {
+  const { io } = serving
+  const display = createProgressDisplay(io, Date.now)
+  const failures: unknown[] = []
+  const scan = (signal: AbortSignal): NodeScan => {
+    const { scanner, exchange } = createSharedScanner(serving, cluster, display.show)
+    const exchanging = new AbortController()
+    const exchanged = exchange(AbortSignal.any([signal, exchanging.signal]))
+    const done = scanner.scanOnce(signal)
+    const walked = Promise.withResolvers<void>()
+    done.then(walked.resolve, (error: unknown) => failures.push(error))
+    const ended = done
+      .catch(() => undefined)
+      .then(async () => {
+        exchanging.abort()
+        await exchanged
+      })
+    return { firstWalk: walked.promise, ended }
+  }
+  const node = createNode(serving, { cluster, scan })
+  const stopping = new AbortController()
+  const signal = AbortSignal.any([io.signal, stopping.signal])
+  const running = node.run(signal)
+  // There may be no other node.
+  const inspecting = createNodeJobs(serving, cluster.queues).run(signal)
+  try {
+    const isScanning = (await Promise.race([node.current, running])) === 'scanning'
+    const isDone = isScanning && (await node.published(io.signal))
+    if (failures.length > 0) throw failures[0]
+    io.signal.throwIfAborted()
+    return isDone
+  } finally {
+    stopping.abort()
+    await Promise.all([running, inspecting])
+    display.stop()
+  }
+}

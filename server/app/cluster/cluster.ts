@@ -1,0 +1,213 @@
+// A node's part of a cluster: the shared database, the replica in the data folder, and the secret.
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { openOutgoingCounts } from '../../analytics/outgoing-counts.ts'
+import { joinPath } from '../../catalog/names/library-path.ts'
+import { openDatabase } from '../../catalog/store/database.ts'
+import { openOutbox } from '../../catalog/store/outbox.ts'
+import type { Outbox } from '../../catalog/store/outbox.ts'
+import { openReplica } from '../../catalog/store/replica.ts'
+import type { Replica } from '../../catalog/store/replica.ts'
+import type { Config } from '../../config/load-config.ts'
+import { readOrCreateSecret, adoptSecret } from '../../delivery/secret.ts'
+import { AppError } from '../../errors.ts'
+import { JobQueues } from '../../jobs/job-queues.ts'
+import { describeProblem } from '../../postgres/connection-problem.ts'
+import { agreeOnSecret, readLibrary } from '../../postgres/library-row.ts'
+import { migrateSharedDatabase } from '../../postgres/migrations.ts'
+import { openSharedDatabase } from '../../postgres/shared-database.ts'
+import type { SharedDatabase } from '../../postgres/shared-database.ts'
+import { listSharedHidden } from '../../postgres/shared-hidden.ts'
+import { sharedNameOf } from '../../replication/follow.ts'
+import { exchangeAssets } from '../../replication/exchange-assets.ts'
+import type { ExchangeOptions } from '../../replication/exchange-assets.ts'
+import { mergeActivity, mergeOnce } from '../../replication/merge-activity.ts'
+import type { NodeProblem } from '../../replication/node.ts'
+import { ACTIVITY_FILE } from '../activity.ts'
+import { CATALOG_FILE } from '../library.ts'
+import { connectSharedDatabase, isOutage } from './shared-database.ts'
+
+/** Of the process that scans or follows; workers read what it writes to the data folder. */
+export interface Cluster {
+  database: SharedDatabase
+  /** On connections of role `follow`. */
+  replica: Replica
+  outbox: Outbox
+  queues: JobQueues
+  /** Prepares a database that was not reachable at the start. */
+  prepare(): Promise<void>
+  /** Merges the counters of this node until the signal aborts. */
+  mergeActivity(signal: AbortSignal): Promise<void>
+  /** Exchanges the scripts of the page with other nodes until the signal aborts. */
+  exchangeAssets(
+    this: void,
+    options: Pick<ExchangeOptions, 'readRelease' | 'folder' | 'signal'>,
+  ): Promise<void>
+  /** Merges what is left, within a few seconds; the rest is merged after the next start. */
+  close(): Promise<void>
+}
+
+export interface ClusterOptions {
+  config: Config
+  logger: Logger
+  signal: AbortSignal
+  /**
+   * Whether a node with a replica starts while the database is not reachable.
+   */
+  mayStartWithout: boolean
+}
+
+const LAST_MERGE_MS = 3000
+const CLOSE_MS = 1000
+
+/**
+ * Undefined without `database`.
+ *
+ * @throws AppError `usage` if the database cannot be used, `failed` if the data folder cannot
+ */
+export async function openCluster(options: ClusterOptions): Promise<Cluster | undefined> {
+  const { config, logger } = options
+  if (config.database === undefined) return undefined
+  const path = join(config.data, CATALOG_FILE)
+  const local = openDatabase({ path, mode: 'write', replica: 'follow' })
+  try {
+    const replica = openReplica(local)
+    const url = config.database
+    const onError = (error: Error): void =>
+      logger.debug(reasonOf(error), 'the job queues could not be maintained')
+    const queues = new JobQueues({ url, onError })
+    const database = await connect({ url, replica, queues }, options).catch(async (error) => {
+      await queues.close()
+      throw error
+    })
+    return {
+      database,
+      replica,
+      outbox: openOutbox(local),
+      queues,
+      prepare: async () => {
+        await migrateSharedDatabase(database)
+        await queues.prepare()
+      },
+      mergeActivity: async (signal) =>
+        mergeActivity({
+          database,
+          open: () => openCounts(config),
+          onFailure: (error) =>
+            logger.warn(reasonOf(error), 'views and plays could not be merged; retrying'),
+          signal,
+        }),
+      exchangeAssets: async (assets) =>
+        exchangeAssets({
+          ...assets,
+          database,
+          onFailure: (error) =>
+            logger.warn(reasonOf(error), 'scripts of the page could not be shared; retrying'),
+        }),
+      async close() {
+        const pause = AbortSignal.timeout(LAST_MERGE_MS)
+        const merging = mergeOnce({ database, open: () => openCounts(config) })
+        await Promise.race([merging.catch(() => undefined), aborted(pause)])
+        const closing = Promise.all([queues.close(), database.destroy()])
+        await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])
+        local.close()
+      },
+    }
+  } catch (error) {
+    local.close()
+    throw error
+  }
+}
+
+async function connect(
+  { url, replica, queues }: { url: string; replica: Replica; queues: JobQueues },
+  { config, logger, signal, mayStartWithout }: ClusterOptions,
+): Promise<SharedDatabase> {
+  const hasReplica = (replica.state()?.generation ?? 0) > 0
+  const prepare = async (): Promise<void> => queues.prepare()
+  try {
+    const database = await connectSharedDatabase(url, { signal, prepare })
+    try {
+      await refuseUnknownHiddenNames(database, replica, config)
+      if (config.hls.secret === undefined) await shareSecret(database, config, logger)
+    } catch (error) {
+      await database.destroy()
+      throw error
+    }
+    return database
+  } catch (error) {
+    if (!mayStartWithout || !hasReplica || !isOutage(error)) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    logger.warn({ reason }, 'the database is not reachable; serving what was replicated before')
+    return openSharedDatabase(url, () => undefined)
+  }
+}
+
+async function shareSecret(
+  database: SharedDatabase,
+  { data }: Config,
+  logger: Logger,
+): Promise<void> {
+  const own = await readOrCreateSecret(data, (line) => logger.warn(line))
+  await adoptSecret(data, await agreeOnSecret(database, own))
+}
+
+/**
+ * The snapshot that follows would show names again that were hidden before this node was part of
+ * the cluster.
+ */
+async function refuseUnknownHiddenNames(
+  database: SharedDatabase,
+  replica: Replica,
+  { data }: Config,
+): Promise<void> {
+  const { identity, layout } = await readLibrary(database)
+  // A new database gets the hidden names of the first node that scans.
+  if (replica.state()?.identity === identity || layout === null) return
+  const known = new Set((await listSharedHidden(database)).map((name) => JSON.stringify(name)))
+  const unknown = replica.hiddenNames().map((name) => JSON.stringify(sharedNameOf(name)))
+  if (unknown.every((name) => known.has(name))) return
+  throw new AppError(
+    'usage',
+    `database: ${data} has hidden names that it lacks; run \`aftercast migrate --to\` first`,
+  )
+}
+
+function openCounts({ data }: Config): ReturnType<typeof openOutgoingCounts> {
+  return openOutgoingCounts(join(data, ACTIVITY_FILE))
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Logs what a node reports about itself. */
+export function logNodeProblem(logger: Logger, problem: NodeProblem): void {
+  switch (problem.kind) {
+    case 'down':
+      return logger.warn(reasonOf(problem.error), 'the database failed; serving from the replica')
+    case 'up':
+      return logger.info('the database works again')
+    case 'scan-begins':
+      return logger.info('this node scans the library')
+    case 'scan-lost':
+      return logger.warn('another node scans the library now')
+    case 'invalid':
+      return logger.warn({ rows: problem.rows }, 'invalid rows of the database were skipped')
+    case 'unstorable': {
+      const { folder, name } = problem.path
+      const path = joinPath(folder, name)
+      const { text } = describeProblem(problem.error)
+      return logger.warn({ path, reason: text }, 'other nodes do not list a recording')
+    }
+  }
+}
+
+/** Fields of a log line: an error that is not one of the connection has its stack. */
+function reasonOf(error: unknown): object {
+  const hasCode = error instanceof Error && 'code' in error
+  const { text } = describeProblem(error)
+  return hasCode ? { reason: text } : { err: error }
+}

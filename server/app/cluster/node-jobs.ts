@@ -1,0 +1,126 @@
+// The jobs that a node of a cluster runs: inspections, and thumbnails of what was inspected.
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SessionReference } from '../../../shared/paths.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import { isAppError } from '../../errors.ts'
+import type { JobQueues, NewJob, QueueFigures, QueueName } from '../../jobs/job-queues.ts'
+import type { InspectionJob, InspectionJobOutcome } from '../../jobs/job-shapes.ts'
+import { parseInspectionJob, parseSession } from '../../jobs/job-shapes.ts'
+import { runJobs } from '../../jobs/run-jobs.ts'
+import { inspectIn } from '../scanning.ts'
+import type { Serving } from '../serving.ts'
+
+/** Below the limit of a job, after which another node runs it. */
+export const INSPECTION_TIMEOUT_MS = 600_000
+const FIGURES_EVERY_MS = 10_000
+/** Of the image that most browsers request. */
+const FORMAT = 'avif'
+
+type Work = (data: unknown, signal: AbortSignal) => Promise<void>
+
+/** The jobs of one node. */
+export interface NodeJobs {
+  /** Of all nodes, as of a few seconds ago. */
+  figures(): ReadonlyMap<QueueName, QueueFigures>
+  /** Runs jobs until the signal aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createNodeJobs(serving: Serving, queues: JobQueues): NodeJobs {
+  const { library, logger } = serving
+  let figures: ReadonlyMap<QueueName, QueueFigures> = new Map()
+  const onFailed = (err: unknown): void => logger.warn({ err }, 'a job failed; it is repeated')
+  const watchFigures = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      figures = await queues.figures().catch(() => new Map())
+      await sleep(FIGURES_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  return {
+    figures: () => figures,
+    async run(signal) {
+      const inspect = inspectionWork(serving, queues)
+      const running = [
+        watchFigures(signal),
+        runJobs(
+          {
+            queues,
+            queue: 'inspections',
+            concurrency: library.inspectionsAtOnce,
+            work: inspect,
+            onFailed,
+          },
+          signal,
+        ),
+      ]
+      const { artifacts, hasDecoders } = library
+      if (artifacts !== undefined && hasDecoders)
+        running.push(runThumbnails(serving, queues, signal))
+      await Promise.all(running)
+    },
+  }
+}
+
+function inspectionWork({ library, logger }: Serving, queues: JobQueues): Work {
+  const inspect = inspectIn(library)
+
+  const outcomeOf = async (
+    job: InspectionJob,
+    signal: AbortSignal,
+  ): Promise<InspectionJobOutcome> => {
+    const limit = { timeoutMs: INSPECTION_TIMEOUT_MS, signal }
+    try {
+      return await withTimeout(async (attempt) => inspect(job, attempt), limit)
+    } catch (err) {
+      signal.throwIfAborted()
+      if (isAppError(err, 'not_found', 'gone')) return { status: 'gone' }
+      logger.warn({ err, path: job.path }, 'a recording could not be read; retrying later')
+      return { status: 'failed' }
+    }
+  }
+
+  return async (data, signal) => {
+    const job = parseInspectionJob(data)
+    // Of another version of this program: its node adds it again.
+    if (job === undefined) return
+    const outcome = await outcomeOf(job, signal)
+    const { path, stat, session } = job
+    await queues.add('results', [{ data: { path, version: stat.version, outcome } }])
+    if (outcome.status !== 'playable' || library.artifacts === undefined) return
+    await queues.add('thumbnails', [sessionJob(session)])
+  }
+}
+
+/** Rendered ahead where all nodes share the images. */
+async function runThumbnails(
+  serving: Serving,
+  queues: JobQueues,
+  signal: AbortSignal,
+): Promise<void> {
+  // Not loaded on a node that renders nothing.
+  const { openThumbnails } = await import('../thumbnails.ts')
+  const { thumbnails, sources, close } = openThumbnails(serving)
+  const work: Work = async (data, attempt) => {
+    const session = parseSession(data)
+    try {
+      const source = session && (await sources.session(session, attempt))
+      const image =
+        source && (await thumbnails.session(source, { format: FORMAT, signal: attempt }))
+      image?.release()
+    } catch (error) {
+      // Hidden, replaced or deleted meanwhile.
+      if (!isAppError(error, 'not_found', 'gone', 'unplayable')) throw error
+    }
+  }
+  const onFailed = (err: unknown): void =>
+    serving.logger.debug({ err }, 'a thumbnail was not rendered')
+  await runJobs({ queues, queue: 'thumbnails', concurrency: 1, work, onFailed }, signal)
+  close()
+}
+
+/** At most one waits for each session. */
+export function sessionJob({ streamer, date, sessionId }: SessionReference): NewJob {
+  const key = createHash('sha256').update(JSON.stringify([streamer, date, sessionId]))
+  return { data: { streamer, date, sessionId }, key: key.digest('base64url') }
+}

@@ -1,0 +1,37 @@
+// The hidden names of the shared database, for the commands that change them.
+import { datesBefore } from '../../catalog/store/hide-log.ts'
+import type { HideLogEntry } from '../../catalog/store/hide-log.ts'
+import { rowOf } from '../../catalog/store/hidden.ts'
+import type { HiddenName } from '../../catalog/store/hidden.ts'
+import type { SharedDatabase } from '../../postgres/shared-database.ts'
+import {
+  changeHidden,
+  isPublished,
+  listHideLog,
+  listPublishedDates,
+  listPublishedOf,
+  listSharedHidden,
+  summariseSharedHidden,
+} from '../../postgres/shared-hidden.ts'
+import type { SharedHiddenName, SharedHiddenSummary } from '../../postgres/shared-hidden.ts'
+import { hiddenNameOf } from '../../replication/follow.ts'
+
+/** @param now milliseconds since 1970 */
+export function sharedHiddenNames(database: SharedDatabase, now: () => number) {
+  const change = async (
+    action: HideLogEntry['action'],
+    name: HiddenName,
+    reason: string,
+  ): Promise<boolean> => changeHidden(database, { ...rowOf(name), atMs: now(), action, reason })
+  return {
+    hide: async (name: HiddenName, reason: string) => change('hide', name, reason),
+    unhide: async (name: HiddenName, reason: string) => change('unhide', name, reason),
+    isKnown: async (name: HiddenName): Promise<boolean> => isPublished(database, rowOf(name)),
+    list: async (): Promise<HiddenName[]> => (await listSharedHidden(database)).map(hiddenNameOf),
+    summarise: async (limit: number): Promise<SharedHiddenSummary> =>
+      summariseSharedHidden(database, limit),
+    log: async (): Promise<HideLogEntry[]> => listHideLog(database),
+    before: async (day: string): Promise<SharedHiddenName[]> =>
+      listPublishedOf(database, datesBefore(await listPublishedDates(database), day)),
+  }
+}

@@ -1,0 +1,38 @@
+// The statistics of all nodes, from the counters in the shared database.
+import { rangeOf, statsQueries } from '../../analytics/activity-stats.ts'
+import type {
+  ActivityStats,
+  StatsQuery,
+  StatsSpan,
+  TopSessions,
+} from '../../analytics/activity-stats.ts'
+import { queryCounts } from '../../postgres/shared-counts.ts'
+import type { SharedDatabase } from '../../postgres/shared-database.ts'
+
+export async function readSharedStats(
+  database: SharedDatabase,
+  span: StatsSpan,
+): Promise<ActivityStats> {
+  const { from, to } = rangeOf(span)
+  const queries = statsQueries('aftercast.daily_counts')
+  const select = async <Row>(query: StatsQuery<Row>): Promise<Row[]> =>
+    queryCounts(database, { ...query, parameters: [from, to] })
+  return {
+    from,
+    to,
+    days: await select(queries.days),
+    streamers: await select(queries.streamers),
+    sessions: await select(queries.sessions),
+    ads: await select(queries.ads),
+  }
+}
+
+/** As `readTopSessions`, of all nodes. */
+export async function readSharedTopSessions(
+  database: SharedDatabase,
+  span: StatsSpan,
+): Promise<TopSessions> {
+  const { from, to } = rangeOf(span)
+  const { topSessions } = statsQueries('aftercast.daily_counts')
+  return queryCounts(database, { ...topSessions, parameters: [from, to] })
+}

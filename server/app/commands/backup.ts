@@ -1,0 +1,81 @@
+// `aftercast backup`: what cannot be made again of the data folder, as one tar archive.
+import Sqlite from 'better-sqlite3'
+import { randomUUID } from 'node:crypto'
+import { chmod, copyFile, link, mkdtemp, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { create } from 'tar'
+import type { Config } from '../../config/load-config.ts'
+import { SECRET_FILE } from '../../delivery/secret.ts'
+import { AppError } from '../../errors.ts'
+import { ACTIVITY_FILE } from '../activity.ts'
+import type { Io } from '../io.ts'
+import { CATALOG_FILE } from '../library.ts'
+
+const DATABASES = [CATALOG_FILE, ACTIVITY_FILE]
+
+/**
+ * Writes the archive while servers run; returns the exit code 0. Its files belong into an empty
+ * data folder. Only the owner can read it: it has the HLS secret.
+ *
+ * @throws AppError `usage` in a cluster, whose database is backed up instead; `failed` if there is
+ *   nothing to back up, or the file exists or cannot be written
+ */
+export async function backup({ data, database }: Config, file: string, io: Io): Promise<number> {
+  if (database !== undefined) {
+    throw new AppError('usage', 'database: back it up with pg_dump; the data folder is a copy')
+  }
+  const target = resolve(file)
+  try {
+    // On the file system of the archive, so that it can be linked into place.
+    const scratch = await mkdtemp(join(dirname(target), '.aftercast-backup-'))
+    try {
+      const names = await copyFiles(data, scratch)
+      const archive = join(scratch, randomUUID())
+      await create({ cwd: scratch, file: archive, portable: true, strict: true }, names)
+      await chmod(archive, 0o600)
+      // Unlike a rename, replaces nothing.
+      await link(archive, target)
+      io.stdout(`${names.join(', ')} of ${data} are in ${file}`)
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new AppError('failed', `the backup could not be written: ${reason}`, { cause: error })
+  }
+  return 0
+}
+
+/** Returns the names of the copies. */
+async function copyFiles(data: string, target: string): Promise<string[]> {
+  const names: string[] = []
+  for (const name of DATABASES) {
+    if (!(await exists(join(data, name)))) continue
+    copyDatabase(join(data, name), join(target, name))
+    names.push(name)
+  }
+  if (names.length === 0) throw new AppError('failed', `${data} has no catalog to back up`)
+  if (await exists(join(data, SECRET_FILE))) {
+    await copyFile(join(data, SECRET_FILE), join(target, SECRET_FILE))
+    names.push(SECRET_FILE)
+  }
+  return names
+}
+
+/**
+ * A consistent copy, also while another process writes: one read transaction, where SQLite's backup
+ * API would start again after each write.
+ */
+function copyDatabase(from: string, to: string): void {
+  const database = new Sqlite(from, { readonly: true, fileMustExist: true })
+  try {
+    database.prepare('VACUUM INTO ?').run(to)
+  } finally {
+    database.close()
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined
+}

@@ -1,0 +1,17 @@
+// `aftercast demo`: writes the demo library into a folder.
+import { hasDecoderPackage } from '../../decoder-child/decoder-package.ts'
+import { createDemoLibrary } from '../../demo/demo-library.ts'
+import type { Io } from '../io.ts'
+
+/** Creates the library unless it exists; returns the exit code 0. */
+export async function demo(folder: string, io: Io): Promise<number> {
+  const outcome = await createDemoLibrary(folder, {
+    onProgress: io.stderr,
+    signal: io.signal,
+    hasEncoders: hasDecoderPackage(),
+  })
+  io.stdout(
+    outcome === 'made' ? `The demo library is in ${folder}` : `${folder} already contains it`,
+  )
+  return 0
+}

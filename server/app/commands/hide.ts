@@ -1,0 +1,141 @@
+// `aftercast hide` and `aftercast unhide`: remove a streamer or session from the site, and restore
+// it.
+import { join } from 'node:path'
+import { openDatabase } from '../../catalog/store/database.ts'
+import { nameOf } from '../../catalog/store/hidden.ts'
+import type { HiddenName } from '../../catalog/store/hidden.ts'
+import { createLoggedNames } from '../../catalog/store/hide-log.ts'
+import type { LoggedNames } from '../../catalog/store/hide-log.ts'
+import { openReplica } from '../../catalog/store/replica.ts'
+import type { Config } from '../../config/load-config.ts'
+import { AppError } from '../../errors.ts'
+import type { Io } from '../io.ts'
+import { CATALOG_FILE } from '../library.ts'
+import { printable } from '../../../shared/printable.ts'
+
+/** A name to hide or to show again. */
+export interface HideChange {
+  name: HiddenName
+  /** For the log; empty if none was given. */
+  reason: string
+}
+
+export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
+  /** Number of days whose sessions stay, before today (UTC). */
+  days: number
+  /** Only of this streamer. */
+  streamer: string | undefined
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * Hides a name, known or not; returns the exit code 0. Takes effect in running servers at once, in
+ * a cluster within a second or two.
+ */
+export async function hide(config: Config, { name, reason }: HideChange, io: Io): Promise<number> {
+  return withHiddenNames(config, async (names) => {
+    const text = formatName(name)
+    if (!(await names.isKnown(name))) {
+      const where = config.database === undefined ? config.data : 'the database'
+      io.stderr(`note: ${text} is not in ${where} yet; it will be hidden when it appears`)
+    }
+    const isNew = await names.hide(name, reason)
+    io.stdout(isNew ? `${text} is hidden` : `${text} was already hidden`)
+    return 0
+  })
+}
+
+/**
+ * Hides the sessions whose date is older, and prints each; returns the exit code 0. Sessions whose
+ * date is no day stay visible.
+ */
+export async function hideOlder(
+  config: Config,
+  { days, streamer, reason }: HideOlderOptions,
+  io: Io,
+): Promise<number> {
+  const firstDay = new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
+  return withHiddenNames(config, async (names) => {
+    for (const session of await names.before(firstDay)) {
+      if (streamer !== undefined && session.streamer !== streamer.normalize('NFC')) continue
+      const name: HiddenName = { kind: 'session', ...session }
+      if (await names.hide(name, reason)) io.stdout(`${formatName(name)} is hidden`)
+    }
+    return 0
+  })
+}
+
+/** Shows a name again; returns the exit code 0. */
+export async function unhide(
+  config: Config,
+  { name, reason }: HideChange,
+  io: Io,
+): Promise<number> {
+  return withHiddenNames(config, async (names) => {
+    const text = formatName(name)
+    const isShown = await names.unhide(name, reason)
+    io.stdout(isShown ? `${text} is visible again` : `${text} was not hidden`)
+    return 0
+  })
+}
+
+/**
+ * Prints the hidden names, one per line in the form that `unhide` takes; returns the exit code 0.
+ */
+export async function listHidden(config: Config, io: Io): Promise<number> {
+  return withHiddenNames(config, async (names) => {
+    for (const name of await names.list()) io.stdout(formatName(name))
+    return 0
+  })
+}
+
+/** Prints what was hidden and shown again, oldest first; returns the exit code 0. */
+export async function printHideLog(config: Config, io: Io): Promise<number> {
+  return withHiddenNames(config, async (names) => {
+    for (const { atMs, action, reason, ...row } of await names.log()) {
+      const at = new Date(atMs).toISOString().replace(/\.\d+/, '')
+      const why = reason === '' ? '' : ` (${printable(reason)})`
+      io.stdout(`${at} ${action} ${formatName(nameOf(row))}${why}`)
+    }
+    return 0
+  })
+}
+
+/** Hidden names of this node, or of all nodes. */
+type Names = {
+  [Method in keyof LoggedNames]: (
+    ...parameters: Parameters<LoggedNames[Method]>
+  ) => ReturnType<LoggedNames[Method]> | Promise<ReturnType<LoggedNames[Method]>>
+}
+
+async function withHiddenNames(
+  config: Config,
+  work: (names: Names) => Promise<number>,
+): Promise<number> {
+  if (config.database !== undefined) {
+    const { withSharedDatabase } = await import('../cluster/shared-database.ts')
+    const { sharedHiddenNames } = await import('../cluster/shared-hidden-names.ts')
+    return withSharedDatabase(config.database, async (database) =>
+      work(sharedHiddenNames(database, Date.now)),
+    )
+  }
+  const path = join(config.data, CATALOG_FILE)
+  const database = openDatabase({ path, mode: 'write', replica: 'follow' })
+  try {
+    if (openReplica(database).state() !== undefined) throw isReplica(config)
+    return await work(createLoggedNames(database, Date.now))
+  } finally {
+    database.close()
+  }
+}
+
+/** Its names would be replaced with those of the shared database. */
+function isReplica({ data }: Config): AppError {
+  return new AppError('usage', `database: ${data} belongs to a cluster, but none is configured`)
+}
+
+function formatName(name: HiddenName): string {
+  if (name.kind === 'streamer') return printable(name.streamer)
+  return printable(`${name.streamer}/${name.date}/${name.sessionId}`)
+}

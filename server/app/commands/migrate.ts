@@ -1,0 +1,60 @@
+// `aftercast migrate`: carries hidden names, counters and the HLS secret of this data folder to a
+// shared database.
+import { join } from 'node:path'
+import { openOutgoingCounts } from '../../analytics/outgoing-counts.ts'
+import { openDatabase } from '../../catalog/store/database.ts'
+import { createLoggedNames } from '../../catalog/store/hide-log.ts'
+import { openReplica } from '../../catalog/store/replica.ts'
+import type { Replica } from '../../catalog/store/replica.ts'
+import type { Config } from '../../config/load-config.ts'
+import { readOrCreateSecret, adoptSecret } from '../../delivery/secret.ts'
+import { agreeOnSecret, readLibrary } from '../../postgres/library-row.ts'
+import type { SharedDatabase } from '../../postgres/shared-database.ts'
+import { addHideLog, hideShared } from '../../postgres/shared-hidden.ts'
+import { sharedNameOf } from '../../replication/follow.ts'
+import { mergeOnce } from '../../replication/merge-activity.ts'
+import { ACTIVITY_FILE } from '../activity.ts'
+import type { Io } from '../io.ts'
+import { CATALOG_FILE } from '../library.ts'
+import { withSharedDatabase } from '../cluster/shared-database.ts'
+
+/** Returns the exit code 0. Carries nothing twice when it is repeated. */
+export async function migrate(config: Config, url: string, io: Io): Promise<number> {
+  return withSharedDatabase(url, async (database) => {
+    const path = join(config.data, CATALOG_FILE)
+    const local = openDatabase({ path, mode: 'write', replica: 'follow' })
+    try {
+      const names = await migrateHiddenNames(database, openReplica(local))
+      io.stdout(`${names} hidden names are new in the database`)
+      await addHideLog(database, createLoggedNames(local, Date.now).log())
+    } finally {
+      local.close()
+    }
+    const open = () => openOutgoingCounts(join(config.data, ACTIVITY_FILE))
+    await mergeOnce({ database, open })
+    io.stdout('The counters are in the database')
+    if (config.hls.secret === undefined) await migrateSecret(database, config, io)
+    return 0
+  })
+}
+
+async function migrateHiddenNames(database: SharedDatabase, replica: Replica): Promise<number> {
+  let added = 0
+  for (const name of replica.hiddenNames()) {
+    if (await hideShared(database, sharedNameOf(name))) added += 1
+  }
+  const { identity, epoch } = await readLibrary(database)
+  if (replica.state()?.identity !== identity) replica.moveTo({ identity, epoch, generation: 0 })
+  return added
+}
+
+async function migrateSecret(database: SharedDatabase, { data }: Config, io: Io): Promise<void> {
+  const own = await readOrCreateSecret(data, io.stderr)
+  const agreed = await agreeOnSecret(database, own)
+  await adoptSecret(data, agreed)
+  io.stdout(
+    agreed === own
+      ? 'The HLS secret is in the database: URLs of segments stay the same'
+      : 'The database had an HLS secret: URLs of segments change',
+  )
+}

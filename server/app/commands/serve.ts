@@ -1,0 +1,299 @@
+// `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
+// all cores. `aftercast work`: a node of a cluster that only scans.
+import cluster from 'node:cluster'
+import type { Logger } from 'pino'
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { Scanner, ScanProgress } from '../../catalog/scan/scan.ts'
+import { createHiddenNames } from '../../catalog/store/hidden.ts'
+import type { Config } from '../../config/load-config.ts'
+import { DECODER_INSTALL } from '../../decoder-child/decoder-package.ts'
+import { AppError } from '../../errors.ts'
+import { purgeChanges } from '../../purge/purge-changes.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { NodeJobs } from '../cluster/node-jobs.ts'
+import type { Io } from '../io.ts'
+import { openSharedArtifacts } from '../artifacts.ts'
+import { openLibrary } from '../library.ts'
+import { createLog } from '../../log/logger.ts'
+import type { MetricsListener } from '../metrics.ts'
+import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
+import { chooseRecordings } from '../recordings.ts'
+import { createProgressDisplay } from '../scan-progress.ts'
+import { createScanQueueTracker } from '../scan-queue.ts'
+import type { ScanQueue } from '../scan-queue.ts'
+import { createLibraryScanner } from '../scanning.ts'
+import type { Serving } from '../serving.ts'
+import type { NodeFigures, Scan as NodeScan } from '../../replication/node.ts'
+import type { StorageLocation } from '../../storage/storage-location.ts'
+import type { WebServer, WebServerOptions } from '../web-server.ts'
+import { listenAsWorker, startWorkers } from '../workers.ts'
+import type { Workers } from '../workers.ts'
+
+/**
+ * A small library is indexed before the site is ready, so that the first page shows every duration.
+ */
+const FIRST_INDEX_MS = 1000
+const WITHOUT_DECODERS =
+  'the package node-av is not installed: no thumbnails, no storyboards, and silence in place of ' +
+  `audio that must be transcoded; to add them, run \`${DECODER_INSTALL}\``
+
+/** Starts what serves visitors. */
+type Start = (
+  serving: Serving,
+  state: Pick<WebServerOptions, 'isReady' | 'onRequested'>,
+) => Promise<WebServer & Partial<Workers>>
+
+/** A process that scans, or follows the node that does. */
+interface Node extends Serving {
+  location: StorageLocation
+  version: string
+  joined: Cluster | undefined
+}
+
+/** Serves until the signal aborts, and resolves when everything has stopped. */
+export async function serve(config: Config, io: Io, version: string): Promise<void> {
+  return runNode({ config, io, version }, startServer)
+}
+
+/**
+ * As `serve`, but without visitors: this node scans, and other nodes serve.
+ *
+ * @throws AppError `usage` if the configuration leaves nothing to do
+ */
+export async function work(config: Config, io: Io, version: string): Promise<void> {
+  if (config.database === undefined) {
+    throw new AppError('usage', 'database: `aftercast work` needs the database of a cluster')
+  }
+  if (!config.cluster.jobs) {
+    throw new AppError('usage', 'cluster.jobs: `aftercast work` has nothing to do without jobs')
+  }
+  return runNode({ config, io, version }, undefined)
+}
+
+/** @param start undefined on a node that serves nobody */
+async function runNode(
+  { config, io, version }: Pick<Node, 'config' | 'io' | 'version'>,
+  start: Start | undefined,
+): Promise<void> {
+  const { logger, figures } = createLog(config, io.log)
+  const isWorker = cluster.isWorker
+  const location = await chooseRecordings(config, io)
+  const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const joined = isWorker ? undefined : await joinCluster(config, logger, io)
+  const mode = isWorker ? 'read' : 'write'
+  const { signal } = io
+  const opening = openLibrary({ config, location, artifacts, mode, logger, signal })
+  const library = await opening.catch(async (error: unknown) => {
+    await joined?.close()
+    throw error
+  })
+  const serving = { config, io, logger, library }
+  if (!isWorker && !library.hasDecoders) logger.warn(WITHOUT_DECODERS)
+  try {
+    if (config.server.metrics !== undefined) {
+      const { measureArtifacts, measureLog } = await import('../metrics.ts')
+      const process = isWorker || config.server.workers === 1 ? 'serving' : 'primary'
+      measureLog(process, figures)
+      if (artifacts !== undefined) measureArtifacts(process, () => artifacts.figures)
+    }
+    if (isWorker) await listenAsWorker(serving)
+    else await scanAndServe({ ...serving, location, version, joined }, start)
+  } finally {
+    await library.close()
+    await joined?.close()
+  }
+}
+
+async function joinCluster(
+  config: Config,
+  logger: Logger,
+  { signal }: Io,
+): Promise<Cluster | undefined> {
+  if (config.database === undefined) return undefined
+  const { openCluster } = await import('../cluster/cluster.ts')
+  return openCluster({ config, logger, signal, mayStartWithout: true })
+}
+
+/** The scan has stopped when this settles, for whatever reason: then the catalog may be closed. */
+async function scanAndServe(serving: Node, start: Start | undefined): Promise<void> {
+  const { io, joined } = serving
+  const stopping = new AbortController()
+  const signal = AbortSignal.any([io.signal, stopping.signal])
+  const stoppable = { ...serving, io: { ...io, signal } }
+  const scan =
+    joined === undefined
+      ? startScanning(stoppable, (onProgress) => createLibraryScanner({ ...stoppable, onProgress }))
+      : await startScanningInCluster(stoppable, joined)
+  const purging = startPurging(serving, signal)
+  const merging = joined?.mergeActivity(signal)
+  const exchanging = start && joined && exchangePageAssets(serving.config, joined, signal)
+  try {
+    await serveBesideScan(serving, scan, start)
+  } finally {
+    stopping.abort()
+    await Promise.all([scan.ended, purging, merging, exchanging])
+  }
+}
+
+async function startPurging(
+  { config, logger, library: { catalog, database } }: Serving,
+  signal: AbortSignal,
+): Promise<void> {
+  return purgeChanges({
+    urls: config.purge.urls,
+    settleMs: config.library.settleSeconds * 1000,
+    catalog,
+    hidden: createHiddenNames(database),
+    log: logger,
+    signal,
+  })
+}
+
+async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefined): Promise<void> {
+  const { io } = serving
+  const state = { isWalked: false }
+  const metrics = await startMetrics(serving, scan, () => state.isWalked)
+  const { prioritise: onRequested } = scan
+  const server = await start?.(serving, { isReady: () => state.isWalked, onRequested })
+  try {
+    await Promise.race([scan.firstWalk, scan.ended])
+    state.isWalked = true
+    server?.announceFirstWalk?.()
+    await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
+    // The progress bar clears its line.
+    await io.log.flush()
+    const place = server === undefined ? 'to scan' : `at ${server.url}`
+    if (!io.signal.aborted) io.announce(`Aftercast is ready ${place}`)
+    await scan.ended
+  } finally {
+    metrics?.close()
+    await server?.close()
+  }
+}
+
+async function startMetrics(
+  serving: Node,
+  { queue, figures, jobs }: Scan,
+  isWalked: () => boolean,
+): Promise<MetricsListener | undefined> {
+  const { metrics } = serving.config.server
+  if (metrics === undefined) return undefined
+  const { listenForMetrics, measureJobs, measureNode, measureScan, readMetrics } =
+    await import('../metrics.ts')
+  const { createOperator } = await import('../operator/operator.ts')
+  measureScan(queue)
+  if (figures !== undefined) measureNode(figures)
+  if (jobs !== undefined) measureJobs(jobs)
+  const { joined, location, version } = serving
+  const node = { joined, location, version, isWalked, queue, figures, jobs }
+  return listenForMetrics(metrics, createOperator({ serving, ...node, readMetrics }))
+}
+
+/** One server, or workers that need messages about the scan's progress. */
+async function startServer(
+  serving: Serving,
+  state: Pick<WebServerOptions, 'isReady' | 'onRequested'>,
+): Promise<WebServer & Partial<Workers>> {
+  await addPageAssets(serving)
+  if (serving.config.server.workers > 1) return startWorkers(serving, state.onRequested)
+  // Not loaded where workers serve.
+  const { startWebServer } = await import('../web-server.ts')
+  return startWebServer({ ...serving, ...state })
+}
+
+interface Scan {
+  /** Every recording is listed. */
+  firstWalk: Promise<void>
+  /** Every recording found by the first walk is indexed. */
+  isIndexed: Promise<void>
+  /** Recordings that wait for their index. */
+  queue: () => ScanQueue
+  /** Moves a session's inspection to the front of the queue. */
+  prioritise: (session: SessionReference) => void
+  /** State of a node of a cluster. */
+  figures?: () => NodeFigures
+  /** Jobs of all nodes of a cluster. */
+  jobs?: NodeJobs['figures']
+  /** Resolves after the signal has aborted. */
+  ended: Promise<void>
+}
+
+function startScanning(
+  serving: Serving,
+  create: (onProgress: (progress: ScanProgress) => void) => Scanner,
+): Scan {
+  const { io } = serving
+  const display = createProgressDisplay(io, Date.now)
+  const indexed = Promise.withResolvers<void>()
+  const queue = createScanQueueTracker(() => performance.now())
+  const scanner = create((progress) => {
+    display.show(progress)
+    queue.update(progress)
+    if (progress.done < progress.total) return
+    display.stop()
+    indexed.resolve()
+  })
+  const ended = scanner.run(io.signal).finally(() => display.stop())
+  // It may fail before the server has started; awaiting it later still throws.
+  ended.catch(() => undefined)
+  return {
+    firstWalk: scanner.firstWalk,
+    isIndexed: indexed.promise,
+    queue: queue.read,
+    prioritise: (session) => scanner.prioritise(session),
+    ended,
+  }
+}
+
+/**
+ * Scans while this node is the one that scans; otherwise follows another one. Inspects what the
+ * scanning node finds.
+ */
+async function startScanningInCluster(serving: Serving, joined: Cluster): Promise<Scan> {
+  const { createNode, createSharedScanner } = await import('../cluster/cluster-scan.ts')
+  const { createNodeJobs, sessionJob } = await import('../cluster/node-jobs.ts')
+  const { config, io } = serving
+  const failed = Promise.withResolvers<never>()
+  let current: Scan | undefined
+  const scan = (signal: AbortSignal): NodeScan => {
+    let exchanged: Promise<void> | undefined
+    const started = startScanning({ ...serving, io: { ...io, signal } }, (onProgress) => {
+      const { scanner, exchange } = createSharedScanner(serving, joined, onProgress)
+      exchanged = exchange(signal)
+      return scanner
+    })
+    current = started
+    const ended = started.ended.catch(failed.reject).then(async () => {
+      current = undefined
+      await exchanged
+    })
+    return { firstWalk: started.firstWalk, ended }
+  }
+  const node = createNode(serving, {
+    cluster: joined,
+    scan: config.cluster.jobs ? scan : undefined,
+  })
+  const jobs = config.cluster.jobs ? createNodeJobs(serving, joined.queues) : undefined
+  const running = Promise.all([node.run(io.signal), jobs?.run(io.signal)])
+  const ended = Promise.race([running.then(() => undefined), failed.promise])
+  ended.catch(() => undefined)
+  return {
+    firstWalk: node.firstWalk,
+    isIndexed: node.current.then(async () => current?.isIndexed),
+    queue: () => current?.queue() ?? { recordings: 0, ageMs: 0 },
+    prioritise(session) {
+      if (current !== undefined) return current.prioritise(session)
+      // During an outage the session plays, but is inspected in its turn.
+      joined.queues.add('requests', [sessionJob(session)]).catch(() => undefined)
+    },
+    figures: () => node.figures(),
+    ...(jobs !== undefined && { jobs: () => jobs.figures() }),
+    ended,
+  }
+}
+
+async function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })
+}

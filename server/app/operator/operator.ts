@@ -1,0 +1,199 @@
+// The operator's page of this node: what it shows, and how it hides names.
+import { join } from 'node:path'
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import { readTopSessions } from '../../analytics/activity-stats.ts'
+import type { TopSessions } from '../../analytics/activity-stats.ts'
+import { createLoggedNames } from '../../catalog/store/hide-log.ts'
+import { createOperatorQueries } from '../../catalog/store/operator-queries.ts'
+import type {
+  HiddenSummary,
+  Listing,
+  NewestImperfect,
+} from '../../catalog/store/operator-queries.ts'
+import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
+import { createOperatorRoutes } from '../../operator/operator-routes.ts'
+import type { ChangeOutcome, NameChange, OperatorRoutes } from '../../operator/operator-routes.ts'
+import { TOP_DAYS } from '../../operator/operator-state.ts'
+import type {
+  ImperfectRow,
+  ImperfectState,
+  NodeState,
+  OperatorState,
+  Part,
+} from '../../operator/operator-state.ts'
+import { formatProblem } from '../../problem-text.ts'
+import type { ProblemText } from '../../problem-text.ts'
+import type { QueueFigures, QueueName } from '../../jobs/job-queues.ts'
+import type { NodeFigures } from '../../replication/node.ts'
+import { parseLocation } from '../../storage/storage-location.ts'
+import type { StorageLocation } from '../../storage/storage-location.ts'
+import { ACTIVITY_FILE } from '../activity.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { ScanQueue } from '../scan-queue.ts'
+import type { Serving } from '../serving.ts'
+import { readCacheFigures } from './cache-figures.ts'
+import { createDiskReader } from './disk-space.ts'
+import type { DiskLocations } from './disk-space.ts'
+import { createLimitationReader } from './limitations.ts'
+import type { LimitationReader } from './limitations.ts'
+
+/** Rows per list. */
+const MAX_ROWS = 200
+/** For each part of the page. */
+const PART_TIMEOUT_MS = 3000
+
+export interface OperatorOptions {
+  serving: Serving
+  joined: Cluster | undefined
+  /** Of the recordings: configured, or the demo. */
+  location: StorageLocation
+  version: string
+  isWalked: () => boolean
+  queue: () => ScanQueue
+  figures?: (() => NodeFigures) | undefined
+  jobs?: (() => ReadonlyMap<QueueName, QueueFigures>) | undefined
+  /** Metrics of all processes, in the text format of Prometheus. */
+  readMetrics: () => Promise<string>
+}
+
+export function createOperator(options: OperatorOptions): OperatorRoutes {
+  const { config, logger } = options.serving
+  const names = options.joined ? sharedNames(options.joined) : localNames(options.serving)
+  return createOperatorRoutes({
+    token: config.server.operatorToken,
+    readState: createStateReader(options, names),
+    change: async (change) => names.change(change),
+    log: logger,
+    now: () => performance.now(),
+  })
+}
+
+function createStateReader(
+  options: OperatorOptions,
+  names: OperatorNames,
+): () => Promise<OperatorState> {
+  const { serving, joined, version, isWalked, queue, readMetrics } = options
+  const { library, io, logger, config } = serving
+  const queries = createOperatorQueries(library.database, MAX_ROWS)
+  const readDisks = createDiskReader(diskLocations(options))
+  const readLimitations = createLimitationReader(library, io.signal)
+  const part = async <T>(name: string, work: () => T | Promise<T>): Promise<Part<T>> => {
+    try {
+      const limit = { timeoutMs: PART_TIMEOUT_MS, signal: io.signal }
+      return { status: 'known', value: await withTimeout(async () => work(), limit) }
+    } catch (err) {
+      logger.warn({ err, part: name }, "a part of the operator's page could not be read")
+      return { status: 'unknown' }
+    }
+  }
+  return async () => {
+    const [libraryState, caches, imperfect, top, hidden, disks] = await Promise.all([
+      part('library', () => ({ ...queries.counts(), isWalked: isWalked(), queue: queue() })),
+      part('caches', async () => readCacheFigures(await readMetrics())),
+      part('imperfect', async () => describeAll(queries.newestImperfect(), readLimitations)),
+      part('top', async () => readTop(config.data, joined)),
+      part('hidden', async () => names.summarise()),
+      readDisks(),
+    ])
+    return {
+      version,
+      uptimeSeconds: performance.now() / 1000,
+      atMs: Date.now(),
+      library: libraryState,
+      ...(options.figures && { node: nodeState(options.figures(), options.jobs?.()) }),
+      disks,
+      caches,
+      imperfect,
+      ...(config.analytics.firstParty && { top }),
+      hidden,
+    }
+  }
+}
+
+function diskLocations({ serving: { config }, location }: OperatorOptions): DiskLocations {
+  const { data, artifacts, s3 } = config
+  return [
+    ['Recordings', location],
+    ['Data', { kind: 'folder', path: data }],
+    ...(artifacts === undefined
+      ? []
+      : [['Shared artifacts', parseLocation(artifacts, s3.pathStyle)] as const]),
+  ]
+}
+
+function nodeState(
+  figures: NodeFigures,
+  jobs: ReadonlyMap<QueueName, QueueFigures> = new Map(),
+): NodeState {
+  return { ...figures, jobs: [...jobs].map(([queue, values]) => ({ queue, ...values })) }
+}
+
+async function readTop(data: string, joined: Cluster | undefined): Promise<TopSessions> {
+  const span = { to: new Date().toISOString().slice(0, 10), days: TOP_DAYS }
+  if (joined === undefined) return readTopSessions(join(data, ACTIVITY_FILE), span)
+  const { readSharedTopSessions } = await import('../cluster/shared-stats.ts')
+  return readSharedTopSessions(joined.database, span)
+}
+
+async function describeAll(
+  { unplayable, limited, duplicates }: NewestImperfect,
+  readLimitations: LimitationReader,
+): Promise<ImperfectState> {
+  const limitations = await readLimitations(limited.rows)
+  const limitedRows = limited.rows.map(({ path }, at) => ({ path, problems: limitations[at] }))
+  return {
+    unplayable: mapRows(unplayable, ({ path, state }) => ({ path, problems: describe(state) })),
+    limited: { total: limited.total, rows: limitedRows },
+    duplicates: mapRows(duplicates, ({ path, state }) => ({ path, problems: describe(state) })),
+  }
+}
+
+function mapRows(
+  { total, rows }: Listing<ImperfectRecording>,
+  rowOf: (recording: ImperfectRecording) => ImperfectRow,
+): Listing<ImperfectRow> {
+  return { total, rows: rows.map(rowOf) }
+}
+
+function describe(state: ImperfectRecording['state']): ProblemText[] {
+  switch (state.status) {
+    case 'unplayable':
+      return [formatProblem(state.reason)]
+    case 'limited':
+      return []
+    case 'duplicate':
+      return [formatProblem({ code: 'duplicate', servedPath: state.servedPath })]
+  }
+}
+
+/** Hidden names of this node, or of all nodes. */
+interface OperatorNames {
+  change(change: NameChange): ChangeOutcome | Promise<ChangeOutcome>
+  summarise(): HiddenSummary | Promise<HiddenSummary>
+}
+
+function localNames({ library: { database } }: Serving): OperatorNames {
+  const names = createLoggedNames(database, Date.now)
+  const queries = createOperatorQueries(database, MAX_ROWS)
+  return {
+    change: ({ action, name, reason }) => ({
+      isKnown: names.isKnown(name),
+      isChanged: names[action](name, reason),
+    }),
+    summarise: () => queries.hidden(),
+  }
+}
+
+function sharedNames({ database }: Cluster): OperatorNames {
+  const open = async () => {
+    const { sharedHiddenNames } = await import('../cluster/shared-hidden-names.ts')
+    return sharedHiddenNames(database, Date.now)
+  }
+  return {
+    async change({ action, name, reason }) {
+      const names = await open()
+      return { isKnown: await names.isKnown(name), isChanged: await names[action](name, reason) }
+    },
+    summarise: async () => (await open()).summarise(MAX_ROWS),
+  }
+}

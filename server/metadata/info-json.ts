@@ -1,0 +1,52 @@
+// `.info.json` as written by yt-dlp, and by recorders that follow it.
+import { MAX_READ_CHAPTERS, orderChapters } from './chapters.ts'
+import type { Chapter, RawChapter } from './chapters.ts'
+import { cleanDescription, cleanTitle } from './clean-text.ts'
+import { JsonFieldsParser } from './json-fields.ts'
+import { plausibleStart } from './sidecar-parser.ts'
+import type { SessionText, SidecarParser } from './sidecar-parser.ts'
+
+/** What an `.info.json` contains of a session. */
+export interface InfoJson extends SessionText {
+  chapters: Chapter[]
+}
+
+const FIELDS = ['title', 'fulltitle', 'description', 'timestamp', 'chapters']
+
+export class InfoJsonParser implements SidecarParser<InfoJson> {
+  readonly #json = new JsonFieldsParser(FIELDS)
+
+  add(bytes: Uint8Array): boolean {
+    return this.#json.add(bytes)
+  }
+
+  end(): InfoJson | undefined {
+    const fields = this.#json.end()
+    if (fields === undefined) return undefined
+    const title = cleanTitle(fields.get('title')) ?? cleanTitle(fields.get('fulltitle'))
+    const description = cleanDescription(fields.get('description'))
+    const timestamp = fields.get('timestamp')
+    const startMs = typeof timestamp === 'number' ? plausibleStart(timestamp * 1000) : undefined
+    return {
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...(startMs !== undefined && { startMs }),
+      chapters: parseChapters(fields.get('chapters')),
+    }
+  }
+}
+
+function parseChapters(value: unknown): Chapter[] {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : []
+  const raw = entries.slice(0, MAX_READ_CHAPTERS).flatMap((entry): RawChapter[] => {
+    if (typeof entry !== 'object' || entry === null) return []
+    return [
+      {
+        startSeconds: Reflect.get(entry, 'start_time'),
+        endSeconds: Reflect.get(entry, 'end_time'),
+        title: Reflect.get(entry, 'title'),
+      },
+    ]
+  })
+  return orderChapters(raw)
+}

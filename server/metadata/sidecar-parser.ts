@@ -1,0 +1,27 @@
+// The interface of the parsers of sidecars. They get a file in chunks, so that neither its size nor
+// its nesting costs memory, and no chunk blocks the event loop for long.
+
+/** Parses one file. Bytes of any content are valid input: nothing throws. */
+export interface SidecarParser<Value> {
+  /** Takes the next bytes; they are not changed or stored. Returns whether more are useful. */
+  add(bytes: Uint8Array): boolean
+  /** The result, after the last bytes; undefined if the file is not valid. */
+  end(): Value | undefined
+}
+
+/** What a sidecar contains of a session; a field of another type is absent. */
+export interface SessionText {
+  title?: string
+  description?: string
+  /** Start in milliseconds since 1970. */
+  startMs?: number
+}
+
+/** Numbers outside this range are not the start of a recording. */
+const EARLIEST_MS = Date.UTC(1990, 0, 1)
+const LATEST_MS = Date.UTC(2200, 0, 1)
+
+/** A plausible start in whole milliseconds since 1970. */
+export function plausibleStart(timeMs: number): number | undefined {
+  return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? Math.round(timeMs) : undefined
+}

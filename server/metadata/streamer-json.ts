@@ -1,0 +1,67 @@
+// `streamer.json` in the folder of a streamer: a display name, a description and links.
+import { cleanDescription, cleanTitle } from './clean-text.ts'
+import { JsonFieldsParser } from './json-fields.ts'
+import type { SidecarParser } from './sidecar-parser.ts'
+
+/** A link of a streamer: absolute, http or https. */
+export interface StreamerLink {
+  label: string
+  url: string
+}
+
+/** What a `streamer.json` contains; a field of another type is absent. */
+export interface StreamerText {
+  displayName?: string
+  description?: string
+  links?: StreamerLink[]
+}
+
+const MAX_LINKS = 20
+const MAX_URL_LENGTH = 2000
+/** Keys of the label of a link, as in other programs. */
+const LABELS = ['label', 'title', 'name']
+
+export class StreamerJsonParser implements SidecarParser<StreamerText> {
+  readonly #json = new JsonFieldsParser(['displayName', 'description', 'links'])
+
+  add(bytes: Uint8Array): boolean {
+    return this.#json.add(bytes)
+  }
+
+  end(): StreamerText | undefined {
+    const fields = this.#json.end()
+    if (fields === undefined) return undefined
+    const displayName = cleanTitle(fields.get('displayName'))
+    const description = cleanDescription(fields.get('description'))
+    const links = parseLinks(fields.get('links'))
+    return {
+      ...(displayName !== undefined && { displayName }),
+      ...(description !== undefined && { description }),
+      ...(links.length > 0 && { links }),
+    }
+  }
+}
+
+/** A list of URLs or of objects with `url` and a label, or an object with URLs by label. */
+function parseLinks(value: unknown): StreamerLink[] {
+  if (Array.isArray(value)) return value.flatMap(parseLink).slice(0, MAX_LINKS)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value)
+    .flatMap(([label, url]) => linkOf(url, label))
+    .slice(0, MAX_LINKS)
+}
+
+function parseLink(entry: unknown): StreamerLink[] {
+  if (typeof entry !== 'object' || entry === null) return linkOf(entry, undefined)
+  const label = LABELS.map((key): unknown => Reflect.get(entry, key)).find(cleanTitle)
+  return linkOf(Reflect.get(entry, 'url'), label)
+}
+
+/** Without a label, the host is shown. */
+function linkOf(value: unknown, label: unknown): StreamerLink[] {
+  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH) return []
+  const url = URL.parse(value)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return []
+  if (url.username !== '' || url.password !== '') return []
+  return [{ label: cleanTitle(label) ?? url.host, url: url.href }]
+}
