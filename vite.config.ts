@@ -1,20 +1,36 @@
-// How the page is built: web/ to static files in dist/web, with hashed names under assets/.
+// How the page is built: web/ to static files in dist/web, with hashed names under assets/. The
+// embedded player is built apart (`--mode embed`), so that it shares no chunk with the page: the
+// entry of the page would be split.
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
 
-export default defineConfig(({ command }) => {
+/** Files of the embedded player. The worker is equal, and has the name it has in the page. */
+const embedFiles = {
+  entryFileNames: 'assets/embed-page-[hash].js',
+  chunkFileNames: 'assets/embed-[name]-[hash].js',
+  assetFileNames: ({ names }: { names: string[] }) =>
+    names.some((name) => name.endsWith('.css'))
+      ? 'assets/embed-[name]-[hash][extname]'
+      : 'assets/[name]-[hash][extname]',
+}
+
+export default defineConfig(({ command, mode }) => {
+  const isEmbed = mode === 'embed'
   // Otherwise a NODE_ENV of a test or shell would build React's development version, twice as
   // large.
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: 'web',
+    logLevel: 'warn',
     plugins: [react(), compressAssets()],
     build: {
       outDir: '../dist/web',
-      emptyOutDir: true,
+      emptyOutDir: !isEmbed,
+      copyPublicDir: !isEmbed,
       // The server reads which script the player needs, to name it in the head of its page.
-      manifest: true,
+      manifest: isEmbed ? '.vite/embed-manifest.json' : true,
+      rolldownOptions: isEmbed ? { input: 'web/embed.html', output: embedFiles } : {},
       target: ['chrome123', 'firefox120', 'safari17.5'],
       // Data URIs would need wider img-src and worker-src rules in the Content-Security-Policy.
       assetsInlineLimit: 0,

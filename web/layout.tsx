@@ -1,8 +1,9 @@
-// The layout of every page: skip link, header, main, sidebar, footer.
+// The layout of every page above its footer: skip link, header, main, sidebar, ad.
 import { useRef } from 'react'
 import type { MouseEvent, ReactNode } from 'react'
 import { Link, Outlet } from 'react-router'
 import styles from './layout.module.css'
+import { siteName } from './navigation/use-document-title.ts'
 import { useNavigationEffects } from './navigation/use-navigation-effects.ts'
 import type { VisitMemory } from './navigation/visit-memory.ts'
 
@@ -36,7 +37,7 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
             <path className={styles.glow} d="M8.5 22.5a11 11 0 0 1 0-13" />
             <path d="M13 9.6v12.8a1 1 0 001.5.9l10.6-6.4a1 1 0 000-1.8L14.5 8.7a1 1 0 00-1.5.9z" />
           </svg>
-          Aftercast
+          {siteName()}
         </p>
         <nav aria-label="Site">
           <Link className={styles.home} to="/">
@@ -51,10 +52,8 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
         </main>
         {sidebarSlot}
       </div>
-      <footer className={styles.footer}>
-        {footerSlot}
-        <p>Recorded live. Watch any time.</p>
-      </footer>
+      {/* The footer is in the HTML of the page, with the contact of the site. */}
+      <div className={styles.footer}>{footerSlot}</div>
     </div>
   )
 }

@@ -1,37 +1,18 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
-import { BrowserRouter } from 'react-router'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startFakeApi } from '../test/page/fake-api.ts'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { FakeApi, FakeLibrary } from '../test/page/fake-api.ts'
-import { createPageApi } from './api/page-api.ts'
+import { openPage, stubBrowser } from '../test/page/open-page.tsx'
 import { VisitMemory } from './navigation/visit-memory.ts'
-import { createSessionPreloader } from './player/session-preloader.ts'
-import { AppRoutes } from './routes.tsx'
 
 let api: FakeApi
 let visits: VisitMemory
 
-beforeEach(() => {
-  visits = new VisitMemory()
-  // jsdom has no layout and no media.
-  vi.stubGlobal('scrollTo', vi.fn())
-  vi.stubGlobal(
-    'ResizeObserver',
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  )
-  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
-  vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
-})
+stubBrowser()
 
-afterEach(async () => {
-  cleanup()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  await api.close()
+beforeEach(() => {
+  document.title = 'Aftercast'
+  visits = new VisitMemory()
 })
 
 const names = ['Alice', 'bob', 'Zoë & co', 'a/b 100%2F']
@@ -50,18 +31,7 @@ const library: Partial<FakeLibrary> = {
 
 /** Opens the page at a path, like a direct link. */
 async function open(path: string, content = library): Promise<void> {
-  api = await startFakeApi(content)
-  // A new document starts with this history entry.
-  window.history.replaceState(null, '', path)
-  render(
-    <BrowserRouter>
-      <AppRoutes
-        api={createPageApi(api.base)}
-        preloader={createSessionPreloader()}
-        visits={visits}
-      />
-    </BrowserRouter>,
-  )
+  api = await openPage(path, content, { visits })
 }
 
 /** jsdom decodes nothing. */
@@ -115,6 +85,44 @@ test('filters by a substring, case-insensitive, and shows the number of matches'
   ])
 })
 
+test('ignores white space around the search, and opens a sole match on Enter', async () => {
+  await open('/')
+  await cardsOf('Streamers')
+  const box = screen.getByPlaceholderText('Search streamer...')
+  fireEvent.keyDown(box, { key: 'Enter' })
+  fireEvent.change(box, { target: { value: ' o' } })
+  fireEvent.keyDown(box, { key: 'Enter' })
+  expect(window.location.pathname).toBe('/')
+  fireEvent.change(box, { target: { value: ' BO ' } })
+  await screen.findByText('1 streamer found')
+  fireEvent.keyDown(box, { key: 'Enter' })
+  await screen.findByRole('heading', { level: 1, name: 'Sessions: bob' })
+})
+
+test('has the search in the URL, without a history entry of its own', async () => {
+  await open('/?q=zo')
+  await screen.findByText('1 streamer found')
+  const box = screen.getByPlaceholderText('Search streamer...')
+  expect(box).toHaveProperty('value', 'zo')
+  const entries = window.history.length
+  fireEvent.change(box, { target: { value: 'a/b & c ' } })
+  expect(window.location.search).toBe('?q=a%2Fb+%26+c')
+  fireEvent.change(box, { target: { value: '' } })
+  expect(window.location.search).toBe('')
+  expect(window.history.length).toBe(entries)
+})
+
+test('focuses the search with /, except where the key is typed', async () => {
+  await open('/?q=zo')
+  await cardsOf('Streamers')
+  const box = screen.getByPlaceholderText('Search streamer...')
+  fireEvent.keyDown(document.body, { key: '/', ctrlKey: true })
+  expect(document.activeElement).not.toBe(box)
+  expect(fireEvent.keyDown(document.body, { key: '/' })).toBe(false)
+  expect(document.activeElement).toBe(box)
+  expect(fireEvent.keyDown(box, { key: '/' })).toBe(true)
+})
+
 test('shows the first two letters if a thumbnail fails', async () => {
   await open('/')
   const [card] = await cardsOf('Streamers')
@@ -148,9 +156,11 @@ test('lists sessions with date, id, duration or a dash, and a link to the player
   await open('/s/Alice')
   const [first, second] = await cardsOf('Sessions')
   expect(within(first ?? document.body).getByText('2026-01-31')).toBeDefined()
-  expect(within(first ?? document.body).getByText('Session 1002 • 0:04:05')).toBeDefined()
-  expect(within(second ?? document.body).getByText('Session late night • —')).toBeDefined()
-  const play = within(second ?? document.body).getByRole('link', { name: 'Play' })
+  expect(first?.querySelector('p')?.textContent).toBe('Session 1002 • 0:04:05')
+  expect(second?.querySelector('p')?.textContent).toBe('Session late night • —')
+  const name = 'Play 2026-01-30 Session late night • —'
+  const play = within(second ?? document.body).getByRole('link', { name })
+  expect(play.textContent).toBe('Play')
   expect(play.getAttribute('href')).toBe('/p/Alice/2026-01-30/late%20night')
 })
 
@@ -170,6 +180,30 @@ test('hides the thumbnail of a session if it fails, without letters', async () =
   fireEvent.error(image)
   expect(image.hidden).toBe(true)
   expect(card.textContent).toBe(text)
+})
+
+test('isolates names from the direction of the text around them', async () => {
+  const streamer = 'שלום 1'
+  const sessions = { [streamer]: [{ date: '2026-01-31', sessionId: 'ב (2)', duration: '0:01:00' }] }
+  await open(`/s/${encodeURIComponent(streamer)}`, { ...library, sessions })
+  const [card] = await cardsOf('Sessions')
+  const heading = screen.getByRole('heading', { level: 1 })
+  expect(heading.textContent).toBe(`Sessions: ${streamer}`)
+  expect(heading.title).toBe(`Sessions: ${streamer}`)
+  const isolated = [heading, card].flatMap((element) =>
+    Array.from(element?.querySelectorAll('bdi') ?? [], ({ textContent }) => textContent),
+  )
+  expect(isolated).toEqual([streamer, '2026-01-31', 'ב (2)'])
+})
+
+test.each([
+  ['/s/Alice/', '/s/Alice'],
+  ['/s/a%2Fb%20100%252F//', '/s/a%2Fb%20100%252F'],
+  ['/?q=a', '/'],
+])('%s opens %s', async (path, pathname) => {
+  await open(path)
+  await waitFor(() => expect(window.location.pathname).toBe(pathname))
+  expect(screen.getByRole('heading', { level: 1 }).textContent).toMatch(/^S/)
 })
 
 test('an unknown streamer has an empty list', async () => {
@@ -249,13 +283,24 @@ test('stops requesting recommendations when the visitor leaves', async () => {
     sessions: Object.fromEntries(streamers.map(({ name }) => [name, []])),
   })
   showFirstFrame()
-  await waitFor(() => expect(api.requests.length).toBeGreaterThan(5))
+  const requestedSessions = () => api.requests.filter((path) => path.includes('/sessions/e')).length
+  await waitFor(() => expect(requestedSessions()).toBeGreaterThan(5))
+  const held = Promise.withResolvers<void>()
+  const { gate } = api.library
+  api.library.gate = held.promise
   follow(screen.getByRole('link', { name: 'Home' }))
   await screen.findByRole('heading', { name: 'Streamers' })
-  await act(() => new Promise((resolve) => setTimeout(resolve, 50)))
-  const requestsBefore = api.requests.length
-  await act(() => new Promise((resolve) => setTimeout(resolve, 100)))
-  expect(api.requests).toHaveLength(requestsBefore)
+  api.library.gate = gate
+  /** Gives what is under way more turns than it needs. */
+  const settle = async () => {
+    for (let round = 0; round < 10; round += 1)
+      await act(async () => fetch(`${api.base}/api/config`))
+  }
+  await settle()
+  const requestsBefore = requestedSessions()
+  held.resolve()
+  await settle()
+  expect(requestedSessions()).toBe(requestsBefore)
   expect(requestsBefore).toBeLessThan(500)
 })
 

@@ -1,6 +1,6 @@
 // Maps paths to pages, and passes each page its dependencies.
 import { useEffect } from 'react'
-import { Route, Routes, useLocation } from 'react-router'
+import { Navigate, Route, Routes, useLocation } from 'react-router'
 import { pathPatterns } from '../shared/paths.ts'
 import { LayoutAd } from './ads/ad-block.tsx'
 import { AdsProvider } from './ads/ads-provider.tsx'
@@ -10,7 +10,7 @@ import { usePathSegments } from './navigation/use-path-segments.ts'
 import type { VisitMemory } from './navigation/visit-memory.ts'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PlayerPage } from './player/player-page.tsx'
-import type { SessionPreloader } from './player/session-preloader.ts'
+import type { SessionPreloader } from './player/visit/session-preloader.ts'
 import { SessionsPage } from './sessions/sessions-page.tsx'
 import { StreamersPage } from './streamers/streamers-page.tsx'
 
@@ -28,6 +28,9 @@ const playerPattern = pathPatterns.playerPage.replaceAll(/:\w+/g, '$&?')
 type RouteProps = Omit<AppRoutesProps, 'preloader'>
 
 export function AppRoutes({ api, preloader, visits }: AppRoutesProps) {
+  const location = useLocation()
+  const pathname = withoutTrailingSlash(location.pathname)
+  if (pathname !== location.pathname) return <Navigate replace to={{ ...location, pathname }} />
   return (
     <Routes>
       <Route element={<Frame api={api} visits={visits} />}>
@@ -44,6 +47,11 @@ export function AppRoutes({ api, preloader, visits }: AppRoutesProps) {
       </Route>
     </Routes>
   )
+}
+
+/** The server redirects too; a server of static files does not. */
+function withoutTrailingSlash(pathname: string): string {
+  return pathname.replace(/(?<=.)\/+$/, '')
 }
 
 function Frame({ api, visits }: RouteProps) {

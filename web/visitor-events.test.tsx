@@ -1,78 +1,41 @@
 // @vitest-environment jsdom
 // The events that the real pages track.
-import {
-  cleanup,
-  configure,
-  fireEvent,
-  render,
-  screen,
-  waitFor,
-  within,
-} from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { StrictMode } from 'react'
-import { BrowserRouter } from 'react-router'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startFakeApi } from '../test/page/fake-api.ts'
-import type { FakeApi } from '../test/page/fake-api.ts'
+import { beforeEach, expect, test } from 'vitest'
+import type { FakeLibrary } from '../test/page/fake-api.ts'
+import { openPage, stubBrowser } from '../test/page/open-page.tsx'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import type { VisitorEvent } from './analytics/visitor-event.ts'
-import { createPageApi } from './api/page-api.ts'
-import { VisitMemory } from './navigation/visit-memory.ts'
-import { createSessionPreloader } from './player/session-preloader.ts'
-import { AppRoutes } from './routes.tsx'
 
-// Rendering is slow on a busy machine.
-configure({ asyncUtilTimeout: 5000 })
-
-let api: FakeApi
 let events: VisitorEvent[]
 const track = (event: VisitorEvent) => void events.push(event)
 
-beforeEach(async () => {
+stubBrowser()
+
+beforeEach(() => {
+  document.title = 'Aftercast'
   events = []
-  vi.stubGlobal('scrollTo', vi.fn())
-  vi.stubGlobal(
-    'ResizeObserver',
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  )
-  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
-  vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
-  api = await startFakeApi({
-    streamers: ['Alice', 'bob'].map((name) => ({ name, recording_count: 1 })),
-    sessions: {
-      Alice: [{ date: '2026-01-31', sessionId: '1002', duration: '0:04:05' }],
-      bob: [{ date: '2026-02-01', sessionId: '7' }],
-    },
-  })
-})
-afterEach(async () => {
-  cleanup()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  await api.close()
 })
 
+const library: Partial<FakeLibrary> = {
+  streamers: ['Alice', 'bob'].map((name) => ({ name, recording_count: 1 })),
+  sessions: {
+    Alice: [{ date: '2026-01-31', sessionId: '1002', duration: '0:04:05' }],
+    bob: [{ date: '2026-02-01', sessionId: '7' }],
+  },
+}
 const alices = { streamer: 'Alice', date: '2026-01-31', sessionId: '1002' }
 const bobs = { streamer: 'bob', date: '2026-02-01', sessionId: '7' }
 
-function open(path: string): void {
-  window.history.replaceState(null, '', path)
-  render(
-    <StrictMode>
-      <BrowserRouter>
-        <AnalyticsContext value={{ track }}>
-          <AppRoutes
-            api={createPageApi(api.base)}
-            preloader={createSessionPreloader()}
-            visits={new VisitMemory()}
-          />
-        </AnalyticsContext>
-      </BrowserRouter>
-    </StrictMode>,
-  )
+async function open(path: string, content = library): Promise<void> {
+  await openPage(path, content, {
+    wrap: (routes) => (
+      <StrictMode>
+        <AnalyticsContext value={{ track }}>{routes}</AnalyticsContext>
+      </StrictMode>
+    ),
+  })
 }
 
 async function linkIn(list: string, at = 0): Promise<HTMLElement> {
@@ -86,7 +49,7 @@ const named = <Name extends VisitorEvent['name']>(name: Name) =>
   events.filter((event) => event.name === name)
 
 test('tracks the page with its title, then the list, then the selected item', async () => {
-  open('/')
+  await open('/')
   fireEvent.click(await linkIn('Streamers'))
   fireEvent.click(await linkIn('Sessions'))
   await screen.findByRole('heading', { level: 1, name: 'Alice - 2026-01-31 - 1002' })
@@ -110,7 +73,7 @@ test('tracks the page with its title, then the list, then the selected item', as
 })
 
 test('tracks page and list again when the visitor returns', async () => {
-  open('/')
+  await open('/')
   fireEvent.click(await linkIn('Streamers'))
   await linkIn('Sessions')
   fireEvent.click(screen.getByRole('button', { name: 'Back' }))
@@ -127,11 +90,11 @@ test('tracks page and list again when the visitor returns', async () => {
 })
 
 test('tracks the whole list once, also a long one and after a search', async () => {
-  api.library.streamers = Array.from({ length: 700 }, (_, at) => ({
+  const streamers = Array.from({ length: 700 }, (_, at) => ({
     name: `s${at}`,
     recording_count: 1,
   }))
-  open('/')
+  await open('/', { ...library, streamers })
   await linkIn('Streamers')
   fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: '9' } })
   await screen.findByText(/streamers found/)
@@ -141,14 +104,13 @@ test('tracks the whole list once, also a long one and after a search', async () 
 })
 
 test('does not track an empty list or one that failed to load', async () => {
-  api.library.broken.add('/api/streamers')
-  open('/')
+  await open('/', { ...library, broken: new Set(['/api/streamers']) })
   await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
   expect(events.map(({ name }) => name)).toEqual(['page_view'])
 })
 
 test('tracks a click of the middle button, but not the context menu', async () => {
-  open('/s/Alice')
+  await open('/s/Alice')
   const link = await linkIn('Sessions')
   fireEvent(link, new MouseEvent('auxclick', { bubbles: true, button: 2 }))
   expect(named('select_item')).toEqual([])
@@ -157,7 +119,7 @@ test('tracks a click of the middle button, but not the context menu', async () =
 })
 
 test('tracks the video once per visit: not after a pause, but for the next session', async () => {
-  open('/p/Alice/2026-01-31/1002')
+  await open('/p/Alice/2026-01-31/1002')
   const video = document.querySelector('video') ?? document.body
   expect(named('begin_video')).toEqual([])
   fireEvent.playing(video)
@@ -165,7 +127,7 @@ test('tracks the video once per visit: not after a pause, but for the next sessi
   fireEvent.playing(video)
   expect(named('begin_video')).toEqual([{ name: 'begin_video', session: alices }])
   fireEvent.loadedData(video)
-  fireEvent.click(await linkIn('Recommended', 1))
+  fireEvent.click(await linkIn('Recommended'))
   await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
   expect(named('select_item')).toEqual([{ name: 'select_item', list: 'recommended', item: bobs }])
   fireEvent.playing(document.querySelector('video') ?? document.body)
@@ -174,7 +136,7 @@ test('tracks the video once per visit: not after a pause, but for the next sessi
 })
 
 test('tracks the video again for the same session in a new visit', async () => {
-  open('/p/bob/2026-02-01/7')
+  await open('/p/bob/2026-02-01/7')
   fireEvent.playing(document.querySelector('video') ?? document.body)
   fireEvent.click(screen.getByRole('link', { name: 'Home' }))
   await linkIn('Streamers')
@@ -184,7 +146,7 @@ test('tracks the video again for the same session in a new visit', async () => {
   expect(named('begin_video')).toHaveLength(2)
 })
 
-test('tracks nothing on a player page with missing parameters', () => {
-  open('/p/Alice')
+test('tracks nothing on a player page with missing parameters', async () => {
+  await open('/p/Alice')
   expect(events).toEqual([])
 })

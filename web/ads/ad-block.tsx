@@ -2,18 +2,19 @@
 import { memo, useEffect, useRef } from 'react'
 import type { RefObject } from 'react'
 import type { AdSlots } from './ad-slots.ts'
-import { useAdSlots } from './ads-provider.tsx'
+import { useAdRoom, useAdSlots } from './ads-provider.tsx'
 import type { LayoutSlotName, ListSlotName, SlotName } from './slots/slot-engine.ts'
 import styles from './ad-block.module.css'
 
 const LABEL = 'Advertisement'
 
 /**
- * The space of a layout slot. It stays when its block is hidden; without ads it is empty and takes
- * no space.
+ * The space of a layout slot. It stays when its block is hidden; there is none without ads, and if
+ * they are blocked.
  */
 export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
   const slots = useAdSlots()
+  if (useAdRoom() === 'none') return null
   return (
     <div className={`${styles.space} ${styles[slotName]}`}>
       {slots?.hasZone(slotName) && <LayoutBlock slots={slots} slotName={slotName} />}

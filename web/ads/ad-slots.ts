@@ -1,36 +1,65 @@
 // The banner slots of one visit: which slots have a zone. The engine that fills them is loaded on
 // first use.
 import type { AdsConfig } from '../../shared/contract.ts'
+import { injectAdScript } from './ad-script.ts'
 import { reportAdError } from './report-ad-error.ts'
 import type { AdBlockElements, SlotEngine, SlotName, SlotSettings } from './slots/slot-engine.ts'
 
-/** Each function that starts something returns its undo. */
-export interface AdSlots extends Pick<SlotEngine, 'afterList' | 'afterRoute'> {
+/** Each function that starts something returns its undo; `hideUnfilled` starts nothing. */
+export interface AdSlots extends Pick<SlotEngine, 'afterList' | 'afterRoute' | 'hideUnfilled'> {
   hasZone(slotName: SlotName): boolean
   /** Fills a block that was rendered just now; hides it if it stays empty. */
   addBlock(elements: AdBlockElements): () => void
 }
 
-type LoadEngine = (settings: SlotSettings) => Promise<SlotEngine>
+interface AdSlotsOptions {
+  /** Called when the ad script or the engine cannot be loaded. */
+  onBlocked(this: void): void
+  loadEngine?: (settings: SlotSettings) => Promise<SlotEngine>
+}
 
 /** `undefined` without a provider, a script or a banner zone. */
 export function createAdSlots(
   config: AdsConfig,
-  loadEngine: LoadEngine = importEngine,
+  { onBlocked, loadEngine = importEngine }: AdSlotsOptions,
 ): AdSlots | undefined {
   const settings = slotSettingsOf(config)
   if (!settings) return undefined
-  let loading: Promise<SlotEngine> | undefined
-  const load = () => (loading ??= loadEngine(settings).catch(reportAndRethrow))
+  const { scriptUrl, zones } = settings
+  const block = (what: string, cause: unknown) => {
+    reportAdError(what, cause)
+    onBlocked()
+  }
+  const blocks = new Set<HTMLElement>()
+  let loading: Promise<SlotEngine | undefined> | undefined
+  const load = () =>
+    (loading ??= loadEngine(settings).catch((error: unknown) => {
+      block('the slots could not be loaded', error)
+      return undefined
+    }))
   return {
-    hasZone: (slotName) => settings.zones[slotName] !== undefined,
+    hasZone: (slotName) => zones[slotName] !== undefined,
     addBlock(elements) {
       const renderedAtMs = performance.now()
-      const start = (engine: SlotEngine) => engine.addBlock(elements, renderedAtMs)
-      return onceLoaded(load(), start, () => (elements.block.hidden = true))
+      blocks.add(elements.block)
+      const stop = onceLoaded(load(), (engine) => engine.addBlock(elements, renderedAtMs))
+      return () => {
+        blocks.delete(elements.block)
+        stop()
+      }
+    },
+    hideUnfilled() {
+      void load().then((engine) => {
+        if (engine) return engine.hideUnfilled()
+        for (const element of blocks) element.hidden = true
+      })
     },
     afterList: () => onceLoaded(load(), (engine) => engine.afterList()),
-    afterRoute: () => onceLoaded(load(), (engine) => engine.afterRoute()),
+    afterRoute() {
+      // Before the engine is loaded: the sooner a failure is known, the less has been shown.
+      injectAdScript(scriptUrl, () => block('the script could not be loaded', scriptUrl))
+      return onceLoaded(load(), (engine) => engine.afterRoute())
+    },
   }
 }
 
@@ -54,25 +83,16 @@ async function importEngine(settings: SlotSettings): Promise<SlotEngine> {
   return startSlots(settings)
 }
 
-function reportAndRethrow(error: unknown): never {
-  reportAdError('the slots could not be loaded', error)
-  throw error
-}
-
 /** Calls `start` with the loaded engine, unless undone before. Returns the undo of both. */
 function onceLoaded(
-  loading: Promise<SlotEngine>,
+  loading: Promise<SlotEngine | undefined>,
   start: (engine: SlotEngine) => () => void,
-  onFailure: () => void = () => undefined,
 ): () => void {
   let isUndone = false
   let stop: (() => void) | undefined
-  void loading.then(
-    (engine) => {
-      if (!isUndone) stop = start(engine)
-    },
-    () => onFailure(), // `reportAndRethrow` has reported the error.
-  )
+  void loading.then((engine) => {
+    if (engine && !isUndone) stop = start(engine)
+  })
   return () => {
     isUndone = true
     stop?.()

@@ -1,5 +1,14 @@
-// Creates the ad slots once the configuration is loaded, and serves them on every route change.
-import { createContext, use, useEffect, useMemo } from 'react'
+// Creates the ad slots once the configuration is loaded, serves them on every route change, and
+// removes them with their room if they are blocked.
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import type { ReactNode } from 'react'
 import { useLocation } from 'react-router'
 import type { ConfigResponse } from '../../shared/contract.ts'
@@ -7,27 +16,72 @@ import type { LoadState, Resource } from '../api/resource.ts'
 import { useResource } from '../api/use-resource.ts'
 import { createAdSlots } from './ad-slots.ts'
 import type { AdSlots } from './ad-slots.ts'
+import { createBlockedAds } from './blocked-ads.ts'
+import type { BlockedAds } from './blocked-ads.ts'
 
 interface AdsProviderProps {
   config: Resource<ConfigResponse>
   children: ReactNode
 }
 
-const AdSlotsContext = createContext<AdSlots | undefined>(undefined)
+interface Ads {
+  /** Absent until the configuration is loaded, without ads, and if they are blocked. */
+  slots: AdSlots | undefined
+  /** Where slots may take room: `layout` has none in lists. */
+  room: 'everywhere' | 'layout' | 'none'
+}
+
+const NONE: Ads = { slots: undefined, room: 'none' }
+const AdsContext = createContext<Ads>(NONE)
 
 export function AdsProvider({ config, children }: AdsProviderProps) {
   const state = useResource(config)
   const { key } = useLocation()
-  const ads = state.status === 'loaded' ? state.value.ads : undefined
+  const [store] = useState(() => createBlockedAds(() => sessionStorage))
+  const room = useRoom(store, key)
+  const adsConfig = state.status === 'loaded' ? state.value.ads : undefined
   // For identity, not speed: all blocks must share one `AdSlots`.
-  const slots = useMemo(() => ads && createAdSlots(ads), [ads])
-  useEffect(() => slots?.afterRoute(), [slots, key])
-  return <AdSlotsContext value={slots}>{children}</AdSlotsContext>
+  const slots = useMemo(
+    () => adsConfig && createAdSlots(adsConfig, { onBlocked: store.setBlocked }),
+    [adsConfig, store],
+  )
+  const isBlocked = useSyncExternalStore(store.subscribe, store.read)
+  useEffect(() => (isBlocked ? undefined : slots?.afterRoute()), [slots, isBlocked, key])
+  useEffect(() => {
+    if (isBlocked && room !== 'none') slots?.hideUnfilled()
+  }, [slots, isBlocked, room])
+  const ads = useMemo(() => (room === 'none' ? NONE : { slots, room }), [slots, room])
+  return <AdsContext value={ads}>{children}</AdsContext>
+}
+
+/**
+ * If ads turn out to be blocked on the page with this key, their room stays until the next page:
+ * collapsing it would move what the visitor sees. A list that is not shown yet gets none.
+ */
+function useRoom({ read, subscribe }: BlockedAds, key: string): Ads['room'] {
+  const [late, setLate] = useState<{ key: string; room: Ads['room'] }>()
+  const subscribeTo = useCallback(
+    (onChange: () => void) =>
+      subscribe(() => {
+        const room = document.querySelector('main li') === null ? 'layout' : 'everywhere'
+        setLate({ key, room })
+        onChange()
+      }),
+    [subscribe, key],
+  )
+  const isBlocked = useSyncExternalStore(subscribeTo, read)
+  if (!isBlocked) return 'everywhere'
+  return late?.key === key ? late.room : 'none'
 }
 
 /** `undefined` until the configuration is loaded, and without ads. */
 export function useAdSlots(): AdSlots | undefined {
-  return use(AdSlotsContext)
+  return use(AdsContext).slots
+}
+
+/** Where slots may take room, as far as is known. */
+export function useAdRoom(): Ads['room'] {
+  return use(AdsContext).room
 }
 
 /** Serves the slots after each load of a list. */

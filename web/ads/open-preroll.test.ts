@@ -6,7 +6,6 @@ import type { Mock } from 'vitest'
 import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
 import { Resource } from '../api/resource.ts'
 import { openPreroll, prerollUrl } from './open-preroll.ts'
-import { soon } from '../../test/support/patience.ts'
 
 const adDocument = `<VAST version="4.0"><Ad><InLine><Creatives><Creative><Linear><MediaFiles>
   <MediaFile>/ad.mp4</MediaFile></MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`
@@ -21,6 +20,8 @@ let onOver: Mock<() => void>
 const open: (() => void)[] = []
 
 beforeEach(async () => {
+  // The time limits of the pre-roll.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   requested = []
   respond = (response) => response.end(adDocument)
   server = createServer((request, response) => {
@@ -70,9 +71,10 @@ function withAds(ads: Partial<AdsConfig> = {}): ConfigResponse {
   }
 }
 
-/** Opens the player page. */
+/** Opens the player page of a session that has a playlist. */
 function enter(load: () => Promise<ConfigResponse>, over = onOver): () => void {
-  const leave = openPreroll({ config: new Resource(load), stage, covered, onOver: over })
+  const opened = Promise.resolve()
+  const leave = openPreroll({ config: new Resource(load), stage, covered, opened, onOver: over })
   open.push(leave)
   return leave
 }
@@ -83,12 +85,12 @@ function overlay(): HTMLElement | null {
 
 test('shows the ad of the configured zone, and is over after a click on ×', async () => {
   enter(async () => withAds())
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
+  await expect.poll(() => overlay()).not.toBeNull()
   expect(requested).toEqual(['/vast?zone=3'])
   expect(overlay()?.querySelector('video')?.src).toBe(`${origin}/ad.mp4`)
   expect(onOver).not.toHaveBeenCalled()
   overlay()?.querySelector('button')?.click()
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
+  await expect.poll(() => onOver.mock.calls).toHaveLength(1)
 })
 
 test.each<[string, Partial<AdsConfig>]>([
@@ -96,7 +98,7 @@ test.each<[string, Partial<AdsConfig>]>([
   ['without a video zone', { zones: { banner: '1' } }],
 ])('is over at once %s', async (_what, ads) => {
   enter(async () => withAds(ads))
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
+  await expect.poll(() => onOver.mock.calls).toHaveLength(1)
   expect(requested).toEqual([])
 })
 
@@ -109,12 +111,11 @@ test.each<[string, (response: ServerResponse) => void]>([
   respond = given
   const add = vi.spyOn(stage, 'append')
   enter(async () => withAds())
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
+  await expect.poll(() => onOver.mock.calls).toHaveLength(1)
   expect(add).not.toHaveBeenCalled()
 })
 
 test('waits at most 1.5 s for the configuration', async () => {
-  vi.useFakeTimers()
   enter(() => new Promise(() => undefined))
   await vi.advanceTimersByTimeAsync(1499)
   expect(onOver).not.toHaveBeenCalled()
@@ -125,20 +126,19 @@ test('waits at most 1.5 s for the configuration', async () => {
 
 test('is over if the configuration cannot be loaded', async () => {
   enter(() => Promise.reject(new Error('no')))
-  await vi.waitFor(() => expect(onOver).toHaveBeenCalledOnce(), soon)
+  await expect.poll(() => onOver.mock.calls).toHaveLength(1)
 })
 
 test('waits at most 5 s for a response, and ignores a later one', async () => {
   let late: ServerResponse | undefined
   respond = (response) => (late = response)
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   enter(async () => withAds())
-  while (!late) await vi.advanceTimersByTimeAsync(1).then(() => new Promise(setImmediate))
+  await expect.poll(() => late).toBeDefined()
   await vi.advanceTimersByTimeAsync(4000)
   expect(onOver).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1000)
   expect(onOver).toHaveBeenCalledOnce()
-  late.end(adDocument)
+  late?.end(adDocument)
   await new Promise(setImmediate)
   await vi.advanceTimersByTimeAsync(1000)
   expect(overlay()).toBeNull()
@@ -147,32 +147,32 @@ test('waits at most 5 s for a response, and ignores a later one', async () => {
 test('requests nothing in a hidden tab', async () => {
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
   enter(async () => withAds())
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await vi.advanceTimersByTimeAsync(10_000)
   expect(requested).toEqual([])
   hidden.mockReturnValue(false)
   document.dispatchEvent(new Event('visibilitychange'))
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
+  await expect.poll(() => overlay()).not.toBeNull()
 })
 
 test('aborts the request and shows nothing after the visitor has left', async () => {
   let isClosed = false
   respond = (response) => void response.on('close', () => (isClosed = true))
   const leave = enter(async () => withAds())
-  await vi.waitFor(() => expect(requested).toHaveLength(1), soon)
+  await expect.poll(() => requested).toHaveLength(1)
   leave()
-  await vi.waitFor(() => expect(isClosed).toBe(true), soon)
+  await expect.poll(() => isClosed).toBe(true)
   expect(overlay()).toBeNull()
   expect(onOver).not.toHaveBeenCalled()
 })
 
 test('removes the ad when the visitor leaves, and shows another one next time', async () => {
   const leave = enter(async () => withAds())
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
+  await expect.poll(() => overlay()).not.toBeNull()
   leave()
   expect(overlay()).toBeNull()
   expect(onOver).not.toHaveBeenCalled()
   enter(async () => withAds())
-  await vi.waitFor(() => expect(overlay()).not.toBeNull(), soon)
+  await expect.poll(() => overlay()).not.toBeNull()
   expect(requested).toHaveLength(2)
   expect(covered.inert).toBe(true)
 })

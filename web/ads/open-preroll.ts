@@ -7,42 +7,41 @@ import { withTimeout } from '../../shared/with-timeout.ts'
 
 interface PrerollOptions extends PrerollTarget {
   config: Resource<ConfigResponse>
+  /** The ad is requested after this resolves: a refused session shows none. */
+  opened: Promise<void>
   /** Called once, when there is no overlay or it was removed; not after the undo. */
   onOver: () => void
 }
 
 /** Without a configuration by then, no ad is shown. */
 const CONFIG_TIMEOUT_MS = 1500
-/**
- * For configuration, code and VAST documents together, from the first moment the tab is visible.
- */
+/** For configuration, playlist, code and VAST documents together, once the tab is visible. */
 const AD_TIMEOUT_MS = 5000
 
 /** Shows a pre-roll over the stage if one is configured. Returns the undo. */
-export function openPreroll({ config, onOver, ...target }: PrerollOptions): () => void {
+export function openPreroll(options: PrerollOptions): () => void {
   const left = new AbortController()
   const finish = () => {
-    if (!left.signal.aborted) onOver()
+    if (!left.signal.aborted) options.onOver()
   }
   // A failure only skips the ad; the video always plays.
-  void show(config, target, left.signal).then(finish, finish)
+  void show(options, left.signal).then(finish, finish)
   return () => left.abort()
 }
 
-async function show(
-  config: Resource<ConfigResponse>,
-  target: PrerollTarget,
-  signal: AbortSignal,
-): Promise<void> {
+async function show(options: PrerollOptions, signal: AbortSignal): Promise<void> {
+  const { config, stage, covered, opened } = options
   await pageVisible(signal)
   const startMs = performance.now()
   const vastUrl = prerollUrl(await settledConfig(config, signal))
   if (vastUrl === undefined) return
+  await opened
   const { showPreroll } = await withTimeout(() => import('./preroll/show-preroll.ts'), {
     timeoutMs: remainingMs(startMs),
     signal,
   })
-  await showPreroll(vastUrl, { ...target, timeoutMs: remainingMs(startMs), signal })
+  const timeoutMs = remainingMs(startMs)
+  await showPreroll(vastUrl, { stage, covered, timeoutMs, signal })
 }
 
 function remainingMs(startMs: number): number {

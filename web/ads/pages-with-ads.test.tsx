@@ -1,41 +1,23 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
-import { BrowserRouter } from 'react-router'
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AdsConfig } from '../../shared/contract.ts'
-import { startFakeApi } from '../../test/page/fake-api.ts'
 import type { FakeApi } from '../../test/page/fake-api.ts'
-import { createPageApi } from '../api/page-api.ts'
-import { VisitMemory } from '../navigation/visit-memory.ts'
-import { createSessionPreloader } from '../player/session-preloader.ts'
-import { AppRoutes } from '../routes.tsx'
+import { openPage, stubBrowser } from '../../test/page/open-page.tsx'
 
 let api: FakeApi
 let served: number
 
+stubBrowser()
+
 beforeEach(() => {
   served = 0
   window.AdProvider = { push: () => void (served += 1) }
-  // jsdom has no layout and no media.
-  const observer = class {
-    observe() {}
-    unobserve() {}
-    disconnect() {}
-  }
-  vi.stubGlobal('scrollTo', vi.fn())
-  vi.stubGlobal('ResizeObserver', observer)
-  vi.stubGlobal('IntersectionObserver', observer)
-  vi.spyOn(HTMLMediaElement.prototype, 'load').mockImplementation(() => undefined)
-  vi.spyOn(HTMLMediaElement.prototype, 'play').mockResolvedValue(undefined)
 })
 
-afterEach(async () => {
-  cleanup()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
+afterEach(() => {
   delete window.AdProvider
   document.head.replaceChildren()
-  await api.close()
 })
 
 const network: AdsConfig = {
@@ -51,25 +33,26 @@ interface Site {
   streamers: number
   /** `undefined`: the request for the configuration fails. */
   ads?: AdsConfig
+  /** `pending`: the test ends the load of the script. */
+  script?: 'loaded' | 'pending'
 }
 
-async function open(path: string, { streamers, ads }: Site): Promise<void> {
+async function open(path: string, site: Site): Promise<void> {
+  const { streamers, ads, script = 'loaded' } = site
   const names = Array.from({ length: streamers }, (_, position) => `s${position}`)
-  api = await startFakeApi({
+  api = await openPage(path, {
     streamers: names.map((name) => ({ name, recording_count: 1 })),
     sessions: Object.fromEntries(names.map((name) => [name, [{ date: 'd', sessionId: '1' }]])),
     ...(ads && { config: { ads, analytics: { firstParty: false } } }),
   })
-  window.history.replaceState(null, '', path)
-  render(
-    <BrowserRouter>
-      <AppRoutes
-        api={createPageApi(api.base)}
-        preloader={createSessionPreloader()}
-        visits={new VisitMemory()}
-      />
-    </BrowserRouter>,
-  )
+  if (ads?.provider !== 'network' || script === 'pending') return
+  await waitFor(() => expect(document.scripts).toHaveLength(1))
+  endScript('load')
+}
+
+/** jsdom loads no scripts. */
+function endScript(event: 'load' | 'error'): void {
+  act(() => void document.querySelector('script')?.dispatchEvent(new Event(event)))
 }
 
 /** The entries of a list in order: the names of the cards, `ad` for ad blocks. */
@@ -137,7 +120,7 @@ test('a search does not re-create the blocks that remain', async () => {
 })
 
 test('Recommended has its blocks by the same rule', async () => {
-  await open('/p/s0/d/1', { streamers: 5, ads: network })
+  await open('/p/other/d/1', { streamers: 5, ads: network })
   fireEvent.loadedData(document.querySelector('video') ?? document.body)
   await waitFor(() => blockOf('recommended'))
   expect((await entriesOf('Recommended')).join(' ')).toBe('s0 s1 s2 ad s3 s4 ad')
@@ -204,4 +187,44 @@ test('route changes renew the layout, and load script and configuration only onc
   expect(document.querySelectorAll('script')).toHaveLength(1)
   expect(document.querySelector('script')?.src).toBe(api.base + network.scriptPath)
   expect(api.requests.filter((path) => path === '/api/config')).toHaveLength(1)
+})
+
+test('hides the blocks if the script fails before the list, which then has none', async () => {
+  const report = vi.spyOn(console, 'error').mockReturnValue()
+  await open('/nowhere', { streamers: 5, ads: network, script: 'pending' })
+  await placeholderOf('header')
+  endScript('error')
+  await waitFor(() => expect(blockOf('header').hidden).toBe(true))
+  expect(report).toHaveBeenCalledTimes(1)
+  fireEvent.click(screen.getByRole('link', { name: 'Home' }))
+  expect((await entriesOf('Streamers')).join(' ')).toBe('s0 s1 s2 s3 s4')
+  expect(renderedSlots()).toEqual([])
+  expect(screen.getByRole('banner').querySelector('nav')?.nextElementSibling).toBeNull()
+})
+
+test('hides all blocks at once if the script fails later, and has none next', async () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  await open('/', { streamers: 5, ads: network, script: 'pending' })
+  await waitFor(() => blockOf('list'))
+  await placeholderOf('list')
+  endScript('error')
+  await waitFor(() => expect(blockOf('list').hidden).toBe(true))
+  expect(blockOf('header').hidden).toBe(true)
+  fireEvent.click(screen.getAllByRole('link', { name: 'View Sessions' })[0] ?? document)
+  await screen.findByRole('list', { name: 'Sessions' })
+  expect(renderedSlots()).toEqual([])
+})
+
+test('has no blocks in later documents of a visit whose ads are blocked', async () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  await open('/', { streamers: 5, ads: network, script: 'pending' })
+  await waitFor(() => blockOf('header'))
+  endScript('error')
+  cleanup()
+  document.head.replaceChildren()
+  await open('/', { streamers: 5, ads: network, script: 'pending' })
+  await waitFor(() => expect(api.requests).toContain('/api/config'))
+  await waitFor(async () => expect(await entriesOf('Streamers')).toHaveLength(5))
+  expect(renderedSlots()).toEqual([])
+  expect(document.scripts).toHaveLength(0)
 })

@@ -1,7 +1,7 @@
 // Inserts ad blocks between the cards of a list.
 import type { ReactElement } from 'react'
 import { ListAd } from './ad-block.tsx'
-import { useAdSlots } from './ads-provider.tsx'
+import { useAdRoom, useAdSlots } from './ads-provider.tsx'
 import { insertBlocks } from './insert-blocks.ts'
 import type { ListSlotName } from './slots/slot-engine.ts'
 
@@ -10,7 +10,8 @@ import type { ListSlotName } from './slots/slot-engine.ts'
  */
 export function useCardsWithAds(slotName: ListSlotName, cards: ReactElement[]): ReactElement[] {
   const slots = useAdSlots()
-  if (!slots?.hasZone(slotName)) return cards
+  const room = useAdRoom()
+  if (room !== 'everywhere' || !slots?.hasZone(slotName)) return cards
   // The key is stable while the list grows or is searched, so filled blocks are not re-created.
   return insertBlocks(cards, (cardIndex) => (
     <ListAd key={`ad-${cardIndex}`} slots={slots} slotName={slotName} cardIndex={cardIndex} />

@@ -1,10 +1,23 @@
 // All requests of the page: lists and configuration as resources, URLs of images and playlists.
-import { sessionsResponse, streamersResponse } from '../../shared/contract.ts'
-import type { ConfigResponse, SessionItem, StreamerItem } from '../../shared/contract.ts'
+import {
+  detailsResponse,
+  sessionResponse,
+  sessionsResponse,
+  streamersResponse,
+} from '../../shared/contract.ts'
+import type {
+  ConfigResponse,
+  DetailsResponse,
+  SessionItem,
+  SessionResponse,
+  StreamerItem,
+} from '../../shared/contract.ts'
 import {
   activityApiPath,
   configApiPath,
+  detailsApiPath,
   playlistApiPath,
+  sessionApiPath,
   sessionsApiPath,
   streamersApiPath,
   streamerThumbnailApiPath,
@@ -21,6 +34,10 @@ export interface PageApi {
   config(): Resource<ConfigResponse>
   streamers(): Resource<StreamerItem[]>
   sessions(streamer: string): Resource<SessionItem[]>
+  /** What the cards of a streamer's sessions show beside the list. */
+  details(streamer: string): Resource<DetailsResponse>
+  /** Title, chapters and time of a session. */
+  session(session: SessionReference): Resource<SessionResponse>
   streamerThumbnailUrl(streamer: string): string
   thumbnailUrl(session: SessionReference): string
   playlistUrl(session: SessionReference): string
@@ -31,6 +48,8 @@ export interface PageApi {
 const LIST_TIMEOUT_MS = 30_000
 /** Session lists cached for Back and for recommendations. */
 const MAX_SESSION_LISTS = 64
+/** Details cached for Back. */
+const MAX_DETAILS = 8
 
 /** `base` is the origin of the API (`https://api.example`), or '' for the page's own. */
 export function createPageApi(base: string): PageApi {
@@ -41,6 +60,12 @@ export function createPageApi(base: string): PageApi {
   })
   const sessions = new ResourceCache(MAX_SESSION_LISTS, async (streamer, signal) =>
     parseShape(sessionsResponse, await fetchJson(origin + sessionsApiPath(streamer), signal)),
+  )
+  const details = new ResourceCache(MAX_DETAILS, async (streamer, signal) =>
+    parseShape(detailsResponse, await fetchJson(origin + detailsApiPath(streamer), signal)),
+  )
+  const sessionDetails = new ResourceCache(MAX_DETAILS, async (path, signal) =>
+    parseShape(sessionResponse, await fetchJson(origin + path, signal)),
   )
   const config = new Resource(
     (signal) =>
@@ -53,6 +78,8 @@ export function createPageApi(base: string): PageApi {
     config: () => config,
     streamers: () => streamers,
     sessions: (streamer) => sessions.get(streamer),
+    details: (streamer) => details.get(streamer),
+    session: (session) => sessionDetails.get(sessionApiPath(session)),
     streamerThumbnailUrl: (streamer) => origin + streamerThumbnailApiPath(streamer),
     thumbnailUrl: (session) => origin + thumbnailApiPath(session),
     playlistUrl: (session) => origin + playlistApiPath(session),

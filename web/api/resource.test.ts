@@ -94,7 +94,7 @@ test('settled waits for the value', async () => {
 test('settled rejects if the load fails', async () => {
   const { load } = createSource(0, () => true)
   vi.useRealTimers()
-  await expect(new Resource(load).settled(signal)).rejects.toThrow('could not be loaded')
+  await expect(new Resource(load).settled(signal)).rejects.toThrow('not loaded')
 })
 
 test('settled rejects on abort, and stops loading', async () => {

@@ -55,7 +55,7 @@ export class Resource<T> {
         signal.removeEventListener('abort', check)
         if (signal.aborted) reject(new DOMException('left', 'AbortError'))
         else if (this.#state.status === 'loaded') resolve(this.#state.value)
-        else reject(new Error('the list could not be loaded'))
+        else reject(new Error('not loaded'))
       }
       const stop = this.subscribe(check)
       signal.addEventListener('abort', check)

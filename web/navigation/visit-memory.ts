@@ -1,18 +1,16 @@
-// Scroll position and search of each visited history entry, so that Back restores them.
+// Scroll position of each visited history entry, so that Back restores it.
 
 export interface Visit {
   /** Distance from the top in CSS pixels. */
   scrollTop: number
   /** The share of the page's height that the visitor has scrolled through, 0 to 1. */
   seenShare: number
-  /** Content of the search box. */
-  search: string
 }
 
 /** More entries than visitors go back. */
 const MAX_VISITS = 100
 const STORAGE_KEY = 'aftercast.visits'
-const NEW_VISIT: Visit = { scrollTop: 0, seenShare: 0, search: '' }
+const NEW_VISIT: Visit = { scrollTop: 0, seenShare: 0 }
 
 /** Visits by history key; the least recently changed one is evicted first. */
 export class VisitMemory {
@@ -67,8 +65,6 @@ function isVisitEntry(entry: unknown): entry is [string, Visit] {
     'scrollTop' in visit &&
     typeof visit.scrollTop === 'number' &&
     'seenShare' in visit &&
-    typeof visit.seenShare === 'number' &&
-    'search' in visit &&
-    typeof visit.search === 'string'
+    typeof visit.seenShare === 'number'
   )
 }

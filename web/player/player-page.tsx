@@ -1,13 +1,19 @@
 // The player at `/p/:streamer/:date/:sessionId`.
-import { useCallback, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { useBeginVideo } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import type { SessionPreloader } from './session-preloader.ts'
-import { Recommended } from './recommended.tsx'
+import { lazyPart } from './lazy-part.ts'
+import type { Playback } from './playback/playback.ts'
+import { isRefusal } from './playback/playback-state.ts'
+import type { SessionPreloader } from './visit/session-preloader.ts'
+import { Recommended } from './other-sessions/recommended.tsx'
+import styles from './player-page.module.css'
+import { usePlayback } from './playback/use-playback.ts'
+import { useTheatre } from './use-theatre.ts'
 import { VideoPlayer } from './video-player.tsx'
 
 interface PlayerPageProps {
@@ -16,35 +22,78 @@ interface PlayerPageProps {
   session: SessionReference
 }
 
+const SessionControls = lazyPart(async () => {
+  const module = await import('./session-controls.tsx')
+  return module.SessionControls
+})
+const UnavailableSession = lazyPart(async () => {
+  const module = await import('./other-sessions/unavailable-session.tsx')
+  return module.UnavailableSession
+})
+
 export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
   const { streamer, date, sessionId } = session
   const beginVideo = useBeginVideo(session)
   const source = api.playlistUrl(session)
+  const [opened, setOpened] = useState<{ source: string; playback: Playback }>()
+  const playback = opened?.source === source ? opened.playback : undefined
+  const onOpened = useCallback(
+    (started: Playback) => setOpened({ source, playback: started }),
+    [source],
+  )
+  const isUnavailable = usePlayback(playback, ({ phase }) => isRefusal(phase))
   const [startedSource, setStartedSource] = useState<string>()
   const onFirstFrame = useCallback(() => setStartedSource(source), [source])
+  const playerRef = useRef<HTMLDivElement>(null)
+  const [isTheatre, toggleTheatre] = useTheatre(playerRef)
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
       <PageHeader
         heading={title}
+        names={
+          <>
+            <bdi>{streamer}</bdi> - <bdi>{date}</bdi> - <bdi>{sessionId}</bdi>
+          </>
+        }
         size="session"
         back={<BackButton parent={sessionsPagePath(streamer)} />}
       />
-      {/* No key: the element is reused for the next session, with its volume and full screen. */}
-      <VideoPlayer
-        config={api.config()}
-        preloader={preloader}
-        source={source}
-        poster={api.thumbnailUrl(session)}
-        label={title}
-        onFirstFrame={onFirstFrame}
-        onPlaying={beginVideo}
-      />
+      {isUnavailable ? (
+        <UnavailableSession key={source} api={api} session={session} />
+      ) : (
+        <div ref={playerRef} data-player="">
+          {/* No key: the element is reused for the next session, with its full screen. */}
+          <VideoPlayer
+            config={api.config()}
+            preloader={preloader}
+            source={source}
+            poster={api.thumbnailUrl(session)}
+            label={title}
+            onOpened={onOpened}
+            onFirstFrame={onFirstFrame}
+            onPlaying={beginVideo}
+          />
+          <div className={styles.controls}>
+            {startedSource !== undefined && playback && (
+              <SessionControls
+                key={source}
+                api={api}
+                session={session}
+                playback={playback}
+                title={title}
+                isTheatre={isTheatre}
+                onTheatre={toggleTheatre}
+              />
+            )}
+          </div>
+        </div>
+      )}
       <Recommended
         key={playerPagePath(session)}
         api={api}
-        streamer={streamer}
-        isDue={startedSource === source}
+        session={session}
+        isDue={startedSource === source || isUnavailable}
       />
     </>
   )

@@ -1,13 +1,14 @@
 // The video element with native controls, and the lifecycle of the session in it.
 import { useLayoutEffect, useRef, useState } from 'react'
 import type { ConfigResponse } from '../../shared/contract.ts'
-import { openPreroll } from '../ads/open-preroll.ts'
 import type { Resource } from '../api/resource.ts'
-import { createAutoplay } from './autoplay.ts'
-import type { AutoplayAudio } from './autoplay.ts'
-import { afterFirstFrame } from './first-frame.ts'
-import { playSession } from './play-session.ts'
-import type { SessionPreloader } from './session-preloader.ts'
+import type { AutoplayAudio } from './visit/autoplay.ts'
+import { enterSession } from './visit/enter-session.ts'
+import { afterFirstFrame } from './visit/first-frame.ts'
+import { parseLinkedRange } from './visit/linked-range.ts'
+import { playSession } from './engine/play-session.ts'
+import type { Playback } from './playback/playback.ts'
+import type { SessionPreloader } from './visit/session-preloader.ts'
 import { createVideoElement } from './video-element.ts'
 import styles from './video-player.module.css'
 
@@ -21,6 +22,8 @@ interface VideoPlayerProps {
   /** URL of the image shown until the first frame. */
   poster: string
   label: string
+  /** Called once per source, with its state. */
+  onOpened(this: void, playback: Playback): void
   /** Called once per source: on the first frame, an error, or a timeout. */
   onFirstFrame(this: void): void
   /** Called whenever playback starts or resumes. */
@@ -28,7 +31,7 @@ interface VideoPlayerProps {
 }
 
 export function VideoPlayer(props: VideoPlayerProps) {
-  const { config, preloader, source, poster, label, onFirstFrame, onPlaying } = props
+  const { config, preloader, source, poster, label, onOpened, onFirstFrame, onPlaying } = props
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
   const [audio, setAudio] = useState<AutoplayAudio>('audible')
@@ -40,20 +43,20 @@ export function VideoPlayer(props: VideoPlayerProps) {
     if (!stage) return
     // The existing element is reused, because volume and full screen belong to it.
     const preloaded = videoRef.current ? undefined : preloader.take(source)
-    const video = (videoRef.current ??= preloaded?.video ?? createVideoElement())
+    const video = (videoRef.current ??= preloaded?.playback.video ?? createVideoElement())
     video.className = styles.video ?? ''
     // Inserting it again would stop playback and leave full screen.
     if (video.parentNode !== stage) stage.prepend(video)
-    const autoplay = createAutoplay(video, setAudio)
     // Loads during the pre-roll.
-    const endSession = preloaded?.end ?? playSession(video, source)
-    const endPreroll = openPreroll({ config, stage, covered: video, onOver: autoplay.release })
+    const { playback, end } = preloaded ?? playSession(video, source)
+    const range = parseLinkedRange(window.location.search)
+    const leave = enterSession({ playback, stage, config, range, onAudio: setAudio })
+    onOpened(playback)
     return () => {
-      endPreroll()
-      autoplay.dispose()
-      endSession()
+      leave()
+      end()
     }
-  }, [config, preloader, source])
+  }, [config, preloader, source, onOpened])
 
   useLayoutEffect(() => {
     const video = videoRef.current

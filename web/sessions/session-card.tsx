@@ -4,19 +4,23 @@ import { Link } from 'react-router'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { playerPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { DurationBadge, LiveBadge, WatchedBar } from '../ui/badges.tsx'
 import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
 import cardStyles from '../ui/card.module.css'
 import { Thumbnail } from '../ui/thumbnail.tsx'
+import type { ListedSession } from './listed-sessions.ts'
+import styles from './session-card.module.css'
 
 interface SessionCardProps {
   streamer: string
-  date: string
-  sessionId: string
-  /** Absent while unknown. */
-  duration: string | undefined
+  session: ListedSession
+  /** The watched part, 0 to 1; absent if there is nothing to continue. */
+  watchedShare: number | undefined
   thumbnailUrl: string
   position: number
+  /** Below the heading of the page, or of a month. */
+  heading: 'h2' | 'h3'
   /** Called on hover and focus of Play. */
   onPlayIntent(this: void, session: SessionReference): void
   /** Called when hover or focus ends. */
@@ -25,23 +29,47 @@ interface SessionCardProps {
 
 /** Memoised: otherwise each rendering step of a long list would render all earlier cards again. */
 export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
-  const { streamer, date, sessionId, duration, thumbnailUrl, position } = props
+  const { streamer, watchedShare, thumbnailUrl, position, heading: Heading } = props
+  const { date, sessionId, duration, title, isGrowing, day } = props.session
   const id = useId()
+  const [dateId, detailId, playId] = [`${id}date`, `${id}detail`, `${id}play`]
   const session = { streamer, date, sessionId }
   const select = useSelectItem('sessions', session)
   const startIntent = () => props.onPlayIntent(session)
+  const image = (
+    <Thumbnail url={thumbnailUrl} position={position}>
+      {isGrowing && <LiveBadge />}
+      {duration && <DurationBadge duration={duration} />}
+      {watchedShare !== undefined && <WatchedBar share={watchedShare} />}
+    </Thumbnail>
+  )
   return (
-    <Card image={<Thumbnail url={thumbnailUrl} position={position} />}>
-      <h2 className={cardStyles.title} dir="auto">
-        {date}
-      </h2>
-      <p id={id} className={cardStyles.detail} dir="auto">
-        {`Session ${sessionId} • ${duration || '—'}`}
+    <Card image={image}>
+      <div className={styles.when}>
+        <Heading id={dateId} className={cardStyles.title} title={date}>
+          <bdi>{date}</bdi>
+        </Heading>
+        {day && (
+          <time className={styles.weekday} dateTime={day.isoDate}>
+            {day.weekday}
+          </time>
+        )}
+      </div>
+      {title && (
+        <p className={styles.name} title={title}>
+          <bdi>{title}</bdi>
+        </p>
+      )}
+      <p id={detailId} className={cardStyles.detail} title={sessionId}>
+        Session <bdi>{sessionId}</bdi>
+        {` • ${duration || '—'}`}
       </p>
       <Link
+        id={playId}
         className={`${buttonStyles.soft} ${cardStyles.action}`}
         to={playerPagePath(session)}
-        aria-describedby={id}
+        // Unique: 'Play 2026-01-31 Session 1001 • 1:02:03'.
+        aria-labelledby={`${playId} ${dateId} ${detailId}`}
         onPointerEnter={startIntent}
         onPointerLeave={props.onPlayIntentEnd}
         onFocus={startIntent}

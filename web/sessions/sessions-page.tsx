@@ -1,17 +1,24 @@
 // A streamer's sessions at `/s/:streamer`.
-import { useState } from 'react'
-import { useListView } from '../analytics/use-analytics.ts'
+import { useCallback, useDeferredValue, useMemo, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { useListView, useTrackSelection } from '../analytics/use-analytics.ts'
 import { useAdsAfterList } from '../ads/ads-provider.tsx'
 import type { PageApi } from '../api/page-api.ts'
+import { playerPagePath, sessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { useResource } from '../api/use-resource.ts'
+import { useUrlParameter } from '../navigation/use-url-parameter.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
+import { readWatchedShares } from '../navigation/watch-history.ts'
 import { BackButton } from '../ui/back-button.tsx'
-import { CardList } from '../ui/card-list.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { useRenderedCount } from '../ui/use-rendered-count.ts'
+import { filterSessions, listMonths } from './listed-sessions.ts'
+import type { ListedSession } from './listed-sessions.ts'
 import { SessionCard } from './session-card.tsx'
+import { SessionFilter } from './session-filter.tsx'
+import { SessionList } from './session-list.tsx'
+import { useListedSessions } from './use-listed-sessions.ts'
 
 interface SessionsPageProps {
   api: PageApi
@@ -24,8 +31,11 @@ interface SessionsPageProps {
   onPlayIntentEnd(this: void): void
 }
 
+/** Up to this many sessions are seen at a glance: they need no filter and no months. */
+const FEW_SESSIONS = 12
+
 export function SessionsPage(props: SessionsPageProps) {
-  const { api, streamer, visits, visitKey, onPlayIntent, onPlayIntentEnd } = props
+  const { api, streamer, visits, visitKey } = props
   const list = useResource(api.sessions(streamer))
   useListView({
     list: 'sessions',
@@ -33,34 +43,109 @@ export function SessionsPage(props: SessionsPageProps) {
     itemOf: ({ date, sessionId }) => ({ streamer, date, sessionId }),
   })
   useAdsAfterList(list)
-  const sessions = list.status === 'loaded' ? list.value : []
-  const [visit] = useState(() => visits.recall(visitKey))
-  const count = useRenderedCount(sessions.length, visit.seenShare)
+  const all = useListedSessions(list, useResource(api.details(streamer)))
+  const isLong = all !== undefined && all.length > FEW_SESSIONS
+  const [{ seenShare }] = useState(() => visits.recall(visitKey))
+  const filter = useSessionFilter(isLong ? all : NONE)
+  const renderCard = useCardRenderer(props, isLong ? 'h3' : 'h2')
+  const openSession = useOpenSession(streamer)
 
-  const cards = sessions
-    .slice(0, count)
-    .map(({ date, sessionId, duration }, position) => (
-      <SessionCard
-        key={`${date}/${sessionId}`}
-        streamer={streamer}
-        date={date}
-        sessionId={sessionId}
-        duration={duration}
-        thumbnailUrl={api.thumbnailUrl({ streamer, date, sessionId })}
-        position={position}
-        onPlayIntent={onPlayIntent}
-        onPlayIntentEnd={onPlayIntentEnd}
-      />
-    ))
+  function openSoleMatch(): void {
+    const [first, ...others] = filter.query.trim() === '' ? [] : filter.findNow()
+    if (first && others.length === 0) openSession(first)
+  }
 
   return (
     <>
-      <PageHeader heading={`Sessions: ${streamer}`} back={<BackButton parent="/" />} />
-      {list.status === 'loading' ? (
-        <Loading />
+      <PageHeader
+        heading={`Sessions: ${streamer}`}
+        names={
+          <>
+            Sessions: <bdi>{streamer}</bdi>
+          </>
+        }
+        back={<BackButton parent="/" />}
+      />
+      {isLong && <SessionFilter {...filter} onSubmit={openSoleMatch} />}
+      {all ? (
+        <SessionList
+          sessions={isLong ? filter.sessions : all}
+          order={isLong ? 'by month' : 'plain'}
+          renderCard={renderCard}
+          seenShare={seenShare}
+        />
       ) : (
-        <CardList label="Sessions" layout="wide" cards={cards} />
+        <Loading />
       )}
     </>
   )
+}
+
+const NONE: ListedSession[] = []
+
+/** Search and month, which are in the URL, and the sessions that match. */
+function useSessionFilter(all: ListedSession[]) {
+  const [query, onQuery] = useUrlParameter('q')
+  const [wantedMonth, onMonth] = useUrlParameter('month')
+  const months = useMemo(() => listMonths(all), [all])
+  // A link may contain a month that has no sessions any more.
+  const orAll = (wanted: string) => (months.some(({ value }) => value === wanted) ? wanted : '')
+  const month = orAll(wantedMonth)
+  // The controls update first, the cards with lower priority.
+  const shownQuery = useDeferredValue(query.trim())
+  const shownMonth = orAll(useDeferredValue(wantedMonth))
+  const sessions = useMemo(
+    () => filterSessions(all, { query: shownQuery, month: shownMonth }),
+    [all, shownQuery, shownMonth],
+  )
+  const { length } = sessions
+  const words = length === 1 ? '1 session found' : `${length} sessions found`
+  return {
+    query,
+    onQuery,
+    months,
+    month,
+    onMonth,
+    sessions,
+    found: sessions === all ? '' : words,
+    /** The cards may still show the result of an earlier query. */
+    findNow: () => filterSessions(all, { query, month }),
+  }
+}
+
+/** The same function as long as its cards would be equal. */
+function useCardRenderer(props: SessionsPageProps, heading: 'h2' | 'h3') {
+  const { api, streamer, onPlayIntent, onPlayIntentEnd } = props
+  const [watchedShares] = useState(() => readWatchedShares())
+  return useCallback(
+    (session: ListedSession, position: number) => {
+      const reference = { streamer, date: session.date, sessionId: session.sessionId }
+      const key = sessionKey(reference)
+      return (
+        <SessionCard
+          key={key}
+          streamer={streamer}
+          session={session}
+          watchedShare={watchedShares.get(key)}
+          thumbnailUrl={api.thumbnailUrl(reference)}
+          position={position}
+          heading={heading}
+          onPlayIntent={onPlayIntent}
+          onPlayIntentEnd={onPlayIntentEnd}
+        />
+      )
+    },
+    [api, streamer, onPlayIntent, onPlayIntentEnd, heading, watchedShares],
+  )
+}
+
+/** As a click on Play. */
+function useOpenSession(streamer: string): (session: ListedSession) => void {
+  const navigate = useNavigate()
+  const trackSelection = useTrackSelection('sessions')
+  return ({ date, sessionId }) => {
+    const session = { streamer, date, sessionId }
+    trackSelection(session)
+    void navigate(playerPagePath(session))
+  }
 }

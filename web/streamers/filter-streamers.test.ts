@@ -17,6 +17,12 @@ test('finds a substring of a name, case-insensitive', () => {
 
 test('returns the same array for an empty query', () => {
   expect(filterStreamers(streamers, '')).toBe(streamers)
+  expect(filterStreamers(streamers, ' \t')).toBe(streamers)
+})
+
+test('ignores white space around the query, not within', () => {
+  expect(search('  alice ')).toEqual(['Alice'])
+  expect(search('n v')).toEqual(['Élan vital'])
 })
 
 test('finds a query in another Unicode normal form', () => {

@@ -23,8 +23,8 @@ export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps)
   const select = useSelectItem('streamers', { streamer: name })
   return (
     <Card image={<Thumbnail url={thumbnailUrl} position={position} letters={initials(name)} />}>
-      <h2 id={nameId} className={cardStyles.title} dir="auto">
-        {name}
+      <h2 id={nameId} className={cardStyles.title} title={name}>
+        <bdi>{name}</bdi>
       </h2>
       <p className={cardStyles.detail}>{`${recordingCount} recordings`}</p>
       <Link

@@ -1,15 +1,18 @@
 // The streamers list at `/`.
 import { useDeferredValue, useMemo, useState } from 'react'
+import { useNavigate } from 'react-router'
 import type { StreamerItem } from '../../shared/contract.ts'
-import { useListView } from '../analytics/use-analytics.ts'
+import { sessionsPagePath } from '../../shared/paths.ts'
+import { useListView, useTrackSelection } from '../analytics/use-analytics.ts'
 import { useAdsAfterList } from '../ads/ads-provider.tsx'
 import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
+import { useUrlParameter } from '../navigation/use-url-parameter.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
 import { Loading } from '../ui/loading.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SearchBox } from '../ui/search-box.tsx'
 import { filterStreamers } from './filter-streamers.ts'
-import { SearchBox } from './search-box.tsx'
 import { StreamerList } from './streamer-list.tsx'
 
 interface StreamersPageProps {
@@ -25,32 +28,51 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const list = useResource(api.streamers())
   useListView({ list: 'streamers', state: list, itemOf: ({ name }) => ({ streamer: name }) })
   useAdsAfterList(list)
-  const [visit] = useState(() => visits.recall(visitKey))
-  const [query, setQuery] = useState(visit.search)
+  const [{ seenShare }] = useState(() => visits.recall(visitKey))
+  const [query, setQuery] = useUrlParameter('q')
   // The input updates first, the cards with lower priority.
-  const shownQuery = useDeferredValue(query)
+  const shownQuery = useDeferredValue(query.trim())
   const all = list.status === 'loaded' ? list.value : NONE
   const streamers = useMemo(() => filterStreamers(all, shownQuery), [all, shownQuery])
+  const openStreamer = useOpenStreamer()
 
-  function search(text: string): void {
-    setQuery(text)
-    visits.remember(visitKey, { search: text })
+  function openSoleMatch(): void {
+    // The cards may still show the result of an earlier query.
+    const matches = query.trim() === '' ? [] : filterStreamers(all, query)
+    if (matches.length === 1 && matches[0]) openStreamer(matches[0].name)
   }
 
   return (
     <>
       <PageHeader heading="Streamers">
         <SearchBox
+          label="Search streamer"
+          placeholder="Search streamer..."
           query={query}
-          onQuery={search}
-          found={shownQuery !== '' && all.length > 0 ? streamers.length : undefined}
+          onQuery={setQuery}
+          onSubmit={openSoleMatch}
+          found={shownQuery !== '' && all.length > 0 ? describeCount(streamers.length) : ''}
         />
       </PageHeader>
       {list.status === 'loading' ? (
         <Loading />
       ) : (
-        <StreamerList api={api} streamers={streamers} seenShare={visit.seenShare} />
+        <StreamerList api={api} streamers={streamers} seenShare={seenShare} />
       )}
     </>
   )
+}
+
+/** As a click on the card. */
+function useOpenStreamer(): (streamer: string) => void {
+  const navigate = useNavigate()
+  const trackSelection = useTrackSelection('streamers')
+  return (streamer) => {
+    trackSelection({ streamer })
+    void navigate(sessionsPagePath(streamer))
+  }
+}
+
+function describeCount(count: number): string {
+  return count === 1 ? '1 streamer found' : `${count} streamers found`
 }

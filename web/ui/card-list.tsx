@@ -1,6 +1,6 @@
-// The grid of cards, used by all three lists.
+// The grid of cards, used by all lists.
 import { useRef } from 'react'
-import type { ReactElement } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 import styles from './card-list.module.css'
 import { useCardSize } from './use-card-size.ts'
 
@@ -13,11 +13,29 @@ interface CardListProps {
   cards: ReactElement[]
 }
 
-export function CardList({ label, layout, cards }: CardListProps) {
-  const listRef = useRef<HTMLUListElement>(null)
-  useCardSize(listRef)
+/** One list alone. */
+export function CardList(props: CardListProps) {
   return (
-    <ul ref={listRef} className={layout === 'wide' ? styles.wide : styles.dense} aria-label={label}>
+    <CardArea>
+      <CardGrid {...props} />
+    </CardArea>
+  )
+}
+
+/** Contains all grids of a page; their cards have about the same height. */
+export function CardArea({ children }: { children: ReactNode }) {
+  const areaRef = useRef<HTMLDivElement>(null)
+  useCardSize(areaRef)
+  return (
+    <div ref={areaRef} className={styles.cards}>
+      {children}
+    </div>
+  )
+}
+
+export function CardGrid({ label, layout, cards }: CardListProps) {
+  return (
+    <ul className={layout === 'wide' ? styles.wide : styles.dense} aria-label={label}>
       {cards}
     </ul>
   )

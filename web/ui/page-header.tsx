@@ -6,6 +6,8 @@ import styles from './page-header.module.css'
 
 interface PageHeaderProps {
   heading: string
+  /** The heading with each name in a `bdi` of its own; absent if it contains no name. */
+  names?: ReactNode
   /** `page` is large; `session` leaves more space for the video. */
   size?: 'page' | 'session'
   /** The Back button, before the heading. */
@@ -14,19 +16,25 @@ interface PageHeaderProps {
   children?: ReactNode
 }
 
-export function PageHeader({ heading, size = 'page', back, children }: PageHeaderProps) {
+export function PageHeader(props: PageHeaderProps) {
+  const { heading, names = heading, size = 'page', back, children } = props
   useDocumentTitle(heading)
   usePageView()
   return (
     <div className={styles.header}>
-      {back}
+      {back && (
+        <div className={size === 'page' ? styles.back : `${styles.back} ${styles.session}`}>
+          {back}
+        </div>
+      )}
       {/* Receives focus after a navigation, so that screen readers announce the page. */}
       <h1
         className={size === 'page' ? styles.heading : `${styles.heading} ${styles.session}`}
-        dir="auto"
+        // A long name is clamped.
+        title={props.names === undefined ? undefined : heading}
         tabIndex={-1}
       >
-        {heading}
+        {names}
       </h1>
       {children}
     </div>

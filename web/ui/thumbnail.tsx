@@ -1,5 +1,6 @@
 // A 16:9 image that hides if it cannot be loaded, optionally replaced by letters.
 import { useState } from 'react'
+import type { ReactNode } from 'react'
 import styles from './thumbnail.module.css'
 
 interface ThumbnailProps {
@@ -11,12 +12,14 @@ interface ThumbnailProps {
   position: number
   /** Shown if the image fails. */
   letters?: string
+  /** Badges over the image. */
+  children?: ReactNode
 }
 
 /** Cards in the first row on a desktop. */
 const EAGER_COUNT = 4
 
-export function Thumbnail({ url, position, letters }: ThumbnailProps) {
+export function Thumbnail({ url, position, letters, children }: ThumbnailProps) {
   const [failedUrl, setFailedUrl] = useState<string>()
   const hasFailed = failedUrl === url
   const isLettered = hasFailed && letters !== undefined
@@ -39,6 +42,7 @@ export function Thumbnail({ url, position, letters }: ThumbnailProps) {
         fetchPriority={position === 0 ? 'high' : 'auto'}
         onError={() => setFailedUrl(url)}
       />
+      {children}
     </div>
   )
 }

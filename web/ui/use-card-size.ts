@@ -3,25 +3,25 @@ import { useLayoutEffect } from 'react'
 import type { RefObject } from 'react'
 
 /**
- * Sets `--card-block-size` of the list to the height of its first card. With it, a restored scroll
+ * Sets `--card-block-size` of the area to the height of its first card. With it, a restored scroll
  * position in a list of thousands is exact, and the scroll bar does not jump.
  */
-export function useCardSize(listRef: RefObject<HTMLUListElement | null>): void {
+export function useCardSize(areaRef: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
-    const list = listRef.current
-    if (!list) return undefined
+    const area = areaRef.current
+    if (!area) return undefined
     let currentPx: number | undefined
     const measure = () => {
-      const contentPx = measureContent(list.firstElementChild)
+      const contentPx = measureContent(area.querySelector('li'))
       if (contentPx === currentPx) return
       currentPx = contentPx
-      list.style.setProperty('--card-block-size', `${contentPx}px`)
+      area.style.setProperty('--card-block-size', `${contentPx}px`)
     }
     measure()
     const observer = new ResizeObserver(measure)
-    observer.observe(list)
+    observer.observe(area)
     return () => observer.disconnect()
-  }, [listRef])
+  }, [areaRef])
 }
 
 /** Height without the border, with fractions of a pixel: over a thousand rows they add up. */

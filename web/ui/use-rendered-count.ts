@@ -14,6 +14,9 @@ const IDLE_TIMEOUT_MS = 100
  */
 export function useRenderedCount(total: number, seenShare: number): number {
   const [renderedCount, setCount] = useState(FIRST_COUNT)
+  // After a search, the whole list is rendered in steps again.
+  const largest = Math.max(total, FIRST_COUNT)
+  if (renderedCount > largest) setCount(largest)
   const count = Math.max(renderedCount, Math.ceil(total * seenShare))
   useEffect(() => {
     if (count >= total) return undefined

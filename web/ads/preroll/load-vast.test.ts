@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadVast } from './load-vast.ts'
+import { patienceMs } from '../../../test/support/patience.ts'
 
 type Handler = string | ((request: IncomingMessage, response: ServerResponse) => void)
 
@@ -39,7 +40,7 @@ afterEach(async () => {
 
 function load(
   path: string,
-  { timeoutMs = 5000, canPlay = (type: string) => type === 'video/mp4' } = {},
+  { timeoutMs = patienceMs, canPlay = (type: string) => type === 'video/mp4' } = {},
 ) {
   return loadVast(origin + path, { signal: left.signal, timeoutMs, canPlay })
 }

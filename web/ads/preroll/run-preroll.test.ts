@@ -88,7 +88,8 @@ async function playFor(video: HTMLVideoElement, seconds: number, durationSeconds
 
 /** Requires that nothing of the ad is left. */
 async function expectRemoved(video: HTMLVideoElement): Promise<void> {
-  await vi.advanceTimersByTimeAsync(0)
+  // After a change of the focus, jsdom renders once.
+  await vi.advanceTimersByTimeAsync(20)
   expect(stage.querySelector('[data-preroll]')).toBeNull()
   expect(onOver).toHaveBeenCalledOnce()
   expect(covered.inert).toBe(false)
@@ -204,7 +205,7 @@ test('is removed if the ad stalls for 5 s, not earlier', async () => {
 test('is removed at once if a blocker hides it', async () => {
   vi.spyOn(Element.prototype, 'getClientRects').mockImplementation(() => rects(0))
   void runPreroll(ad, { stage, covered }, left.signal).then(onOver)
-  await vi.advanceTimersByTimeAsync(0)
+  await vi.advanceTimersByTimeAsync(20)
   expect(onOver).toHaveBeenCalledOnce()
   expect(stage.querySelector('[data-preroll]')).toBeNull()
   expect(vi.getTimerCount()).toBe(0)
@@ -271,10 +272,22 @@ test('passes its focus to the main video', async () => {
   expect(document.activeElement).toBe(covered)
 })
 
-test('does not move the focus from elsewhere', () => {
+test.each(['body', 'heading'])('moves the focus from the %s to the main video', (from) => {
+  const heading = Object.assign(document.createElement('h1'), { tabIndex: -1 })
+  document.body.append(heading)
+  if (from === 'heading') heading.focus()
   const { video } = open()
   video.dispatchEvent(new Event('ended'))
-  expect(document.activeElement).toBe(document.body)
+  expect(document.activeElement).toBe(covered)
+})
+
+test('does not move the focus from a control', () => {
+  const button = document.createElement('button')
+  document.body.append(button)
+  button.focus()
+  const { video } = open()
+  video.dispatchEvent(new Event('ended'))
+  expect(document.activeElement).toBe(button)
 })
 
 test('leaves nothing active when the visitor leaves', async () => {

@@ -35,11 +35,11 @@ export function runPreroll(
     function remove(): void {
       if (removed.signal.aborted) return
       removed.abort()
-      const hadFocus = root.contains(document.activeElement)
       clearVideo(video)
+      // If it has the focus, the body has it afterwards.
       root.remove()
       covered.inert = false
-      if (hadFocus && !signal.aborted) covered.focus({ preventScroll: true })
+      if (!signal.aborted && isFocusFree()) covered.focus({ preventScroll: true })
       resolve()
     }
 
@@ -60,6 +60,12 @@ interface Parts {
   /** Aborts on removal; ends every listener and timer. */
   removed: AbortSignal
   remove: () => void
+}
+
+/** Whether the visitor is using nothing on the page; a heading has the focus after a navigation. */
+function isFocusFree(): boolean {
+  const { activeElement } = document
+  return !(activeElement instanceof HTMLElement) || activeElement.tabIndex < 0
 }
 
 /** The video below neither plays nor receives clicks and keys. */

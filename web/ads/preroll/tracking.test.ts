@@ -100,6 +100,22 @@ test('sends the code to every error URL', () => {
   expect(sentUrls).toEqual(['a?303', 'b?303'])
 })
 
+test('reports the code to the window, also without an error URL', () => {
+  const reports: unknown[] = []
+  const listening = new AbortController()
+  window.addEventListener('quality', ({ detail }) => reports.push(detail), {
+    signal: listening.signal,
+  })
+  sendError([], 303, () => undefined)
+  tracking.failed(405)
+  tracking.failed(402)
+  listening.abort()
+  expect(reports).toEqual([
+    { name: 'vast_error', code: 303 },
+    { name: 'vast_error', code: 405 },
+  ])
+})
+
 test('replaces macros, URL-encoded, and leaves other brackets unchanged', () => {
   const values = { PAGEURL: 'https://a.example/?b=c&d', CACHEBUSTING: '$&' }
   expect(fillMacros('?p=[PAGEURL]&c=%5BCACHEBUSTING%5D&n=[IFA]&x=[y]&z=[Z]', values)).toBe(

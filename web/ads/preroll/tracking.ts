@@ -1,4 +1,5 @@
 // Sends the tracking events of an ad, each once (VAST 4.3, 3.14).
+import type { QualityEvent } from '../../../shared/contract.ts'
 import type { PrerollAd } from './load-vast.ts'
 import { fillMacros } from './macros.ts'
 import type { MacroValues } from './macros.ts'
@@ -84,12 +85,14 @@ export function createTracking(
   }
 }
 
-/** Sends an error code, also without an ad. */
+/** Sends an error code, also without an ad; to the site's own collector as well. */
 export function sendError(
   errorUrls: string[],
   code: VastErrorCode,
   send: (url: string, values: MacroValues) => void,
 ): void {
+  const detail: QualityEvent = { name: 'vast_error', code }
+  window.dispatchEvent(new CustomEvent('quality', { detail }))
   for (const url of errorUrls) send(url, { ERRORCODE: String(code) })
 }
 

@@ -5,17 +5,20 @@ import type { SlotSettings } from './slot-engine.ts'
 const HIDE_AFTER_MS = 5000
 
 /** Checks once, `HIDE_AFTER_MS` after `sinceMs` (`performance.now()`). Returns the undo. */
-export function hideUnfilled(
+export function hideLater(
   block: HTMLElement,
   fill: SlotSettings['fill'],
   sinceMs: number,
 ): () => void {
-  const check = () => {
-    if (isFilled(block, fill)) return
-    // Cards below a collapsed block move up. Below the viewport nobody sees that.
-    if (block.getBoundingClientRect().top < window.innerHeight) block.dataset['space'] = 'reserved'
-    block.hidden = true
-  }
+  const check = () => hideUnfilled(block, fill)
   const timer = setTimeout(check, sinceMs + HIDE_AFTER_MS - performance.now())
   return () => clearTimeout(timer)
+}
+
+/** Hides the block unless it contains an ad. */
+export function hideUnfilled(block: HTMLElement, fill: SlotSettings['fill']): void {
+  if (isFilled(block, fill)) return
+  // Cards after a collapsed block move up. Below the viewport nobody sees that.
+  if (block.getBoundingClientRect().top < window.innerHeight) block.dataset['space'] = 'reserved'
+  block.hidden = true
 }

@@ -27,10 +27,12 @@ export interface AdBlockElements {
   cardIndex: number
 }
 
-/** Each function returns its undo. */
+/** Each function that starts something returns its undo. */
 export interface SlotEngine {
   /** Fills a block rendered at `renderedAtMs` (`performance.now()`); hides it if it stays empty. */
   addBlock(elements: AdBlockElements, renderedAtMs: number): () => void
+  /** Hides all empty blocks now, instead of 5 s after they were rendered. */
+  hideUnfilled(): void
   /** Call after each load of a list. */
   afterList(): () => void
   /** Call after each route change. */

@@ -1,5 +1,5 @@
 // One ad slot: the placeholder in its host, and the visibility of its block.
-import { hideUnfilled } from './hide-unfilled.ts'
+import { hideLater, hideUnfilled } from './hide-unfilled.ts'
 import { isFilled } from './is-filled.ts'
 import type { AdBlockElements, SlotSettings } from './slot-engine.ts'
 
@@ -14,6 +14,8 @@ export interface Slot {
    * second ad.
    */
   renew(): void
+  /** Hides the block now if it is empty. */
+  hideUnfilled(): void
   /** Empties the host. */
   dispose(): void
 }
@@ -28,7 +30,7 @@ export function createSlot(elements: AdBlockElements, options: SlotOptions): Slo
     cancelHide()
     host.replaceChildren(createPlaceholder(options))
     block.hidden = false
-    cancelHide = hideUnfilled(block, options.fill, sinceMs)
+    cancelHide = hideLater(block, options.fill, sinceMs)
   }
 
   return {
@@ -36,6 +38,10 @@ export function createSlot(elements: AdBlockElements, options: SlotOptions): Slo
     renew() {
       block.hidden = false
       if (!isFilled(block, options.fill)) fill(performance.now())
+    },
+    hideUnfilled() {
+      cancelHide()
+      hideUnfilled(block, options.fill)
     },
     dispose() {
       cancelHide()

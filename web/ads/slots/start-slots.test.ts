@@ -144,6 +144,19 @@ test('reserves the space of a hidden block in the viewport, and collapses one be
   ])
 })
 
+test('hides all empty blocks on request, also those that are not near the viewport', () => {
+  const engine = startSlots(settings)
+  const [header, filled, later] = [
+    createBlock('header'),
+    createBlock('list', 2),
+    createBlock('list', 200),
+  ]
+  for (const block of [header, filled, later]) add(engine, block)
+  fill(filled)
+  engine.hideUnfilled()
+  expect([header, filled, later].map(({ block }) => block.hidden)).toEqual([true, false, true])
+})
+
 test('serves 100 ms after a list, once for the list and its blocks', () => {
   const engine = startSlots(settings)
   add(engine, createBlock('list', 2))
@@ -306,35 +319,4 @@ test('does not fill a removed block', () => {
   bringNear(later.block)
   expect(later.host.childElementCount).toBe(0)
   expect(vi.getTimerCount()).toBe(0)
-})
-
-test('adds the script once, at the first block', () => {
-  const engine = startSlots(settings)
-  engine.afterRoute()
-  expect(document.scripts).toHaveLength(0)
-  for (const slotName of ['header', 'sidebar', 'footer', 'list'] as const)
-    add(engine, createBlock(slotName))
-  startSlots(settings).addBlock(createBlock('list', 2), performance.now())
-  expect(document.scripts).toHaveLength(1)
-  expect(document.scripts[0]?.getAttribute('src')).toBe(settings.scriptUrl)
-  expect(document.scripts[0]?.async).toBe(true)
-})
-
-test('adds no script if the page already has it', () => {
-  const script = document.createElement('script')
-  script.type = 'text/plain' // jsdom would try to load a real one.
-  script.src = settings.scriptUrl
-  document.head.append(script)
-  add(startSlots(settings), createBlock('header'))
-  expect(document.scripts).toHaveLength(1)
-})
-
-test('reports a script that fails to load to the console, and hides the blocks in time', () => {
-  const header = createBlock('header')
-  add(startSlots(settings), header)
-  document.scripts[0]?.dispatchEvent(new Event('error'))
-  expect(errors).toHaveLength(1)
-  expect(header.block.hidden).toBe(false)
-  vi.advanceTimersByTime(5000)
-  expect(header.block.hidden).toBe(true)
 })

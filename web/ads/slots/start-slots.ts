@@ -1,5 +1,4 @@
 // The slot engine of a visit: inserts placeholders, serves them, and renews those of the layout.
-import { injectAdScript } from './ad-script.ts'
 import { watchNearby } from './nearby.ts'
 import type { Nearby } from './nearby.ts'
 import { createServing } from './serving.ts'
@@ -14,6 +13,7 @@ const LAZY_FROM_INDEX = 100
 
 export function startSlots(settings: SlotSettings): SlotEngine {
   const serving = createServing()
+  const allSlots = new Set<Slot>()
   const layoutSlots = new Set<Slot>()
   let nearby: Nearby | undefined
   let isFirstRoute = true
@@ -22,16 +22,16 @@ export function startSlots(settings: SlotSettings): SlotEngine {
     addBlock(elements, renderedAtMs) {
       const zone = settings.zones[elements.slotName]
       if (zone === undefined) return () => undefined
-      injectAdScript(settings.scriptUrl)
       const slot = createSlot(elements, { ...settings, zone })
-      if (isInLayout(elements)) return addToLayout(slot, renderedAtMs)
-      if (elements.cardIndex < LAZY_FROM_INDEX) return addToList(slot, renderedAtMs)
-      nearby ??= watchNearby()
-      const unwatch = nearby.once(elements.block, () => void addToList(slot, performance.now()))
+      allSlots.add(slot)
+      const stop = start(slot, elements, renderedAtMs)
       return () => {
-        unwatch()
-        slot.dispose()
+        allSlots.delete(slot)
+        stop()
       }
+    },
+    hideUnfilled() {
+      for (const slot of allSlots) slot.hideUnfilled()
     },
     afterList: () => serving.afterList(),
     afterRoute() {
@@ -39,6 +39,17 @@ export function startSlots(settings: SlotSettings): SlotEngine {
       isFirstRoute = false
       return serving.afterRoute()
     },
+  }
+
+  function start(slot: Slot, elements: AdBlockElements, renderedAtMs: number): () => void {
+    if (isInLayout(elements)) return addToLayout(slot, renderedAtMs)
+    if (elements.cardIndex < LAZY_FROM_INDEX) return addToList(slot, renderedAtMs)
+    nearby ??= watchNearby()
+    const unwatch = nearby.once(elements.block, () => void addToList(slot, performance.now()))
+    return () => {
+      unwatch()
+      slot.dispose()
+    }
   }
 
   /** `afterRoute` serves it. */

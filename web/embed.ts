@@ -1,0 +1,93 @@
+// The entry of the embedded player: the video of one session with its pre-roll, for pages of other
+// sites. It has neither the layout of the site nor the library of its components.
+import { configApiPath, parseSessionKey, playlistApiPath } from '../shared/paths.ts'
+import { activityApiPath, thumbnailApiPath } from '../shared/paths.ts'
+import type { SessionReference } from '../shared/paths.ts'
+import { createAnalytics } from './analytics/analytics.ts'
+import { parsePageConfig } from './api/page-config.ts'
+import { Resource } from './api/resource.ts'
+import { playSession } from './player/engine/play-session.ts'
+import type { Playback } from './player/playback/playback.ts'
+import { isRefusal } from './player/playback/playback-state.ts'
+import { createVideoElement } from './player/video-element.ts'
+import type { AutoplayAudio } from './player/visit/autoplay.ts'
+import { enterSession } from './player/visit/enter-session.ts'
+import { parseLinkedRange } from './player/visit/linked-range.ts'
+import './styles/tokens.css'
+import './embed.css'
+
+const CONFIG_TIMEOUT_MS = 30_000
+
+const origin = (import.meta.env.VITE_API_BASE ?? '').replace(/\/+$/, '')
+// `/embed/{streamer}/{date}/{sessionId}`
+const session = parseSessionKey(location.pathname.split('/').slice(2).join('/'))
+const stage = document.getElementById('stage')
+if (stage && session) start(stage, session)
+else if (stage) showUnavailable(stage)
+
+function start(stage: HTMLElement, session: SessionReference): void {
+  const video = createVideoElement()
+  video.poster = origin + thumbnailApiPath(session)
+  video.setAttribute('aria-label', document.title)
+  stage.append(video)
+  const { playback, end } = playSession(video, origin + playlistApiPath(session))
+  const config = new Resource(loadConfig, Infinity)
+  const leave = enterSession({
+    playback,
+    stage,
+    config,
+    range: parseLinkedRange(location.search),
+    onAudio: (audio) => offerUnmute(stage, video, audio),
+  })
+  playback.subscribe(() => {
+    if (!isRefused(playback)) return
+    leave()
+    end()
+    showUnavailable(stage)
+  })
+  const analytics = createAnalytics({
+    config: config.settled(new AbortController().signal).then((loaded) => loaded.analytics),
+    activityUrl: origin + activityApiPath,
+  })
+  const track = () => analytics.track({ name: 'begin_video', session })
+  video.addEventListener('playing', track, { once: true })
+}
+
+function isRefused(playback: Playback): boolean {
+  return isRefusal(playback.read().phase)
+}
+
+/** Without a response there are no ads and no analytics. */
+async function loadConfig(signal: AbortSignal) {
+  const timeout = AbortSignal.timeout(CONFIG_TIMEOUT_MS)
+  const body: unknown = await fetch(origin + configApiPath, {
+    signal: AbortSignal.any([signal, timeout]),
+  })
+    .then((response) => response.json())
+    .catch(() => undefined)
+  return parsePageConfig(body, origin)
+}
+
+function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: AutoplayAudio): void {
+  stage.querySelector(':scope > button')?.remove()
+  if (audio !== 'muted') return
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = 'Unmute'
+  button.addEventListener('click', () => {
+    video.muted = false
+    // The button disappears, and its focus with it.
+    video.focus({ preventScroll: true })
+  })
+  stage.append(button)
+}
+
+function showUnavailable(stage: HTMLElement): void {
+  const link = document.createElement('a')
+  link.href = '/'
+  link.target = '_blank'
+  link.textContent = 'Watch others'
+  const note = document.createElement('p')
+  note.append('This session is not available. ', link)
+  stage.replaceChildren(note)
+}

@@ -1,0 +1,122 @@
+// The controls below the video.
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import { playerPagePath } from '../../../shared/paths.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { Playback } from '../playback/playback.ts'
+import { usePlayback } from '../playback/use-playback.ts'
+import { jumpToLive } from './commands.ts'
+import styles from './controls.module.css'
+import { CopyLinkButton } from './copy-link-button.tsx'
+import { Icon } from './icon.tsx'
+import { LIVE_SECONDS, secondsToEdge } from './live-edge.ts'
+import type { Neighbours } from './neighbours.ts'
+import type { Command } from './shortcuts/shortcuts.ts'
+import { SpeedMenu } from './speed-menu.tsx'
+
+interface ControlRowProps {
+  playback: Playback
+  /** Path of the session's page. */
+  path: string
+  neighbours: Neighbours
+  /** After Speed. */
+  menus: ReactNode
+  isTheatre: boolean
+  onCommand(this: void, command: Command): void
+  onRate(this: void, rate: number): void
+  /** Offers, before the link. */
+  children: ReactNode
+}
+
+export function ControlRow(props: ControlRowProps) {
+  const { playback, path, neighbours, isTheatre, onCommand, onRate } = props
+  return (
+    <>
+      <div className={styles.group}>
+        <SessionLink name="Previous session" icon="previous" session={neighbours.previous} />
+        <SeekButton label="−10 s" seconds={-10} onCommand={onCommand} />
+        <SeekButton label="+10 s" seconds={10} onCommand={onCommand} />
+        <SessionLink name="Next session" icon="next" session={neighbours.next} />
+        <SpeedMenu playback={playback} onSelect={onRate} />
+        {props.menus}
+        <button
+          type="button"
+          className={styles.control}
+          aria-label="Theatre"
+          aria-pressed={isTheatre}
+          title="Theatre (T)"
+          onClick={() => onCommand({ name: 'theatre' })}
+        >
+          <Icon name="theatre" />
+        </button>
+        <button
+          type="button"
+          className={styles.control}
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+          onClick={() => onCommand({ name: 'help' })}
+        >
+          <Icon name="keyboard" />
+        </button>
+      </div>
+      <div className={styles.group}>
+        {props.children}
+        <LiveButton playback={playback} />
+        <CopyLinkButton playback={playback} path={path} />
+      </div>
+    </>
+  )
+}
+
+interface SessionLinkProps {
+  name: string
+  icon: 'previous' | 'next'
+  /** Undefined if there is none, or not yet. */
+  session: SessionReference | undefined
+}
+
+/** Its room is reserved, so that the others do not move. */
+function SessionLink({ name, icon, session }: SessionLinkProps) {
+  if (!session) {
+    return (
+      <span className={`${styles.control} ${styles.disabled}`}>
+        <Icon name={icon} />
+      </span>
+    )
+  }
+  const title = `${name}: ${session.date}, ${session.sessionId}`
+  return (
+    <Link className={styles.control} to={playerPagePath(session)} aria-label={name} title={title}>
+      <Icon name={icon} />
+    </Link>
+  )
+}
+
+interface SeekButtonProps {
+  label: string
+  seconds: number
+  onCommand(this: void, command: Command): void
+}
+
+function SeekButton({ label, seconds, onCommand }: SeekButtonProps) {
+  return (
+    <button
+      type="button"
+      className={styles.control}
+      onClick={() => onCommand({ name: 'seek by', seconds })}
+    >
+      {label}
+    </button>
+  )
+}
+
+function LiveButton({ playback }: Pick<ControlRowProps, 'playback'>) {
+  const isLate = usePlayback(playback, (state) => (secondsToEdge(state) ?? 0) > LIVE_SECONDS)
+  if (!isLate) return null
+  return (
+    <button type="button" className={styles.offer} onClick={() => jumpToLive(playback)}>
+      <Icon name="live" />
+      Jump to live
+    </button>
+  )
+}

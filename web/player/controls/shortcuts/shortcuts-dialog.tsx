@@ -1,0 +1,40 @@
+// The list of the keyboard shortcuts, as a modal dialog.
+import { useEffect, useId, useRef } from 'react'
+import styles from './shortcuts-dialog.module.css'
+import { Icon } from '../icon.tsx'
+import { SHORTCUT_HELP } from './shortcuts.ts'
+
+interface ShortcutsDialogProps {
+  onClose(this: void): void
+}
+
+/** Open as long as it is rendered. */
+export function ShortcutsDialog({ onClose }: ShortcutsDialogProps) {
+  const dialogRef = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    if (!dialogRef.current?.open) dialogRef.current?.showModal()
+  }, [])
+  return (
+    <dialog ref={dialogRef} className={styles.dialog} aria-labelledby={id} onClose={onClose}>
+      <div className={styles.header}>
+        <h2 id={id}>Keyboard shortcuts</h2>
+        <button type="button" className={styles.close} aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <dl className={styles.list}>
+        {SHORTCUT_HELP.map(([keys, action]) => (
+          <div key={action} className={styles.row}>
+            <dt>{action}</dt>
+            <dd>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </dialog>
+  )
+}

@@ -1,0 +1,28 @@
+// Over the video while playback waits for data.
+import { usePlayback } from '../playback/use-playback.ts'
+import type { Playback } from '../playback/playback.ts'
+import { useDelayed } from './use-delayed.ts'
+import styles from './stall-spinner.module.css'
+
+/** A seek within the buffer is over by then. */
+const DELAY_MS = 500
+
+export function StallSpinner({ playback }: { playback: Playback }) {
+  const isWaiting = usePlayback(
+    playback,
+    // The engine of a failed session has stopped trying.
+    ({ isStalled, phase }) => isStalled && (phase === 'open' || phase === 'opening'),
+  )
+  const isShown = useDelayed(isWaiting, DELAY_MS)
+  return (
+    // Exists before the announcement, which screen readers would miss otherwise.
+    <output className={styles.stall} data-stall={isShown ? '' : undefined}>
+      {isShown && (
+        <>
+          <span className={styles.spinner} />
+          <span className={styles.label}>Loading…</span>
+        </>
+      )}
+    </output>
+  )
+}

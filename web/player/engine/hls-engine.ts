@@ -1,0 +1,234 @@
+// Plays with hls.js. This file and the library are one chunk, loaded on intent.
+import Hls, { ErrorDetails, ErrorTypes, Events, FetchLoader } from 'hls.js/light'
+import type {
+  AttachMediaSourceData,
+  ErrorData,
+  Fragment,
+  HlsConfig,
+  RetryConfig,
+} from 'hls.js/light'
+import workerUrl from 'hls.js/dist/hls.worker.js?url'
+import { adaptBufferTarget } from './buffer-target.ts'
+import { trackDecodableStart } from './decodable-start.ts'
+import type { Playlist } from '../playback/playlist.ts'
+import { refusalOf } from '../playback/playback-state.ts'
+import type { PlaybackEvent } from '../playback/playback-state.ts'
+import { measurePlayback } from './measure-playback.ts'
+import { preservePlayback } from './preserve-playback.ts'
+import { createRecovery } from './recovery.ts'
+import type { Failure } from './recovery.ts'
+import { warmWorker } from './warm-worker.ts'
+
+/** Starts the worker, which all sessions share. */
+export function prepareHls(): void {
+  warmWorker(hlsConfig(0))
+}
+
+interface HlsEngineOptions {
+  signal: AbortSignal
+  report(this: void, event: PlaybackEvent): void
+  /** Use hls.js even if it reports that it is not supported. */
+  force: boolean
+}
+
+/**
+ * Plays until the signal aborts; the element is empty afterwards. Returns false if hls.js cannot
+ * work.
+ */
+export function playWithHls(
+  video: HTMLVideoElement,
+  playlist: Playlist,
+  { signal, report, force }: HlsEngineOptions,
+): boolean {
+  if (!Hls.isSupported() && !force) return false
+  prepareHls()
+  const playback = preservePlayback(video, signal)
+  const decodableStart = trackDecodableStart(video, signal)
+  const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
+  let hls = attach(0)
+  let failedSeconds = 0
+  const recovery = createRecovery({
+    // Without a playlist, startLoad does nothing.
+    resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
+    reload,
+    recoverMedia() {
+      failedSeconds = video.currentTime
+      hls.recoverMediaError()
+    },
+    skip() {
+      // The position is 0 while the element is reset.
+      failedSeconds = startOfNextSegment(hls, Math.max(failedSeconds, video.currentTime))
+      hls.recoverMediaError()
+      hls.startLoad(failedSeconds)
+    },
+    goBack: () => reload(decodableStart()),
+    // Plays the rest of the buffer.
+    giveUp() {
+      hls.stopLoad()
+      report({ type: 'gave up' })
+    },
+    isWaiting: playback.isWaiting,
+    onFailure: measurePlayback(video, signal),
+  })
+
+  function attach(startSeconds: number, media?: AttachMediaSourceData): Hls {
+    const created = new Hls({ ...hlsConfig(startSeconds), ...bufferTarget() })
+    const markAsGap = createGapMarker()
+    created.on(Events.ERROR, (_event, data) => {
+      if (isUnreadable(data)) markAsGap(data.frag)
+      if (data.fatal) recovery.failed(failureOf(data))
+    })
+    created.on(Events.FRAG_BUFFERED, () => recovery.progressed())
+    reportLoads(created, report)
+    // Also when hls.js itself resets the decoder.
+    created.on(Events.MEDIA_ATTACHED, playback.resume)
+    created.loadSource(playlist.url)
+    created.attachMedia(media ?? video)
+    return created
+  }
+
+  function reload(startSeconds = video.currentTime, media?: AttachMediaSourceData): void {
+    hls.destroy()
+    hls = attach(startSeconds, media)
+  }
+
+  playlist.onChange = () => reload(video.currentTime, transferEmptied(hls))
+  // hls.js reports a decoder error only on its next append.
+  const onError = () => isDecoderError(video.error) && recovery.failed({ kind: 'media' })
+  video.addEventListener('error', onError, { signal })
+  video.addEventListener('waiting', recovery.stalled, { signal })
+  signal.addEventListener('abort', () => {
+    recovery.dispose()
+    hls.destroy()
+  })
+  return true
+}
+
+/**
+ * The element and its MediaSource, for an instance that waits until the old media is removed. The
+ * last frame stays visible. In a new MediaSource, WebKitGTK often hangs.
+ */
+function transferEmptied(hls: Hls): AttachMediaSourceData | undefined {
+  const media = hls.transferMedia()
+  try {
+    for (const { buffer } of Object.values(media?.tracks ?? {})) {
+      if (buffer?.updating) buffer.abort()
+      buffer?.remove(0, Infinity)
+    }
+    return media ?? undefined
+  } catch {
+    // Some other removal is in progress.
+    return undefined
+  }
+}
+
+function isDecoderError(error: MediaError | null): boolean {
+  return error?.code === MediaError.MEDIA_ERR_DECODE
+}
+
+function reportLoads(hls: Hls, report: (event: PlaybackEvent) => void): void {
+  hls.on(Events.LEVEL_UPDATED, (_event, { details }) => {
+    report({ type: 'loaded' })
+    report({ type: 'listed', edgeSeconds: details.live ? details.edge : undefined })
+  })
+  hls.on(Events.FRAG_BUFFERED, () => report({ type: 'loaded' }))
+  hls.on(Events.ERROR, (_event, data) => {
+    const refusal = isOfPlaylist(data) ? refusalOf(data.response?.code) : undefined
+    if (refusal) report({ type: 'refused', refusal })
+  })
+}
+
+/**
+ * If the browser cannot parse a segment, hls.js resets the decoder and loads the same segment
+ * again, without end. A segment that fails twice becomes a gap (EXT-X-GAP).
+ */
+function createGapMarker(): (fragment: Fragment | undefined) => void {
+  const suspects = new Set<Fragment['sn']>()
+  return (fragment) => {
+    if (!fragment) return
+    if (suspects.has(fragment.sn)) {
+      fragment.gap = true
+      // Without the tag hls.js loads it anyway.
+      fragment.tagList.push(['GAP'])
+    }
+    suspects.add(fragment.sn)
+  }
+}
+
+/**
+ * Whether the browser failed to parse this segment. If the decoder fails at another one, a pending
+ * append fails as well, with another error name.
+ */
+function isUnreadable({ details, error }: ErrorData): boolean {
+  return (
+    details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET && error.name === SOURCE_BUFFER_ERROR_NAME
+  )
+}
+
+/** Start of the next segment, which is a key frame; the end if there is none. */
+function startOfNextSegment(hls: Hls, seconds: number): number {
+  const { fragments = [], edge = seconds } = hls.latestLevelDetails ?? {}
+  const next = fragments.find(({ start }) => start > seconds)
+  // Not exactly at the start: rounding would select the segment before.
+  return next ? next.start + SEGMENT_INSET_SECONDS : edge
+}
+
+/** hls.js's name for the error of an append that the browser started and aborted. */
+const SOURCE_BUFFER_ERROR_NAME = 'HlsJsSourceBufferError'
+const SEGMENT_INSET_SECONDS = 0.05
+
+/** Settings of hls.js for playback from `startSeconds`. */
+export function hlsConfig(startSeconds: number): Partial<HlsConfig> {
+  const { manifestLoadPolicy, playlistLoadPolicy, fragLoadPolicy, keyLoadPolicy } =
+    Hls.DefaultConfig
+  return {
+    enableWorker: true,
+    // The module build of hls.js contains no worker: without a path there is none.
+    workerPath: workerUrl,
+    lowLatencyMode: false,
+    // The default, XMLHttpRequest, doubles Lighthouse's blocking time.
+    loader: FetchLoader,
+    startPosition: startSeconds,
+    startFragPrefetch: true,
+    // Limits the downloads in vain for visitors who leave.
+    maxMaxBufferLength: 120,
+    // The default is no limit; sessions last for hours.
+    backBufferLength: 90,
+    manifestLoadPolicy: withErrorRetries(manifestLoadPolicy, FIRST_PLAYLIST_RETRY),
+    playlistLoadPolicy: withErrorRetries(playlistLoadPolicy, { maxNumRetry: 3 }),
+    fragLoadPolicy: withErrorRetries(fragLoadPolicy, SEGMENT_RETRY),
+    keyLoadPolicy: withErrorRetries(keyLoadPolicy, SEGMENT_RETRY),
+  }
+}
+
+/** A new recording has no playlist for some seconds (503); retry often. */
+const FIRST_PLAYLIST_RETRY = { maxNumRetry: 30, retryDelayMs: 1000, maxRetryDelayMs: 2000 }
+
+/** The default backs off to 8 and 20 s: the visitor would wait that long after an outage. */
+const SEGMENT_RETRY = { retryDelayMs: 500, maxRetryDelayMs: 1000 }
+
+/** The default gives up a playlist after one error. */
+function withErrorRetries(
+  policy: HlsConfig['manifestLoadPolicy'],
+  retries: Partial<RetryConfig>,
+): HlsConfig['manifestLoadPolicy'] {
+  const { errorRetry } = policy.default
+  return {
+    default: { ...policy.default, errorRetry: errorRetry && { ...errorRetry, ...retries } },
+  }
+}
+
+function failureOf(data: ErrorData): Failure {
+  const { type, response } = data
+  if (type === ErrorTypes.MEDIA_ERROR) return { kind: 'media' }
+  if (type !== ErrorTypes.NETWORK_ERROR) return { kind: 'other' }
+  if (response?.code === undefined || !REFUSALS.has(response.code)) return { kind: 'network' }
+  return { kind: 'network', refused: isOfPlaylist(data) ? 'playlist' : 'segment' }
+}
+
+function isOfPlaylist({ details }: ErrorData): boolean {
+  return details === ErrorDetails.MANIFEST_LOAD_ERROR || details === ErrorDetails.LEVEL_LOAD_ERROR
+}
+
+/** Statuses that a retry does not change: malformed, forbidden, unknown, hidden, unplayable. */
+const REFUSALS = new Set([400, 403, 404, 410, 422])

@@ -1,0 +1,90 @@
+// Plays a session's playlist in a video element, with hls.js if it can work, else with native HLS.
+import { loadHlsEngine } from './load-hls-engine.ts'
+import { Playback } from '../playback/playback.ts'
+import { readStartPreferences } from '../start-preferences.ts'
+import { Playlist } from '../playback/playlist.ts'
+
+/** The criteria for the choice of the engine. */
+export interface BrowserSupport {
+  hasMediaSource: boolean
+  isFirefox: boolean
+}
+
+/** A session that was started in a video element. */
+export interface PlayingSession {
+  playback: Playback
+  /** Stops it and empties the element. */
+  end(this: void): void
+}
+
+/**
+ * Loads the playlist at `source`, with audio in the remembered language, and recovers from failures
+ * until the session is ended. The caller starts playback.
+ */
+export function playSession(
+  video: HTMLVideoElement,
+  source: string,
+  browser = detectSupport(),
+): PlayingSession {
+  const left = new AbortController()
+  const { signal } = left
+  // Before the store, whose subscribers may seek elsewhere as soon as there is metadata.
+  startAtZero(video, signal)
+  const playlist = rememberedPlaylist(source)
+  const playback = new Playback(video, playlist, signal)
+  const { report } = playback
+  startEngine(playback, { signal, browser }).catch(() => report({ type: 'gave up' }))
+  return { playback, end: () => left.abort() }
+}
+
+/** The playlist at `source` with audio in the remembered language. */
+export function rememberedPlaylist(source: string): Playlist {
+  return new Playlist(source, readStartPreferences().audio)
+}
+
+interface EngineOptions {
+  signal: AbortSignal
+  browser: BrowserSupport
+}
+
+/** Rejects if no engine could be loaded. */
+async function startEngine(playback: Playback, options: EngineOptions): Promise<void> {
+  const { signal, browser } = options
+  const { video, playlist, report } = playback
+  if (chooseEngine(browser) === 'hls') {
+    // Without the player's code, native HLS may work.
+    const engine = await loadHlsEngine().catch(() => undefined)
+    if (signal.aborted) return
+    const hlsOptions = { signal, report, force: browser.isFirefox }
+    if (engine?.playWithHls(video, playlist, hlsOptions)) return
+  }
+  const { playDirectly } = await import('./direct-engine.ts')
+  if (!signal.aborted) playDirectly(video, playlist, { signal, report })
+}
+
+/**
+ * hls.js is preferred to native HLS (Chromium's fails on some streams) and forced on Firefox, which
+ * has no native HLS. `direct` sets the playlist as the source of the element; a browser with native
+ * HLS plays it.
+ */
+export function chooseEngine({ hasMediaSource, isFirefox } = detectSupport()): 'hls' | 'direct' {
+  return hasMediaSource || isFirefox ? 'hls' : 'direct'
+}
+
+function detectSupport(): BrowserSupport {
+  return {
+    hasMediaSource: 'MediaSource' in globalThis || 'ManagedMediaSource' in globalThis,
+    isFirefox: /firefox/i.test(navigator.userAgent),
+  }
+}
+
+/**
+ * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
+ * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
+ */
+function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
+  const seek = () => {
+    if (video.currentTime !== 0) video.currentTime = 0
+  }
+  video.addEventListener('loadedmetadata', seek, { once: true, signal })
+}

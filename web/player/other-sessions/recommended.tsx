@@ -1,0 +1,80 @@
+// The Recommended section below the video.
+import { useEffect, useState } from 'react'
+import { useAdsAfterList } from '../../ads/ads-provider.tsx'
+import { useCardsWithAds } from '../../ads/use-cards-with-ads.tsx'
+import type { LoadState } from '../../api/resource.ts'
+import type { PageApi } from '../../api/page-api.ts'
+import { playerPagePath } from '../../../shared/paths.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import { CardList } from '../../ui/card-list.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import type { recommendSessions, RecommendedSession } from './recommend.ts'
+import { SessionLinkCard } from './session-link-card.tsx'
+import styles from './recommended.module.css'
+
+interface RecommendedProps {
+  api: PageApi
+  /** The current session; a new component per session. */
+  session: SessionReference
+  /** Whether loading may start: the video has priority. */
+  isDue: boolean
+}
+
+export function Recommended({ api, session, isDue }: RecommendedProps) {
+  const [list, setList] = useState<LoadState<RecommendedSession[]>>({ status: 'loading' })
+  useAdsAfterList(list)
+  // The object is new in each render.
+  const [current] = useState(session)
+
+  useEffect(() => {
+    if (!isDue) return undefined
+    const left = new AbortController()
+    recommend(current, sourcesOf(api), left.signal).then(
+      (value) => left.signal.aborted || setList({ status: 'loaded', value }),
+      () => left.signal.aborted || setList({ status: 'failed' }),
+    )
+    return () => left.abort()
+  }, [api, current, isDue])
+
+  const sessions = list.status === 'loaded' ? list.value : []
+  const cards = sessions.map(({ duration, ...recommended }, position) => (
+    // The same session may appear twice.
+    <SessionLinkCard
+      key={`${position}:${playerPagePath(recommended)}`}
+      session={recommended}
+      duration={duration}
+      thumbnailUrl={api.thumbnailUrl(recommended)}
+      list="recommended"
+    />
+  ))
+
+  const entries = useCardsWithAds('recommended', cards)
+
+  return (
+    <section className={styles.recommended} aria-label="Recommended">
+      <h2 className={styles.heading}>Recommended</h2>
+      {list.status === 'loading' ? (
+        <Loading />
+      ) : (
+        <CardList label="Recommended" layout="dense" cards={entries} />
+      )}
+    </section>
+  )
+}
+
+/** Code that the first frame does not need. */
+async function recommend(
+  ...options: Parameters<typeof recommendSessions>
+): Promise<RecommendedSession[]> {
+  const { recommendSessions } = await import('./recommend.ts')
+  return recommendSessions(...options)
+}
+
+function sourcesOf(api: PageApi) {
+  return {
+    fetchStreamers: (signal: AbortSignal) => api.streamers().settled(signal),
+    fetchSessions: (streamer: string, signal: AbortSignal) =>
+      api.sessions(streamer).settled(signal),
+    random: Math.random,
+  }
+}

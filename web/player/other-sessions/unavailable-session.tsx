@@ -1,0 +1,67 @@
+// Instead of a video that cannot be played: its image if there is one, and the other sessions.
+import { useState } from 'react'
+import { playerPagePath } from '../../../shared/paths.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { PageApi } from '../../api/page-api.ts'
+import { useResource } from '../../api/use-resource.ts'
+import { CardList } from '../../ui/card-list.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import { useRenderedCount } from '../../ui/use-rendered-count.ts'
+import { SessionLinkCard } from './session-link-card.tsx'
+import styles from './unavailable-session.module.css'
+import { useReloadWhenListed } from './use-reload-when-listed.ts'
+import videoStyles from '../video-player.module.css'
+
+interface UnavailableSessionProps {
+  api: PageApi
+  session: SessionReference
+}
+
+export function UnavailableSession({ api, session }: UnavailableSessionProps) {
+  const { streamer } = session
+  const list = useResource(api.sessions(streamer))
+  useReloadWhenListed(api.playlistUrl(session))
+  const [hasImage, setHasImage] = useState(true)
+  const own = playerPagePath(session)
+  const others = (list.status === 'loaded' ? list.value : [])
+    .map(({ duration, ...names }) => ({ duration, reference: { streamer, ...names } }))
+    .filter(({ reference }) => playerPagePath(reference) !== own)
+  const count = useRenderedCount(others.length, 0)
+  const heading = `More from ${streamer}`
+  const cards = others
+    .slice(0, count)
+    .map(({ duration, reference }) => (
+      <SessionLinkCard
+        key={playerPagePath(reference)}
+        session={reference}
+        duration={duration}
+        thumbnailUrl={api.thumbnailUrl(reference)}
+        list="sessions"
+      />
+    ))
+  return (
+    <>
+      {/* React moves it to the head. */}
+      <meta name="robots" content="noindex" />
+      {hasImage && (
+        <div className={videoStyles.stage}>
+          <img
+            className={videoStyles.video}
+            src={api.thumbnailUrl(session)}
+            alt=""
+            onError={() => setHasImage(false)}
+          />
+        </div>
+      )}
+      {list.status === 'loading' && <Loading />}
+      {cards.length > 0 && (
+        <section className={styles.more}>
+          <h2 className={styles.heading} title={streamer}>
+            More from <bdi>{streamer}</bdi>
+          </h2>
+          <CardList label={heading} layout="dense" cards={cards} />
+        </section>
+      )}
+    </>
+  )
+}

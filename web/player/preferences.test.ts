@@ -1,0 +1,44 @@
+// @vitest-environment jsdom
+import { beforeEach, expect, test } from 'vitest'
+import { readPreferences, savePreferences } from './preferences.ts'
+import { readStartPreferences } from './start-preferences.ts'
+
+const defaults = { rate: 1, volume: 1, audio: '', subtitles: '', showsSubtitles: false }
+
+beforeEach(() => localStorage.clear())
+
+test('remembers each choice', () => {
+  expect(readPreferences()).toEqual(defaults)
+  savePreferences({ rate: 1.5 })
+  savePreferences({ volume: 0.25, audio: 'en.2' })
+  savePreferences({ subtitles: 'pt-BR', showsSubtitles: true })
+  expect(readPreferences()).toEqual({
+    rate: 1.5,
+    volume: 0.25,
+    audio: 'en.2',
+    subtitles: 'pt-BR',
+    showsSubtitles: true,
+  })
+  expect(readStartPreferences()).toEqual({ volume: 0.25, audio: 'en.2' })
+})
+
+test.each([
+  '{',
+  '7',
+  'null',
+  '[]',
+  '{"rate":"2","volume":2}',
+  '{"rate":16,"volume":-1}',
+  '{"audio":"en&x=1","subtitles":7,"showsSubtitles":"yes"}',
+])('has defaults if storage contains %s', (text) => {
+  localStorage.setItem('aftercast.player', text)
+  expect(readPreferences()).toEqual(defaults)
+})
+
+test('has defaults if the browser denies storage', () => {
+  const denied = (): Storage => {
+    throw new DOMException('denied', 'SecurityError')
+  }
+  expect(() => savePreferences({ rate: 2 }, denied)).not.toThrow()
+  expect(readPreferences(denied)).toEqual(defaults)
+})

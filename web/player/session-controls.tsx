@@ -1,0 +1,153 @@
+// What surrounds the video: controls below it, shortcuts, the end card, and the memory of the
+// visitor's progress. Loaded after the first frame.
+import { useEffect, useState } from 'react'
+import { createPortal } from 'react-dom'
+import { useNavigate } from 'react-router'
+import type { SessionResponse } from '../../shared/contract.ts'
+import { playerPagePath } from '../../shared/paths.ts'
+import type { SessionReference } from '../../shared/paths.ts'
+import type { PageApi } from '../api/page-api.ts'
+import { useResource } from '../api/use-resource.ts'
+import { readPreferences, savePreferences } from './preferences.ts'
+import type { Playback } from './playback/playback.ts'
+import { usePlayback } from './playback/use-playback.ts'
+import { runCommand, setRate } from './controls/commands.ts'
+import { ContinueButton } from './continue-button.tsx'
+import { ControlRow } from './controls/control-row.tsx'
+import { EndCard } from './controls/end-card.tsx'
+import { slowDownAtEdge } from './controls/live-edge.ts'
+import { Moments } from './controls/moments/moments.tsx'
+import { useStoryboard } from './controls/moments/storyboard/use-storyboard.ts'
+import { openMediaSession } from './controls/media-session.ts'
+import { findNeighbours } from './controls/neighbours.ts'
+import { StallSpinner } from './controls/stall-spinner.tsx'
+import { ShortcutsDialog } from './controls/shortcuts/shortcuts-dialog.tsx'
+import type { Command } from './controls/shortcuts/shortcuts.ts'
+import { useShortcuts } from './controls/shortcuts/use-shortcuts.ts'
+import { TrackMenus } from './controls/tracks/track-menus.tsx'
+import { useVolumeMemory, useWatchedSpans, useWatchHistory } from './use-session-memory.ts'
+
+interface SessionControlsProps {
+  api: PageApi
+  /** A new component per session. */
+  session: SessionReference
+  playback: Playback
+  title: string
+  isTheatre: boolean
+  onTheatre(this: void): void
+}
+
+/** Until they are loaded, and if they cannot be. */
+const NO_DETAILS: Pick<SessionResponse, 'title' | 'chapters' | 'startTime' | 'tracks'> = {
+  chapters: [],
+  tracks: { audio: [], subtitles: [] },
+}
+
+export function SessionControls(props: SessionControlsProps) {
+  const { api, session, playback, title, isTheatre, onTheatre } = props
+  const navigate = useNavigate()
+  const list = useResource(api.sessions(session.streamer))
+  const details = useResource(api.session(session))
+  const known = details.status === 'loaded' ? details.value : NO_DETAILS
+  const { title: ownTitle, chapters, startTime, tracks } = known
+  const storyboard = useStoryboard({ details, base: api.playlistUrl(session), playback })
+  const neighbours = findNeighbours(list.status === 'loaded' ? list.value : [], session)
+  const { previous, next } = neighbours
+  const { watched, keepWatched } = useWatchedSpans(playback, session)
+  const [isHelpOpen, setIsHelpOpen] = useState(false)
+  const hasEnded = usePlayback(playback, ({ phase }) => phase === 'ended')
+
+  function go(target: SessionReference | undefined): void {
+    if (target) void navigate(playerPagePath(target))
+  }
+
+  function run(command: Command): void {
+    if (command.name === 'theatre') onTheatre()
+    else if (command.name === 'help') setIsHelpOpen(!isHelpOpen)
+    else if (command.name === 'next') go(next)
+    else if (command.name === 'previous') go(previous)
+    else runCommand(command, playback)
+    if (command.name === 'faster' || command.name === 'slower') rememberRate()
+  }
+
+  function rememberRate(): void {
+    savePreferences({ rate: playback.video.playbackRate })
+  }
+
+  function selectAudio(audio: string): void {
+    keepWatched()
+    playback.playlist.selectAudio(audio)
+    savePreferences({ audio })
+  }
+
+  useShortcuts(playback.video, run)
+  useWatchHistory(playback, session)
+  useVolumeMemory(playback)
+
+  useEffect(() => {
+    const { rate } = readPreferences()
+    if (rate !== 1) setRate(playback.video, rate)
+    return slowDownAtEdge(playback)
+  }, [playback])
+
+  const path = playerPagePath(session)
+  const previousPath = previous && playerPagePath(previous)
+  const nextPath = next && playerPagePath(next)
+  const artworkUrl = api.thumbnailUrl(session)
+  const { streamer } = session
+  useEffect(() => {
+    const open = (path: string | undefined) => path && (() => void navigate(path))
+    return openMediaSession(playback, {
+      title: ownTitle ?? title,
+      artist: streamer,
+      artworkUrl,
+      onPrevious: open(previousPath) || undefined,
+      onNext: open(nextPath) || undefined,
+    })
+  }, [playback, navigate, title, ownTitle, streamer, artworkUrl, previousPath, nextPath])
+
+  const stage = playback.video.parentElement
+  return (
+    <>
+      {/* The controls would move with the height of the timeline. */}
+      {storyboard.room && (
+        <>
+          <Moments {...{ playback, storyboard, watched, chapters, startTime }} />
+          <ControlRow
+            playback={playback}
+            path={path}
+            neighbours={neighbours}
+            menus={
+              <TrackMenus
+                playback={playback}
+                tracks={tracks}
+                base={api.playlistUrl(session)}
+                onAudio={selectAudio}
+              />
+            }
+            isTheatre={isTheatre}
+            onCommand={run}
+            onRate={(rate) => {
+              setRate(playback.video, rate)
+              rememberRate()
+            }}
+          >
+            <ContinueButton playback={playback} session={session} />
+          </ControlRow>
+        </>
+      )}
+      {stage && createPortal(<StallSpinner playback={playback} />, stage)}
+      {isHelpOpen && <ShortcutsDialog onClose={() => setIsHelpOpen(false)} />}
+      {hasEnded &&
+        stage &&
+        createPortal(
+          <EndCard
+            playback={playback}
+            neighbours={neighbours}
+            thumbnailUrl={(other) => api.thumbnailUrl(other)}
+          />,
+          stage,
+        )}
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+// From the visit of a session to its playback: the pre-roll, the linked moment, and autoplay.
+import type { ConfigResponse } from '../../../shared/contract.ts'
+import { openPreroll } from '../../ads/open-preroll.ts'
+import type { Resource } from '../../api/resource.ts'
+import { createAutoplay } from './autoplay.ts'
+import type { AutoplayAudio } from './autoplay.ts'
+import type { LinkedRange } from './linked-range.ts'
+import type { Playback } from '../playback/playback.ts'
+import { isRefusal } from '../playback/playback-state.ts'
+
+interface EntryOptions {
+  playback: Playback
+  /** Contains the video and receives the overlay. */
+  stage: HTMLElement
+  /** Whether there is a pre-roll. */
+  config: Resource<ConfigResponse>
+  range: LinkedRange
+  onAudio(this: void, audio: AutoplayAudio): void
+}
+
+/** A new recording has no playlist for some seconds, which the pre-roll can fill. */
+const OPENING_TIMEOUT_MS = 1500
+
+/** Starts playback once the pre-roll is over. A refused session gets neither. Returns the undo. */
+export function enterSession(options: EntryOptions): () => void {
+  const { playback, stage, config, range, onAudio } = options
+  const { video } = playback
+  const left = new AbortController()
+  const { signal } = left
+  const autoplay = createAutoplay(video, onAudio)
+
+  const opened = sessionOpened(playback, signal)
+  const start = () => {
+    if (signal.aborted) return
+    if (range.startSeconds) seekWhenKnown(playback, range.startSeconds, signal)
+    autoplay.release()
+  }
+  const onOver = () => void opened.then(start)
+  const closePreroll = openPreroll({ config, stage, covered: video, opened, onOver })
+  signal.addEventListener('abort', closePreroll)
+  if (range.endSeconds !== undefined) pauseOnce(playback, range.endSeconds, signal)
+  signal.addEventListener('abort', autoplay.dispose)
+  return () => left.abort()
+}
+
+/**
+ * Resolves when there is a playlist, or when the server has none for too long; never for a refused
+ * session.
+ */
+function sessionOpened(playback: Playback, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(finish, OPENING_TIMEOUT_MS)
+    const stop = playback.subscribe(() => playback.read().phase !== 'opening' && finish())
+    signal.addEventListener('abort', end)
+    // A preloaded session has one already.
+    if (playback.read().phase !== 'opening') finish()
+
+    function finish(): void {
+      end()
+      if (!isRefusal(playback.read().phase)) resolve()
+    }
+
+    function end(): void {
+      clearTimeout(timer)
+      stop()
+    }
+  })
+}
+
+/** Seeks once the duration is known, unless the moment is after the end. */
+function seekWhenKnown(playback: Playback, seconds: number, signal: AbortSignal): void {
+  const stop = playback.subscribe(seek)
+  signal.addEventListener('abort', stop)
+  seek()
+
+  function seek(): void {
+    const { durationSeconds } = playback.read()
+    if (durationSeconds === undefined) return
+    stop()
+    if (seconds < durationSeconds) playback.video.currentTime = seconds
+  }
+}
+
+/** Pauses when playback, not a seek, reaches the moment for the first time. */
+function pauseOnce(playback: Playback, seconds: number, signal: AbortSignal): void {
+  const { video } = playback
+  let lastSeconds = 0
+  const stop = playback.subscribe(() => {
+    const { positionSeconds } = playback.read()
+    const isReached = lastSeconds < seconds && positionSeconds >= seconds && !video.seeking
+    lastSeconds = positionSeconds
+    if (!isReached) return
+    stop()
+    video.pause()
+    // The position is reported only four times a second.
+    video.currentTime = seconds
+  })
+  signal.addEventListener('abort', stop)
+}

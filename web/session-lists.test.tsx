@@ -1,0 +1,124 @@
+// @vitest-environment jsdom
+// The sessions page with many sessions, details, and sessions that were watched in part.
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { openPage, stubBrowser } from '../test/page/open-page.tsx'
+import { saveWatched } from './navigation/watch-history.ts'
+
+stubBrowser()
+
+const few = [
+  { date: '2026-02-01', sessionId: '1002', duration: '0:04:05' },
+  { date: '2026-01-31', sessionId: '1001' },
+]
+/** Seven days of February, six of January, one that is no date. */
+const many = [
+  ...[7, 6, 5, 4, 3, 2, 1].map((day) => ({ date: `2026-02-0${day}`, sessionId: `f${day}` })),
+  ...[6, 5, 4, 3, 2, 1].map((day) => ({ date: `2026-01-0${day}`, sessionId: `j${day}` })),
+  { date: 'pilot', sessionId: '0' },
+]
+
+function shownIds(): string[] {
+  return screen.queryAllByText(/^[fj]?\d$/, { selector: 'p > bdi' }).map((id) => id.textContent)
+}
+
+function months(): string[] {
+  return screen.queryAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
+}
+
+test('shows weekday, title, duration and state beside date and id of each session', async () => {
+  const details = {
+    sessions: [
+      { date: '2026-02-01', sessionId: '1002', title: 'First <b>run</b>' },
+      { date: '2026-01-31', sessionId: '1001', growing: true },
+    ],
+  }
+  await openPage('/s/Alice', { sessions: { Alice: few }, details: { Alice: details } })
+  const list = await screen.findByRole('list', { name: 'Sessions' })
+  const [first, second] = within(list).getAllByRole('listitem')
+  if (!first || !second) throw new Error('no cards')
+  expect(within(first).getByRole('heading', { level: 2 }).textContent).toBe('2026-02-01')
+  const weekday = first.querySelector('time')
+  expect([weekday?.dateTime, weekday?.textContent]).toEqual(['2026-02-01', 'Sunday'])
+  expect(within(first).getByText('First <b>run</b>')).toBeDefined()
+  expect(within(first).getByText('0:04:05')).toBeDefined()
+  expect(within(first).queryByText('Live')).toBeNull()
+  expect(within(second).getByText('Live')).toBeDefined()
+})
+
+test('shows the watched part of a session that can be continued', async () => {
+  const watched = (sessionId: string, positionSeconds: number) => {
+    const session = { streamer: 'Alice', date: '2026-02-01', sessionId }
+    saveWatched(session, { positionSeconds, durationSeconds: 200 })
+  }
+  watched('1002', 50)
+  watched('1001', 199)
+  await openPage('/s/Alice', { sessions: { Alice: few } })
+  await screen.findByRole('list', { name: 'Sessions' })
+  const [bar, ...others] = screen.getAllByRole('progressbar', { name: 'Watched' })
+  expect(bar?.getAttribute('aria-valuenow')).toBe('25')
+  expect(others).toEqual([])
+})
+
+test('has neither filter nor months with few sessions', async () => {
+  await openPage('/s/Alice', { sessions: { Alice: many.slice(0, 12) } })
+  await screen.findByRole('list', { name: 'Sessions' })
+  expect(screen.queryByRole('searchbox')).toBeNull()
+  expect(screen.queryByRole('combobox')).toBeNull()
+  expect(screen.queryByText('February 2026')).toBeNull()
+})
+
+test('groups many sessions by month', async () => {
+  await openPage('/s/Alice', { sessions: { Alice: many } })
+  await screen.findByRole('searchbox', { name: 'Search session…' })
+  expect(months()).toEqual(['February 2026', 'January 2026', 'Other dates'])
+  const lists = screen.getAllByRole('list', { name: 'Sessions' })
+  expect(lists.map((list) => within(list).getAllByRole('listitem').length)).toEqual([7, 6, 1])
+})
+
+test('filters by month, in the URL', async () => {
+  await openPage('/s/Alice', { sessions: { Alice: many } })
+  const control = await screen.findByRole('combobox', { name: 'Month' })
+  const options = within(control).getAllByRole('option')
+  expect(options.map(({ textContent }) => textContent)).toEqual([
+    'All',
+    'February 2026',
+    'January 2026',
+    'Other dates',
+  ])
+  fireEvent.change(control, { target: { value: '2026-01' } })
+  await screen.findByText('6 sessions found')
+  expect(months()).toEqual(['January 2026'])
+  expect(window.location.search).toBe('?month=2026-01')
+  fireEvent.change(control, { target: { value: '' } })
+  await waitFor(() => expect(months()).toHaveLength(3))
+  expect(window.location.search).toBe('')
+})
+
+test('finds title, date and id of the URL, within the month', async () => {
+  const details = { sessions: [{ date: '2026-01-03', sessionId: 'j3', title: 'Late f2' }] }
+  const library = { sessions: { Alice: many }, details: { Alice: details } }
+  await openPage('/s/Alice?q=F2', library)
+  await screen.findByText('2 sessions found')
+  expect(shownIds()).toEqual(['f2', 'j3'])
+  const control = screen.getByRole('combobox', { name: 'Month' })
+  fireEvent.change(control, { target: { value: '2026-01' } })
+  await screen.findByText('1 session found')
+  fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'Enter' })
+  await screen.findByRole('heading', { level: 1, name: 'Alice - 2026-01-03 - j3' })
+})
+
+test('ignores a month of the URL without sessions', async () => {
+  await openPage('/s/Alice?month=2020-01', { sessions: { Alice: many } })
+  const control = await screen.findByRole('combobox', { name: 'Month' })
+  expect(control).toHaveProperty('value', '')
+  expect(months()).toHaveLength(3)
+})
+
+test('shows the sessions if their details fail', async () => {
+  const broken = new Set(['/api/details/Alice'])
+  const api = await openPage('/s/Alice', { sessions: { Alice: few }, broken })
+  await screen.findByRole('list', { name: 'Sessions' })
+  expect(screen.getAllByRole('listitem')).toHaveLength(2)
+  expect(api.requests).toContain('/api/details/Alice')
+})

@@ -1,0 +1,106 @@
+// The sessions of a streamer as the page lists them: with details, filtered, grouped by month.
+import type { DetailsResponse, SessionItem } from '../../shared/contract.ts'
+import { formatMonth, parseSessionDay } from './session-date.ts'
+import type { SessionDay } from './session-date.ts'
+
+export interface ListedSession extends SessionItem {
+  title: string | undefined
+  isGrowing: boolean
+  /** Absent if the date is not a day. */
+  day: SessionDay | undefined
+}
+
+/** Consecutive sessions of one month: those with index `start` to `end` (exclusive). */
+export interface MonthGroup {
+  /** Unique in the list, and the same in a filtered one. */
+  key: string
+  /** `February 2026`. */
+  label: string
+  start: number
+  end: number
+}
+
+export interface SessionFilter {
+  /** Contained in title, date or id; '' matches all. */
+  query: string
+  /** `2026-02`, or `other`; '' matches all. */
+  month: string
+}
+
+/** The month of all dates that are not days. */
+const OTHER = 'other'
+const OTHER_LABEL = 'Other dates'
+
+/** Adds the details, which may be missing or older than the list. */
+export function describeSessions(
+  sessions: readonly SessionItem[],
+  details: DetailsResponse['sessions'],
+): ListedSession[] {
+  const detailsByKey = new Map(details.map((detail) => [keyOf(detail), detail]))
+  return sessions.map((session) => {
+    const detail = detailsByKey.get(keyOf(session))
+    return {
+      ...session,
+      title: detail?.title,
+      isGrowing: detail?.growing === true,
+      day: parseSessionDay(session.date),
+    }
+  })
+}
+
+/** A date contains no slash. */
+function keyOf({ date, sessionId }: Pick<SessionItem, 'date' | 'sessionId'>): string {
+  return `${date}/${sessionId}`
+}
+
+/** The same array if nothing is filtered. */
+export function filterSessions(
+  sessions: ListedSession[],
+  { query, month }: SessionFilter,
+): ListedSession[] {
+  const wanted = fold(query.trim())
+  if (wanted === '' && month === '') return sessions
+  return sessions.filter(
+    (session) =>
+      (month === '' || monthOf(session) === month) &&
+      [session.title ?? '', session.date, session.sessionId].some((text) =>
+        fold(text).includes(wanted),
+      ),
+  )
+}
+
+/** Titles may be in any Unicode normal form. */
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+/** The months of the sessions in their order, as value and label. */
+export function listMonths(sessions: readonly ListedSession[]): { value: string; label: string }[] {
+  const months = new Set(sessions.map(monthOf))
+  return [...months].map((value) => ({ value, label: labelOf(value) }))
+}
+
+export function groupByMonth(sessions: readonly ListedSession[]): MonthGroup[] {
+  const groups: (MonthGroup & { month: string })[] = []
+  for (const [index, session] of sessions.entries()) {
+    const month = monthOf(session)
+    const last = groups.at(-1)
+    if (last?.month === month) {
+      last.end = index + 1
+      continue
+    }
+    // Dates in several formats: a month may occur again.
+    const earlier = groups.filter((group) => group.month === month).length
+    const key = `${month}/${earlier}`
+    groups.push({ key, month, label: labelOf(month), start: index, end: index + 1 })
+  }
+  return groups
+}
+
+function monthOf({ day }: ListedSession): string {
+  return day?.month ?? OTHER
+}
+
+function labelOf(month: string): string {
+  return month === OTHER ? OTHER_LABEL : formatMonth(month)
+}
