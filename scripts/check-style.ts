@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
 import { findDialect, findDialectNames, findWideLines } from './dialect.ts'
 import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
+import { findStaleApiFiles } from './openapi.ts'
 import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
 
 /** A file of the project and its text. */
@@ -19,9 +20,11 @@ export interface ProjectFile {
 async function checkProject(root: string): Promise<string[]> {
   const files = listFiles(root)
   const stale = await findStaleConfigTables()
+  const staleApi = await findStaleApiFiles()
   return [
     ...findProblems(files),
     ...stale.map(({ file }) => `${file}: differs from the schema; run npm run config-tables`),
+    ...staleApi.map(({ file }) => `${file}: differs from the code; run npm run openapi`),
     ...findPathsToNodeAv(path.join(root, 'server/main.ts')).map(
       (chain) => `server/main.ts: imports node-av, which only child processes may load: ${chain}`,
     ),

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { npmProgram, root } from './prepare.mjs'
 
 /** Scripts of package.json, the longest first. */
-const gates = ['lint', 'types', 'knip', 'format:check', 'style']
+const gates = ['lint', 'types', 'knip', 'format:check', 'links', 'style']
 
 const failed = await runAll()
 process.stdout.write(failed.length === 0 ? 'all gates passed\n' : `failed: ${failed.join(', ')}\n`)

@@ -24,9 +24,10 @@ export function compressAssets(): Plugin {
   }
 }
 
-/** Compresses the text files in a folder, except small ones. */
+/** Compresses the text files in a folder, except small ones and those that are compressed. */
 export async function compressFolder(folder: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => TEXT.test(name))
+  const all = new Set(await readdir(folder))
+  const names = [...all].filter((name) => TEXT.test(name) && !all.has(`${name}.br`))
   await Promise.all(names.map((name) => compressFile(path.join(folder, name))))
 }
 

@@ -1,5 +1,5 @@
-// Writes the configuration table of README.md and .env.example from the schema. With --check it
-// only compares.
+// Writes the table of docs/configuration.md and .env.example from the schema. With --check it only
+// compares.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,10 +25,14 @@ async function main(args: string[]): Promise<void> {
 /** Files that differ from the schema, with their wanted content. */
 export async function findStaleConfigTables(): Promise<{ file: string; wanted: string }[]> {
   const options = listConfigOptions()
-  const readme = await readFile(path.join(root, 'README.md'), 'utf8')
+  const chapter = await readFile(path.join(root, 'docs/configuration.md'), 'utf8')
   const example = await readFile(path.join(root, '.env.example'), 'utf8').catch(() => '')
   return [
-    { file: 'README.md', found: readme, wanted: replaceTable(readme, formatConfigTable(options)) },
+    {
+      file: 'docs/configuration.md',
+      found: chapter,
+      wanted: replaceTable(chapter, formatConfigTable(options)),
+    },
     { file: '.env.example', found: example, wanted: formatEnvExample(options) },
   ].filter(({ found, wanted }) => found !== wanted)
 }
@@ -90,9 +94,9 @@ function formatTable(rows: string[][]): string {
   return [head, rule, ...body].map(line).join('\n')
 }
 
-function replaceTable(readme: string, table: string): string {
-  const from = readme.indexOf(begin)
-  const to = readme.indexOf(end)
-  if (from < 0 || to < from) return `${readme.trimEnd()}\n\n${begin}\n\n${table}\n\n${end}\n`
-  return `${readme.slice(0, from)}${begin}\n\n${table}\n\n${readme.slice(to)}`
+function replaceTable(chapter: string, table: string): string {
+  const from = chapter.indexOf(begin)
+  const to = chapter.indexOf(end)
+  if (from < 0 || to < from) return `${chapter.trimEnd()}\n\n${begin}\n\n${table}\n\n${end}\n`
+  return `${chapter.slice(0, from)}${begin}\n\n${table}\n\n${chapter.slice(to)}`
 }

@@ -1,9 +1,9 @@
-// Takes the screenshots in docs/screenshots: the three pages of the demo library at the widths of a
-// phone, a tablet and a desktop.
+// Takes the screenshots in docs/screenshots: the three pages of the demo library and the operator's
+// page, at the widths of a phone, a tablet and a desktop.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { chromium, type Browser } from '@playwright/test'
+import { chromium, type Browser, type Page } from '@playwright/test'
 import { z } from 'zod'
 import { sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
@@ -13,6 +13,7 @@ import {
   streamersApiPath,
 } from '../shared/paths.ts'
 import { parseShape } from '../shared/shape.ts'
+import { findFreePort } from '../test/support/servers/free-port.ts'
 import { startServer } from '../test/support/servers/start-server.ts'
 import { findChromium } from './find/find-chromium.mjs'
 
@@ -28,12 +29,21 @@ const folder = path.join(path.dirname(import.meta.dirname), 'docs/screenshots')
 const executablePath = findChromium()
 if (executablePath === undefined) throw new Error('Screenshots need Chromium.')
 const data = await mkdtemp(path.join(tmpdir(), 'aftercast-screenshots-'))
-const server = await startServer({ args: ['--data', data], readyWithinMs: 180_000 })
+const listener = `127.0.0.1:${await findFreePort()}`
+const server = await startServer({
+  args: ['--data', data],
+  readyWithinMs: 180_000,
+  environment: {
+    AFTERCAST_METRICS: listener,
+    AFTERCAST_OPERATOR_TOKEN: 'only for the screenshot',
+  },
+})
 const args = ['--no-sandbox', '--disable-gpu', '--autoplay-policy=no-user-gesture-required']
 const browser = await chromium.launch({ executablePath, args })
 try {
   await mkdir(folder, { recursive: true })
-  for (const { name, url } of await choosePages(server.url)) {
+  const operator = { name: 'operator', url: `http://${listener}/operator` }
+  for (const { name, url } of [...(await choosePages(server.url)), operator]) {
     for (const size of sizes) await takeFrame({ browser, name, url, size })
   }
 } finally {
@@ -70,8 +80,11 @@ interface Frame {
 async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
   const page = await browser.newPage({ viewport: size, colorScheme: 'dark' })
   await page.goto(url)
-  await page.getByRole('listitem').first().waitFor()
-  if (name === 'player') await page.waitForTimeout(5000)
+  await page
+    .getByRole(name === 'operator' ? 'table' : 'listitem')
+    .first()
+    .waitFor()
+  if (name === 'player') await showSession(page)
   // The first visit generates the thumbnails; the second shows all of them.
   await page.waitForLoadState('networkidle')
   if (name !== 'player') await page.reload({ waitUntil: 'networkidle' })
@@ -85,6 +98,15 @@ async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
   await writeFile(path.join(folder, file), bytes)
   console.log(`${file}: ${Math.round(bytes.length / 1000)} kB`)
   await page.close()
+}
+
+/** Ends the pre-roll, and lets the session play for some seconds. */
+async function showSession(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Close ad' }).click()
+  const video = page.locator('video').first()
+  const position = async () =>
+    video.evaluate((element) => Number(Reflect.get(element, 'currentTime')))
+  while ((await position()) < 5) await page.waitForTimeout(200)
 }
 
 async function fetchJson(url: string): Promise<unknown> {
