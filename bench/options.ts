@@ -14,11 +14,18 @@ const NAMES = [
   'scan',
   'cold',
   'thumbnails',
+  'storyboard',
   'memory',
   'connections',
   'kills',
   'soak',
   'cluster',
+  'cluster-library',
+  'cluster-indexing',
+  'cluster-outage',
+  'cluster-upgrade',
+  'releases',
+  'sizing',
   'page-lists',
   'page-plays',
   'page-away',
@@ -37,7 +44,7 @@ export interface BenchOptions {
   /** Seconds that are encoded; the rest repeats them. */
   encodedSeconds: number
   pictureHeight: 1080 | 360
-  /** Only rows of `segments` whose names hold this. */
+  /** Only rows of `segments` and `releases` whose names contain this. */
   rows: string
   rounds: number
   rowSeconds: number
@@ -49,6 +56,13 @@ export interface BenchOptions {
   kills: number
   /** How long `soak` takes. */
   soakMinutes: number
+  /** How long `cluster-outage` stops the database. */
+  outageMinutes: number
+  /**
+   * Release that `cluster-upgrade` replaces, and that `releases` measures: its folder, with
+   * dependencies. Default this one.
+   */
+  older: string
   /** Size of the recordings that `index` reads, about. */
   megabytes: number
   /** File that `segments` draws its chart to. */
@@ -59,8 +73,10 @@ export interface BenchOptions {
 
 /**
  * Reads names of benchmarks and `--cache DIR --rows TEXT --minutes N --rounds N --seconds N
- * --mutations N --first-copy N --kills N --soak-minutes N --megabytes N --chart FILE --smoke`;
- * without a name, `segments`; `all` are all. @throws TypeError for anything else
+ * --mutations N --first-copy N --kills N --soak-minutes N --outage-minutes N --megabytes N
+ * --older DIR --chart FILE --smoke`; without a name, `segments`; `all` are all.
+ *
+ * @throws TypeError for anything else
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -76,7 +92,9 @@ export function readBenchOptions(args: string[]): BenchOptions {
       'first-copy': { type: 'string', default: '1' },
       kills: { type: 'string', default: '200' },
       'soak-minutes': { type: 'string', default: '60' },
+      'outage-minutes': { type: 'string', default: '5' },
       megabytes: { type: 'string', default: '512' },
+      older: { type: 'string', default: path.resolve(import.meta.dirname, '..') },
       chart: { type: 'string' },
       smoke: { type: 'boolean', default: false },
     },
@@ -84,10 +102,12 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const cache = path.resolve(values.cache)
   const names = readNames(positionals)
   const { rows, chart } = values
+  const older = path.resolve(values.older)
   if (values.smoke) {
     const tiny = { mediaSeconds: 30, encodedSeconds: 2, pictureHeight: 360, rounds: 1 } as const
     const few = { mutations: 8, firstCopy: 1, megabytes: 2, kills: 1, soakMinutes: 0.1 }
-    return { names, cache, rows, chart, ...tiny, ...few, rowSeconds: 0.1, isSmoke: true }
+    const brief = { rowSeconds: 0.1, outageMinutes: 0.01 }
+    return { names, cache, rows, chart, older, ...tiny, ...few, ...brief, isSmoke: true }
   }
   return {
     names,
@@ -97,12 +117,14 @@ export function readBenchOptions(args: string[]): BenchOptions {
     pictureHeight: 1080,
     rows,
     chart,
+    older,
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
     mutations: positive(values.mutations, 'mutations'),
     firstCopy: positive(values['first-copy'], 'first-copy'),
     kills: positive(values.kills, 'kills'),
     soakMinutes: positive(values['soak-minutes'], 'soak-minutes'),
+    outageMinutes: positive(values['outage-minutes'], 'outage-minutes'),
     megabytes: positive(values.megabytes, 'megabytes'),
     isSmoke: false,
   }

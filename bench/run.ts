@@ -2,6 +2,10 @@
 import { benchCatalog } from './library/catalog.ts'
 import { benchCold } from './recordings/cold.ts'
 import { benchCluster } from './cluster/cluster.ts'
+import { benchClusterIndexing } from './cluster/indexing.ts'
+import { benchClusterLibrary } from './cluster/library.ts'
+import { benchClusterOutage } from './cluster/outage.ts'
+import { benchClusterUpgrade } from './cluster/upgrade.ts'
 import { benchConnections } from './endurance/connections.ts'
 import { benchKills } from './endurance/kills.ts'
 import { benchSoak } from './endurance/soak.ts'
@@ -12,7 +16,10 @@ import { readBenchOptions } from './options.ts'
 import type { BenchName, BenchOptions } from './options.ts'
 import { benchScan } from './library/scan.ts'
 import { benchPage } from './page.ts'
+import { benchSizing } from './sizing/sizing.ts'
+import { benchReleases } from './segments/releases.ts'
 import { benchSegments } from './segments/segments.ts'
+import { benchStoryboard } from './recordings/storyboard.ts'
 import { benchThumbnails } from './recordings/thumbnails.ts'
 
 const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = {
@@ -23,11 +30,18 @@ const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = 
   scan: benchScan,
   cold: benchCold,
   thumbnails: benchThumbnails,
+  storyboard: benchStoryboard,
   memory: benchMemory,
   connections: benchConnections,
   kills: benchKills,
   soak: benchSoak,
   cluster: benchCluster,
+  'cluster-library': benchClusterLibrary,
+  'cluster-indexing': benchClusterIndexing,
+  'cluster-outage': benchClusterOutage,
+  'cluster-upgrade': benchClusterUpgrade,
+  releases: benchReleases,
+  sizing: benchSizing,
   'page-lists': (options) => benchPage('page-lists', options),
   'page-plays': (options) => benchPage('page-plays', options),
   'page-away': (options) => benchPage('page-away', options),

@@ -5,6 +5,12 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN
 }
 
+/** The smallest value that a share of the values does not exceed; NaN of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(values.length * share) - 1)] ?? NaN
+}
+
 /** Lines of a table; the first row is its header. Columns but the first are right-aligned. */
 export function formatTable(rows: string[][]): string[] {
   const [head = []] = rows

@@ -54,11 +54,13 @@ export class RecordedSession {
 
   /** Notes what is listed; returns what contradicts what was listed before. */
   async watch(url: string, signal?: AbortSignal): Promise<string[]> {
-    const playlist = await fetchPlaylist(url + this.#playlistPath).catch((error: unknown) => {
-      // Nothing of it can be listed yet.
-      if (this.#urls.length === 0) return undefined
-      throw error
-    })
+    const playlist = await fetchPlaylist(url + this.#playlistPath, fetch).catch(
+      (error: unknown) => {
+        // Nothing of it can be listed yet.
+        if (this.#urls.length === 0) return undefined
+        throw error
+      },
+    )
     return playlist === undefined ? [] : this.#compare(url, playlist, signal)
   }
 

@@ -50,7 +50,7 @@ export async function benchSoak(options: BenchOptions): Promise<void> {
   })
   let viewers: StartedViewers | undefined
   try {
-    viewers = await watchAll(server)
+    viewers = await watchAll(server, options)
     const activity = await SoakActivity.create(server.url, folders)
     const samples: Sample[] = []
     const count = options.isSmoke ? SMOKE_SAMPLES : SAMPLES
@@ -82,7 +82,10 @@ function copyRecordings({ outputs }: BenchLibrary, folder: string): void {
 }
 
 /** Viewers of the segments of all recordings. */
-async function watchAll({ url }: StartedServer): Promise<StartedViewers> {
+async function watchAll(
+  { url }: StartedServer,
+  { isSmoke }: BenchOptions,
+): Promise<StartedViewers> {
   const urls: string[] = []
   const sessions = await fetchShape(url + sessionsApiPath(DAY.streamer), sessionsResponse)
   for (const { date, sessionId } of sessions) {
@@ -91,7 +94,7 @@ async function watchAll({ url }: StartedServer): Promise<StartedViewers> {
     urls.push(...segments.map((segment) => segment.url))
   }
   const pace = { viewers: VIEWERS, pauseMs: 0, everyMs: SEGMENT_MS }
-  return startViewers({ urls, ...pace, isCompared: true })
+  return startViewers({ urls, ...pace, isCompared: true, isPatient: isSmoke })
 }
 
 /** Of the primary and all processes that it started. */
