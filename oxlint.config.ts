@@ -65,24 +65,35 @@ const serverRows: Record<string, string> = {
   'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
   'hls/playlist': 'errors.ts media media/codec delivery',
   'hls/segment':
-    'errors.ts config admission storage media media/codec media/index audio delivery ' +
+    'errors.ts config admission artifacts storage media media/codec media/index audio delivery ' +
     'hls/fmp4 hls/playlist',
   'hls/session':
-    `${known} config storage catalog catalog/names media media/index media/recorded ` +
+    `${known} config artifacts storage catalog catalog/names media media/index media/recorded ` +
     'delivery hls/fmp4 hls/playlist hls/segment',
+  metadata: 'errors.ts admission storage catalog/names',
   thumbnails: `errors.ts config admission artifacts ${mediaTypes} decoder-child`,
+  storyboards: `errors.ts admission artifacts ${mediaTypes} thumbnails`,
   'http/responses': 'errors.ts problem-text.ts',
   'http/connections': 'http/responses',
+  'http/site': 'errors.ts',
+  'http/pages':
+    'errors.ts admission catalog metadata purge http/responses http/site http/admitted.ts ' +
+    'http/session-parameters.ts',
+  'http/crawlers': 'errors.ts catalog purge http/responses http/site http/session-parameters.ts',
   purge: 'errors.ts catalog catalog/store',
   postgres: 'errors.ts',
+  jobs: `${known} catalog/scan catalog/store postgres`,
   http:
-    'errors.ts config admission storage catalog delivery hls/playlist hls/session thumbnails ' +
-    'purge http/responses http/connections',
+    'errors.ts config admission storage catalog delivery hls/playlist hls/session metadata ' +
+    'thumbnails storyboards purge http/responses http/connections http/site http/pages ' +
+    'http/crawlers',
+  'page-assets': 'errors.ts storage',
   demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
   analytics: 'errors.ts config',
-  replication: 'errors.ts catalog catalog/store analytics postgres',
+  operator: 'errors.ts problem-text.ts analytics catalog/store',
+  replication: 'errors.ts catalog catalog/store analytics postgres page-assets',
 }
 
 function withOwnFiles(name: string): string {
@@ -98,7 +109,7 @@ const everyLayer = ['errors.ts', 'problem.ts', 'problem-text.ts', ...Object.keys
 
 const webPages = ['streamers', 'sessions', 'player']
 /** Files that compose the pages; folders in web/ do not import them. */
-const webComposers = ['main.tsx', 'routes.tsx', 'layout.tsx', 'layout']
+const webComposers = ['main.tsx', 'embed.ts', 'routes.tsx', 'layout.tsx', 'layout']
 
 /** A rule for import specifiers; see eslint/no-restricted-imports. */
 type ImportPattern =
@@ -180,7 +191,10 @@ export default defineConfig({
     },
     { files: ['server/*/**'], rules: importRule([noProcess, unnamedFolder, unnamedSubfolder]) },
     ...serverLayers.map(([folder, allowed]) => serverFolder(folder, allowed)),
-    serverFolder('app', everyLayer),
+    serverFolder('app', [...everyLayer, 'app/cluster']),
+    serverFolder('app/cluster', [...everyLayer, 'app']),
+    serverFolder('app/operator', [...everyLayer, 'app', 'app/cluster']),
+    serverFolder('app/commands', [...everyLayer, 'app', 'app/cluster', 'app/operator']),
     ...serverPrograms(),
     ...webRules(),
     {
@@ -197,7 +211,12 @@ export default defineConfig({
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
     {
-      files: ['*.config.ts', 'scripts/report-*.ts', 'test/e2e/indexed-library.ts'],
+      files: [
+        '*.config.ts',
+        'docs/.vitepress/config.ts',
+        'scripts/report-*.ts',
+        'test/e2e/indexed-library.ts',
+      ],
       rules: { 'import/no-default-export': 'off' },
     },
     {
@@ -244,12 +263,12 @@ function serverPrograms() {
   const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts imports only config and errors.')
   const programOnly = allowOnly(
     '.',
-    ['app', 'cli.ts', 'config', 'errors.ts'],
+    ['app/*', 'app/commands', 'cli.ts', 'config', 'errors.ts'],
     'program.ts starts app and imports only cli, config and errors.',
   )
   const processOnly = allowOnly(
     '.',
-    ['app', 'log', 'program.ts'],
+    ['app/*', 'log', 'program.ts'],
     'process.ts imports only program, app and log.',
   )
   const mainOnly = allowOnly('.', ['process.ts'], 'main.ts imports only process.ts.')
@@ -270,8 +289,6 @@ function serverPrograms() {
 function webRules() {
   const base = [noNode, noZod]
   const outside = 'web/ imports nothing outside but shared/.'
-  const flat = allowOnly('..', ['shared'], outside)
-  const deep = allowOnly('../..', ['shared', '../shared'], outside)
   const composers: ImportPattern = {
     regex: `^(\\.\\./)+(${webComposers.map(escapeDot).join('|')})(/|$)`,
     message: 'main, routes and layout arrange the parts of the page: no part imports them.',
@@ -280,22 +297,26 @@ function webRules() {
     regex: `^(\\.\\./)+(${names.join('|')})/`,
     message: 'A page never imports a page; what two pages share lives in ui/ or api/.',
   })
-  return [
-    { files: ['web/*'], rules: importRule([noWindingPaths, ...base, flat]) },
-    {
-      files: ['web/*/**'],
-      rules: importRule([noWindingPaths, ...base, composers, pages(webPages), deep]),
-    },
-    ...webPages.map((page) => ({
-      files: [`web/${page}/**`],
+  const inFolder = (folder: string, patterns: ImportPattern[]) =>
+    ['*', '*/*', '*/*/*'].map((files, depth) => ({
+      files: [`web/${folder}/${files}`],
       rules: importRule([
         noWindingPaths,
         ...base,
         composers,
-        pages(webPages.filter((other) => other !== page)),
-        deep,
+        ...patterns,
+        allowOnly('../'.repeat(depth + 2).slice(0, -1), ['shared'], outside),
       ]),
-    })),
+    }))
+  return [
+    {
+      files: ['web/*'],
+      rules: importRule([noWindingPaths, ...base, allowOnly('..', ['shared'], outside)]),
+    },
+    ...inFolder('*', [pages(webPages)]),
+    ...webPages.flatMap((page) =>
+      inFolder(page, [pages(webPages.filter((other) => other !== page))]),
+    ),
   ]
 }
 
@@ -305,7 +326,7 @@ function webRules() {
  */
 function allowOnly(base: string, allowed: string[], message: string): ImportPattern {
   const inside = allowed.flatMap((name) =>
-    name.endsWith('.ts') ? [`!${base}/${name}`] : [`!${base}/${name}/**`],
+    /\.ts$|\*$/.test(name) ? [`!${base}/${name}`] : [`!${base}/${name}/**`],
   )
   return { group: [`${base}/**`, ...inside], message }
 }
