@@ -18,6 +18,8 @@ const LONGEST = [
   'test/media-bombs',
   'test/bench-disk-smoke',
   'test/object-storage',
+  'test/cluster-failures',
+  'test/cluster-equality',
 ]
 
 /** Files that need servers which this machine may lack; `npm test` names those. */
@@ -27,10 +29,14 @@ const EXCLUDED = [
         'server/storage/s3/s3-storage.test.ts',
         'server/artifacts/artifact-stores.test.ts',
         'test/{artifacts,object-storage}.test.ts',
+        'test/cluster-{equality,failures}.test.ts',
       ]
     : []),
   ...(findPostgres() === undefined || findPgBouncer() === undefined
-    ? ['server/{postgres,replication}/*.test.ts', 'test/{cluster,migrate-to-database}.test.ts']
+    ? [
+        'server/{jobs,postgres,replication}/*.test.ts',
+        'test/{cluster,cluster-*,migrate-to-database}.test.ts',
+      ]
     : []),
 ]
 
@@ -51,7 +57,7 @@ export default defineConfig({
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**', ...EXCLUDED],
     globalSetup: ['test/support/build-page.ts', 'test/support/stop-postgres.ts'],
-    setupFiles: 'test/support/patient-dom.ts',
+    setupFiles: ['test/support/patient-dom.ts', 'test/support/property-seed.ts'],
     sequence: { sequencer: LongFirst },
     // For tests that hang: how long a test takes depends on what else the machine does.
     testTimeout: 240_000,

@@ -1,50 +1,107 @@
 // More work than one process does at once, through the program: some requests are refused, for a
 // moment, and others are answered.
-import { expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
-import { sessionsApiPath, streamersApiPath, thumbnailApiPath } from '../shared/paths.ts'
+import {
+  sessionsApiPath,
+  storyboardApiPath,
+  streamersApiPath,
+  thumbnailApiPath,
+} from '../shared/paths.ts'
+import type { SessionReference } from '../shared/paths.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { soon } from './support/patience.ts'
-import { startServer } from './support/servers/start-server.ts'
+import { childrenOf, startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
 
-/** Twice as many as are rendered and wait (`server/admission/limits.ts`). */
-const SESSIONS = 130
+/** More than twice as many as are rendered and wait (`server/admission/limits.ts`). */
+const THUMBNAILS = 130
+const STORYBOARDS = 70
+/** Images that are requested again, once there is room. */
+const LATER = 5
 
-it('refuses thumbnails beyond those that wait, and nothing else', async () => {
-  const library = await createTempLibrary('admission')
-  const paths: string[] = []
-  for (let at = 0; at < SESSIONS; at += 1) {
-    const sessionId = String(at)
-    await library.place(`alice/2026-01-31/${sessionId}.mp4`, makeSmallRecording(sessionId))
-    paths.push(thumbnailApiPath({ streamer: 'alice', date: '2026-01-31', sessionId }))
+let library: TempLibrary
+let server: StartedServer
+
+const sessions = Array.from({ length: THUMBNAILS }, (_, at): SessionReference => ({
+  streamer: 'alice',
+  date: '2026-01-31',
+  sessionId: String(at),
+}))
+
+beforeAll(async () => {
+  library = await createTempLibrary('admission')
+  for (const { streamer, date, sessionId } of sessions) {
+    await library.place(`${streamer}/${date}/${sessionId}.mp4`, makeSmallRecording(sessionId))
   }
-  const server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
-  try {
-    const request = async (target: string): Promise<Response> => {
-      const response = await fetch(server.url + target)
-      await response.arrayBuffer()
-      return response
-    }
-    await vi.waitFor(async () => {
-      const list = await fetch(server.url + sessionsApiPath('alice'))
-      const sessions = parseExactly(sessionsResponse, await list.json())
-      expect(sessions.filter(({ duration }) => duration !== undefined)).toHaveLength(SESSIONS)
-    }, soon)
-    const cold = Promise.all(paths.map(request))
-    expect((await request(streamersApiPath)).status).toBe(200)
-    const responses = await cold
-    const refused = responses.filter(({ status }) => status === 503)
-    expect(refused.length).toBeGreaterThan(0)
-    expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
-    for (const { headers } of refused) {
-      expect(headers.get('retry-after')).toBe('1')
-      expect(headers.get('cache-control')).toBe('no-store')
-    }
-    for (const target of paths)
-      await expect.poll(async () => (await request(target)).status, soon).toBe(200)
-  } finally {
-    await server.stop()
-    await library.remove()
-  }
+  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  await vi.waitUntil(async () => {
+    const list = await fetch(server.url + sessionsApiPath('alice'))
+    const listed = parseExactly(sessionsResponse, await list.json())
+    return listed.filter(({ duration }) => duration !== undefined).length === sessions.length
+  }, soon)
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+async function request(target: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(server.url + target, { signal: signal ?? null })
+  await response.arrayBuffer()
+  return response
+}
+
+/**
+ * Requests all images while the decoder is stopped, then lets it continue. Returns the refusals,
+ * once images are rendered again.
+ */
+async function refusalsOf(paths: readonly string[]): Promise<Response[]> {
+  const [first = '', ...others] = paths
+  await expect.poll(async () => (await request(first)).status, soon).toBe(200)
+  // The decoder that has rendered the first one renders no other until all have been requested.
+  const decoders = childrenOf(server.pid)
+  expect(decoders).not.toEqual([])
+  for (const pid of decoders) process.kill(pid, 'SIGSTOP')
+  const responses: Response[] = []
+  const left = new AbortController()
+  const cold = Promise.allSettled(
+    others.map(async (target) => responses.push(await request(target, left.signal))),
+  )
+  expect((await request(streamersApiPath)).status).toBe(200)
+  const withStatus = (wanted: number) => responses.filter(({ status }) => status === wanted)
+  await expect.poll(() => withStatus(503).length, soon).toBeGreaterThan(0)
+  const refused = withStatus(503)
+  for (const pid of decoders) process.kill(pid, 'SIGCONT')
+  await expect.poll(() => withStatus(200).length, soon).toBeGreaterThan(0)
+  left.abort()
+  await cold
+  for (const target of paths.slice(-LATER))
+    await expect.poll(async () => (await request(target)).status, soon).toBe(200)
+  return refused
+}
+
+async function firstSheetOf(session: SessionReference): Promise<string> {
+  const target = storyboardApiPath(session)
+  const text = await (await fetch(server.url + target)).text()
+  const [, file = ''] = /^(?<file>.+)#xywh=/m.exec(text) ?? []
+  return new URL(file, server.url + target).pathname
+}
+
+it.each([
+  ['thumbnails', () => sessions.map(thumbnailApiPath)],
+  [
+    'sheets of storyboards',
+    async () => Promise.all(sessions.slice(0, STORYBOARDS).map(firstSheetOf)),
+  ],
+])('refuses %s beyond those that wait, and nothing else', async (_name, list) => {
+  const refusals = await refusalsOf(await list())
+  const headers = refusals.map((response) => [
+    response.headers.get('retry-after'),
+    response.headers.get('cache-control'),
+  ])
+  expect(headers).toEqual(refusals.map(() => ['1', 'no-store']))
 })

@@ -1,13 +1,21 @@
 // The API, the page's HTML and all other HTTP except HLS, through the program.
+import { readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { errorResponse, sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
+  detailsApiPath,
+  embedPagePath,
   playerPagePath,
   playlistApiPath,
+  sessionApiPath,
   sessionsApiPath,
   sessionsPagePath,
   streamersApiPath,
+  storyboardApiPath,
+  streamerFeedPath,
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
@@ -19,6 +27,7 @@ import {
   joinPackets,
   VIDEO_PID,
 } from './support/make/make-ts.ts'
+import { createOpenApiCheck, findInvalidOpenApi } from './support/verify/check-openapi.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { exchange, rawRequest } from './support/servers/raw-request.ts'
 import type { RawResponse } from './support/servers/raw-request.ts'
@@ -210,6 +219,95 @@ function decode({ headers, body }: RawResponse): Buffer {
 function mediaUrls({ segments: [first] }: Awaited<ReturnType<typeof fetchPlaylist>>): string[] {
   return [first?.url, first?.initUrl, first?.key?.url].filter((url) => url !== undefined)
 }
+
+describe('docs/api/openapi.json', () => {
+  const check = createOpenApiCheck()
+  const thumbnail = '/api/thumbnail/{streamer}/{date}/{sessionId}'
+  const playlist = '/api/video/{streamer}/{date}/{sessionId}/playlist.m3u8'
+  const oembed = '/oembed'
+  const page = encodeURIComponent('http://site.example/p/a/b/c')
+
+  it('is OpenAPI 3.1', async () => {
+    expect(await findInvalidOpenApi()).toBeUndefined()
+  })
+
+  it.each([
+    ['/api/streamers', streamersApiPath, 200],
+    ['/api/sessions/{streamer}', sessionsApiPath('alice'), 200],
+    ['/api/sessions/{streamer}', sessionsApiPath('nobody'), 404],
+    ['/api/sessions/{streamer}', '/api/sessions/%2e%2e', 400],
+    ['/api/session/{streamer}/{date}/{sessionId}', sessionApiPath(session), 200],
+    ['/api/session/{streamer}/{date}/{sessionId}', sessionApiPath(broken), 422],
+    ['/api/details/{streamer}', detailsApiPath('alice'), 200],
+    ['/api/config', '/api/config', 200],
+    ['/api/thumbnail-streamer/{streamer}', streamerThumbnailApiPath('alice'), 200],
+    [thumbnail, thumbnailApiPath(session), 200],
+    [thumbnail, thumbnailApiPath(broken), 404],
+    [playlist, playlistApiPath(session), 200],
+    [playlist, playlistApiPath(broken), 422],
+    [playlist, `${playlistApiPath(session)}?audio=_`, 400],
+    [oembed, '/oembed', 400],
+    [oembed, `/oembed?url=${page}`, 404],
+    [oembed, `/oembed?url=${page}&format=xml`, 501],
+    ['/embed/{streamer}/{date}/{sessionId}', embedPagePath(session), 200],
+    ['/embed/{streamer}/{date}/{sessionId}', embedPagePath(broken), 422],
+    ['/feed.xml', '/feed.xml', 200],
+    ['/s/{streamer}/feed.xml', streamerFeedPath('alice'), 200],
+    ['/sitemap.xml', '/sitemap.xml', 200],
+    ['/robots.txt', '/robots.txt', 200],
+    ['/ads.txt', '/ads.txt', 404],
+    ['/healthz', '/healthz', 200],
+    ['/readyz', '/readyz', 200],
+  ])('describes the response of %s: %s, %i', async (template, target, status) => {
+    const response = await raw(target)
+    expect(response.status).toBe(status)
+    check('get', template, response)
+    const { etag } = response.headers
+    if (etag !== undefined) check('get', template, await raw(target, { 'if-none-match': etag }))
+  })
+
+  it('describes oEmbed, files of playlists and storyboards', async () => {
+    const url = encodeURIComponent(server.url + playerPagePath(session))
+    check('get', oembed, await raw(`/oembed?url=${url}`))
+    const file = '/api/video/{streamer}/{date}/{sessionId}/{version}/{file}'
+    for (const media of mediaUrls(await fetchPlaylist(server.url + playlistApiPath(session)))) {
+      check('get', file, await raw(new URL(media).pathname))
+    }
+    const segments = await fetchPlaylist(server.url + playlistApiPath(session))
+    const segment = new URL(segments.segments[0]?.url ?? '').pathname
+    for (const range of ['bytes=0-9', 'bytes=999999999-']) {
+      check('get', file, await raw(segment, { range }))
+    }
+    const path = storyboardApiPath(session)
+    const storyboard = '/api/storyboard/{streamer}/{date}/{sessionId}'
+    const cues = await raw(path)
+    check('get', `${storyboard}/storyboard.vtt`, cues)
+    const sheet = /^\S+\.jpg/m.exec(cues.body.toString())?.[0] ?? ''
+    expect(sheet).toMatch(/^tile-/)
+    check('get', `${storyboard}/{file}`, await raw(path.replace('storyboard.vtt', sheet)))
+  })
+
+  it('describes the collector', async () => {
+    const send = async (body: string, headers = {}): Promise<RawResponse> => {
+      const sent = { 'content-type': 'application/json', ...headers }
+      const url = `${server.url}/api/activity`
+      const response = await fetch(url, { method: 'POST', headers: sent, body })
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: Buffer.from(await response.arrayBuffer()),
+      }
+    }
+    const statuses = [204, 400, 403]
+    const responses = [
+      await send('[]'),
+      await send('{'),
+      await send('[]', { origin: 'https://evil.example' }),
+    ]
+    expect(responses.map(({ status }) => status)).toEqual(statuses)
+    for (const response of responses) check('post', '/api/activity', response)
+  })
+})
 
 describe('HEAD', () => {
   it.each([
@@ -541,6 +639,7 @@ describe('pages', () => {
     [sessionsPagePath('日本'), 200, 'Sessions: 日本 · Aftercast'],
     [sessionsPagePath('nobody'), 404, 'Sessions: nobody · Aftercast'],
     [playerPagePath({ ...session, sessionId: 'x' }), 404, 'alice - 2026-02-01 - x · Aftercast'],
+    [playerPagePath(broken), 422, 'Bob - 2026-02-01 - broken · Aftercast'],
     ['/nothing/at/all', 404, 'Not found · Aftercast'],
     ['/s/%2e%2e', 400, 'Not found · Aftercast'],
     ['/s/%00', 400, 'Not found · Aftercast'],
@@ -553,6 +652,7 @@ describe('pages', () => {
     const html = response.body.toString()
     expect(html).toContain('<div id="root">')
     expect(html).toContain(`<title>${title}</title>`)
+    expect(html.includes('<meta name="robots" content="noindex">')).toBe(status !== 200)
   })
 
   it.each([sessionsPagePath(HOSTILE), playerPagePath(hostileSession())])(
@@ -572,6 +672,38 @@ describe('pages', () => {
     },
   )
 
+  it.each([
+    ['/s/alice/', '/s/alice'],
+    ['/s/a%2Fb%20%252F/?q=x/&y', '/s/a%2Fb%20%252F?q=x/&y'],
+    [`${playerPagePath(session)}/`, playerPagePath(session)],
+  ])('%s: redirects to %s', async (target, location) => {
+    const { status, headers } = await raw(target)
+    expect([status, headers.location]).toEqual([301, location])
+  })
+
+  it.each([
+    ['/favicon.ico', 'image/vnd.microsoft.icon'],
+    ['/apple-touch-icon.png', 'image/png'],
+    ['/icon-512.png', 'image/png'],
+    ['/manifest.webmanifest', 'application/manifest+json'],
+  ])('%s: is %s, cached for a day', async (target, type) => {
+    const { status, headers, body } = await raw(target)
+    expect(status).toBe(200)
+    expect(body.length).toBeGreaterThan(100)
+    expect(headers['content-type']).toMatch(type)
+    expect(headers['cache-control']).toBe('public, max-age=86400')
+    expect(headers['content-security-policy']).toBeDefined()
+    const again = await raw(target, { 'if-none-match': String(headers.etag) })
+    expect(again.status).toBe(304)
+  })
+
+  it('names only icons that exist in the manifest', async () => {
+    const manifest = json(await raw('/manifest.webmanifest'))
+    const { icons } = z.object({ icons: z.array(z.object({ src: z.string() })) }).parse(manifest)
+    expect(icons.length).toBeGreaterThan(0)
+    for (const { src } of icons) expect((await raw(src)).status).toBe(200)
+  })
+
   it('serves the built files as immutable, and nothing else of the folder', async () => {
     const html = (await raw('/')).body.toString()
     const script = /src="(?<path>\/assets\/[^"]+\.js)"/.exec(html)?.groups?.path ?? ''
@@ -582,6 +714,11 @@ describe('pages', () => {
     const packed = await raw(script, { 'accept-encoding': 'gzip, br' })
     expect(packed.headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' })
     expect(brotliDecompressSync(packed.body)).toEqual(body)
+    // Those of earlier releases, too: tabs may still be open.
+    const all = path.join(library.data, 'page-assets')
+    expect(await readdir(all)).toContain(path.basename(script))
+    await writeFile(path.join(all, 'earlier.js'), '1')
+    expect((await raw('/assets/earlier.js')).headers['cache-control']).toContain('immutable')
     for (const other of ['/assets/', '/index.html', '/.vite/manifest.json', '/assets/.hidden'])
       expect((await raw(other)).status, other).toBe(404)
   })

@@ -1,10 +1,16 @@
 // `Surrogate-Key` and `Cache-Tag` of all responses, through the program.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
+  detailsApiPath,
+  embedPagePath,
+  outsidePatterns,
   playerPagePath,
   playlistApiPath,
+  sessionApiPath,
   sessionsApiPath,
   sessionsPagePath,
+  storyboardApiPath,
+  streamerFeedPath,
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
@@ -62,7 +68,15 @@ describe('cache tags', () => {
       (url) => new URL(url ?? 'absent:').pathname,
     )
     const [media = ''] = files
-    const targets = [...files, playlistApiPath(session), playerPagePath(session)]
+    const storyboard = storyboardApiPath(session)
+    const { body } = await rawRequest(server.url, storyboard)
+    const [sheet = ''] = /^tile-[^#]+/m.exec(body.toString()) ?? []
+    files.push(storyboard, new URL(sheet, server.url + storyboard).pathname)
+    const pageUrl = encodeURIComponent(server.url + playerPagePath(session))
+    const oembed = `${outsidePatterns.oembed}?url=${pageUrl}`
+    const pages = [playerPagePath(session), embedPagePath(session), oembed]
+    const of = [playlistApiPath(session), sessionApiPath(session), ...pages]
+    const targets = [...files, ...of]
     const thumbnail = thumbnailApiPath(session)
     await expect.poll(async () => (await request(thumbnail)).status, soon).toBe(200)
 
@@ -82,8 +96,10 @@ describe('cache tags', () => {
 
   it('of a streamer are on lists and images, and one of the two of each session', async () => {
     const [, ofStreamer] = await tagsOf(playlistApiPath(session))
-    for (const path of [sessionsApiPath, streamerThumbnailApiPath, sessionsPagePath])
-      expect(await tagsOf(path(STREAMER))).toEqual([ofStreamer])
+    const images = [streamerThumbnailApiPath]
+    const pages = [sessionsPagePath, streamerFeedPath]
+    const paths = [sessionsApiPath, detailsApiPath, ...images, ...pages]
+    for (const path of paths) expect(await tagsOf(path(STREAMER))).toEqual([ofStreamer])
     const other = await tagsOf(playlistApiPath({ ...session, sessionId: '2' }))
     expect(other[1]).toBe(ofStreamer)
     expect(other[0]).not.toBe((await tagsOf(playlistApiPath(session)))[0])

@@ -1,27 +1,33 @@
 // Servers that share PostgreSQL, as processes: what one finds, all serve; a killed one is replaced;
 // the database may stop.
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, inject, it } from 'vitest'
 import {
   activityApiPath,
+  detailsApiPath,
   playerPagePath,
   playlistApiPath,
+  sessionApiPath,
   sessionsApiPath,
-  streamersApiPath,
   streamerThumbnailApiPath,
+  streamersApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
+import { addRelease, listReleases } from '../server/postgres/shared-assets.ts'
+import { openSharedDatabase } from '../server/postgres/shared-database.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { sharedPostgres, startPostgres } from './support/servers/postgres.ts'
 import type { StartedPostgres } from './support/servers/postgres.ts'
+import { startRequestLoop } from './support/servers/request-loop.ts'
 import { runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
+import { CLUSTER_METRICS, metricsIn } from './support/verify/named-metrics.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
@@ -48,6 +54,7 @@ async function createCluster(database?: string): Promise<Cluster> {
   const library = await createTempLibrary('cluster')
   stops.push(async () => library.remove())
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await library.place('alice/2026-01-31/1.info.json', Buffer.from('{"title":"One"}'))
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
   return { library, database: database ?? (await postgres.createDatabase()) }
 }
@@ -91,7 +98,7 @@ async function textOf(server: StartedServer, target: string): Promise<string> {
 }
 
 /** Bytes and the headers that caches and players use. */
-async function responseOf(url: string): Promise<unknown> {
+async function responseOf(url: string): Promise<unknown[]> {
   const response = await fetch(url)
   const named = ['etag', 'content-type', 'cache-control', 'surrogate-key', 'vary', 'last-modified']
   const bytes = Buffer.from(await response.arrayBuffer()).toString('base64')
@@ -106,13 +113,19 @@ describe.concurrent('two servers with one database', () => {
     const second = await startNode('b', cluster, {
       AFTERCAST_WORKERS: '2',
       AFTERCAST_METRICS: metrics,
+      AFTERCAST_OPERATOR_TOKEN: 'token of the operator',
     })
     await expect.poll(async () => textOf(second, sessionsApiPath('bob'))).toContain('duration')
+    for (const server of [first, second]) {
+      await expect.poll(async () => textOf(server, detailsApiPath('alice'))).toContain('"One"')
+    }
     const playlist = await fetchPlaylist(first.url + playlistApiPath(session))
     const urls = playlist.segments.flatMap(({ url, initUrl, key }) => [url, initUrl, key?.url])
     const targets = [
       streamersApiPath,
       sessionsApiPath('alice'),
+      detailsApiPath('alice'),
+      sessionApiPath(session),
       playlistApiPath(session),
       thumbnailApiPath(session),
       streamerThumbnailApiPath('alice'),
@@ -123,11 +136,13 @@ describe.concurrent('two servers with one database', () => {
     ]
     expect(targets.length).toBeGreaterThan(10)
     for (const target of targets) {
-      const [one, other] = [
-        await responseOf(first.url + target),
-        await responseOf(second.url + target),
-      ]
-      expect(other, target).toEqual(one)
+      // A busy node answers 503, and the details of a session without its tracks.
+      const areEqual = async (): Promise<boolean> => {
+        const responses = [first, second].map(async ({ url }) => responseOf(url + target))
+        const [one, other] = await Promise.all(responses)
+        return one?.[0] !== 503 && isDeepStrictEqual(one, other)
+      }
+      await expect.poll(areEqual, { message: target }).toBe(true)
     }
 
     for (const { url } of [first, second]) {
@@ -137,17 +152,46 @@ describe.concurrent('two servers with one database', () => {
         body: JSON.stringify([{ name: 'begin_video', ...session }]),
       })
     }
-    const figures = await (await fetch(`http://${metrics}/metrics`)).text()
-    expect(figures).toContain('\naftercast_database_up 1\n')
-    expect(figures).toContain('\naftercast_scanning 0\n')
-    expect(figures).toContain('\naftercast_outbox_recordings 0\n')
+    const scrape = async () => (await fetch(`http://${metrics}/metrics`)).text()
+    const figures = async (): Promise<string[]> =>
+      (await scrape()).match(/^aftercast_(?:database_up|outbox_recordings|scanning) \d+$/gm) ?? []
+    const wanted = ['database_up 1', 'outbox_recordings 0', 'scanning 0']
+    await expect
+      .poll(async () => (await figures()).toSorted())
+      .toEqual(wanted.map((figure) => `aftercast_${figure}`))
+    // What dashboards and alerts name beyond the metrics of every server.
+    expect([...metricsIn(await scrape())]).toEqual(expect.arrayContaining(CLUSTER_METRICS))
+
+    // A page of another release requests its scripts from any node.
+    const database = openSharedDatabase(cluster.database, () => undefined)
+    const script = { name: 'index-other.js', bytes: Buffer.from('1') }
+    await addRelease(database, { id: 'other', assets: [script] })
+    expect(await listReleases(database)).toHaveLength(2)
+    await database.destroy()
+    for (const server of [first, second]) {
+      await expect.poll(async () => textOf(server, '/assets/index-other.js')).toBe('1')
+    }
 
     expect((await run(cluster, 'hide', 'bob')).stdout).toBe('bob is hidden\n')
     for (const server of [first, second]) {
       await expect.poll(async () => statusOf(server, sessionsApiPath('bob'))).toBe(410)
     }
     expect((await run(cluster, 'hide', '--list')).stdout).toBe('bob\n')
-    expect((await run(cluster, 'unhide', 'bob')).stdout).toBe('bob is visible again\n')
+    const shown = await fetch(`http://${metrics}/operator/hidden`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        action: 'unhide',
+        listed: 'bob',
+        reason: 'an error',
+        token: 'token of the operator',
+      }),
+    })
+    const page = await shown.text()
+    // Nothing is stale: names, log and counters are those of the shared database.
+    for (const text of ['visible again', 'an error', 'inspections', 'follows', 'Nothing is hidden'])
+      expect(page).toContain(text)
+    expect(page).not.toContain('could not be read')
+    expect((await run(cluster, 'unhide', 'bob')).stdout).toBe('bob was not hidden\n')
     for (const server of [first, second]) {
       await expect.poll(async () => statusOf(server, sessionsApiPath('bob'))).toBe(200)
     }
@@ -175,6 +219,47 @@ describe.concurrent('two servers with one database', () => {
   })
 })
 
+describe.concurrent('the recordings of a cluster', () => {
+  it('are inspected by all nodes that have jobs, each by one of them', async ({ expect }) => {
+    const shared = await createCluster()
+    let count = 0
+    const place = async (more: number): Promise<void> => {
+      for (const end = count + more; count < end; count += 1) {
+        await shared.library.place(`carol/2026-02-01/${count}.mp4`, SMALL_FIXTURE)
+      }
+    }
+    await place(200)
+    const scanning = await startNode('a', shared)
+    const [idle, second] = await Promise.all([
+      startNode('idle', shared, { AFTERCAST_CLUSTER_JOBS: 'false' }),
+      startNode('b', shared),
+    ])
+    const untilListed = async (): Promise<void> => {
+      for (const { url } of [scanning, idle, second]) {
+        const durations = async (): Promise<number> => {
+          const list = await (await fetch(url + sessionsApiPath('carol'))).text()
+          return list.match(/"duration":"/g)?.length ?? 0
+        }
+        await expect.poll(durations).toBe(count)
+      }
+    }
+    const inspected = (): string[][] => ['a', 'b', 'idle'].map((node) => indexFiles(shared, node))
+    await untilListed()
+    // A node that started late, or that stopped for some seconds, takes part in the next ones.
+    const areAllBusy = async (): Promise<boolean> => {
+      const [ofScanning = [], ofSecond = []] = inspected()
+      if (ofScanning.length > 0 && ofSecond.length > 0) return true
+      await place(100)
+      await untilListed()
+      return false
+    }
+    await expect.poll(areAllBusy).toBe(true)
+    expect(inspected().flat()).toHaveLength(count + 2)
+    expect(new Set(inspected().flat()).size).toBe(count + 2)
+    expect(inspected()[2]).toEqual([])
+  })
+})
+
 describe.concurrent('a server whose database stops', () => {
   it('serves what it has, also after a restart, and continues afterwards', async ({ expect }) => {
     const own = await startPostgres()
@@ -184,7 +269,8 @@ describe.concurrent('a server whose database stops', () => {
     const second = await startNode('b', cluster)
     const playlist = playlistApiPath(session)
     expect(await statusOf(second, playlist)).toBe(200)
-    const reading = readUntil(first, [streamersApiPath, playlist, playerPagePath(session)])
+    const targets = [streamersApiPath, playlist, playerPagePath(session)]
+    const reading = startRequestLoop(targets.map((target) => first.url + target))
     await own.stop()
     for (const server of [first, second]) {
       await expect.poll(() => server.output()).toContain('the database failed')
@@ -196,29 +282,18 @@ describe.concurrent('a server whose database stops', () => {
     expect(await statusOf(again, playlist)).toBe(200)
     await own.start()
     await expect.poll(async () => textOf(again, streamersApiPath)).toContain('dora')
-    const statuses = await reading.end()
+    const statuses = (await reading.end()).map(({ status }) => status)
     expect(statuses.length).toBeGreaterThan(10)
     expect(new Set(statuses)).toEqual(new Set([200]))
   })
 })
 
-/** Requests the targets again and again; `end` returns the statuses of all responses. */
-function readUntil(server: StartedServer, targets: readonly string[]) {
-  const statuses: number[] = []
-  const stopping = new AbortController()
-  const reading = (async () => {
-    while (!stopping.signal.aborted) {
-      for (const target of targets) statuses.push(await statusOf(server, target))
-      await sleep(50)
-    }
-  })()
-  return {
-    async end(): Promise<number[]> {
-      stopping.abort()
-      await reading
-      return statuses
-    },
-  }
+/** Names of the indexes that a node has made. */
+function indexFiles({ library }: Cluster, node: string): string[] {
+  const folder = path.join(library.folder, node, 'indexes')
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => /^[0-9a-f]{2}.[0-9a-f]+\.[a-z]+$/.test(name))
 }
 
 describe.concurrent('a database that cannot be used', () => {

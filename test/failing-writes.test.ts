@@ -166,6 +166,21 @@ describe.skipIf(findCCompiler() === undefined).each(CODES)('a disk that fails wi
     }
   })
 
+  it('starts a new server while the scripts of its page cannot be stored', async () => {
+    disk.fail(code, '/page-assets/')
+    const started = await startServer({
+      args: [library.recordings, '--data', path.join(library.folder, `no-assets-${code}`)],
+      environment: { ...disk.environment, AFTERCAST_WORKERS: '1' },
+    })
+    try {
+      expect(disk.heal()).toBeGreaterThan(0)
+      await expect.poll(() => statusOf('/', started), soon).toBe(200)
+      expect(started.output()).toContain('scripts of the page could not be stored')
+    } finally {
+      await started.stop()
+    }
+  })
+
   it('ends a new server with one line', async () => {
     const data = path.join(library.folder, `new-${code}`)
     await mkdir(data)

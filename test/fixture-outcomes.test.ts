@@ -1,7 +1,6 @@
 // The outcome of every fixture: over HTTP, and of `check`.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AV_LOG_ERROR } from 'node-av/constants'
 import { FFmpegError, FormatContext, Log, Packet, avGetCodecName } from 'node-av/lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -257,6 +256,8 @@ function playlistUrl(name: string): string {
   return server.url + playlistApiPath(session)
 }
 
+const LAST_LINE = 'the end of the log'
+
 /** Errors that FFmpeg logs while it reads all packets of a file or playlist, and what it found. */
 async function readWithFFmpeg(
   from: string,
@@ -272,9 +273,10 @@ async function readWithFFmpeg(
     let packets = 0
     for (; (await demuxer.readFrame(packet)) >= 0; packets += 1) packet.unref()
     const codecs = demuxer.streams.map(({ codecpar }) => avGetCodecName(codecpar.codecId) ?? '')
-    // Log lines arrive through a queue.
-    await sleep(20)
-    return { errors, packets, codecs }
+    // Log lines arrive through a queue: this one is the last.
+    Log.log(AV_LOG_ERROR, LAST_LINE)
+    await expect.poll(() => errors).toContain(LAST_LINE)
+    return { errors: errors.filter((line) => line !== LAST_LINE), packets, codecs }
   } finally {
     await demuxer.closeInput()
     Log.resetCallback()

@@ -1,11 +1,16 @@
 // `aftercast hide` with a running server: every URL of hidden content responds 410, and no file
 // changes.
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { extract } from 'tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
   activityApiPath,
+  detailsApiPath,
   playerPagePath,
   playlistApiPath,
+  sessionApiPath,
   sessionsApiPath,
   sessionsPagePath,
   streamersApiPath,
@@ -60,24 +65,31 @@ async function addressesOfSession(): Promise<string[]> {
   const { segments } = await fetchPlaylist(server.url + playlistApiPath(session))
   const [segment] = segments
   const of = [playlistApiPath(session), thumbnailApiPath(session), playerPagePath(session)]
-  return [...of, segment?.url ?? '', segment?.initUrl ?? '', segment?.key?.url ?? '']
+  return [
+    ...of,
+    sessionApiPath(session),
+    segment?.url ?? '',
+    segment?.initUrl ?? '',
+    segment?.key?.url ?? '',
+  ]
 }
 
 describe('a hidden session', () => {
   it('responds 410 at every URL, and is in no list', async () => {
     const before = await checksumTree(library.recordings)
     const addresses = await addressesOfSession()
-    for (const address of addresses) expect(await statusOf(address), address).toBe(200)
+    for (const address of addresses)
+      await expect.poll(async () => statusOf(address), { message: address }).toBe(200)
     const { stdout, stderr } = await run('hide', 'alice/2026-01-31/1')
     expect([stdout, stderr]).toEqual(['alice/2026-01-31/1 is hidden\n', ''])
     for (const address of addresses) {
       await expect.poll(async () => statusOf(address)).toBe(410)
     }
     expect(await textOf(streamersApiPath)).toContain('{"name":"alice","recording_count":1}')
-    expect(await textOf(sessionsApiPath('alice'))).not.toContain('"sessionId":"1"')
-    const sitemap = await textOf('/sitemap.xml')
-    expect(sitemap).not.toContain(playerPagePath(session))
-    expect(sitemap).toContain(playerPagePath({ ...session, sessionId: '2' }))
+    for (const target of [sessionsApiPath('alice'), detailsApiPath('alice')])
+      expect(await textOf(target)).not.toContain('"sessionId":"1"')
+    await expect.poll(async () => textOf('/sitemap.xml')).not.toContain(playerPagePath(session))
+    expect(await textOf('/sitemap.xml')).toContain(playerPagePath({ ...session, sessionId: '2' }))
     expect(await checksumTree(library.recordings)).toEqual(before)
   })
 
@@ -113,6 +125,8 @@ describe('a hidden streamer', () => {
     const bob = { ...session, streamer: 'bob' }
     const addresses = [
       sessionsApiPath('bob'),
+      detailsApiPath('bob'),
+      sessionApiPath(bob),
       sessionsPagePath('bob'),
       streamerThumbnailApiPath('bob'),
       playlistApiPath(bob),
@@ -126,7 +140,7 @@ describe('a hidden streamer', () => {
     await library.place('carol/2026-02-01/1.mp4', SMALL_FIXTURE)
     await expect.poll(async () => textOf(streamersApiPath)).toContain('carol')
     expect(await textOf(streamersApiPath)).not.toContain('bob')
-    expect(await textOf('/sitemap.xml')).not.toContain('bob')
+    await expect.poll(async () => textOf('/sitemap.xml')).not.toContain('bob')
     expect(await statusOf(playlistApiPath({ ...bob, date: '2026-02-01', sessionId: '2' }))).toBe(
       410,
     )
@@ -137,5 +151,112 @@ describe('a hidden streamer', () => {
     expect(stdout).toBe('dora is hidden\n')
     expect(stderr).toMatch(/^note: dora is not in .*\n$/)
     expect((await run('hide', '--list')).stdout).toBe('bob\ndora\n')
+  })
+})
+
+describe('old sessions', () => {
+  const today = new Date().toISOString().slice(0, 10)
+
+  it('are hidden by their dates, and printed; others stay', async () => {
+    for (const name of [`erin/${today}/1`, 'erin/2026-01-31/1', 'erin/2026-01-31/2'])
+      await library.place(`${name}.mp4`, SMALL_FIXTURE)
+    await expect.poll(async () => textOf(streamersApiPath)).toContain('"erin","recording_count":3')
+    await run('hide', 'erin/2026-01-31/2', '--reason', 'by request')
+
+    const aged = await run('hide', 'erin', '--older-than', '1d')
+    expect(aged).toMatchObject({ code: 0, stdout: 'erin/2026-01-31/1 is hidden\n', stderr: '' })
+    await expect.poll(async () => textOf(streamersApiPath)).toContain('"erin","recording_count":1')
+    expect(await statusOf(playlistApiPath({ ...session, streamer: 'erin' }))).toBe(410)
+    expect((await run('hide', 'erin', '--older-than', '1d')).stdout).toBe('')
+  })
+
+  it('of all streamers are hidden', async () => {
+    const { stdout } = await run('hide', '--older-than', '1w', '--reason', 'retention')
+    // Also those of a hidden streamer, who may return.
+    expect(stdout).toBe(
+      ['alice/2026-01-31/1', 'alice/2026-01-31/2', 'bob/2026-01-31/1', 'bob/2026-02-01/2']
+        .concat('carol/2026-02-01/1')
+        .map((name) => `${name} is hidden\n`)
+        .join(''),
+    )
+    await expect.poll(async () => textOf(streamersApiPath)).not.toContain('alice')
+    expect(await textOf(streamersApiPath)).toContain(`"erin","recording_count":1`)
+  })
+
+  it('are in the log, with all other changes', async () => {
+    await run('unhide', 'bob', '--reason', 'settled\u001b[31m')
+    const { stdout } = await run('hide', '--log')
+    const lines = stdout.trimEnd().split('\n')
+    for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /)
+    expect(lines.map((line) => line.slice(21))).toEqual([
+      'hide alice/2026-01-31/1',
+      'unhide alice/2026-01-31/1',
+      'hide bob',
+      'hide dora',
+      'hide erin/2026-01-31/2 (by request)',
+      'hide erin/2026-01-31/1',
+      'hide alice/2026-01-31/1 (retention)',
+      'hide alice/2026-01-31/2 (retention)',
+      'hide bob/2026-01-31/1 (retention)',
+      'hide bob/2026-02-01/2 (retention)',
+      'hide carol/2026-02-01/1 (retention)',
+      expect.stringMatching(/^unhide bob \(settled[ -~]*\)$/),
+    ])
+  })
+})
+
+describe('a backup', () => {
+  it('restores hidden names, counters and addresses of segments', async () => {
+    await run('unhide', 'alice/2026-01-31/1')
+    await expect.poll(async () => statusOf(playlistApiPath(session))).toBe(200)
+    const before = await textOf(playlistApiPath(session))
+    await fetch(server.url + activityApiPath, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([{ name: 'begin_video', ...session }]),
+    })
+    const stats = async (): Promise<string> => (await run('stats', '--json')).stdout
+    await expect.poll(stats).toContain('"plays": 1')
+    const archive = path.join(library.folder, 'backup.tar')
+    expect(await run('backup', archive)).toMatchObject({ code: 0, stderr: '' })
+    expect((await stat(archive)).mode & 0o777).toBe(0o600)
+    const again = await run('backup', archive)
+    expect(again).toMatchObject({ code: 1, stdout: '' })
+    expect(again.stderr).toMatch(/^aftercast: the backup could not be written: EEXIST[^\n]+\n$/)
+    expect((await readdir(library.folder)).filter((name) => name.startsWith('.'))).toEqual([])
+
+    const data = path.join(library.folder, 'restored')
+    await mkdir(data)
+    await extract({ file: archive, cwd: data })
+    expect((await readdir(data)).toSorted()).toEqual([
+      'analytics.sqlite',
+      'catalog.sqlite',
+      'hls-secret',
+    ])
+    const restored = await startServer({ args: [library.recordings, '--data', data] })
+    try {
+      const text = async (target: string): Promise<string> =>
+        (await fetch(restored.url + target)).text()
+      expect(await text(playlistApiPath(session))).toBe(before)
+      await expect.poll(async () => text(streamersApiPath)).toBe(await textOf(streamersApiPath))
+      const args = ['stats', '--json', '--data', data]
+      const counted = await runInProcess(args, { workingFolder: library.folder })
+      expect(counted.stdout).toBe(await stats())
+    } finally {
+      await restored.stop()
+    }
+  })
+
+  it('needs a data folder with a catalog, and no cluster', async () => {
+    const target = path.join(library.folder, 'other.tar')
+    const inFolder = { workingFolder: library.folder }
+    const none = await runInProcess(['backup', target, '--data', library.folder], inFolder)
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('has no catalog') })
+    const environment = { AFTERCAST_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }
+    const cluster = await runInProcess(['backup', target], { ...inFolder, environment })
+    expect(cluster).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^aftercast: database: /),
+    })
   })
 })

@@ -30,7 +30,7 @@ async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise
 it('carries hidden names and counters once, and the catalog with the first scan', async () => {
   const shared = { AFTERCAST_DATABASE_URL: database }
   expect((await run(['scan', library.recordings])).code).toBe(0)
-  await run(['hide', 'bob'])
+  await run(['hide', 'bob', '--reason', 'by request'])
   const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
   const store = openActivityStore(path.join(library.data, 'analytics.sqlite'))
   const day = new Date().toISOString().slice(0, 10)
@@ -43,6 +43,7 @@ it('carries hidden names and counters once, and the catalog with the first scan'
   const repeated = await run(['migrate', '--to', database])
   expect(repeated.stdout).toContain('0 hidden names are new in the database\n')
   expect((await run(['hide', '--list'], shared)).stdout).toBe('bob\n')
+  expect((await run(['hide', '--log'], shared)).stdout).toMatch(/^\S+ hide bob \(by request\)\n$/)
   const stats: unknown = JSON.parse((await run(['stats', '--json'], shared)).stdout)
   expect(stats).toMatchObject({ sessions: [{ ...session, plays: 3 }] })
 
@@ -54,6 +55,22 @@ it('carries hidden names and counters once, and the catalog with the first scan'
   })
   const rows = await queryOnce(database, 'SELECT streamer FROM aftercast.recordings ORDER BY 1')
   expect(rows).toEqual([{ streamer: 'alice' }, { streamer: 'bob' }])
+})
+
+it('hides old sessions of all nodes, and logs it', async () => {
+  const shared = { AFTERCAST_DATABASE_URL: database }
+  const aged = await run(['hide', '--older-than', '1d'], shared)
+  expect(aged.stdout).toBe('alice/2026-01-31/1 is hidden\nbob/2026-01-31/1 is hidden\n')
+  expect((await run(['hide', '--older-than', '1d'], shared)).stdout).toBe('')
+  for (const name of ['alice', 'bob']) await run(['unhide', `${name}/2026-01-31/1`], shared)
+  const log = (await run(['hide', '--log'], shared)).stdout.trimEnd().split('\n')
+  expect(log.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
+    'hide bob (by request)',
+    'hide alice/2026-01-31/1',
+    'hide bob/2026-01-31/1',
+    'unhide alice/2026-01-31/1',
+    'unhide bob/2026-01-31/1',
+  ])
 })
 
 it('leaves a replica, whose names only the database has', async () => {

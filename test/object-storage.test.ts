@@ -1,11 +1,22 @@
 // Recordings in a real object store: the same site as from a folder, also while the store fails.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { playlistApiPath, sessionsApiPath, streamersApiPath } from '../shared/paths.ts'
+import {
+  detailsApiPath,
+  playlistApiPath,
+  sessionApiPath,
+  sessionsApiPath,
+  streamersApiPath,
+} from '../shared/paths.ts'
 import { BLOCK_BYTES } from '../server/storage/s3/block-cache.ts'
 import { splitPackets } from './support/make/split-packets.ts'
+import {
+  formatRecordedPlaylist,
+  placeWholeLibrary,
+  WHOLE_LIBRARY,
+} from './support/make/whole-library.ts'
 import { createBucket } from './support/servers/bucket.ts'
 import type { TestBucket } from './support/servers/bucket.ts'
 import { startFaultProxy } from './support/servers/fault-proxy.ts'
@@ -24,7 +35,6 @@ import { crawl } from './support/verify/crawl.ts'
 import { patienceMs } from './support/patience.ts'
 
 const PREFIX = 'archive/streams'
-const TS = 'ts-h264-aac-cea608.ts'
 const OTHER_TS = 'ts-h264-aac-clean-hls-concat.ts'
 const MP4 = 'mp4-h264-aac51-moov-last-bframes.mp4'
 const DAY = '2026-01-31'
@@ -32,7 +42,11 @@ const DAY = '2026-01-31'
 const LARGE = { streamer: 'large', date: DAY, sessionId: 'padded' }
 const PADDING_BYTES = 30 * 1024 * 1024
 const PATH_STYLE = { AFTERCAST_S3_PATH_STYLE: 'true' }
-const COMMON = { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: 'the same on all nodes' }
+const COMMON = {
+  AFTERCAST_WORKERS: '1',
+  AFTERCAST_HLS_SECRET: 'the same on all nodes',
+  AFTERCAST_PUBLIC_URL: 'https://site.example',
+}
 
 let library: TempLibrary
 let store: StartedObjectStore
@@ -45,7 +59,7 @@ beforeAll(async () => {
   library = await createTempLibrary('object-storage')
   settings = path.join(library.folder, 'settings.json')
   await writeFile(settings, JSON.stringify({ library: { settleSeconds: 0 } }))
-  await placeRecordings()
+  await placeWholeLibrary(library)
   store = await startObjectStore()
   proxy = await startFaultProxy(store)
   bucket = await createBucket(store)
@@ -59,27 +73,6 @@ afterAll(async () => {
 })
 
 afterEach(async () => proxy.heal())
-
-/** All fixtures, folders of parts and of a recorder, and files next to a recording. */
-async function placeRecordings(): Promise<void> {
-  const names = readdirSync(path.dirname(fixturePath(TS))).filter((name) => name !== 'README.md')
-  for (const name of names) await library.place(`fixtures/${DAY}/${name}`, name)
-  await library.place(`folders/${DAY}/parts/part1.ts`, TS)
-  await library.place(`folders/${DAY}/parts/part2.ts`, OTHER_TS)
-  await library.place(`folders/${DAY}/recorder/a.ts`, TS)
-  await library.place(`folders/${DAY}/recorder/b.ts`, OTHER_TS)
-  const lines = ['#EXTINF:6,', 'a.ts', '#EXT-X-DISCONTINUITY', '#EXTINF:6,', 'b.ts']
-  await library.place(`folders/${DAY}/recorder/index.m3u8`, playlistOf(lines))
-  await library.place(`sidecars/${DAY}/1.ts`, TS)
-  await library.place(`sidecars/${DAY}/1.srt`, Buffer.from(SUBTITLES))
-  await library.place(`sidecars/${DAY}/1.jpg`, Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0]))
-}
-
-const SUBTITLES = '1\n00:00:01,000 --> 00:00:02,000\nHello\n'
-
-function playlistOf(lines: string[]): Buffer {
-  return Buffer.from(['#EXTM3U', '#EXT-X-TARGETDURATION:60', ...lines, ''].join('\n'))
-}
 
 interface Start {
   prefix?: string
@@ -108,8 +101,6 @@ async function waitUntilIndexed(url: string, streamer: string, count: number): P
   )
 }
 
-const SESSIONS = { fixtures: 26, folders: 2, sidecars: 1 }
-
 test('serves the same bytes under the same URLs as a folder', async () => {
   const config = ['--config', settings]
   const servers = await Promise.all([
@@ -118,12 +109,25 @@ test('serves the same bytes under the same URLs as a folder', async () => {
   ])
   try {
     for (const { url } of servers) {
-      for (const [streamer, count] of Object.entries(SESSIONS)) {
+      for (const [streamer, count] of Object.entries(WHOLE_LIBRARY)) {
         await waitUntilIndexed(url, streamer, count)
       }
+      await vi.waitFor(
+        async () => {
+          const details = await (await fetch(url + detailsApiPath('sidecars'))).text()
+          expect(details).toContain('"displayName":"Sidecars"')
+          expect(details).toContain('"title":"One"')
+        },
+        { timeout: patienceMs, interval: 50 },
+      )
+      const session = { streamer: 'sidecars', date: DAY, sessionId: '1' }
+      const text = await (await fetch(url + sessionApiPath(session))).text()
+      expect(text).toContain('"title":"Greeting"')
     }
     const [fromFolder, fromBucket] = await Promise.all(servers.map(({ url }) => crawl(url)))
     expect(fromFolder?.size).toBeGreaterThan(150)
+    // Sorted by the time of files, which is that of the upload for an object.
+    for (const crawled of [fromFolder, fromBucket]) crawled?.delete('/feed.xml */*')
     expect(fromBucket).toEqual(fromFolder)
     const gets = proxy.requests.filter(({ operation }) => operation === 'GetObject')
     expect(gets.every(({ ifMatch, range }) => ifMatch !== undefined && range !== undefined)).toBe(
@@ -194,7 +198,7 @@ describe('a server of a bucket', () => {
     for (const [i, part] of parts.entries()) await bucket.put(`${folder}/${i}.ts`, part)
     const list = async (count: number): Promise<void> => {
       const lines = names.slice(0, count).flatMap((name) => ['#EXTINF:6,', name])
-      await bucket.put(`${folder}/index.m3u8`, playlistOf(lines))
+      await bucket.put(`${folder}/index.m3u8`, formatRecordedPlaylist(lines))
     }
     await list(4)
     const first = await waitForPlaylist(session, () => true)

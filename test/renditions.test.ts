@@ -78,8 +78,8 @@ async function multivariant(sessionId: string): Promise<Multivariant> {
 }
 
 async function ask(url: string) {
-  const { origin, pathname } = new URL(url)
-  return rawRequest(origin, pathname)
+  const { origin, pathname, search } = new URL(url)
+  return rawRequest(origin, pathname + search)
 }
 
 /** Packets of all segments of a media playlist. */
@@ -90,33 +90,65 @@ async function packetsOf(url: string) {
   return readReferencePackets(path)
 }
 
+type Packets = Awaited<ReturnType<typeof readReferencePackets>>
+
+const hashesOf = (kind: string) => (packets: Packets) =>
+  packets.filter((packet) => packet.kind === kind).map(({ sha1 }) => sha1)
+const audioOf = hashesOf('audio')
+const videoOf = hashesOf('video')
+
+/** Hashes of the packets of each audio track. */
+async function recordedAudio(): Promise<string[][]> {
+  const source = await readReferencePackets(fixturePath(TWO_AUDIO_TRACKS))
+  const packets = source.filter(({ kind }) => kind === 'audio')
+  return [...new Set(packets.map(({ streamIndex }) => streamIndex))].map((stream) =>
+    audioOf(packets.filter(({ streamIndex }) => streamIndex === stream)),
+  )
+}
+
 describe('a recording with several audio tracks', () => {
   it('has the first in its segments, and the others as renditions', async () => {
     const { text, media, variantUrl } = await multivariant('audio')
     expect(media.map(({ type, url }) => [type, url !== undefined])).toContainEqual(['AUDIO', true])
     expect(text).toMatch(/^#EXT-X-STREAM-INF:.*CODECS="avc1\.[^"]*mp4a/m)
     expect(text).toMatch(/RESOLUTION=\d+x\d+/)
-    const source = await readReferencePackets(fixturePath(TWO_AUDIO_TRACKS))
-    const streams = [
-      ...new Set(source.filter(({ kind }) => kind === 'audio').map((p) => p.streamIndex)),
-    ]
-    const hashes = (stream: number | undefined) =>
-      source.filter(({ streamIndex }) => streamIndex === stream).map(({ sha1 }) => sha1)
-    const main = await packetsOf(variantUrl)
-    expect(main.filter(({ kind }) => kind === 'audio').map(({ sha1 }) => sha1)).toEqual(
-      hashes(streams[0]),
-    )
+    const [first, second] = await recordedAudio()
+    expect(audioOf(await packetsOf(variantUrl))).toEqual(first)
     const other = await packetsOf(media.find(({ url }) => url !== undefined)?.url ?? '')
-    expect(other.map(({ sha1 }) => sha1)).toEqual(hashes(streams[1]))
+    expect(audioOf(other)).toEqual(second)
+  })
+
+  it('has a requested audio in its segments, in place of the first', async () => {
+    const [, second] = await recordedAudio()
+    const usual = await packetsOf(playlistUrl('audio'))
+    const requested = await packetsOf(`${playlistUrl('audio')}?audio=en.2`)
+    expect(audioOf(requested)).toEqual(second)
+    expect(videoOf(requested)).toEqual(videoOf(usual))
+  })
+
+  it('takes the language of an audio, and which one of it, else the first audio', async () => {
+    const variantOf = async (query: string) => {
+      const { status, body } = await ask(playlistUrl('audio') + query)
+      return [status, /main[^/]*$/.exec(body.toString().trim())?.[0]]
+    }
+    for (const usual of ['?audio=en', '?audio=EN.1', '?audio=en.3', '?audio=xx', '?audio=und.2'])
+      expect(await variantOf(usual)).toEqual([200, 'main.m3u8'])
+    expect(await variantOf('?audio=en.2')).toEqual([200, 'main-1.m3u8'])
+    for (const malformed of ['?audio=', '?audio=a/b', '?audio=en&audio=de', '?audio=en%0a'])
+      expect((await variantOf(malformed))[0]).toBe(400)
+    expect((await ask(`${playlistUrl('plain')}?audio=de`)).status).toBe(200)
   })
 
   it('never encrypts two segments with one key and IV', async () => {
     const { media, variantUrl } = await multivariant('audio')
     const urls = [
       variantUrl,
+      `${playlistUrl('audio')}?audio=en.2`,
       ...media.flatMap(({ type, url }) => (type === 'AUDIO' ? (url ?? []) : [])),
     ]
-    const segments = (await Promise.all(urls.map(fetchPlaylist))).flatMap((p) => p.segments)
+    const segments = (await Promise.all(urls.map(async (url) => fetchPlaylist(url)))).flatMap(
+      (p) => p.segments,
+    )
     const ivs = segments.map(({ key }) => key?.iv.toString('hex'))
     expect(new Set(ivs).size).toBe(segments.length)
   })

@@ -1,6 +1,6 @@
 // With an ad blocker, or a network that fails: the page and the recording work, and no visitor
 // waits longer than promised.
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import { scriptVariants } from '../ad-network/script-variants.ts'
 import {
   adLimitMs,
@@ -15,10 +15,14 @@ import {
   playerPath,
   test,
 } from './ad-site.ts'
-import { fixtureStreamer } from './library.ts'
+import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
+import { crowdSize, fixtureStreamer } from './library.ts'
 
 /** Longest wait of the recording for the configuration. */
 const configLimitMs = 1500
+
+/** Scripts that load: the ads that they never show are hidden after five seconds. */
+const loadable = new Set(['noop', 'throwing'])
 
 /** Class names and ids that block lists hide. */
 const cosmeticRules = `
@@ -98,13 +102,87 @@ for (const script of scriptVariants) {
     page.on('pageerror', (error) => errors.push(error.message))
     await page.goto('/')
     await expect(page.getByRole('listitem').first()).toBeVisible()
-    await expect(blocks(page, 'header').locator('ins')).toBeAttached()
-    await page.clock.runFor(emptyBlockMs)
+    if (loadable.has(script)) {
+      await expect(blocks(page, 'header').locator('ins')).toBeAttached()
+      await page.clock.runFor(emptyBlockMs)
+    }
     await expect(blocks(page, 'header')).toBeHidden()
+    await expect(blocks(page, 'list').locator('visible=true')).toHaveCount(0)
+    expect(await holes(page)).toBe(0)
     await page.goto(playerPath)
     await expectPlaying(page)
     // The script's own error is not ours; our errors are caught.
     expect(errors.filter((message) => !message.includes('stand-in start'))).toEqual([])
+  })
+}
+
+for (const width of [390, 1440]) {
+  test(`hides all ads at once where the script is blocked, then has no room: ${width} px`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 900 })
+    await page.addInitScript(recordLayoutShifts)
+    await page.route('**/ad-provider.js', (route) => route.abort('blockedbyclient'))
+    await page.goto('/')
+    await expect(streamerEntries(page).first()).toBeVisible()
+    await expect(page.locator('[data-ad-block]:visible')).toHaveCount(0)
+    expect(await holes(page)).toBe(0)
+    expect(await layoutShift(page)).toBeLessThan(0.02)
+
+    // From now on nothing is reserved, and the script is not requested again.
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    await page.goto('/')
+    await expect(streamerEntries(page)).toHaveCount(crowdSize + 1)
+    await expect(page.locator('[data-ad-block]')).toHaveCount(0)
+    expect(await headerHeight(page)).toBeLessThan(100)
+    expect(requests.filter((url) => url.includes('ad-provider'))).toEqual([])
+    expect(await layoutShift(page)).toBeLessThan(0.001)
+  })
+}
+
+test('moves nothing visible where the script fails after the list is shown', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.addInitScript(recordLayoutShifts)
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/ad-provider.js', async (route) => {
+    await released
+    await route.abort('blockedbyclient')
+  })
+  await page.goto('/')
+  await expect(blocks(page, 'header')).toBeVisible()
+  await expect(blocks(page, 'list').first()).toBeVisible()
+  release()
+  await expect(page.locator('[data-ad-block]:visible')).toHaveCount(0)
+  expect(await layoutShift(page)).toBe(0)
+  // A tile fills the cell in the viewport; the others are gone.
+  const cells = streamerEntries(page).filter({ has: page.locator('[data-ad-block]') })
+  await expect(cells.first()).toBeVisible()
+  await expect(cells.last()).toBeHidden()
+  expect(await holes(page)).toBe(0)
+  await page.getByRole('link', { name: 'View Sessions' }).first().click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Sessions/)
+  await expect(page.locator('[data-ad-block]')).toHaveCount(0)
+})
+
+function streamerEntries(page: Page): Locator {
+  return page.getByRole('list', { name: 'Streamers' }).locator('> li')
+}
+
+function headerHeight(page: Page): Promise<number> {
+  return page.getByRole('banner').evaluate((header) => header.getBoundingClientRect().height)
+}
+
+/** Number of cells of the grid, before the last row, that contain nothing. */
+function holes(page: Page): Promise<number> {
+  return page.getByRole('list', { name: 'Streamers' }).evaluate((list) => {
+    const boxes = [...list.children]
+      .map((item) => item.getBoundingClientRect())
+      .filter(({ height }) => height > 0)
+    const rows = Map.groupBy(boxes, ({ top }) => Math.round(top))
+    const lengths = [...rows.values()].map((row) => row.length)
+    const columns = Math.max(...lengths)
+    return lengths.slice(0, -1).reduce((sum, length) => sum + columns - length, 0)
   })
 }
 

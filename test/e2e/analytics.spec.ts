@@ -72,6 +72,34 @@ test('sends a visit in order to the collector and Google Analytics, the video on
   expect(consoleErrors.list()).toEqual([])
 })
 
+test('reports to the collector alone, when the visitor leaves, how playback was', async ({
+  page,
+}) => {
+  await stubServices(page)
+  const reports: object[] = []
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/api/activity')) return
+    const events: { name: string }[] = JSON.parse(request.postData() ?? '[]')
+    reports.push(...events.filter(({ name }) => name === 'playback'))
+  })
+  await watchOneSession(page)
+  expect(reports).toEqual([])
+  await page.getByRole('link', { name: 'Home' }).click()
+  await expect.poll(() => reports).toHaveLength(1)
+  const [report] = reports
+  expect(report).toMatchObject({
+    startupSeconds: expect.any(Number),
+    abandonedStarts: 0,
+    networkErrors: 0,
+    mediaErrors: 0,
+    otherErrors: 0,
+  })
+  expect(Number(Reflect.get(report ?? {}, 'playedSeconds'))).toBeGreaterThan(0.4)
+  expect(JSON.stringify(report)).not.toContain(fixtureStreamer)
+  const queued = await page.evaluate(() => JSON.stringify(Reflect.get(window, 'dataLayer')))
+  expect(queued).not.toContain('playback')
+})
+
 test('plays on where every service is blocked', async ({ page }) => {
   await page.route(/googletagmanager|plausible|\/api\/activity/, (route) => route.abort())
   await watchOneSession(page)

@@ -1,6 +1,7 @@
 // The library of the browser tests: real recordings under names that tests can refer to.
-import { copyFile, link, mkdir, utimes } from 'node:fs/promises'
+import { copyFile, link, mkdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { remux } from '../support/make/remux.ts'
 
 /** A fixture that every Chromium plays: those with HEVC need the operating system's decoder. */
 export interface PlayableFixture {
@@ -71,6 +72,18 @@ export async function layOutLibrary(folder: string): Promise<void> {
     await mkdir(path.join(folder, name, '2026-01-30'), { recursive: true })
     await link(simple, path.join(folder, name, '2026-01-30', '1001.mp4'))
   }
+  await makeLanguages(path.join(folder, languages.streamer, fixtureDate, languages.sessionId))
+}
+
+/** Audio in English and German, subtitles in German; all of it starts at 0. */
+export const languages = { streamer: `Crowd ${crowdSize}`, sessionId: 'languages', seconds: 36 }
+
+async function makeLanguages(file: string): Promise<void> {
+  const source = path.join(mediaFolder, 'ts-h264-aac-clean-hls-concat.ts')
+  await mkdir(path.dirname(file))
+  await remux(source, `${file}.mkv`, ['eng', 'ger'])
+  await writeFile(`${file}.de.srt`, '1\n00:00:00,000 --> 00:00:36,000\nGuten Abend\n')
+  for (const name of [`${file}.mkv`, `${file}.de.srt`]) await utimes(name, recordedAt, recordedAt)
 }
 
 async function place(from: string, to: string): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Browser } from '@playwright/test'
 import { findFirefox } from '../../scripts/find/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find/find-webkit.mjs'
-import { fixtureDate, fixtureStreamer } from '../e2e/library.ts'
+import { fixtureDate, fixtureStreamer, languages } from '../e2e/library.ts'
 import { networkAds } from '../e2e/network-ads.ts'
 import { expect, startSite, test as base } from '../e2e/site.ts'
 import type { EnginePage } from './engine-page.ts'
@@ -39,6 +39,7 @@ for (const engine of findEngines()) {
     const page = await engine.open(browser)
     try {
       await visit(page, siteUrl)
+      await chooseTracks(page)
     } finally {
       await page.close()
     }
@@ -59,6 +60,7 @@ if (webKit) {
       await visit(page, site.url)
       expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       expect(await page.evaluate(`${mainVideo}.currentSrc`)).toMatch(/playlist\.m3u8$/)
+      await chooseTracks(page, `/\\?audio=de$/.test(${mainVideo}.currentSrc)`)
     } finally {
       await page.close()
       await site.close()
@@ -82,6 +84,7 @@ async function visit(page: EnginePage, site: string): Promise<void> {
   await heading(page, title)
   await closePreroll(page)
   await playing(page)
+  await expect.poll(() => page.evaluate(hasFrames)).toBe(true)
 
   await page.click(`(//ul[@aria-label="Recommended"]/li[not(.//*[@data-ad-block])]//a)[1]`)
   await expect.poll(() => page.evaluate(headingText)).not.toBe(title)
@@ -94,6 +97,39 @@ async function visit(page: EnginePage, site: string): Promise<void> {
   await closePreroll(page)
   await playing(page)
 }
+
+/**
+ * Another audio and subtitles, in a session opened from the one that plays. `isChosen` is an
+ * expression: whether the chosen audio is loaded.
+ */
+async function chooseTracks(page: EnginePage, isChosen = hasOtherAudio): Promise<void> {
+  const { streamer, sessionId } = languages
+  await page.click('//header//a[normalize-space()="Home"]')
+  await page.type('//input[@type="search"]', streamer)
+  await page.click(link('Streamers', streamer, 'View Sessions'))
+  await page.click(link('Sessions', `Session ${sessionId} •`, 'Play'))
+  await heading(page, `${streamer} - ${fixtureDate} - ${sessionId}`)
+  await closePreroll(page)
+  await playing(page)
+  await choose(page, 'Audio', 'Deutsch')
+  await expect.poll(() => page.evaluate(isChosen)).toBe(true)
+  await playing(page)
+  await choose(page, 'Subtitles', 'Deutsch')
+  await expect.poll(() => page.evaluate(shownCues)).toBe('Guten Abend')
+}
+
+async function choose(page: EnginePage, menu: string, item: string): Promise<void> {
+  await page.click(`//main//button[@aria-label="${menu}"]`)
+  await page.click(`//*[@role="menuitemradio"][normalize-space()="${item}"]`)
+}
+
+/** Whether a segment with the second audio is loaded. */
+const hasOtherAudio = `performance.getEntriesByType('resource').some(({ name }) =>
+  /\\/m1-\\d+\\.m4s$/.test(name))`
+
+/** Whether the strip of moments shows images of the session. */
+const hasFrames = `[...document.querySelectorAll('[aria-label="Moments"] [role="slider"] img')]
+  .some(({ naturalWidth }) => naturalWidth > 0)`
 
 const headingText = `document.querySelector('h1')?.textContent`
 
@@ -128,17 +164,29 @@ async function heading(page: EnginePage, text: string): Promise<void> {
  */
 async function closePreroll(page: EnginePage): Promise<void> {
   const film = `document.querySelector('[data-preroll] video')`
-  const isRecording = `!${film} && ${mainVideo}?.currentTime > 0`
-  const state = `${film}?.currentTime > 0 ? 'ad' : ${isRecording} ? 'recording' : ''`
-  await expect.poll(() => page.evaluate(state)).not.toBe('')
-  if ((await page.evaluate(state)) === 'recording') return
-  expect(await page.evaluate(`${film}.muted`)).toBe(true)
-  expect(await page.evaluate(`${mainVideo}.paused`)).toBe(true)
+  // In one call: the ad may end before the next one. A loop does not end.
+  const state = `(() => {
+    const film = ${film}
+    const recording = ${mainVideo}
+    if (!film) return recording?.currentTime > 0 ? 'recording' : ''
+    film.loop = true
+    if (!(film.currentTime > 0)) return ''
+    return film.muted && recording.paused ? 'ad' : 'ad with audio, or over a recording that plays'
+  })()`
+  let found: unknown = ''
+  await expect.poll(async () => (found = await page.evaluate(state))).toMatch(/^(?:ad|recording)$/)
+  if (found === 'recording') return
   await page.click('//*[@data-preroll]//button[contains(@aria-label, "Close")]')
   await expect.poll(() => page.evaluate(`${film} === null`)).toBe(true)
 }
 
 const mainVideo = `document.querySelector('video:not([data-preroll] video)')`
+
+/** The text of all cues of the subtitles that are shown. */
+const shownCues = `Array.from(${mainVideo}.textTracks)
+  .filter(({ mode }) => mode === 'showing')
+  .flatMap(({ cues }) => Array.from(cues ?? [], ({ text }) => text))
+  .join()`
 
 /** Waits until the recording has played for a second. */
 async function playing(page: EnginePage): Promise<void> {

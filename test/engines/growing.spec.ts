@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
+import { playlistApiPath } from '../../shared/paths.ts'
 import { findFirefox } from '../../scripts/find/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find/find-webkit.mjs'
 import { growFile, settleSeconds } from '../support/growing-file.ts'
@@ -64,6 +65,10 @@ for (const engine of engines) {
 }
 
 async function start(page: EnginePage, name: string): Promise<void> {
+  const playlist =
+    server.url + playlistApiPath({ streamer: 'Live', date: '2026-01-31', sessionId: name })
+  // The page of a session that is not listed yet shows other sessions.
+  await expect.poll(async () => (await fetch(playlist)).status).toBe(200)
   await page.open(`${server.url}/p/Live/2026-01-31/${name}`)
   await page.evaluate(`void (window.wasNotReloaded = true)`)
   await expect.poll(() => page.evaluate(playMuted)).toBeGreaterThan(0.2)

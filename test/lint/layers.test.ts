@@ -23,6 +23,8 @@ const columnFiles = [
   'media/fmp4/fmp4-source',
   'media/matroska/matroska-source',
   'media/ts/ts-source',
+  'http/admitted',
+  'http/session-parameters',
 ]
 
 /** Programs, above every folder of server/. */
@@ -43,7 +45,8 @@ const readers = ['mp4', 'fmp4', 'matroska', 'ts']
   .join(' ')
 
 /**
- * Each row: a folder or program of server/, and all that it may import besides itself and shared/.
+ * Each row: a folder or program of server/, and all that it may import besides itself and shared/;
+ * `*` is every folder but those with `!`.
  */
 const serverRows = `
   problem
@@ -88,21 +91,32 @@ const serverRows = `
   delivery           errors config admission storage
   hls/fmp4           errors media/media-index media/codec
   hls/playlist       errors media/media-index media/readers media/codec delivery
-  hls/segment        errors config admission storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
-  hls/session        errors problem config storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
+  hls/segment        errors config admission artifacts storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
+  hls/session        errors problem config artifacts storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
+  metadata           errors admission storage catalog/names
   thumbnails         errors config admission artifacts media/media-index decoder-child
+  storyboards        errors admission artifacts media/media-index thumbnails
   http/responses     errors problem-text
   http/connections   http/responses
+  http/site          errors
+  http/pages         errors admission catalog metadata purge http/responses http/site http/admitted http/session-parameters
+  http/crawlers      errors catalog purge http/responses http/site http/session-parameters
   purge              errors catalog catalog/store
   postgres           errors
-  http               errors config admission storage catalog delivery hls/playlist hls/session thumbnails purge http/responses http/connections
+  jobs               errors problem catalog/scan catalog/store postgres
+  http               errors config admission storage catalog delivery hls/playlist hls/session metadata thumbnails storyboards purge http/responses http/connections http/site http/pages http/crawlers
+  page-assets        errors storage
   demo               errors config media/codec
   ads/house          errors config
   ads                errors config ads/house
   analytics          errors config
-  replication        errors catalog catalog/store analytics postgres
-  app                *
-  program            errors config app
+  operator           errors problem-text analytics catalog/store
+  replication        errors catalog catalog/store analytics postgres page-assets
+  app                * !app/commands !app/operator
+  app/cluster        * !app/commands !app/operator
+  app/operator       * !app/commands
+  app/commands       *
+  program            errors config app app/commands
   process            app log program
   main               process
 `
@@ -150,7 +164,8 @@ function serverPlants(): Record<string, Plant[]> {
   const columns = [...names, ...columnFiles]
   const layers = rows.map(([from = '', ...allowed]) => {
     const isAllowed = (to: string): boolean =>
-      allowed.includes(to) || (allowed.includes('*') && !programs.includes(to))
+      allowed.includes(to) ||
+      (allowed.includes('*') && !programs.includes(to) && !allowed.includes(`!${to}`))
     const pairs = columns
       // The files of this folder have their own columns.
       .filter((to) => to !== from && to !== 'media' && !isInside(to, from))
@@ -209,6 +224,9 @@ function webPlants(): Plant[] {
     { file: 'web/player/to-ui.ts', code: valueImport('../ui/card.tsx') },
     { file: 'web/player/to-own.ts', code: valueImport('./play-session.ts') },
     { file: 'web/player/inner/to-own.ts', code: valueImport('../play-session.ts') },
+    { file: 'web/player/inner/to-ui.ts', code: valueImport('../../ui/card.tsx') },
+    caughtImport('web/player/inner/to-page.ts', '../../sessions/sessions-page.tsx'),
+    caughtImport('web/player/inner/to-server.ts', '../../../server/errors.ts'),
     { file: 'web/player/inner/to-shared.ts', code: valueImport('../../../shared/paths.ts') },
     { file: 'web/to-page.ts', code: valueImport('./player/player-page.tsx') },
   ]
@@ -228,7 +246,7 @@ function processPlants(): Plant[] {
   const pid = 'export const a = process.pid\n'
   const globalPid = 'export const a = globalThis.process.pid\n'
   return [
-    caughtBy('eslint(no-restricted-globals)', 'server/app/serve.ts', pid),
+    caughtBy('eslint(no-restricted-globals)', 'server/app/commands/serve.ts', pid),
     caughtBy('eslint(no-restricted-properties)', 'server/http/global.ts', globalPid),
     caughtImport('server/hls/to-process.ts', 'node:process'),
     { file: 'server/main.ts', code: pid },

@@ -1,7 +1,12 @@
 // A small HTTP server with the page's API, for tests of the page without the real server.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ConfigResponse, SessionItem, StreamerItem } from '../../shared/contract.ts'
+import type {
+  ConfigResponse,
+  DetailsResponse,
+  SessionItem,
+  StreamerItem,
+} from '../../shared/contract.ts'
 
 export interface FakeApi {
   /** Origin, e.g. `http://127.0.0.1:40123`. */
@@ -17,6 +22,8 @@ export interface FakeLibrary {
   streamers: StreamerItem[]
   /** By streamer; others are 404. */
   sessions: Record<string, SessionItem[]>
+  /** By streamer; others are 404. */
+  details: Record<string, DetailsResponse>
   /** Ads and analytics; 404 if it is missing. */
   config?: ConfigResponse
   /** Paths with status 500. */
@@ -30,6 +37,7 @@ export async function startFakeApi(library: Partial<FakeLibrary> = {}): Promise<
   const api: FakeLibrary = {
     streamers: [],
     sessions: {},
+    details: {},
     broken: new Set(),
     gate: Promise.resolve(),
     ...library,
@@ -60,9 +68,10 @@ function respond(api: FakeLibrary, request: IncomingMessage, response: ServerRes
   if (api.broken.has(path)) return send(response, 500, { error: { code: 'failed', message: 'no' } })
   if (path === '/api/streamers') return send(response, 200, { streamers: api.streamers })
   if (path === '/api/config' && api.config) return send(response, 200, api.config)
-  const [, streamer] = /^\/api\/sessions\/([^/]+)$/.exec(path) ?? []
-  const sessions = streamer && api.sessions[decodeURIComponent(streamer)]
-  if (sessions) return send(response, 200, sessions)
+  const [, list, streamer = ''] = /^\/api\/(sessions|details)\/([^/]+)$/.exec(path) ?? []
+  const lists = list === 'details' ? api.details : api.sessions
+  const found = lists[decodeURIComponent(streamer)]
+  if (found) return send(response, 200, found)
   send(response, 404, { error: { code: 'not_found', message: 'no' } })
 }
 

@@ -7,3 +7,6 @@ export const patienceMs = 120_000
 
 /** For `expect.poll` and `vi.waitFor`. */
 export const soon = { timeout: patienceMs, interval: 100 }
+
+/** Limits of a decoder that time does not end. */
+export const patientDecoder = { startMs: patienceMs, jobMs: patienceMs, idleMs: patienceMs }

@@ -8,6 +8,7 @@ import { HlsRecording } from '../../../server/hls/session/hls-recording.ts'
 import type { MediaIndex } from '../../../server/media/media-index.ts'
 import type { MediaReader } from '../../../server/media/media-reader.ts'
 import type { OpenFile } from '../../../server/storage/storage.ts'
+import { patienceMs } from '../patience.ts'
 
 export interface IndexedRecording {
   file: OpenFile
@@ -42,6 +43,7 @@ export function makeHlsRecording(
         transcoder,
         admission: createAdmission(),
         log: { warn: () => undefined },
+        waitMs: patienceMs,
         signal: new AbortController().signal,
       }),
     },

@@ -1,5 +1,10 @@
 // Fetches a playlist like a player, and its segments, decrypted.
 import { createDecipheriv } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { patienceMs } from '../patience.ts'
+
+/** Pause before what is not available yet is requested again. */
+const RETRY_MS = 200
 
 /** One segment of a playlist. URLs are absolute. */
 export interface ListedSegment {
@@ -17,13 +22,21 @@ export interface ListedPlaylist {
   segments: ListedSegment[]
 }
 
-/** Fetches and parses a playlist (RFC 8216); for a multivariant one, that of its first variant. */
-export async function fetchPlaylist(url: string): Promise<ListedPlaylist> {
-  const response = await fetch(url)
+/**
+ * Fetches and parses a playlist (RFC 8216); for a multivariant one, that of its first variant.
+ * `request` is `fetch` where 503 is a failure; by default the request is repeated.
+ */
+export async function fetchPlaylist(
+  url: string,
+  request: (url: string) => Promise<Response> = fetchAvailable,
+): Promise<ListedPlaylist> {
+  const response = await request(url)
   if (!response.ok) throw new Error(`${response.status} for ${url}: ${await response.text()}`)
   const text = await response.text()
   const variant = /^#EXT-X-STREAM-INF:.*\n(?<uri>.+)$/m.exec(text)?.groups?.uri
-  return variant === undefined ? parsePlaylist(text, url) : fetchPlaylist(resolve(variant, url))
+  return variant === undefined
+    ? parsePlaylist(text, url)
+    : fetchPlaylist(resolve(variant, url), request)
 }
 
 function parsePlaylist(text: string, baseUrl: string): ListedPlaylist {
@@ -97,7 +110,18 @@ export async function fetchSegment(segment: ListedSegment): Promise<Buffer> {
 }
 
 export async function fetchBytes(url: string): Promise<Buffer> {
-  const response = await fetch(url)
+  const response = await fetchAvailable(url)
   if (!response.ok) throw new Error(`${response.status} for ${url}`)
   return Buffer.from(await response.arrayBuffer())
+}
+
+/** Like a player, repeats a request that a busy server refuses with 503. */
+async function fetchAvailable(url: string): Promise<Response> {
+  const untilMs = performance.now() + patienceMs
+  for (;;) {
+    const response = await fetch(url)
+    if (response.status !== 503 || performance.now() > untilMs) return response
+    await response.body?.cancel()
+    await sleep(RETRY_MS)
+  }
 }

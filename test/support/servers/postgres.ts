@@ -13,6 +13,7 @@ import pg from 'pg'
 import { findPostgres } from '../../../scripts/find/find-postgres.mjs'
 import { patienceMs } from '../patience.ts'
 import { findFreePort } from './free-port.ts'
+import { childrenOf } from './start-server.ts'
 
 /** A server on loopback with a random password. */
 export interface StartedPostgres {
@@ -25,6 +26,10 @@ export interface StartedPostgres {
   /** Ends it at once, with all connections; `start` continues with the same data. */
   stop(): Promise<void>
   start(options?: { isShared: boolean }): Promise<void>
+  /** Stops all of its processes, as if its machine had stopped responding. */
+  suspend(): void
+  /** Continues them. */
+  resume(): void
   /** Ends it and removes its data. */
   remove(): Promise<void>
 }
@@ -99,8 +104,21 @@ function openServer(folder: string): StartedPostgres {
   const urlOf = (database: string): string =>
     `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`
   let child: ChildProcess | undefined
+  let suspended: number[] = []
+  const suspend = (): void => {
+    if (child?.pid === undefined) return
+    // The first one starts the others.
+    child.kill('SIGSTOP')
+    suspended = [child.pid, ...childrenOf(child.pid)]
+    for (const pid of suspended) process.kill(pid, 'SIGSTOP')
+  }
+  const resume = (): void => {
+    for (const pid of suspended) process.kill(pid, 'SIGCONT')
+    suspended = []
+  }
   const stop = async (): Promise<void> => {
     if (child === undefined) return
+    resume()
     const ended = once(child, 'exit')
     child.kill('SIGQUIT')
     await ended
@@ -116,6 +134,8 @@ function openServer(folder: string): StartedPostgres {
       return urlOf(name)
     },
     stop,
+    suspend,
+    resume,
     async start({ isShared } = { isShared: false }) {
       const options = [...settings, `port=${port}`].flatMap((setting) => ['-c', setting])
       child = run('postgres', ['-D', path.join(folder, 'data'), ...options], folder)

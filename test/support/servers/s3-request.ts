@@ -11,6 +11,8 @@ export interface S3Request {
   key: string
   range: string | undefined
   ifMatch: string | undefined
+  /** With the signature. */
+  authorization: string | undefined
 }
 
 /** By method, target and the parameter that makes it another operation. */
@@ -44,5 +46,6 @@ export function parseS3Request({ method = '', url = '', headers }: IncomingMessa
     key,
     range: headers.range,
     ifMatch: headers['if-match'],
+    authorization: headers.authorization,
   }
 }

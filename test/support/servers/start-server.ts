@@ -26,6 +26,10 @@ export interface StartOptions {
   /** Default `patienceMs`: on a busy machine, several workers take their time. */
   readyWithinMs?: number
   environment?: NodeJS.ProcessEnv
+  /** Folder of another release of the program. Default this one. */
+  checkout?: string
+  /** Entry of an installed program. Default that of `checkout`. */
+  program?: string
   /** Prefix of the command, such as `taskset -c 0`. Default nothing. */
   wrapper?: string[]
   /** Descriptor for stderr. Default a pipe that is read, for `output`. */
@@ -40,7 +44,8 @@ const readyLine = /^Aftercast is ready (?:at (?<url>http:\/\/\S+?)\/?|to scan)$/
 
 /** Rejects with the server's output if it ends, or is not ready in time. */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
-  const program = path.resolve(import.meta.dirname, '../../../server/main.ts')
+  const { checkout = path.resolve(import.meta.dirname, '../../..') } = options
+  const { program = path.join(checkout, 'server/main.ts') } = options
   // As in npm start and the first line of main.ts.
   const nodeFlags = ['--max-semi-space-size=8', ...(options.nodeFlags ?? [])]
   const command = options.command === 'work' ? ['work'] : ['serve', '--port', '0']

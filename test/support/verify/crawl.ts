@@ -1,51 +1,119 @@
-// Fetches everything that a site offers of its sessions.
+// Requests everything that a site has, for a comparison with another site.
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionsResponse, streamersResponse } from '../../../shared/contract.ts'
 import {
+  configApiPath,
+  detailsApiPath,
+  embedPagePath,
+  outsidePatterns,
+  pathPatterns,
+  playerPagePath,
   playlistApiPath,
+  sessionApiPath,
   sessionsApiPath,
+  sessionsPagePath,
+  storyboardApiPath,
+  streamerFeedPath,
   streamersApiPath,
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../../../shared/paths.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
 import { parseExactly } from '../parse-exactly.ts'
+import { patienceMs } from '../patience.ts'
 
-/** Headers that all nodes of a site have to send equally. */
-const HEADERS = ['content-type', 'content-length', 'etag', 'cache-control', 'surrogate-key']
+/** Headers of one response or connection. All nodes of a site have to send the others equally. */
+const OWN_HEADERS = new Set(['connection', 'date', 'keep-alive', 'server-timing'])
+/** The first one is requested of each session, and is what nodes with artifacts render ahead. */
+const FORMATS = ['image/avif', 'image/webp', 'image/jpeg']
 
-/** Of each streamer: decoding them takes longer than everything else. */
-const THUMBNAILS = 1
+/** Pause before a request is repeated. */
+const RETRY_MS = 200
+
+export interface CrawlOptions {
+  /** Default all. */
+  streamers?: readonly string[]
+  /** Whose are requested. Default the first session of each streamer: decoding takes longest. */
+  thumbnails?: 'first' | 'all'
+  /** Other paths. */
+  more?: readonly string[]
+}
 
 /**
- * Lists, a few thumbnails, playlists, and all files that playlists reference: status, headers and a
- * digest of the body, by path.
+ * Lists, details, pages, thumbnails, storyboards, playlists, and all files that these reference:
+ * status, headers and a digest of the body, by path and format.
  */
-export async function crawl(url: string): Promise<Map<string, string[]>> {
+export async function crawl(
+  url: string,
+  { streamers: wanted, thumbnails = 'first', more = [] }: CrawlOptions = {},
+): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
-  const queue: string[] = []
-  const visit = async (path: string): Promise<string> => {
-    const response = await fetch(url + path)
-    const body = Buffer.from(await response.arrayBuffer())
+  /** Paths of the details of sessions that are indexed. */
+  const indexed = new Set<string>()
+  const visit = async (path: string, accept = '*/*'): Promise<string> => {
+    const { response, body } = await fetchComplete(url + path, accept, indexed.has(path))
     const digest = createHash('sha256').update(body).digest('hex')
-    const headers = HEADERS.map((name) => `${name}: ${response.headers.get(name)}`)
-    found.set(path, [String(response.status), ...headers, digest])
+    const headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
+    const lines = headers.map(([name, value]) => `${name}: ${value}`)
+    found.set(`${path} ${accept}`, [String(response.status), ...lines, digest])
     return body.toString('utf8')
   }
   const json = async (path: string): Promise<unknown> => JSON.parse(await visit(path))
+  const site = [pathPatterns.streamersPage, outsidePatterns.siteFeed, '/robots.txt', '/sitemap.xml']
+  const queue = [configApiPath, ...site, ...more]
   const { streamers } = parseExactly(streamersResponse, await json(streamersApiPath))
   for (const { name: streamer } of streamers) {
-    queue.push(streamerThumbnailApiPath(streamer))
+    if (wanted?.includes(streamer) === false) continue
     const sessions = parseExactly(sessionsResponse, await json(sessionsApiPath(streamer)))
     const references = sessions.map((session) => ({ streamer, ...session }))
-    queue.push(...references.map(playlistApiPath))
-    queue.push(...references.slice(0, THUMBNAILS).map(thumbnailApiPath))
+    for (const reference of references)
+      if (reference.duration !== undefined) indexed.add(sessionApiPath(reference))
+    // First: pages contain as much of a session as is known soon.
+    queue.push(detailsApiPath(streamer), ...references.map(sessionApiPath))
+    queue.push(sessionsPagePath(streamer), ...references.map(playerPagePath))
+    queue.push(streamerFeedPath(streamer), ...references.slice(0, 1).flatMap(embeds))
+    queue.push(...references.map(playlistApiPath), ...references.map(storyboardApiPath))
+    const images = references.slice(0, thumbnails === 'first' ? 1 : undefined).map(thumbnailApiPath)
+    await visit(streamerThumbnailApiPath(streamer))
+    for (const [at, image] of images.entries()) {
+      for (const format of at === 0 ? FORMATS : FORMATS.slice(0, 1)) await visit(image, format)
+    }
   }
   for (const path of queue) {
     const text = await visit(path)
-    if (!text.startsWith('#EXTM3U')) continue
-    const uris = [...text.matchAll(/^[^#\s].*$|URI="(?<uri>[^"]+)"/gm)]
+    const uris = [...text.matchAll(patternOf(text))]
     const paths = uris.map(([line, uri]) => new URL(uri ?? line, url + path).pathname)
     for (const next of paths) if (!queue.includes(next)) queue.push(next)
   }
   return found
+}
+
+/**
+ * A busy server responds with 503, with the details of a session without its tracks, or with a page
+ * without the size of its image. Then the request is repeated.
+ */
+async function fetchComplete(url: string, accept: string, isIndexed: boolean) {
+  const untilMs = performance.now() + patienceMs
+  for (;;) {
+    const response = await fetch(url, { headers: { accept } })
+    const body = Buffer.from(await response.arrayBuffer())
+    const lacksTracks = isIndexed && response.ok && !body.includes('"durationSeconds"')
+    const lacksSize = response.ok && body.includes('og:image"') && !body.includes('og:image:width')
+    const isComplete = response.status !== 503 && !lacksTracks && !lacksSize
+    if (isComplete || performance.now() > untilMs) return { response, body }
+    await sleep(RETRY_MS)
+  }
+}
+
+/** The crawled sites have one public URL. */
+function embeds(session: SessionReference): string[] {
+  const pageUrl = encodeURIComponent(`https://site.example${playerPagePath(session)}`)
+  return [embedPagePath(session), `${outsidePatterns.oembed}?url=${pageUrl}&format=json`]
+}
+
+/** Matches what a file references. */
+function patternOf(text: string): RegExp {
+  if (text.startsWith('#EXTM3U')) return /^[^#\s].*$|URI="(?<uri>[^"]+)"/gm
+  return text.startsWith('WEBVTT') ? /^tile-[^#]+/gm : /(?!)/g
 }

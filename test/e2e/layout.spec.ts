@@ -1,0 +1,123 @@
+// The layout of the pages: alignment, long names, right-to-left names, narrow windows.
+import type { Locator, Page } from '@playwright/test'
+import { fixtureDate, fixtureStreamer } from './library.ts'
+import { expect, test } from './site.ts'
+
+const sessionsPath = `/s/${encodeURIComponent(fixtureStreamer)}`
+const sessionPath = `${encodeURIComponent(fixtureStreamer)}/${fixtureDate}`
+const playerPath = `/p/${sessionPath}/mp4-h264-aac-moov-first`
+
+test('aligns the search box with the cards on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/')
+  const card = await boxOf(page.getByRole('listitem').first())
+  const search = await boxOf(page.getByRole('search').getByRole('searchbox'))
+  expect([search.x, search.width]).toEqual([card.x, card.width])
+})
+
+for (const width of [320, 390, 1440]) {
+  test(`centres Back on the first line of the title: ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 844 })
+    for (const path of [sessionsPath, playerPath]) {
+      await page.goto(path)
+      const back = await boxOf(page.getByRole('button', { name: 'Back' }))
+      const title = await boxOf(page.getByRole('heading', { level: 1 }))
+      const lineHeight = await page
+        .getByRole('heading', { level: 1 })
+        .evaluate((heading) => Number.parseFloat(getComputedStyle(heading).lineHeight))
+      expect(back.x + back.width).toBeLessThan(title.x)
+      expect(Math.abs(back.y + back.height / 2 - (title.y + lineHeight / 2))).toBeLessThan(2)
+    }
+  })
+
+  test(`does not scroll sideways: ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 844 })
+    for (const path of ['/', sessionsPath, playerPath]) {
+      await page.goto(path)
+      await expect(page.getByRole('listitem').first()).toBeVisible()
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    }
+  })
+}
+
+for (const [width, height] of [
+  [844, 390],
+  [720, 450],
+] as const) {
+  test(`shows the video first: ${width} x ${height} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height })
+    await page.goto(playerPath)
+    await expect(page.getByRole('slider')).toBeVisible()
+    const video = await boxOf(page.locator('video'))
+    expect(video.y).toBeGreaterThan(0)
+    expect(video.y + video.height).toBeLessThan(height)
+    const title = await boxOf(page.getByRole('heading', { level: 1 }))
+    const recommended = await boxOf(page.getByRole('heading', { name: 'Recommended' }))
+    expect(title.y).toBeGreaterThan(video.y + video.height)
+    expect(recommended.y).toBeGreaterThan(title.y + title.height)
+    const home = await boxOf(page.getByRole('link', { name: 'Home' }))
+    expect(home.y).toBeGreaterThan(recommended.y)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+  })
+}
+
+test('shows two lines of a long name, and all of it as a tooltip', async ({ page }) => {
+  const name = 'A name of many words '.repeat(12).trim()
+  await replaceStreamers(page, [name])
+  await page.goto('/')
+  const title = page.getByRole('listitem').getByRole('heading')
+  await expect(title).toHaveAttribute('title', name)
+  expect(await lineCount(title)).toBe(2)
+  await page.goto(`/s/${encodeURIComponent(name)}`)
+  const heading = page.getByRole('heading', { level: 1 })
+  await expect(heading).toHaveAttribute('title', `Sessions: ${name}`)
+  expect(await lineCount(heading)).toBe(2)
+})
+
+test('shows the parts of a title in their order where a name is right-to-left', async ({
+  page,
+}) => {
+  await page.goto(
+    `/p/${encodeURIComponent('שלום (1)')}/${fixtureDate}/${encodeURIComponent('2 ב')}`,
+  )
+  const parts = page.getByRole('heading', { level: 1 }).locator('bdi')
+  await expect(parts).toHaveText(['שלום (1)', fixtureDate, '2 ב'])
+  const positions = await parts.evaluateAll((names) =>
+    names.map((name) => name.getBoundingClientRect().x),
+  )
+  expect(positions).toEqual(positions.toSorted((a, b) => a - b))
+})
+
+test('has stronger colours where the visitor prefers contrast', async ({ page }) => {
+  const textColour = () =>
+    page
+      .getByRole('listitem')
+      .first()
+      .locator('p')
+      .evaluate((detail) => getComputedStyle(detail).color)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto('/')
+  await expect(page.getByRole('listitem').first()).toBeVisible()
+  const usual = await textColour()
+  await page.emulateMedia({ colorScheme: 'dark', contrast: 'more' })
+  await expect.poll(textColour).not.toBe(usual)
+})
+
+async function replaceStreamers(page: Page, names: string[]): Promise<void> {
+  const streamers = names.map((name) => ({ name, recording_count: 1 }))
+  await page.route('**/api/streamers', (route) => route.fulfill({ json: { streamers } }))
+}
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox()
+  if (box === null) throw new Error('the element is not visible')
+  return box
+}
+
+function lineCount(locator: Locator): Promise<number> {
+  return locator.evaluate((element) => {
+    const { lineHeight, paddingBlockEnd } = getComputedStyle(element)
+    const height = element.clientHeight - Number.parseFloat(paddingBlockEnd)
+    return Math.round(height / Number.parseFloat(lineHeight))
+  })
+}

@@ -1,0 +1,251 @@
+// The strip of moments below the video: frames across the session, previews by pointer, touch and
+// keyboard, and what is shown without a storyboard.
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Locator, Page } from '@playwright/test'
+import { fixtureDate, fixtureStreamer } from './library.ts'
+import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
+import { expect, test } from './site.ts'
+
+const streamer = encodeURIComponent(fixtureStreamer)
+const pathOf = (sessionId: string) => `/p/${streamer}/${fixtureDate}/${sessionId}`
+const minute = pathOf('mkv-h264-aac-60s')
+const phone = { width: 390, height: 844 }
+/** Frames across the strip, for a video of 16:9. */
+const cellCount = 13
+
+test.describe.configure({ mode: 'parallel' })
+
+test('shows frames across the session, in the first view', async ({ page }) => {
+  await page.addInitScript(recordLayoutShifts)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await open(page)
+  await expect.poll(() => shownFrames(page)).toBeGreaterThan(cellCount - 1)
+  const box = await boxOf(sliderOf(page))
+  expect(box.height).toBe(64)
+  expect(box.y + box.height).toBeLessThan(900)
+  expect(await layoutShift(page)).toBe(0)
+})
+
+test('previews the moment under the pointer, within the strip', async ({ page }) => {
+  await replaceDetails(page, {
+    chapters: [{ startSeconds: 20, title: 'Boss <b>fight</b>' }],
+    startTime: new Date(2026, 0, 31, 21, 30).toISOString(),
+  })
+  const video = await open(page)
+  const strip = await boxOf(sliderOf(page))
+  const preview = previewOf(page)
+  await expect(preview).toHaveCount(0)
+  await page.mouse.move(strip.x + strip.width / 2, strip.y + 30)
+  await expect(preview).toContainText(/^0:00:30 · .*30.*Boss <b>fight<\/b>$/)
+  await expect.poll(() => shownImages(preview)).toBe(1)
+  const middle = await boxOf(preview)
+  expect(Math.abs(middle.x + middle.width / 2 - strip.x - strip.width / 2)).toBeLessThan(2)
+  for (const x of [strip.x + 1, strip.x + strip.width - 1]) {
+    await page.mouse.move(x, strip.y + 30)
+    const { x: start, width } = await boxOf(preview)
+    expect(start).toBeGreaterThan(strip.x - 1)
+    expect(start + width).toBeLessThan(strip.x + strip.width + 1)
+  }
+  await page.mouse.move(strip.x + strip.width / 4, strip.y + 30)
+  await page.mouse.down()
+  await page.mouse.move(strip.x + strip.width / 2, strip.y + 30)
+  await page.mouse.up()
+  await expect.poll(() => position(video)).toBeCloseTo(30, 0)
+  await page.mouse.move(5, 5)
+  await expect(preview).toHaveCount(0)
+})
+
+for (const [colorScheme, contrast] of [
+  ['light', 'more'],
+  ['dark', 'no-preference'],
+] as const) {
+  test(`works by keyboard, without a violation of WCAG: ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, contrast, reducedMotion: 'reduce' })
+    const video = await open(page)
+    await video.focus()
+    const slider = sliderOf(page)
+    for (let presses = 0; presses < 30 && !(await isFocused(slider)); presses += 1) {
+      await page.keyboard.press('Tab')
+    }
+    await expect(slider).toBeFocused()
+    await expect(previewOf(page)).toContainText('0:00:')
+    await page.keyboard.press('End')
+    await expect.poll(() => position(video)).toBeCloseTo(60, 0)
+    await page.keyboard.press('Home')
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => position(video)).toBe(5)
+    await expect(slider).toHaveAttribute('aria-valuetext', '0:00:05')
+    await expect(previewOf(page)).toContainText('0:00:05')
+    await expect.poll(() => shownImages(previewOf(page))).toBe(1)
+    // @ts-expect-error axe has its own copy of playwright-core, with other types.
+    const { violations } = await new AxeBuilder({ page }).include('main').analyze()
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+    await page.keyboard.press('Tab')
+    await expect(previewOf(page)).toHaveCount(0)
+  })
+}
+
+test.describe('by touch', () => {
+  test.use({ hasTouch: true, viewport: phone })
+
+  test('previews under the finger, seeks where it is lifted, and swipes', async ({ page }) => {
+    const video = await open(page)
+    const visible = await boxOf(page.getByRole('region', { name: 'Moments' }))
+    const { y } = await boxOf(sliderOf(page))
+    const devtools = await page.context().newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', x?: number) => {
+      const touchPoints = x === undefined ? [] : [{ x: visible.x + x, y: y + 30 }]
+      return devtools.send('Input.dispatchTouchEvent', { type, touchPoints })
+    }
+    await touch('touchStart', 200)
+    await expect(previewOf(page)).toContainText(/0:00:1\d/)
+    await touch('touchEnd')
+    await expect.poll(() => position(video)).toBeGreaterThan(9)
+    expect(await position(video)).toBeLessThan(12)
+    await expect(previewOf(page)).toHaveCount(0)
+    await expect(async () => {
+      await touch('touchStart', 300)
+      for (let x = 290; x > 100; x -= 10) await touch('touchMove', x)
+      await touch('touchEnd')
+      // A finger that rests at first, as on a slow machine, does not swipe.
+      expect((await boxOf(sliderOf(page))).x).toBeLessThan(visible.x - 50)
+    }).toPass()
+    await expect(previewOf(page)).toHaveCount(0)
+    expect(await position(video)).toBeLessThan(12)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(phone.width)
+  })
+})
+
+test('loads the frames of a phone as they become visible', async ({ page }) => {
+  await page.setViewportSize(phone)
+  const requests = await replaceStoryboard(page, { sheets: cellCount, seconds: 59 })
+  const video = await open(page)
+  await expect.poll(() => shownFrames(page)).toBeGreaterThan(2)
+  const visible = requests.length
+  expect(visible).toBeLessThan(8)
+  await video.evaluate((element: HTMLVideoElement) => void (element.currentTime = 55))
+  await expect.poll(() => shownFrames(page)).toBeGreaterThan(visible)
+  expect(new Set(requests).size).toBe(requests.length)
+  expect(requests.length).toBeLessThan(cellCount)
+  const { x, width } = await boxOf(sliderOf(page))
+  const positionX = x + (width * 55) / 60
+  expect(positionX).toBeGreaterThan(0)
+  expect(positionX).toBeLessThan(phone.width)
+})
+
+test('shows as much of the session as the storyboard has', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await replaceStoryboard(page, { sheets: 4, seconds: 30 })
+  await open(page)
+  await expect.poll(() => shownFrames(page)).toBe(6)
+  const { x, y, width } = await boxOf(sliderOf(page))
+  await page.mouse.move(x + width - 10, y + 30)
+  await expect(previewOf(page)).toContainText('0:00:59')
+  expect(await shownImages(previewOf(page))).toBe(0)
+})
+
+for (const status of [404, 503]) {
+  test(`has a line where the storyboard is ${status}`, async ({ page }) => {
+    await page.route('**/storyboard.vtt', (route) => route.fulfill({ status }))
+    await open(page)
+    await expectLine(page)
+  })
+}
+
+test.describe('without video', () => {
+  // The page waits for the details, however long they take.
+  test.use({ pageClock: 'stopped' })
+
+  test('has a line', async ({ page }) => {
+    await page.goto(pathOf('ts-ac3-51-audio-only'))
+    await expect(page.locator('video')).toBeAttached()
+    // The controls wait this long for a first frame.
+    await page.clock.runFor(1000)
+    await expect(sliderOf(page)).toBeVisible()
+    await expectLine(page)
+    expect((await boxOf(sliderOf(page))).height).toBeLessThan(40)
+  })
+})
+
+async function expectLine(page: Page): Promise<void> {
+  const slider = sliderOf(page)
+  const trackHeight = () => slider.evaluate((element) => element.firstElementChild?.clientHeight)
+  await expect.poll(trackHeight).toBe(8)
+  expect(await shownFrames(page)).toBe(0)
+  const { x, y, width, height } = await boxOf(slider)
+  await page.mouse.move(x + width / 2, y + height / 2)
+  await expect(previewOf(page)).toContainText('0:00:')
+}
+
+async function replaceDetails(page: Page, change: object): Promise<void> {
+  await page.route('**/api/session/**', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), ...change } })
+  })
+}
+
+/** Sheets of one frame each, which cover `seconds`. Returns the requests of sheets so far. */
+async function replaceStoryboard(
+  page: Page,
+  { sheets, seconds }: { sheets: number; seconds: number },
+): Promise<string[]> {
+  const requests: string[] = []
+  const time = (sheet: number) => `00:${((sheet * seconds) / sheets).toFixed(3).padStart(6, '0')}`
+  const cues = Array.from(
+    { length: sheets },
+    (_, sheet) => `${time(sheet)} --> ${time(sheet + 1)}\nsheet-${sheet}.jpg#xywh=0,0,160,90\n`,
+  )
+  const image =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="160" height="90"><path d="M0 0h160v90"/></svg>'
+  await page.route('**/api/storyboard/**', async (route) => {
+    const url = route.request().url()
+    if (url.endsWith('.vtt')) return route.fulfill({ body: ['WEBVTT\n', ...cues].join('\n') })
+    requests.push(url)
+    return route.fulfill({ contentType: 'image/svg+xml', body: image })
+  })
+  return requests
+}
+
+/** Opens the player page and pauses near its start. */
+async function open(page: Page, path = minute): Promise<Locator> {
+  await page.goto(path)
+  await expect(sliderOf(page)).toBeVisible()
+  const video = page.locator('video')
+  await expect.poll(() => position(video)).toBeGreaterThan(0)
+  await video.evaluate((element: HTMLVideoElement) => element.pause())
+  return video
+}
+
+function sliderOf(page: Page): Locator {
+  return page.getByRole('region', { name: 'Moments' }).getByRole('slider')
+}
+
+function previewOf(page: Page): Locator {
+  return page.locator('[data-preview]')
+}
+
+function shownFrames(page: Page): Promise<number> {
+  return shownImages(sliderOf(page))
+}
+
+/** Images that are loaded and not empty. */
+function shownImages(locator: Locator): Promise<number> {
+  return locator.evaluate(
+    (element) =>
+      [...element.querySelectorAll('img')].filter((image) => image.naturalWidth > 0).length,
+  )
+}
+
+function isFocused(locator: Locator): Promise<boolean> {
+  return locator.evaluate((element) => element === document.activeElement)
+}
+
+function position(video: Locator): Promise<number> {
+  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
+}
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox()
+  if (box === null) throw new Error('the element is not visible')
+  return box
+}

@@ -1,0 +1,106 @@
+// The operator's page of a running server: on the private listener, and nowhere else.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { streamersApiPath } from '../shared/paths.ts'
+import { findFreePort } from './support/servers/free-port.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
+import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const TOKEN = 'sixteen characters or more'
+const HOSTILE = '<img src=x onerror=alert(1)>'
+
+let library: TempLibrary
+let server: StartedServer
+let listener: string
+
+beforeAll(async () => {
+  library = await createTempLibrary('operator')
+  await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await library.place('alice/2026-01-31/1.m4v', SMALL_FIXTURE)
+  await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await library.place('bob/2026-01-30/2.mkv', 'mkv-h264-two-audio-subs-truncated.mkv')
+  await library.place(`carol/2026-01-31/${HOSTILE}.mp4`, BROKEN_FIXTURE)
+  const address = `127.0.0.1:${await findFreePort()}`
+  listener = `http://${address}`
+  server = await startServer({
+    args: library.args,
+    environment: {
+      AFTERCAST_WORKERS: '2',
+      AFTERCAST_METRICS: address,
+      AFTERCAST_OPERATOR_TOKEN: TOKEN,
+    },
+  })
+})
+
+afterAll(async () => {
+  await server.stop()
+  await library.remove()
+})
+
+async function page(): Promise<string> {
+  const response = await fetch(`${listener}/operator`)
+  expect(response.status).toBe(200)
+  return response.text()
+}
+
+async function change(
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(fields)
+  return fetch(`${listener}/operator/hidden`, { method: 'POST', headers, body })
+}
+
+async function streamers(): Promise<string> {
+  return (await fetch(server.url + streamersApiPath)).text()
+}
+
+describe("the operator's page", () => {
+  it('lists what is not fully playable, with reasons and without markup of names', async () => {
+    // The scan may still run; the reasons of partly playable ones are read from their indexes.
+    await expect.poll(page).toContain('truncated: the file ends in the middle of')
+    await expect.poll(page).toContain('smaller than its own header')
+    const text = await page()
+    expect(text).toContain('carol/2026-01-31/&lt;img src=x onerror=alert(1)&gt;.mp4')
+    expect(text).not.toContain('<img')
+    expect(text).toContain('is served for the same session')
+    expect(text).toMatch(/\d of \d[\d.]* \w+ \(\d+ %\)|GiB of|TiB of/)
+    expect(text).not.toContain('could not be read')
+  })
+
+  it('hides and shows a name with the token', async () => {
+    const hidden = await change({ action: 'hide', name: 'bob', reason: HOSTILE, token: TOKEN })
+    expect(hidden.url).toBe(`${listener}/operator?done=hidden`)
+    const text = await hidden.text()
+    expect(text).toContain('The name is hidden.')
+    expect(text).toContain('value="bob"')
+    expect(text).toContain('&lt;img src=x onerror=alert(1)&gt;</bdi></div>')
+    await expect.poll(streamers).not.toContain('bob')
+    const shown = await change({ action: 'unhide', listed: 'bob', token: TOKEN })
+    expect(await shown.text()).toContain('visible again')
+    await expect.poll(streamers).toContain('bob')
+  })
+
+  it('changes nothing without the token, or for another site; limits wrong tokens', async () => {
+    const form = { action: 'hide', name: 'alice' }
+    const foreign = { origin: 'http://evil.example' }
+    expect((await change({ ...form, token: TOKEN }, foreign)).status).toBe(403)
+    expect((await change(form)).status).toBe(400)
+    const wrong = { ...form, token: 'x'.repeat(16) }
+    expect((await change(wrong)).status).toBe(403)
+    await expect.poll(async () => (await change(wrong)).status).toBe(429)
+    expect((await change({ ...form, token: TOKEN })).status).toBe(429)
+    expect(await streamers()).toContain('alice')
+    expect(await page()).not.toContain('value="alice"')
+    expect(server.output()).not.toContain(TOKEN)
+  })
+
+  it('is not on the public listener', async () => {
+    expect((await fetch(`${server.url}/operator`)).status).toBe(404)
+    const body = new URLSearchParams({ action: 'hide', name: 'alice', token: TOKEN })
+    const posted = await fetch(`${server.url}/operator/hidden`, { method: 'POST', body })
+    expect(posted.status).toBeGreaterThanOrEqual(400)
+    expect(await streamers()).toContain('alice')
+  })
+})

@@ -1,0 +1,179 @@
+// The package that npm publishes: its files, and the program as installed with only production
+// dependencies, without the decoders.
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { npm, npmProgram } from '../scripts/prepare.mjs'
+import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
+import { startServer } from './support/servers/start-server.ts'
+import type { StartedServer } from './support/servers/start-server.ts'
+import { createTempLibrary } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+const root = path.dirname(import.meta.dirname)
+const run = promisify(execFile)
+/** Audio that browsers play, and audio that is transcoded. */
+const AAC = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
+const MP3 = 'mp4-h264-mp3.mp4'
+const MAX_UNPACKED_BYTES = 8e6
+
+const manifest = z
+  .object({
+    bin: z.object({ aftercast: z.string() }),
+    dependencies: z.record(z.string(), z.string()),
+    peerDependenciesMeta: z.object({ 'node-av': z.object({ optional: z.literal(true) }) }),
+  })
+  .parse(JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')))
+
+const packed = z.array(
+  z.object({
+    filename: z.string(),
+    unpackedSize: z.number(),
+    files: z.array(z.object({ path: z.string() })),
+  }),
+)
+
+let folder: string
+let archive: z.infer<typeof packed>[number]
+let program: string
+let library: TempLibrary
+
+beforeAll(async () => {
+  if (isOutdated()) await npm(['run', '--silent', 'build:server'])
+  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-package-'))
+  archive = await pack()
+  program = await install()
+  library = await createTempLibrary('package')
+  await library.place('alice/2026-01-31/1001.mp4', AAC)
+  await library.place('alice/2026-01-31/1002.mp4', MP3)
+})
+
+afterAll(async () => {
+  await library.remove()
+  await rm(folder, { recursive: true })
+})
+
+/** `npm test` builds before this; a developer may not have. */
+function isOutdated(): boolean {
+  const built = path.join(root, 'dist/server/main.js')
+  if (!existsSync(built)) return true
+  const sources = globSync('{server,shared}/**/*.ts', { cwd: root })
+  const builtMs = statSync(built).mtimeMs
+  return sources.some((file) => statSync(path.join(root, file)).mtimeMs > builtMs)
+}
+
+async function pack(): Promise<z.infer<typeof packed>[number]> {
+  const { program: npmFile, first } = npmProgram()
+  const flags = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+  const { stdout } = await run(npmFile, [...first, ...flags], { cwd: root })
+  const [result] = packed.parse(JSON.parse(stdout))
+  if (result === undefined) throw new Error('npm has packed nothing')
+  return result
+}
+
+/** As `npm install --omit=dev`, with links to the packages of this clone. Returns the program. */
+async function install(): Promise<string> {
+  const modules = path.join(folder, 'node_modules')
+  await mkdir(modules)
+  await run('tar', ['-xzf', path.join(folder, archive.filename), '-C', folder])
+  await rename(path.join(folder, 'package'), path.join(modules, 'aftercast'))
+  for (const name of Object.keys(manifest.dependencies)) {
+    const target = path.join(modules, name)
+    await mkdir(path.dirname(target), { recursive: true })
+    await symlink(path.join(root, 'node_modules', name), target)
+  }
+  const installed = path.join(modules, 'aftercast', manifest.bin.aftercast)
+  await chmod(installed, 0o755)
+  return installed
+}
+
+async function playlistOf(server: StartedServer, id: string) {
+  return fetchPlaylist(`${server.url}/api/video/alice/2026-01-31/${id}/playlist.m3u8`)
+}
+
+async function detailsOf(server: StartedServer, id: string): Promise<unknown> {
+  return (await fetch(`${server.url}/api/session/alice/2026-01-31/${id}`)).json()
+}
+
+it('contains the built program, the built page and nothing of the sources', () => {
+  const names = archive.files.map((file) => file.path)
+  const children = globSync('server/**/*-{child,worker}.ts', { cwd: root }).map(
+    (file) => `dist/${file.replace(/ts$/, 'js')}`,
+  )
+  expect(names).toEqual(
+    expect.arrayContaining([
+      manifest.bin.aftercast,
+      'dist/web/index.html',
+      'LICENSE',
+      'README.md',
+      'CHANGELOG.md',
+      ...children,
+    ]),
+  )
+  const expected = [
+    /^dist\/(?:server|shared|web)\//,
+    /^server\/ads\//,
+    // npm adds the README of each folder on the way.
+    /^docs\/(?:README\.md|deploy\/(?:aftercast\.service|README\.md))$/,
+    /^[A-Z]+(?:\.md)?$/,
+    /^package\.json$/,
+  ]
+  const isExpected = (name: string): boolean => expected.some((pattern) => pattern.test(name))
+  expect(names.filter((name) => !isExpected(name))).toEqual([])
+  expect(names.filter((name) => /\.(?:ts|tsx|map)$|\.test\.|node_modules/.test(name))).toEqual([])
+  expect(archive.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
+})
+
+it('runs as a command, and names what the demo library lacks', async () => {
+  const env = { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` }
+  const { stdout } = await run(program, ['--version'], { env })
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+/)
+  const demo = run(program, ['demo', path.join(folder, 'demo')], { env })
+  await expect(demo).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^aftercast: .*needs the package node-av: run `npm install.*\n$/),
+  })
+})
+
+it('serves without decoders: no images, silence, and URLs of its own for it', async () => {
+  const bare = await startServer({
+    program,
+    args: library.args,
+    environment: { AFTERCAST_WORKERS: '2' },
+  })
+  let full: StartedServer | undefined
+  try {
+    expect(bare.output().match(/node-av is not installed/g)).toHaveLength(1)
+    expect((await fetch(bare.url)).status).toBe(200)
+    for (const image of ['thumbnail/alice/2026-01-31/1001', 'thumbnail-streamer/alice']) {
+      expect((await fetch(`${bare.url}/api/${image}`)).status).toBe(404)
+    }
+    expect(await detailsOf(bare, '1001')).not.toHaveProperty('storyboard')
+    const storyboard = '/api/storyboard/alice/2026-01-31/1001/storyboard.vtt'
+    expect((await fetch(bare.url + storyboard)).status).toBe(404)
+    const silent = await playlistOf(bare, '1002')
+    for (const segment of silent.segments) expect(await fetchSegment(segment)).not.toHaveLength(0)
+    const recorded = await playlistOf(bare, '1001')
+
+    // With the decoders, on the same data: nothing of the above was stored.
+    await bare.stop()
+    full = await startServer({
+      args: library.args,
+      environment: { AFTERCAST_WORKERS: '1' },
+    })
+    expect(full.output()).not.toContain('node-av')
+    expect((await fetch(`${full.url}/api/thumbnail/alice/2026-01-31/1001`)).status).toBe(200)
+    expect(await detailsOf(full, '1001')).toHaveProperty('storyboard')
+    const paths = ({ segments }: typeof silent) => segments.map(({ url }) => new URL(url).pathname)
+    expect(paths(await playlistOf(full, '1001'))).toEqual(paths(recorded))
+    expect(paths(await playlistOf(full, '1002'))).not.toEqual(paths(silent))
+  } finally {
+    await bare.stop()
+    await full?.stop()
+  }
+})

@@ -1,0 +1,41 @@
+// The documented unit of systemd: its form, and how much it leaves to the service.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { findSystemdAnalyze } from '../scripts/find/find-systemd-analyze.mjs'
+
+const deploy = path.resolve(import.meta.dirname, '../docs/deploy')
+const unit = path.join(deploy, 'aftercast.service')
+const program = findSystemdAnalyze()
+
+async function analyze(...args: string[]): Promise<string> {
+  if (program === undefined) throw new Error('there is no systemd-analyze')
+  const { stdout, stderr } = await promisify(execFile)(program, args)
+  return stdout + stderr
+}
+
+describe.skipIf(program === undefined)('aftercast.service', () => {
+  it('has no error and no unknown setting', async () => {
+    expect(await analyze('verify', unit)).toBe('')
+  })
+
+  it('has the exposure that the documentation states', async () => {
+    const stated = /exposure of (?<score>\d\.\d)/.exec(readFileSync(`${deploy}/README.md`, 'utf8'))
+    const score = Number(stated?.groups?.score)
+    expect(score).toBeLessThan(2)
+    // A later systemd may know further settings: it fails above the threshold, in tenths.
+    const threshold = `--threshold=${Math.round(score * 10)}`
+    const report = await analyze('security', '--offline=true', threshold, unit)
+    expect(report).toContain('Overall exposure level for aftercast.service')
+  })
+
+  it('allows what the sandbox of the decoders needs', () => {
+    const text = readFileSync(unit, 'utf8')
+    const namespaces = /^RestrictNamespaces=(?<names>.+)$/m.exec(text)?.groups?.names?.split(' ')
+    expect(namespaces?.toSorted()).toEqual(['ipc', 'net', 'user'])
+    expect(text).toMatch(/^SystemCallFilter=capset$/m)
+    expect(text).not.toMatch(/^MemoryDenyWriteExecute=(?:yes|true|1)$/m)
+  })
+})
