@@ -58,15 +58,20 @@ test('starts at the linked moment, and pauses at its end', async ({ page, siteUr
   expect(await isPausedIn(frame)).toBe(true)
 })
 
-test('shows the pre-roll of the site first', async ({ page, houseSiteUrl }) => {
-  const frame = await frameAt(page, houseSiteUrl + path)
-  const overlay = frame.locator('[data-preroll]')
-  await expect(overlay).toBeVisible()
-  expect(await isPausedIn(frame)).toBe(true)
-  await frame.getByRole('button', { name: 'Close ad' }).click()
-  await expect(overlay).toHaveCount(0)
-  await expect.poll(async () => positionOf(frame)).toBeGreaterThan(0)
-  await expect(frame.locator('[data-ad-block]')).toHaveCount(0)
+test.describe('with the page clock stopped', () => {
+  // An ad that loads late is skipped.
+  test.use({ pageClock: 'stopped' })
+
+  test('shows the pre-roll of the site first', async ({ page, houseSiteUrl }) => {
+    const frame = await frameAt(page, houseSiteUrl + path)
+    const overlay = frame.locator('[data-preroll]')
+    await expect(overlay).toBeVisible()
+    expect(await isPausedIn(frame)).toBe(true)
+    await frame.getByRole('button', { name: 'Close ad' }).click()
+    await expect(overlay).toHaveCount(0)
+    await expect.poll(async () => positionOf(frame)).toBeGreaterThan(0)
+    await expect(frame.locator('[data-ad-block]')).toHaveCount(0)
+  })
 })
 
 test('reports a session that is not there', async ({ page, siteUrl }) => {

@@ -172,15 +172,20 @@ test('starts at the beginning where the moment is after the end', async ({ page 
   expect(await video.evaluate(firstPlayed)).toBeLessThan(1)
 })
 
-test('copies a link to the current moment', async ({ page, context }) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  const video = await open(page)
-  await video.evaluate((element: HTMLVideoElement) => element.pause())
-  await seek(video, 12.3)
-  await page.getByRole('button', { name: 'Copy link at 0:00:12', exact: true }).click()
-  await expect(page.getByText('Link copied')).toBeAttached()
-  const copied = await page.evaluate(() => navigator.clipboard.readText())
-  expect(new URL(copied).pathname + new URL(copied).search).toBe(`${playerPath}?t=12`)
+test.describe('with the page clock stopped', () => {
+  // The confirmation disappears after two seconds.
+  test.use({ pageClock: 'stopped' })
+
+  test('copies a link to the current moment', async ({ page, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const video = await open(page)
+    await video.evaluate((element: HTMLVideoElement) => element.pause())
+    await seek(video, 12.3)
+    await page.getByRole('button', { name: 'Copy link at 0:00:12', exact: true }).click()
+    await expect(page.getByText('Link copied')).toBeAttached()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(new URL(copied).pathname + new URL(copied).search).toBe(`${playerPath}?t=12`)
+  })
 })
 
 test('remembers speed and volume', async ({ page }) => {
