@@ -8,20 +8,16 @@ import { markup, nameMarkup } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { TOP_DAYS } from './operator-state.ts'
 import type { ImperfectRow, ImperfectState, Part } from './operator-state.ts'
-
-/** In place of a part that could not be read. */
-export function unknown(): Markup {
-  return markup`<p class="quiet">Unknown: it could not be read. The log has the reason.</p>`
-}
+import { partSection, quiet, table } from './sections.ts'
 
 export function imperfectSection(imperfect: Part<ImperfectState>): Markup {
-  const content =
-    imperfect.status === 'unknown' ? unknown() : markup`${imperfectTables(imperfect.value)}`
-  return markup`<section aria-labelledby="imperfect">
-    <h2 id="imperfect">Recordings that are not fully playable</h2>
-    ${content}
-    <p class="quiet">Newest dates first. <code>aftercast check</code> lists all of them.</p>
-  </section>`
+  const heading = { id: 'imperfect', title: 'Recordings that are not fully playable' }
+  return partSection(
+    heading,
+    imperfect,
+    (state) => markup`${imperfectTables(state)}
+      <p class="quiet">Newest dates first. <code>aftercast check</code> lists all of them.</p>`,
+  )
 }
 
 function imperfectTables({ unplayable, limited, duplicates }: ImperfectState): Markup[] {
@@ -35,28 +31,12 @@ function imperfectTables({ unplayable, limited, duplicates }: ImperfectState): M
 
 function imperfectTable(caption: string, { total, rows }: Listing<ImperfectRow>): Markup[] {
   if (rows.length === 0) return []
-  const body = rows.map(
-    ({ path, problems }) =>
-      markup`<tr>
-        <th scope="row">${nameMarkup(path)}</th>
-        <td>${problemsMarkup(problems)}</td>
-      </tr>`,
-  )
   return [
-    markup`<table>
-      <caption>
-        ${caption}: ${shownOf(rows.length, total)}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col" class="half">Recording</th>
-          <th scope="col">Problem, and remedy</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${body}
-      </tbody>
-    </table>`,
+    table({
+      caption: `${caption}: ${shownOf(rows.length, total)}`,
+      columns: [{ title: 'Recording', kind: 'half' }, { title: 'Problem, and remedy' }],
+      rows: rows.map(({ path, problems }) => [nameMarkup(path), problemsMarkup(problems)]),
+    }),
   ]
 }
 
@@ -77,37 +57,22 @@ function problemsMarkup(problems: ImperfectRow['problems']): Markup[] {
 }
 
 export function topSection(top: Part<TopSessions>): Markup {
-  return markup`<section aria-labelledby="top">
-    <h2 id="top">Most played sessions</h2>
-    ${top.status === 'unknown' ? unknown() : topTable(top.value)}
-  </section>`
-}
-
-function topTable(sessions: TopSessions): Markup {
-  if (sessions.length === 0) return markup`<p class="quiet">Nothing was counted.</p>`
-  const body = sessions.map(
-    ({ plays, views, ...session }) =>
-      markup`<tr>
-        <th scope="row">${nameMarkup(formatName(session))}</th>
-        <td class="number">${formatCount(plays)}</td>
-        <td class="number">${formatCount(views)}</td>
-      </tr>`,
-  )
-  return markup`<table>
-    <caption>
-      The last ${TOP_DAYS} days (UTC)
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">Session</th>
-        <th scope="col" class="number">Plays</th>
-        <th scope="col" class="number">Views</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${body}
-    </tbody>
-  </table>`
+  return partSection({ id: 'top', title: 'Most played sessions' }, top, (sessions) => {
+    if (sessions.length === 0) return quiet('Nothing was counted.')
+    return table({
+      caption: `The last ${TOP_DAYS} days (UTC)`,
+      columns: [
+        { title: 'Session' },
+        { title: 'Plays', kind: 'number' },
+        { title: 'Views', kind: 'number' },
+      ],
+      rows: sessions.map(({ plays, views, ...session }) => [
+        nameMarkup(formatName(session)),
+        formatCount(plays),
+        formatCount(views),
+      ]),
+    })
+  })
 }
 
 /** @param isSelectable whether each row has a radio button of the form around it */
@@ -115,33 +80,19 @@ export function hiddenTable(
   { total, rows }: Listing<HiddenRow>,
   { isSelectable }: { isSelectable: boolean },
 ): Markup {
-  const body = rows.map((row, at) => {
-    const id = `name-${at}`
-    const name = nameMarkup(formatName(row))
-    if (!isSelectable)
-      return markup`<tr>
-        <th scope="row">${name}</th>
-      </tr>`
-    return markup`<tr>
-      <td class="short">
-        <input type="radio" name="listed" required id="${id}" value="${encodeName(row)}" />
-      </td>
-      <th scope="row"><label for="${id}">${name}</label></th>
-    </tr>`
+  const cellOf = isSelectable ? selectableName : (row: HiddenRow) => nameMarkup(formatName(row))
+  return table({
+    caption: `Streamers and sessions: ${shownOf(rows.length, total)}`,
+    columns: [{ title: 'Name' }],
+    rows: rows.map((row) => [cellOf(row)]),
   })
-  const select = isSelectable ? markup`<th scope="col" class="short">Select</th>` : undefined
-  return markup`<table>
-    <caption>Streamers and sessions: ${shownOf(rows.length, total)}</caption>
-    <thead>
-      <tr>
-        ${select}
-        <th scope="col">Name</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${body}
-    </tbody>
-  </table>`
+}
+
+function selectableName(row: HiddenRow): Markup {
+  return markup`<label class="choice">
+    <input type="radio" name="listed" required value="${encodeName(row)}" />
+    ${nameMarkup(formatName(row))}
+  </label>`
 }
 
 /** Browsers change line ends in the values of forms, and names may have some. */
@@ -151,33 +102,18 @@ function encodeName({ streamer, date, sessionId }: HiddenRow): string {
 }
 
 export function logSection(hidden: Part<HiddenSummary>): Markup {
-  return markup`<section aria-labelledby="log">
-    <h2 id="log">Log of hidden names</h2>
-    ${hidden.status === 'unknown' ? unknown() : logTable(hidden.value.log)}
-  </section>`
-}
-
-function logTable({ total, rows }: HiddenSummary['log']): Markup {
-  if (rows.length === 0) return markup`<p class="quiet">Nothing was hidden.</p>`
-  const body = rows.map(
-    ({ atMs, action, reason, ...name }) => markup`<tr>
-      <th scope="row">${nameMarkup(formatName(name))}</th>
-      <td>
-        ${action} <time>${formatTime(atMs)}</time>
-        <div class="quiet">${nameMarkup(reason)}</div>
-      </td>
-    </tr>`,
-  )
-  return markup`<table>
-    <caption>Newest first: ${shownOf(rows.length, total)}</caption>
-    <thead>
-      <tr>
-        <th scope="col" class="half">Name</th>
-        <th scope="col">Change, time (UTC) and reason</th>
-      </tr>
-    </thead>
-    <tbody>${body}</tbody>
-  </table>`
+  return partSection({ id: 'log', title: 'Log of hidden names' }, hidden, ({ log }) => {
+    if (log.rows.length === 0) return quiet('Nothing was hidden.')
+    return table({
+      caption: `Newest first: ${shownOf(log.rows.length, log.total)}`,
+      columns: [{ title: 'Name', kind: 'half' }, { title: 'Change, time (UTC) and reason' }],
+      rows: log.rows.map(({ atMs, action, reason, ...name }) => [
+        nameMarkup(formatName(name)),
+        markup`${action} <time>${formatTime(atMs)}</time>
+          <div class="quiet">${nameMarkup(reason)}</div>`,
+      ]),
+    })
+  })
 }
 
 function shownOf(shown: number, total: number): string {

@@ -2,10 +2,11 @@
 import { MAX_REASON_LENGTH } from '../../shared/name-to-hide.ts'
 import { cachesSection, disksSection, librarySection, nodeSection } from './figures.ts'
 import { formatAge, formatTime } from './format.ts'
-import { hiddenTable, imperfectSection, logSection, topSection, unknown } from './lists.ts'
+import { hiddenTable, imperfectSection, logSection, topSection } from './lists.ts'
 import { Markup, markup } from './markup.ts'
 import type { OperatorState } from './operator-state.ts'
 import { PAGE_STYLE } from './page-style.ts'
+import { partSection, quiet, section } from './sections.ts'
 
 /** Paths on the private listener. */
 export const OPERATOR_PATH = '/operator'
@@ -78,76 +79,63 @@ export function renderRefusal(message: string): string {
 }
 
 function hideSection({ canChange }: PageOptions): Markup {
-  if (!canChange) {
-    return markup`<section aria-labelledby="hide">
-      <h2 id="hide">Hide a streamer or a session</h2>
-      <p>
-        This page is read-only. To hide names here, set
-        <code>server.operatorToken</code> (<code>AFTERCAST_OPERATOR_TOKEN</code>) to at least 16
-        characters and restart the server; or run <code>aftercast hide</code>.
-      </p>
-    </section>`
-  }
-  return markup`<section aria-labelledby="hide">
-    <h2 id="hide">Hide a streamer or a session</h2>
-    <form class="fields" method="post" action="${HIDDEN_NAMES_PATH}" autocomplete="off">
-      <label
-        >Name, such as alice or alice/2026-01-31/1001
-        <input name="name" required autocapitalize="none" spellcheck="false" dir="auto" />
-      </label>
-      <label
-        >Reason, for the log (optional)
-        <input name="reason" maxlength="${MAX_REASON_LENGTH}" />
-      </label>
-      ${tokenField()}
-      <div class="buttons">
-        <button name="action" value="hide">Hide</button>
-        <button class="second" name="action" value="unhide">Show again</button>
-      </div>
-    </form>
-  </section>`
+  return section(
+    { id: 'hide', title: 'Hide a streamer or a session' },
+    canChange ? hideForm() : READ_ONLY,
+  )
+}
+
+const READ_ONLY = markup`<p>
+  This page is read-only. To hide names here, set <code>server.operatorToken</code>
+  (<code>AFTERCAST_OPERATOR_TOKEN</code>) to at least 16 characters and restart the server; or run
+  <code>aftercast hide</code>.
+</p>`
+
+function hideForm(): Markup {
+  return markup`<form
+    class="fields"
+    method="post"
+    action="${HIDDEN_NAMES_PATH}"
+    autocomplete="off"
+  >
+    <label
+      >Name, such as alice or alice/2026-01-31/1001
+      <input name="name" required autocapitalize="none" spellcheck="false" dir="auto" />
+    </label>
+    ${changeFields()}
+    <div class="buttons">
+      <button name="action" value="hide">Hide</button>
+      <button class="second" name="action" value="unhide">Show again</button>
+    </div>
+  </form>`
 }
 
 function hiddenSection({ hidden }: OperatorState, { canChange }: PageOptions): Markup {
-  const heading = markup`<h2 id="hidden">Hidden names</h2>`
-  if (hidden.status === 'unknown') {
-    return markup`<section aria-labelledby="hidden">${heading} ${unknown()}</section>`
-  }
-  const { names } = hidden.value
-  if (names.total === 0) {
-    return markup`<section aria-labelledby="hidden">
-      ${heading}
-      <p class="quiet">Nothing is hidden.</p>
-    </section>`
-  }
-  if (!canChange) {
-    return markup`<section aria-labelledby="hidden">
-      ${heading} ${hiddenTable(names, { isSelectable: false })}
-    </section>`
-  }
-  return markup`<section aria-labelledby="hidden">
-    ${heading}
-    <form method="post" action="${HIDDEN_NAMES_PATH}" autocomplete="off">
+  return partSection({ id: 'hidden', title: 'Hidden names' }, hidden, ({ names }) => {
+    if (names.total === 0) return quiet('Nothing is hidden.')
+    if (!canChange) return hiddenTable(names, { isSelectable: false })
+    return markup`<form method="post" action="${HIDDEN_NAMES_PATH}" autocomplete="off">
       ${hiddenTable(names, { isSelectable: true })}
       <div class="fields">
-        <label
-          >Reason, for the log (optional)
-          <input name="reason" maxlength="${MAX_REASON_LENGTH}" />
-        </label>
-        ${tokenField()}
+        ${changeFields()}
         <div class="buttons">
           <button name="action" value="unhide">Show the selected name again</button>
         </div>
       </div>
-    </form>
-  </section>`
+    </form>`
+  })
 }
 
-function tokenField(): Markup {
+/** What each change asks for: its reason, and the token. */
+function changeFields(): Markup {
   return markup`<label
-    >Operator’s token
-    <input type="password" name="token" required autocomplete="off" />
-  </label>`
+      >Reason, for the log (optional)
+      <input name="reason" maxlength="${MAX_REASON_LENGTH}" />
+    </label>
+    <label
+      >Operator’s token
+      <input type="password" name="token" required autocomplete="off" />
+    </label>`
 }
 
 function renderDocument(title: string, body: Markup): string {

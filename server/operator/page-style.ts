@@ -40,17 +40,17 @@ th { font-weight: 600; }
 thead th { color: var(--quiet); font-weight: 400; }
 .number { text-align: end; font-variant-numeric: tabular-nums; }
 th:last-child, td:last-child { padding-inline-end: 0; }
-.figures th, .figures td { overflow-wrap: break-word; }
-.short { width: 1%; white-space: nowrap; }
+.grid th, .grid td { overflow-wrap: break-word; }
 .half { width: 45%; }
 .fields { display: grid; gap: .75rem; max-width: 32rem; }
 .fields label { display: grid; gap: .25rem; }
+.choice { display: flex; gap: .75rem; }
 input { font: inherit; }
 input:not([type=radio]) {
   width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--edge);
   border-radius: .375rem; background: var(--page); color: inherit;
 }
-input[type=radio] { width: 1.25rem; height: 1.25rem; margin: .125rem 0; accent-color: var(--accent); }
+input[type=radio] { flex: none; width: 1.25rem; height: 1.25rem; margin: .125rem 0; accent-color: var(--accent); }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
 button {
   min-height: 2.75rem; padding: .5rem 1.25rem; border: 1px solid var(--accent); border-radius: .375rem;
