@@ -64,7 +64,7 @@ function spaceText(space: Disk['space']): string {
   if (space.status === 'unknown') return 'unknown'
   const { freeBytes, totalBytes } = space.value
   const share = totalBytes === 0 ? 0 : Math.floor((100 * freeBytes) / totalBytes)
-  return `${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} (${share} %)`
+  return `${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} (${share}\u00a0%)`
 }
 
 export function cachesSection(caches: Part<CacheState>): Markup {
@@ -98,7 +98,7 @@ function hitText(hits: number | undefined, misses: number | undefined): string |
   if (hits === undefined || misses === undefined) return undefined
   const total = hits + misses
   if (total === 0) return 'none requested'
-  return `${Math.floor((100 * hits) / total)} % of ${formatCount(total)}`
+  return `${Math.floor((100 * hits) / total)}\u00a0% of ${formatCount(total)}`
 }
 
 function figuresTable(caption: string, rows: readonly Figure[]): Markup {

@@ -38,7 +38,7 @@ caption { padding-bottom: .25rem; font-weight: 600; text-align: start; }
 th, td { padding: .375rem .75rem .375rem 0; border-top: 1px solid var(--line); text-align: start; vertical-align: top; overflow-wrap: anywhere; }
 th { font-weight: 600; }
 thead th { color: var(--quiet); font-weight: 400; }
-.number { text-align: end; font-variant-numeric: tabular-nums; }
+.number { text-align: end; font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
 th:last-child, td:last-child { padding-inline-end: 0; }
 .grid th, .grid td { overflow-wrap: break-word; }
 .half { width: 45%; }
