@@ -38,12 +38,12 @@ const USER = 'aftercast'
 /** PostgreSQL refuses to run as root; this user exists on every Debian. */
 export const NOBODY = 65_534
 
+/** Commits are synchronous: what a node was told to be stored survives the end of the server. */
 const settings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'fsync=off',
   'full_page_writes=off',
-  'synchronous_commit=off',
   'shared_buffers=32MB',
   'max_connections=60',
 ]
