@@ -3,6 +3,7 @@
 import type { Browser } from '@playwright/test'
 import { findFirefox } from '../../scripts/find/find-firefox.mjs'
 import { findWebKit } from '../../scripts/find/find-webkit.mjs'
+import { embedPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer, languages } from '../e2e/library.ts'
 import { networkAds } from '../e2e/network-ads.ts'
 import { expect, startSite, test as base } from '../e2e/site.ts'
@@ -40,6 +41,7 @@ for (const engine of findEngines()) {
     try {
       await visit(page, siteUrl)
       await chooseTracks(page)
+      await playEmbedded(page, siteUrl)
     } finally {
       await page.close()
     }
@@ -61,6 +63,7 @@ if (webKit) {
       expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       expect(await page.evaluate(`${mainVideo}.currentSrc`)).toMatch(/playlist\.m3u8$/)
       await chooseTracks(page, `/\\?audio=de$/.test(${mainVideo}.currentSrc)`)
+      await playEmbedded(page, site.url)
     } finally {
       await page.close()
       await site.close()
@@ -116,6 +119,14 @@ async function chooseTracks(page: EnginePage, isChosen = hasOtherAudio): Promise
   await playing(page)
   await choose(page, 'Subtitles', 'Deutsch')
   await expect.poll(() => page.evaluate(shownCues)).toBe('Guten Abend')
+}
+
+/** The page that other sites frame, with the player alone. */
+async function playEmbedded(page: EnginePage, site: string): Promise<void> {
+  const session = { streamer: fixtureStreamer, date: fixtureDate, sessionId: 'mkv-h264-aac-60s' }
+  await page.open(site + embedPagePath(session))
+  await closePreroll(page)
+  await playing(page)
 }
 
 async function choose(page: EnginePage, menu: string, item: string): Promise<void> {
