@@ -1,6 +1,7 @@
 // `npm run image`: builds the container image without a registry and without Docker, runs it as
-// compose.yaml does and under systemd, and plays its sessions in Chromium. On Debian, as root, with
-// the packages buildah, podman, runc and mmdebstrap. `--keep DIR` leaves the images in DIR, and
+// compose.yaml does and under systemd, and plays its sessions in Chromium; and installs the npm
+// package on a fresh Debian. On Debian, as root, with the packages buildah, podman, runc and
+// mmdebstrap. `--keep DIR` leaves the images in DIR, and
 // takes the base image from there.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +12,7 @@ import { report } from './image/checks.ts'
 import { createContainers } from './image/containers.ts'
 import { makeTrialLibrary } from './image/trial-library.ts'
 import { tryContainer } from './image/try-container.ts'
+import { tryDebian } from './image/try-debian.ts'
 import { tryUnit } from './image/try-unit.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -29,6 +31,7 @@ try {
   report(`image built from the Dockerfile: ${seconds()} s, ${await imageMegabytes()} MB`)
   await tryContainer(containers, IMAGE, library)
   await tryUnit(containers, IMAGE, library)
+  await tryDebian(containers, library)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

@@ -1,4 +1,5 @@
-// The documented unit of systemd: its form, and how much it leaves to the service.
+// The documented unit of systemd: its form, and how much it leaves to the service; and what its
+// installation refuses before it changes anything.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -37,5 +38,24 @@ describe.skipIf(program === undefined)('aftercast.service', () => {
     expect(namespaces?.toSorted()).toEqual(['ipc', 'net', 'user'])
     expect(text).toMatch(/^SystemCallFilter=capset$/m)
     expect(text).not.toMatch(/^MemoryDenyWriteExecute=(?:yes|true|1)$/m)
+  })
+})
+
+describe('install-service.sh', () => {
+  const install = path.join(deploy, 'install-service.sh')
+  const refused = async (...args: string[]): Promise<unknown> =>
+    promisify(execFile)('sh', [install, ...args])
+
+  it('is a script of POSIX shells', async () => {
+    await expect(promisify(execFile)('sh', ['-n', install])).resolves.toBeDefined()
+  })
+
+  it.each([
+    ['no host', [], 'usage: install-service.sh HOST'],
+    ['what is no host', ['a.example { respond evil }'], 'not a host name: a.example { respond'],
+    ['two lines', ['a.example\nb.example'], 'not a host name'],
+    ['a missing folder', ['a.example', '/missing'], 'there is no folder /missing'],
+  ])('refuses %s', async (_what, args, message) => {
+    await expect(refused(...args)).rejects.toThrow(message)
   })
 })

@@ -26,13 +26,29 @@ export async function makeBaseImage(
     'chroot "$1" ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
     'chroot "$1" useradd --uid 1000 --create-home node',
   ].map((hook) => `--customize-hook=${hook}`)
-  const packages = '--include=ca-certificates'
-  await run('mmdebstrap', ['--variant=minbase', packages, ...hooks, SUITE, archive], {
+  await importDebian({ image: BASE_IMAGE, archive, podman, packages: [], hooks })
+}
+
+interface DebianOptions {
+  image: string
+  /** Where its file system is written for the import. */
+  archive: string
+  podman: (...args: string[]) => Promise<string>
+  /** Beside the smallest system. */
+  packages: readonly string[]
+  hooks: readonly string[]
+}
+
+/** Makes an image of Debian alone. */
+export async function importDebian(options: DebianOptions): Promise<void> {
+  const { image, archive, podman, packages, hooks } = options
+  const included = `--include=${['ca-certificates', ...packages].join(',')}`
+  await run('mmdebstrap', ['--variant=minbase', included, ...hooks, SUITE, archive], {
     maxBuffer: 2 ** 28,
   })
   // npm trusts the authorities that the build mounts from this machine.
   const trust = 'ENV=NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt'
-  await podman('import', '--change', trust, archive, BASE_IMAGE)
+  await podman('import', '--change', trust, archive, image)
   await rm(archive)
 }
 

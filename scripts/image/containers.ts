@@ -13,8 +13,8 @@ export interface Containers {
   podman(this: void, ...args: string[]): Promise<string>
   /** Builds an image; `args` are those of `buildah bud`, the context last. */
   build(this: void, tag: string, ...args: string[]): Promise<void>
-  /** Starts a container, and returns its id. `args` are those of `podman run`. */
-  start(this: void, ...args: string[]): Promise<string>
+  /** Starts a container on a network, and returns its id. `args` are those of `podman run`. */
+  start(this: void, network: 'host' | 'none', ...args: string[]): Promise<string>
   /** Both output streams of a container so far. */
   logs(this: void, container: string): Promise<string>
   /** Removes the containers that were started. */
@@ -41,9 +41,9 @@ export function createContainers(folder: string): Containers {
         maxBuffer: MAX_OUTPUT_BYTES,
       })
     },
-    async start(...args) {
+    async start(network, ...args) {
       const limits = [...(await descriptorLimit()), '--ulimit', 'nproc=4096:4096']
-      const flags = ['--detach', '--network', 'host', ...limits]
+      const flags = ['--detach', '--network', network, ...limits]
       const container = await podman('run', ...flags, ...args)
       started.push(container)
       return container

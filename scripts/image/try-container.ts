@@ -24,7 +24,7 @@ export async function tryContainer(
   const url = `http://127.0.0.1:${port}`
   const volumes = ['--volume', `${recordings}:/recordings:ro`, '--volume', `${data}:/data`]
   const environment = ['--env', 'AFTERCAST_HOST=127.0.0.1', '--env', `PORT=${port}`]
-  const container = await start(...RIGHTS, ...volumes, ...environment, image)
+  const container = await start('host', ...RIGHTS, ...volumes, ...environment, image)
   const inside = async (...command: string[]) => podman('exec', container, ...command)
   const readLog = async () => logs(container)
 

@@ -40,7 +40,7 @@ export async function tryUnit(
   await writeFile(path.join(settings, 'environment'), `PORT=${port}\n`)
   const volumes = [`${recordings}:/srv/recordings:ro`, `${settings}:${SETTINGS}`]
   const mounts = volumes.flatMap((volume) => ['--volume', volume])
-  const container = await start('--privileged', '--systemd=always', ...mounts, IMAGE)
+  const container = await start('host', '--privileged', '--systemd=always', ...mounts, IMAGE)
   const inside = async (...command: string[]) => podman('exec', container, ...command)
   const readLog = async () => inside('journalctl', '--unit', 'aftercast', '--no-pager')
 

@@ -126,7 +126,7 @@ function hiddenSection({ hidden }: OperatorState, { canChange }: PageOptions): M
   })
 }
 
-/** What each change asks for: its reason, and the token. */
+/** What both forms have: the reason of a change, and the token. */
 function changeFields(): Markup {
   return markup`<label
       >Reason, for the log (optional)

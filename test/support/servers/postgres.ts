@@ -38,7 +38,7 @@ const USER = 'aftercast'
 /** PostgreSQL refuses to run as root; this user exists on every Debian. */
 export const NOBODY = 65_534
 
-/** Commits are synchronous: what a node was told to be stored survives the end of the server. */
+/** Commits are synchronous: what the server has acknowledged survives its end. */
 const settings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
