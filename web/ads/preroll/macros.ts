@@ -1,24 +1,30 @@
 // Macros in the URLs of VAST documents, such as `[CACHEBUSTING]` (VAST 4.3, 6).
 
-export type MacroValues = Readonly<Record<string, string>>
+/** A list is separated by commas, which are not encoded (VAST 4.3, 6.1). */
+export type MacroValues = Readonly<Record<string, string | readonly string[]>>
 
 /** Macros without a value here are replaced by -1 (VAST 4.3, 6.1: "unknown"). */
 const UNKNOWN_MACROS = new Set(
   `ADCATEGORIES ADCOUNT ADSERVINGID ADTYPE APIFRAMEWORKS APPBUNDLE APPNAME BLOCKEDADCATEGORIES
   BREAKMAXADLENGTH BREAKMAXADS BREAKMAXDURATION BREAKMINADLENGTH BREAKMINDURATION BREAKPOSITION
-  CLICKPOS CLICKTYPE CLIENTUA CONTENTCAT CONTENTID CONTENTURI DEVICEIP DEVICEUA EXTENSIONS
-  GDPRCONSENT IFA IFATYPE INVENTORYSTATE LATLONG LIMITADTRACKING MEDIAMIME MEDIAPLAYHEAD
-  OMIDPARTNER PLACEMENTTYPE PLAYERCAPABILITIES PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA
-  STOREID STOREURL TRANSACTIONID UNIVERSALADID VASTVERSIONS VERIFICATIONVENDORS CONTENTPLAYHEAD
-  ERRORCODE ADPLAYHEAD ASSETURI PLAYERSIZE PLAYERSTATE`.split(/\s+/),
+  CLICKPOS CLICKTYPE CLIENTUA CONTENTCAT CONTENTID CONTENTURI DEVICEIP DEVICEUA DSAPARAMS
+  DSAPUBRENDER DSAREQUIRED EXTENSIONS GDPRCONSENT GPPSECTIONID GPPSTRING IFA
+  IFATYPE INVENTORYSTATE LATLONG LIMITADTRACKING MEDIAMIME MEDIAPLAYHEAD OMIDPARTNER PLACEMENTTYPE
+  PLAYBACKMETHODS PLAYERCAPABILITIES PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA STOREID
+  STOREURL TRANSACTIONID UNIVERSALADID VASTVERSIONS VERIFICATIONVENDORS CONTENTPLAYHEAD ERRORCODE
+  ADPLAYHEAD ASSETURI PLAYERSIZE PLAYERSTATE`.split(/\s+/),
 )
 
 /** The URL with its macros replaced; other text in brackets is left unchanged. */
 export function fillMacros(url: string, values: MacroValues): string {
   return url.replace(/(?:\[|%5B)([A-Z0-9_]+)(?:\]|%5D)/gi, (found, name: string) => {
-    if (Object.hasOwn(values, name)) return encodeURIComponent(values[name] ?? '')
+    if (Object.hasOwn(values, name)) return encodeValue(values[name])
     return UNKNOWN_MACROS.has(name) ? '-1' : found
   })
+}
+
+function encodeValue(value: MacroValues[string] = ''): string {
+  return [value].flat().map(encodeURIComponent).join(',')
 }
 
 /** Values for any request: time, page, and a random number against caches. */
@@ -40,8 +46,9 @@ export function playMacros(video: HTMLVideoElement): MacroValues {
     MEDIAPLAYHEAD: formatPlayhead(0),
     CONTENTPLAYHEAD: formatPlayhead(0),
     ASSETURI: video.currentSrc || video.src,
-    PLAYERSIZE: `${video.clientWidth},${video.clientHeight}`,
-    PLAYERSTATE: 'muted,autoplayed',
+    PLAYERSIZE: [String(video.clientWidth), String(video.clientHeight)],
+    PLAYERSTATE: 'muted',
+    INVENTORYSTATE: 'mautoplayed',
   }
 }
 

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from 'vitest'
-import { fillMacros, formatPlayhead } from './macros.ts'
+import { fillMacros, formatPlayhead, playMacros } from './macros.ts'
 import { createTracking, sendError } from './tracking.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -120,6 +120,14 @@ test('replaces macros, URL-encoded, and leaves other brackets unchanged', () => 
   const values = { PAGEURL: 'https://a.example/?b=c&d', CACHEBUSTING: '$&' }
   expect(fillMacros('?p=[PAGEURL]&c=%5BCACHEBUSTING%5D&n=[IFA]&x=[y]&z=[Z]', values)).toBe(
     '?p=https%3A%2F%2Fa.example%2F%3Fb%3Dc%26d&c=%24%26&n=-1&x=[y]&z=[Z]',
+  )
+})
+
+test('separates the values of a list by commas, which it does not encode', () => {
+  expect(fillMacros('?s=[PLAYERSIZE]', { PLAYERSIZE: ['640', '3 60'] })).toBe('?s=640,3%2060')
+  const playing = playMacros(document.createElement('video'))
+  expect(fillMacros('?[PLAYERSIZE]&[PLAYERSTATE]&[INVENTORYSTATE]', playing)).toBe(
+    '?0,0&muted&mautoplayed',
   )
 })
 
