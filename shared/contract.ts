@@ -212,7 +212,7 @@ const activityEvent = union(
     mediaErrors: count,
     otherErrors: count,
   }),
-  /** A pre-roll that failed, with its code (VAST 4.3, 2.3.6.3). */
+  /** A pre-roll that failed, with its code (`vast-error-codes.ts`); others are accepted. */
   object({ name: literal('vast_error'), code: count }),
 )
 export type ActivityEvent = Shaped<typeof activityEvent>

@@ -1,6 +1,7 @@
 // Prometheus metrics of what players report: startup, stalls, errors and failed pre-rolls.
 import { Counter, Histogram } from 'prom-client'
 import type { QualityEvent } from '../../shared/contract.ts'
+import { VAST_ERROR_CODES } from '../../shared/vast-error-codes.ts'
 import type { Activity } from './activity.ts'
 
 type PlaybackReport = Extract<QualityEvent, { name: 'playback' }>
@@ -10,15 +11,8 @@ const STARTUP_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 15, 30]
 /** Anyone can send events: more than a visitor can do between two reports is not counted. */
 const MAX_SECONDS = 86_400
 const MAX_COUNT = 1000
-/** The codes of VAST 4.3, 2.3.6.3; others are `other`. */
-const VAST_CODES = new Set(
-  (
-    '100 101 102 200 201 202 203 204 205 206 300 301 302 303 304 400 401 402 403 405 406 407 408 ' +
-    '409 410 411 500 501 502 503 600 601 602 603 604 900 901 902'
-  )
-    .split(' ')
-    .map(Number),
-)
+/** Others are counted as `other`. */
+const VAST_CODES: ReadonlySet<number> = new Set(VAST_ERROR_CODES)
 
 /** Counts what the page's players report. The reports have no visitor and no session. */
 export function measurePlayers({ onQuality }: Pick<Activity, 'onQuality'>): void {

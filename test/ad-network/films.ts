@@ -29,14 +29,16 @@ export async function makeFilms(): Promise<Films> {
   return films
 }
 
-/** Responds to a request for `/media/{name}`, with a range where it names one. */
+/** Responds to a request for `/media/{name}`, with a range where it names one. Query: `cors`. */
 export function sendFilm(films: Films, request: RecordedRequest, response: ServerResponse): void {
   const name = path.posix.basename(request.path)
   if (name === 'hanging.mp4') return
+  if (request.query.has('cors')) response.setHeader('access-control-allow-origin', '*')
   response.setHeader('content-type', 'video/mp4')
   if (name === 'text.mp4') return void response.end('This is not a video.')
   const ten = films.get('ten.mp4')
   if (name === 'half.mp4' && ten) return sendHalf(ten, response)
+  if (name === 'corrupt.mp4' && ten) return void response.end(corrupt(ten))
   const film = films.get(name)
   if (!film) return void response.writeHead(404).end()
   sendRange(film, request.headers.range, response)
@@ -46,6 +48,12 @@ export function sendFilm(films: Films, request: RecordedRequest, response: Serve
 function sendHalf(film: Buffer, response: ServerResponse): void {
   response.writeHead(200, { 'content-length': film.length })
   response.write(film.subarray(0, film.length / 2))
+}
+
+/** The first of its frames are intact. */
+function corrupt(film: Buffer): Buffer {
+  const frames = film.indexOf('mdat')
+  return Buffer.from(film).fill(0xa5, frames + (film.length - frames) / 5)
 }
 
 function sendRange(film: Buffer, range: string | undefined, response: ServerResponse): void {

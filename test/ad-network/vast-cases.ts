@@ -1,16 +1,7 @@
 // VAST responses of the stand-in network by zone id, and what the page must show for each.
-
-/**
- * `hold`: sends nothing at all (`headers`), or nothing after the first half of the body (`body`).
- */
-export interface VastResponse {
-  status: number
-  type: string
-  body: string
-  hold: 'none' | 'headers' | 'body'
-  /** Allowed by CORS: the origin of the request, any, or none. */
-  allow: 'origin' | 'any' | 'none'
-}
+import { respondToErrorZone } from './error-cases.ts'
+import { ad, errorElement, file, inline, trackedEvents, vast, wrapper } from './vast-documents.ts'
+import type { VastResponse } from './vast-response.ts'
 
 export interface VastCase {
   zone: string
@@ -72,7 +63,7 @@ export const vastCases: VastCase[] = [
   { zone: 'any-origin', media: usual, respond: (base) => ({ body: plain(base), allow: 'any' }) },
   hidden('empty', () => ({ body: vast('') })),
   hidden('empty-error', (base) => ({
-    body: vast(`<Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>`),
+    body: vast(errorElement(base, 'error')),
   })),
   hidden('empty-body', () => ({ body: '' })),
   hidden('truncated', (base) => ({ body: plain(base).slice(0, -40) })),
@@ -110,6 +101,8 @@ export function chooseVast(zone: string, base: string): VastResponse {
     hold: 'none',
     allow: 'origin',
   }
+  const failing = respondToErrorZone(zone, base)
+  if (failing) return { ...defaults, ...failing }
   const found = vastCases.find((one) => one.zone === zone)
   const hops = Number(/^wrapper-(?<hops>[2-4])$/.exec(zone)?.groups?.hops)
   if (hops) {
@@ -119,27 +112,6 @@ export function chooseVast(zone: string, base: string): VastResponse {
   const film = /^film-(?<name>.+)$/.exec(zone)?.groups?.name
   if (film === undefined) return { ...defaults, body: vast('') }
   return { ...defaults, body: inline(base, { files: [file(base, film)], events: trackedEvents }) }
-}
-
-const trackedEvents = [
-  'creativeView',
-  'start',
-  'firstQuartile',
-  'midpoint',
-  'thirdQuartile',
-  'complete',
-  'skip',
-  'closeLinear',
-]
-
-interface InlineAd {
-  files: string[]
-  events?: string[]
-  root?: string
-  /** Attributes of Linear. */
-  linear?: string
-  click?: string
-  sequence?: number
 }
 
 function shown(zone: string, media: string, body: (base: string) => string): VastCase {
@@ -152,42 +124,4 @@ function hidden(zone: string, respond: VastCase['respond']): VastCase {
 
 function plain(base: string): string {
   return inline(base, { files: [file(base, usual)] })
-}
-
-function inline(base: string, shape: InlineAd): string {
-  return vast(ad(base, shape), shape.root)
-}
-
-function ad(base: string, { files, events = [], linear = '', click, sequence }: InlineAd): string {
-  const tracking = events
-    .map((name) => `<Tracking event="${name}"><![CDATA[${base}/px?event=${name}]]></Tracking>`)
-    .join('')
-  const through = click ?? `${base}/landing`
-  const order = sequence ? ` sequence="${sequence}"` : ''
-  return `<Ad id="1"${order}><InLine><AdSystem>Stand-in</AdSystem>
-    <AdTitle>Ad</AdTitle><Error><![CDATA[${base}/px?error=[ERRORCODE]]]></Error>
-    <Impression><![CDATA[ ${base}/px?event=impression ]]></Impression>
-    <Creatives><Creative><Linear ${linear}><Duration>00:00:02</Duration>
-    <TrackingEvents>${tracking}</TrackingEvents>
-    <VideoClicks><ClickThrough><![CDATA[${through}]]></ClickThrough>
-    <ClickTracking><![CDATA[${base}/px?event=click]]></ClickTracking></VideoClicks>
-    <MediaFiles>${files.join('')}</MediaFiles></Linear></Creative></Creatives></InLine></Ad>`
-}
-
-function wrapper(target: string, base: string): string {
-  const wrapped = encodeURIComponent(target)
-  return vast(`<Ad id="w"><Wrapper><AdSystem>Stand-in</AdSystem>
-    <VASTAdTagURI><![CDATA[${target}]]></VASTAdTagURI>
-    <Error><![CDATA[${base}/px?wrapper-error=[ERRORCODE]]]></Error>
-    <Impression><![CDATA[${base}/px?event=wrapper-impression&of=${wrapped}]]></Impression>
-    </Wrapper></Ad>`)
-}
-
-function file(base: string, name: string): string {
-  return `<MediaFile delivery="progressive" type="video/mp4" width="160" height="90">
-    <![CDATA[ ${base}/media/${name} ]]></MediaFile>`
-}
-
-function vast(content: string, root = 'version="3.0"'): string {
-  return `<?xml version="1.0" encoding="UTF-8"?><VAST ${root}>${content}</VAST>`
 }

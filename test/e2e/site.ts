@@ -6,6 +6,7 @@ import path from 'node:path'
 import { test as base, type Page } from '@playwright/test'
 import { startAdNetwork, type AdNetwork } from '../ad-network/ad-network.ts'
 import { patienceMs } from '../support/patience.ts'
+import { findFreePort } from '../support/servers/free-port.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { networkAds } from './network-ads.ts'
 import { indexedLibrary } from './indexed-library.ts'
@@ -29,10 +30,17 @@ interface TestFixtures {
   consoleErrors: ConsoleErrors
 }
 
+/** A site with the ads of the stand-in network, and metrics. */
+export interface MeasuredSite {
+  url: string
+  metricsUrl: string
+}
+
 interface WorkerFixtures {
   plainSiteUrl: string
   sharedNetwork: AdNetwork
   networkSiteUrl: string
+  measuredSite: MeasuredSite
   houseSiteUrl: string
   analyticsSiteUrl: string
 }
@@ -57,6 +65,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
   networkSiteUrl: [
     async ({ sharedNetwork }, provide) => provideSite({ ads: networkAds(sharedNetwork) }, provide),
+    workerScope,
+  ],
+  measuredSite: [
+    async ({ sharedNetwork }, provide) => {
+      const metrics = `127.0.0.1:${await findFreePort()}`
+      await provideSite({ ads: networkAds(sharedNetwork), server: { metrics } }, (url) =>
+        provide({ url, metricsUrl: `http://${metrics}/metrics` }),
+      )
+    },
     workerScope,
   ],
   houseSiteUrl: [

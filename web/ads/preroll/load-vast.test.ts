@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { loadVast } from './load-vast.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
@@ -40,7 +40,10 @@ afterEach(async () => {
 
 function load(
   path: string,
-  { timeoutMs = patienceMs, canPlay = (type: string) => type === 'video/mp4' } = {},
+  {
+    timeoutMs = patienceMs,
+    canPlay = (type: string) => ['video/mp4', 'audio/mpeg'].includes(type),
+  } = {},
 ) {
   return loadVast(origin + path, { signal: left.signal, timeoutMs, canPlay })
 }
@@ -89,8 +92,10 @@ test('finds the ad with all its tracking URLs', async () => {
       mediaUrl: `${origin}/ad.mp4`,
       durationSeconds: 15,
       isSkippable: false,
+      isInteractive: false,
       impressionUrls: [`${origin}/impression-ad`],
       errorUrls: [`${origin}/error-ad`],
+      unverifiedUrls: [],
       tracking: [{ event: 'start', url: `${origin}/start-ad`, offset: undefined }],
       clickTrackingUrls: [`${origin}/click-ad`],
       clickThroughUrl: undefined,
@@ -173,6 +178,8 @@ test.each([
   '',
   '<MediaFile type="video/mp4"/>',
   '<MediaFile type="video/x-flv">/a.flv</MediaFile>',
+  '<MediaFile type="application/javascript" apiFramework="VPAID">/a.js</MediaFile>',
+  '<MediaFile type="audio/mpeg">/a.mp3</MediaFile>',
 ])('finds no ad with the media files "%s"', async (mediaFiles) => {
   handlers['/vast'] = inline('ad', mediaFiles)
   expect(await load('/vast')).toEqual({ status: 'none', code: 403, errorUrls: errorPaths('ad') })
@@ -209,13 +216,83 @@ test('finds no ad if the server is unreachable', async () => {
   expect(await load('/a')).toMatchObject({ status: 'none', code: 301 })
 })
 
-test.each(['ftp://ads.example/', 'javascript:alert(1)', ''])(
-  'does not follow a wrapper to "%s"',
-  async (next) => {
-    handlers['/a'] = wrapper('a', next)
-    expect(await load('/a')).toMatchObject({ status: 'none', code: 101 })
-  },
-)
+test.each([
+  ['ftp://ads.example/', 300],
+  ['javascript:alert(1)', 300],
+  ['http://[', 300],
+  ['', 101],
+])('does not follow a wrapper to "%s"', async (next, code) => {
+  handlers['/a'] = wrapper('a', next)
+  expect(await load('/a')).toEqual({ status: 'none', code, errorUrls: errorPaths('a') })
+})
+
+const companions = '<Creative><CompanionAds required="any"><Companion/></CompanionAds></Creative>'
+const playable = `<Creative><Linear><MediaFiles><MediaFile>/a.mp4</MediaFile></MediaFiles>
+  </Linear></Creative>`
+
+test.each([
+  { what: 'no creative', creatives: '', code: 101 },
+  { what: 'an audio ad', creatives: playable, attributes: 'adType="audio"', code: 200 },
+  { what: 'companions', creatives: '<Creative><CompanionAds/></Creative>', code: 200 },
+  { what: 'a nonlinear ad', creatives: '<Creative><NonLinearAds/></Creative>', code: 201 },
+  { what: 'required companions', creatives: playable + companions, code: 602 },
+])('finds no ad in $what, and returns the code $code', async ({ creatives, attributes, code }) => {
+  handlers['/a'] = wrapper('a', '/b')
+  handlers['/b'] = `<VAST version="4.2"><Ad ${attributes ?? ''}><InLine>${beacons('b')}
+    <Creatives>${creatives}</Creatives></InLine></Ad></VAST>`
+  expect(await load('/a')).toEqual({ status: 'none', code, errorUrls: errorPaths('a', 'b') })
+})
+
+test('finds no ad that is neither InLine nor Wrapper', async () => {
+  handlers['/a'] = '<VAST version="4.2"><Error>/error-a</Error><Ad><Other/></Ad></VAST>'
+  expect(await load('/a')).toEqual({ status: 'none', code: 101, errorUrls: errorPaths('a') })
+})
+
+test('does not follow a wrapper that requires companions', async () => {
+  handlers['/a'] = wrapper('a', '/b').replace('</Creatives>', `${companions}</Creatives>`)
+  expect(await load('/a')).toEqual({ status: 'none', code: 602, errorUrls: errorPaths('a') })
+  expect(requested).toHaveLength(1)
+})
+
+test('reports an unexpected failure as 900', async () => {
+  chain(1)
+  const parse = vi.spyOn(DOMParser.prototype, 'parseFromString')
+  handlers['/2'] = (_request, response) => {
+    parse.mockImplementation(() => {
+      throw new Error('replaced by an extension')
+    })
+    response.end(inline('ad'))
+  }
+  expect(await load('/1')).toEqual({ status: 'none', code: 900, errorUrls: errorPaths('w1') })
+  parse.mockRestore()
+})
+
+test('collects the URLs for verification scripts that are not run', async () => {
+  const verifications = (name: string) =>
+    `<AdVerifications><Verification><TrackingEvents>
+    <Tracking event="verificationNotExecuted">/${name}?[REASON]</Tracking>
+    <Tracking event="other">/other</Tracking></TrackingEvents></Verification></AdVerifications>`
+  handlers['/a'] = wrapper('a', '/b').replace('</Wrapper>', `${verifications('of-a')}</Wrapper>`)
+  handlers['/b'] = inline('ad').replace(
+    '</InLine>',
+    `<Extensions><Extension type="AdVerifications">${verifications('of-ad')}</Extension>
+    </Extensions></InLine>`,
+  )
+  expect(await load('/a')).toMatchObject({
+    ad: { unverifiedUrls: [`${origin}/of-a?[REASON]`, `${origin}/of-ad?[REASON]`] },
+  })
+})
+
+test('plays the video of an interactive ad', async () => {
+  handlers['/vast'] = inline(
+    'ad',
+    `<InteractiveCreativeFile apiFramework="SIMID">/simid.html</InteractiveCreativeFile>
+    <MediaFile type="video/mp4">/ad.mp4</MediaFile>`,
+  )
+  expect(await load('/vast')).toMatchObject({
+    ad: { mediaUrl: `${origin}/ad.mp4`, isInteractive: true },
+  })
+})
 
 test('has one time limit for a whole slow chain', async () => {
   chain(5)

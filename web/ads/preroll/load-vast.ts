@@ -1,28 +1,25 @@
 // Fetches VAST documents, follows wrappers, and selects a media file that this browser can play.
 import { fillMacros, requestMacros } from './macros.ts'
-import { parseVast, VastError } from './vast.ts'
-import type {
-  InlineAd,
-  LinearEvents,
-  MediaFile,
-  VastDocument,
-  VastErrorCode,
-  WrapperAd,
-} from './vast.ts'
+import { VastError } from './vast-error.ts'
+import type { SentErrorCode } from './vast-error.ts'
+import { parseVast } from './vast.ts'
+import type { InlineAd, LinearEvents, MediaFile, VastDocument, WrapperAd } from './vast.ts'
 import { withTimeout } from '../../../shared/with-timeout.ts'
 
 export type VastOutcome =
   | { status: 'found'; ad: PrerollAd }
   /** `errorUrls` receive the code. */
-  | { status: 'none'; code: VastErrorCode; errorUrls: string[] }
+  | { status: 'none'; code: SentErrorCode; errorUrls: string[] }
 
 /** One ad, with the tracking URLs of all documents of its chain. */
 export interface PrerollAd extends LinearEvents {
   mediaUrl: string
   durationSeconds: number | undefined
   isSkippable: boolean
+  isInteractive: boolean
   impressionUrls: string[]
   errorUrls: string[]
+  unverifiedUrls: string[]
 }
 
 interface LoadOptions {
@@ -50,11 +47,12 @@ export async function loadVast(
       {
         timeoutMs,
         signal,
+        reason: () => new VastError(301, 'no document in time'),
       },
     )
   } catch (error) {
     signal.throwIfAborted()
-    return none(codeOf(error), wrappers)
+    return none(error instanceof VastError ? error.code : 900, wrappers)
   }
 }
 
@@ -64,7 +62,10 @@ interface Chain {
   signal: AbortSignal
 }
 
-async function followChain(url: string, { wrappers, canPlay, signal }: Chain) {
+async function followChain(
+  url: string,
+  { wrappers, canPlay, signal }: Chain,
+): Promise<VastOutcome> {
   const seen = new Set<string>()
   let next = url
   for (;;) {
@@ -72,31 +73,37 @@ async function followChain(url: string, { wrappers, canPlay, signal }: Chain) {
     seen.add(next)
     const document = await fetchVast(next, signal)
     const found = chooseMedia(document, canPlay)
-    if (found) return { status: 'found', ad: assembleAd(found, wrappers) } as const
+    if (found) return { status: 'found', ad: assembleAd(found, wrappers) }
     const wrapper = document.ads.find(({ kind }) => kind === 'wrapper')
     if (wrapper?.kind !== 'wrapper') return explainNone(document, wrappers)
     if (wrappers.at(-1)?.followsWrappers === false) return none(303, [...wrappers, document])
     wrappers.push(wrapper)
+    if (wrapper.requiresCompanions) throw new VastError(602, 'there is no room for companions')
     if (wrappers.length > MAX_WRAPPERS) throw new VastError(302, 'too many wrappers')
-    if (!wrapper.nextUrl) throw new VastError(101, 'a wrapper without VASTAdTagURI')
+    if (!wrapper.hasNext) throw new VastError(101, 'a wrapper without VASTAdTagURI')
+    if (!wrapper.nextUrl) throw new VastError(300, 'a wrapper of an address that is not http')
     next = wrapper.nextUrl
   }
 }
 
 async function fetchVast(url: string, signal: AbortSignal): Promise<VastDocument> {
-  const response = await request(url, signal)
-  const text = await readText(response)
+  const { text, finalUrl } = await request(fillMacros(url, requestMacros()), signal)
   // Many ad servers respond so without an ad (204, or 200 with an empty body).
-  if (text.trim() === '') return { errorUrls: [], ads: [] }
-  return parseVast(text, response.url || url)
+  if (text.trim() === '') return { errorUrls: [], ads: [], hasUnknownAd: false }
+  return parseVast(text, finalUrl)
 }
 
-async function request(url: string, signal: AbortSignal): Promise<Response> {
-  const address = fillMacros(url, requestMacros())
-  // Without credentials, `access-control-allow-origin` may be `*` or this origin.
-  const response = await fetch(address, { credentials: 'omit', cache: 'no-store', signal })
-  if (!response.ok) throw new VastError(301, `status ${response.status}`)
-  return response
+/** Throws 301 if the document is unavailable. */
+async function request(url: string, signal: AbortSignal) {
+  try {
+    // Without credentials, `access-control-allow-origin` may be `*` or this origin.
+    const response = await fetch(url, { credentials: 'omit', cache: 'no-store', signal })
+    if (!response.ok) throw new VastError(301, `status ${response.status}`)
+    return { text: await readText(response), finalUrl: response.url || url }
+  } catch (error) {
+    if (error instanceof VastError) throw error
+    throw new VastError(301, 'the request failed', { cause: error })
+  }
 }
 
 /** The body as text. Throws if it exceeds the limit. */
@@ -124,13 +131,14 @@ interface ChosenMedia {
   file: MediaFile
 }
 
-/** The first media file that is not VPAID and that the browser can play. */
+/** The first media file that is neither VPAID nor audio, and that the browser can play. */
 function chooseMedia(
   { ads }: VastDocument,
   canPlay: (type: string) => boolean,
 ): ChosenMedia | undefined {
   return ads
     .filter((ad) => ad.kind === 'inline')
+    .filter(({ isAudio, requiresCompanions }) => !isAudio && !requiresCompanions)
     .flatMap((inline) =>
       inline.linears.flatMap((linear) =>
         linear.mediaFiles.map((file) => ({ inline, linear, file })),
@@ -140,18 +148,21 @@ function chooseMedia(
 }
 
 function canPlayFile({ type }: MediaFile, canPlay: (type: string) => boolean): boolean {
-  return type === undefined || canPlay(type)
+  return type === undefined || (!/^audio\//i.test(type) && canPlay(type))
 }
 
 /** Merges the chain's tracking; the innermost click-through applies (VAST 4.3, 3.4.4). */
 function assembleAd({ inline, linear, file }: ChosenMedia, wrappers: WrapperAd[]): PrerollAd {
   const innermostFirst = [linear, ...wrappers.toReversed()]
+  const chain = [...wrappers, inline]
   return {
     mediaUrl: file.url,
     durationSeconds: linear.durationSeconds,
     isSkippable: linear.isSkippable,
-    impressionUrls: [...wrappers, inline].flatMap(({ impressionUrls }) => impressionUrls),
-    errorUrls: [...wrappers, inline].flatMap(({ errorUrls }) => errorUrls),
+    isInteractive: linear.isInteractive,
+    impressionUrls: chain.flatMap(({ impressionUrls }) => impressionUrls),
+    errorUrls: chain.flatMap(({ errorUrls }) => errorUrls),
+    unverifiedUrls: chain.flatMap(({ unverifiedUrls }) => unverifiedUrls),
     tracking: [...wrappers, linear].flatMap(({ tracking }) => tracking),
     clickTrackingUrls: [...wrappers, linear].flatMap(({ clickTrackingUrls }) => clickTrackingUrls),
     clickThroughUrl: innermostFirst.find(({ clickThroughUrl }) => clickThroughUrl)?.clickThroughUrl,
@@ -160,15 +171,24 @@ function assembleAd({ inline, linear, file }: ChosenMedia, wrappers: WrapperAd[]
 
 function explainNone(document: VastDocument, wrappers: WrapperAd[]): VastOutcome {
   const [ad] = document.ads
-  return ad ? none(403, [...wrappers, ad]) : none(303, [...wrappers, document])
+  if (ad?.kind === 'inline') return none(refusalOf(ad), [...wrappers, ad])
+  return none(document.hasUnknownAd ? 101 : 303, [...wrappers, document])
 }
 
-function none(code: VastErrorCode, sources: { errorUrls: string[] }[]): VastOutcome {
+/** Why an ad of which no media file was chosen is not shown. */
+function refusalOf({
+  requiresCompanions,
+  isAudio,
+  linears,
+  otherCreatives,
+}: InlineAd): SentErrorCode {
+  if (requiresCompanions) return 602
+  if (isAudio) return 200
+  if (linears.length > 0) return 403
+  if (otherCreatives === 'nonlinear') return 201
+  return otherCreatives === 'companions' ? 200 : 101
+}
+
+function none(code: SentErrorCode, sources: { errorUrls: string[] }[]): VastOutcome {
   return { status: 'none', code, errorUrls: sources.flatMap(({ errorUrls }) => errorUrls) }
-}
-
-function codeOf(error: unknown): VastErrorCode {
-  // Any other error is a failed request or a timeout (VAST 4.3: "unavailable or reached a
-  // timeout").
-  return error instanceof VastError ? error.code : 301
 }

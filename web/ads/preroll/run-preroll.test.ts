@@ -8,6 +8,8 @@ const ad: PrerollAd = {
   mediaUrl: 'https://cdn.example/ad.mp4',
   durationSeconds: 20,
   isSkippable: true,
+  isInteractive: false,
+  unverifiedUrls: [],
   impressionUrls: ['https://t.example/impression'],
   errorUrls: ['https://t.example/error?[ERRORCODE]'],
   tracking: ['start', 'firstQuartile', 'complete', 'skip', 'pause', 'resume'].map((event) => ({
@@ -57,8 +59,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+function run(shown: PrerollAd): void {
+  const { signal } = left
+  void runPreroll(shown, { stage, covered, signal }).then(onOver)
+}
+
 function open(shown: PrerollAd = ad) {
-  void runPreroll(shown, { stage, covered }, left.signal).then(onOver)
+  run(shown)
   const root = stage.querySelector<HTMLElement>('[data-preroll]')
   const video = root?.querySelector('video')
   const close = root?.querySelector('button')
@@ -167,44 +174,77 @@ test('is removed after 30,000 ms, not earlier, without an error for a longer ad'
   expect(beacons).toEqual(['firstQuartile'])
 })
 
-test('is removed if the media fails', async () => {
+test('is removed at once if the media fails', async () => {
   const { video } = open()
+  Object.defineProperty(video, 'error', { value: { code: 3 } })
   video.dispatchEvent(new Event('error'))
   await expectRemoved(video)
   expect(beacons).toEqual(['error?405'])
+})
+
+test('is removed, and reports an error, if it cannot be inserted', async () => {
+  stage.append = () => {
+    throw new Error('replaced by an extension')
+  }
+  run(ad)
+  await vi.advanceTimersByTimeAsync(20)
+  expect(onOver).toHaveBeenCalledOnce()
+  expect(covered.inert).toBe(false)
+  expect(beacons).toEqual(['error?900'])
+})
+
+test('sends the values of the player at the time of the failure', async () => {
+  const { video } = open({ ...ad, errorUrls: ['https://t.example/[PLAYERSIZE]/[ASSETURI]'] })
+  Object.defineProperty(video, 'clientWidth', { get: () => (video.isConnected ? 640 : 0) })
+  Object.defineProperty(video, 'clientHeight', { get: () => (video.isConnected ? 360 : 0) })
+  Object.defineProperty(video, 'error', { value: { code: 3 } })
+  video.dispatchEvent(new Event('error'))
+  await expectRemoved(video)
+  expect(beacons).toEqual(['640,360/https%3A%2F%2Fcdn.example%2Fad.mp4'])
 })
 
 test('is removed if the browser refuses to play it', async () => {
   play.mockRejectedValue(new DOMException('no autoplay at all', 'NotAllowedError'))
   const { video } = open()
   await expectRemoved(video)
-  expect(beacons).toEqual(['error?405'])
+  expect(beacons).toEqual(['error?400'])
 })
 
-test('is removed if the ad does not start within 5 s', async () => {
+test.each([
+  [HTMLMediaElement.HAVE_CURRENT_DATA, 402],
+  [HTMLMediaElement.HAVE_ENOUGH_DATA, 304],
+])('is removed if the ad does not start within 5 s, in state %i: %i', async (readyState, code) => {
   const { video } = open()
+  Object.defineProperty(video, 'readyState', { value: readyState })
   await vi.advanceTimersByTimeAsync(4700)
   expect(onOver).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(300)
   await expectRemoved(video)
-  expect(beacons).toEqual(['error?402'])
+  expect(beacons).toEqual([`error?${code}`])
 })
 
-test('is removed if the ad stalls for 5 s, not earlier', async () => {
-  const { video } = open()
-  await playFor(video, 3)
-  await vi.advanceTimersByTimeAsync(4000)
-  playTo(video, 4)
-  await vi.advanceTimersByTimeAsync(4000)
-  expect(onOver).not.toHaveBeenCalled()
-  await vi.advanceTimersByTimeAsync(1500)
-  await expectRemoved(video)
-  expect(beacons).toEqual(['error?405'])
-})
+test.each([
+  [HTMLMediaElement.HAVE_CURRENT_DATA, 402],
+  [HTMLMediaElement.HAVE_ENOUGH_DATA, 405],
+])(
+  'is removed if the ad stalls for 5 s, not earlier, in state %i: %i',
+  async (readyState, code) => {
+    const { video } = open()
+    Object.defineProperty(video, 'readyState', { value: readyState })
+    await playFor(video, 3)
+    await vi.advanceTimersByTimeAsync(4000)
+    playTo(video, 4)
+    await vi.advanceTimersByTimeAsync(4000)
+    expect(onOver).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1500)
+    await expectRemoved(video)
+    expect(beacons).toEqual([`error?${code}`])
+  },
+)
 
 test('is removed at once if a blocker hides it', async () => {
   vi.spyOn(Element.prototype, 'getClientRects').mockImplementation(() => rects(0))
-  void runPreroll(ad, { stage, covered }, left.signal).then(onOver)
+  run(ad)
   await vi.advanceTimersByTimeAsync(20)
   expect(onOver).toHaveBeenCalledOnce()
   expect(stage.querySelector('[data-preroll]')).toBeNull()
@@ -226,7 +266,7 @@ test('is over if a blocker removes the element from the page', async () => {
   vi.spyOn(root, 'getClientRects').mockImplementation(() => rects(0))
   await vi.advanceTimersByTimeAsync(250)
   await expectRemoved(video)
-  expect(beacons).toEqual(['error?405'])
+  expect(beacons).toEqual(['error?400'])
 })
 
 test('pauses in a hidden tab, but ends after 30 s', async () => {
@@ -305,7 +345,7 @@ test('leaves nothing active when the visitor leaves', async () => {
 
 test('shows nothing if the visitor has left before', async () => {
   left.abort()
-  void runPreroll(ad, { stage, covered }, left.signal).then(onOver)
+  run(ad)
   await vi.advanceTimersByTimeAsync(0)
   expect(stage.children).toHaveLength(1)
   expect(covered.inert).not.toBe(true)

@@ -1,11 +1,13 @@
 // Shows one pre-roll, sends its tracking events, and removes it on the first reason to do so.
 import type { PrerollAd } from './load-vast.ts'
 import { playMacros } from './macros.ts'
+import type { MacroValues } from './macros.ts'
+import { mediaErrorCode, timeoutCode } from './media-failure.ts'
 import { createOverlay } from './preroll-overlay.ts'
 import type { PrerollOverlay } from './preroll-overlay.ts'
 import { createTracking, sendBeacon } from './tracking.ts'
 import type { Tracking } from './tracking.ts'
-import type { VastErrorCode } from './vast.ts'
+import type { SentErrorCode } from './vast-error.ts'
 import { watchAd } from './watch-ad.ts'
 
 export interface PrerollTarget {
@@ -15,25 +17,28 @@ export interface PrerollTarget {
   covered: HTMLVideoElement
 }
 
+export interface RunOptions extends PrerollTarget {
+  signal: AbortSignal
+}
+
 /** The overlay is removed after this time at the latest. */
 export const PREROLL_LIMIT_MS = 30_000
 
 /** Resolves when the overlay was removed: closed, ended, after 30 s, failed, or aborted. */
-export function runPreroll(
-  ad: PrerollAd,
-  { stage, covered }: PrerollTarget,
-  signal: AbortSignal,
-): Promise<void> {
+export function runPreroll(ad: PrerollAd, { stage, covered, signal }: RunOptions): Promise<void> {
   return new Promise((resolve) => {
     const removed = new AbortController()
     const overlay = createOverlay(ad)
     const { root, video } = overlay
-    const tracking = createTracking(ad, (url, values) =>
-      sendBeacon(url, { ...playMacros(video), ...values }),
-    )
+    /** As the video was when the overlay was removed. */
+    let last: MacroValues | undefined
+    const tracking = createTracking(ad, (url, values) => {
+      sendBeacon(url, { ...(last ?? playMacros(video)), ...values })
+    })
 
     function remove(): void {
       if (removed.signal.aborted) return
+      last = playMacros(video)
       removed.abort()
       clearVideo(video)
       // If it has the focus, the body has it afterwards.
@@ -45,12 +50,23 @@ export function runPreroll(
 
     if (signal.aborted) return resolve()
     signal.addEventListener('abort', remove, { signal: removed.signal })
-    const parts = { overlay, tracking, removed: removed.signal, remove }
-    block(covered, removed.signal)
-    listenToVisitor(parts)
-    trackVideo(parts, ad)
-    stage.append(root)
-    start(parts, ad.mediaUrl)
+    const fail = (code: SentErrorCode) => {
+      tracking.failed(code)
+      remove()
+    }
+    const parts = { overlay, tracking, removed: removed.signal, remove, fail }
+    try {
+      block(covered, removed.signal)
+      listenToVisitor(parts)
+      trackVideo(parts, ad)
+      stage.append(root)
+      video.src = ad.mediaUrl
+      play(video, () => fail(400))
+      listenToFailures(parts, ad, signal)
+    } catch {
+      // A bug, or an extension that changes the page's functions.
+      fail(900)
+    }
   })
 }
 
@@ -60,6 +76,8 @@ interface Parts {
   /** Aborts on removal; ends every listener and timer. */
   removed: AbortSignal
   remove: () => void
+  /** Reports the code, and removes the overlay. */
+  fail: (code: SentErrorCode) => void
 }
 
 /** Whether the visitor is using nothing on the page; a heading has the focus after a navigation. */
@@ -131,27 +149,29 @@ function trackVideo({ overlay, tracking, removed, remove }: Parts, ad: PrerollAd
   )
 }
 
-function start({ overlay, tracking, removed, remove }: Parts, mediaUrl: string): void {
+function listenToFailures(parts: Parts, { mediaUrl }: PrerollAd, left: AbortSignal): void {
+  const { overlay, tracking, removed, remove, fail } = parts
   const { root, video } = overlay
-  const fail = (code: VastErrorCode) => {
-    tracking.failed(code)
-    remove()
-  }
   // Errors of `video.src` are reported on the video element.
-  video.addEventListener('error', () => fail(405), { signal: removed })
+  video.addEventListener(
+    'error',
+    () => {
+      void mediaErrorCode(video, mediaUrl, left).then(tracking.failed)
+      remove()
+    },
+    { signal: removed },
+  )
   const limit = setTimeout(() => {
     // An ad that is longer than the limit is not an error.
-    if (video.currentTime === 0) tracking.failed(402)
+    if (video.currentTime === 0) tracking.failed(timeoutCode(video, 'late'))
     remove()
   }, PREROLL_LIMIT_MS)
   removed.addEventListener('abort', () => clearTimeout(limit))
-  video.src = mediaUrl
-  play(video, () => fail(405))
   watchAd({
     root,
     video,
     signal: removed,
-    onFailure: (failure) => fail(failure === 'late' ? 402 : 405),
+    onFailure: (failure) => fail(failure === 'hidden' ? 400 : timeoutCode(video, failure)),
   })
 }
 

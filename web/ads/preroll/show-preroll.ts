@@ -19,7 +19,9 @@ export async function showPreroll(
   const canPlay = (type: string) => covered.canPlayType(type) !== ''
   const outcome = await loadVast(vastUrl, { signal, timeoutMs, canPlay })
   signal.throwIfAborted()
-  if (outcome.status === 'found') return runPreroll(outcome.ad, { stage, covered }, signal)
+  if (outcome.status === 'found') {
+    return runPreroll(outcome.ad, { stage, covered, signal })
+  }
   sendError(outcome.errorUrls, outcome.code, (url, values) =>
     sendBeacon(url, { ...requestMacros(), ...values }),
   )

@@ -20,7 +20,9 @@ const ad = {
   impressionUrls: ['impression-1', 'impression-2'],
   errorUrls: ['error'],
   clickTrackingUrls: ['click'],
+  unverifiedUrls: [],
   isSkippable: false,
+  isInteractive: false,
   tracking: [
     ...events.map((event) => ({ event, url: event, offset: undefined })),
     { event: 'progress', url: 'at-5-s', offset: { seconds: 5 } },
@@ -67,6 +69,20 @@ test('sends no quartile while the duration is unknown', () => {
 test('sends all quartiles at the end of a short ad', () => {
   tracking.completed(1)
   expect(sent).toEqual(['firstQuartile', 'midpoint', 'thirdQuartile', 'at-90-%', 'complete'])
+})
+
+test('sends 409 and a reason once for the parts of an ad that are not run, and plays on', () => {
+  const codes: unknown[] = []
+  const parts = { isInteractive: true, unverifiedUrls: ['unverified'] }
+  const partly = createTracking({ ...ad, ...parts }, (url, values) => codes.push([url, values]))
+  partly.started()
+  partly.started()
+  expect(codes.slice(-2)).toEqual([
+    ['error', { ERRORCODE: '409' }],
+    ['unverified', { REASON: '2' }],
+  ])
+  partly.failed(405)
+  expect(codes.slice(-1)).toEqual([['error', { ERRORCODE: '405' }]])
 })
 
 test('sends `skip` for a skippable ad, else `closeLinear`', () => {

@@ -3,7 +3,8 @@ import type { QualityEvent } from '../../../shared/contract.ts'
 import type { PrerollAd } from './load-vast.ts'
 import { fillMacros } from './macros.ts'
 import type { MacroValues } from './macros.ts'
-import type { TrackingEvent, VastErrorCode } from './vast.ts'
+import type { SentErrorCode } from './vast-error.ts'
+import type { TrackingEvent } from './vast.ts'
 
 /** Playback position and duration of the ad. */
 export interface AdPosition {
@@ -12,7 +13,10 @@ export interface AdPosition {
 }
 
 export interface Tracking {
-  /** The first frame is visible: impressions, `creativeView` and `start`. */
+  /**
+   * The first frame is visible: impressions, `creativeView` and `start`, and which parts of the ad
+   * are not run.
+   */
   started: () => void
   /** Quartiles and `progress` events up to this position. */
   progressed: (position: AdPosition) => void
@@ -22,12 +26,18 @@ export interface Tracking {
   paused: () => void
   resumed: () => void
   clicked: () => void
-  failed: (code: VastErrorCode) => void
+  failed: (code: SentErrorCode) => void
 }
 
 type TrackedAd = Pick<
   PrerollAd,
-  'impressionUrls' | 'tracking' | 'clickTrackingUrls' | 'errorUrls' | 'isSkippable'
+  | 'impressionUrls'
+  | 'tracking'
+  | 'clickTrackingUrls'
+  | 'errorUrls'
+  | 'unverifiedUrls'
+  | 'isSkippable'
+  | 'isInteractive'
 >
 
 const QUARTILES: [event: string, share: number][] = [
@@ -64,12 +74,19 @@ export function createTracking(
       once(tracking, () => sendAll([tracking.url]))
     }
   }
+  function reportParts(): void {
+    // VAST 4.3, 3.9.3: the video plays without its script.
+    if (ad.isInteractive) sendAll(ad.errorUrls, { ERRORCODE: '409' })
+    // VAST 4.3, 3.17.4: 2 is `not supported`.
+    sendAll(ad.unverifiedUrls, { REASON: '2' })
+  }
 
   return {
     started() {
       once('impression', () => sendAll(ad.impressionUrls))
       event('creativeView')
       event('start')
+      once('parts', reportParts)
     },
     progressed,
     completed(durationSeconds) {
@@ -88,7 +105,7 @@ export function createTracking(
 /** Sends an error code, also without an ad; to the site's own collector as well. */
 export function sendError(
   errorUrls: string[],
-  code: VastErrorCode,
+  code: SentErrorCode,
   send: (url: string, values: MacroValues) => void,
 ): void {
   const detail: QualityEvent = { name: 'vast_error', code }

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest'
-import { parseVast, VastError } from './vast.ts'
+import { VastError } from './vast-error.ts'
+import { parseVast } from './vast.ts'
 import type { InlineAd, WrapperAd } from './vast.ts'
 
 const base = 'https://ads.example/v1/vast?idzone=3'
@@ -119,6 +120,10 @@ test('reads impressions, errors and tracking with offsets, and does not replace 
     kind: 'inline',
     errorUrls: ['https://e.example/?c=[ERRORCODE]'],
     impressionUrls: ['https://i.example/[CACHEBUSTING]'],
+    unverifiedUrls: [],
+    requiresCompanions: false,
+    isAudio: false,
+    otherCreatives: 'none',
     linears: [
       {
         tracking: [
@@ -131,6 +136,7 @@ test('reads impressions, errors and tracking with offsets, and does not replace 
         mediaFiles: [],
         durationSeconds: 90.5,
         isSkippable: true,
+        isInteractive: false,
       },
     ],
   })
@@ -145,6 +151,7 @@ test('reads a wrapper', () => {
   )
   expect(wrapper).toMatchObject({
     nextUrl: 'https://ads.example/v1/next?a=1&b=2',
+    hasNext: true,
     impressionUrls: ['https://ads.example/i'],
     errorUrls: ['https://ads.example/e'],
     followsWrappers: true,
@@ -162,6 +169,7 @@ test('reads a document without ads, with its error URLs', () => {
   expect(parseVast('<VAST version="3.0"><Error>/none</Error></VAST>', base)).toEqual({
     errorUrls: ['https://ads.example/none'],
     ads: [],
+    hasUnknownAd: false,
   })
 })
 

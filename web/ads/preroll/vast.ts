@@ -1,39 +1,41 @@
 // Parses VAST documents, versions 2 to 4 (IAB VAST 4.3). Only linear ads are used here.
 import { resolveHttpUrl } from './http-url.ts'
-
-/** Error codes of VAST 4.3, 2.3.6.3. */
-export type VastErrorCode = 100 | 101 | 102 | 301 | 302 | 303 | 402 | 403 | 405 | 900
-
-export class VastError extends Error {
-  readonly code: VastErrorCode
-
-  constructor(code: VastErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
-}
+import { VastError } from './vast-error.ts'
 
 export interface VastDocument {
   /** Pinged if the document has no ad. */
   errorUrls: string[]
   ads: VastAd[]
+  /** It has an Ad that is neither InLine nor Wrapper. */
+  hasUnknownAd: boolean
 }
 
 export type VastAd = InlineAd | WrapperAd
 
-export interface InlineAd {
-  kind: 'inline'
+interface AnyAd {
   errorUrls: string[]
   impressionUrls: string[]
-  linears: LinearCreative[]
+  /** Pinged because verification scripts are not run here (VAST 4.3, 3.17.4). */
+  unverifiedUrls: string[]
+  /** It must not be shown without its companions (VAST 4.3, 3.13). */
+  requiresCompanions: boolean
 }
 
-export interface WrapperAd extends LinearEvents {
+export interface InlineAd extends AnyAd {
+  kind: 'inline'
+  /** `adType` audio: there is nothing to see. */
+  isAudio: boolean
+  linears: LinearCreative[]
+  /** Which creatives it has instead of linear ones. */
+  otherCreatives: 'nonlinear' | 'companions' | 'none'
+}
+
+export interface WrapperAd extends AnyAd, LinearEvents {
   kind: 'wrapper'
-  errorUrls: string[]
-  impressionUrls: string[]
-  /** URL of the next document. */
+  /** URL of the next document; undefined if it is not http or https. */
   nextUrl: string | undefined
+  /** It has a VASTAdTagURI. */
+  hasNext: boolean
   /** Whether the next document may be a wrapper too. */
   followsWrappers: boolean
 }
@@ -43,6 +45,8 @@ export interface LinearCreative extends LinearEvents {
   durationSeconds: number | undefined
   /** It has a `skipoffset`. */
   isSkippable: boolean
+  /** It has a script, which is not run here, for the ad's interactive part. */
+  isInteractive: boolean
 }
 
 /** Tracking events and click-through of a linear creative. */
@@ -72,6 +76,7 @@ export interface MediaFile {
 
 /** URLs of one kind; a hostile document could contain thousands. */
 const MAX_URLS = 100
+const UNVERIFIED = 'verificationNotExecuted'
 
 /**
  * Parses a document; relative URLs are resolved against `base`. Throws a VastError: 100 if it is
@@ -82,11 +87,20 @@ export function parseVast(text: string, base: string): VastDocument {
   if (root.localName === 'VideoAdServingTemplate') throw new VastError(102, 'VAST 1')
   if (root.localName !== 'VAST') throw new VastError(101, 'the root is not VAST')
   if (root.getAttribute('version')?.trim().startsWith('1')) throw new VastError(102, 'VAST 1')
-  const ads = find(root, 'Ad').flatMap((ad) => [
-    ...find(ad, 'InLine').map((inline) => parseInline(inline, base)),
+  const ads = find(root, 'Ad').map((ad) => parseAd(ad, base))
+  return {
+    errorUrls: urlsOf(find(root, 'Error'), base),
+    ads: ads.flat(),
+    hasUnknownAd: ads.some((kinds) => kinds.length === 0),
+  }
+}
+
+function parseAd(ad: Element, base: string): VastAd[] {
+  const isAudio = ad.getAttribute('adType')?.trim().toLowerCase() === 'audio'
+  return [
+    ...find(ad, 'InLine').map((inline) => ({ ...parseInline(inline, base), isAudio })),
     ...find(ad, 'Wrapper').map((wrapper) => parseWrapper(wrapper, base)),
-  ])
-  return { errorUrls: urlsOf(find(root, 'Error'), base), ads }
+  ]
 }
 
 function parseXml(text: string): Document {
@@ -100,27 +114,52 @@ function parseXml(text: string): Document {
   return parsed
 }
 
-function parseInline(inline: Element, base: string): InlineAd {
+function parseInline(inline: Element, base: string): Omit<InlineAd, 'isAudio'> {
+  const creatives = (name: string) => find(inline, 'Creatives', 'Creative', name)
+  const hasNonlinear = creatives('NonLinearAds').length > 0
+  const hasCompanions = creatives('CompanionAds').length > 0
   return {
     kind: 'inline',
-    errorUrls: urlsOf(find(inline, 'Error'), base),
-    impressionUrls: urlsOf(find(inline, 'Impression'), base),
-    linears: find(inline, 'Creatives', 'Creative', 'Linear').map((linear) => ({
+    ...parseAny(inline, base),
+    linears: creatives('Linear').map((linear) => ({
       ...parseEvents([linear], base),
       mediaFiles: parseMediaFiles(linear, base),
       durationSeconds: parseSeconds(textOf(find(linear, 'Duration')[0])),
       isSkippable: linear.hasAttribute('skipoffset'),
+      isInteractive: find(linear, 'MediaFiles', 'InteractiveCreativeFile').length > 0,
     })),
+    otherCreatives: hasNonlinear ? 'nonlinear' : hasCompanions ? 'companions' : 'none',
+  }
+}
+
+function parseAny(ad: Element, base: string): AnyAd {
+  // Before VAST 4.1, verifications were an extension.
+  const verifications = [
+    ...find(ad, 'AdVerifications', 'Verification'),
+    ...find(ad, 'Extensions', 'Extension', 'AdVerifications', 'Verification'),
+  ].flatMap((verification) => find(verification, 'TrackingEvents', 'Tracking'))
+  const companions = find(ad, 'Creatives', 'Creative', 'CompanionAds')
+  return {
+    errorUrls: urlsOf(find(ad, 'Error'), base),
+    impressionUrls: urlsOf(find(ad, 'Impression'), base),
+    unverifiedUrls: urlsOf(
+      verifications.filter((tracking) => tracking.getAttribute('event') === UNVERIFIED),
+      base,
+    ),
+    requiresCompanions: companions.some((companion) =>
+      /^\s*(?:all|any)\s*$/i.test(companion.getAttribute('required') ?? ''),
+    ),
   }
 }
 
 function parseWrapper(wrapper: Element, base: string): WrapperAd {
+  const next = find(wrapper, 'VASTAdTagURI')
   return {
     kind: 'wrapper',
-    errorUrls: urlsOf(find(wrapper, 'Error'), base),
-    impressionUrls: urlsOf(find(wrapper, 'Impression'), base),
+    ...parseAny(wrapper, base),
     ...parseEvents(find(wrapper, 'Creatives', 'Creative', 'Linear'), base),
-    nextUrl: urlsOf(find(wrapper, 'VASTAdTagURI'), base)[0],
+    nextUrl: urlsOf(next, base)[0],
+    hasNext: textOf(next[0]) !== '',
     followsWrappers: !/^(?:false|0)$/i.test(
       wrapper.getAttribute('followAdditionalWrappers')?.trim() ?? '',
     ),
