@@ -13,6 +13,10 @@ export interface VastCase {
 /** Longer than any test needs. */
 const usual = 'ten.mp4'
 
+/** As networks pass it on to the next one (TCF and GPP, macros in URLs). */
+const consentQuery =
+  '&gdpr=${GDPR}&gdpr_consent=${GDPR_CONSENT_1111}&gpp=${GPP_STRING_1111}&gpp_sid=${GPP_SID}'
+
 export const vastCases: VastCase[] = [
   shown('plain', usual, (base) => inline(base, { files: [file(base, usual)] })),
   shown('quartiles', usual, (base) =>
@@ -59,6 +63,12 @@ export const vastCases: VastCase[] = [
   shown('wrapper-relative', usual, (base) => wrapper('vast.php?idzone=plain', base)),
   shown('script-click', usual, (base) =>
     inline(base, { files: [file(base, usual)], click: 'javascript:document.title="broken"' }),
+  ),
+  shown('consent', usual, (base) =>
+    wrapper(`${base}/v1/vast.php?idzone=consent-of-ad${consentQuery}`, base),
+  ),
+  shown('consent-of-ad', usual, (base) =>
+    inline(base, { files: [file(base, usual)], events: ['start'], query: consentQuery }),
   ),
   { zone: 'any-origin', media: usual, respond: (base) => ({ body: plain(base), allow: 'any' }) },
   hidden('empty', () => ({ body: vast('') })),

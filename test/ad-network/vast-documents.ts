@@ -14,6 +14,8 @@ export const trackedEvents = [
 interface InlineAd {
   files: string[]
   events?: string[]
+  /** Added to the URLs of `events`. */
+  query?: string
   root?: string
   /** Attributes of Linear. */
   linear?: string
@@ -26,9 +28,11 @@ export function inline(base: string, shape: InlineAd): string {
 }
 
 export function ad(base: string, shape: InlineAd): string {
-  const { files, events = [], linear = '', click, sequence } = shape
+  const { files, events = [], query = '', linear = '', click, sequence } = shape
   const tracking = events
-    .map((name) => `<Tracking event="${name}"><![CDATA[${base}/px?event=${name}]]></Tracking>`)
+    .map(
+      (name) => `<Tracking event="${name}"><![CDATA[${base}/px?event=${name}${query}]]></Tracking>`,
+    )
     .join('')
   const through = click ?? `${base}/landing`
   const creative = `<Creative><Linear ${linear}><Duration>00:00:02</Duration>

@@ -18,6 +18,8 @@ export interface Zones {
 export interface AdsOverride {
   zones?: Zones
   script?: ScriptVariant
+  /** Added to the URL of VAST. */
+  vastQuery?: string
   fill?: 'frame' | 'creative'
 }
 
@@ -38,12 +40,16 @@ export const test = base.extend({
 })
 
 /** Changes the ads in the configuration that the page loads, from the next navigation on. */
-export async function overrideAds(page: Page, { zones, script, fill }: AdsOverride): Promise<void> {
+export async function overrideAds(
+  page: Page,
+  { zones, script, vastQuery, fill }: AdsOverride,
+): Promise<void> {
   await page.route('**/api/config', async (route) => {
     const response = await route.fetch()
     const config = await response.json()
     if (zones) config.ads.zones = zones
     if (script) config.ads.scriptPath = `/api/proxy-ad/${script}/ad-provider.js`
+    if (vastQuery) config.ads.vastUrl += vastQuery
     if (fill) config.ads.fill = fill
     await route.fulfill({ response, json: config })
   })

@@ -2,9 +2,11 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openConsent } from './consent.ts'
 import { loadVast } from './load-vast.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
+type TcfCallback = (data: object, success: boolean) => void
 type Handler = string | ((request: IncomingMessage, response: ServerResponse) => void)
 
 /** The ad server's responses by path; every other path is 404. */
@@ -45,7 +47,8 @@ function load(
     canPlay = (type: string) => ['video/mp4', 'audio/mpeg'].includes(type),
   } = {},
 ) {
-  return loadVast(origin + path, { signal: left.signal, timeoutMs, canPlay })
+  const consent = openConsent(left.signal)
+  return loadVast(origin + path, { consent, signal: left.signal, timeoutMs, canPlay })
 }
 
 function inline(
@@ -265,6 +268,21 @@ test('reports an unexpected failure as 900', async () => {
   }
   expect(await load('/1')).toEqual({ status: 'none', code: 900, errorUrls: errorPaths('w1') })
   parse.mockRestore()
+})
+
+test('fills the macros of consent in the URLs of the chain', async () => {
+  const listener = vi.fn<(command: string, version: number, callback: TcfCallback) => void>(
+    (command, _version, callback) => {
+      if (command !== 'addEventListener') return
+      callback({ gdprApplies: true, eventStatus: 'tcloaded', tcString: 'CQ.YA' }, true)
+    },
+  )
+  Object.assign(window, { __tcfapi: listener })
+  handlers['/a'] = wrapper('a', '/b?gdpr=${GDPR}&amp;gdpr_consent=${GDPR_CONSENT_7}')
+  handlers['/b'] = inline('ad')
+  await load('/a?c=[GDPRCONSENT]&r=[REGULATIONS]')
+  expect(requested).toEqual(['/a?c=CQ.YA&r=gdpr', '/b?gdpr=1&gdpr_consent=CQ.YA'])
+  Reflect.deleteProperty(window, '__tcfapi')
 })
 
 test('collects the URLs for verification scripts that are not run', async () => {

@@ -1,4 +1,5 @@
 // Fetches VAST documents, follows wrappers, and selects a media file that this browser can play.
+import type { Consent } from './consent.ts'
 import { fillMacros, requestMacros } from './macros.ts'
 import { VastError } from './vast-error.ts'
 import type { SentErrorCode } from './vast-error.ts'
@@ -23,6 +24,7 @@ export interface PrerollAd extends LinearEvents {
 }
 
 interface LoadOptions {
+  consent: Consent
   signal: AbortSignal
   /** For the whole chain. */
   timeoutMs: number
@@ -38,12 +40,12 @@ const MAX_DOCUMENT_BYTES = 1024 * 1024
 /** Loads the ad of a VAST URL. Rejects only if the signal aborts. */
 export async function loadVast(
   url: string,
-  { signal, timeoutMs, canPlay }: LoadOptions,
+  { consent, signal, timeoutMs, canPlay }: LoadOptions,
 ): Promise<VastOutcome> {
   const wrappers: WrapperAd[] = []
   try {
     return await withTimeout(
-      (limited) => followChain(url, { wrappers, canPlay, signal: limited }),
+      (limited) => followChain(url, { wrappers, consent, canPlay, signal: limited }),
       {
         timeoutMs,
         signal,
@@ -58,20 +60,19 @@ export async function loadVast(
 
 interface Chain {
   wrappers: WrapperAd[]
+  consent: Consent
   canPlay: (type: string) => boolean
   signal: AbortSignal
 }
 
-async function followChain(
-  url: string,
-  { wrappers, canPlay, signal }: Chain,
-): Promise<VastOutcome> {
+async function followChain(url: string, chain: Chain): Promise<VastOutcome> {
+  const { wrappers, canPlay } = chain
   const seen = new Set<string>()
   let next = url
   for (;;) {
     if (seen.has(next)) throw new VastError(302, 'the wrappers form a cycle')
     seen.add(next)
-    const document = await fetchVast(next, signal)
+    const document = await fetchVast(next, chain)
     const found = chooseMedia(document, canPlay)
     if (found) return { status: 'found', ad: assembleAd(found, wrappers) }
     const wrapper = document.ads.find(({ kind }) => kind === 'wrapper')
@@ -86,8 +87,10 @@ async function followChain(
   }
 }
 
-async function fetchVast(url: string, signal: AbortSignal): Promise<VastDocument> {
-  const { text, finalUrl } = await request(fillMacros(url, requestMacros()), signal)
+async function fetchVast(url: string, { consent, signal }: Chain): Promise<VastDocument> {
+  await consent.whenKnown(url)
+  const macros = { ...requestMacros(), ...consent.macrosFor(url) }
+  const { text, finalUrl } = await request(fillMacros(url, macros), signal)
   // Many ad servers respond so without an ad (204, or 200 with an empty body).
   if (text.trim() === '') return { errorUrls: [], ads: [], hasUnknownAd: false }
   return parseVast(text, finalUrl)

@@ -1,4 +1,5 @@
-// Macros in the URLs of VAST documents, such as `[CACHEBUSTING]` (VAST 4.3, 6).
+// Macros in the URLs of VAST documents: `[CACHEBUSTING]` (VAST 4.3, 6), and those of consent
+// frameworks, `${GDPR}`.
 
 /** A list is separated by commas, which are not encoded (VAST 4.3, 6.1). */
 export type MacroValues = Readonly<Record<string, string | readonly string[]>>
@@ -8,19 +9,34 @@ const UNKNOWN_MACROS = new Set(
   `ADCATEGORIES ADCOUNT ADSERVINGID ADTYPE APIFRAMEWORKS APPBUNDLE APPNAME BLOCKEDADCATEGORIES
   BREAKMAXADLENGTH BREAKMAXADS BREAKMAXDURATION BREAKMINADLENGTH BREAKMINDURATION BREAKPOSITION
   CLICKPOS CLICKTYPE CLIENTUA CONTENTCAT CONTENTID CONTENTURI DEVICEIP DEVICEUA DSAPARAMS
-  DSAPUBRENDER DSAREQUIRED EXTENSIONS GDPRCONSENT GPPSECTIONID GPPSTRING IFA
+  DSAPUBRENDER DSAREQUIRED EXTENSIONS GDPR GDPRCONSENT GDPR_CONSENT GPPSECTIONID GPPSTRING IFA
   IFATYPE INVENTORYSTATE LATLONG LIMITADTRACKING MEDIAMIME MEDIAPLAYHEAD OMIDPARTNER PLACEMENTTYPE
   PLAYBACKMETHODS PLAYERCAPABILITIES PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA STOREID
   STOREURL TRANSACTIONID UNIVERSALADID VASTVERSIONS VERIFICATIONVENDORS CONTENTPLAYHEAD ERRORCODE
   ADPLAYHEAD ASSETURI PLAYERSIZE PLAYERSTATE`.split(/\s+/),
 )
 
+/**
+ * Consent for one vendor: `${GDPR_CONSENT_123}` (TCF, CMP API v2: How do ad tags work), or
+ * `${GPP_STRING_123}` (GPP, Consent String Specification). Empty if unknown.
+ */
+const CONSENT_MACRO = /^(?:GDPR|GDPR_CONSENT|GPP_STRING|GPP_SID)$/
+
 /** The URL with its macros replaced; other text in brackets is left unchanged. */
 export function fillMacros(url: string, values: MacroValues): string {
-  return url.replace(/(?:\[|%5B)([A-Z0-9_]+)(?:\]|%5D)/gi, (found, name: string) => {
-    if (Object.hasOwn(values, name)) return encodeValue(values[name])
-    return UNKNOWN_MACROS.has(name) ? '-1' : found
-  })
+  return url
+    .replace(/(?:\[|%5B)([A-Z0-9_]+)(?:\]|%5D)/gi, (found, name: string) => {
+      if (Object.hasOwn(values, name)) return encodeValue(values[name])
+      return UNKNOWN_MACROS.has(name) ? '-1' : found
+    })
+    .replace(/(?:\$|%24)(?:\{|%7B)([A-Z_]+?)(?:_\d{1,5})?(?:\}|%7D)/gi, (found, name: string) =>
+      CONSENT_MACRO.test(name) ? encodeValue(values[name]) : found,
+    )
+}
+
+/** Whether the URL has a macro whose value a consent dialogue decides. */
+export function hasConsentMacro(url: string): boolean {
+  return /(?:\[|%5B|\{|%7B)(?:GDPR|GPP|REGULATIONS)/i.test(url)
 }
 
 function encodeValue(value: MacroValues[string] = ''): string {
@@ -34,7 +50,14 @@ export function requestMacros(): MacroValues {
     TIMESTAMP: new Date().toISOString(),
     PAGEURL: location.href,
     DOMAIN: location.hostname,
+    ...(wantsPrivacy() && { LIMITADTRACKING: '1' }),
   }
+}
+
+/** As the analytics define it, in a chunk that the pre-roll does not load. */
+function wantsPrivacy(): boolean {
+  const control: unknown = Reflect.get(navigator, 'globalPrivacyControl')
+  return control === true || Reflect.get(navigator, 'doNotTrack') === '1'
 }
 
 /** Values while an ad plays. */

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock, MockInstance } from 'vitest'
+import { openConsent } from './consent.ts'
 import type { PrerollAd } from './load-vast.ts'
 import { runPreroll } from './run-preroll.ts'
 
@@ -61,7 +62,7 @@ afterEach(() => {
 
 function run(shown: PrerollAd): void {
   const { signal } = left
-  void runPreroll(shown, { stage, covered, signal }).then(onOver)
+  void runPreroll(shown, { stage, covered, consent: openConsent(signal), signal }).then(onOver)
 }
 
 function open(shown: PrerollAd = ad) {

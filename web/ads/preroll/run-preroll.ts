@@ -1,4 +1,5 @@
 // Shows one pre-roll, sends its tracking events, and removes it on the first reason to do so.
+import type { Consent } from './consent.ts'
 import type { PrerollAd } from './load-vast.ts'
 import { playMacros } from './macros.ts'
 import type { MacroValues } from './macros.ts'
@@ -18,6 +19,7 @@ export interface PrerollTarget {
 }
 
 export interface RunOptions extends PrerollTarget {
+  consent: Consent
   signal: AbortSignal
 }
 
@@ -25,7 +27,10 @@ export interface RunOptions extends PrerollTarget {
 export const PREROLL_LIMIT_MS = 30_000
 
 /** Resolves when the overlay was removed: closed, ended, after 30 s, failed, or aborted. */
-export function runPreroll(ad: PrerollAd, { stage, covered, signal }: RunOptions): Promise<void> {
+export function runPreroll(
+  ad: PrerollAd,
+  { stage, covered, consent, signal }: RunOptions,
+): Promise<void> {
   return new Promise((resolve) => {
     const removed = new AbortController()
     const overlay = createOverlay(ad)
@@ -33,7 +38,8 @@ export function runPreroll(ad: PrerollAd, { stage, covered, signal }: RunOptions
     /** As the video was when the overlay was removed. */
     let last: MacroValues | undefined
     const tracking = createTracking(ad, (url, values) => {
-      sendBeacon(url, { ...(last ?? playMacros(video)), ...values })
+      const playing = last ?? playMacros(video)
+      sendBeacon(url, { ...playing, ...consent.macrosFor(url), ...values })
     })
 
     function remove(): void {

@@ -1,4 +1,5 @@
 // Loads an ad and shows it. The entry of the lazily loaded pre-roll code.
+import { openConsent } from './consent.ts'
 import { loadVast } from './load-vast.ts'
 import { runPreroll } from './run-preroll.ts'
 import type { PrerollTarget } from './run-preroll.ts'
@@ -17,12 +18,13 @@ export async function showPreroll(
   { stage, covered, timeoutMs, signal }: ShowOptions,
 ): Promise<void> {
   const canPlay = (type: string) => covered.canPlayType(type) !== ''
-  const outcome = await loadVast(vastUrl, { signal, timeoutMs, canPlay })
+  const consent = openConsent(signal)
+  const outcome = await loadVast(vastUrl, { consent, signal, timeoutMs, canPlay })
   signal.throwIfAborted()
   if (outcome.status === 'found') {
-    return runPreroll(outcome.ad, { stage, covered, signal })
+    return runPreroll(outcome.ad, { stage, covered, consent, signal })
   }
   sendError(outcome.errorUrls, outcome.code, (url, values) =>
-    sendBeacon(url, { ...requestMacros(), ...values }),
+    sendBeacon(url, { ...requestMacros(), ...consent.macrosFor(url), ...values }),
   )
 }

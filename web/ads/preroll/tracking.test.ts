@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from 'vitest'
-import { fillMacros, formatPlayhead, playMacros } from './macros.ts'
+import { fillMacros, formatPlayhead, playMacros, requestMacros } from './macros.ts'
 import { createTracking, sendError } from './tracking.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -145,6 +145,30 @@ test('separates the values of a list by commas, which it does not encode', () =>
   expect(fillMacros('?[PLAYERSIZE]&[PLAYERSTATE]&[INVENTORYSTATE]', playing)).toBe(
     '?0,0&muted&mautoplayed',
   )
+})
+
+test('fills the macros of consent frameworks, also with the number of a vendor', () => {
+  const values = { GDPR: '1', GDPR_CONSENT: 'CQ.YA', GPP_STRING: 'DB~1', GPP_SID: ['2', '7'] }
+  const url =
+    '?a=${GDPR}&b=${GDPR_CONSENT}&c=${GDPR_CONSENT_812}&d=$%7BGDPR_CONSENT_1%7D&e=${GPP_STRING_9}' +
+    '&f=${GPP_SID}&g=[GDPR]&h=[GDPR_CONSENT]'
+  expect(fillMacros(url, values)).toBe('?a=1&b=CQ.YA&c=CQ.YA&d=CQ.YA&e=DB~1&f=2,7&g=1&h=CQ.YA')
+})
+
+test('leaves the values of unknown consent empty, -1 in brackets, and other text unchanged', () => {
+  const url =
+    '?a=${GDPR}&b=${GDPR_CONSENT_812}&c=[GDPRCONSENT]&d=${OTHER}&e=${GDPR_CONSENT_x}&f={gdpr}'
+  expect(fillMacros(url, {})).toBe('?a=&b=&c=-1&d=${OTHER}&e=${GDPR_CONSENT_x}&f={gdpr}')
+})
+
+test.each([
+  ['globalPrivacyControl', true, '1'],
+  ['doNotTrack', '1', '1'],
+  ['doNotTrack', '0', '-1'],
+])('replaces LIMITADTRACKING with %s %s by %s', (name, value, sentValue) => {
+  Object.defineProperty(navigator, name, { value, configurable: true })
+  expect(fillMacros('?[LIMITADTRACKING]', requestMacros())).toBe(`?${sentValue}`)
+  Reflect.deleteProperty(navigator, name)
 })
 
 test.each([
