@@ -24,6 +24,10 @@ export default defineConfig(({ command, mode }) => {
     root: 'web',
     logLevel: 'warn',
     plugins: [react(), compressAssets()],
+    // Scripts and styles find each other wherever the site is; the server rewrites the HTML.
+    experimental: {
+      renderBuiltUrl: (_name, { hostType }) => ({ relative: hostType !== 'html' }),
+    },
     build: {
       outDir: '../dist/web',
       emptyOutDir: !isEmbed,

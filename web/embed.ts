@@ -6,6 +6,7 @@ import type { SessionReference } from '../shared/paths.ts'
 import { createAnalytics } from './analytics/analytics.ts'
 import { parsePageConfig } from './api/page-config.ts'
 import { Resource } from './api/resource.ts'
+import { readBasePath } from './base-path.ts'
 import { playSession } from './player/engine/play-session.ts'
 import type { Playback } from './player/playback/playback.ts'
 import { isRefusal } from './player/playback/playback-state.ts'
@@ -18,19 +19,20 @@ import './embed.css'
 
 const CONFIG_TIMEOUT_MS = 30_000
 
-const origin = (import.meta.env.VITE_API_BASE ?? '').replace(/\/+$/, '')
-// `/embed/{streamer}/{date}/{sessionId}`
-const session = parseSessionKey(location.pathname.split('/').slice(2).join('/'))
+const basePath = readBasePath()
+const base = (import.meta.env.VITE_API_BASE ?? basePath).replace(/\/+$/, '')
+// `/embed/{streamer}/{date}/{sessionId}`, maybe below a base path
+const session = parseSessionKey(location.pathname.split('/').slice(-3).join('/'))
 const stage = document.getElementById('stage')
 if (stage && session) start(stage, session)
 else if (stage) showUnavailable(stage)
 
 function start(stage: HTMLElement, session: SessionReference): void {
   const video = createVideoElement()
-  video.poster = origin + thumbnailApiPath(session)
+  video.poster = base + thumbnailApiPath(session)
   video.setAttribute('aria-label', document.title)
   stage.append(video)
-  const { playback, end } = playSession(video, origin + playlistApiPath(session))
+  const { playback, end } = playSession(video, base + playlistApiPath(session))
   const config = new Resource(loadConfig, Infinity)
   const leave = enterSession({
     playback,
@@ -47,7 +49,7 @@ function start(stage: HTMLElement, session: SessionReference): void {
   })
   const analytics = createAnalytics({
     config: config.settled(new AbortController().signal).then((loaded) => loaded.analytics),
-    activityUrl: origin + activityApiPath,
+    activityUrl: base + activityApiPath,
   })
   const track = () => analytics.track({ name: 'begin_video', session })
   video.addEventListener('playing', track, { once: true })
@@ -60,12 +62,12 @@ function isRefused(playback: Playback): boolean {
 /** Without a response there are no ads and no analytics. */
 async function loadConfig(signal: AbortSignal) {
   const timeout = AbortSignal.timeout(CONFIG_TIMEOUT_MS)
-  const body: unknown = await fetch(origin + configApiPath, {
+  const body: unknown = await fetch(base + configApiPath, {
     signal: AbortSignal.any([signal, timeout]),
   })
     .then((response) => response.json())
     .catch(() => undefined)
-  return parsePageConfig(body, origin)
+  return parsePageConfig(body, base)
 }
 
 function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: AutoplayAudio): void {
@@ -84,7 +86,7 @@ function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: Autopla
 
 function showUnavailable(stage: HTMLElement): void {
   const link = document.createElement('a')
-  link.href = '/'
+  link.href = `${basePath}/`
   link.target = '_blank'
   link.textContent = 'Watch others'
   const note = document.createElement('p')

@@ -5,13 +5,15 @@ import { BrowserRouter } from 'react-router'
 import { createAnalytics } from './analytics/analytics.ts'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
+import { readBasePath } from './base-path.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
 import { createSessionPreloader } from './player/visit/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 import './styles/tokens.css'
 import './styles/base.css'
 
-const api = createPageApi(import.meta.env.VITE_API_BASE ?? '')
+const basePath = readBasePath()
+const api = createPageApi(import.meta.env.VITE_API_BASE ?? basePath)
 const preloader = createSessionPreloader()
 const analytics = createAnalytics({
   config: api
@@ -33,7 +35,7 @@ if (root) {
   createRoot(root).render(
     <StrictMode>
       {/* Transitions would delay a navigation until the old page has finished rendering. */}
-      <BrowserRouter useTransitions={false}>
+      <BrowserRouter basename={`${basePath}/`} useTransitions={false}>
         <AnalyticsContext value={analytics}>
           <AppRoutes api={api} preloader={preloader} visits={visits} />
         </AnalyticsContext>

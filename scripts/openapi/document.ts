@@ -11,6 +11,7 @@ import type { Schema } from './schema-shape.ts'
 interface OpenApiDocument {
   openapi: '3.1.1'
   info: Json
+  servers: Json[]
   paths: Record<string, Record<string, Json>>
   components: Record<'schemas' | 'headers' | 'responses', Record<string, Json>>
 }
@@ -62,6 +63,12 @@ export async function createDocument(version: string): Promise<OpenApiDocument> 
       description: 'All calls of the public listener. HEAD is answered like GET, without a body.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [
+      {
+        url: '{basePath}',
+        variables: { basePath: { default: '', description: '`server.basePath`, such as `/tv`' } },
+      },
+    ],
     paths,
     components: {
       schemas: await createSchemas(),

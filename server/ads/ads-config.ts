@@ -3,6 +3,7 @@ import type { AdsConfig } from '../../shared/contract.ts'
 import { adScriptApiPath } from '../../shared/paths.ts'
 import type { Config } from '../config/load-config.ts'
 import { promoPatterns } from './house/promo-paths.ts'
+import type { FormatPath } from './house/promo-paths.ts'
 
 /** Name of the built-in ad host in the proxy's path. */
 export const HOUSE = 'house'
@@ -14,23 +15,23 @@ const HOUSE_ZONES = { banner: 'banner', inline: 'inline', video: 'video' }
  * House slots have zones of their own; a network's slots without a configured zone are not
  * rendered.
  */
-export function adsConfigOf({ ads }: Pick<Config, 'ads'>): AdsConfig {
+export function adsConfigOf({ ads }: Pick<Config, 'ads'>, formatPath: FormatPath): AdsConfig {
   const { provider, scriptHost, vastUrl, insClass, fill } = ads
   if (provider === 'none') return { provider }
   const zones = definedOnly(ads.zones)
   if (provider === 'house') {
     return {
       provider,
-      scriptPath: adScriptApiPath(HOUSE),
+      scriptPath: formatPath(adScriptApiPath(HOUSE)),
       insClass: HOUSE_CLASS,
-      vastUrl: `${promoPatterns.vast}?zone={zone}`,
+      vastUrl: `${formatPath(promoPatterns.vast)}?zone={zone}`,
       zones: { ...HOUSE_ZONES, ...zones },
       fill,
     }
   }
   return {
     provider,
-    ...(scriptHost !== undefined && { scriptPath: adScriptApiPath(scriptHost) }),
+    ...(scriptHost !== undefined && { scriptPath: formatPath(adScriptApiPath(scriptHost)) }),
     insClass: insClass ?? '',
     ...(vastUrl !== undefined && { vastUrl }),
     zones,

@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { isAppError } from '../errors.ts'
 import { adsConfigOf, adUrlsOf } from './ads-config.ts'
 import { openAdvertising } from './advertising.ts'
+import type { FormatPath } from './house/promo-paths.ts'
 import { parseCreatives } from './house/creatives.ts'
 
 let folder = ''
@@ -22,6 +23,8 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close()
 })
 
+const atRoot: FormatPath = (sitePath) => sitePath
+
 function configOf(ads: object, data = path.join(folder, 'none')) {
   const file = { path: path.join(folder, 'aftercast.config.json'), value: { data, ads } }
   const none = { flags: {}, environment: {}, workingFolder: folder, cpuCount: 1 }
@@ -29,12 +32,17 @@ function configOf(ads: object, data = path.join(folder, 'none')) {
 }
 
 /** Advertising on a server of its own, with what it recorded and logged. */
-async function start(ads: object = { provider: 'house' }, data?: string) {
+async function start(
+  ads: object = { provider: 'house' },
+  data?: string,
+  formatPath: FormatPath = atRoot,
+) {
   const recorded: ActivityEvent[] = []
   const logged: string[] = []
   const advertising = await openAdvertising({
     config: configOf(ads, data),
     record: (event) => recorded.push(event),
+    formatPath,
     log: { warn: (facts, message) => logged.push(`${message} ${JSON.stringify(facts)}`) },
   })
   const app = Fastify()
@@ -68,14 +76,14 @@ const page = { id: 'b', kind: 'page', file: 'b.html', alt: 'B', link: '/' }
 describe('adsConfigOf', () => {
   it('reports no slots without advertising', () => {
     expect(
-      adsConfigOf(configOf({ provider: 'none', vastUrl: 'https://v.example/{zone}' })),
+      adsConfigOf(configOf({ provider: 'none', vastUrl: 'https://v.example/{zone}' }), atRoot),
     ).toEqual({
       provider: 'none',
     })
   })
 
   it('points at this server for house ads, with zones of their own unless they are named', () => {
-    expect(adsConfigOf(configOf({ provider: 'house', zones: { inline: '7' } }))).toEqual({
+    expect(adsConfigOf(configOf({ provider: 'house', zones: { inline: '7' } }), atRoot)).toEqual({
       provider: 'house',
       scriptPath: '/api/proxy-ad/house/ad-provider.js',
       insClass: 'promo-ins',
@@ -98,7 +106,7 @@ describe('adsConfigOf', () => {
       zones: { banner: '1', video: '3' },
       fill: 'creative',
     }
-    expect(adsConfigOf(configOf(network))).toEqual({
+    expect(adsConfigOf(configOf(network), atRoot)).toEqual({
       provider: 'network',
       scriptPath: '/api/proxy-ad/a.example/ad-provider.js',
       insClass: 'eas6a97888e2',
@@ -115,7 +123,7 @@ describe('adsConfigOf', () => {
 
   it('has no script path where no host is named: then there are no banners', () => {
     const preRollOnly = { provider: 'network', vastUrl: 'https://v.example/{zone}', insClass: 'x' }
-    expect(adsConfigOf(configOf(preRollOnly))).not.toHaveProperty('scriptPath')
+    expect(adsConfigOf(configOf(preRollOnly), atRoot)).not.toHaveProperty('scriptPath')
   })
 })
 

@@ -5,6 +5,7 @@ import type { AdsConfig } from '../../shared/contract.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { adsConfigOf, HOUSE } from './ads-config.ts'
+import type { FormatPath } from './house/promo-paths.ts'
 import { addPromoRoutes } from './house/promo-routes.ts'
 import type { RecordActivity } from './house/promo-routes.ts'
 import { readHouseAds, readHouseScript } from './house/read-creatives.ts'
@@ -18,6 +19,8 @@ export interface AdvertisingOptions {
   config: Config
   /** Records what happens to house ads. Never throws. */
   record: RecordActivity
+  /** Precedes paths by the base path of the site. */
+  formatPath: FormatPath
   log: { warn(facts: object, message: string): void }
 }
 
@@ -44,7 +47,7 @@ export async function openAdvertising(options: AdvertisingOptions): Promise<Adve
   const { config, log } = options
   const house = config.ads.provider === 'house' ? await openHouse(options) : undefined
   const isMissing = config.ads.provider === 'house' && house === undefined
-  const ads: AdsConfig = isMissing ? { provider: 'none' } : adsConfigOf(config)
+  const ads: AdsConfig = isMissing ? { provider: 'none' } : adsConfigOf(config, options.formatPath)
   const proxy = new ScriptProxy({
     hosts: adHostsOf(config),
     resolve: resolveHost,
@@ -77,7 +80,7 @@ async function openHouse({ config, log }: AdvertisingOptions): Promise<House | u
 
 async function addHouseRoutes(
   app: FastifyInstance,
-  { config, record, house, ads }: AdvertisingOptions & { house: House; ads: AdsConfig },
+  { config, record, formatPath, house, ads }: AdvertisingOptions & { house: House; ads: AdsConfig },
 ): Promise<void> {
   await addPromoRoutes(app, {
     ads: house.ads,
@@ -87,6 +90,7 @@ async function addHouseRoutes(
     now: () => new Date(),
     random: Math.random,
     embedders: config.server.corsOrigins,
+    formatPath,
   })
 }
 

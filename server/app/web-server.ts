@@ -10,6 +10,8 @@ import { SegmentSender } from '../delivery/segment-sender.ts'
 import { readBuiltPage } from '../http/pages/built-page.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { SessionDetails } from '../http/session-details.ts'
+import { belowBasePath, formatSiteUrl } from '../http/site/base-path.ts'
+import type { FormatPath } from '../http/site/base-path.ts'
 import { StreamerDetails } from '../http/streamer-details.ts'
 import type { ThumbnailSources } from '../http/thumbnail-sources.ts'
 import { loadPageCache } from '../storage/page-cache.ts'
@@ -47,28 +49,29 @@ export async function startWebServer({
   isReady,
   onRequested,
 }: WebServerOptions): Promise<WebServer> {
-  const { admission } = library
   const { decoder, close, ...images } = openThumbnails({ config, library, logger })
   const activity = openActivity({ config, library, logger })
-  const advertising = await openAdvertising({ config, record: activity.record, log: logger })
-  const { host, port, trustProxy, corsOrigins, publicUrl } = config.server
+  const { host, port, trustProxy, corsOrigins, publicUrl, basePath } = config.server
+  const formatPath = belowBasePath(basePath)
+  const { record } = activity
+  const advertising = await openAdvertising({ config, record, formatPath, log: logger })
   const segmentCache = await createSegmentCache(config)
-  const sender = new SegmentSender(admission.bytesInFlight, segmentCache)
+  const sender = new SegmentSender(library.admission.bytesInFlight, segmentCache)
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
     sessions: library.sessions,
-    admission,
+    admission: library.admission,
     sender,
     page: await readBuiltPage(builtPageFolder(), pageAssetsFolder(config)),
     ...images,
-    ...createDetails(library, config, images.sources),
+    ...createDetails({ library, config, sources: images.sources, formatPath }),
     config: {
       ads: advertising.ads,
       analytics: analyticsConfigOf(config),
       site: { name: config.site.name, contactUrl: config.site.contactUrl },
     },
-    site: config.site,
+    site: { ...config.site, basePath },
     adUrls: adUrlsOf(config),
     logger,
     log: config.log,
@@ -76,7 +79,7 @@ export async function startWebServer({
     trustProxy,
     isReady,
     onRequested: limitRequests(onRequested),
-    publicUrl: () => publicUrl?.replace(/\/+$/, '') ?? url,
+    publicUrl: () => formatSiteUrl(publicUrl ?? url, basePath),
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
@@ -89,7 +92,7 @@ export async function startWebServer({
   const address = app.server.address()
   if (typeof address === 'object' && address !== null) url = formatUrl(host, address.port)
   return {
-    url,
+    url: url + basePath,
     close: async () => {
       const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
       await app.close()
@@ -100,10 +103,17 @@ export async function startWebServer({
   }
 }
 
-function createDetails(library: Library, { library: settings }: Config, sources: ThumbnailSources) {
+interface DetailsSources {
+  library: Library
+  config: Config
+  sources: ThumbnailSources
+  formatPath: FormatPath
+}
+
+function createDetails({ library, config, sources, formatPath }: DetailsSources) {
   return {
-    sessionDetails: new SessionDetails({ ...library, ...settings }),
-    streamerDetails: new StreamerDetails({ ...library, sources }),
+    sessionDetails: new SessionDetails({ ...library, ...config.library, formatPath }),
+    streamerDetails: new StreamerDetails({ ...library, sources, formatPath }),
   }
 }
 

@@ -31,6 +31,7 @@ describe('loadConfig', () => {
       server: {
         host: '127.0.0.1',
         port: 8080,
+        basePath: '',
         trustProxy: false,
         corsOrigins: [],
         workers: 3,
@@ -121,6 +122,41 @@ describe('loadConfig', () => {
     ]) {
       expect(() => loadConfig({ ...none, file: fileOf({ site }) })).toThrow('must be')
     }
+  })
+
+  it.each([
+    ['/', ''],
+    ['/tv', '/tv'],
+    ['/tv/', '/tv'],
+    ['/a.b/~c/D-1_2', '/a.b/~c/D-1_2'],
+  ])('reads the base path %s without its last slash', (value, expected) => {
+    const environment = { AFTERCAST_BASE_PATH: value }
+    expect(loadConfig({ ...none, environment }).server.basePath).toBe(expected)
+  })
+
+  it.each(['tv', '//', '/tv//', '/a//b', '/tv?x', '/tv#x', '/..', '/a/./b', '/%74v', '/a b', '/ä'])(
+    'refuses the base path %s and names where it came from',
+    (value) => {
+      const expected = /^server\.basePath \(from AFTERCAST_BASE_PATH\): must begin with \/ and /
+      expect(messageOf({ environment: { AFTERCAST_BASE_PATH: value } })).toMatch(expected)
+    },
+  )
+
+  it.each([
+    ['https://a.example', '/tv', 'accepted'],
+    ['https://a.example/', '/tv', 'accepted'],
+    ['https://a.example/tv', '/tv', 'accepted'],
+    ['https://a.example/tv/', '/tv/', 'accepted'],
+    ['https://a.example/radio', '/tv', 'refused'],
+    ['https://a.example/tv/more', '/tv', 'refused'],
+    ['https://a.example/tv', '/', 'refused'],
+  ])('the public URL %s with the base path %s is %s', (publicUrl, basePath, expected) => {
+    const message = messageOf({
+      environment: { AFTERCAST_PUBLIC_URL: publicUrl },
+      file: fileOf({ server: { basePath } }),
+    })
+    const refusal = 'server.publicUrl (from AFTERCAST_PUBLIC_URL): must have no path, or that of'
+    expect(message.slice(0, refusal.length)).toBe(expected === 'refused' ? refusal : 'accepted')
   })
 
   it('takes an empty variable as unset', () => {

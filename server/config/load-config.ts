@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { findAdProblems } from './ad-problems.ts'
 import type { Problem } from './ad-problems.ts'
+import { findBasePathProblems } from './base-path.ts'
 import { listConfigOptions, type ConfigOption } from './options.ts'
 import { configSchema } from './schema.ts'
 
@@ -47,7 +48,8 @@ export function loadConfig(sources: ConfigSources): Config {
   for (const { key, value } of given) setAt(raw, key.split('.'), value)
   const parsed = configSchema.safeParse(raw)
   if (!parsed.success) throw usageError(parsed.error.issues.flatMap(problemsOf), given)
-  const problems = findAdProblems(parsed.data.ads)
+  const { ads, server } = parsed.data
+  const problems = [...findAdProblems(ads), ...findBasePathProblems(server)]
   if (problems.length > 0) throw usageError(problems, given)
   return finish(parsed.data, sources)
 }

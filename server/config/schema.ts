@@ -1,5 +1,6 @@
 // The schema of the configuration: every key, its default, its environment variable, its purpose.
 import { z } from 'zod'
+import { basePath } from './base-path.ts'
 import { isDatabaseUrl } from './database-url.ts'
 import { parseS3Url } from './s3-url.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
@@ -74,6 +75,11 @@ const serverSection = z.strictObject({
   publicUrl: noted(httpUrl.optional(), {
     environment: 'AFTERCAST_PUBLIC_URL',
     about: 'Public URL of the site, for the sitemap and link previews.',
+  }),
+  basePath: noted(basePath.default(''), {
+    environment: 'AFTERCAST_BASE_PATH',
+    fallback: '`/`',
+    about: 'Path of the site on its host, such as `/tv`; a proxy passes it on.',
   }),
   trustProxy: noted(trustedProxies.default(false), {
     environment: 'AFTERCAST_TRUST_PROXY',

@@ -19,6 +19,7 @@ import { sendError } from './responses/errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
 import { decodableUrl } from './connections/malformed-request.ts'
+import { answerOutside, urlOfRoutes } from './outside-requests.ts'
 import { PageFacts } from './pages/page-facts.ts'
 import { addFallbacks, addPageRoutes } from './pages/page-routes.ts'
 import { addRequestKind } from './request-kind.ts'
@@ -79,7 +80,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     serverFactory: (handler) => createConnectionServer(handler),
-    rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
+    rewriteUrl: ({ url }) => decodableUrl(urlOfRoutes(url ?? '/', options.site.basePath)),
     // The server has its own.
     clientErrorHandler: () => undefined,
     frameworkErrors: (error, request, reply) => {
@@ -93,6 +94,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   logRequests(app, { logger: options.logger, ...options.log })
   const headers = chooseHeaders(options)
   await addHeaders(app, { ...options, headers })
+  answerOutside(app, options.site.basePath)
   const pages = { ...options, headers, facts: createFacts(options) }
   addFallbacks(app, pages)
   addHealthRoutes(app, options)

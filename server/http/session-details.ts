@@ -14,6 +14,7 @@ import { cleanTitle } from '../metadata/clean-text.ts'
 import type { ContainerChapters } from '../metadata/container-chapters.ts'
 import type { Sidecars } from '../metadata/sidecars.ts'
 import { hasStoryboard } from '../storyboards/plan-storyboard.ts'
+import type { FormatPath } from './site/base-path.ts'
 
 export interface SessionDetailsOptions {
   catalog: Catalog
@@ -24,6 +25,7 @@ export interface SessionDetailsOptions {
   hasDecoders: boolean
   /** A recording without a write for this time counts as finished. */
   settleSeconds: number
+  formatPath: FormatPath
 }
 
 /** Wait for a recording that is not indexed yet: its title is known before its tracks. */
@@ -58,7 +60,7 @@ export class SessionDetails {
    * @throws AppError `not_found`, `gone`, `unplayable`, `busy`; the signal's reason
    */
   async find(row: SessionRow, signal: AbortSignal): Promise<SessionResponse> {
-    const { catalog, sidecars } = this.#options
+    const { catalog, sidecars, formatPath } = this.#options
     const { previous, next } = catalog.neighbours(row)
     const [opened, text] = await Promise.all([this.#open(row), sidecars.session(row, signal)])
     const { title, description, startMs = row.startMs } = text
@@ -72,8 +74,11 @@ export class SessionDetails {
       growing: opened?.isGrowing ?? this.#isRecent(row),
       chapters:
         durationSeconds === undefined ? [...chapters] : fitChapters(chapters, durationSeconds),
-      tracks: opened === undefined ? { audio: [], subtitles: [] } : formatTracks(row, opened),
-      ...(opened?.hasStoryboard === true && { storyboard: { url: storyboardApiPath(row) } }),
+      tracks:
+        opened === undefined ? { audio: [], subtitles: [] } : formatTracks(row, opened, formatPath),
+      ...(opened?.hasStoryboard === true && {
+        storyboard: { url: formatPath(storyboardApiPath(row)) },
+      }),
       ...(previous && { previous: linkTo(previous) }),
       ...(next && { next: linkTo(next) }),
     }
@@ -142,13 +147,14 @@ function secondsOf(parts: readonly SessionPart[]): number {
 function formatTracks(
   { streamer, date, sessionId }: SessionReference,
   { tracks }: OpenedDetails,
+  formatPath: FormatPath,
 ): SessionResponse['tracks'] {
   const session = { streamer, date, sessionId }
   return {
     audio: tracks.audio.map(({ name, language }) => labelled(name, language)),
     subtitles: tracks.subtitles.map(({ name, language, version, file }) => ({
       ...labelled(name, language),
-      url: playlistFileApiPath(session, { version, file }),
+      url: formatPath(playlistFileApiPath(session, { version, file })),
     })),
   }
 }

@@ -8,12 +8,14 @@ import { AppError, isAppError } from '../errors.ts'
 import { streamerFolder } from '../metadata/sidecar-files.ts'
 import type { Sidecars } from '../metadata/sidecars.ts'
 import type { TextResponse } from './responses/text-response.ts'
+import type { FormatPath } from './site/base-path.ts'
 import type { ThumbnailSources } from './thumbnail-sources.ts'
 
 export interface StreamerDetailsOptions {
   catalog: Catalog
   sidecars: Sidecars
   sources: ThumbnailSources
+  formatPath: FormatPath
 }
 
 export interface StreamerRequest {
@@ -93,7 +95,7 @@ export class StreamerDetails {
   }
 
   async #profile(streamer: string, signal: AbortSignal): Promise<StreamerProfile> {
-    const { catalog, sidecars } = this.#options
+    const { catalog, sidecars, formatPath } = this.#options
     const [newest] = catalog.newestSessions(streamer, 1)
     const folder = newest && streamerFolder(newest)
     if (folder === undefined) return {}
@@ -101,7 +103,8 @@ export class StreamerDetails {
       sidecars.streamer(folder, signal),
       this.#hasAvatar(folder),
     ])
-    return { ...text, ...(hasAvatar && { avatarUrl: streamerThumbnailApiPath(streamer) }) }
+    const avatarUrl = formatPath(streamerThumbnailApiPath(streamer))
+    return { ...text, ...(hasAvatar && { avatarUrl }) }
   }
 
   async #hasAvatar(folder: string): Promise<boolean> {

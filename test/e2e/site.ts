@@ -42,6 +42,8 @@ interface WorkerFixtures {
   networkSiteUrl: string
   measuredSite: MeasuredSite
   houseSiteUrl: string
+  /** With house ads, below a base path. */
+  basePathSiteUrl: string
   analyticsSiteUrl: string
 }
 
@@ -79,6 +81,12 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   houseSiteUrl: [
     // oxlint-disable-next-line no-empty-pattern
     async ({}, provide) => provideSite({ ads: { provider: 'house' } }, provide),
+    workerScope,
+  ],
+  basePathSiteUrl: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) =>
+      provideSite({ server: { basePath: '/tv' }, ads: { provider: 'house' } }, provide),
     workerScope,
   ],
   analyticsSiteUrl: [

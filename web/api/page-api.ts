@@ -51,27 +51,30 @@ const MAX_SESSION_LISTS = 64
 /** Details cached for Back. */
 const MAX_DETAILS = 8
 
-/** `base` is the origin of the API (`https://api.example`), or '' for the page's own. */
-export function createPageApi(base: string): PageApi {
-  const origin = base.replace(/\/+$/, '')
+/**
+ * @param url of the API: `https://api.example`, or '' for the page's own origin; with the base path
+ *   of the server, if it has one
+ */
+export function createPageApi(url: string): PageApi {
+  const base = url.replace(/\/+$/, '')
   const streamers = new Resource(async (signal) => {
-    const body = await fetchJson(origin + streamersApiPath, signal)
+    const body = await fetchJson(base + streamersApiPath, signal)
     return parseShape(streamersResponse, body).streamers
   })
   const sessions = new ResourceCache(MAX_SESSION_LISTS, async (streamer, signal) =>
-    parseShape(sessionsResponse, await fetchJson(origin + sessionsApiPath(streamer), signal)),
+    parseShape(sessionsResponse, await fetchJson(base + sessionsApiPath(streamer), signal)),
   )
   const details = new ResourceCache(MAX_DETAILS, async (streamer, signal) =>
-    parseShape(detailsResponse, await fetchJson(origin + detailsApiPath(streamer), signal)),
+    parseShape(detailsResponse, await fetchJson(base + detailsApiPath(streamer), signal)),
   )
   const sessionDetails = new ResourceCache(MAX_DETAILS, async (path, signal) =>
-    parseShape(sessionResponse, await fetchJson(origin + path, signal)),
+    parseShape(sessionResponse, await fetchJson(base + path, signal)),
   )
   const config = new Resource(
     (signal) =>
-      fetchJson(origin + configApiPath, signal)
+      fetchJson(base + configApiPath, signal)
         .catch(() => undefined) // Parsed as a configuration without ads and analytics.
-        .then((body) => parsePageConfig(body, origin)),
+        .then((body) => parsePageConfig(body, base)),
     Infinity,
   )
   return {
@@ -80,10 +83,10 @@ export function createPageApi(base: string): PageApi {
     sessions: (streamer) => sessions.get(streamer),
     details: (streamer) => details.get(streamer),
     session: (session) => sessionDetails.get(sessionApiPath(session)),
-    streamerThumbnailUrl: (streamer) => origin + streamerThumbnailApiPath(streamer),
-    thumbnailUrl: (session) => origin + thumbnailApiPath(session),
-    playlistUrl: (session) => origin + playlistApiPath(session),
-    activityUrl: () => origin + activityApiPath,
+    streamerThumbnailUrl: (streamer) => base + streamerThumbnailApiPath(streamer),
+    thumbnailUrl: (session) => base + thumbnailApiPath(session),
+    playlistUrl: (session) => base + playlistApiPath(session),
+    activityUrl: () => base + activityApiPath,
   }
 }
 

@@ -18,8 +18,21 @@ test('prefixes paths with the origin of the API, and does not change URLs', () =
   })
 })
 
-test('does not change paths on the page’s own origin', () => {
-  expect(parsePageConfig({ ads: network, analytics: {} }, '').ads).toEqual(network)
+test.each(['', '/tv'])(
+  'does not change paths on the page’s own origin, with the API at "%s"',
+  (at) => {
+    expect(parsePageConfig({ ads: network, analytics: {} }, at).ads).toEqual(network)
+  },
+)
+
+test('the paths contain the base path of the API already', () => {
+  const paths = { scriptPath: '/tv/a.js', vastUrl: '/tv/vast?zone={zone}' }
+  const house = { provider: 'house', insClass: 'x', ...paths }
+  const { ads } = parsePageConfig({ ads: house, analytics: {} }, 'https://api.example/tv')
+  expect(ads).toMatchObject({
+    scriptPath: 'https://api.example/tv/a.js',
+    vastUrl: 'https://api.example/tv/vast?zone={zone}',
+  })
 })
 
 test('adds no script and no pre-roll where the server has none', () => {

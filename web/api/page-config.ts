@@ -4,11 +4,12 @@ import type { AdsConfig, ConfigResponse } from '../../shared/contract.ts'
 import { parseShape } from '../../shared/shape.ts'
 
 /**
- * Parses the body of `GET /api/config` and prefixes its paths with `origin`
- * (`https://api.example`, or '' for the page's own). Never throws.
+ * Parses the body of `GET /api/config` and prefixes its paths, which are complete, with the origin
+ * of the API. `base` is its URL (`https://api.example/tv`) or its path (`/tv`). Never throws.
  */
-export function parsePageConfig(body: unknown, origin: string): ConfigResponse {
+export function parsePageConfig(body: unknown, base: string): ConfigResponse {
   const { ads, analytics } = parseShape(configResponse, body)
+  const [origin = ''] = /^https?:\/\/[^/]*/.exec(base) ?? []
   return { ads: withOrigin(ads, origin), analytics }
 }
 

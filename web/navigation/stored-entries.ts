@@ -1,6 +1,7 @@
 // A bounded list of entries by session, stored in this browser only.
 import { sessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { readBasePath } from '../base-path.ts'
 
 interface StoredEntriesOptions<T extends unknown[]> {
   storageKey: string
@@ -19,15 +20,19 @@ export interface StoredEntries<T extends unknown[]> {
   write(session: SessionReference, values: T, open?: () => Storage): void
 }
 
-/** A list in `localStorage`: JSON of `[key, ...values]` for each session. */
+/**
+ * A list in `localStorage`: JSON of `[key, ...values]` for each session. Sites below several paths
+ * of one origin have lists of their own.
+ */
 export function createStoredEntries<T extends unknown[]>({
   storageKey,
   limit,
   isValid,
 }: StoredEntriesOptions<T>): StoredEntries<T> {
+  const listKey = storageKey + readBasePath()
   const read: StoredEntries<T>['read'] = (open = openStorage) => {
     try {
-      const saved: unknown = JSON.parse(open().getItem(storageKey) ?? '[]')
+      const saved: unknown = JSON.parse(open().getItem(listKey) ?? '[]')
       return Array.isArray(saved) ? saved.flatMap(parseEntry) : []
     } catch {
       return []
@@ -53,7 +58,7 @@ export function createStoredEntries<T extends unknown[]>({
       const key = sessionKey(session)
       const others = read(open).filter(([other]) => other !== key)
       try {
-        open().setItem(storageKey, JSON.stringify([...others, [key, ...values]].slice(-limit)))
+        open().setItem(listKey, JSON.stringify([...others, [key, ...values]].slice(-limit)))
       } catch {
         // Storage is full or off.
       }

@@ -90,7 +90,6 @@ export function SessionControls(props: SessionControlsProps) {
     return slowDownAtEdge(playback)
   }, [playback])
 
-  const path = playerPagePath(session)
   const previousPath = previous && playerPagePath(previous)
   const nextPath = next && playerPagePath(next)
   const artworkUrl = api.thumbnailUrl(session)
@@ -115,7 +114,6 @@ export function SessionControls(props: SessionControlsProps) {
           <Moments {...{ playback, storyboard, watched, chapters, startTime }} />
           <ControlRow
             playback={playback}
-            path={path}
             neighbours={neighbours}
             menus={
               <TrackMenus

@@ -10,7 +10,8 @@
 
   const own = document.currentScript
   if (!(own instanceof HTMLScriptElement)) return
-  const home = new URL('/', own.src)
+  /** The script is at `/api/proxy-ad/house/ad-provider.js`, maybe below a base path. */
+  const serveUrl = new URL('../../promo/serve', own.src)
 
   /** @param {unknown} command */
   function push(command) {
@@ -37,7 +38,7 @@
     const wrappers = places.map(wrap)
     const query = new URLSearchParams()
     for (const { dataset } of places) query.append('zone', dataset.zoneid ?? '')
-    const response = await fetch(new URL(`/api/promo/serve?${query}`, home))
+    const response = await fetch(new URL(`?${query}`, serveUrl))
     if (!response.ok) throw new Error(`status ${response.status}`)
     /** @type {{ placements: ({ frame: string, alt: string } | null)[] }} */
     const { placements } = await response.json()
@@ -73,7 +74,7 @@
     element.style.width = '100%'
     element.style.height = `${room >= LOWEST_ROOM ? Math.min(room, HIGHEST_FRAME) : usual}px`
     element.style.border = '0'
-    element.src = new URL(frame, home).href
+    element.src = new URL(frame, serveUrl).href
     return element
   }
 

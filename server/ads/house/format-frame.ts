@@ -1,7 +1,7 @@
 // Formats a banner's frame document and its Content-Security-Policy. Pure.
 import { escapeMarkup } from '../../../shared/escape-markup.ts'
 import type { BannerCreative } from './creatives.ts'
-import { clickPath, mediaPath } from './promo-paths.ts'
+import type { PromoPaths } from './promo-paths.ts'
 
 const STYLE = [
   // A frame with another colour scheme than its page gets a white background.
@@ -20,9 +20,9 @@ const CLICK_MARK = '{click}'
  */
 export function formatFrame(
   creative: BannerCreative,
-  { zone, page }: { zone: string; page: string | undefined },
+  { zone, page, paths }: { zone: string; page: string | undefined; paths: PromoPaths },
 ): string {
-  const click = escapeMarkup(clickPath({ creative: creative.id, zone }))
+  const click = escapeMarkup(paths.click({ creative: creative.id, zone }))
   if (page !== undefined) return page.replaceAll(CLICK_MARK, () => click)
   const alt = escapeMarkup(creative.alt)
   return [
@@ -30,7 +30,7 @@ export function formatFrame(
     '<html lang="en"><head><meta charset="utf-8">',
     `<title>${alt}</title><style>${STYLE}</style></head>`,
     `<body><a href="${click}" target="_blank" rel="noopener sponsored nofollow">`,
-    `<img src="${mediaPath(creative.id)}" alt="${alt}"></a></body></html>`,
+    `<img src="${paths.media(creative.id)}" alt="${alt}"></a></body></html>`,
   ].join('\n')
 }
 

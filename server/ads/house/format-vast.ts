@@ -2,7 +2,7 @@
 // chapter 3). Pure.
 import { escapeMarkup } from '../../../shared/escape-markup.ts'
 import type { VideoCreative } from './creatives.ts'
-import { clickPath, eventPath, mediaPath } from './promo-paths.ts'
+import type { PromoPaths } from './promo-paths.ts'
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 const ROOT = '<VAST version="4.2" xmlns="http://www.iab.com/VAST">'
@@ -14,9 +14,13 @@ const TRACKED = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complet
 export const EMPTY_VAST = `${HEAD}\n${ROOT}</VAST>\n`
 
 /** A response with one ad. URLs are paths relative to the host that served the document. */
-export function formatVast(video: VideoCreative, zone: string): string {
+export function formatVast(
+  video: VideoCreative,
+  { zone, paths }: { zone: string; paths: PromoPaths },
+): string {
   const place = { creative: video.id, zone }
-  const busted = (event: string): string => cdata(`${eventPath(event, place)}&nonce=[CACHEBUSTING]`)
+  const busted = (event: string): string =>
+    cdata(`${paths.event(event, place)}&nonce=[CACHEBUSTING]`)
   const type = video.file.endsWith('.webm') ? 'video/webm' : 'video/mp4'
   return `${HEAD}
 ${ROOT}
@@ -35,10 +39,10 @@ ${ROOT}
 ${TRACKED.map((event) => `              <Tracking event="${event}">${busted(event)}</Tracking>`).join('\n')}
             </TrackingEvents>
             <VideoClicks>
-              <ClickThrough>${cdata(clickPath(place))}</ClickThrough>
+              <ClickThrough>${cdata(paths.click(place))}</ClickThrough>
             </VideoClicks>
             <MediaFiles>
-              <MediaFile delivery="progressive" type="${type}" width="${video.width}" height="${video.height}">${cdata(mediaPath(video.id))}</MediaFile>
+              <MediaFile delivery="progressive" type="${type}" width="${video.width}" height="${video.height}">${cdata(paths.media(video.id))}</MediaFile>
             </MediaFiles>
           </Linear>
         </Creative>

@@ -11,27 +11,34 @@ export const promoPatterns = {
   media: `${apiPrefix}promo/media/:creative`,
 } as const
 
+/** A path of the site, as clients request it. */
+export type FormatPath = (this: void, sitePath: string) => string
+
 /** A creative in a zone. */
 interface Placement {
   creative: string
   zone: string
 }
 
-export function framePath({ creative, zone }: Placement): string {
-  return formatPath(promoPatterns.frame, { creative }) + zoneQuery(zone)
+/** Paths of house ads, as clients request them. */
+export interface PromoPaths {
+  frame(this: void, place: Placement): string
+  click(this: void, place: Placement): string
+  /** Of a playback event: `impression`, `start`, … */
+  event(this: void, event: string, place: Placement): string
+  media(this: void, creative: string): string
 }
 
-export function clickPath({ creative, zone }: Placement): string {
-  return formatPath(promoPatterns.click, { creative }) + zoneQuery(zone)
-}
-
-/** Path of a playback event: `impression`, `start`, … */
-export function eventPath(event: string, { creative, zone }: Placement): string {
-  return formatPath(promoPatterns.event, { event, creative }) + zoneQuery(zone)
-}
-
-export function mediaPath(creative: string): string {
-  return formatPath(promoPatterns.media, { creative })
+export function createPromoPaths(toPath: FormatPath): PromoPaths {
+  const format = (pattern: string, names: Record<string, string>): string =>
+    toPath(formatPath(pattern, names))
+  return {
+    frame: ({ creative, zone }) => format(promoPatterns.frame, { creative }) + zoneQuery(zone),
+    click: ({ creative, zone }) => format(promoPatterns.click, { creative }) + zoneQuery(zone),
+    event: (event, { creative, zone }) =>
+      format(promoPatterns.event, { event, creative }) + zoneQuery(zone),
+    media: (creative) => format(promoPatterns.media, { creative }),
+  }
 }
 
 function zoneQuery(zone: string): string {

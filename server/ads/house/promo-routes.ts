@@ -10,7 +10,8 @@ import type { ChoiceOptions } from './choose-creatives.ts'
 import type { Creative } from './creatives.ts'
 import { formatFrame, formatFramePolicy } from './format-frame.ts'
 import { EMPTY_VAST, formatVast } from './format-vast.ts'
-import { framePath, promoPatterns } from './promo-paths.ts'
+import { createPromoPaths, promoPatterns } from './promo-paths.ts'
+import type { FormatPath } from './promo-paths.ts'
 import type { HouseAds } from './read-creatives.ts'
 
 /** Records an ad event. Never throws. */
@@ -25,6 +26,7 @@ export interface PromoRouteOptions {
   random: () => number
   /** Other origins whose pages may embed the frames. */
   embedders: readonly string[]
+  formatPath: FormatPath
 }
 
 type AdEventName = Extract<CountedEvent, { zone: string }>['name']
@@ -66,6 +68,7 @@ export async function addPromoRoutes(
 
 function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void {
   const { ads, zones } = options
+  const paths = createPromoPaths(options.formatPath)
 
   app.get(promoPatterns.serve, async (request, reply) => {
     const wanted = parse(manyZones, request.query).zone
@@ -74,7 +77,7 @@ function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void
     const placements = wanted.map((zone) => {
       const banner = zones.includes(zone) ? chosen.next().value : undefined
       if (banner === undefined) return null
-      return { frame: framePath({ creative: banner.id, zone }), alt: banner.alt }
+      return { frame: paths.frame({ creative: banner.id, zone }), alt: banner.alt }
     })
     return reply.send({ placements })
   })
@@ -86,7 +89,7 @@ function addChoiceRoutes(app: FastifyInstance, options: PromoRouteOptions): void
       : undefined
     return reply
       .type('application/xml; charset=utf-8')
-      .send(video === undefined ? EMPTY_VAST : formatVast(video, zone))
+      .send(video === undefined ? EMPTY_VAST : formatVast(video, { zone, paths }))
   })
 }
 
@@ -97,6 +100,7 @@ function chance({ now, random }: PromoRouteOptions): ChoiceOptions {
 /** Fetching a frame counts as an impression. */
 function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
   const policy = formatFramePolicy(options.embedders)
+  const paths = createPromoPaths(options.formatPath)
 
   app.get(promoPatterns.frame, async (request, reply) => {
     const { creative, zone } = findPlace(request, options)
@@ -109,7 +113,7 @@ function addFrameRoute(app: FastifyInstance, options: PromoRouteOptions): void {
         'content-security-policy': policy,
         'x-robots-tag': 'noindex',
       })
-      .send(formatFrame(creative, { zone, page: options.ads.pages.get(creative.id) }))
+      .send(formatFrame(creative, { zone, page: options.ads.pages.get(creative.id), paths }))
   })
 }
 
@@ -118,7 +122,8 @@ function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void 
     const { creative, zone } = findPlace(request, options)
     count(request, { name: 'ad_click', creative: creative.id, zone }, options.record)
     // The target comes from creatives.json, never from the request.
-    return reply.redirect(creative.link, 302)
+    const { link } = creative
+    return reply.redirect(link.startsWith('/') ? options.formatPath(link) : link, 302)
   })
 
   app.get(promoPatterns.event, async (request, reply) => {

@@ -1,5 +1,8 @@
 // The head of a page: title, link preview, alternates, preloads and structured data. Pure.
 import { escapeMarkup } from '../../../shared/escape-markup.ts'
+import { belowBasePath } from '../site/base-path.ts'
+import type { FormatPath } from '../site/base-path.ts'
+import type { Site } from '../site/site.ts'
 
 /** The head of one route. */
 export interface PageHead {
@@ -58,7 +61,8 @@ export interface Alternate {
 export type Preload = { kind: 'fetch'; path: string } | { kind: 'script'; path: string }
 
 /** The tags that replace the head region of the shell. */
-export function formatHead(head: PageHead, siteName: string): string {
+export function formatHead(head: PageHead, { name: siteName, basePath }: Site): string {
+  const formatPath = belowBasePath(basePath)
   const { title, description, canonicalUrl, robots } = head
   const tags = [
     `<title>${escapeMarkup(`${title} · ${siteName}`)}</title>`,
@@ -73,7 +77,7 @@ export function formatHead(head: PageHead, siteName: string): string {
     meta('name', 'twitter:image:alt', title),
     ...head.alternates.map(alternateTag),
     ...(head.hasBanners ? [meta('name', 'banner-slots', 'reserved')] : []),
-    ...head.preloads.map(preloadTag),
+    ...head.preloads.map((preload) => preloadTag(preload, formatPath)),
     ...head.structuredData.map(structuredDataTag),
   ]
   return tags.join('\n    ')
@@ -122,8 +126,8 @@ function alternateTag({ type, title, href }: Alternate): string {
   return `<link rel="alternate" type="${type}" href="${address}" title="${label}">`
 }
 
-function preloadTag(preload: Preload): string {
-  const path = escapeMarkup(preload.path)
+function preloadTag(preload: Preload, formatPath: FormatPath): string {
+  const path = escapeMarkup(formatPath(preload.path))
   if (preload.kind === 'script') return `<link rel="modulepreload" href="${path}">`
   return `<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous">`
 }

@@ -1,6 +1,6 @@
 // The pages: three routes with the same shell and different heads, and the built files.
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdsConfig, ConfigResponse } from '../../../shared/contract.ts'
 import { apiPrefix, outsidePatterns, pathPatterns } from '../../../shared/paths.ts'
 import type { Admission } from '../../admission/limits.ts'
@@ -12,6 +12,7 @@ import { sendError, errorResponse } from '../responses/errors.ts'
 import { parseName, parseSessionParameters } from '../session-parameters.ts'
 import { sendText, TextResponse } from '../responses/text-response.ts'
 import type { SecurityHeaders } from '../responses/security-headers.ts'
+import { belowBasePath } from '../site/base-path.ts'
 import type { Site } from '../site/site.ts'
 import type { BuiltPage } from './built-page.ts'
 import { addEmbedRoutes } from './embed-routes.ts'
@@ -23,6 +24,7 @@ import type { SendPage } from './page-sender.ts'
 
 const ICON_CACHE = 'public, max-age=86400'
 const MANIFEST = 'manifest.webmanifest'
+const MANIFEST_PATHS = new Set(['id', 'start_url', 'src'])
 
 export interface PageRouteOptions {
   catalog: Catalog
@@ -101,10 +103,7 @@ export async function addPageRoutes(
   const sendEmbed = createPageSender({ shell: page.embed.shell, site, headers: headers.embed })
   addEmbedRoutes(app, { ...options, heads, sendEmbed })
 
-  const patterns = [pathPatterns.sessionsPage, pathPatterns.playerPage, outsidePatterns.embedPage]
-  for (const pattern of patterns) {
-    app.get(`${pattern}/`, async (request, reply) => redirectWithoutSlash(request, reply))
-  }
+  addRedirects(app, site)
 
   await app.register(async (scope) => {
     admitAll(scope, options.admission.assets)
@@ -127,10 +126,13 @@ export async function addPageRoutes(
   })
 }
 
-/** The built web manifest, with the name of the site. */
+/** The built web manifest, with the name of the site and its paths. */
 function createManifest({ page, site, headers }: PageRouteOptions): TextResponse {
-  const named = { ...page.manifest, name: site.name, short_name: site.name }
-  return new TextResponse(JSON.stringify(named), {
+  const formatPath = belowBasePath(site.basePath)
+  const place = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && MANIFEST_PATHS.has(key) ? formatPath(value) : value
+  const manifest = { ...page.manifest, name: site.name, short_name: site.name }
+  return new TextResponse(JSON.stringify(manifest, place), {
     contentType: 'application/manifest+json; charset=utf-8',
     cacheControl: ICON_CACHE,
     headers: headers.page,
@@ -143,11 +145,17 @@ function isPageRequest({ method, url, kind }: FastifyRequest): boolean {
   return ['GET', 'HEAD'].includes(method) && !isForPrograms
 }
 
-/** One URL per page. */
-function redirectWithoutSlash(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.kind = 'page'
-  const url = request.url.replace(/\/(?=\?|$)/, '')
-  return reply.header('cache-control', 'no-cache').redirect(url, 301)
+/** One URL per page: without a slash at the end. */
+function addRedirects(app: FastifyInstance, { basePath }: Site): void {
+  const formatPath = belowBasePath(basePath)
+  const patterns = [pathPatterns.sessionsPage, pathPatterns.playerPage, outsidePatterns.embedPage]
+  for (const pattern of patterns) {
+    app.get(`${pattern}/`, async (request, reply) => {
+      request.kind = 'page'
+      const url = request.url.replace(/\/(?=\?|$)/, '')
+      return reply.header('cache-control', 'no-cache').redirect(formatPath(url), 301)
+    })
+  }
 }
 
 function createSender({ page, site, headers }: PageRouteOptions): SendPage {

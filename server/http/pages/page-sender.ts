@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createTextCache, sendText, TextResponse } from '../responses/text-response.ts'
 import type { TextResponseOptions } from '../responses/text-response.ts'
 import type { Site } from '../site/site.ts'
-import { formatPage } from './page-shell.ts'
+import { formatPage, placeShell } from './page-shell.ts'
 import type { PageContent, PageShell } from './page-shell.ts'
 
 export type SendPage = (
@@ -25,13 +25,14 @@ const MAX_PAGES_BYTES = 8 * 1024 * 1024
 const HTML_TYPE = 'text/html; charset=utf-8'
 
 export function createPageSender({ shell, site, headers }: PageSenderOptions): SendPage {
+  const placed = placeShell(shell, site.basePath)
   const pages = createTextCache(MAX_PAGES_BYTES)
   return (request, reply, content) => {
     request.kind = 'page'
     const key = createHash('sha256').update(JSON.stringify(content)).digest('base64')
     const html =
       pages.get(key) ??
-      new TextResponse(formatPage(shell, site, content), {
+      new TextResponse(formatPage(placed, site, content), {
         contentType: HTML_TYPE,
         cacheControl: 'no-cache',
         headers,

@@ -8,7 +8,7 @@ const html = `<!doctype html><html><head><!--head--><title>Aftercast</title><!--
 <link rel="stylesheet" crossorigin href="/assets/a.css"></head><body>
 <noscript><!--links-->none<!--/links--></noscript>
 <footer><!--contact--><!--/contact--></footer></body></html>`
-const site = { name: 'My site' }
+const site = { name: 'My site', basePath: '' }
 const head: PageHead = {
   title: 'Sessions: a',
   description: 'd',
@@ -48,7 +48,7 @@ describe('formatPage', () => {
       preloads: [{ kind: 'fetch', path: `/api/${name}` }],
     }
     const links = { heading: name, items: [{ path: name, text: name }], others: [] }
-    const owner = { name, contactUrl: `https://a.example/${name}` }
+    const owner = { name, basePath: '', contactUrl: `https://a.example/${name}` }
     const page = formatPage(shell, owner, { head: hostile, links })
     expect(page).not.toContain('<img')
     expect(page).not.toContain('<script>alert')

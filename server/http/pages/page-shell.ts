@@ -2,6 +2,8 @@
 // page.
 import { createHash } from 'node:crypto'
 import { escapeMarkup } from '../../../shared/escape-markup.ts'
+import { addBasePathToHtml, belowBasePath } from '../site/base-path.ts'
+import type { FormatPath } from '../site/base-path.ts'
 import type { Site } from '../site/site.ts'
 import { formatHead } from './page-head.ts'
 import type { PageHead } from './page-head.ts'
@@ -75,10 +77,17 @@ function regionOf(name: string | undefined): Region {
   return name === 'links' || name === 'contact' ? name : 'head'
 }
 
+/** The shell with the URLs that it has below a base path. */
+export function placeShell(shell: PageShell, basePath: string): PageShell {
+  const place = (part: ShellPart): ShellPart =>
+    'text' in part ? { text: addBasePathToHtml(part.text, basePath) } : part
+  return { ...shell, parts: shell.parts.map(place) }
+}
+
 /** The whole page. */
 export function formatPage(shell: PageShell, site: Site, { head, links }: PageContent): string {
   const regions: Record<Region, () => string> = {
-    head: () => formatHead(head, site.name),
+    head: () => formatHead(head, site),
     links: () => formatLinks(site, links),
     contact: () => formatContact(site),
   }
@@ -89,18 +98,19 @@ function formatContact({ contactUrl }: Site): string {
   return contactUrl === undefined ? '' : `<a href="${escapeMarkup(contactUrl)}">Contact</a>`
 }
 
-function formatLinks({ name }: Site, links: PageLinks | undefined): string {
+function formatLinks({ name, basePath }: Site, links: PageLinks | undefined): string {
   const note = `<p>${escapeMarkup(name)} needs JavaScript to list and play recordings.</p>`
   if (links === undefined) return note
-  const items = links.items.map((link) => `<li>${formatLink(link)}</li>`)
+  const format = linkFormatter(belowBasePath(basePath))
+  const items = links.items.map((link) => `<li>${format(link)}</li>`)
   return [
     note,
     `<h1>${escapeMarkup(links.heading)}</h1>`,
     ...(items.length === 0 ? [] : [`<ul>${items.join('\n')}</ul>`]),
-    ...(links.others.length === 0 ? [] : [`<p>${links.others.map(formatLink).join(' ')}</p>`]),
+    ...(links.others.length === 0 ? [] : [`<p>${links.others.map(format).join(' ')}</p>`]),
   ].join('\n')
 }
 
-function formatLink({ path, text }: Link): string {
-  return `<a href="${escapeMarkup(path)}">${escapeMarkup(text)}</a>`
+function linkFormatter(formatPath: FormatPath): (link: Link) => string {
+  return ({ path, text }) => `<a href="${escapeMarkup(formatPath(path))}">${escapeMarkup(text)}</a>`
 }

@@ -2,6 +2,8 @@
 
 export interface Site {
   name: string
+  /** Path of the site on its host: '' or a path such as `/tv`. */
+  basePath: string
   /** http, https or mailto. */
   contactUrl?: string | undefined
   /** Lines of ads.txt. */

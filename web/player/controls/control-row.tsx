@@ -16,8 +16,6 @@ import { SpeedMenu } from './speed-menu.tsx'
 
 interface ControlRowProps {
   playback: Playback
-  /** Path of the session's page. */
-  path: string
   neighbours: Neighbours
   /** After Speed. */
   menus: ReactNode
@@ -29,7 +27,7 @@ interface ControlRowProps {
 }
 
 export function ControlRow(props: ControlRowProps) {
-  const { playback, path, neighbours, isTheatre, onCommand, onRate } = props
+  const { playback, neighbours, isTheatre, onCommand, onRate } = props
   return (
     <>
       <div className={styles.group}>
@@ -62,7 +60,7 @@ export function ControlRow(props: ControlRowProps) {
       <div className={styles.group}>
         {props.children}
         <LiveButton playback={playback} />
-        <CopyLinkButton playback={playback} path={path} />
+        <CopyLinkButton playback={playback} />
       </div>
     </>
   )

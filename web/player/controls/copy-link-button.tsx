@@ -9,13 +9,11 @@ import { Icon } from './icon.tsx'
 
 interface CopyLinkButtonProps {
   playback: Playback
-  /** Path of the session's page. */
-  path: string
 }
 
 const CONFIRMATION_MS = 2000
 
-export function CopyLinkButton({ playback, path }: CopyLinkButtonProps) {
+export function CopyLinkButton({ playback }: CopyLinkButtonProps) {
   const seconds = usePlayback(playback, (state) => Math.floor(state.positionSeconds))
   const [isCopied, setIsCopied] = useState(false)
   useEffect(() => {
@@ -25,7 +23,7 @@ export function CopyLinkButton({ playback, path }: CopyLinkButtonProps) {
   }, [isCopied])
 
   function copy(): void {
-    const url = new URL(path, location.href)
+    const url = new URL(location.pathname, location.href)
     if (seconds > 0) url.searchParams.set('t', String(seconds))
     void copyText(url.href).then(setIsCopied)
   }
