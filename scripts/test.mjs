@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { findApache } from './find/find-apache.mjs'
 import { findCaddy } from './find/find-caddy.mjs'
 import { findCCompiler } from './find/find-c-compiler.mjs'
 import { findCeph } from './find/find-ceph.mjs'
@@ -56,6 +57,7 @@ const steps = [
 const otherPrograms = [
   { name: 'a C compiler', find: findCCompiler, packages: ['tcc'] },
   { name: 'nginx', find: findNginx, packages: ['nginx-light'] },
+  { name: 'Apache', find: findApache, packages: ['apache2'] },
   { name: 'Caddy', find: findCaddy, packages: ['caddy'] },
   { name: 'Ceph', find: findCeph, packages: ['ceph-mon', 'ceph-osd', 'radosgw'] },
   { name: 'Varnish', find: findVarnish, packages: ['varnish', 'varnish-modules'] },

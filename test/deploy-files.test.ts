@@ -11,6 +11,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { chooseForm } from './support/servers/documented-site.ts'
 
 const root = path.dirname(import.meta.dirname)
 const run = promisify(execFile)
@@ -111,9 +112,79 @@ async function problemsOf(objects: z.infer<typeof manifest>[]): Promise<string> 
   }
 }
 
+/** Keys of Traefik 3 that the file has, as its reference of the file provider names them. */
+const traefikFile = z.strictObject({
+  http: z.strictObject({
+    routers: z.record(
+      z.string(),
+      z.strictObject({
+        entryPoints: z.array(z.string()),
+        rule: z.string(),
+        service: z.string(),
+        tls: z.strictObject({ certResolver: z.string() }),
+      }),
+    ),
+    services: z.record(
+      z.string(),
+      z.strictObject({
+        loadBalancer: z.strictObject({
+          servers: z.array(z.strictObject({ url: z.url() })),
+          healthCheck: z.strictObject({
+            path: z.string(),
+            interval: z.string(),
+            timeout: z.string(),
+          }),
+          serversTransport: z.string(),
+        }),
+      }),
+    ),
+    serversTransports: z.record(
+      z.string(),
+      z.strictObject({
+        forwardingTimeouts: z.strictObject({
+          responseHeaderTimeout: z.string(),
+          idleConnTimeout: z.string(),
+        }),
+      }),
+    ),
+  }),
+})
+
+describe.each(['root', 'base path'] as const)('traefik.yaml at a %s', (form) => {
+  const text = chooseForm(read('docs/deploy/traefik.yaml'), form)
+
+  it('has documented keys, and names what it defines', () => {
+    const { http } = traefikFile.parse(parse(text))
+    for (const { service, rule } of Object.values(http.routers)) {
+      expect(Object.keys(http.services)).toContain(service)
+      expect(rule.includes('/tv')).toBe(form === 'base path')
+    }
+    for (const { loadBalancer } of Object.values(http.services))
+      expect(Object.keys(http.serversTransports)).toContain(loadBalancer.serversTransport)
+  })
+
+  it('has a static part whose entry points and resolver are those that it names', () => {
+    const commented = text.match(/^# {3}.*$/gm)?.map((line) => line.slice(4)) ?? []
+    const part = z
+      .strictObject({
+        entryPoints: z.record(z.string(), z.looseObject({ address: z.string() })),
+        certificatesResolvers: z.record(z.string(), z.object({ acme: z.looseObject({}) })),
+        providers: z.strictObject({ file: z.strictObject({ filename: z.string() }) }),
+      })
+      .parse(parse(commented.join('\n')))
+    const [router] = Object.values(traefikFile.parse(parse(text)).http.routers)
+    expect(Object.keys(part.entryPoints)).toEqual(
+      expect.arrayContaining(router?.entryPoints ?? ['']),
+    )
+    expect(Object.keys(part.certificatesResolvers)).toContain(router?.tls.certResolver)
+  })
+})
+
 it('names only environment variables that exist', () => {
   const known = new Set(read('.env.example').match(/\bAFTERCAST_\w+/g))
-  const files = [...COMPOSE, ...MANIFESTS, 'Dockerfile', 'docs/deploy/aftercast.service']
+  const proxies = ['nginx.conf', 'Caddyfile', 'apache.conf', 'traefik.yaml', 'varnish.vcl']
+  const deployed = ['aftercast.service', ...proxies].map((name) => `docs/deploy/${name}`)
+  const files = [...COMPOSE, ...MANIFESTS, 'Dockerfile', ...deployed]
   const named = files.flatMap((name) => read(name).match(/\bAFTERCAST_\w+/g) ?? [])
   expect(named.filter((name) => !known.has(name))).toEqual([])
   expect(named.length).toBeGreaterThan(20)

@@ -39,11 +39,11 @@ sub vcl_init {
 
 sub vcl_backend_fetch {
     set bereq.backend = nodes.backend(by=KEY, alt=bereq.retries, key=nodes.key(
-        regsub(bereq.url, "^/api/(video|thumbnail)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\2")));
+        regsub(bereq.url, "^(/[\w.~-]+)*?/api/(video|thumbnail)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\3")));
 }
 
 sub vcl_backend_response {
-    if (bereq.retries == 0 && bereq.url ~ "^/api/video/") {
+    if (bereq.retries == 0 && bereq.url ~ "^(/[\w.~-]+)*?/api/video/") {
         if (beresp.status == 404 || beresp.status == 503) {
             return (retry);
         }
@@ -77,11 +77,11 @@ sub vcl_recv {
     # No response depends on cookies, so they must not prevent caching.
     unset req.http.Cookie;
     # Media and images do not depend on a query: with one, each would be stored again.
-    if (req.url ~ "^/api/(video|thumbnail)") {
+    if (req.url ~ "^(/[\w.~-]+)*?/api/(video|thumbnail)") {
         set req.url = regsub(req.url, "\?.*$", "");
     }
     # Of AVIF, WebP and JPEG, browsers accept only few combinations; see the next function.
-    if (req.url ~ "^/api/thumbnail") {
+    if (req.url ~ "^(/[\w.~-]+)*?/api/thumbnail") {
         call short_accept;
     } else {
         unset req.http.Accept;

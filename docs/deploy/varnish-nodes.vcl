@@ -36,11 +36,11 @@ sub vcl_init {
 
 sub vcl_backend_fetch {
     set bereq.backend = nodes.backend(by=KEY, alt=bereq.retries, key=nodes.key(
-        regsub(bereq.url, "^/api/(video|thumbnail)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\2")));
+        regsub(bereq.url, "^(/[\w.~-]+)*?/api/(video|thumbnail)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\3")));
 }
 
 sub vcl_backend_response {
-    if (bereq.retries == 0 && bereq.url ~ "^/api/video/") {
+    if (bereq.retries == 0 && bereq.url ~ "^(/[\w.~-]+)*?/api/video/") {
         if (beresp.status == 404 || beresp.status == 503) {
             return (retry);
         }

@@ -39,11 +39,11 @@ sub vcl_recv {
     # No response depends on cookies, so they must not prevent caching.
     unset req.http.Cookie;
     # Media and images do not depend on a query: with one, each would be stored again.
-    if (req.url ~ "^/api/(video|thumbnail)") {
+    if (req.url ~ "^(/[\w.~-]+)*?/api/(video|thumbnail)") {
         set req.url = regsub(req.url, "\?.*$", "");
     }
     # Of AVIF, WebP and JPEG, browsers accept only few combinations; see the next function.
-    if (req.url ~ "^/api/thumbnail") {
+    if (req.url ~ "^(/[\w.~-]+)*?/api/thumbnail") {
         call short_accept;
     } else {
         unset req.http.Accept;

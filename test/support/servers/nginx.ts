@@ -1,29 +1,63 @@
-// Starts nginx with the documented configuration, for a server of a test.
+// Starts nginx with the documented configuration, with or without TLS, for a server of a test.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { findNginx } from '../../../scripts/find/find-nginx.mjs'
+import { chooseForm, findTlsAddress, isReadyWithTls, placeCertificate } from './documented-site.ts'
+import type { SiteForm, TlsAddress } from './documented-site.ts'
 import { findFreePort } from './free-port.ts'
 import { startProxy } from './start-proxy.ts'
 import type { StartedProxy } from './start-proxy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/nginx.conf')
 
-/** For the server at `backend`. Rejects if it does not start. */
+/** Without TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startNginx(backend: string): Promise<StartedProxy> {
-  const program = findNginx()
-  if (program === undefined) throw new Error('there is no nginx: apt-get install nginx-light')
   const listen = `127.0.0.1:${await findFreePort()}`
   const configure = async (folder: string): Promise<string[]> => {
     const documented = await readFile(CONFIGURATION, 'utf8')
     const site = documented
-      .replace('/var/cache/nginx/aftercast', path.join(folder, 'cache'))
-      .replace('127.0.0.1:8080', new URL(backend).host)
-      .replace('listen 80;', `listen ${listen};`)
-    const file = path.join(folder, 'nginx.conf')
-    await writeFile(file, formatMain(folder, site))
-    return ['-e', 'stderr', '-c', file]
+      .replace(/^server \{\n {4}listen 80;.*?^\}$/ms, '')
+      .replace('listen 443 ssl http2;', `listen ${listen};`)
+      .replaceAll(/^ +ssl_.*$/gm, '')
+    return writeSite(folder, site, backend)
   }
-  return startProxy({ program, url: `http://${listen}`, configure })
+  return startProxy({ program: findInstalled(), url: `http://${listen}`, configure })
+}
+
+/** With TLS, for the server at `backend`. Rejects if it does not start. */
+export async function startNginxWithTls(
+  backend: string,
+  form: SiteForm,
+): Promise<StartedProxy & TlsAddress> {
+  const address = await findTlsAddress()
+  const { url, httpPort, httpsPort } = address
+  const configure = async (folder: string): Promise<string[]> => {
+    const documented = chooseForm(await readFile(CONFIGURATION, 'utf8'), form)
+    const site = (await placeCertificate(folder, documented))
+      .replace('listen 80;', `listen 127.0.0.1:${httpPort};`)
+      .replace('listen 443 ', `listen 127.0.0.1:${httpsPort} `)
+      .replace('https://example.com', url)
+    return writeSite(folder, site, backend)
+  }
+  const program = findInstalled()
+  const started = await startProxy({ program, url, configure, isReady: isReadyWithTls })
+  return { ...address, ...started }
+}
+
+function findInstalled(): string {
+  const program = findNginx()
+  if (program === undefined) throw new Error('there is no nginx: apt-get install nginx-light')
+  return program
+}
+
+/** Returns the arguments of nginx. */
+async function writeSite(folder: string, site: string, backend: string): Promise<string[]> {
+  const placed = site
+    .replace('/var/cache/nginx/aftercast', path.join(folder, 'cache'))
+    .replace('127.0.0.1:8080', new URL(backend).host)
+  const file = path.join(folder, 'nginx.conf')
+  await writeFile(file, formatMain(folder, placed))
+  return ['-e', 'stderr', '-c', file]
 }
 
 function formatMain(folder: string, site: string): string {

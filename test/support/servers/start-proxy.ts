@@ -23,6 +23,8 @@ export interface ProxyOptions {
   url: string
   /** Writes the configuration into an empty folder. Returns the arguments of the program. */
   configure: (folder: string) => Promise<string[]>
+  /** Whether the server responds through the proxy. Default by `/readyz` without TLS. */
+  isReady?: (url: string) => Promise<boolean>
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ProxyOptions {
  * the proxy if it ends before, or if the server is not ready in time; nothing is left then.
  */
 export async function startProxy(options: ProxyOptions): Promise<StartedProxy> {
-  const { program, url, configure } = options
+  const { program, url, configure, isReady = respondsReady } = options
   const name = path.basename(program)
   const folder = await mkdtemp(path.join(tmpdir(), `aftercast-${name}-`))
   let child: ChildProcess | undefined
@@ -41,7 +43,7 @@ export async function startProxy(options: ProxyOptions): Promise<StartedProxy> {
   try {
     const args = await configure(folder)
     child = spawn(program, args, { stdio: 'pipe', env: { ...process.env, HOME: folder } })
-    await waitUntilReady(url, child)
+    await waitUntilReady(async () => isReady(url), child)
   } catch (error) {
     await stop()
     throw error
@@ -61,21 +63,21 @@ function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid === undefined || exitCode !== null || signalCode !== null
 }
 
-async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
+async function waitUntilReady(isReady: () => Promise<boolean>, child: ChildProcess): Promise<void> {
   let output = ''
   const note = (chunk: Buffer | Error): void => void (output += String(chunk))
   child.stdout?.on('data', note)
   child.stderr?.on('data', note)
   child.once('error', note)
   const untilMs = performance.now() + patienceMs
-  while (!(await isReady(url))) {
+  while (!(await isReady())) {
     if (hasEnded(child) || performance.now() > untilMs)
       throw new Error(`${child.spawnfile} is not ready: ${output}`)
     await sleep(POLL_MS)
   }
 }
 
-async function isReady(url: string): Promise<boolean> {
+async function respondsReady(url: string): Promise<boolean> {
   return fetch(`${url}/readyz`).then(
     ({ ok }) => ok,
     () => false,
