@@ -3,7 +3,7 @@
 import { request as requestHttp } from 'node:http'
 import { once } from 'node:events'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findApache } from '../scripts/find/find-apache.mjs'
 import { findCaddy } from '../scripts/find/find-caddy.mjs'
 import { findNginx } from '../scripts/find/find-nginx.mjs'
@@ -227,19 +227,20 @@ describe.each(proxies)('$name', ({ program, start, visitors }) => {
 
   it.skipIf(program === undefined)('passes on all paths without the option', async () => {
     const proxy = await start(server.url, 'root')
+    onTestFinished(proxy.stop)
     const client = await connectHttp2(proxy.url)
+    onTestFinished(client.close)
     const home = await client.request('/')
     expect([home.status, home.headers.location]).toEqual([301, '/tv/'])
     const page = await client.request(`/tv${playerPagePath(session)}`)
     expect(page.status).toBe(200)
-    client.close()
-    await proxy.stop()
   })
 })
 
 describe.skipIf(findVarnish() === undefined)('Varnish', () => {
   it('stores segments below a base path once, whatever their query', async () => {
     const varnish = await startVarnish(await findFreePort(), [server.url])
+    onTestFinished(varnish.stop)
     const { segments } = await fetchPlaylist(`${varnish.url}/tv${playlistApiPath(session)}`)
     const url = segments[0]?.url ?? ''
     await (await fetch(`${url}?x=1`)).arrayBuffer()
@@ -247,7 +248,6 @@ describe.skipIf(findVarnish() === undefined)('Varnish', () => {
     await again.arrayBuffer()
     // Of this request, and of the one that has stored it.
     expect(again.headers.get('x-varnish')).toMatch(/^\d+ \d+$/)
-    await varnish.stop()
   })
 })
 

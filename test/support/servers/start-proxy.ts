@@ -14,7 +14,7 @@ export interface StartedProxy {
   /** Address without a slash at the end. */
   url: string
   /** Ends the program and removes its folder. */
-  stop(): Promise<void>
+  stop(this: void): Promise<void>
 }
 
 export interface ProxyOptions {
