@@ -46,5 +46,5 @@ if (root) {
 
 function isReturn(): boolean {
   const [entry] = performance.getEntriesByType('navigation')
-  return entry instanceof PerformanceNavigationTiming && entry.type !== 'navigate'
+  return entry !== undefined && 'type' in entry && entry.type !== 'navigate'
 }
