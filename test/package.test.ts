@@ -119,7 +119,7 @@ it('contains the built program, the built page and nothing of the sources', () =
     /^dist\/(?:server|shared|web)\//,
     /^server\/ads\//,
     // npm adds the README of each folder on the way.
-    /^docs\/(?:README\.md|deploy\/(?:aftercast\.service|README\.md))$/,
+    /^docs\/(?:README\.md|deploy\/(?:aftercast\.service|install-service\.sh|README\.md))$/,
     /^[A-Z]+(?:\.md)?$/,
     /^package\.json$/,
   ]

@@ -9,7 +9,10 @@ export interface Watched {
   duration: number
   /** How often the position moved backwards. */
   stepsBack: number
-  /** Largest step of the position that elapsed time and rate do not explain, in seconds. */
+  /**
+   * Largest seek forwards, in seconds: how a player skips what it cannot play. Steps of the
+   * position itself also depend on how late a busy machine reports it.
+   */
   longestJump: number
   /** Decoded video frames, also those that the browser drops at a high rate. */
   frames: number
@@ -35,6 +38,12 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
         const start = last.position
         const seen = { farthest: last.position, movedAtMs: last.atMs, stepsBack: 0, longestJump: 0 }
         element.muted = true
+        const onSeeking = (): void => {
+          const explained = ((performance.now() - last.atMs) / 1000) * rate
+          const jump = element.currentTime - seen.farthest - explained
+          seen.longestJump = Math.max(seen.longestJump, jump)
+        }
+        element.addEventListener('seeking', onSeeking)
         const timer = setInterval(() => {
           const hasStarted = seen.farthest > start
           observe(performance.now())
@@ -52,13 +61,12 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
           const position = element.currentTime
           if (position < last.position) seen.stepsBack += 1
           if (position !== last.position) seen.movedAtMs = nowMs
-          const explained = ((nowMs - last.atMs) / 1000) * rate
-          seen.longestJump = Math.max(seen.longestJump, position - seen.farthest - explained)
           seen.farthest = Math.max(seen.farthest, position)
           Object.assign(last, { position, atMs: nowMs })
         }
         const finish = (reached: Watched['reached']): void => {
           clearInterval(timer)
+          element.removeEventListener('seeking', onSeeking)
           const audioBytes: unknown = Reflect.get(element, 'webkitAudioDecodedByteCount')
           resolve({
             reached,
