@@ -6,6 +6,7 @@ import { fixtureDate, fixtureStreamer } from './library.ts'
 import { test as base } from './site.ts'
 
 export { expect } from '@playwright/test'
+export { slowFilms } from './page-clock.ts'
 
 /** Zone ids by kind of ad; the stand-in network answers each zone in its own way. */
 export interface Zones {

@@ -13,6 +13,7 @@ import {
   overlay,
   overrideAds,
   playerPath,
+  slowFilms,
   test,
 } from './ad-site.ts'
 import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
@@ -82,6 +83,7 @@ test('plays at once where a rule hides the overlay', async ({ page }) => {
 })
 
 test('has no name that block lists hide', async ({ page }) => {
+  await slowFilms(page)
   await page.goto(playerPath)
   await expect(overlay(page)).toBeVisible()
   const hidden = await page.evaluate((rules) => {

@@ -1,7 +1,7 @@
 // The consent of visitors in requests of VAST and in beacons, from a consent management platform
 // (CMP) on the page.
 import type { Page } from '@playwright/test'
-import { expect, expectHeld, overlay, overrideAds, playerPath, test } from './ad-site.ts'
+import { expect, expectHeld, overlay, overrideAds, playerPath, slowFilms, test } from './ad-site.ts'
 
 /** Longest wait for a CMP. */
 const consentLimitMs = 1000
@@ -118,6 +118,7 @@ test('calls a CMP that a reverse proxy inserts: the policy of the page allows it
 
 async function openPlayer(page: Page): Promise<void> {
   await overrideAds(page, { zones: { video: 'consent' }, vastQuery })
+  await slowFilms(page)
   await page.goto(playerPath)
 }
 

@@ -9,6 +9,7 @@ import {
   overlay,
   overrideAds,
   playerPath,
+  slowFilms,
   test as base,
 } from './ad-site.ts'
 
@@ -68,6 +69,7 @@ for (const [code, cases] of Object.entries(errorCases)) {
       const before = await countErrors(measuredSite.metricsUrl)
       const change = prepare[cause]
       if (change) await page.addInitScript(change)
+      if (code === shownWith) await slowFilms(page)
       await openWithCollector(page, `error-${cause}`)
       const isWaiting = waits[cause]
       if (isWaiting) {

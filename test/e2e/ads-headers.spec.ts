@@ -8,6 +8,7 @@ import {
   overlay,
   playerPath,
   position,
+  slowFilms,
   test,
 } from './ad-site.ts'
 
@@ -15,6 +16,7 @@ test('blocks nothing of the configured network', async ({ page }) => {
   await recordViolations(page)
   await page.goto('/')
   await expect(blocks(page, 'header').locator('iframe')).toBeVisible()
+  await slowFilms(page)
   await page.goto(playerPath)
   await expect(overlay(page)).toBeVisible()
   await closeButton(page).click()

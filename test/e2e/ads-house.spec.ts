@@ -9,6 +9,7 @@ import {
   overlay,
   playerPath,
   recommendedMs,
+  slowFilms,
 } from './ad-site.ts'
 import { test as base } from './site.ts'
 
@@ -37,6 +38,7 @@ test('fills every block and the pre-roll without a third party', async ({
   await expect(blocks(page, 'list').first()).toBeAttached()
   await page.clock.runFor(afterListMs)
   await expect(blocks(page, 'list').first().locator('iframe')).toBeVisible()
+  await slowFilms(page)
   await page.goto(playerPath)
   await expect(overlay(page)).toBeVisible()
   await expectHeld(page)

@@ -14,6 +14,7 @@ import {
   playerPath,
   position,
   recommendedMs,
+  slowFilms,
   test,
 } from './ad-site.ts'
 import { fixtureStreamer } from './library.ts'
@@ -250,19 +251,8 @@ async function openPlayer(page: Page, zone: string, query = ''): Promise<void> {
   await page.unrouteAll()
   await overrideAds(page, { zones: { video: zone } })
   await page.addInitScript(countOverlays)
-  await page.addInitScript(slowFilms)
+  await slowFilms(page)
   await page.goto(playerPath + query)
-}
-
-/** Media are not affected by the page's clock: no ad may end before the test is ready for it. */
-function slowFilms(): void {
-  // oxlint-disable-next-line typescript/unbound-method
-  const { play } = HTMLMediaElement.prototype
-  HTMLMediaElement.prototype.play = async function (this: HTMLMediaElement) {
-    // The lowest rate of Chromium.
-    if (this.closest('[data-preroll]')) this.playbackRate = 1 / 16
-    return play.call(this)
-  }
 }
 
 /** Plays the ad at its usual rate. */

@@ -10,6 +10,7 @@ import {
   expectPlaying,
   overlay,
   recommendedMs,
+  slowFilms,
 } from './ad-site.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { test as base } from './site.ts'
@@ -17,6 +18,10 @@ import { test as base } from './site.ts'
 const test = base.extend({
   siteUrl: async ({ basePathSiteUrl }, provide) => provide(basePathSiteUrl),
   pageClock: 'stopped',
+  page: async ({ page }, provide) => {
+    await slowFilms(page)
+    await provide(page)
+  },
 })
 
 /** With subtitles and a storyboard. */

@@ -5,6 +5,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { FrameLocator, Page } from '@playwright/test'
 import { embedPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
+import { slowFilms } from './page-clock.ts'
 import { expect, test } from './site.ts'
 
 const session = {
@@ -63,6 +64,7 @@ test.describe('with the page clock stopped', () => {
   test.use({ pageClock: 'stopped' })
 
   test('shows the pre-roll of the site first', async ({ page, houseSiteUrl }) => {
+    await slowFilms(page)
     const frame = await frameAt(page, houseSiteUrl + path)
     const overlay = frame.locator('[data-preroll]')
     await expect(overlay).toBeVisible()

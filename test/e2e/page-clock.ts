@@ -14,3 +14,16 @@ export async function stopClock(page: Page): Promise<void> {
   await page.clock.install({ time: startMs - marginMs })
   await page.clock.pauseAt(startMs)
 }
+
+/** No pre-roll of the page ends before the test is ready for it, however late the test comes. */
+export async function slowFilms(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    // oxlint-disable-next-line typescript/unbound-method
+    const { play } = HTMLMediaElement.prototype
+    HTMLMediaElement.prototype.play = async function (this: HTMLMediaElement) {
+      // The lowest rate of Chromium.
+      if (this.closest('[data-preroll]')) this.playbackRate = 1 / 16
+      return play.call(this)
+    }
+  })
+}

@@ -58,7 +58,7 @@ test('toggles once by Space and seeks five seconds where the video has the focus
   await expectPosition(video, 15)
   await page.keyboard.press(' ')
   await expect(video).toHaveJSProperty('paused', false)
-  expect(await page.evaluate('globalThis.toggles')).toEqual(['pause', 'play'])
+  await expect.poll(() => page.evaluate('globalThis.toggles')).toEqual(['pause', 'play'])
 })
 
 test('leaves keys to the browser and to the focused control', async ({ page }) => {
