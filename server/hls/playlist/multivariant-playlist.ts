@@ -103,7 +103,7 @@ function resolution({ width, height, rotationDegrees }: VideoTrack): string {
 
 /** RFC 8216 4.2: no line feed, carriage return or double quote in a quoted string. */
 function quotable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- a playlist must not contain control characters
+  // oxlint-disable-next-line no-control-regex -- a playlist must not contain control characters
   return text.replaceAll('"', "'").replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, ' ')
 }
 

@@ -18,13 +18,13 @@ const DEBIAN_FILES = ['deflate', 'mime', 'reqtimeout', 'setenvif'].map(
   (name) => `/etc/apache2/mods-available/${name}.conf`,
 )
 
+const PROGRAM = { program: findApache(), debianPackage: 'apache2' }
+
 /** With TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startApache(
   backend: string,
   form: SiteForm,
 ): Promise<StartedProxy & TlsAddress> {
-  const program = findApache()
-  if (program === undefined) throw new Error('there is no Apache: apt-get install apache2')
   const address = await findTlsAddress()
   const configure = async (folder: string): Promise<string[]> => {
     const documented = chooseForm(await readFile(CONFIGURATION, 'utf8'), form)
@@ -40,7 +40,7 @@ export async function startApache(
     return ['-f', file, '-D', 'FOREGROUND']
   }
   const { url } = address
-  const started = await startProxy({ program, url, configure, isReady: isReadyWithTls })
+  const started = await startProxy({ ...PROGRAM, url, configure, isReady: isReadyWithTls })
   return { ...address, ...started }
 }
 

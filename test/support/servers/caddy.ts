@@ -10,6 +10,8 @@ import type { StartedProxy } from './start-proxy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/Caddyfile')
 
+const PROGRAM = { program: findCaddy(), debianPackage: 'caddy' }
+
 /** Without TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startCaddy(backend: string): Promise<StartedProxy> {
   const url = `http://127.0.0.1:${await findFreePort()}`
@@ -18,7 +20,7 @@ export async function startCaddy(backend: string): Promise<StartedProxy> {
     const site = documented.replace('example.com {', `${url} {\n\tbind 127.0.0.1`)
     return writeSite(folder, `{\n\tadmin off\n}\n${site}`, backend)
   }
-  return startProxy({ program: findInstalled(), url, configure })
+  return startProxy({ ...PROGRAM, url, configure })
 }
 
 /** With TLS, for the server at `backend`. Rejects if it does not start. */
@@ -36,15 +38,8 @@ export async function startCaddyWithTls(
     const site = documented.replace('example.com {', own)
     return writeSite(folder, `{\n\tadmin off\n${ports}\n}\n${site}`, backend)
   }
-  const program = findInstalled()
-  const started = await startProxy({ program, url, configure, isReady: isReadyWithTls })
+  const started = await startProxy({ ...PROGRAM, url, configure, isReady: isReadyWithTls })
   return { ...address, ...started }
-}
-
-function findInstalled(): string {
-  const program = findCaddy()
-  if (program === undefined) throw new Error('there is no Caddy: apt-get install caddy')
-  return program
 }
 
 /** Returns the arguments of Caddy. */

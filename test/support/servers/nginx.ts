@@ -10,6 +10,8 @@ import type { StartedProxy } from './start-proxy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/nginx.conf')
 
+const PROGRAM = { program: findNginx(), debianPackage: 'nginx-light' }
+
 /** Without TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startNginx(backend: string): Promise<StartedProxy> {
   const listen = `127.0.0.1:${await findFreePort()}`
@@ -21,7 +23,7 @@ export async function startNginx(backend: string): Promise<StartedProxy> {
       .replaceAll(/^ +ssl_.*$/gm, '')
     return writeSite(folder, site, backend)
   }
-  return startProxy({ program: findInstalled(), url: `http://${listen}`, configure })
+  return startProxy({ ...PROGRAM, url: `http://${listen}`, configure })
 }
 
 /** With TLS, for the server at `backend`. Rejects if it does not start. */
@@ -39,15 +41,8 @@ export async function startNginxWithTls(
       .replace('https://example.com', url)
     return writeSite(folder, site, backend)
   }
-  const program = findInstalled()
-  const started = await startProxy({ program, url, configure, isReady: isReadyWithTls })
+  const started = await startProxy({ ...PROGRAM, url, configure, isReady: isReadyWithTls })
   return { ...address, ...started }
-}
-
-function findInstalled(): string {
-  const program = findNginx()
-  if (program === undefined) throw new Error('there is no nginx: apt-get install nginx-light')
-  return program
 }
 
 /** Returns the arguments of nginx. */

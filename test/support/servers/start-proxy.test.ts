@@ -14,6 +14,7 @@ it.each([
   let configured = ''
   const started = startProxy({
     program,
+    debianPackage: 'proxy',
     url: `http://127.0.0.1:${await findFreePort()}`,
     async configure(folder) {
       configured = folder
@@ -27,4 +28,15 @@ it.each([
     expect.stringContaining(path.basename(program)),
     false,
   ])
+})
+
+it('a proxy that is not installed is reported with its package', async () => {
+  const url = 'http://127.0.0.1:1'
+  const started = startProxy({
+    program: undefined,
+    debianPackage: 'proxy',
+    url,
+    configure: async () => [],
+  })
+  await expect(started).rejects.toThrow('apt-get install proxy')
 })

@@ -18,7 +18,10 @@ export interface StartedProxy {
 }
 
 export interface ProxyOptions {
-  program: string
+  /** Undefined if it is not installed. */
+  program: string | undefined
+  /** What installs it on Debian. */
+  debianPackage: string
   /** Where it will listen. */
   url: string
   /** Writes the configuration into an empty folder. Returns the arguments of the program. */
@@ -32,7 +35,8 @@ export interface ProxyOptions {
  * the proxy if it ends before, or if the server is not ready in time; nothing is left then.
  */
 export async function startProxy(options: ProxyOptions): Promise<StartedProxy> {
-  const { program, url, configure, isReady = respondsReady } = options
+  const { program, debianPackage, url, configure, isReady = respondsReady } = options
+  if (program === undefined) throw new Error(`not installed: apt-get install ${debianPackage}`)
   const name = path.basename(program)
   const folder = await mkdtemp(path.join(tmpdir(), `aftercast-${name}-`))
   let child: ChildProcess | undefined

@@ -7,13 +7,13 @@ import type { StartedProxy } from './start-proxy.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../docs/deploy')
 
+const PROGRAM = { program: findVarnish(), debianPackage: 'varnish' }
+
 /** Listens on `port`, for a server or two nodes at these URLs. Rejects if it does not start. */
 export async function startVarnish(
   port: number,
   backends: readonly [string] | readonly [string, string],
 ): Promise<StartedProxy> {
-  const program = findVarnish()
-  if (program === undefined) throw new Error('there is no Varnish: apt-get install varnish')
   const listen = `127.0.0.1:${port}`
   const configure = async (folder: string): Promise<string[]> => {
     const file = path.join(folder, 'varnish.vcl')
@@ -23,7 +23,7 @@ export async function startVarnish(
     const run = path.join(folder, 'run')
     return ['-F', '-n', run, '-f', file, '-a', listen, '-s', 'malloc,64m', '-T', 'none']
   }
-  return startProxy({ program, url: `http://${listen}`, configure })
+  return startProxy({ ...PROGRAM, url: `http://${listen}`, configure })
 }
 
 /** As documented, with other ports. */

@@ -207,6 +207,15 @@ test('stops to listen when the visitor leaves', async () => {
   expect(cmp).toHaveBeenLastCalledWith('removeEventListener', 2, expect.any(Function), 3)
 })
 
+test('stops to listen at the CMP that has replaced its stub', async () => {
+  const stub = installTcf([decided])
+  await fill()
+  const cmp = install('__tcfapi', () => undefined)
+  left.abort()
+  expect(stub).toHaveBeenCalledOnce()
+  expect(cmp).toHaveBeenCalledExactlyOnceWith('removeEventListener', 2, expect.any(Function), 3)
+})
+
 test('stops to listen to a CMP that responds after the visitor has left', async () => {
   let listener: Call = () => undefined
   const cmp = install('__tcfapi', (command, _version, callback) => {

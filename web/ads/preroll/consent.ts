@@ -78,6 +78,12 @@ function createPlatform({ name, version, read }: Protocol, signal: AbortSignal):
   let values: MacroValues = {}
   let final: Promise<void> | undefined
 
+  /** The function now: a stub that queues calls is replaced once the CMP has loaded. */
+  function find(): Function | undefined {
+    const cmp: unknown = get(window, name)
+    return typeof cmp === 'function' ? cmp : undefined
+  }
+
   function listen(call: (...args: unknown[]) => void, onFinal: () => void): void {
     let listenerId: unknown
     const stop = () => {
@@ -101,11 +107,10 @@ function createPlatform({ name, version, read }: Protocol, signal: AbortSignal):
     query() {
       if (signal.aborted) return final
       attempt(() => {
-        const cmp: unknown = get(window, name)
-        if (typeof cmp !== 'function') return
+        if (!find()) return
         final ??= new Promise((resolve) => {
           listen(
-            (...args) => attempt(() => void Reflect.apply(cmp, window, args), resolve),
+            (...args) => attempt(() => void Reflect.apply(find() ?? ignore, window, args), resolve),
             resolve,
           )
         })
