@@ -173,6 +173,15 @@ describe('revalidation', () => {
     expect((await raw(target)).headers.vary).toMatch(/\bAccept-Encoding\b/i)
   })
 
+  it('accepts targets in the absolute form (RFC 9112, 3.2.2)', async () => {
+    const { status, headers } = await rawRequest(
+      server.url,
+      `http://other.example${streamersApiPath}`,
+    )
+    expect(status).toBe(200)
+    expect(headers['content-type']).toContain('application/json')
+  })
+
   it('allows lists to be cached only with revalidation', async () => {
     expect((await raw(streamersApiPath)).headers['cache-control']).toBe('no-cache')
   })

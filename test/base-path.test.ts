@@ -139,6 +139,11 @@ describe('a site below a base path', () => {
     expect([click.status, click.headers['location']]).toEqual([302, `${BASE}/`])
   })
 
+  it('accepts targets in the absolute form (RFC 9112, 3.2.2)', async () => {
+    expect((await raw(`http://other.example${BASE}${configApiPath}`)).status).toBe(200)
+    expect((await raw(`http://other.example${configApiPath}`)).status).toBe(404)
+  })
+
   it('has pages for its unknown and malformed paths', async () => {
     for (const [target, status] of [
       [`${BASE}/nothing`, 404],

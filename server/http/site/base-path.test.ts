@@ -19,6 +19,8 @@ describe('parseTarget', () => {
     ['/tv/healthz', '/healthz'],
     ['/healthz', '/healthz'],
     ['/readyz?now', '/readyz?now'],
+    ['http://a.example/tv/s/alice?x', '/s/alice?x'],
+    ['HTTPS://a.example:8443/tv/', '/'],
   ])('%s is %s of the site', (url, expected) => {
     expect(parseTarget(url, '/tv')).toEqual({ kind: 'site', url: expected })
   })
@@ -28,19 +30,34 @@ describe('parseTarget', () => {
     ['/tv', '/tv/'],
     ['/tv?page=2', '/tv/?page=2'],
     ['/?page=2', '/tv/?page=2'],
+    ['http://a.example?page=2', '/tv/?page=2'],
   ])('%s is the home page, at %s', (url, expected) => {
     expect(parseTarget(url, '/tv')).toEqual({ kind: 'home', url: expected })
   })
 
-  it.each(['/s/alice', '/tvs/', '/TV/', '/%74v/', '/radio/tv/', '//tv/', 'http://a.example/tv/'])(
-    '%s is outside',
+  it.each([
+    '/s/alice',
+    '/tvs/',
+    '/TV/',
+    '/%74v/',
+    '/radio/tv/',
+    '//tv/',
+    'http://a.example/s/',
+    '*',
+  ])('%s is outside', (url) => {
+    expect(parseTarget(url, '/tv')).toEqual({ kind: 'outside' })
+  })
+
+  it.each(['/', '/s/alice', '//host', '/?x', '*'])(
+    'without a base path, %s is of the site',
     (url) => {
-      expect(parseTarget(url, '/tv')).toEqual({ kind: 'outside' })
+      expect(parseTarget(url, '')).toEqual({ kind: 'site', url })
     },
   )
 
-  it.each(['/', '/s/alice', '//host', '/?x'])('without a base path, %s is of the site', (url) => {
-    expect(parseTarget(url, '')).toEqual({ kind: 'site', url })
+  it('accepts the absolute form without a base path', () => {
+    const target = parseTarget('http://a.example/api/streamers?x=http://b.example/', '')
+    expect(target).toEqual({ kind: 'site', url: '/api/streamers?x=http://b.example/' })
   })
 })
 

@@ -18,8 +18,10 @@ export type RequestTarget =
   | { kind: 'home'; url: string }
   | { kind: 'outside' }
 
-/** @param url path and query of a request */
-export function parseTarget(url: string, basePath: string): RequestTarget {
+/** @param target of a request (RFC 9112, 3.2) */
+export function parseTarget(target: string, basePath: string): RequestTarget {
+  const url = originForm(target)
+  if (basePath === '') return { kind: 'site', url }
   if (url.startsWith(`${basePath}/`)) return { kind: 'site', url: url.slice(basePath.length) }
   const [path = ''] = url.split('?', 1)
   if (PROBES.includes(path)) return { kind: 'site', url }
@@ -27,6 +29,12 @@ export function parseTarget(url: string, basePath: string): RequestTarget {
   return isHome
     ? { kind: 'home', url: `${basePath}/${url.slice(path.length)}` }
     : { kind: 'outside' }
+}
+
+/** Path and query. Every server must accept the absolute form, too (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  return target.replace(/^https?:\/\/[^/?]*\/?/i, '/')
 }
 
 /**
