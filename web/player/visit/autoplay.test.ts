@@ -46,12 +46,31 @@ test('plays as soon as there is a source', () => {
   expect(play).toHaveBeenCalledOnce()
 })
 
+/** As if the session was preloaded. */
+function createLater(networkState: number): Autoplay {
+  vi.spyOn(video, 'networkState', 'get').mockReturnValue(networkState)
+  autoplay.dispose()
+  autoplay = createAutoplay(video, () => undefined)
+  return autoplay
+}
+
 test('plays at once if the source is set before', () => {
-  vi.spyOn(video, 'networkState', 'get').mockReturnValue(HTMLMediaElement.NETWORK_LOADING)
-  const later = createAutoplay(video, () => undefined)
-  later.release()
+  createLater(HTMLMediaElement.NETWORK_LOADING).release()
   expect(play).toHaveBeenCalledOnce()
-  later.dispose()
+})
+
+test('does not play again when a preloaded source is reloaded', () => {
+  createLater(HTMLMediaElement.NETWORK_LOADING).release()
+  startLoading()
+  expect(play).toHaveBeenCalledOnce()
+})
+
+test('waits for the source of an element that was emptied just now', () => {
+  createLater(HTMLMediaElement.NETWORK_NO_SOURCE).release()
+  expect(play).not.toHaveBeenCalled()
+  startLoading()
+  startLoading()
+  expect(play).toHaveBeenCalledOnce()
 })
 
 test('does not play a loaded source during the pre-roll', () => {

@@ -20,7 +20,8 @@ export function createAutoplay(
 ): Autoplay {
   const waiting = new AbortController()
   const { signal } = waiting
-  let hasSource = video.networkState !== HTMLMediaElement.NETWORK_EMPTY
+  const { networkState, NETWORK_IDLE, NETWORK_LOADING } = video
+  let hasSource = networkState === NETWORK_IDLE || networkState === NETWORK_LOADING
   let isReleased = false
 
   function start(): void {
@@ -34,15 +35,14 @@ export function createAutoplay(
     }
   }
 
-  // Not before: setting a source rejects a pending `play()`.
-  video.addEventListener(
-    'loadstart',
-    () => {
-      hasSource = true
-      start()
-    },
-    { once: true, signal },
-  )
+  function onSource(): void {
+    hasSource = true
+    start()
+  }
+
+  // Not before: setting a source rejects a pending `play()`. Not for a later source: the visitor
+  // may have paused.
+  if (!hasSource) video.addEventListener('loadstart', onSource, { once: true, signal })
   return {
     release() {
       isReleased = true
