@@ -24,25 +24,27 @@ export function playDirectly(
   const playback = preservePlayback(video, signal)
   let resumeSeconds = 0
   const recovery = createRecovery({
+    ...playback,
     resume: reload,
     reload,
     recoverMedia: reload,
     skip: reload,
     goBack: () => reload(decodableStart()),
     giveUp: () => report({ type: 'gave up' }),
-    isWaiting: playback.isWaiting,
     onFailure,
   })
 
   // A source that failed to load has reset the position to 0.
   function reload(startSeconds = video.currentTime || resumeSeconds): void {
     resumeSeconds = startSeconds
-    const resume = () => {
-      if (resumeSeconds > 0) video.currentTime = resumeSeconds
-      playback.resume()
-    }
+    // The same function: without metadata, a retry adds no second listener.
     video.addEventListener('loadedmetadata', resume, { once: true, signal })
     video.src = playlist.url
+  }
+
+  function resume(): void {
+    if (resumeSeconds > 0) video.currentTime = resumeSeconds
+    playback.resume()
   }
 
   video.addEventListener(

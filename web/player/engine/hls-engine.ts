@@ -48,6 +48,7 @@ export function playWithHls(
   let hls = attach(0)
   let failedSeconds = 0
   const recovery = createRecovery({
+    ...playback,
     // Without a playlist, startLoad does nothing.
     resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
     reload,
@@ -67,7 +68,6 @@ export function playWithHls(
       hls.stopLoad()
       report({ type: 'gave up' })
     },
-    isWaiting: playback.isWaiting,
     onFailure: measurePlayback(video, signal),
   })
 

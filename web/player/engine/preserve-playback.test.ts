@@ -53,6 +53,19 @@ test('preserves the speed for another source, but not for the next session', () 
   expect(video.defaultPlaybackRate).toBe(1)
 })
 
+test('sums up what the current source has played', () => {
+  expect(playback.played()).toEqual({ seconds: 0, toSeconds: 0 })
+  const spans = [
+    [0, 2],
+    [100, 104.5],
+  ]
+  const edge = (side: 0 | 1) => (at: number) => spans[at]?.[side] ?? NaN
+  const ranges = { length: 2, start: edge(0), end: edge(1) }
+  Object.defineProperty(video, 'played', { get: () => ranges })
+  video.currentTime = 104.5
+  expect(playback.played()).toEqual({ seconds: 6.5, toSeconds: 104.5 })
+})
+
 test('reports waiting while it plays without data, also while another source has paused it', () => {
   expect(playback.isWaiting()).toBe(false)
   change(false)

@@ -6,6 +6,8 @@ export interface PreservedPlayback {
   resume(this: void): void
   /** Whether the visitor is waiting: playing, but without data. */
   isWaiting(this: void): boolean
+  /** How many seconds the current source has played, in total, and the position. */
+  played(this: void): { seconds: number; toSeconds: number }
 }
 
 /** Tracks the element until the signal aborts. */
@@ -27,5 +29,13 @@ export function preservePlayback(video: HTMLVideoElement, signal: AbortSignal): 
       void video.play().catch(() => undefined)
     },
     isWaiting: () => isPlaying && video.readyState < HTMLMediaElement.HAVE_FUTURE_DATA,
+    played() {
+      const { played, currentTime } = video
+      const lengths = Array.from(
+        { length: played.length },
+        (_, at) => played.end(at) - played.start(at),
+      )
+      return { seconds: lengths.reduce((sum, length) => sum + length, 0), toSeconds: currentTime }
+    },
   }
 }

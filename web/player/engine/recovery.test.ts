@@ -7,12 +7,15 @@ let done: string[]
 let failures: string[]
 let recovery: Recovery
 let isWaiting: boolean
+/** What the current source has played, and the position. */
+let played: { seconds: number; toSeconds: number }
 
 beforeEach(() => {
   vi.useFakeTimers()
   done = []
   failures = []
   isWaiting = false
+  played = { seconds: 0, toSeconds: 0 }
   recovery = createRecovery({
     resume: () => done.push('resume'),
     reload: () => done.push('reload'),
@@ -21,6 +24,7 @@ beforeEach(() => {
     goBack: () => done.push('goBack'),
     giveUp: () => done.push('giveUp'),
     isWaiting: () => isWaiting,
+    played: () => played,
     onFailure: (kind) => failures.push(kind),
   })
 })
@@ -138,11 +142,38 @@ test('resets the decoder, then skips, then reloads, then goes back, then gives u
   expect(done).toEqual(['recoverMedia', ...skips, 'reload', 'goBack', 'giveUp', 'giveUp'])
 })
 
-test('treats a decoding failure after five seconds as a new one', () => {
+/** Each retry resets the element, which then has played nothing. */
+function failAt(toSeconds: number, seconds = 0): void {
+  played = { seconds, toSeconds }
   recovery.failed({ kind: 'media' })
-  vi.advanceTimersByTime(5001)
-  recovery.failed({ kind: 'media' })
-  expect(done).toEqual(['recoverMedia', 'recoverMedia'])
+}
+
+test('ends its steps on a slow connection, too', () => {
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    failAt(100)
+    vi.advanceTimersByTime(60_000)
+  }
+  expect(done.slice(-3)).toEqual(['goBack', 'giveUp', 'giveUp'])
+})
+
+test('treats a decoding failure after five seconds of playback as a new one', () => {
+  failAt(100, 60)
+  failAt(110, 6)
+  failAt(113, 3)
+  expect(done).toEqual(['recoverMedia', 'recoverMedia', 'skip'])
+})
+
+test('gives up where it fails again after going back', () => {
+  for (let attempt = 0; attempt < 6; attempt += 1) failAt(100 + attempt)
+  vi.advanceTimersByTime(40_000)
+  failAt(100, 40)
+  expect(done.slice(-2)).toEqual(['goBack', 'giveUp'])
+})
+
+test('starts again where it fails after it went back and played past the failure', () => {
+  for (let attempt = 0; attempt < 6; attempt += 1) failAt(100 + attempt)
+  failAt(300, 240)
+  expect(done.slice(-2)).toEqual(['goBack', 'recoverMedia'])
 })
 
 test('does nothing after dispose', () => {

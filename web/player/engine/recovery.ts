@@ -14,6 +14,8 @@ export interface RecoveryActions {
   giveUp(this: void): void
   /** Whether the visitor is waiting for data. */
   isWaiting(this: void): boolean
+  /** How many seconds the current source has played, in total, and the position. */
+  played(this: void): { seconds: number; toSeconds: number }
   /** Called for every failure, also of a retry, unless the server has no such session. */
   onFailure(this: void, kind: Failure['kind']): void
 }
@@ -43,8 +45,8 @@ const GIVE_UP_AFTER_MS = 600_000
  */
 const REFUSAL_LIMIT = 3
 const REFUSAL_WINDOW_MS = 60_000
-/** A decoding failure within this time of another one counts as the same. */
-const SAME_FAILURE_MS = 5000
+/** A decoding failure counts as the one before until this much was played in between. */
+const PROVEN_SECONDS = 5
 
 /** Retries on timers, when the network returns, and when the page becomes visible. */
 export function createRecovery(actions: RecoveryActions): Recovery {
@@ -134,17 +136,22 @@ function createNetworkRecovery(actions: RecoveryActions) {
 /**
  * Resets the decoder first. If that fails, the segment is corrupt, and the next ones may be: skips
  * them. Then reloads once. If the browser cannot start decoding at this position at all (open
- * GOPs), goes back to the last decodable one, then gives up.
+ * GOPs), goes back to the last decodable one, then gives up if it fails again before it has passed
+ * this position.
  */
 function createMediaRecovery(actions: RecoveryActions): () => void {
   const { recoverMedia, skip, reload, goBack, giveUp } = actions
   const steps = [recoverMedia, skip, skip, skip, reload, goBack, giveUp]
-  let step = 0
-  let lastMs = -Infinity
+  let step = -1
+  let furthestSeconds = 0
   return () => {
-    const nowMs = performance.now()
-    step = nowMs - lastMs > SAME_FAILURE_MS ? 0 : Math.min(step + 1, steps.length - 1)
-    lastMs = nowMs
+    const { seconds, toSeconds } = actions.played()
+    // Going back plays what has played before.
+    const hasPassed = steps[step] !== goBack || toSeconds > furthestSeconds
+    if (seconds > PROVEN_SECONDS && hasPassed) step = -1
+    if (step < 0) furthestSeconds = 0
+    furthestSeconds = Math.max(furthestSeconds, toSeconds)
+    step = Math.min(step + 1, steps.length - 1)
     steps[step]?.()
   }
 }
