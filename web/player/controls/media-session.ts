@@ -31,6 +31,8 @@ export function openMediaSession(playback: Playback, options: MediaSessionOption
     stop()
     for (const [action] of handlers) setHandler(action, null)
     mediaSession.metadata = null
+    mediaSession.playbackState = 'none'
+    mediaSession.setPositionState()
   }
 }
 
