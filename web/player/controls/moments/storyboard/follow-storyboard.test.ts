@@ -87,6 +87,20 @@ test('has no frames without a storyboard, and the earlier ones after a failure',
   expect(ends).toEqual([20])
 })
 
+test('adds no listener per request', async () => {
+  const added = vi.spyOn(AbortSignal.prototype, 'addEventListener')
+  onTestFinished(() => added.mockRestore())
+  const { requests, setDuration } = follow([])
+  await vi.advanceTimersByTimeAsync(0)
+  const before = added.mock.calls.length
+  for (let seconds = 30; seconds <= 50; seconds += 10) {
+    setDuration(seconds)
+    await vi.advanceTimersByTimeAsync(15_000)
+  }
+  expect(requests).toHaveLength(4)
+  expect(added.mock.calls.length).toBe(before)
+})
+
 test('stops', async () => {
   const { requests, ends, stop, setDuration } = follow([])
   stop()

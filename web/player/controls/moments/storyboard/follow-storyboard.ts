@@ -23,6 +23,7 @@ export function followStoryboard({ url, playback, onFrames }: FollowOptions): ()
   const { signal } = left
   let hasFrames = false
   let isPausing = true
+  let timer: ReturnType<typeof setTimeout> | undefined
   /** What the storyboard covers, or covered none of at the last request. */
   let coveredSeconds = 0
 
@@ -35,8 +36,7 @@ export function followStoryboard({ url, playback, onFrames }: FollowOptions): ()
     // A failed request does not remove frames.
     if (frames.length > 0 || !hasFrames) onFrames(frames)
     hasFrames ||= frames.length > 0
-    const timer = setTimeout(endPause, RELOAD_MS)
-    signal.addEventListener('abort', () => clearTimeout(timer))
+    timer = setTimeout(endPause, RELOAD_MS)
   }
 
   function endPause(): void {
@@ -49,9 +49,13 @@ export function followStoryboard({ url, playback, onFrames }: FollowOptions): ()
     if (!isPausing && durationSeconds - coveredSeconds >= GROWN_SECONDS) void load()
   }
 
-  signal.addEventListener('abort', playback.subscribe(reloadIfGrown))
+  const stop = playback.subscribe(reloadIfGrown)
   void load()
-  return () => left.abort()
+  return () => {
+    stop()
+    clearTimeout(timer)
+    left.abort()
+  }
 }
 
 async function fetchFrames(url: string, signal: AbortSignal): Promise<StoryboardFrame[]> {
