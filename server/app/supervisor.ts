@@ -32,7 +32,9 @@ export interface SupervisorOptions {
 }
 
 /** A worker serves, or exits because it cannot. */
-export type StartReport = { status: 'started' } | { status: 'failed'; reason: string }
+export type StartReport<Facts = object> =
+  | ({ status: 'started' } & Facts)
+  | { status: 'failed'; reason: string }
 
 export interface Supervisor {
   /** The running workers. */

@@ -49,9 +49,10 @@ export async function startWorkers(
     worker.once('listening', () => {
       if (state.isWalked) notifyWalked(worker)
     })
-    worker.on('message', (message: StartMessage | object) => {
-      if ('url' in message) firstUrl.resolve(message.url)
-      else if ('failure' in message) firstUrl.reject(new AppError('failed', message.failure))
+    worker.on('message', (message: unknown) => {
+      const report = readStart(message)
+      if (report?.status === 'started') firstUrl.resolve(report.url)
+      else if (report?.status === 'failed') firstUrl.reject(new AppError('failed', report.reason))
       const requested = readRequested(message)
       if (requested !== undefined) onRequested(requested)
     })
@@ -97,9 +98,9 @@ function notifyWalked(worker: Worker): void {
 }
 
 /** Other messages, such as metrics, report nothing about the start. */
-function readStart(message: unknown): StartReport | undefined {
+function readStart(message: unknown): StartReport<{ url: string }> | undefined {
   if (typeof message !== 'object' || message === null) return undefined
-  if ('url' in message) return { status: 'started' }
+  if ('url' in message) return { status: 'started', url: String(message.url) }
   return 'failure' in message ? { status: 'failed', reason: String(message.failure) } : undefined
 }
 

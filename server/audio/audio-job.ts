@@ -14,6 +14,8 @@ export const OVERLAP_SECONDS = 0.5
 /** Limits of one job. */
 export const MAX_JOB_BYTES = 32 * 1024 * 1024
 export const MAX_JOB_FRAMES = 3000
+/** Of an AAC frame with two channels: 6144 bits each (ISO/IEC 14496-3 4.5.3). */
+export const MAX_FRAME_BYTES = (2 * 6144) / 8
 /** Audio beyond these limits becomes silence. */
 export const MAX_SAMPLE_RATE = 192_000
 export const MAX_CHANNELS = 8

@@ -1,12 +1,13 @@
 // Transcodes audio in child processes, so that a hostile file costs a moment of audio and never the
 // server.
+import { z } from 'zod'
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { JobFigures } from '../decoder-child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../decoder-child/decoder-process.ts'
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
-import { MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'
+import { MAX_FRAME_BYTES, MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'
 import type { AudioFrames, AudioJob } from './audio-job.ts'
 
 export interface AudioTranscoder {
@@ -40,7 +41,7 @@ const DEFAULT_LIMITS: DecoderLimits = {
 
 /** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createAudioTranscoder(options: AudioTranscoderOptions = {}): AudioTranscoder {
-  const pool = createDecoderPool<AudioJob, AudioFrames>({
+  const pool = createDecoderPool<AudioJob>({
     program: { file: childFile('audio-child', import.meta.url), name: 'audio transcoder' },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     queue: {
@@ -60,8 +61,22 @@ export function createAudioTranscoder(options: AudioTranscoderOptions = {}): Aud
       if (isTooLarge || job.toFrame - job.fromFrame > MAX_JOB_FRAMES) {
         return { status: 'undecodable', reason: 'the audio segment is too large' }
       }
-      return pool.run(job, signal)
+      return pool.run({ job, parse: (value) => parseFrames(value, job) }, signal)
     },
     close: () => pool.close(),
   }
+}
+
+const framesShape = z.object({
+  bytes: z.instanceof(Uint8Array),
+  sizes: z.instanceof(Uint32Array),
+})
+
+/** Undefined unless there is each requested frame. */
+function parseFrames(value: unknown, { fromFrame, toFrame }: AudioJob): AudioFrames | undefined {
+  const { data } = framesShape.safeParse(value)
+  if (data === undefined || data.sizes.length !== toFrame - fromFrame) return undefined
+  const sizeBytes = data.sizes.reduce((sum, size) => sum + size, 0)
+  const isBounded = data.sizes.every((size) => size > 0 && size <= MAX_FRAME_BYTES)
+  return isBounded && sizeBytes === data.bytes.length ? data : undefined
 }

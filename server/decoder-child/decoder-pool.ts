@@ -3,7 +3,7 @@
 import { Gate } from '../admission/gate.ts'
 import type { GateBounds } from '../admission/gate.ts'
 import { DecoderProcess } from './decoder-process.ts'
-import type { DecoderLimits, DecoderProgram, JobResult } from './decoder-process.ts'
+import type { DecoderLimits, DecoderProgram, DecoderTask, JobResult } from './decoder-process.ts'
 import type { Confinement } from './sandbox-command.ts'
 import type { DecoderLog, Sandbox } from './sandbox.ts'
 
@@ -17,14 +17,14 @@ export interface JobFigures {
 /** Of an installation without decoders. */
 export const NO_JOBS: JobFigures = { running: 0, waiting: 0, finished: 0 }
 
-export interface DecoderPool<Job, Value> {
+export interface DecoderPool<Job> {
   readonly figures: JobFigures
   /**
    * Runs one job. Rejects with AppError `busy` if too many jobs wait, `failed` if no process
    * starts, and with the signal's reason if it aborts while the job waits. A job that runs is
    * finished: a new process costs more than most jobs.
    */
-  run(job: Job, signal: AbortSignal): Promise<JobResult<Value>>
+  run<Value>(task: DecoderTask<Job, Value>, signal: AbortSignal): Promise<JobResult<Value>>
   /** Ends every process; jobs in progress reject. */
   close(): void
 }
@@ -40,29 +40,29 @@ export interface DecoderPoolOptions {
 }
 
 /** Starts processes on demand, reuses them, and ends them when idle. */
-export function createDecoderPool<Job extends object, Value>({
+export function createDecoderPool<Job extends object>({
   program,
   limits,
   queue,
   sandbox,
   log,
-}: DecoderPoolOptions): DecoderPool<Job, Value> {
+}: DecoderPoolOptions): DecoderPool<Job> {
   const gate = new Gate(queue)
   const closing = new AbortController()
-  const idle = new Map<DecoderProcess<Job, Value>, NodeJS.Timeout>()
+  const idle = new Map<DecoderProcess<Job>, NodeJS.Timeout>()
 
-  function takeProcess(confinement: Confinement): DecoderProcess<Job, Value> {
+  function takeProcess(confinement: Confinement): DecoderProcess<Job> {
     for (const [process, timer] of idle) {
       clearTimeout(timer)
       idle.delete(process)
       if (!process.ended) return process
     }
-    const process = new DecoderProcess<Job, Value>(program, limits, confinement)
+    const process = new DecoderProcess<Job>(program, limits, confinement)
     log?.debug({ pid: process.pid }, `${program.name} started`)
     return process
   }
 
-  function release(process: DecoderProcess<Job, Value>): void {
+  function release(process: DecoderProcess<Job>): void {
     if (process.ended) return
     const timer = setTimeout(() => {
       idle.delete(process)
@@ -71,12 +71,12 @@ export function createDecoderPool<Job extends object, Value>({
     idle.set(process, timer.unref())
   }
 
-  async function runNow(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
+  async function runNow<Value>(task: DecoderTask<Job, Value>, signal: AbortSignal) {
     const confinement = await sandbox.detect()
     signal.throwIfAborted()
     const process = takeProcess(confinement)
     try {
-      const result = await process.run(job, signal)
+      const result = await process.run(task, signal)
       if (result.status === 'killed') log?.warn({ reason: result.reason }, `${program.name} ended`)
       return result
     } finally {
@@ -90,9 +90,9 @@ export function createDecoderPool<Job extends object, Value>({
       const { used: running, waiting, admitted } = gate.figures
       return { running, waiting, finished: admitted - running }
     },
-    async run(job, signal) {
+    async run(task, signal) {
       const either = AbortSignal.any([signal, closing.signal])
-      return gate.run(() => runNow(job, closing.signal), either)
+      return gate.run(() => runNow(task, closing.signal), either)
     },
     close() {
       closing.abort(new Error(`The ${program.name} is closed`))

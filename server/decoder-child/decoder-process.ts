@@ -3,8 +3,11 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import type { Stream } from 'node:stream'
 import { AppError } from '../errors.ts'
-import type { ChildMessage } from './child-message.ts'
+import { parseChildMessage } from './child-message.ts'
+import { receiveMessages, sendMessage } from './message-pipe.ts'
 import { composeFork } from './sandbox-command.ts'
 import type { Confinement } from './sandbox-command.ts'
 import { environmentOf } from './sandbox.ts'
@@ -31,6 +34,12 @@ export interface DecoderLimits {
   idleMs: number
 }
 
+/** A job, and the check of its value, which is undefined for a value that the job cannot have. */
+export interface DecoderTask<Job, Value> {
+  job: Job
+  parse: (value: unknown) => Value | undefined
+}
+
 /**
  * Result of a job. `killed`: the process ended during the job, by a crash or by exceeding a limit.
  */
@@ -40,6 +49,9 @@ export type JobResult<Value> =
   | { status: 'killed'; reason: string }
 
 const MEMORY_POLL_MS = 50
+/** Far more than the images or the audio of a job. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+const MALFORMED = 'it sent a malformed message'
 /** Below this share of a processor, a time-out is due to a busy machine, not to the job. */
 const FAIR_SHARE = 0.25
 /** USER_HZ is 100 on every Linux that Node supports (proc(5)). */
@@ -51,12 +63,14 @@ const REPLACED_AFTER = 0.5
  * One confined process. It does not keep the server running, and gets no environment, no files and
  * no terminal.
  */
-export class DecoderProcess<Job extends object, Value> {
+export class DecoderProcess<Job extends object> {
   readonly #child: ChildProcess
   readonly #program: DecoderProgram
   readonly #limits: DecoderLimits
   readonly #started: Promise<void>
-  #finishJob: ((result: JobResult<Value>) => void) | undefined
+  readonly #jobs: Socket | undefined
+  readonly #replies: Socket | undefined
+  #finishJob: ((result: JobResult<unknown>) => void) | undefined
   #killReason: string | undefined
   #ended = false
 
@@ -70,11 +84,13 @@ export class DecoderProcess<Job extends object, Value> {
         { memoryBytes: limits.residentBytes, cpuSeconds: limits.cpuSeconds },
       ),
       env: { ...program.environment, ...environmentOf(confinement.searchPath) },
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
     })
+    // Node trusts what it reads from this channel: a child could end the server.
+    if (this.#child.connected) this.#child.disconnect()
     this.#child.unref()
-    this.#child.channel?.unref()
+    this.#jobs = this.#prepare(this.#child.stdin)
+    this.#replies = this.#prepare(this.#child.stdout)
     this.#started = this.#waitForStart()
     // run() reports the rejection, possibly later or never.
     this.#started.catch(() => undefined)
@@ -94,10 +110,13 @@ export class DecoderProcess<Job extends object, Value> {
    * Runs one job; never two at once. Throws AppError `failed` if the process does not start, `busy`
    * if the job timed out for lack of processor time, and the signal's reason.
    */
-  async run(job: Job, signal: AbortSignal): Promise<JobResult<Value>> {
+  async run<Value>(
+    { job, parse }: DecoderTask<Job, Value>,
+    signal: AbortSignal,
+  ): Promise<JobResult<Value>> {
     await this.#started
     signal.throwIfAborted()
-    const { promise, resolve, reject } = Promise.withResolvers<JobResult<Value>>()
+    const { promise, resolve, reject } = Promise.withResolvers<JobResult<unknown>>()
     this.#finishJob = resolve
     const cpuMsBefore = this.#readCpuMs()
     const timer = setTimeout(() => {
@@ -113,13 +132,13 @@ export class DecoderProcess<Job extends object, Value> {
     try {
       await this.#checkMemory()
       if (this.ended) this.#end(null)
-      else this.#child.send(job, (error) => error && this.kill('the process could not be reached'))
+      else if (this.#jobs !== undefined) sendMessage(this.#jobs, job)
       const result = await promise
       signal.throwIfAborted()
       const cpuMs = await this.#readCpuMs()
       if (cpuMs > REPLACED_AFTER * this.#limits.cpuSeconds * 1000)
         this.kill('its processor time is nearly used up')
-      return result
+      return this.#check(result, parse)
     } finally {
       clearTimeout(timer)
       clearInterval(poll)
@@ -134,6 +153,13 @@ export class DecoderProcess<Job extends object, Value> {
     this.#child.kill('SIGKILL')
   }
 
+  /** A pipe that does not keep the server running; undefined if the process was not created. */
+  #prepare(pipe: Stream | null): Socket | undefined {
+    if (!(pipe instanceof Socket)) return undefined
+    pipe.on('error', () => this.kill('the process could not be reached'))
+    return pipe.unref()
+  }
+
   #waitForStart(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const fail = (cause?: unknown) =>
@@ -142,12 +168,27 @@ export class DecoderProcess<Job extends object, Value> {
       this.kill('the process did not start')
       fail()
     }, this.#limits.startMs)
-    this.#child.on('message', (message) => {
+    let isReady = false
+    const onMessage = (message: unknown): void => {
       clearTimeout(timer)
-      // Only the child, which shares this type, sends on this channel.
-      const reply = message as ChildMessage<Value>
-      if (reply.status === 'ready') resolve()
-      else this.#finishJob?.(reply)
+      const reply = parseChildMessage(message)
+      const finishJob = this.#finishJob
+      if (reply?.status === 'ready' && !isReady) {
+        isReady = true
+        resolve()
+      } else if (reply === undefined || reply.status === 'ready' || finishJob === undefined) {
+        this.kill(MALFORMED)
+      } else {
+        // Another reply is not for the next job.
+        this.#finishJob = undefined
+        finishJob(reply)
+      }
+    }
+    if (this.#replies === undefined) return promise
+    receiveMessages(this.#replies, {
+      onMessage,
+      onMalformed: () => this.kill(MALFORMED),
+      maxBytes: MAX_MESSAGE_BYTES,
     })
     this.#child.once('error', (cause) => {
       clearTimeout(timer)
@@ -159,6 +200,17 @@ export class DecoderProcess<Job extends object, Value> {
       fail()
     })
     return promise
+  }
+
+  #check<Value>(
+    result: JobResult<unknown>,
+    parse: DecoderTask<Job, Value>['parse'],
+  ): JobResult<Value> {
+    if (result.status !== 'done') return result
+    const value = parse(result.value)
+    if (value !== undefined) return { status: 'done', value }
+    this.kill(MALFORMED)
+    return { status: 'killed', reason: MALFORMED }
   }
 
   #end(signal: NodeJS.Signals | null): void {

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { childCode } from '../../test/support/child-code.ts'
 import { createDecoderPool } from './decoder-pool.ts'
-import type { JobResult } from './decoder-process.ts'
 import { createSandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -28,23 +28,19 @@ afterAll(() => rm(folder, { recursive: true }))
 /** A pool of one child that replies to each job with the value of `expression`, or its error. */
 async function startPool(name: string, expression: string, of: Sandbox = sandbox) {
   const file = path.join(folder, `${name}.mjs`)
-  const reply = (value: string) => `process.send({ status: 'done', value: ${value} })`
+  const reply = (value: string) => `send({ status: 'done', value: ${value} })`
   await writeFile(
     file,
-    `const codeOf = (error) => error.code ?? error.message
-     process.on('message', async (job) => {
-       try { const value = await (${expression}); ${reply('value')} }
-       catch (error) { ${reply('codeOf(error)')} }
-     })
-     process.on('disconnect', () => process.exit())
-     process.send({ status: 'ready' })`,
+    childCode(`
+      try { const value = await (${expression}); ${reply('value')} }
+      catch (error) { ${reply('error.code ?? error.message')} }`),
   )
   const pids: number[] = []
   const log = {
     debug: (details: object) => void ('pid' in details && pids.push(Number(details.pid))),
     warn: () => undefined,
   }
-  const pool = createDecoderPool<object, unknown>({
+  const pool = createDecoderPool<object>({
     program: { file, name },
     limits: {
       startMs: 60_000,
@@ -57,20 +53,20 @@ async function startPool(name: string, expression: string, of: Sandbox = sandbox
     sandbox: of,
     log,
   })
-  return { pool, pids }
+  const run = async (job: object): Promise<unknown> => {
+    const result = await pool.run({ job, parse: (value) => value }, signal)
+    return result.status === 'done' ? result.value : result.reason
+  }
+  return { run, close: () => pool.close(), pids }
 }
 
 async function runOnce(name: string, expression: string, of?: Sandbox): Promise<unknown> {
-  const { pool } = await startPool(name, expression, of)
+  const { run, close } = await startPool(name, expression, of)
   try {
-    return valueOf(await pool.run({}, signal))
+    return await run({})
   } finally {
-    pool.close()
+    close()
   }
-}
-
-function valueOf(result: JobResult<unknown>): unknown {
-  return result.status === 'done' ? result.value : result.reason
 }
 
 /** C functions of the child's process, for what native code can do. */
@@ -200,16 +196,16 @@ describe('in the sandbox', () => {
   })
 
   it.runIf(parts.has('limits'))('memory beyond the limit ends the child alone', async () => {
-    const { pool, pids } = await startPool(
+    const { run, close, pids } = await startPool(
       'memory',
       // Not written to, so that only address space counts; an error here is not caught.
       `job.isLarge ? setImmediate(() => {
         globalThis.allocated = Array.from({ length: 16 }, () => new ArrayBuffer(2 ** 28))
       }) && new Promise(() => {}) : 'decoded'`,
     )
-    expect(valueOf(await pool.run({ isLarge: true }, signal))).toBe('the decoder crashed (exit)')
-    expect(valueOf(await pool.run({ isLarge: false }, signal))).toBe('decoded')
-    pool.close()
+    expect(await run({ isLarge: true })).toBe('the decoder crashed (exit)')
+    expect(await run({ isLarge: false })).toBe('decoded')
+    close()
     expect(pids).toHaveLength(2)
   })
 
@@ -218,12 +214,12 @@ describe('in the sandbox', () => {
     async () => {
       const used = '(({ user, system }) => (user + system) / 1000)(process.cpuUsage())'
       const spin = `(() => { while (${used} < job.cpuMs); return process.pid })()`
-      const { pool, pids } = await startPool('processor', spin)
-      const first = valueOf(await pool.run({ cpuMs: 0 }, signal))
-      expect(valueOf(await pool.run({ cpuMs: 1200 }, signal))).toBe(first)
-      const endless = await pool.run({ cpuMs: Infinity }, signal)
-      expect(valueOf(endless)).toBe('the decoder crashed (SIGKILL)')
-      pool.close()
+      const { run, close, pids } = await startPool('processor', spin)
+      const first = await run({ cpuMs: 0 })
+      expect(await run({ cpuMs: 1200 })).toBe(first)
+      const endless = await run({ cpuMs: Infinity })
+      expect(endless).toBe('the decoder crashed (SIGKILL)')
+      close()
       expect(pids).toHaveLength(2)
     },
   )
@@ -244,10 +240,10 @@ describe('in the sandbox', () => {
   })
 
   it.runIf(parts.has('user'))('the user is not root and has no privileges', async () => {
-    const { pool, pids } = await startPool('user', 'process.getuid()')
-    expect(valueOf(await pool.run({}, signal))).toBe(65_534)
+    const { run, close, pids } = await startPool('user', 'process.getuid()')
+    expect(await run({})).toBe(65_534)
     const status = await statusOf(Number(pids[0]))
-    pool.close()
+    close()
     expect(status).toMatchObject({ CapPrm: 0, CapEff: 0, CapBnd: 0, NoNewPrivs: 1, Groups: 0 })
   })
 
@@ -268,10 +264,7 @@ describe('in the sandbox', () => {
 /** A process that has started a child and does not end by itself. */
 async function startParent() {
   const program = path.join(folder, 'job.mjs')
-  await writeFile(
-    program,
-    `process.on('message', () => process.send({ status: 'done' })); process.send({ status: 'ready' })`,
-  )
+  await writeFile(program, childCode(`send({ status: 'done', value: true })`))
   const file = path.join(folder, 'parent.mjs')
   const urlOf = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
   await writeFile(
@@ -286,7 +279,7 @@ async function startParent() {
        sandbox: createSandbox(),
        log: { debug: (details) => { child = details.pid }, warn() {} },
      })
-     await pool.run({}, new AbortController().signal)
+     await pool.run({ job: {}, parse: () => true }, new AbortController().signal)
      console.log(child)
      setInterval(() => {}, 60_000)`,
   )

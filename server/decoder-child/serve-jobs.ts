@@ -1,32 +1,34 @@
 // The child's side of a decoder process: receives jobs from the parent, runs them one by one, and
 // replies.
+import type { Readable, Writable } from 'node:stream'
 import { AV_LOG_QUIET } from 'node-av/constants'
 import { Log } from 'node-av/lib'
 import type { ChildMessage } from './child-message.ts'
+import { receiveMessages, sendMessage } from './message-pipe.ts'
 
-/** The channel to the parent, which `process` has in a child process. */
+/** The parent gives jobs to the input of `process`, and gets replies from its output. */
 interface Channel {
-  on(event: 'message', listener: (job: unknown) => void): unknown
-  on(event: 'disconnect', listener: () => void): unknown
-  send?(message: ChildMessage<unknown>): unknown
+  stdin: Readable
+  stdout: Writable
   exit(): void
 }
 
 /**
  * Replies to each job with the result of `decode` or the reason of its failure; exits when the
- * parent disconnects.
+ * parent has ended.
  */
 export function serveJobs<Job>(channel: Channel, decode: (job: Job) => unknown): void {
   Log.setLevel(AV_LOG_QUIET)
-  channel.on('message', (job) => {
-    // Only the parent, which shares this type, sends on this channel.
-    channel.send?.(runJob(job as Job, decode))
+  const reply = (message: ChildMessage): void => sendMessage(channel.stdout, message)
+  receiveMessages(channel.stdin, {
+    // Only the parent, which shares this type, writes to this pipe.
+    onMessage: (job) => reply(runJob(job as Job, decode)),
   })
-  channel.on('disconnect', () => channel.exit())
-  channel.send?.({ status: 'ready' })
+  channel.stdin.on('end', () => channel.exit())
+  reply({ status: 'ready' })
 }
 
-function runJob<Job>(job: Job, decode: (job: Job) => unknown): ChildMessage<unknown> {
+function runJob<Job>(job: Job, decode: (job: Job) => unknown): ChildMessage {
   try {
     return { status: 'done', value: decode(job) }
   } catch (error) {

@@ -1,5 +1,6 @@
 // Decodes key frames in child processes, so that a hostile file costs one image and never the
 // server.
+import { z } from 'zod'
 import { childFile } from '../decoder-child/child-file.ts'
 import { createDecoderPool } from '../decoder-child/decoder-pool.ts'
 import type { JobFigures } from '../decoder-child/decoder-pool.ts'
@@ -7,7 +8,9 @@ import type { DecoderLimits, JobResult } from '../decoder-child/decoder-process.
 import { createSandbox } from '../decoder-child/sandbox.ts'
 import type { DecoderLog, Sandbox } from '../decoder-child/sandbox.ts'
 import type { KeyFrame } from '../media/media-index.ts'
-import { MAX_KEY_FRAME_BYTES, MAX_SHEET_BYTES, planeBytes } from './render-message.ts'
+import { sniffImageType } from './image-format.ts'
+import type { ImageType } from './image-format.ts'
+import { MAX_ENCODED_BYTES, MAX_KEY_FRAME_BYTES, planeBytes } from './render-message.ts'
 import type {
   DecoderJob,
   PlanarImage,
@@ -63,7 +66,7 @@ const DEFAULT_LIMITS: DecoderLimits = {
 /** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createDecoder(options: DecoderOptions = {}): Decoder {
   const { concurrency = 1, log, sandbox = createSandbox({ log }) } = options
-  const pool = createDecoderPool<DecoderJob, RenderedImage | Uint8Array>({
+  const pool = createDecoderPool<DecoderJob>({
     program: {
       file: childFile('decoder-child', import.meta.url),
       name: 'image decoder',
@@ -85,37 +88,44 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
     },
     async render(job, signal) {
       if (isTooLarge(job.frame)) return TOO_LARGE
-      const result = await pool.run({ kind: 'image', ...job }, signal)
-      if (result.status !== 'done') return result
-      if (result.value instanceof Uint8Array) return UNEXPECTED
-      return { status: 'rendered', image: result.value }
+      const type: ImageType = `image/${job.format}`
+      const parse = (value: unknown): RenderedImage | undefined => {
+        const { data } = renderedShape.safeParse(value)
+        return data && parseEncoded(data.bytes, type) && data
+      }
+      const result = await pool.run({ job: { kind: 'image', ...job }, parse }, signal)
+      return result.status === 'done' ? { status: 'rendered', image: result.value } : result
     },
     async renderTile(job, signal) {
       if (isTooLarge(job.frame)) return TOO_LARGE
-      const result = await pool.run({ kind: 'tile', ...job }, signal)
-      const bytes = bytesOf(result)
-      const isTile = bytes.status !== 'done' || bytes.value.length === planeBytes(job)
-      return isTile ? bytes : UNEXPECTED
+      const parse = (value: unknown): Uint8Array | undefined =>
+        value instanceof Uint8Array && value.length === planeBytes(job) ? value : undefined
+      return pool.run({ job: { kind: 'tile', ...job }, parse }, signal)
     },
     async encodeSheet(sheet, signal) {
-      const bytes = bytesOf(await pool.run({ kind: 'sheet', ...sheet }, signal))
-      const isSheet = bytes.status !== 'done' || bytes.value.length <= MAX_SHEET_BYTES
-      return isSheet ? bytes : UNEXPECTED
+      const parse = (value: unknown): Uint8Array | undefined => parseEncoded(value, 'image/jpeg')
+      return pool.run({ job: { kind: 'sheet', ...sheet }, parse }, signal)
     },
     close: () => pool.close(),
   }
 }
 
 const TOO_LARGE = { status: 'undecodable', reason: 'the key frame is too large' } as const
-/** A process that decodes hostile bytes may reply anything. */
-const UNEXPECTED = { status: 'killed', reason: 'the decoder replied to another job' } as const
+
+const renderedShape = z.object({
+  bytes: z.instanceof(Uint8Array),
+  width: z.int().positive(),
+  height: z.int().positive(),
+  meanLuma: z.number(),
+  lumaDeviation: z.number(),
+  hasErrors: z.boolean(),
+})
 
 function isTooLarge({ data, extradata }: KeyFrame): boolean {
   return data.length + (extradata?.length ?? 0) > MAX_KEY_FRAME_BYTES
 }
 
-function bytesOf(result: JobResult<RenderedImage | Uint8Array>): BytesResult {
-  if (result.status !== 'done') return result
-  const { value } = result
-  return value instanceof Uint8Array ? { status: 'done', value } : UNEXPECTED
+function parseEncoded(value: unknown, type: ImageType): Uint8Array | undefined {
+  const isEncoded = value instanceof Uint8Array && value.length <= MAX_ENCODED_BYTES
+  return isEncoded && sniffImageType(value) === type ? value : undefined
 }

@@ -8,7 +8,7 @@ export const MAX_KEY_FRAME_BYTES = 16 * 1024 * 1024
 /** The decoder refuses larger frames before it allocates them. */
 export const MAX_IMAGE_PIXELS = 8192 * 8192
 /** A JPEG of a sheet with the most pixels has less, however incompressible. */
-export const MAX_SHEET_BYTES = 2 * 1024 * 1024
+export const MAX_ENCODED_BYTES = 2 * 1024 * 1024
 /** Largest size of a thumbnail in pixels. */
 export const THUMBNAIL_BOUNDS: ImageBounds = { width: 640, height: 1280 }
 
