@@ -37,6 +37,7 @@ function createIo(signal: AbortSignal): Io {
     stderr: (line) => log.write(`${line}\n`),
     log,
     terminal: process.stderr.isTTY ? createTerminal(log) : undefined,
+    processId: process.pid,
     signal,
   }
 }

@@ -61,9 +61,9 @@ afterAll(async () => {
 
 const settingsPath = (): string => path.join(library.folder, 'settings.json')
 
-async function serve(workers = '1'): Promise<StartedServer> {
+async function serve(workers = '1', data = library.data): Promise<StartedServer> {
   return startServer({
-    args: [...library.args, '--config', settingsPath()],
+    args: [library.recordings, '--data', data, '--config', settingsPath()],
     environment: { ...disk.environment, AFTERCAST_WORKERS: workers },
   })
 }
@@ -151,9 +151,10 @@ describe.skipIf(findCCompiler() === undefined).each(CODES)('a disk that fails wi
   })
 
   it('replaces killed workers', async () => {
-    const several = await serve('2')
+    const data = path.join(library.folder, `several-${code}`)
+    const several = await serve('2', data)
     try {
-      disk.fail(code, library.data)
+      disk.fail(code, data)
       const before = childrenOf(several.pid)
       for (const worker of before) process.kill(worker, 'SIGKILL')
       const isNew = (pid: number): boolean => !before.includes(pid)

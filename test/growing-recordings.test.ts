@@ -60,9 +60,16 @@ afterAll(async () => {
   await library.remove()
 })
 
-async function serve(workers = '1', config = 'config.json'): Promise<StartedServer> {
+async function serve(
+  workers = '1',
+  { config = 'config.json', data = 'data' } = {},
+): Promise<StartedServer> {
   return startServer({
-    args: [...library.args, '--config', `${library.folder}/${config}`],
+    args: [
+      library.recordings,
+      ...['--data', `${library.folder}/${data}`],
+      ...['--config', `${library.folder}/${config}`],
+    ],
     environment: { AFTERCAST_WORKERS: workers },
   })
 }
@@ -425,7 +432,7 @@ describe('the URLs of a growing recording across processes', () => {
   })
 
   it('work in each process once any of them has listed them', async () => {
-    const several = await serve('2')
+    const several = await serve('2', { data: 'several' })
     try {
       const paths = ['alice/2026-01-31/alone.ts', 'alice/2026-01-31/together/1.ts']
       const asked = paths.map(async (path) => growAndAsk(path, several, 10))
@@ -437,7 +444,7 @@ describe('the URLs of a growing recording across processes', () => {
 
   it('end by themselves once nothing has been written for settleSeconds', async () => {
     await begin('alice/2026-01-31/alone-by-itself.ts', recording)
-    const impatient = await serve('1', 'short.json')
+    const impatient = await serve('1', { config: 'short.json', data: 'impatient' })
     try {
       const isEnded = async () => (await listed('alone-by-itself', impatient)).isEnded
       await expect.poll(isEnded, soon).toBe(true)

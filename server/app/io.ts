@@ -12,6 +12,8 @@ export interface Io {
   log: LineOutput
   /** stderr if it is a terminal, which can show a progress bar. */
   terminal: NodeJS.WritableStream | undefined
+  /** Of this process. */
+  processId: number
   /** Aborts when the program should exit. */
   signal: AbortSignal
 }

@@ -7,27 +7,47 @@ import { createDemoLibrary } from '../demo/demo-library.ts'
 import { checkLocation } from '../storage/create-storage.ts'
 import { parseLocation } from '../storage/storage-location.ts'
 import type { StorageLocation } from '../storage/storage-location.ts'
+import { claimDataFolder } from './data-folder.ts'
 import type { Io } from './io.ts'
 import { requireAccess } from './require-access.ts'
 
 const DEMO_FOLDER = 'demo-library'
 
+/** Recordings whose data folder belongs to this process until it is disposed. */
+export interface ClaimedRecordings extends Disposable {
+  location: StorageLocation
+}
+
 /**
- * The location to serve.
+ * The location to serve, with the data folder locked; workers share the lock of their primary.
  *
- * @throws AppError `usage` if the configured recordings cannot be read
+ * @throws AppError `usage` if the configured recordings cannot be read, or as `claimDataFolder`
  */
-export async function chooseRecordings(config: Config, io: Io): Promise<StorageLocation> {
-  const { recordings, s3, data } = config
-  if (recordings !== undefined) {
-    const location = parseLocation(recordings, s3.pathStyle)
-    // The primary process has checked it, maybe long ago.
-    if (!cluster.isWorker) {
-      const check = async (signal: AbortSignal) => checkLocation(location, signal)
-      await requireAccess({ key: 'recordings', value: recordings, check, data, io })
-    }
-    return location
+export async function claimRecordings(config: Config, io: Io): Promise<ClaimedRecordings> {
+  const configured = await findConfigured(config, io)
+  const claim = cluster.isWorker ? undefined : await claimDataFolder(config, io)
+  try {
+    const location = configured ?? (await createDemo(config, io))
+    return { location, [Symbol.dispose]: () => claim?.[Symbol.dispose]() }
+  } catch (error) {
+    claim?.[Symbol.dispose]()
+    throw error
   }
+}
+
+async function findConfigured(config: Config, io: Io): Promise<StorageLocation | undefined> {
+  const { recordings, s3, data } = config
+  if (recordings === undefined) return undefined
+  const location = parseLocation(recordings, s3.pathStyle)
+  // The primary process has checked it, maybe long ago.
+  if (!cluster.isWorker) {
+    const check = async (signal: AbortSignal) => checkLocation(location, signal)
+    await requireAccess({ key: 'recordings', value: recordings, check, data, io })
+  }
+  return location
+}
+
+async function createDemo({ data }: Config, io: Io): Promise<StorageLocation> {
   const path = join(data, DEMO_FOLDER)
   await createDemoLibrary(path, {
     onProgress: (line) => io.stderr(line),

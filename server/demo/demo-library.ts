@@ -53,8 +53,8 @@ const CHILD_FILE = fileURLToPath(
 )
 
 /**
- * Creates the demo library in `folder`, or leaves a complete one of this version as it is (`kept`).
- * Removes what interrupted runs left beside it.
+ * Creates the demo library in `folder`, whose parent exists, or leaves a complete one of this
+ * version as it is (`kept`). Removes what interrupted runs left beside it.
  *
  * @throws AppError `usage` if the folder contains anything else, `failed` if creating fails, and
  * the signal's reason
@@ -68,7 +68,9 @@ export async function createDemoLibrary(
   if (!hasEncoders) throw new AppError('failed', WITHOUT_ENCODERS)
   await removeLeftovers(place)
   const partial = `${place}${PARTIAL}${randomUUID()}`
-  await mkdir(partial, { recursive: true })
+  await mkdir(partial).catch((cause: Error) => {
+    throw new AppError('failed', `the demo library cannot be made: ${cause.message}`, { cause })
+  })
   try {
     await makeAll(partial, plan, { signal, ...(onProgress && { onProgress }) })
     await writeFile(join(partial, MARKER), VERSION)

@@ -6,7 +6,7 @@ import { openSharedArtifacts } from '../artifacts.ts'
 import { openLibrary } from '../library.ts'
 import type { Library } from '../library.ts'
 import { createLog } from '../../log/logger.ts'
-import { chooseRecordings } from '../recordings.ts'
+import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
 import { createLibraryScanner } from '../scanning.ts'
 import type { Serving } from '../serving.ts'
@@ -29,7 +29,8 @@ export async function withScannedLibrary(
 ): Promise<number> {
   const { logger } = createLog(config, io.log)
   const { signal } = io
-  const location = await chooseRecordings(config, io)
+  using claimed = await claimRecordings(config, io)
+  const { location } = claimed
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const cluster = await joinCluster({ config, io, logger })
   try {

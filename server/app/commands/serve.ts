@@ -17,7 +17,7 @@ import { openLibrary } from '../library.ts'
 import { createLog } from '../../log/logger.ts'
 import type { MetricsListener } from '../metrics.ts'
 import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
-import { chooseRecordings } from '../recordings.ts'
+import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
 import { createScanQueueTracker } from '../scan-queue.ts'
 import type { ScanQueue } from '../scan-queue.ts'
@@ -77,7 +77,8 @@ async function runNode(
 ): Promise<void> {
   const { logger, figures } = createLog(config, io.log)
   const isWorker = cluster.isWorker
-  const location = await chooseRecordings(config, io)
+  using claimed = await claimRecordings(config, io)
+  const { location } = claimed
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const joined = isWorker ? undefined : await joinCluster(config, logger, io)
   const mode = isWorker ? 'read' : 'write'

@@ -32,6 +32,7 @@ export async function runInProcess(
     stderr: (line: string) => void (written.stderr += `${line}\n`),
     log: openLineOutput(process.stderr.fd),
     terminal: undefined,
+    processId: process.pid,
     signal: new AbortController().signal,
   }
   const code = await runProgram(args, { io, environment, workingFolder })

@@ -1,0 +1,123 @@
+// The data folder of a site: claimed by the one process that writes it.
+import Sqlite from 'better-sqlite3'
+import { access, appendFile, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { withTimeout } from '../../shared/with-timeout.ts'
+import type { Config } from '../config/load-config.ts'
+import { AppError } from '../errors.ts'
+import { isInside } from '../storage/folder/storage-path.ts'
+import { makeFolder } from '../storage/make-folder.ts'
+import { parseLocation } from '../storage/storage-location.ts'
+import type { Io } from './io.ts'
+
+/**
+ * SQLite locks it, so that the system unlocks it when its process dies, on every file system on
+ * which the catalog works. Its user version is the process id.
+ */
+const LOCK_FILE = 'lock.sqlite'
+/** A file system that takes longer does not respond. */
+const RESPONDS_WITHIN_MS = 30_000
+
+type ClaimIo = Pick<Io, 'signal' | 'processId'>
+
+/**
+ * Makes the data folder if it is missing, and locks it until the lock is disposed.
+ *
+ * @throws AppError `usage` if it would be inside the recordings, cannot be made, or another process
+ *   has locked it; `failed` if it cannot be used
+ */
+export async function claimDataFolder(config: Config, io: ClaimIo): Promise<Disposable> {
+  const { data } = config
+  const prepare = async (): Promise<void> => {
+    await refuseInsideRecordings(config)
+    await access(data).catch(async () => make(data))
+    // SQLite does not report the system's reason.
+    await appendFile(join(data, LOCK_FILE), '').catch((cause: unknown) => {
+      const problem = `the data folder cannot be used: ${reasonOf(cause)}`
+      throw new AppError('failed', problem, { cause })
+    })
+  }
+  await withTimeout(prepare, {
+    timeoutMs: RESPONDS_WITHIN_MS,
+    signal: io.signal,
+    reason: () => new AppError('failed', `data: the file system of ${data} does not respond`),
+  })
+  return lock(data, io.processId)
+}
+
+async function make(data: string): Promise<void> {
+  await makeFolder(data).catch((cause: unknown) => {
+    const remedy = 'name another folder with --data'
+    throw new AppError('usage', `data: ${reasonOf(cause)}: ${remedy}`, { cause })
+  })
+}
+
+/** Recordings are never written to, and a scan would find what is in the data folder. */
+async function refuseInsideRecordings({ recordings, s3, data }: Config): Promise<void> {
+  const location = recordings === undefined ? undefined : parseLocation(recordings, s3.pathStyle)
+  if (location?.kind !== 'folder') return
+  if (!isInside(await realPathOf(location.path), await realPathOf(data))) return
+  const remedy = 'name a folder outside of them with --data'
+  throw new AppError('usage', `data: ${data} is inside the recordings ${location.path}: ${remedy}`)
+}
+
+/** Of a path whose last names may not exist yet. */
+async function realPathOf(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => undefined)
+  if (real !== undefined || dirname(path) === path) return real ?? path
+  return join(await realPathOf(dirname(path)), basename(path))
+}
+
+function lock(data: string, processId: number): Disposable {
+  const path = join(data, LOCK_FILE)
+  let database: Sqlite.Database | undefined
+  try {
+    database = new Sqlite(path, { timeout: 0 })
+    // No file beside it, and no wait for the disk: nothing in it must survive.
+    database.pragma('journal_mode = MEMORY')
+    database.pragma('synchronous = OFF')
+    database.exec('BEGIN IMMEDIATE')
+    writeProcessId(database, processId)
+    database.exec('BEGIN IMMEDIATE')
+  } catch (cause) {
+    database?.close()
+    if (isBusy(cause)) throw inUse(data, path, cause)
+    throw new AppError('failed', `data: ${path} cannot be locked: ${reasonOf(cause)}`, { cause })
+  }
+  const locked = database
+  return { [Symbol.dispose]: () => void locked.close() }
+}
+
+/** For the message alone: on a full disk, the lock works without it. */
+function writeProcessId(database: Sqlite.Database, processId: number): void {
+  try {
+    database.pragma(`user_version = ${processId}`)
+    database.exec('COMMIT')
+  } catch {
+    if (database.inTransaction) database.exec('ROLLBACK')
+  }
+}
+
+function inUse(data: string, path: string, cause: unknown): AppError {
+  const remedy = 'stop it, or name another folder with --data'
+  return new AppError('usage', `data: ${ownerOf(path)} uses ${data}: ${remedy}`, { cause })
+}
+
+function ownerOf(path: string): string {
+  try {
+    const database = new Sqlite(path, { readonly: true })
+    const processId = database.pragma('user_version', { simple: true })
+    database.close()
+    return `process ${String(processId)}`
+  } catch {
+    return 'another process'
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
