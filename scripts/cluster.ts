@@ -45,7 +45,7 @@ function describeCluster({ url, nodes, postgres, store, environment }: StartedCl
     `  Object store    ${store.endpoint}`,
     '',
     'To run a command in this cluster, such as hide:',
-    `  (. ${file} && npx aftercast hide STREAMER --data ${path.join(folder, 'commands')})`,
+    `  (. ${file} && npm run aftercast -- hide STREAMER --data ${path.join(folder, 'commands')})`,
     '',
     'Press Ctrl+C to stop everything.',
   ]

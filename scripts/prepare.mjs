@@ -30,7 +30,9 @@ const pageSources = [
 ]
 
 /** A failure that is printed as one line. */
-export class PrepareError extends Error {}
+export class PrepareError extends Error {
+  exitCode = 1
+}
 
 /**
  * Installs the locked packages unless they are installed. The stamp is removed first and written

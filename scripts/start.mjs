@@ -1,6 +1,7 @@
-// `npm start`: prepares the clone, then serves. Forwards signals to the server and returns its exit
-// code.
+// `npm start` and `npm run aftercast`: prepares the clone, then runs a command of the program.
+// Forwards signals to it and returns its exit code.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { PrepareError, ensureBuilt, ensureInstalled, findRuntime, root } from './prepare.mjs'
 
@@ -10,24 +11,38 @@ import { PrepareError, ensureBuilt, ensureInstalled, findRuntime, root } from '.
  */
 const RUNTIME_FLAGS = ['--max-semi-space-size=8']
 
+const [command, ...rest] = process.argv.slice(2)
 try {
+  if (command === 'serve') requireFolder(rest[0])
   await ensureInstalled()
   const runtime = findRuntime()
-  await ensureBuilt()
-  serve(runtime, process.argv.slice(2))
+  // Other commands need no page.
+  if (command === 'serve') await ensureBuilt()
+  start(runtime, process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof PrepareError)) throw error
   process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
+  process.exitCode = error.exitCode
+}
+
+/**
+ * A word that names no folder is probably meant as a command: `npm start -- check`.
+ * @param {string | undefined} word
+ */
+function requireFolder(word) {
+  if (word === undefined || !/^[a-z]+$/.test(word) || existsSync(word)) return
+  const problem = `npm start serves recordings, and there is no folder ${word}`
+  const remedy = `to run a command: npm run aftercast -- ${word}`
+  throw Object.assign(new PrepareError(`${problem}; ${remedy}`), { exitCode: 2 })
 }
 
 /**
  * @param {string} runtime
  * @param {string[]} args
  */
-function serve(runtime, args) {
+function start(runtime, args) {
   const main = path.join(root, 'server', 'main.ts')
-  const server = spawn(runtime, [...RUNTIME_FLAGS, main, 'serve', ...args], { stdio: 'inherit' })
+  const server = spawn(runtime, [...RUNTIME_FLAGS, main, ...args], { stdio: 'inherit' })
   /** @type {NodeJS.Signals[]} */
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, () => server.kill(signal))

@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 
+const { scripts: packageScripts } = z
+  .object({ scripts: z.object({ start: z.string(), aftercast: z.string() }) })
+  .parse(JSON.parse(readFileSync('package.json', 'utf8')))
 const emptyLock = { name: 'clone', version: '1.0.0', lockfileVersion: 3, packages: {} }
 const build =
   "import { mkdirSync, writeFileSync } from 'node:fs'\n" +
   "mkdirSync('dist/web', { recursive: true })\nwriteFileSync('dist/web/index.html', '')\n"
 const program =
-  "console.log(process.argv.slice(2).join(' '))\n" +
+  "console.log(process.argv.slice(2).join('|'))\n" +
   "if (process.argv.includes('--wait')) console.log(`pid ${process.pid}`)\n" +
   "if (process.argv.includes('--wait')) setInterval(() => {}, 1000)\nelse process.exitCode = 7\n"
 
@@ -23,7 +28,8 @@ describe('npm start', () => {
 
   beforeEach(async () => {
     clone = await mkdtemp(path.join(tmpdir(), 'aftercast-start-'))
-    const scripts = { start: 'node scripts/start.mjs', 'build:web': 'node build.mjs' }
+    const { start, aftercast } = packageScripts
+    const scripts = { start, aftercast, 'build:web': 'node build.mjs' }
     const manifest = { name: 'clone', version: '1.0.0', scripts, engines: { node: '>=99' } }
     await write('package.json', JSON.stringify(manifest))
     await write('package-lock.json', JSON.stringify(emptyLock))
@@ -43,26 +49,53 @@ describe('npm start', () => {
     expect(err).not.toContain('EBADENGINE')
   })
 
-  function start(args: string[] = [], environment: NodeJS.ProcessEnv = {}) {
+  async function run(file: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
     const { promise, resolve } = Promise.withResolvers<{
       code: unknown
       out: string
       err: string
     }>()
-    execFile(
-      process.execPath,
-      ['scripts/start.mjs', ...args],
-      { cwd: clone, env: { ...process.env, ...environment } },
-      (error, out, err) => {
-        resolve({ code: error === null ? 0 : (error.code ?? error.signal), out, err })
-      },
-    )
+    const env = { ...process.env, ...environment }
+    execFile(file, args, { cwd: clone, env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : (error.code ?? error.signal), out, err })
+    })
     return promise
   }
 
+  async function start(args: string[] = [], environment: NodeJS.ProcessEnv = {}) {
+    return run(process.execPath, ['scripts/start.mjs', 'serve', ...args], environment)
+  }
+
+  /** With the Node of this process first on the path. */
+  function npm(...args: string[]) {
+    const folders = [path.dirname(process.execPath), process.env.PATH]
+    return run('npm', args, { PATH: folders.join(path.delimiter) })
+  }
+
+  it('runs any command, with its arguments, its output and its exit code', async () => {
+    const first = await npm('run', '--silent', 'aftercast', '--', 'check', 'a folder', '--json')
+    expect(first).toMatchObject({ code: 7, out: 'check|a folder|--json\n' })
+    expect(first.err).toContain('Installing packages')
+    // Only a server needs the page.
+    expect(existsSync(path.join(clone, 'dist'))).toBe(false)
+    const second = await npm('run', '--silent', 'aftercast', '--', 'hide', "it's $HOME; `x`")
+    expect(second).toEqual({ code: 7, out: "hide|it's $HOME; `x`\n", err: '' })
+  })
+
+  it('names the way to run a command where one is passed as the folder', async () => {
+    const { code, out, err } = await npm('start', '--silent', '--', 'check')
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toBe(
+      'npm start serves recordings, and there is no folder check; ' +
+        'to run a command: npm run aftercast -- check\n',
+    )
+    await mkdir(path.join(clone, 'check'))
+    expect(await start(['check'])).toMatchObject({ code: 7, out: 'serve|check\n' })
+  })
+
   it('installs and builds once, passes arguments and returns the exit code', async () => {
     const first = await start(['a folder', '--port', '0'])
-    expect(first).toMatchObject({ code: 7, out: 'serve a folder --port 0\n' })
+    expect(first).toMatchObject({ code: 7, out: 'serve|a folder|--port|0\n' })
     expect(first.err).toContain('Installing packages')
     expect(first.err).toContain('Building the page')
     expect(await start()).toEqual({ code: 7, out: 'serve\n', err: '' })
@@ -97,7 +130,9 @@ describe('npm start', () => {
 
   it('forwards signals to the server', async () => {
     await start()
-    const child = execFile(process.execPath, ['scripts/start.mjs', '--wait'], { cwd: clone })
+    const child = execFile(process.execPath, ['scripts/start.mjs', 'serve', '--wait'], {
+      cwd: clone,
+    })
     await new Promise((resolve) => child.stdout?.once('data', resolve))
     const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
     child.kill('SIGTERM')
