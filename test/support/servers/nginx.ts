@@ -1,5 +1,5 @@
 // Starts nginx with the documented configuration, with or without TLS, for a server of a test.
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { findNginx } from '../../../scripts/find/find-nginx.mjs'
 import { chooseForm, findTlsAddress, isReadyWithTls, placeCertificate } from './documented-site.ts'
@@ -47,8 +47,11 @@ export async function startNginxWithTls(
 
 /** Returns the arguments of nginx. */
 async function writeSite(folder: string, site: string, backend: string): Promise<string[]> {
+  // As /var/cache of a fresh Debian: without a folder of nginx.
+  const cache = path.join(folder, 'cache')
+  await mkdir(cache)
   const placed = site
-    .replace('/var/cache/nginx/aftercast', path.join(folder, 'cache'))
+    .replace('/var/cache/', `${cache}/`)
     .replace('127.0.0.1:8080', new URL(backend).host)
   const file = path.join(folder, 'nginx.conf')
   await writeFile(file, formatMain(folder, placed))
